@@ -1,0 +1,46 @@
+# Two commands for a newcomer: `make demo` and `make test`. Needs Python 3.11+, make and git.
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+BIN := .venv/bin
+
+# The paper's data files are no part of the project; the tests that need them skip when they are not there.
+ifneq ($(wildcard ../shared/datasets),)
+export ANALOGICAL_DATA ?= $(abspath ../shared/datasets)
+endif
+
+.PHONY: help demo test check format clean
+
+help: ## List the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+demo: .venv/cli ## Set up and score the built-in tables
+	$(BIN)/analogical tables
+	@echo
+	$(BIN)/analogical score monks-1
+	@echo
+	$(BIN)/analogical score titanic
+	@echo
+	$(BIN)/analogical generate g3 --rows 500 --seed 0 | $(BIN)/analogical score -
+
+test: .venv/test ## Set up and run all tests, doctests and documentation examples
+	$(BIN)/python -m pytest -n auto --cov --cov-report=term
+
+check: .venv/dev ## Everything that must be green before a commit: format, lint, types, tests
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -n auto --cov --cov-report=term
+
+format: .venv/dev ## Format the code and fix what the linter can fix
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean: ## Remove everything that make made
+	rm -rf .venv .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
+
+# One stamp per set of extras: .venv/cli, .venv/test, .venv/dev
+.venv/%: pyproject.toml
+	@test -n "$(PYTHON)" || { echo "analogical needs Python 3.11 or newer; none was found. Name one: make PYTHON=/path/to/python3" >&2; exit 2; }
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[$*]'
+	touch $@

@@ -1,0 +1,49 @@
+"""Counts to scores: the only place that divides."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analogical._counting import PairCounts
+
+__all__ = ["Scores", "Status", "rank_features", "score_pairs"]
+
+Status = Literal["relevant", "irrelevant", "constant", "no-pairs"]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores of all features, in column order."""
+
+    ari: NDArray[np.float64]
+    """The paper's index: 0 for a constant feature, 2 without pairs, otherwise changed / pairs."""
+    score: NDArray[np.float64]
+    """What we rank by: changed / pairs, NaN where there is no evidence."""
+    status: tuple[Status, ...]
+
+
+def score_pairs(counts: PairCounts, n_values: NDArray[np.int64]) -> Scores:
+    """Turn counts into the paper's index and into the score that features are ranked by."""
+    constant = n_values == 1
+    without_pairs = counts.pairs == 0
+    score = np.full(len(n_values), np.nan)
+    np.divide(counts.changed, counts.pairs, out=score, where=~without_pairs)
+    ari = np.select([constant, without_pairs], [0.0, 2.0], default=score)
+    status = np.select(
+        [constant, without_pairs, counts.changed > 0], ["constant", "no-pairs", "relevant"], "irrelevant"
+    )
+    return Scores(ari, score, tuple(status.tolist()))
+
+
+def rank_features(
+    score: NDArray[np.float64], pairs: NDArray[np.int64], n_values: NDArray[np.int64]
+) -> NDArray[np.intp]:
+    """Positions of the features, best first.
+
+    By score, then by number of pairs, then by column order. Features without a score come after all
+    others, the constant ones last: a feature without evidence never precedes one with evidence.
+    """
+    position = np.arange(len(score))
+    return np.lexsort((position, -pairs, -np.nan_to_num(score), n_values == 1, np.isnan(score)))

@@ -1,0 +1,20 @@
+"""The command line: parse, read, call, write, exit code."""
+
+import sys
+
+__all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command line, or say what to install for it."""
+    try:
+        from analogical.cli.app import run
+    except ModuleNotFoundError as missing:
+        if missing.name not in ("typer", "rich", "polars", "click"):
+            raise
+        sys.stderr.write(
+            f"The command line needs {missing.name}, which is not installed."
+            ' Install it with: pip install "analogical[cli]"\n'
+        )
+        raise SystemExit(2) from None
+    run()

@@ -1,0 +1,179 @@
+"""The commands: each one parses, reads, calls the library and writes."""
+
+import sys
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from analogical._relevance import Duplicates, relevance
+from analogical._tables import load_table, table_names
+from analogical.cli.reading import read_source
+from analogical.cli.writing import show_relevance, write_csv, write_json, write_relevance_csv
+from analogical.errors import AnalogicalError, InputError
+from analogical.experiments import FUNCTIONS, sample
+
+__all__ = ["app", "run"]
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="First run: analogical score titanic",
+)
+
+
+File = Annotated[
+    str,
+    typer.Argument(
+        help="CSV, TSV, Parquet or Arrow/Feather file; - for CSV on stdin; or a built-in table"
+        " (see: analogical tables).",
+        show_default=False,
+    ),
+]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"analogical {version('analogical')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _about(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Which features decide the label, all else being equal.
+
+    Two rows that differ on one feature only are a natural experiment: if their labels differ, that
+    feature mattered. The index (ARI) of a feature is the share of such pairs whose labels differ.
+    """
+
+
+@app.command()
+def score(
+    file: File,
+    label: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="Column with the label; the last one if not given.", show_default=False),
+    ] = None,
+    weights: Annotated[
+        str | None,
+        typer.Option(metavar="COL", help="Column that says how many rows each row stands for.", show_default=False),
+    ] = None,
+    ignore: Annotated[
+        str | None,
+        typer.Option(
+            metavar="COLS",
+            help="Columns to leave out, separated by commas: ids, time stamps and whatever does not define"
+            " two rows as equal.",
+            show_default=False,
+        ),
+    ] = None,
+    duplicates: Annotated[
+        Duplicates, typer.Option(help="Whether identical rows with the same label all count, or once.")
+    ] = "count",
+    top: Annotated[
+        int | None, typer.Option(metavar="K", help="Show the best K features only.", show_default=False)
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, features in column order.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, best feature first.")] = False,
+    separator: Annotated[
+        str | None,
+        typer.Option(metavar="CHAR", help="Separator of a text file, if its ending does not tell.", show_default=False),
+    ] = None,
+    header: Annotated[bool, typer.Option(help="Whether the first line of a text file names the columns.")] = True,
+) -> None:
+    """Score every feature of a table: how often it alone changes the label.
+
+    ARI is the share of pairs of rows, equal but for that feature, whose labels differ: 1 means that a
+    change of it always changes the label, 0 that it never does (or the feature is constant), and 2 that
+    there is no such pair.
+
+    Examples
+    --------
+    - analogical score titanic
+
+    - analogical score survey.csv --label churned --ignore id,date --top 10
+
+    - cat survey.csv | analogical score - --json
+    """
+    if as_json and as_csv:
+        raise InputError("--json and --csv exclude each other; give one of them.")
+    if top is not None and top < 1:
+        raise InputError(f"--top must be a whole number from 1, got {top}.")
+    ignored = tuple(ignore.split(",")) if ignore else ()
+    source = read_source(file, label=label, weights=weights, ignore=ignored, separator=separator, header=header)
+    result = relevance(source.frame, source.label, weights=source.weights, duplicates=duplicates)
+    if as_json:
+        write_json(result, {"title": source.title, "notes": list(source.notes)}, top)
+    elif as_csv:
+        for note in source.notes:
+            typer.echo(note, err=True)
+        write_relevance_csv(result, top)
+    else:
+        show_relevance(result, source.title, source.notes, top)
+
+
+@app.command()
+def generate(
+    function: Annotated[
+        str,
+        typer.Argument(
+            help="One of the paper's functions: " + "; ".join(f"{f.name}: {f.formula}" for f in FUNCTIONS.values()),
+            show_default=False,
+            metavar="g1..g8",
+        ),
+    ],
+    features: Annotated[int, typer.Option(help="Number of features.")] = 10,
+    values: Annotated[int, typer.Option(help="Values per feature, counted from 0.")] = 2,
+    rows: Annotated[
+        int | None,
+        typer.Option(help="Rows, drawn without repetition; all there are if not given.", show_default=False),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of the sample, to draw the same rows again.", show_default=False)
+    ] = None,
+) -> None:
+    """Write a table labelled by one of the paper's eight functions, as CSV on stdout.
+
+    Example: analogical generate g1 --rows 500 --seed 0 | analogical score -
+    """
+    X, y = sample(function, features, values, rows, seed)
+    names = [f"x{i}" for i in range(1, features + 1)]
+    write_csv([*names, "class"], ((*row, label) for row, label in zip(X.tolist(), y.tolist(), strict=True)))
+
+
+@app.command()
+def tables() -> None:
+    """List the built-in tables, which can be given wherever a file is asked for."""
+    listing = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for column in ("name", "rows", "features", "label", "source"):
+        listing.add_column(column, justify="right" if column in ("rows", "features") else "left")
+    for name in table_names():
+        table = load_table(name)
+        listing.add_row(
+            Text(name, style="green"),
+            f"{table.n_rows:,}",
+            str(len(table.feature_names)),
+            table.label,
+            table.source,
+        )
+    Console(highlight=False).print(listing)
+
+
+def run() -> None:
+    """Run the command that was typed; what we refuse becomes one line on stderr and exit code 2."""
+    try:
+        app()
+    except AnalogicalError as refused:
+        sys.stderr.write(f"{refused}\n")
+        raise SystemExit(2) from None

@@ -1,0 +1,94 @@
+"""Results to the terminal: a well-set table for people, JSON and CSV for machines."""
+
+import csv
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from analogical._presenting import COLUMNS, cells, explain, summarise
+from analogical._relevance import Relevance
+
+__all__ = ["show_relevance", "write_csv", "write_json", "write_relevance_csv"]
+
+_STATUS_STYLE = {"relevant": "green", "irrelevant": "dim", "constant": "dim", "no-pairs": "yellow"}
+_BAR_WIDTH = 10
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+def show_relevance(result: Relevance, title: str, notes: Sequence[str], top: int | None) -> None:
+    """What was read, the table of features, and what it means in words."""
+    console = Console(highlight=False)
+    console.print(Text(f"{title}: {summarise(result)}"))
+    for note in notes:
+        console.print(Text(note, style="dim"))
+    order = result.order()
+    shown = order if top is None else order[:top]
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for column in COLUMNS:
+        words = column in ("feature", "status")
+        table.add_column(
+            column,
+            justify="left" if words else "right",
+            overflow="ellipsis" if column == "feature" else "fold",
+            no_wrap=True,
+            min_width=7 if column == "feature" else None,
+        )
+        if column == "ARI":
+            table.add_column("", no_wrap=True, min_width=_BAR_WIDTH)
+    for i in shown:
+        name, ari, pairs, changed, values, status = cells(result, i)
+        table.add_row(
+            Text(name),
+            ari,
+            Text(_bar(result.score[i]), style="blue"),
+            pairs,
+            changed,
+            values,
+            Text(status, style=_STATUS_STYLE[status]),
+        )
+    console.print()
+    console.print(table)
+    console.print()
+    if len(shown) < len(order):
+        console.print(Text(f"Best {len(shown)} of {len(order)} features shown.", style="dim"))
+    console.print(Text(explain(result)))
+
+
+def write_relevance_csv(result: Relevance, top: int | None) -> None:
+    """One line per feature, best first."""
+    features = result.to_dict()["features"]
+    rows = [features[i] for i in result.order()[:top]]
+    write_csv(rows[0], (row.values() for row in rows))
+
+
+def write_json(result: Relevance, source: dict[str, Any], top: int | None) -> None:
+    """The result as one JSON object; with top, only the best features, in column order."""
+    content = {"source": source, **result.to_dict()}
+    if top is not None:
+        content["features"] = [content["features"][i] for i in np.sort(result.order()[:top])]
+    json.dump(content, sys.stdout, indent=2, ensure_ascii=False)
+    sys.stdout.write("\n")
+
+
+def write_csv(header: Any, rows: Any) -> None:
+    """CSV on stdout."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+
+
+def _bar(share: float) -> str:
+    """A share from 0 to 1 as blocks, to an eighth of a character; nothing where it is unknown."""
+    if share != share:
+        return ""
+    eighths = round(share * _BAR_WIDTH * 8)
+    if share > 0:
+        eighths = max(eighths, 1)
+    whole, rest = divmod(eighths, 8)
+    return "█" * whole + (_EIGHTHS[rest] if rest else "")
