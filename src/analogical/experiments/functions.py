@@ -56,7 +56,8 @@ class Function:
 def _g5(x: Rows) -> Mask:
     left = (x[:, 0] != 0) | (x[:, 1] != 0) | (x[:, 2] != 0)
     right = (x[:, 3] != 0) | (x[:, 4] == 0) | (x[:, 5] != 0)
-    return left & right
+    both: Mask = left & right
+    return both
 
 
 def _g8(x: Rows) -> Mask:
