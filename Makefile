@@ -8,7 +8,7 @@ ifneq ($(wildcard ../shared/datasets),)
 export ANALOGICAL_DATA ?= $(abspath ../shared/datasets)
 endif
 
-.PHONY: help demo test check format clean
+.PHONY: help demo test check format docs clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -34,6 +34,9 @@ check: .venv/dev ## Everything that must be green before a commit: format, lint,
 format: .venv/dev ## Format the code and fix what the linter can fix
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+docs: .venv/test ## Run the examples of the pages again and write down what they print
+	$(BIN)/python docs/refresh.py
 
 clean: ## Remove everything that make made
 	rm -rf .venv .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis dist

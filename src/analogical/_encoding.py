@@ -69,9 +69,8 @@ def encode_table(
         label, label_cells = _pick(frame, y, "label")
         weights_name, weight_cells = _pick(frame, weights, "weights")
         taken = {name for name, given in ((label, y), (weights_name, weights)) if isinstance(given, str)}
-        names = tuple(name for name in frame.columns if name not in taken)
-        columns = [frame[name] for name in names]
-        names = tuple(str(name) for name in names)
+        columns = [series for series in frame.iter_columns() if series.name not in taken]
+        names = tuple(str(series.name) for series in columns)
     if feature_names is not None:
         names = _check_names(feature_names, len(columns))
     if not columns:
@@ -88,6 +87,7 @@ def encode_table(
         kept = counts > 0
         counts = counts[kept]
         labels, features = _keep(labels, kept), [_keep(column, kept) for column in features]
+    labels = _in_order(labels)
     _refuse_single_class(labels, label, counts)
     n_values = np.array([len(column.values) for column in features], dtype=np.int64)
     if (n_values == 1).all():
@@ -245,6 +245,18 @@ def _encode_labels(cells: Any, label: str, n_rows: int) -> _Column:
     return column
 
 
+def _in_order(labels: _Column) -> _Column:
+    """Classes sorted, or in order of appearance if they cannot be: the same for every kind of table."""
+    values = list(labels.values)
+    try:
+        order = sorted(range(len(values)), key=values.__getitem__)
+    except TypeError:
+        order = np.argsort(_first_positions(labels)).tolist()
+    if order == list(range(len(values))):
+        return labels
+    return _Column(np.argsort(order)[labels.codes], [values[c] for c in order])
+
+
 def _refuse_single_class(labels: _Column, label: str, weights: NDArray[np.int64] | None) -> None:
     if len(labels.values) == 1:
         n_rows = len(labels.codes) if weights is None else int(weights.sum())
@@ -270,7 +282,7 @@ def _encode_weights(cells: Any, n_rows: int) -> NDArray[np.int64] | None:
         row = int(bad.argmax())
         raise InputError(f"{expected}, got {numbers[row]:g} in row {row}; use counts, not shares.")
     if not numbers.any():
-        raise InputError(f"{expected}, and at least one above 0; all {n_rows:,} are 0.")
+        raise InputError(f"{expected}, and at least one above 0; all {n_rows:,} weights are zero.")
     return numbers.astype(np.int64)
 
 
@@ -278,9 +290,12 @@ def _as_cells(cells: Any, what: str, n_rows: int) -> Any:
     """One-dimensional cells of the right length, as a series, an array or a list."""
     series = nw.from_native(cells, series_only=True, pass_through=True)
     if not isinstance(series, nw.Series | np.ndarray | list | tuple):
-        if isinstance(series, str | bytes) or not hasattr(series, "__len__"):
+        if hasattr(series, "__array__"):
+            series = np.asarray(series)
+        elif isinstance(series, str | bytes) or not hasattr(series, "__len__"):
             raise InputError(f"{what} must be one value per row, got {type(cells).__name__}.")
-        series = np.asarray(series) if hasattr(series, "__array__") else list(series)
+        else:
+            series = list(series)
     if isinstance(series, np.ndarray) and series.ndim != 1:
         raise InputError(f"{what} must have one dimension, got an array of shape {series.shape}; give one column.")
     if len(series) != n_rows:
@@ -336,9 +351,8 @@ def _encode_polars(series: Any, what: str) -> _Column:
         codes = series.rank("dense")
     if series.null_count():
         codes = codes.cast(pl.Int64).fill_null(MISSING)
-    dense = _encode_array(codes.to_numpy(), what)
-    firsts = _first_positions(dense)
-    return _Column(dense.codes, series.gather(firsts).to_list())
+    dense = _compact(codes.to_numpy(), range(int(codes.max()) + 1))
+    return _Column(dense.codes, series.gather(_first_positions(dense)).to_list())
 
 
 def _encode_arrow(cells: Any) -> _Column:

@@ -1,0 +1,63 @@
+"""Run every console block of the README and the docs again and write down what it prints.
+
+    python docs/refresh.py           # rewrite the blocks
+    python docs/refresh.py --check   # exit 1 if a block is out of date
+
+A console block holds one command, ``$ analogical ...``, and its output at 80 columns. Tests run the check, so no page
+shows output that the program does not print.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BLOCK = re.compile(r"^```console\n\$ (?P<command>analogical .*)\n(?P<output>(?:.*\n)*?)```$", re.MULTILINE)
+
+
+def run(command: str) -> str:
+    """Output of a command as a terminal of 80 columns without colours shows it."""
+    bin_folder = Path(sys.executable).parent
+    environment = os.environ | {
+        "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}",
+        "COLUMNS": "80",
+        "TERM": "dumb",
+        "NO_COLOR": "1",
+        "PYTHONIOENCODING": "utf-8",
+    }
+    done = subprocess.run(
+        command, shell=True, cwd=ROOT, env=environment, capture_output=True, encoding="utf-8", check=False
+    )
+    text = done.stdout + done.stderr
+    return "".join(f"{line.rstrip()}\n" for line in text.splitlines()).strip("\n") + "\n"
+
+
+def refreshed(page: str) -> str:
+    """The page with every console block run again."""
+    return BLOCK.sub(lambda block: f"```console\n$ {block['command']}\n{run(block['command'])}```", page)
+
+
+def pages() -> list[Path]:
+    """All pages that may hold console blocks."""
+    return [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def main() -> int:
+    """Refresh all pages, or with --check name those that are out of date."""
+    check = "--check" in sys.argv[1:]
+    outdated = 0
+    for path in pages():
+        page = path.read_text(encoding="utf-8")
+        new = refreshed(page)
+        if new != page:
+            outdated += 1
+            sys.stderr.write(f"{'out of date' if check else 'refreshed'}: {path.relative_to(ROOT)}\n")
+            if not check:
+                path.write_text(new, encoding="utf-8")
+    return int(check and outdated > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,174 @@
+import copy
+import dataclasses
+import json
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import analogical
+from analogical import InputError, MissingDependencyError, load_table, relevance, table_names
+
+ROWS = [(0, 0, "c", 0), (0, 1, "c", 1), (1, 0, "c", 0), (1, 1, "c", 1), (0, 0, "c", 0), (0, 0, "c", 0)]
+LABELS = ["no", "yes", "no", "yes", "no", "yes"]
+MIXED = relevance(ROWS, LABELS, feature_names=["free", "b", "same", "<b>"])
+
+
+def test_status_says_why_there_is_no_score():
+    assert MIXED.status == ("relevant", "no-pairs", "constant", "no-pairs")
+    assert MIXED.ari.tolist()[1:] == [2.0, 0.0, 2.0]
+    assert np.isnan(MIXED.score[1:]).all()
+
+
+def test_ranking_puts_constants_last():
+    assert MIXED.ranking() == ["free", "b", "<b>", "same"]
+
+
+def test_to_dict_is_ready_for_json():
+    content = json.loads(json.dumps(MIXED.to_dict(), allow_nan=False))
+    assert [feature["name"] for feature in content["features"]] == list(MIXED.names)
+    assert content["features"][1] == {
+        "name": "b",
+        "ari": 2.0,
+        "score": None,
+        "pairs": 0,
+        "changed": 0,
+        "n_values": 2,
+        "status": "no-pairs",
+    }
+    assert content["classes"] == ["no", "yes"]
+    assert (content["n_rows"], content["n_distinct"]) == (6, 4)
+    assert (content["n_identical"], content["n_contradictions"]) == (3, 2)
+    assert content["settings"] == {"radius": 1, "duplicates": "count", "weighted": False}
+
+
+@pytest.mark.parametrize("labels", [np.array([1, 0, 1, 0, 1, 1]), [(1, 2), None.__class__] * 3, [True, False] * 3])
+def test_labels_of_any_kind_become_json(labels):
+    json.dumps(relevance(ROWS, labels).to_dict())
+
+
+@pytest.mark.parametrize(
+    ("library", "kind"), [(pd.DataFrame, pd.DataFrame), (pl.DataFrame, pl.DataFrame), (pa.table, pa.Table)]
+)
+def test_to_frame_comes_in_the_users_library(library, kind):
+    table = library({"a": [0, 1, 0, 1], "b": [0, 0, 1, 1], "y": [0, 1, 1, 0]})
+    frame = relevance(table, "y").to_frame()
+    assert isinstance(frame, kind)
+    assert list(pl.DataFrame(frame)["name"]) == ["a", "b"]
+
+
+def test_to_frame_of_an_array_is_pandas_best_first():
+    frame = MIXED.to_frame()
+    assert isinstance(frame, pd.DataFrame)
+    assert frame["name"].tolist() == MIXED.ranking()
+    assert frame["score"].dtype == float
+    assert frame["score"].isna().tolist() == [False, True, True, True]
+    assert isinstance(MIXED.to_frame("polars"), pl.DataFrame)
+
+
+def test_to_frame_names_a_library_that_is_not_there(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    with pytest.raises(
+        MissingDependencyError, match=r"pandas was asked for, which is not installed.*pip install pandas"
+    ):
+        MIXED.to_frame()
+    with pytest.raises(InputError, match=r'backend must be "pandas", "polars".*got .excel.'):
+        MIXED.to_frame("excel")
+
+
+def test_repr_is_a_table_best_first():
+    assert repr(MIXED).splitlines() == [
+        "Relevance of 4 features for 'y' (2 classes), 6 rows",
+        "feature    ARI  pairs  changed  values  status",
+        "free     0.250      4        1       2  relevant",
+        "b        2.000      0        0       2  no-pairs",
+        "<b>      2.000      0        0       2  no-pairs",
+        "same     0.000      0        0       1  constant",
+    ]
+
+
+def test_repr_of_a_wide_table_is_short():
+    rows = np.eye(100, dtype=int)
+    text = repr(relevance(rows, [0, 1] * 50))
+    assert len(text.splitlines()) == 53
+    assert text.endswith("... and 50 more; to_frame() has all")
+
+
+def test_html_escapes_names_and_has_a_bar_per_feature():
+    html = MIXED._repr_html_()
+    assert "&lt;b&gt;" in html
+    assert "<b>" not in html
+    assert html.count("<tr>") == 5
+    assert "width:15px" in html  # a quarter of sixty
+
+
+def test_results_are_frozen_equal_by_value_and_survive_copies():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        MIXED.label = "other"
+    assert pickle.loads(pickle.dumps(MIXED)) == MIXED  # noqa: S301
+    assert copy.deepcopy(MIXED) == MIXED
+    assert relevance(ROWS, LABELS) != MIXED
+    assert MIXED != "something else"
+
+
+def test_explain_counts_every_kind_of_feature():
+    from analogical._presenting import explain, summarise
+
+    assert explain(MIXED) == (
+        "1 of 4 features changes the label with all else equal (free). 2 have no pair of rows that differ on them"
+        " alone, so nothing can be said (b, <b>): redundant, or too few rows (the paper writes 2). 1 has one value only"
+        " (same). Identical rows disagree on the label in 66.7% of their pairs: read an index near that share as noise."
+    )
+    assert summarise(MIXED) == (
+        "6 rows, 4 features, label 'y' with 2 classes (no, yes), 4 distinct rows (2 repeated), 2 contradictions"
+        " in 3 pairs of identical rows"
+    )
+    once = relevance(ROWS, LABELS, duplicates="once")
+    assert "(2 repeated, counted once), 1 contradiction in 1 pair" in summarise(once)
+    assert "noise" not in explain(once)
+    quiet = relevance([(0, 0), (0, 0), (0, 1), (1, 1)], ["a" * 30, "a" * 30, "a" * 30, "b"])
+    assert "(aaaaaaaaaaaaaaaaa..., b), 3 distinct rows (1 repeated), no contradictions" in summarise(quiet)
+    many = relevance([(i,) for i in range(9)], range(9))
+    assert "9 classes (0, 1, 2, 3, 4, 5, ...)" in summarise(many)
+    still = relevance([(0, 0), (0, 1), (1, 2), (1, 3)], [0, 0, 1, 1])
+    assert explain(still).startswith("None of the 2 features was seen to change the label")
+    assert "1 never does, on the pairs there are (x1)" in explain(still)
+
+
+@pytest.mark.parametrize(
+    ("name", "rows", "features"), [("berkeley", 4526, 2), ("titanic", 2201, 3), ("monks-2", 432, 6)]
+)
+def test_built_in_tables_have_their_public_totals(name, rows, features):
+    table = load_table(name)
+    assert (table.n_rows, table.X.shape[1]) == (rows, features)
+    result = relevance(table.to_frame(), table.label, weights="count")
+    assert result.n_rows == rows
+
+
+def test_public_counts_of_berkeley_and_titanic():
+    berkeley = load_table("berkeley").to_frame("pandas")
+    admitted = berkeley[berkeley["admitted"] == "yes"].groupby("gender")["count"].sum()
+    assert admitted.to_dict() == {"female": 557, "male": 1198}
+    assert len(berkeley) == 24
+    titanic = load_table("titanic").to_frame("pandas")
+    assert titanic.groupby("survived")["count"].sum().to_dict() == {"no": 1490, "yes": 711}
+    assert titanic.groupby("class")["count"].sum().to_dict() == {"1st": 325, "2nd": 285, "3rd": 706, "crew": 885}
+    assert len(titanic) == 32
+
+
+def test_an_unknown_table_is_named_with_those_there_are():
+    with pytest.raises(InputError, match="no built-in table 'monk'; choose from monks-1, monks-2"):
+        load_table("monk")
+    assert "titanic" in table_names()
+
+
+def test_public_names_are_all_there():
+    assert set(analogical.__all__) <= set(dir(analogical))
+    for name in analogical.__all__:
+        assert getattr(analogical, name) is not None
+    assert analogical.__version__.count(".") == 2
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = analogical.nothing

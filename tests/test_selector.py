@@ -1,0 +1,155 @@
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.feature_selection import GenericUnivariateSelect, SelectKBest, SelectPercentile
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from analogical import AnalogicalSelector, InputError, ari_score, load_table, relevance
+from analogical.experiments import sample
+
+EVERY_ROW, XOR = sample("g2", n_features=4)
+
+
+# The checks' random decimals hold no two rows that differ on one feature, so nothing is relevant in them.
+@pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
+@parametrize_with_checks([AnalogicalSelector(), AnalogicalSelector(k=1), AnalogicalSelector(threshold=0.5)])
+def test_scikit_learns_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture
+def monks():
+    return load_table("monks-1").to_frame("pandas").drop(columns="count")
+
+
+def test_without_criteria_the_relevant_features_are_kept():
+    selector = AnalogicalSelector().fit(EVERY_ROW, XOR)
+    assert selector.get_support().tolist() == [True, True, False, False]
+    assert selector.scores_.tolist() == [1, 1, 0, 0]
+    assert selector.relevance_ == relevance(EVERY_ROW, XOR)
+    assert selector.transform(EVERY_ROW).shape == (16, 2)
+
+
+def test_threshold_and_k_combine():
+    X, y = sample("g1", n_features=5)  # 3/4, 1/4, 1/4, 0, 0
+    assert AnalogicalSelector(threshold=0.25).fit(X, y).get_support(indices=True).tolist() == [0, 1, 2]
+    assert AnalogicalSelector(k=2, threshold=0.1).fit(X, y).get_support(indices=True).tolist() == [0, 1]
+    assert AnalogicalSelector(k=4, threshold=0.5).fit(X, y).get_support(indices=True).tolist() == [0]
+    assert AnalogicalSelector(k="all").fit(X, y).get_support().all()
+    assert AnalogicalSelector(k=99).fit(X, y).get_support().all()
+
+
+def test_evidence_comes_before_no_evidence_and_constants_last():
+    #    irrelevant, no pairs (copies), constant, relevant
+    rows = np.array([[a, b, b, 7, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
+    selector = AnalogicalSelector(k=1).fit(rows, rows[:, 4])
+    assert selector.relevance_.status == ("irrelevant", "no-pairs", "no-pairs", "constant", "relevant")
+    chosen = [AnalogicalSelector(k=k).fit(rows, rows[:, 4]).get_support(indices=True).tolist() for k in range(1, 6)]
+    assert chosen == [[4], [0, 4], [0, 1, 4], [0, 1, 2, 4], [0, 1, 2, 3, 4]]
+
+
+def test_ties_go_to_more_pairs_then_to_the_earlier_column():
+    rows = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 2, 0], [0, 0, 1]])
+    result = AnalogicalSelector(k=1).fit(rows, [0, 1, 1, 1, 1])
+    assert result.relevance_.pairs.tolist() == [1, 3, 1]
+    assert result.relevance_.score.tolist() == [1.0, 2 / 3, 1.0]
+    assert result.get_support(indices=True).tolist() == [0]
+    balanced = AnalogicalSelector(k=1).fit(rows, [0, 1, 1, 2, 1])
+    assert balanced.relevance_.score.tolist() == [1, 1, 1]
+    assert balanced.get_support(indices=True).tolist() == [1]
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+def test_dataframes_keep_their_names(library, monks):
+    table = library(monks.to_dict(orient="list"))
+    X, y = table[[c for c in table.columns if c != "class"]], table["class"]
+    selector = AnalogicalSelector(k=3).fit(X, y)
+    assert list(selector.feature_names_in_) == list(X.columns)
+    assert list(selector.get_feature_names_out()) == ["head_shape", "body_shape", "jacket_color"]
+
+
+@pytest.mark.parametrize("output", ["pandas", "polars"])
+def test_set_output(output, monks):
+    selector = AnalogicalSelector(k=3).set_output(transform=output)
+    chosen = selector.fit_transform(monks.drop(columns="class"), monks["class"])
+    assert list(chosen.columns) == ["head_shape", "body_shape", "jacket_color"]
+    assert type(chosen).__module__.startswith(output)
+
+
+def test_inverse_transform_puts_the_columns_back():
+    selector = AnalogicalSelector().fit(EVERY_ROW, XOR)
+    back = selector.inverse_transform(selector.transform(EVERY_ROW))
+    assert back.shape == EVERY_ROW.shape
+    assert (back[:, :2] == EVERY_ROW[:, :2]).all()
+    assert (back[:, 2:] == 0).all()
+
+
+def test_pipeline_grid_search_clone_and_pickle(monks):
+    X, y = monks.drop(columns="class"), monks["class"].astype(int)
+    pipeline = make_pipeline(AnalogicalSelector(k=1), OneHotEncoder(handle_unknown="ignore"), LogisticRegression())
+    search = GridSearchCV(pipeline, {"analogicalselector__k": [1, 3]}, cv=3).fit(X, y)
+    assert search.best_score_ > 0.6
+    fitted = search.best_estimator_[0]
+    again = pickle.loads(pickle.dumps(fitted))  # noqa: S301
+    assert again.relevance_ == fitted.relevance_
+    assert again.get_support().tolist() == fitted.get_support().tolist()
+    fresh = clone(fitted)
+    assert fresh.get_params() == fitted.get_params()
+    assert not hasattr(fresh, "relevance_")
+
+
+def test_sample_weight_is_a_frequency():
+    weights = np.arange(16) % 3
+    weighted = AnalogicalSelector().fit(EVERY_ROW, XOR, sample_weight=weights).relevance_
+    expanded = AnalogicalSelector().fit(np.repeat(EVERY_ROW, weights, axis=0), np.repeat(XOR, weights)).relevance_
+    assert weighted.pairs.tolist() == expanded.pairs.tolist()
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [SelectKBest(ari_score, k=2), SelectPercentile(ari_score, percentile=50)]
+    + [GenericUnivariateSelect(ari_score, mode=mode, param=p) for mode, p in (("k_best", 2), ("percentile", 50))],
+    ids=lambda s: f"{type(s).__name__}-{getattr(s, 'mode', '')}",
+)
+def test_ari_score_drives_the_univariate_selectors(selector):
+    assert selector.fit(EVERY_ROW, XOR).get_support().tolist() == [True, True, False, False]
+
+
+def test_ari_score_is_nan_without_evidence_and_never_two():
+    scores = ari_score([(0, 0, 1), (1, 1, 1)], [0, 1])
+    assert np.isnan(scores).all()
+    ranked = SelectKBest(ari_score, k=1).fit([[0, 0, 0], [1, 1, 0], [1, 1, 1]], [0, 1, 0])
+    assert ranked.get_support().tolist() == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"k": 0}, 'k must be a whole number from 1, "all" or None, got 0'),
+        ({"k": 1.5}, "got 1.5"),
+        ({"k": True}, "got True"),
+        ({"k": "some"}, "got 'some'"),
+        ({"threshold": 2}, "threshold must be a number from 0 to 1 or None, got 2"),
+        ({"threshold": "high"}, "got 'high'"),
+        ({"duplicates": "no"}, 'duplicates must be "count" or "once"'),
+    ],
+)
+def test_bad_parameters_are_refused_in_fit(options, message):
+    with pytest.raises(InputError, match=message):
+        AnalogicalSelector(**options).fit(EVERY_ROW, XOR)
+
+
+def test_a_column_vector_of_labels_is_flattened_with_a_warning():
+    from sklearn.exceptions import DataConversionWarning
+
+    with pytest.warns(DataConversionWarning):
+        selector = AnalogicalSelector().fit(EVERY_ROW, XOR.reshape(-1, 1))
+    assert selector.get_support(indices=True).tolist() == [0, 1]
