@@ -132,6 +132,12 @@ def test_values_that_python_calls_equal_are_equal():
     assert relevance(rows, [0, 1, 0, 1]).n_values.tolist() == [2, 3]
 
 
+def test_arrays_of_booleans():
+    rows = np.array([[a, b, c] for a in (False, True) for b in (False, True) for c in (False, True)])
+    assert relevance(rows, rows[:, 0] ^ rows[:, 2]).ari.tolist() == [1, 0, 1]
+    assert relevance(rows, rows[:, 1]).classes == (False, True)
+
+
 def test_strided_and_fortran_arrays():
     rows = np.random.default_rng(0).integers(0, 2, (40, 8)).astype(np.uint8)
     labels = rows[:, 0] ^ rows[:, 3]

@@ -8,10 +8,15 @@ from analogical.errors import InputError, MissingDependencyError
 __all__ = ["frame_from_columns"]
 
 
+_LIBRARIES = ("pandas", "polars", "pyarrow", "modin", "cudf")
+
+
 def frame_from_columns(columns: Mapping[str, Sequence[Any]], backend: str) -> Any:
     """A dataframe of the named library, or one sentence on why that cannot be had."""
     import narwhals.stable.v2 as nw
 
+    if backend not in _LIBRARIES:
+        raise InputError(f"backend must be one of {', '.join(_LIBRARIES)}, got {backend!r}.")
     library: Any = backend
     try:
         return nw.from_dict(columns, backend=library).to_native()
@@ -19,5 +24,3 @@ def frame_from_columns(columns: Mapping[str, Sequence[Any]], backend: str) -> An
         raise MissingDependencyError(
             f"A dataframe of {backend} was asked for, which is not installed. Install it with: pip install {backend}"
         ) from None
-    except (TypeError, ValueError):
-        raise InputError(f'backend must be "pandas", "polars", "pyarrow" or "modin", got {backend!r}.') from None
