@@ -8,7 +8,7 @@ ifneq ($(wildcard ../shared/datasets),)
 export ANALOGICAL_DATA ?= $(abspath ../shared/datasets)
 endif
 
-.PHONY: help demo test check format docs clean
+.PHONY: help demo test check format docs bench bench-full clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -37,6 +37,12 @@ format: .venv/dev ## Format the code and fix what the linter can fix
 
 docs: .venv/test ## Run the examples of the pages again and write down what they print
 	$(BIN)/python docs/refresh.py
+
+bench: .venv/bench ## Measure speed beside the peers, in under two minutes
+	$(BIN)/python benchmarks/speed.py
+
+bench-full: .venv/bench ## Measure speed with more repetitions and growth up to 10^7 rows
+	$(BIN)/python benchmarks/speed.py --full
 
 clean: ## Remove everything that make made
 	rm -rf .venv .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis dist

@@ -221,7 +221,12 @@ def test_bad_tables_get_one_clear_sentence(case):
         ({"weights": [0] * 8}, "at least one above 0; all 8 weights are zero"),
         ({"weights": "count"}, "weights 'count' names a column, but X is no dataframe"),
         ({"weights": [1, 0, 0, 0, 0, 1, 0, 0]}, r"one class only \('yes', 2 rows\)"),
-        ({"weights": [2**31] * 8}, "17,179,869,184 rows; pairs are counted exactly up to 4,294,967,295"),
+        (
+            {"weights": [2**31] * 8},
+            "stands for 17,179,869,184 rows; pairs are counted exactly in 64 bits up to 4,294,967,296",
+        ),
+        ({"n_jobs": 0}, r"n_jobs must be a whole number other than 0 \(-1: one per processor\) or None, got 0"),
+        ({"n_jobs": "all"}, "got 'all'"),
         ({"duplicates": "never"}, 'duplicates must be "count" or "once", got \'never\''),
         ({"feature_names": ["a"]}, r"one name for each of the 3 features, got \['a'\]"),
         ({"feature_names": "abc"}, "one name for each of the 3 features, got 'abc'"),

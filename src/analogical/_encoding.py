@@ -13,6 +13,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from analogical._integers import Codes, code_type, dense_codes
 from analogical.errors import InputError
 
 __all__ = ["EncodedTable", "encode_table", "is_frame", "unknown_column"]
@@ -25,9 +26,9 @@ MISSING = -1
 class EncodedTable:
     """A table as codes, with the words that the codes stand for kept beside them."""
 
-    codes: NDArray[np.unsignedinteger[Any]]
+    codes: Codes
     """Shape (rows, features); column i holds every code from 0 to n_values[i] - 1."""
-    labels: NDArray[np.unsignedinteger[Any]]
+    labels: Codes
     """Shape (rows,); codes into ``classes``."""
     weights: NDArray[np.int64] | None
     """How many rows each row stands for, all positive; None means one each."""
@@ -82,22 +83,21 @@ def encode_table(
     label = "y" if label is None else str(label)
     labels = _encode_labels(label_cells, label, n_rows)
     counts = _encode_weights(weight_cells, n_rows)
-    features = _encode_features(columns, names)
-    if counts is not None and (counts == 0).any():
+    kept = None
+    if counts is not None and not counts.all():
         kept = counts > 0
-        counts = counts[kept]
-        labels, features = _keep(labels, kept), [_keep(column, kept) for column in features]
+        counts, labels = counts[kept], _keep(labels, kept)
     labels = _in_order(labels)
     _refuse_single_class(labels, label, counts)
-    n_values = np.array([len(column.values) for column in features], dtype=np.int64)
+    codes, n_values = _encode_matrix(X, kept) if _is_matrix(X) else _encode_columns(columns, names, kept)
     if (n_values == 1).all():
         raise InputError(
             f"All {len(names)} features have one value only in these {n_rows:,} rows, so no two rows can be"
             " compared; look at the filter applied before, or give columns that vary."
         )
     return EncodedTable(
-        codes=_stack(features),
-        labels=labels.codes.astype(_code_dtype(len(labels.values))),
+        codes=codes,
+        labels=labels.codes.astype(code_type(len(labels.values))),
         weights=counts,
         n_values=n_values,
         names=names,
@@ -214,8 +214,22 @@ def _refuse_duplicates(names: Sequence[str]) -> None:
 # ---------------------------------------------------------------- columns to codes
 
 
-def _encode_features(columns: Sequence[Any], names: Sequence[str]) -> list[_Column]:
-    """Encode all features and report all bad ones together."""
+def _is_matrix(X: Any) -> bool:
+    """Whether all columns can be encoded in one go: a numpy array of whole numbers or booleans."""
+    return isinstance(X, np.ndarray) and X.dtype.kind in "iub"
+
+
+def _encode_matrix(X: NDArray[Any], kept: NDArray[np.bool_] | None) -> tuple[Codes, NDArray[np.int64]]:
+    """Codes and number of values of every feature of an array of whole numbers."""
+    X = X.view(np.uint8) if X.dtype.kind == "b" else X
+    codes, values = dense_codes(X if kept is None else X[kept])
+    return codes, np.array([len(known) for known in values], dtype=np.int64)
+
+
+def _encode_columns(
+    columns: Sequence[Any], names: Sequence[str], kept: NDArray[np.bool_] | None
+) -> tuple[Codes, NDArray[np.int64]]:
+    """Codes and number of values of every feature, column by column; bad columns are reported together."""
     encoded, missing = [], []
     for name, cells in zip(names, columns, strict=True):
         column = _encode_column(cells, f"feature {name!r}")
@@ -228,7 +242,9 @@ def _encode_features(columns: Sequence[Any], names: Sequence[str]) -> list[_Colu
             f"Missing values (NaN or None) in {_listing(missing)}; every cell needs a value:"
             " drop those rows, or give the gap a value of its own, such as 'missing'."
         )
-    return encoded
+    if kept is not None:
+        encoded = [_keep(column, kept) for column in encoded]
+    return _stack(encoded), np.array([len(column.values) for column in encoded], dtype=np.int64)
 
 
 def _encode_labels(cells: Any, label: str, n_rows: int) -> _Column:
@@ -381,10 +397,8 @@ def _encode_array(cells: NDArray[Any], what: str) -> _Column:
     if kind == "b":
         return _compact(cells.view(np.uint8), [False, True])
     if kind in "iu":
-        low, high = int(cells.min()), int(cells.max())
-        if high - low < max(2**16, 2 * len(cells)):
-            shifted = cells if low == 0 else (cells.astype(np.int64, copy=False) - low)
-            return _compact(shifted, range(low, high + 1))
+        dense, (known,) = dense_codes(cells.reshape(-1, 1))
+        return _Column(dense[:, 0], known)
     if kind == "f":
         _refuse_infinite(cells, what)
     values, codes = np.unique(cells, return_inverse=True)
@@ -440,17 +454,13 @@ def _keep(column: _Column, rows: NDArray[np.bool_]) -> _Column:
     return _compact(column.codes[rows], column.values)
 
 
-def _stack(columns: Sequence[_Column]) -> NDArray[np.unsignedinteger[Any]]:
+def _stack(columns: Sequence[_Column]) -> Codes:
     """All columns in one matrix of the narrowest unsigned type, column after column in memory."""
     widest = max(len(column.values) for column in columns)
-    codes = np.empty((len(columns[0].codes), len(columns)), dtype=_code_dtype(widest), order="F")
+    codes = np.empty((len(columns[0].codes), len(columns)), dtype=code_type(widest), order="F")
     for i, column in enumerate(columns):
         codes[:, i] = column.codes
     return codes
-
-
-def _code_dtype(n_values: int) -> Any:
-    return np.min_scalar_type(max(n_values - 1, 0))
 
 
 def _refuse_infinite(cells: NDArray[Any], what: str) -> None:

@@ -169,6 +169,7 @@ def relevance(
     weights: Any = None,
     duplicates: Duplicates = "count",
     feature_names: Sequence[str] | None = None,
+    n_jobs: int | None = None,
 ) -> Relevance:
     """Relevance of every feature for the label: how often it alone changes the label.
 
@@ -190,6 +191,9 @@ def relevance(
         formal reading, in which a sample is a set. Identical rows never form a pair.
     feature_names : sequence of str, optional
         Names for the features, instead of the dataframe's or ``x0, x1, ...``.
+    n_jobs : int, optional
+        Threads, by joblib's conventions: None is one (or what ``joblib.parallel_config`` says), -1 one per processor.
+        The result does not depend on it.
 
     Returns
     -------
@@ -226,9 +230,9 @@ def relevance(
     codes, labels, counts = table.codes, table.labels, table.weights
     n_rows = len(codes) if counts is None else int(counts.sum())
     if duplicates == "once":
-        firsts, _ = collapse_rows(codes, labels, table.n_values)
+        firsts = collapse_rows(codes, labels, table.n_values)
         codes, labels, counts = codes[firsts], labels[firsts], None
-    counted = count_pairs(codes, labels, table.n_values, counts)
+    counted = count_pairs(codes, labels, table.n_values, len(table.classes), counts, n_jobs=n_jobs)
     scores = score_pairs(counted, table.n_values)
     return Relevance(
         names=table.names,
@@ -249,7 +253,7 @@ def relevance(
     )
 
 
-def ari_score(X: Any, y: Any) -> NDArray[np.float64]:
+def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> NDArray[np.float64]:
     """Score of every feature, as a score function for scikit-learn's univariate selectors.
 
     For ``SelectKBest``, ``SelectPercentile`` and ``GenericUnivariateSelect``. A feature without evidence
@@ -264,7 +268,7 @@ def ari_score(X: Any, y: Any) -> NDArray[np.float64]:
     >>> SelectKBest(ari_score, k=2).fit(X, X[:, 0] ^ X[:, 2]).get_support()
     array([ True, False,  True])
     """
-    return relevance(X, y).score
+    return relevance(X, y, n_jobs=n_jobs).score
 
 
 def _plain(value: Hashable) -> Any:

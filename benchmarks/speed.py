@@ -1,0 +1,407 @@
+"""Speed and memory of the exact index beside its peers, in one run, as ratios.
+
+    make bench         # quick: fewer repetitions, growth up to 10^6 rows, under two minutes
+    make bench-full    # all of it
+
+Every answer is checked against an independent count first. Times are the best of several runs in the same process on
+the same arrays; ours and the peer's runs take turns, so that a busy machine slows both. Writes results/speed.json and
+results/speed.md, and the growth as a picture.
+"""
+
+import argparse
+import json
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from machine import describe_machine
+
+from analogical import ari_score, relevance
+from analogical.experiments import FUNCTIONS
+
+RESULTS = Path(__file__).parent / "results"
+N_JOBS = 2
+
+Job = Callable[[], Any]
+
+
+# ---------------------------------------------------------------- tables
+
+
+def uniform_table(n_rows: int, n_features: int, n_values: int) -> tuple[np.ndarray, np.ndarray]:
+    """Random codes with every value equally likely, labelled by g1."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, n_values, size=(n_rows, n_features), dtype=np.uint8)
+    return X, FUNCTIONS["g1"](X)
+
+
+def skewed_table(n_rows: int, n_features: int) -> tuple[np.ndarray, np.ndarray]:
+    """Cardinalities from 2 to 5,000 and Zipf-distributed values, labelled by g1."""
+    rng = np.random.default_rng(0)
+    cardinalities = np.unique(np.geomspace(2, 5_000, n_features).astype(int), return_index=False)
+    cardinalities = np.resize(cardinalities, n_features)
+    columns = []
+    for n_values in rng.permutation(cardinalities):
+        shares = 1 / np.arange(1, n_values + 1)
+        columns.append(rng.choice(n_values, size=n_rows, p=shares / shares.sum()))
+    X = np.column_stack(columns).astype(np.uint16)
+    return X, FUNCTIONS["g1"](X)
+
+
+# ---------------------------------------------------------------- peers
+
+
+def chi2_peer(X: np.ndarray, y: np.ndarray) -> Job:
+    """Chi-square of scikit-learn."""
+    from sklearn.feature_selection import chi2
+
+    return lambda: chi2(X, y)
+
+
+def mutual_information_peer(X: np.ndarray, y: np.ndarray) -> Job:
+    """Mutual information of scikit-learn, for categories."""
+    from sklearn.feature_selection import mutual_info_classif
+
+    return lambda: mutual_info_classif(X, y, discrete_features=True)
+
+
+def skrebate_peer(X: np.ndarray, y: np.ndarray) -> Job:
+    """ReliefF of scikit-rebate."""
+    from skrebate import ReliefF
+
+    return lambda: ReliefF(n_neighbors=10, n_jobs=N_JOBS).fit(X.astype(np.float64), y)
+
+
+def fast_select_peer(X: np.ndarray, y: np.ndarray) -> Job:
+    """ReliefF of fast-select, compiled before it is timed."""
+    from fast_select import ReliefF
+
+    def fit(n_rows: int | None = None) -> None:
+        ReliefF(n_features_to_select=5, n_neighbors=10).fit(X[:n_rows].astype(np.float64), y[:n_rows])
+
+    fit(200)
+    return fit
+
+
+def all_pairs_peer(X: np.ndarray, y: np.ndarray) -> Job:
+    """The index as its definition reads, one pair after another."""
+    rows, labels = X.tolist(), y.tolist()
+
+    def loop() -> list[list[int]]:
+        n_features = len(rows[0])
+        pairs, changed = [0] * n_features, [0] * n_features
+        for r in range(len(rows)):
+            for s in range(r + 1, len(rows)):
+                differing = [i for i in range(n_features) if rows[r][i] != rows[s][i]]
+                if len(differing) == 1:
+                    pairs[differing[0]] += 1
+                    changed[differing[0]] += labels[r] != labels[s]
+        return [pairs, changed]
+
+    return loop
+
+
+ROWS: list[dict[str, Any]] = [
+    {"table": "1,000,000 x 20, 2 values", "make": lambda: uniform_table(10**6, 20, 2), "peers": {"chi2": 0.5}},
+    {"table": "1,000,000 x 10, 4 values", "make": lambda: uniform_table(10**6, 10, 4), "peers": {"chi2": 1.0}},
+    {"table": "1,000,000 x 15, 3 values", "make": lambda: uniform_table(10**6, 15, 3), "peers": {"chi2": 2.0}},
+    {"table": "1,000,000 x 50, 3 values", "make": lambda: uniform_table(10**6, 50, 3), "peers": {"chi2": 0.5}},
+    {"table": "200,000 x 500, 3 values", "make": lambda: uniform_table(200_000, 500, 3), "peers": {"chi2": 0.3}},
+    {
+        "table": "1,000,000 x 20, 2 to 5,000 values, Zipf",
+        "make": lambda: skewed_table(10**6, 20),
+        "peers": {"mutual information": 0.3},
+    },
+    {
+        "table": "10,000 x 50, 3 values",
+        "make": lambda: uniform_table(10_000, 50, 3),
+        "peers": {"skrebate ReliefF": 1 / 1000, "fast-select ReliefF": 1 / 100},
+    },
+    {
+        "table": "2,000 x 20, 2 values",
+        "make": lambda: uniform_table(2_000, 20, 2),
+        "peers": {"all-pairs loop": 1 / 10_000},
+    },
+]
+PEERS = {
+    "chi2": chi2_peer,
+    "mutual information": mutual_information_peer,
+    "skrebate ReliefF": skrebate_peer,
+    "fast-select ReliefF": fast_select_peer,
+    "all-pairs loop": all_pairs_peer,
+}
+SLOW = ("skrebate ReliefF", "all-pairs loop")
+
+
+# ---------------------------------------------------------------- measuring
+
+
+def check_answer(X: np.ndarray, y: np.ndarray, features: list[int]) -> None:
+    """Compare the counts of some features with an independent count: polars groups the rows by their context."""
+    import polars as pl
+
+    frame = pl.DataFrame({f"f{i}": X[:, i] for i in range(X.shape[1])} | {"y": y})
+    every = [name for name in frame.columns if name != "y"]
+
+    def pairs_within(names: list[str]) -> int:
+        sizes = frame.lazy().group_by(names or pl.lit(0)).len().collect(engine="streaming")["len"].cast(pl.Int64)
+        return int((sizes * (sizes - 1) // 2).sum())
+
+    identical, same_label = pairs_within(every), pairs_within([*every, "y"])
+    result = relevance(X, y)
+    for i in features:
+        context = [name for name in every if name != f"f{i}"]
+        pairs = pairs_within(context) - identical
+        changed = pairs - (pairs_within([*context, "y"]) - same_label)
+        found = (int(result.pairs[i]), int(result.changed[i]))
+        if found != (pairs, changed):
+            raise SystemExit(f"wrong answer for feature {i}: {found}, expected {(pairs, changed)}")
+
+
+def best_times(jobs: dict[str, Job], repetitions: int, slow: tuple[str, ...] = SLOW) -> dict[str, float]:
+    """Best time of each job; the jobs take turns, slow ones run once."""
+    best = dict.fromkeys(jobs, float("inf"))
+    for turn in range(repetitions):
+        for name, job in jobs.items():
+            if turn and name in slow:
+                continue
+            started = time.perf_counter()
+            job()
+            best[name] = min(best[name], time.perf_counter() - started)
+    return best
+
+
+def peak_memory(job: Job) -> int:
+    """Bytes allocated at the peak of a job, beyond what was there before."""
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    job()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak - before
+
+
+def measure_row(row: dict[str, Any], repetitions: int, all_features: bool) -> list[dict[str, Any]]:
+    """All peers of one row of the table."""
+    X, y = row["make"]()
+    n = X.shape[1]
+    check_answer(X, y, list(range(n)) if all_features and n <= 50 else sorted({0, n // 2, n - 1}))
+    jobs: dict[str, Job] = {
+        "ours": lambda: ari_score(X, y, n_jobs=N_JOBS),
+        "ours, one core": lambda: ari_score(X, y),
+        "one read": X.sum,
+    }
+    jobs |= {peer: PEERS[peer](X, y) for peer in row["peers"]}
+    times = best_times(jobs, repetitions)
+    memory = peak_memory(jobs["ours"])
+    return [
+        {
+            "table": row["table"],
+            "peer": peer,
+            "ours_ms": 1000 * times["ours"],
+            "ours_one_core_ms": 1000 * times["ours, one core"],
+            "peer_ms": 1000 * times[peer],
+            "ratio": times["ours"] / times[peer],
+            "goal": goal,
+            "ratio_to_one_read": times["ours"] / times["one read"],
+            "peak_mb": memory / 1e6,
+            "peak_limit_mb": (4 * X.shape[0] * n + 200e6) / 1e6,
+        }
+        for peer, goal in row["peers"].items()
+    ]
+
+
+def measure_frames(repetitions: int) -> list[dict[str, Any]]:
+    """Scoring dataframes of strings and categories, beside OrdinalEncoder and chi2 on the same table."""
+    import pandas as pd
+    import polars as pl
+    from sklearn.feature_selection import chi2
+    from sklearn.preprocessing import OrdinalEncoder
+
+    codes, y = uniform_table(10**6, 20, 4)
+    words = np.array(["north", "east", "south", "west"])
+    strings = {f"f{i}": words[codes[:, i]] for i in range(20)}
+    frame = pl.DataFrame({name: pl.Series(column.tolist()) for name, column in strings.items()})
+    tables = {
+        "pandas strings": pd.DataFrame({name: column.tolist() for name, column in strings.items()}),
+        "pandas categories": pd.DataFrame({n: pd.Categorical(c) for n, c in strings.items()}),
+        "polars strings": frame,
+        "polars categories": frame.cast(pl.Categorical),
+    }
+    rows = []
+    for kind, table in tables.items():
+        jobs: dict[str, Job] = {
+            "ours": lambda table=table: ari_score(table, y, n_jobs=N_JOBS),
+            "peer": lambda table=table: chi2(OrdinalEncoder().fit_transform(table), y),
+        }
+        times = best_times(jobs, repetitions, slow=("peer",))
+        rows.append(
+            {
+                "table": f"1,000,000 x 20, {kind}",
+                "ours_ms": 1000 * times["ours"],
+                "peer_ms": 1000 * times["peer"],
+                "ratio": times["ours"] / times["peer"],
+                "goal": 1.0,
+            }
+        )
+    return rows
+
+
+def measure_growth(full: bool) -> dict[str, Any]:
+    """Time against rows (20 features) and against features (100,000 rows), ours and the peers that can follow."""
+    sizes = {
+        "rows": [10**4, 10**5, 10**6, *([10**7] if full else [])],
+        "features": [10, 30, 100, 300, *([1000] if full else [])],
+    }
+    growth: dict[str, Any] = {}
+    for axis, steps in sizes.items():
+        for n_values in (2, 3):
+            series: dict[str, list[float | None]] = {"ours": [], "chi2": [], "mutual information": []}
+            for size in steps:
+                X, y = uniform_table(*((size, 20) if axis == "rows" else (10**5, size)), n_values)
+                jobs: dict[str, Job] = {
+                    "ours": lambda X=X, y=y: ari_score(X, y, n_jobs=N_JOBS),
+                    "chi2": chi2_peer(X, y),
+                }
+                if X.size <= (2 * 10**8 if full else 2 * 10**7):
+                    jobs["mutual information"] = mutual_information_peer(X, y)
+                times = best_times(jobs, 5 if X.size <= 3 * 10**7 else 2, slow=("mutual information",))
+                for name, seconds in series.items():
+                    seconds.append(times.get(name))
+            slope = float(np.polyfit(np.log(steps), np.log(series["ours"]), 1)[0])  # type: ignore[arg-type]
+            growth[f"{axis}, {n_values} values"] = {"sizes": steps, "seconds": series, "slope": slope}
+    return growth
+
+
+def measure_small() -> dict[str, float]:
+    """A small table after import, and the import itself beside scikit-learn's."""
+    import subprocess
+
+    X, y = uniform_table(1_000, 20, 3)
+    ari_score(X, y)
+    small = best_times({"ours": lambda: ari_score(X, y)}, 50)["ours"]
+
+    def import_time(module: str) -> float:
+        code = f"import time; t = time.perf_counter(); import {module}; print(time.perf_counter() - t)"
+        runs = [
+            subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(5)
+        ]
+        return min(float(run.stdout) for run in runs)
+
+    ours, peer = import_time("analogical"), import_time("sklearn.feature_selection")
+    return {"small_ms": 1000 * small, "import_ms": 1000 * ours, "import_ratio": ours / peer}
+
+
+# ---------------------------------------------------------------- writing
+
+
+def as_fraction(ratio: float) -> str:
+    """A ratio as people say it."""
+    return f"{ratio:.2f}" if ratio >= 0.05 else f"1/{1 / ratio:,.0f}"
+
+
+def write_markdown(results: dict[str, Any]) -> str:
+    """The results as a page."""
+    lines = [
+        "# Speed of the exact index",
+        "",
+        f"{results['machine']}. Profile: {results['profile']}. Best of several runs in one process, taking turns;",
+        f"`ari_score(X, y, n_jobs={N_JOBS})`; answers checked against an independent count first.",
+        "",
+        "<!-- table -->",
+        "| table | ours | beside | its time | ratio | goal | one core | x one read of X | peak memory (limit) |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {r['table']} | {r['ours_ms']:,.1f} ms | {r['peer']} | {r['peer_ms']:,.0f} ms | {as_fraction(r['ratio'])} |"
+        f" {'' if r['ratio'] <= r['goal'] else '**missed** '}<= {as_fraction(r['goal'])} |"
+        f" {r['ours_one_core_ms']:,.1f} ms | {r['ratio_to_one_read']:,.1f} | {r['peak_mb']:,.0f} MB ({r['peak_limit_mb']:,.0f}) |"
+        for r in results["rows"]
+    ]
+    lines += ["<!-- end -->", "", "## From a dataframe, beside `OrdinalEncoder` and `chi2` on the same table", ""]
+    lines += ["| table | ours | peer | ratio | goal |", "|---|---|---|---|---|"]
+    lines += [
+        f"| {r['table']} | {r['ours_ms']:,.0f} ms | {r['peer_ms']:,.0f} ms | {as_fraction(r['ratio'])} |"
+        f" {'' if r['ratio'] <= r['goal'] else '**missed** '}<= {as_fraction(r['goal'])} |"
+        for r in results["frames"]
+    ]
+    small = results["small"]
+    lines += [
+        "",
+        "## Small tables and import",
+        "",
+        f"1,000 x 20 takes {small['small_ms']:.2f} ms after import (goal: 5 ms). `import analogical` takes"
+        f" {small['import_ms']:.0f} ms, {small['import_ratio']:.2f} x of `import sklearn.feature_selection`"
+        " (goal: 1.3 x).",
+        "",
+        "## Growth",
+        "",
+        "![growth](growth.png)",
+        "",
+        "| time against | slope (goal: at most 1.15) |",
+        "|---|---|",
+    ]
+    lines += [f"| {name} | {series['slope']:.2f} |" for name, series in results["growth"].items()]
+    return "\n".join(lines) + "\n"
+
+
+def draw_growth(growth: dict[str, Any], path: Path) -> None:
+    """Log-log picture of the growth in rows and in features."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    colours = {"ours": "#1f5fae", "chi2": "#c4572e", "mutual information": "#7a7a7a"}
+    names = {"ours": "analogical (exact index)", "chi2": "chi2", "mutual information": "mutual information"}
+    figure, axes = plt.subplots(1, 2, figsize=(9.6, 3.8), sharey=True, layout="constrained")
+    titles = {"rows": "20 three-valued features", "features": "100,000 rows, three-valued features"}
+    for axis, panel in zip(("rows", "features"), axes, strict=True):
+        series = growth[f"{axis}, 3 values"]
+        for name, seconds in series["seconds"].items():
+            known = [(size, s) for size, s in zip(series["sizes"], seconds, strict=True) if s is not None]
+            xs, ys = zip(*known, strict=True)
+            width = 2.4 if name == "ours" else 1.4
+            panel.loglog(xs, ys, marker="o", markersize=4, lw=width, color=colours[name], label=names[name])
+        panel.set_title(titles[axis], fontsize=11)
+        panel.set_xlabel(axis)
+        panel.grid(True, which="major", color="#e4e4e4")
+        panel.spines[["top", "right"]].set_visible(False)
+    axes[0].set_ylabel("seconds")
+    axes[0].legend(frameon=False)
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+
+
+def main() -> None:
+    """Measure and write."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--full", action="store_true", help="more repetitions, larger growth, all features checked")
+    full = parser.parse_args().full
+    rows = []
+    for row in ROWS:
+        rows += measure_row(row, repetitions=9 if full else 4, all_features=full)
+        for r in rows[-len(row["peers"]) :]:
+            sys.stderr.write(f"{r['table']}: {r['ours_ms']:.1f} ms, {as_fraction(r['ratio'])} x {r['peer']}\n")
+    results = {
+        "machine": describe_machine(),
+        "profile": "full" if full else "quick",
+        "rows": rows,
+        "frames": measure_frames(3 if full else 2),
+        "small": measure_small(),
+        "growth": measure_growth(full),
+    }
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "speed.json").write_text(json.dumps(results, indent=1) + "\n")
+    page = write_markdown(results)
+    (RESULTS / "speed.md").write_text(page)
+    draw_growth(results["growth"], RESULTS / "growth.png")
+    sys.stdout.write(page)
+
+
+if __name__ == "__main__":
+    main()
