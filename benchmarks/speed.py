@@ -317,9 +317,10 @@ def write_markdown(results: dict[str, Any]) -> str:
         "|---|---|---|---|---|---|---|---|---|",
     ]
     lines += [
-        f"| {r['table']} | {r['ours_ms']:,.1f} ms | {r['peer']} | {r['peer_ms']:,.0f} ms | {as_fraction(r['ratio'])} |"
-        f" {'' if r['ratio'] <= r['goal'] else '**missed** '}<= {as_fraction(r['goal'])} |"
-        f" {r['ours_one_core_ms']:,.1f} ms | {r['ratio_to_one_read']:,.1f} | {r['peak_mb']:,.0f} MB ({r['peak_limit_mb']:,.0f}) |"
+        f"| {r['table']} | {r['ours_ms']:,.1f} ms | {r['peer']} | {r['peer_ms']:,.0f} ms |"
+        f" {as_fraction(r['ratio'])} | {'' if r['ratio'] <= r['goal'] else '**missed** '}<= {as_fraction(r['goal'])} |"
+        f" {r['ours_one_core_ms']:,.1f} ms | {r['ratio_to_one_read']:,.1f} |"
+        f" {r['peak_mb']:,.0f} MB ({r['peak_limit_mb']:,.0f}) |"
         for r in results["rows"]
     ]
     lines += ["<!-- end -->", "", "## From a dataframe, beside `OrdinalEncoder` and `chi2` on the same table", ""]

@@ -1,10 +1,11 @@
-"""Run every console block of the README and the docs again and write down what it prints.
+"""Run every console block of the README and the docs again, and copy the recorded benchmark tables into them.
 
     python docs/refresh.py           # rewrite the blocks
     python docs/refresh.py --check   # exit 1 if a block is out of date
 
-A console block holds one command, ``$ analogical ...``, and its output at 80 columns. Tests run the check, so no page
-shows output that the program does not print.
+A console block holds one command, ``$ analogical ...``, and its output at 80 columns. A table between
+``<!-- from FILE -->`` and ``<!-- end -->`` is the one between ``<!-- table -->`` and ``<!-- end -->`` in that file.
+Tests run the check, so no page shows output that the program does not print, or a figure that was not recorded.
 """
 
 import os
@@ -15,6 +16,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"^```console\n\$ (?P<command>analogical .*)\n(?P<output>(?:.*\n)*?)```$", re.MULTILINE)
+
+TABLE = re.compile(r"<!-- from (?P<file>\S+) -->\n(?:.*\n)*?<!-- end -->")
+RECORDED = re.compile(r"<!-- table -->\n(?P<table>(?:.*\n)*?)<!-- end -->")
 
 
 def run(command: str) -> str:
@@ -34,9 +38,18 @@ def run(command: str) -> str:
     return "".join(f"{line.rstrip()}\n" for line in text.splitlines()).strip("\n") + "\n"
 
 
+def recorded(file: str) -> str:
+    """The table that a file of results holds."""
+    found = RECORDED.search((ROOT / file).read_text(encoding="utf-8"))
+    if found is None:
+        raise SystemExit(f"{file} has no table between <!-- table --> and <!-- end -->")
+    return found["table"]
+
+
 def refreshed(page: str) -> str:
-    """The page with every console block run again."""
-    return BLOCK.sub(lambda block: f"```console\n$ {block['command']}\n{run(block['command'])}```", page)
+    """The page with every console block run again and every recorded table copied anew."""
+    page = BLOCK.sub(lambda block: f"```console\n$ {block['command']}\n{run(block['command'])}```", page)
+    return TABLE.sub(lambda t: f"<!-- from {t['file']} -->\n{recorded(t['file'])}<!-- end -->", page)
 
 
 def pages() -> list[Path]:
