@@ -112,11 +112,15 @@ def encode_table(
 
 def is_frame(X: Any) -> bool:
     """Whether X is a dataframe of a library that we read natively."""
+    if isinstance(X, np.ndarray):
+        return False
     return isinstance(nw.from_native(X, eager_only=True, pass_through=True), nw.DataFrame)
 
 
 def _as_frame(X: Any) -> "nw.DataFrame[Any] | None":
     """Wrap a dataframe of any library, None for arrays and lists; refuse what is no table."""
+    if isinstance(X, np.ndarray):
+        return None
     from scipy.sparse import issparse
 
     if issparse(X):
@@ -304,8 +308,8 @@ def _encode_weights(cells: Any, n_rows: int) -> NDArray[np.int64] | None:
 
 def _as_cells(cells: Any, what: str, n_rows: int) -> Any:
     """One-dimensional cells of the right length, as a series, an array or a list."""
-    series = nw.from_native(cells, series_only=True, pass_through=True)
-    if not isinstance(series, nw.Series | np.ndarray | list | tuple):
+    series = cells if isinstance(cells, np.ndarray) else nw.from_native(cells, series_only=True, pass_through=True)
+    if not isinstance(series, np.ndarray | nw.Series | list | tuple):
         if hasattr(series, "__array__"):
             series = np.asarray(series)
         elif isinstance(series, str | bytes) or not hasattr(series, "__len__"):

@@ -30,11 +30,18 @@ def score_pairs(counts: PairCounts, n_values: NDArray[np.int64]) -> Scores:
     without_pairs = counts.pairs == 0
     score = np.full(len(n_values), np.nan)
     np.divide(counts.changed, counts.pairs, out=score, where=~without_pairs)
-    ari = np.select([constant, without_pairs], [0.0, 2.0], default=score)
-    status = np.select(
-        [constant, without_pairs, counts.changed > 0], ["constant", "no-pairs", "relevant"], "irrelevant"
-    )
-    return Scores(ari, score, tuple(status.tolist()))
+    ari = np.where(constant, 0.0, np.where(without_pairs, 2.0, score))
+    is_relevant = counts.changed > 0
+    status = tuple(map(_status, constant.tolist(), without_pairs.tolist(), is_relevant.tolist()))
+    return Scores(ari, score, status)
+
+
+def _status(is_constant: bool, is_without_pairs: bool, is_relevant: bool) -> Status:
+    if is_constant:
+        return "constant"
+    if is_without_pairs:
+        return "no-pairs"
+    return "relevant" if is_relevant else "irrelevant"
 
 
 def rank_features(
