@@ -43,10 +43,17 @@ class Attribution:
 
 def share(found: Neighbours) -> Attribution:
     """Changed pairs over pairs among those that differ on the feature, whatever else they differ on."""
-    pairs, changed = count_per_feature(found)
-    score = np.full(len(pairs), np.nan)
+    if found.is_sampled:  # pairs that stand for others count for them
+        chance = found.kept[found.distance]
+        pairs: Floats = _sum_per_feature(found, found.n_pairs / chance)
+        changed: Floats = _sum_per_feature(found, found.n_changed / chance)
+        total = float((found.n_pairs / chance).sum())
+    else:
+        n_pairs, n_changed = count_per_feature(found)
+        pairs, changed, total = n_pairs.astype(np.float64), n_changed.astype(np.float64), float(found.n_pairs.sum())
+    score = np.full(found.n_features, np.nan)
     np.divide(changed, pairs, out=score, where=pairs > 0)
-    return Attribution(score, pairs / max(1, int(found.n_pairs.sum())), (), True)
+    return Attribution(score, pairs / max(1.0, total), (), True)
 
 
 def count_per_feature(found: Neighbours) -> tuple[Ints, Ints]:

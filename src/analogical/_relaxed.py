@@ -24,7 +24,7 @@ ENOUGH_PAIRS = 100
 """Pairs at distance 1 per feature that settle its index: a standard error of .05 at most."""
 EVIDENCE = 3.0
 """Effective pairs aimed at, in units of rows ** 1.5."""
-RARE = 0.03
+RARE = 0.01
 """A feature on which only this share of the pairs differ keeps half its score."""
 WEIGHT_INSIDE = 0.97
 """Share of the weight that the radius must hold."""
