@@ -1,4 +1,4 @@
-"""Whether the relaxed index puts the relevant features on top, beside its peers, on tables too wide for the paper's index.
+"""Whether the relaxed index puts the relevant features on top, beside its peers, on wide tables.
 
     make recovery                                           # the whole grid; resumes where it was stopped
     python benchmarks/recovery/run.py --samples 5 --quick   # the four small shapes, five samples each
