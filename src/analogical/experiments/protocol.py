@@ -31,6 +31,8 @@ class Plan:
     seed: int = 0
     n_jobs: int = 1
     """Processes; -1 means one per core. The results do not depend on it."""
+    leave_out: tuple[str, ...] = ()
+    """Names of datasets that are not run; the tables say so."""
     track: Track = field(default=_untracked, compare=False)
 
     def __post_init__(self) -> None:

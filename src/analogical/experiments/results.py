@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -62,14 +63,24 @@ class ReproducedTable:
     """How the numbers came about, for a reader of the paper."""
     cells: tuple[Cell, ...]
     row_titles: dict[str, str]
-    decimals: int = 2
+    decimals: int | None = 2
+    """Digits to show after the point; None means four significant ones."""
+    parts: Literal["row", "column"] = "row"
+    """Whether the methods, or sizes, that are counted one by one are the rows or the columns."""
     notes: tuple[str, ...] = ()
     """What was left out or chosen, to be said next to the numbers."""
 
-    def agreement(self, row: str | None = None) -> tuple[int, int]:
-        """Printed numbers that agree, and printed numbers that could be judged; of one row or of all."""
-        verdicts = Counter(cell.verdict for cell in self.cells if row in (None, cell.row))
-        return verdicts["agrees"], verdicts["agrees"] + verdicts["differs"]
+    def agreement(self) -> tuple[int, int]:
+        """How many printed numbers agree, and how many could be judged."""
+        return _agreement(self.cells)
+
+    def agreement_by_part(self) -> dict[str, tuple[int, int]]:
+        """The same for each method or sample size that has printed numbers."""
+        parts: dict[str, list[Cell]] = {}
+        for cell in self.cells:
+            parts.setdefault(getattr(cell, self.parts), []).append(cell)
+        counts = {part: _agreement(cells) for part, cells in parts.items()}
+        return {part: count for part, count in counts.items() if count[1]}
 
     def groups(self) -> list[str]:
         """Groups of rows, in order of appearance."""
@@ -96,6 +107,11 @@ class ReproducedTable:
             "printed_cells_agreeing": agrees,
             "cells": [cell.to_dict() for cell in self.cells],
         }
+
+
+def _agreement(cells: Iterable[Cell]) -> tuple[int, int]:
+    verdicts = Counter(cell.verdict for cell in cells)
+    return verdicts["agrees"], verdicts["agrees"] + verdicts["differs"]
 
 
 def known_bound(sd: float, runs: int = PAPER_RUNS, half_unit: float = 0.0) -> float:
