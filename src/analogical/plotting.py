@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,9 @@ from analogical.errors import InputError, MissingDependencyError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-__all__ = ["bar_charts", "save_figure"]
+__all__ = ["bar_charts", "require_matplotlib", "save_figure"]
 
 INK = "#1f2933"
 MUTED = "#6b7785"
@@ -52,11 +53,12 @@ def bar_charts(
     matplotlib.figure.Figure
         The best feature of each chart stands out.
     """
-    figure_class = _figure_class()
+    figure_class = require_matplotlib()
     n_columns = 2 if len(panels) > 1 else 1
     n_rows = -(-len(panels) // n_columns)
     width = float(np.clip(0.34 * len(names) + 1.2, 4.4, 11))
     figure = figure_class(figsize=(width * n_columns, 2.5 * n_rows + 1.0), layout="constrained", facecolor="white")
+    cast("ConstrainedLayoutEngine", figure.get_layout_engine()).set(w_pad=0.12, h_pad=0.1)
     axes = figure.subplots(n_rows, n_columns, sharey=True, squeeze=False)
     highest = max([0.05, *(float(np.nanmax(shares)) for shares in panels.values() if not np.isnan(shares).all())])
     if marks:
@@ -78,7 +80,6 @@ def bar_charts(
 
         handle = Line2D([], [], color=INK, linewidth=1.6, label=mark_label)
         figure.legend(handles=[handle], loc="upper right", frameon=False, fontsize=9, labelcolor=MUTED)
-    figure.get_layout_engine().set(w_pad=0.12, h_pad=0.1)  # type: ignore[union-attr]
     return figure
 
 
@@ -125,7 +126,8 @@ def _shortened(name: str, width: int = 18) -> str:
     return name if len(name) <= width else f"{name[: width - 1]}…"
 
 
-def _figure_class() -> "type[Figure]":
+def require_matplotlib() -> "type[Figure]":
+    """The class of figures, or an error with the install line."""
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError:

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -25,9 +26,7 @@ K = 4
 Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 
-def accuracies(
-    dataset: Dataset, methods: Sequence[Method], rng: np.random.Generator
-) -> dict[tuple[str, str], float]:
+def accuracies(dataset: Dataset, methods: Sequence[Method], rng: np.random.Generator) -> dict[tuple[str, str], float]:
     """Accuracy in percent by (encoding, method) and with all features, averaged over ten folds.
 
     Features are chosen on the training fold only; a score of 0 or without evidence is never chosen. With
@@ -43,16 +42,20 @@ def accuracies(
             chosen.setdefault(method.name, []).append(choose_features(scores))
     encoder = OneHotEncoder(sparse_output=False).fit(dataset.codes)
     owner = np.repeat(np.arange(dataset.codes.shape[1]), [len(values) for values in encoder.categories_])
-    indicators = encoder.transform(dataset.codes)
-    results: dict[tuple[str, str], float] = {}
-    for name, features in chosen.items():
-        ordinal, one_hot = [], []
-        for (train, test), kept in zip(folds, features, strict=True):
-            ordinal.append(_accuracy(dataset.codes[:, kept], dataset.labels, train, test))
-            one_hot.append(_accuracy(indicators[:, np.isin(owner, kept)], dataset.labels, train, test))
-        results["ordinal", name] = 100 * float(np.mean(ordinal))
-        results["one-hot", name] = 100 * float(np.mean(one_hot))
-    return results
+    columns = {"ordinal": dataset.codes, "one-hot": encoder.transform(dataset.codes)}
+    owners = {"ordinal": np.arange(dataset.codes.shape[1]), "one-hot": owner}
+
+    @cache  # methods often choose the same features
+    def fold_accuracy(encoding: str, fold: int, kept: tuple[int, ...]) -> float:
+        chosen_columns = columns[encoding][:, np.isin(owners[encoding], kept)]
+        return _accuracy(chosen_columns, dataset.labels, *folds[fold])
+
+    return {
+        (encoding, name): 100
+        * float(np.mean([fold_accuracy(encoding, fold, tuple(kept.tolist())) for fold, kept in enumerate(features)]))
+        for encoding in columns
+        for name, features in chosen.items()
+    }
 
 
 def choose_features(scores: NDArray[np.float64], k: int = K) -> NDArray[np.intp]:

@@ -62,10 +62,20 @@ def _monks_urls(problem: int) -> tuple[str, ...]:
 
 DATASETS: dict[str, _File] = {
     "monks-2": _File(
-        "Monks2", 601, 7, "1ada00aa6ed36c6c532d06ab92b00963f5e42cb9105d9aee9172b831f375f358", _monks_urls(2), _monks_lines
+        "Monks2",
+        601,
+        7,
+        "1ada00aa6ed36c6c532d06ab92b00963f5e42cb9105d9aee9172b831f375f358",
+        _monks_urls(2),
+        _monks_lines,
     ),
     "monks-3": _File(
-        "Monks3", 554, 7, "df326bc54f0c520db80eb8ea8f92e5190a01560807e4b61a590fe68f5aa1ca7b", _monks_urls(3), _monks_lines
+        "Monks3",
+        554,
+        7,
+        "df326bc54f0c520db80eb8ea8f92e5190a01560807e4b61a590fe68f5aa1ca7b",
+        _monks_urls(3),
+        _monks_lines,
     ),
     "breast-cancer": _File(
         "Breast Cancer",
@@ -145,9 +155,7 @@ def load_dataset(name: str, folder: Path | None = None) -> Dataset | None:
         table = load_table(source)
         # The values of a built-in table come in the order of their codes, the first row holding the first ones.
         columns = [[list(dict.fromkeys(column)).index(value) for value in column] for column in table.X.T.tolist()]
-        return Dataset(
-            name, title, np.array(columns, dtype=np.int64).T, table.y.astype(np.int64), table.feature_names
-        )
+        return Dataset(name, title, np.array(columns, dtype=np.int64).T, table.y.astype(np.int64), table.feature_names)
     if name in _RELABELLED:
         dataset = load_dataset(_RELABELLED[name], folder)
         return None if dataset is None else _relabel(dataset, name)
@@ -157,8 +165,7 @@ def load_dataset(name: str, folder: Path | None = None) -> Dataset | None:
     if name in missing_datasets(folder) or folder is None:
         return None
     file = DATASETS[name]
-    columns = list(zip(*_read_cells(folder / f"{name}.csv", file), strict=True))
-    coded = [_codes(column) for column in columns]
+    coded = [_codes(column) for column in zip(*_read_cells(folder / f"{name}.csv", file), strict=True)]
     features = tuple(f"a{i}" for i in range(1, len(coded)))
     return Dataset(name, file.title, np.stack(coded[:-1], axis=1), coded[-1], features)
 

@@ -77,7 +77,8 @@ def _chi2(codes: Codes, labels: Labels, rng: np.random.Generator) -> Scores:  # 
     from sklearn.feature_selection import chi2
 
     indicators, owner = one_hot(codes)
-    return np.bincount(owner, weights=chi2(indicators, labels)[0], minlength=codes.shape[1])
+    scores: Scores = np.bincount(owner, weights=chi2(indicators, labels)[0], minlength=codes.shape[1])
+    return scores
 
 
 def _mutual_information(codes: Codes, labels: Labels, rng: np.random.Generator) -> Scores:  # noqa: ARG001
@@ -108,27 +109,28 @@ def _relief(codes: Codes, labels: Labels, rng: np.random.Generator) -> Scores:  
     Every row is an anchor, no row is its own neighbour, and where several rows are equally near their mean
     is taken, so that neither a seed nor the order of the rows matters.
     """
-    indicators, owner = one_hot(codes, dtype=np.float32)
+    indicators, owner = one_hot(codes)
+    small = indicators.astype(np.float32)  # whole numbers, so agreements stay exact
     total = np.zeros(indicators.shape[1])
     for start in range(0, len(codes), BLOCK):
         anchors = indicators[start : start + BLOCK]
-        agreements = anchors @ indicators.T
+        agreements = small[start : start + BLOCK] @ small.T
         agreements[np.arange(len(anchors)), np.arange(start, start + len(anchors))] = -1
         same = labels[start : start + BLOCK, None] == labels[None, :]
         for sign, is_candidate in ((1, same), (-1, ~same)):  # agreeing with hits counts for, with misses against
             near = np.where(is_candidate, agreements, -1)
             best = near.max(axis=1, keepdims=True)
-            nearest = ((near == best) & (best >= 0)).astype(np.float32)
+            nearest = ((near == best) & (best >= 0)).astype(np.float64)
             nearest /= np.maximum(nearest.sum(axis=1, keepdims=True), 1)
             total += sign * ((nearest @ indicators) * anchors).sum(axis=0)
     return np.bincount(owner, weights=total, minlength=codes.shape[1]) / len(codes)
 
 
-def one_hot(codes: Codes, dtype: Any = np.float64) -> tuple[NDArray[Any], NDArray[np.intp]]:
+def one_hot(codes: Codes) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Indicator columns, one per feature and value, and the feature that each belongs to."""
     parts = [column[:, None] == np.unique(column)[None, :] for column in codes.T]
     owner = np.repeat(np.arange(len(parts)), [part.shape[1] for part in parts])
-    return np.concatenate(parts, axis=1).astype(dtype), owner
+    return np.concatenate(parts, axis=1).astype(np.float64), owner
 
 
 METHODS: dict[str, Method] = {

@@ -32,7 +32,7 @@ class Plan:
     n_jobs: int = 1
     """Processes; -1 means one per core. The results do not depend on it."""
     leave_out: tuple[str, ...] = ()
-    """Names of datasets that are not run; the tables say so."""
+    """Names of datasets and methods that are not run."""
     track: Track = field(default=_untracked, compare=False)
 
     def __post_init__(self) -> None:

@@ -12,7 +12,7 @@ from analogical.experiments.protocol import Plan
 from analogical.experiments.results import ReproducedTable, Variant
 from analogical.experiments.tables import TABLES, build_table
 from analogical.experiments.writing import DIFFERS, FORMATS, agreement_sentence
-from analogical.plotting import save_figure
+from analogical.plotting import require_matplotlib, save_figure
 
 if TYPE_CHECKING:
     import os
@@ -86,8 +86,11 @@ def reproduce(
     tables: dict[tuple[str, Variant], ReproducedTable] = {}
     files: list[Path] = []
     wanted = [part for part in PARTS if part in parts]
+    if "figure" in wanted:
+        require_matplotlib()  # said before the work, not after
+    once: tuple[Variant, ...] = ("corrected",)
     for part in wanted:
-        for variant in ["corrected"] if part == "table5" else variants:  # type: Variant
+        for variant in once if part == "table5" else variants:
             if part == "figure":
                 source = tables.get(("table1", variant)) or build_table("table1", variant, plan, folder)
                 files += _write_figure(source, target)
@@ -104,7 +107,9 @@ def _make_folder(path: Path) -> Path:
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"The folder {str(path)!r} cannot be made: {error.strerror}; name another with --out.") from None
+        raise InputError(
+            f"The folder {str(path)!r} cannot be made: {error.strerror}; name another with --out."
+        ) from None
     return path
 
 
@@ -138,23 +143,33 @@ def _readme(tables: Sequence[ReproducedTable], files: Sequence[Path], plan: Plan
         READING,
     ]
     if tables:
-        parts += ["## Printed numbers that agree", "", "| table | variant | agree | of | files |", "| --- | --- | ---: | ---: | --- |"]
+        parts += [
+            "## Printed numbers that agree",
+            "",
+            "| table | variant | agree | of | files |",
+            "| --- | --- | ---: | ---: | --- |",
+        ]
         for table in tables:
             agrees, judged = table.agreement()
             stem = _stem(table)
             links = ", ".join(f"[{ending}]({stem}.{ending})" for ending in FORMATS)
-            variant = "arithmetic" if table.name == "table5" else table.variant
-            parts.append(f"| {table.name} | {variant} | {agrees:,} | {judged:,} | {links} |")
+            kind = "arithmetic" if table.name == "table5" else table.variant
+            parts.append(f"| {table.name} | {kind} | {agrees:,} | {judged:,} | {links} |")
         parts.append("")
     for table in tables:
-        variant = "" if table.name == "table5" else f" ({table.variant})"
-        parts += [f"## {table.title}{variant}", "", table.about, "", agreement_sentence(table)]
+        kind = "" if table.name == "table5" else f" ({table.variant})"
+        parts += [f"## {table.title}{kind}", "", table.about, "", agreement_sentence(table)]
         parts += [line for note in table.notes for line in ("", f"> {note}")]
         parts += [*_differences(table), "", f"All cells: [{_stem(table)}.md]({_stem(table)}.md)", ""]
     for path in files:
         if path.suffix == ".png":
-            variant = path.stem.removeprefix("figure-")
-            parts += [f"## Figure: four methods on g8 ({variant})", "", f"![Bar charts of g8, {variant}]({path.name})", ""]
+            kind = path.stem.removeprefix("figure-")
+            parts += [
+                f"## Figure: four methods on g8 ({kind})",
+                "",
+                f"![Bar charts of g8, {kind}]({path.name})",
+                "",
+            ]
     return "\n".join(parts)
 
 

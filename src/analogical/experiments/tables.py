@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from decimal import Decimal
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +55,7 @@ def build_table(name: str, variant: Variant, plan: Plan, folder: Path | None = N
 
 
 def _table1(variant: Variant, plan: Plan, folder: Path | None) -> ReproducedTable:  # noqa: ARG001
-    methods = _corrected_methods()
+    methods = _corrected_methods(plan)
     if variant == "as-published":
         task: Callable[[Any], Scores] = partial(_scores_as_published, ratio=0.33, epsilon=0.01, keep_twos=True)
         about = (
@@ -86,7 +86,7 @@ def _table1(variant: Variant, plan: Plan, folder: Path | None) -> ReproducedTabl
 
 
 def _table2(variant: Variant, plan: Plan, folder: Path | None) -> ReproducedTable:
-    methods = _corrected_methods()
+    methods = _corrected_methods(plan)
     names = ["monks-1", "monks-2", "monks-3", "hiv", "primary-tumor"]
     if variant == "as-published":
         task: Callable[[Any], Scores] = partial(_scores_as_published, ratio=0.8, epsilon=0.001, keep_twos=False)
@@ -121,9 +121,9 @@ def _table2(variant: Variant, plan: Plan, folder: Path | None) -> ReproducedTabl
     )
 
 
-def _corrected_methods() -> tuple[Method, ...]:
+def _corrected_methods(plan: Plan) -> tuple[Method, ...]:
     """The paper's four, and ReliefF of a maintained library where that is installed."""
-    return tuple(method for method in METHODS.values() if method.is_available)
+    return tuple(m for m in METHODS.values() if m.is_available and m.name not in plan.leave_out)
 
 
 def _scores_as_published(
@@ -133,9 +133,7 @@ def _scores_as_published(
     return repeat_scores_as_published(dataset.codes, dataset.labels, ratio, epsilon, keep_twos, rng)
 
 
-def _scores_corrected(
-    job: tuple[Dataset, np.random.Generator], methods: Sequence[Method], ratio: float
-) -> Scores:
+def _scores_corrected(job: tuple[Dataset, np.random.Generator], methods: Sequence[Method], ratio: float) -> Scores:
     dataset, rng = job
     return repeat_scores(dataset.codes, dataset.labels, methods, round(len(dataset.codes) * ratio), rng)
 
@@ -219,7 +217,7 @@ def _table3(variant: Variant, plan: Plan, folder: Path | None) -> ReproducedTabl
                 bound = estimated_bound(sd, plan.repetitions, share=1 + 1 / plan.repetitions, half_unit=HALF_CENT)
                 cells.append(
                     Cell(
-                        group=f"{encoding} codes" if encoding == "ordinal" else "one-hot columns",
+                        group="integer codes" if encoding == "ordinal" else "one-hot columns",
                         row=dataset.title,
                         column="all features" if method == "all" else METHODS[method].title,
                         printed=published("table3").get(name, {}).get(method),
@@ -244,9 +242,7 @@ def _accuracies_as_published(job: tuple[Dataset, np.random.Generator]) -> dict[t
     return {("ordinal", name): value for name, value in accuracies_as_published(*job).items()}
 
 
-def _accuracies(
-    job: tuple[Dataset, np.random.Generator], methods: Sequence[Method]
-) -> dict[tuple[str, str], float]:
+def _accuracies(job: tuple[Dataset, np.random.Generator], methods: Sequence[Method]) -> dict[tuple[str, str], float]:
     dataset, rng = job
     return accuracies(dataset, methods, rng)
 
@@ -272,14 +268,8 @@ def _stability(
             " it lies within 3 standard errors of that index: where it does not, it tells of empty samples, not of"
             " relevance."
         )
-    grid = [(g, int(m)) for g, rows in published(table).items() for m in rows]
-    jobs = [
-        (g, n_features, n_values, m, rng) for g, m in grid for rng in plan.generators(table, g, str(m))
-    ]
-    results = run_jobs(_index_of_sample, jobs, plan, f"{table} {variant}")
     cells: list[Cell] = []
-    for c, (g, m) in enumerate(grid):
-        runs = np.array(results[c * plan.repetitions : (c + 1) * plan.repetitions])
+    for (g, m), runs in _stability_runs(table, n_features, n_values, plan).items():
         known = expectation(g, n_features, n_values, m)
         cells += _stability_cells(variant, g, m, published(table)[g][str(m)], runs, known)
     return ReproducedTable(
@@ -288,8 +278,20 @@ def _stability(
         title=title,
         about=about,
         cells=tuple(cells),
-        row_titles={str(m): f"{m:,} rows" for _, m in grid},
+        row_titles={cell.row: f"{int(cell.row):,} rows" for cell in cells},
     )
+
+
+@lru_cache(maxsize=2)
+def _stability_runs(
+    table: str, n_features: int, n_values: int, plan: Plan
+) -> dict[tuple[str, int], NDArray[np.float64]]:
+    """The paper's index on every sample, by function and size; both variants read the same samples."""
+    grid = [(g, int(m)) for g, rows in published(table).items() for m in rows]
+    jobs = [(g, n_features, n_values, m, rng) for g, m in grid for rng in plan.generators(table, g, str(m))]
+    results = run_jobs(_index_of_sample, jobs, plan, table)
+    n = plan.repetitions
+    return {cell: np.array(results[c * n : (c + 1) * n]) for c, cell in enumerate(grid)}
 
 
 def _stability_cells(
