@@ -77,7 +77,8 @@ def _chi2(codes: Codes, labels: Labels, rng: np.random.Generator) -> Scores:  # 
     from sklearn.feature_selection import chi2
 
     indicators, owner = one_hot(codes)
-    scores: Scores = np.bincount(owner, weights=chi2(indicators, labels)[0], minlength=codes.shape[1])
+    scores = np.zeros(codes.shape[1])
+    np.add.at(scores, owner, chi2(indicators, labels)[0])
     return scores
 
 

@@ -21,7 +21,7 @@ __all__ = ["PARTS", "Reproduction", "reproduce"]
 
 PARTS = (*TABLES, "figure")
 """What can be reproduced."""
-VARIANTS: tuple[Variant, ...] = ("corrected", "as-published")
+VARIANTS: tuple[Variant, ...] = ("as-published", "corrected")
 
 READING = """\
 Every printed number stands beside ours. Where the value that ever more runs tend to is known exactly, it is
@@ -157,17 +157,17 @@ def _readme(tables: Sequence[ReproducedTable], files: Sequence[Path], plan: Plan
             parts.append(f"| {table.name} | {kind} | {agrees:,} | {judged:,} | {links} |")
         parts.append("")
     for table in tables:
-        kind = "" if table.name == "table5" else f" ({table.variant})"
-        parts += [f"## {table.title}{kind}", "", table.about, "", agreement_sentence(table)]
+        heading = table.title if table.name == "table5" else f"{table.title}; {table.variant}"
+        parts += [f"## {heading}", "", table.about, "", agreement_sentence(table)]
         parts += [line for note in table.notes for line in ("", f"> {note}")]
         parts += [*_differences(table), "", f"All cells: [{_stem(table)}.md]({_stem(table)}.md)", ""]
     for path in files:
         if path.suffix == ".png":
-            kind = path.stem.removeprefix("figure-")
+            name = path.stem.removeprefix("figure-")
             parts += [
-                f"## Figure: four methods on g8 ({kind})",
+                f"## Figure: four methods on g8; {name}",
                 "",
-                f"![Bar charts of g8, {kind}]({path.name})",
+                f"![Bar charts of g8, {name}]({path.name})",
                 "",
             ]
     return "\n".join(parts)
