@@ -20,6 +20,8 @@ MUTED = "#6b7785"
 GRID = "#e3e7eb"
 BAR = "#3b6ea8"
 BEST = "#d9822b"
+CHARACTERS = 48
+"""Labels of more characters than this do not fit beside each other under one chart."""
 MAX_LABELS = 30
 """More features than this are numbered by every so many ticks only."""
 
@@ -54,7 +56,7 @@ def bar_charts(
         The best feature of each chart stands out.
     """
     figure_class = require_matplotlib()
-    n_columns = 2 if len(panels) > 1 else 1
+    n_columns = 1 if len(panels) == 1 else 2 if len(panels) in (2, 4) else 3
     n_rows = -(-len(panels) // n_columns)
     width = float(np.clip(0.34 * len(names) + 1.2, 4.4, 11))
     figure = figure_class(figsize=(width * n_columns, 2.5 * n_rows + 1.0), layout="constrained", facecolor="white")
@@ -102,13 +104,19 @@ def _bar_chart(axis: Any, names: Sequence[str], shares: NDArray[np.float64], mar
     position = np.arange(len(names))
     known = ~np.isnan(shares)
     best = known & (np.nan_to_num(shares) == np.nanmax(shares, initial=0.0)) & (np.nan_to_num(shares) > 0)
-    axis.bar(position, np.nan_to_num(shares), width=0.72, color=np.where(best, BEST, BAR), zorder=2)
+    axis.bar(
+        position,
+        np.nan_to_num(shares),
+        width=0.72 * min(1, 0.3 + len(names) / 10),
+        color=np.where(best, BEST, BAR),
+        zorder=2,
+    )
     axis.scatter(position[~known], np.zeros((~known).sum()), marker="_", s=60, color=MUTED, zorder=3, clip_on=False)
     if marks is not None:
         axis.hlines(marks, position - 0.44, position + 0.44, color=INK, linewidth=1.6, zorder=3)
     every = -(-len(names) // MAX_LABELS)
     labels = [_shortened(name) for name in names[::every]]
-    tilted = max(map(len, labels)) > 4
+    tilted = max(map(len, labels)) * len(labels) > CHARACTERS
     axis.set_xticks(position[::every], labels, fontsize=8.5, color=INK)
     if tilted:
         for label in axis.get_xticklabels():
