@@ -150,13 +150,17 @@ def test_bad_requests_are_one_line_and_exit_code_2(words, message, compare):
 
 def test_bars_have_the_values_and_the_best_stands_out():
     figure = bar_charts(["a", "b", "c"], {"One": np.array([0.2, 0.8, np.nan]), "Two": np.zeros(3), "Three": np.ones(3)})
-    first, second, third, empty = figure.axes
+    first, second, third = figure.axes
     assert [bar.get_height() for bar in first.patches] == [0.2, 0.8, 0]
     colours = [bar.get_facecolor() for bar in first.patches]
     assert colours[0] == colours[2] != colours[1]
     assert len({bar.get_facecolor() for bar in second.patches}) == 1
     assert third.get_title(loc="left") == "Three"
-    assert not empty.get_visible()
+
+
+def test_a_place_without_a_chart_stays_empty():
+    figure = bar_charts(["a"], {name: np.ones(1) for name in "ABCDE"})
+    assert [axis.get_visible() for axis in figure.axes] == [True] * 5 + [False]
 
 
 def test_marks_are_drawn_inside_the_axes():

@@ -130,11 +130,13 @@ def distance_to_nearest_miss(
     """What the published column "Relief" holds: mean distance of random rows to their nearest miss.
 
     The package behind it (sklearn-relief, unmaintained) takes each row as its own nearest hit, so the part of
-    Relief that compares with hits is always 0; and it subtracts the integer codes of categories.
+    Relief that compares with hits is always 0; and it subtracts the integer codes of categories. Among equally
+    near misses it takes the one that its sort happens to put first; here, one at random.
     """
     total = np.zeros(numbers.shape[1])
     for anchor in rng.integers(len(numbers), size=n_anchors):
         misses = numbers[labels != labels[anchor]]
         apart = np.abs(misses - numbers[anchor])
-        total += apart[apart.sum(axis=1).argmin()]
+        distance = apart.sum(axis=1)
+        total += apart[rng.choice(np.flatnonzero(distance == distance.min()))]
     return total / n_anchors

@@ -220,7 +220,7 @@ def _table3(variant: Variant, plan: Plan, folder: Path | None) -> ReproducedTabl
                         group="integer codes" if encoding == "ordinal" else "one-hot columns",
                         row=dataset.title,
                         column="all features" if method == "all" else METHODS[method].title,
-                        printed=published("table3").get(name, {}).get(method),
+                        printed=published("table3").get(name, {}).get(method) if encoding == "ordinal" else None,
                         ours=float(values.mean()),
                         sd=sd,
                         bound=bound,

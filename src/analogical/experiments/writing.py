@@ -76,7 +76,8 @@ def agreement_sentence(table: ReproducedTable) -> str:
     agrees, judged = table.agreement()
     if judged == 0:
         return "No printed number could be judged."
-    sentence = f"**{agrees:,} of {judged:,} printed numbers agree**; the others are marked {DIFFERS}."
+    marked = "." if agrees == judged else f"; the others are marked {DIFFERS}."
+    sentence = f"**{agrees:,} of {judged:,} printed numbers agree**{marked}"
     by = ((table.row_titles.get(key, key), *counts) for key, counts in table.agreement_by_part().items())
     return sentence + " " + ", ".join(f"{title}: {good} of {all_}" for title, good, all_ in by) + "."
 
