@@ -155,7 +155,8 @@ def load_dataset(name: str, folder: Path | None = None) -> Dataset | None:
         table = load_table(source)
         # The values of a built-in table come in the order of their codes, the first row holding the first ones.
         columns = [[list(dict.fromkeys(column)).index(value) for value in column] for column in table.X.T.tolist()]
-        return Dataset(name, title, np.array(columns, dtype=np.int64).T, table.y.astype(np.int64), table.feature_names)
+        codes = np.array(columns, dtype=np.int64).T
+        return Dataset(name, title, codes, table.y.astype(np.int64), feature_names(len(columns)))
     if name in _RELABELLED:
         dataset = load_dataset(_RELABELLED[name], folder)
         return None if dataset is None else _relabel(dataset, name)
@@ -166,8 +167,12 @@ def load_dataset(name: str, folder: Path | None = None) -> Dataset | None:
         return None
     file = DATASETS[name]
     coded = [_codes(column) for column in zip(*_read_cells(folder / f"{name}.csv", file), strict=True)]
-    features = tuple(f"a{i}" for i in range(1, len(coded)))
-    return Dataset(name, file.title, np.stack(coded[:-1], axis=1), coded[-1], features)
+    return Dataset(name, file.title, np.stack(coded[:-1], axis=1), coded[-1], feature_names(len(coded) - 1))
+
+
+def feature_names(n_features: int) -> tuple[str, ...]:
+    """The paper's names of features: a1, a2, ..."""
+    return tuple(f"a{i}" for i in range(1, n_features + 1))
 
 
 def download_datasets(folder: Path, fetch: Callable[[str], bytes] | None = None) -> list[str]:

@@ -14,7 +14,6 @@ from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from analogical.errors import InputError
 from analogical.experiments.functions import FUNCTIONS
@@ -168,6 +167,8 @@ def _occupancy(
     The multinomial weights L! / (d0! d1! d2! d3!) b^d1 C(b,2)^d2 over C(bL, m); cases more than a dozen
     standard deviations from the mean are left out.
     """
+    from scipy.special import gammaln
+
     density = n_rows / (n_values * n_contexts)
     tops = [n_contexts * math.comb(n_values, s) * density**s for s in (2, 3)]
     tops = [top + 12 * math.sqrt(top) + 12 for top in tops]

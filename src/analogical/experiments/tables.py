@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical.experiments.accuracy import accuracies, accuracies_as_published
-from analogical.experiments.datasets import DATASETS, Dataset, how_to_get, is_published, load_dataset
+from analogical.experiments.datasets import DATASETS, Dataset, feature_names, how_to_get, is_published, load_dataset
 from analogical.experiments.exact import Expectation, expectation, universe_index
 from analogical.experiments.functions import FUNCTIONS
 from analogical.experiments.methods import METHODS, Method, paper_index
@@ -73,7 +73,7 @@ def _table1(variant: Variant, plan: Plan, folder: Path | None) -> ReproducedTabl
             " divided by its sum."
         )
     X = universe(10, 2).astype(np.int64)
-    data = {g: Dataset(g, g, X, FUNCTIONS[g](X).astype(np.int64), _columns(10)) for g in FUNCTIONS}
+    data = {g: Dataset(g, g, X, FUNCTIONS[g](X).astype(np.int64), feature_names(10)) for g in FUNCTIONS}
     indices = {g: np.array([float(p) for p in universe_index(g, 10, 2)]) for g in FUNCTIONS}
     return ReproducedTable(
         name="table1",
@@ -372,10 +372,6 @@ def _load(names: Sequence[str], folder: Path | None, plan: Plan) -> tuple[dict[s
         if name in DATASETS and name not in missing and folder is not None and not is_published(name, folder)
     ]
     return {name: dataset for name, dataset in loaded.items() if dataset is not None}, tuple(notes)
-
-
-def _columns(n_features: int) -> tuple[str, ...]:
-    return tuple(f"a{i}" for i in range(1, n_features + 1))
 
 
 def _titles(methods: Sequence[Method]) -> dict[str, str]:
