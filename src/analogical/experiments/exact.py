@@ -86,7 +86,7 @@ def expectation(function: str, n_features: int, n_values: int, n_rows: int) -> E
     --------
     >>> expected = expectation("g1", n_features=10, n_values=2, n_rows=100)
     >>> [round(float(x), 3) for x in (expected.index[0], expected.mean[0], expected.sd[0], expected.no_pair)]
-    [0.75, 0.758, 0.224, 0.006]
+    [0.75, 0.756, 0.235, 0.005]
     """
     if n_values not in (2, 3):
         raise InputError(f"The spread of a sample's index is known for 2 or 3 values per feature, got {n_values}.")
