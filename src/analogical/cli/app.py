@@ -10,7 +10,9 @@ from rich.text import Text
 
 from analogical._relevance import Duplicates, relevance
 from analogical._tables import load_table, table_names
+from analogical.cli.compare import compare
 from analogical.cli.reading import read_source
+from analogical.cli.reproduce import reproduce
 from analogical.cli.writing import show_relevance, write_csv, write_json, write_relevance_csv
 from analogical.errors import AnalogicalError, InputError
 from analogical.experiments import FUNCTIONS, sample
@@ -168,6 +170,10 @@ def tables() -> None:
             table.source,
         )
     Console(highlight=False).print(listing)
+
+
+app.command()(compare)
+app.command()(reproduce)
 
 
 def run() -> None:
