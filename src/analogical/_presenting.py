@@ -148,7 +148,9 @@ def explain(result: "Relevance") -> str:
         sentences.append(f"{len(constant)} {_verb(constant, 'has', 'have')} one value only{_naming(constant)}.")
     sentences.append(noise_floor(result))
     if result.n_contradictions and result.settings.duplicates == "count":
-        sentences.append("Read an index near it as noise; p is the chance of as many changes by noise alone.")
+        sentences.append(
+            "An index near it may be noise; p is the chance that noise alone sets a feature's values as far apart."
+        )
     return " ".join(sentences)
 
 

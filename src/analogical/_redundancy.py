@@ -232,7 +232,8 @@ class Search:
     def _holds(self, by: tuple[int, ...], target: int) -> bool:
         """Whether rows that agree on ``by`` agree on the target."""
         return all(
-            _determines(self._joint(codes, by), codes[:, target], self._n_joint(by)) for codes in (self.head, self.codes)
+            _determines(self._joint(codes, by), codes[:, target], self._n_joint(by))
+            for codes in (self.head, self.codes)
         )
 
     def _n_joint(self, by: tuple[int, ...]) -> int:
@@ -307,9 +308,7 @@ class Dropped:
         if self.reason == "constant":
             return f"{self.feature}: one value only"
         if self.reason == "same information":
-            return (
-                f"{self.feature}: the same information as {self.in_favour_of[0]} ({counted(self.support, 'test')})"
-            )
+            return f"{self.feature}: the same information as {self.in_favour_of[0]} ({counted(self.support, 'test')})"
         return f"{self.feature}: determined by {listed(self.in_favour_of)} ({counted(self.support, 'test')})"
 
 
@@ -328,9 +327,7 @@ class Resolution:
         )
 
 
-def resolve(
-    codes: Codes, labels: Codes, n_values: Ints, weights: Ints | None, priority: Sequence[int]
-) -> Resolution:
+def resolve(codes: Codes, labels: Codes, n_values: Ints, weights: Ints | None, priority: Sequence[int]) -> Resolution:
     """Leave out what others determine until every feature has pairs or nothing explains that it has none.
 
     ``priority`` lists all columns, the ones to keep first. Columns of equal information leave the first of
@@ -372,7 +369,7 @@ def _explained(
         yield from ((i, "same information", group[:1], support) for i in group[1:])
     if groups:
         return
-    first = {}
+    first: dict[int, Found] = {}
     for found in search.single(silent, kept):
         first.setdefault(found.determined, found)
     yield from ((i, "determined", found.by, found.support) for i, found in first.items())
@@ -414,5 +411,3 @@ def explain_silence(
                 if first is not None:
                     by[target] = first.by
     return by
-
-

@@ -12,7 +12,7 @@ from analogical._encoding import encode_table
 from analogical._frames import frame_from_columns
 from analogical._redundancy import explain_silence
 from analogical._scoring import Status, rank_features, score_pairs
-from analogical._uncertainty import uncertainty
+from analogical._uncertainty import bootstrap_rows, uncertainty
 from analogical.errors import InputError
 
 __all__ = ["NoiseFloor", "Relevance", "Settings", "ari_score", "relevance"]
@@ -31,6 +31,8 @@ class Settings:
     """Whether rows came with frequencies."""
     confidence: float | None = None
     """Level of the intervals; None if there are none."""
+    bootstrap: int | None = None
+    """Resamples of the rows that the intervals come from; None for the closed form."""
 
 
 @dataclass(frozen=True)
@@ -210,6 +212,9 @@ def relevance(
     weights: Any = None,
     duplicates: Duplicates = "count",
     confidence: float | None = 0.95,
+    bootstrap: int | None = None,
+    random_state: int | None = None,
+    progress: bool = False,
     feature_names: Sequence[str] | None = None,
 ) -> Relevance:
     """Relevance of every feature for the label: how often it alone changes the label.
@@ -233,6 +238,13 @@ def relevance(
     confidence : float or None
         Level of the intervals, between 0 and 1; None leaves out intervals, p-values and the search for
         what makes features redundant.
+    bootstrap : int, optional
+        Take standard errors and intervals from this many resamples of the rows instead of the closed
+        form: slower by that factor, and an interval without width where every resample agrees.
+    random_state : int, optional
+        Seed of the resamples.
+    progress : bool
+        Show on stderr how far the resamples are.
     feature_names : sequence of str, optional
         Names for the features, instead of the dataframe's or ``x0, x1, ...``.
 
@@ -250,8 +262,9 @@ def relevance(
     -----
     The cost is one grouping of the rows per feature, never a comparison of all pairs, and about one more
     for the intervals. The counts are exact whole numbers, divided once. The interval is Wilson's, on as
-    many independent pairs as the jackknife over rows is worth. The index says nothing about a feature without pairs (its
-    ``ari`` is 2, its ``score`` NaN): the other features determine it, or there are too few rows.
+    many independent pairs as the jackknife over rows is worth. The index says nothing about a feature
+    without pairs (its ``ari`` is 2, its ``score`` NaN): other features determine it, and ``determined_by``
+    names them, or there are too few rows.
 
     Examples
     --------
@@ -270,6 +283,7 @@ def relevance(
     if duplicates not in ("count", "once"):
         raise InputError(f'duplicates must be "count" or "once", got {duplicates!r}.')
     check_confidence(confidence)
+    _check_bootstrap(bootstrap, confidence)
     table = encode_table(X, y, weights=weights, feature_names=feature_names)
     codes, labels, counts = table.codes, table.labels, table.weights
     n_rows = len(codes) if counts is None else int(counts.sum())
@@ -293,7 +307,9 @@ def relevance(
         n_distinct=counted.n_distinct,
         n_identical=counted.n_identical,
         n_contradictions=counted.n_contradictions,
-        settings=Settings(radius=1, duplicates=duplicates, weighted=weights is not None, confidence=confidence),
+        settings=Settings(
+            radius=1, duplicates=duplicates, weighted=weights is not None, confidence=confidence, bootstrap=bootstrap
+        ),
         backend=table.backend,
         noise=NoiseFloor(counted.n_contradictions / counted.n_identical if counted.n_identical and not once else None),
     )
@@ -301,6 +317,18 @@ def relevance(
         return result
     # Rows counted once are no independent draws any more, so they cannot be tested against noise.
     sure = uncertainty(codes, labels, table.n_values, counts, confidence, test=not once)
+    if bootstrap is not None:
+
+        def score_weighted(row_weights: NDArray[np.int64]) -> NDArray[np.float64]:
+            drawn = row_weights > 0
+            return score_pairs(
+                count_pairs(codes[drawn], labels[drawn], table.n_values, row_weights[drawn]), table.n_values
+            ).score
+
+        std_error, low, high = bootstrap_rows(
+            score_weighted, len(codes) if counts is None else counts, bootstrap, confidence, random_state, progress
+        )
+        sure = replace(sure, std_error=std_error, ci_low=low, ci_high=high)
     silent = [i for i, status in enumerate(scores.status) if status == "no-pairs"]
     why = explain_silence(codes, table.n_values, counts, silent)
     return replace(
@@ -309,9 +337,9 @@ def relevance(
         ci_low=sure.ci_low,
         ci_high=sure.ci_high,
         p_value=sure.p_value,
-        noise=result.noise if result.noise.rate is None else replace(
-            result.noise, ci_low=sure.noise_low, ci_high=sure.noise_high
-        ),
+        noise=result.noise
+        if result.noise.rate is None
+        else replace(result.noise, ci_low=sure.noise_low, ci_high=sure.noise_high),
         determined_by=tuple(tuple(table.names[j] for j in why.get(i, ())) for i in range(len(table.names))),
     )
 
@@ -339,6 +367,14 @@ def check_confidence(confidence: Any) -> None:
     number = isinstance(confidence, int | float | np.number) and not isinstance(confidence, bool)
     if not (confidence is None or (number and 0 < confidence < 1)):
         raise InputError(f"confidence must be a number between 0 and 1, such as 0.95, or None, got {confidence!r}.")
+
+
+def _check_bootstrap(bootstrap: Any, confidence: float | None) -> None:
+    whole = isinstance(bootstrap, int | np.integer) and not isinstance(bootstrap, bool)
+    if bootstrap is not None and not (whole and bootstrap >= 2):
+        raise InputError(f"bootstrap must be a whole number of resamples from 2, or None, got {bootstrap!r}.")
+    if bootstrap is not None and confidence is None:
+        raise InputError("bootstrap needs a level for its intervals: give confidence, such as 0.95, instead of None.")
 
 
 def _number(numbers: NDArray[np.float64] | None, i: int | np.intp) -> float | None:

@@ -11,7 +11,6 @@ r's label for the pairs that keep the label. The groups of equal rows serve all 
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -20,16 +19,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = [
-    "Bootstrap",
     "Cells",
     "Grouped",
     "Uncertainty",
     "bootstrap_rows",
     "collapse_cells",
+    "corrected_variance",
     "group_by_context",
     "jackknife_variance",
+    "noise_interval",
     "pair_interval",
+    "pearson_tail",
     "permutation_p_value",
+    "sort_rows",
     "uncertainty",
 ]
 
@@ -79,10 +81,10 @@ def uncertainty(
         )
         if test:
             p_value[i] = permutation_p_value(cells, grouped)
-    return Uncertainty(std_error, low, high, p_value, *_noise_interval(cells, confidence))
+    return Uncertainty(std_error, low, high, p_value, *noise_interval(cells, confidence))
 
 
-def _noise_interval(cells: "Cells", confidence: float) -> tuple[float, float]:
+def noise_interval(cells: "Cells", confidence: float) -> tuple[float, float]:
     """Interval of the flip rate among identical rows: pairs that have no feature to differ on."""
     pairs, changed = cells.row_sizes - 1, cells.row_sizes - cells.weights
     n_pairs, n_changed = _total(pairs, cells.weights), _total(changed, cells.weights)
@@ -138,7 +140,7 @@ class Grouped:
 
 def collapse_cells(codes: Codes, labels: Codes, n_values: Ints, weights: Ints | None) -> Cells:
     """Bring equal rows with equal labels together, once for all features."""
-    order, new_row = _sort_rows(codes, labels, n_values)
+    order, new_row = sort_rows(codes, labels, n_values)
     starts = np.flatnonzero(new_row | _differs_from_last(labels[order]))
     counts = np.ones(len(codes), dtype=np.int64) if weights is None else weights
     cell_weights = np.add.reduceat(counts[order], starts)
@@ -158,7 +160,7 @@ def collapse_cells(codes: Codes, labels: Codes, n_values: Ints, weights: Ints | 
 
 def group_by_context(cells: Cells, feature: int) -> Grouped:
     """The cells by context of a feature and label, from one sort."""
-    order, new_context = _sort_rows(cells.codes, cells.labels, cells.n_values, feature)
+    order, new_context = sort_rows(cells.codes, cells.labels, cells.n_values, feature)
     starts = np.flatnonzero(new_context)
     label_starts = np.flatnonzero(new_context | _differs_from_last(cells.labels[order]))
     weights = cells.weights[order]
@@ -169,7 +171,7 @@ def group_by_context(cells: Cells, feature: int) -> Grouped:
     return Grouped(order, starts, label_starts, sizes, label_sizes, pairs, pairs - unchanged)
 
 
-def _sort_rows(
+def sort_rows(
     codes: Codes, labels: Codes, n_values: Ints, left_out: int | None = None
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """Rows in an order that brings equal ones together, then equal labels; and where a new row begins.
@@ -297,7 +299,9 @@ def permutation_p_value(cells: Cells, grouped: Grouped) -> float:
     n_values, n_labels = (np.bincount(parts.context, minlength=n_contexts) for parts in (values, labels))
     n_rows = grouped.sizes
     tells = (n_values > 1) & (n_values < n_rows) & (n_labels > 1) & (n_labels < n_rows)
-    weights, row_sizes = (numbers[grouped.order][tells[context_of_cell]] for numbers in (cells.weights, cells.row_sizes))
+    weights, row_sizes = (
+        numbers[grouped.order][tells[context_of_cell]] for numbers in (cells.weights, cells.row_sizes)
+    )
     z = float((weights * (weights - 1) / (2 * row_sizes)).sum())
     variance = third = 0.0
     large = n_rows > EXACT_IN_FLOATS
@@ -309,10 +313,10 @@ def permutation_p_value(cells: Cells, grouped: Grouped) -> float:
             z, variance, third = z - moments[0], variance + moments[1], third + moments[2]
     if variance <= ROUNDING:
         return math.nan
-    return _pearson_tail(z / math.sqrt(variance), third / variance**1.5)
+    return pearson_tail(z / math.sqrt(variance), third / variance**1.5)
 
 
-def _pearson_tail(z: float, skewness: float) -> float:
+def pearson_tail(z: float, skewness: float) -> float:
     """Chance of at least z under the distribution of type III with mean 0, variance 1 and this skewness."""
     from scipy.special import gammainc, gammaincc, ndtr
 
@@ -346,7 +350,8 @@ class _Parts:
         w = _ratio(n1**0, n1 if shared else n1**0)
 
         def total(terms: NDArray[Any]) -> NDArray[Any]:
-            return np.add.reduceat(terms, starts)
+            sums: NDArray[Any] = np.add.reduceat(terms, starts)
+            return sums
 
         x = n2 * w
         two, two2, x2 = total(x), total(x * w), total(x**2)
@@ -433,3 +438,38 @@ def _ratio(numerator: NDArray[Any], denominator: NDArray[Any]) -> NDArray[Any]:
         pairs = zip(numerator.tolist(), denominator.tolist(), strict=True)
         return np.array([Fraction(a) / b if b else Fraction(0) for a, b in pairs], dtype=np.object_)
     return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
+
+
+# ---------------------------------------------------------------- resampling, for scores without a closed form
+
+
+def bootstrap_rows(
+    score: Callable[[Ints], Floats],
+    weights: Ints | int,
+    n_resamples: int,
+    confidence: float,
+    seed: int | None = None,
+    progress: bool = False,
+) -> tuple[Floats, Floats, Floats]:
+    """Standard errors and percentile intervals of scores, by drawing the rows again with repetition.
+
+    ``score`` takes how often each row was drawn (0 for not at all) and gives a score per feature, NaN where
+    there is none; ``weights`` says how many rows each row stands for, or how many rows of weight 1 there are. A feature
+    without a score in more than half of the resamples gets none.
+    """
+    rng = np.random.default_rng(seed)
+    counts = np.ones(weights, dtype=np.int64) if isinstance(weights, int) else weights
+    n_rows = int(counts.sum())
+    scores = []
+    for done in range(1, n_resamples + 1):
+        scores.append(score(rng.multinomial(n_rows, counts / n_rows).astype(np.int64)))
+        if progress:
+            sys.stderr.write(f"\rresampling rows: {done:,} of {n_resamples:,}" + ("\n" if done == n_resamples else ""))
+            sys.stderr.flush()
+    drawn = np.array(scores)
+    enough = np.isfinite(drawn).sum(axis=0) > n_resamples / 2
+    std_error, low, high = (np.full(drawn.shape[1], np.nan) for _ in range(3))
+    known = drawn[:, enough]
+    std_error[enough] = np.nanstd(known, axis=0, ddof=1)
+    low[enough], high[enough] = np.nanquantile(known, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
+    return std_error, low, high

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from analogical._relevance import Duplicates, relevance
 from analogical._tables import load_table, table_names
+from analogical.cli import trust
 from analogical.cli.reading import read_source
 from analogical.cli.writing import show_relevance, write_csv, write_json, write_relevance_csv
 from analogical.errors import AnalogicalError, InputError
@@ -168,6 +169,9 @@ def tables() -> None:
             table.source,
         )
     Console(highlight=False).print(listing)
+
+
+trust.register(app)
 
 
 def run() -> None:
