@@ -11,6 +11,8 @@ r's label for the pairs that keep the label. The groups of equal rows serve all 
 """
 
 import math
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
 from typing import Any
@@ -437,7 +439,8 @@ def _ratio(numerator: NDArray[Any], denominator: NDArray[Any]) -> NDArray[Any]:
 
         pairs = zip(numerator.tolist(), denominator.tolist(), strict=True)
         return np.array([Fraction(a) / b if b else Fraction(0) for a, b in pairs], dtype=np.object_)
-    return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
+    quotient: NDArray[Any] = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
+    return quotient
 
 
 # ---------------------------------------------------------------- resampling, for scores without a closed form
