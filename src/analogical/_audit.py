@@ -313,8 +313,8 @@ def audit(
     >>> from analogical import audit, load_table
     >>> result = audit(load_table("berkeley").to_frame(), "admitted", "gender", weights="count")
     >>> effect = result.effects[0]
-    >>> effect.values, effect.label, round(effect.crude, 3), round(effect.difference, 3), round(effect.p_value, 2)
-    (('male', 'female'), 'yes', -0.142, 0.023, 0.14)
+    >>> effect.values, effect.label, round(effect.crude, 3), round(effect.difference, 3), round(effect.p_value, 3)
+    (('male', 'female'), 'yes', -0.142, 0.023, 0.145)
     """
     check_confidence(confidence)
     if confidence is None:

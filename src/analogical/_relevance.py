@@ -144,7 +144,7 @@ class Relevance:
         >>> from analogical import relevance
         >>> rows = [(0, 0, 0), (0, 1, 1), (1, 0, 0), (1, 1, 1), (1, 1, 0)]
         >>> relevance(rows, ["a", "b", "b", "a", "b"]).ranking()
-        ['x2', 'x1', 'x0']
+        ['x0', 'x2', 'x1']
         """
         return [self.names[i] for i in self.order()]
 
