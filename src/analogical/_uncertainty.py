@@ -118,6 +118,8 @@ class Cells:
     """Rows equal to this one, whatever their label, itself included."""
     is_first: NDArray[np.bool_]
     """Whether this cell is the first one of its row."""
+    keys: Keys
+    """A number for each row, by which :func:`sort_rows` sorts."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +144,8 @@ class Grouped:
 
 def collapse_cells(codes: Codes, labels: Codes, n_values: Ints, weights: Ints | None) -> Cells:
     """Bring equal rows with equal labels together, once for all features."""
-    order, new_row = sort_rows(codes, labels, n_values)
+    keys = row_keys(codes, n_values)
+    order, new_row = sort_rows(codes, labels, n_values, keys=keys)
     starts = np.flatnonzero(new_row | _differs_from_last(labels[order]))
     counts = np.ones(len(codes), dtype=np.int64) if weights is None else weights
     cell_weights = np.add.reduceat(counts[order], starts)
@@ -157,12 +160,13 @@ def collapse_cells(codes: Codes, labels: Codes, n_values: Ints, weights: Ints | 
         positions=positions.astype(np.int64),
         row_sizes=row_sizes[np.cumsum(is_first) - 1],
         is_first=is_first,
+        keys=keys[positions],
     )
 
 
 def group_by_context(cells: Cells, feature: int) -> Grouped:
     """The cells by context of a feature and label, from one sort."""
-    order, new_context = sort_rows(cells.codes, cells.labels, cells.n_values, feature)
+    order, new_context = sort_rows(cells.codes, cells.labels, cells.n_values, feature, cells.keys)
     starts = np.flatnonzero(new_context)
     label_starts = np.flatnonzero(new_context | _differs_from_last(cells.labels[order]))
     weights = cells.weights[order]
@@ -174,29 +178,26 @@ def group_by_context(cells: Cells, feature: int) -> Grouped:
 
 
 def sort_rows(
-    codes: Codes, labels: Codes, n_values: Ints, left_out: int | None = None
+    codes: Codes, labels: Codes, n_values: Ints, left_out: int | None = None, keys: Keys | None = None
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """Rows in an order that brings equal ones together, then equal labels; and where a new row begins.
 
-    Rows are equal if they agree on all features but ``left_out``. A row is one number: its values as
-    digits where they fit in 64 bits, otherwise the sum of a random number per value. Rows that a sum
-    throws together are compared value by value, and the sums drawn again if some of them differ.
+    Rows are equal if they agree on all features but ``left_out``; ``keys`` saves making :func:`row_keys`
+    again. Rows that a sum of random numbers throws together are compared value by value, and the sums are
+    drawn again if some of them differ.
     """
-    columns = [i for i in range(codes.shape[1]) if i != left_out]
     n_classes = int(labels.max()) + 1
-    if math.prod(n_values[columns].tolist()) * n_classes <= 2**64:
-        keys = np.zeros(len(codes), dtype=np.uint64)
-        for i in columns:
-            keys *= np.uint64(n_values[i])
-            keys += codes[:, i]
-        order = np.argsort(keys * np.uint64(n_classes) + labels, kind="stable")
-        return order, _differs_from_last(keys[order])
     for seed in count():
-        keys = np.zeros(len(codes), dtype=np.uint64)
-        for i in columns:
-            keys += _random_numbers(seed, i, int(n_values[i]))[codes[:, i]]
-        order = np.lexsort((labels, keys))
-        new = _differs_from_last(keys[order])
+        key = row_keys(codes, n_values, seed) if keys is None or seed > 0 else keys
+        if left_out is not None:
+            key = key - _key_part(codes, n_values, left_out, seed)
+        if math.prod(n_values.tolist()) * n_classes <= 2**64:
+            order = np.argsort(key * np.uint64(n_classes) + labels, kind="stable")
+        else:
+            order = np.lexsort((labels, key))
+        new = _differs_from_last(key[order])
+        if _fits(n_values):
+            break
         together = np.flatnonzero(~new)
         differs = codes[order[together]] != codes[order[together - 1]]
         if left_out is not None:
@@ -204,6 +205,27 @@ def sort_rows(
         if not differs.any():
             break
     return order, new
+
+
+def row_keys(codes: Codes, n_values: Ints, seed: int = 0) -> Keys:
+    """A number per row: its values as digits where they fit in 64 bits, otherwise a sum of random numbers."""
+    keys = np.zeros(len(codes), dtype=np.uint64)
+    for i in range(codes.shape[1]):
+        keys += _key_part(codes, n_values, i, seed)
+    return keys
+
+
+def _fits(n_values: Ints) -> bool:
+    return bool(math.prod(n_values.tolist()) <= 2**64)
+
+
+def _key_part(codes: Codes, n_values: Ints, feature: int, seed: int) -> Keys:
+    """What one feature adds to the numbers of the rows."""
+    if _fits(n_values):
+        place = math.prod(n_values[:feature].tolist())
+        part: Keys = codes[:, feature] * np.uint64(place % 2**64)  # only constants can follow a place of 2^64
+        return part
+    return _random_numbers(seed, feature, int(n_values[feature]))[codes[:, feature]]
 
 
 def _random_numbers(seed: int, feature: int, n_values: int) -> Keys:
