@@ -82,7 +82,8 @@ def test_score_shows_intervals_noise_and_why_there_are_no_pairs(tmp_path):
     words = " ".join(result.output.split())
     assert "county by town" in words
     assert "Noise floor: identical rows differ in label in 0.0 %" in words
-    assert "interval" in words
+    assert "95% CI" in words
+    assert "80% CI" in run("score", str(file), "--confidence", "0.8").output
     content = json.loads(run("score", str(file), "--json").output)
     assert content["features"][1]["determined_by"] == ["town"]
     assert content["noise"]["rate"] == 0.0

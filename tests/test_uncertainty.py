@@ -225,7 +225,7 @@ def test_no_confidence_no_intervals():
     result = relevance([(0, 0), (0, 1), (1, 0), (1, 1)], [0, 1, 1, 0], confidence=None)
     assert result.std_error is result.ci_low is result.ci_high is result.p_value is result.determined_by is None
     assert result.to_dict()["features"][0]["ci_low"] is None
-    assert "interval" not in repr(result)
+    assert "CI" not in repr(result)
     assert "values" in repr(result)
     assert result == relevance([(0, 0), (0, 1), (1, 0), (1, 1)], [0, 1, 1, 0], confidence=None)
     assert result != relevance([(0, 0), (0, 1), (1, 0), (1, 1)], [0, 1, 1, 0])
@@ -242,6 +242,7 @@ def test_higher_confidence_gives_wider_intervals():
     known = narrow.pairs > 0
     assert (narrow.ci_high[known] - narrow.ci_low[known] < wide.ci_high[known] - wide.ci_low[known]).all()
     assert wide.settings.confidence == 0.99
+    assert "99% CI" in repr(wide)
 
 
 @pytest.mark.parametrize("level", [0, 1, 1.5, "high", True])

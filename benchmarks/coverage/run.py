@@ -54,7 +54,7 @@ def draw(rng: Any, rows: Any, labels: Any, how: str, n: int, noise: Any) -> tupl
 
 def intervals(quick: bool) -> Iterator[dict[str, Any]]:
     """How often the 95 % interval of the index holds the index of the population."""
-    n_draws = 100 if quick else 700
+    n_draws = 100 if quick else 1200
     for name in ("g1", "g8") if quick else FUNCTIONS:
         for shape, (n_features, n_values) in SHAPES.items():
             for noise in (0.0, 0.1):

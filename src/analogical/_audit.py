@@ -11,7 +11,7 @@ count every row many times.
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations, zip_longest
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -414,11 +414,11 @@ def _effects(
     words = originals.values(firsts, i)
     cells_of = {code: np.flatnonzero(value == code) for code in by_first}
     followed = _followed(table.classes)
+    with_label = np.zeros((len(words), len(table.classes)))
+    np.add.at(with_label, (table.codes[:, i], table.labels), 1 if table.weights is None else table.weights)
     found = []
-    for a, b in combinations(by_first, 2):
+    for a, b in _met(context, value, n_contexts, by_first):
         shared = np.intersect1d(context[cells_of[a]], context[cells_of[b]])
-        if not len(shared):
-            continue
         sides = []
         for code in (a, b):
             mine = cells_of[code][np.isin(context[cells_of[code]], shared)]
@@ -432,7 +432,7 @@ def _effects(
         for p in followed:
             counts = _Counts(n_left, n_right, left[:, p], right[:, p])
             numbers = _difference(counts, unchanged, confidence)
-            crude = _share_with(table, i, b, p) - _share_with(table, i, a, p)
+            crude = float(with_label[b, p] / with_label[b].sum() - with_label[a, p] / with_label[a].sum())
             found.append(Effect((words[a], words[b]), plain(table.classes[p]), **numbers, p_adjusted=1.0, crude=crude))
     return _holm(found)
 
@@ -447,11 +447,16 @@ def _followed(classes: Sequence[Any]) -> list[int]:
         return [int(str(classes[1]) > str(classes[0]))]
 
 
-def _share_with(table: EncodedTable, i: int, code: int, label: int) -> float:
-    """Share of all rows of a value that have the label."""
-    mine = table.codes[:, i] == code
-    weights = np.ones(len(mine)) if table.weights is None else table.weights.astype(np.float64)
-    return float(weights[mine & (table.labels == label)].sum() / weights[mine].sum())
+def _met(context: Ints, value: NDArray[Any], n_contexts: int, order: Sequence[int]) -> list[tuple[int, int]]:
+    """Every two values that some context holds, in the given order of values."""
+    from scipy.sparse import csr_array
+
+    rank = np.argsort(order)
+    seen = csr_array((np.ones(len(value), dtype=np.int64), (context, rank[value])), shape=(n_contexts, len(order)))
+    first, second = (seen.T @ seen).tocoo().coords
+    above = first < second
+    found = sorted(zip(first[above].tolist(), second[above].tolist(), strict=True))
+    return [(order[a], order[b]) for a, b in found]
 
 
 def _difference(counts: _Counts, unchanged: int, confidence: float) -> dict[str, Any]:

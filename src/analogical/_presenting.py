@@ -36,7 +36,13 @@ def columns(result: "Relevance") -> tuple[str, ...]:
     """Headings of the table of features; interval and p only if they were asked for."""
     if result.settings.confidence is None:
         return ("feature", "ARI", "pairs", "changed", "values", "status")
-    return ("feature", "ARI", "interval", "pairs", "changed", "p", "status")
+    return ("feature", "ARI", _level(result), "pairs", "changed", "p", "status")
+
+
+def _level(result: "Relevance") -> str:
+    """Heading of the intervals."""
+    level = result.settings.confidence
+    return "" if level is None else f"{100 * level:g}% CI"
 
 
 def cells(result: "Relevance", i: int) -> tuple[str, ...]:
@@ -50,7 +56,7 @@ def cells(result: "Relevance", i: int) -> tuple[str, ...]:
         "status": result.status[i],
     }
     if result.ci_low is not None and result.ci_high is not None and result.p_value is not None:
-        words["interval"] = interval(result.ci_low[i], result.ci_high[i])
+        words[_level(result)] = interval(result.ci_low[i], result.ci_high[i])
         words["p"] = p_value(result.p_value[i])
     return tuple(words[column] for column in columns(result))
 
@@ -166,7 +172,7 @@ def as_text(result: "Relevance") -> str:
     lines += aligned([heads, *(cells(result, i) for i in shown)], [head in LEFT for head in heads])
     if len(shown) < len(order):
         lines.append(f"... and {len(order) - len(shown):,} more; to_frame() has all")
-    lines.append(noise_floor(result))
+    lines.append(wrapped(noise_floor(result)))
     return "\n".join(lines)
 
 

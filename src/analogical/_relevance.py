@@ -274,7 +274,7 @@ def relevance(
     >>> rows = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
     >>> relevance(rows, [a ^ b for a, b, c in rows], feature_names=["a", "b", "c"])
     Relevance of 3 features for 'y' (2 classes), 8 rows
-    feature    ARI     interval  pairs  changed  p  status
+    feature    ARI       95% CI  pairs  changed  p  status
     a        1.000  0.510-1.000      4        4  -  relevant
     b        1.000  0.510-1.000      4        4  -  relevant
     c        0.000  0.000-0.490      4        0  -  irrelevant
