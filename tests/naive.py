@@ -3,7 +3,7 @@
 Read it against the paper: a pair for feature i is two rows that differ on i and agree everywhere else.
 """
 
-from itertools import combinations
+from itertools import combinations, permutations, product
 
 
 def naive_counts(rows, labels, weights=None):
@@ -49,3 +49,168 @@ def naive_ari(rows, labels, feature):
     if counts["pairs"][feature] == 0:
         return 2.0
     return counts["changed"][feature] / counts["pairs"][feature]
+
+
+# ---------------------------------------------------------------- trust: how sure, how redundant, which rows
+
+
+def naive_pairs(rows, labels, feature):
+    """All pairs of a feature as positions (r, s) with r < s."""
+    return [
+        (r, s)
+        for r, s in combinations(range(len(rows)), 2)
+        if [i for i in range(len(rows[0])) if rows[r][i] != rows[s][i]] == [feature]
+    ]
+
+
+def naive_share(rows, labels, feature):
+    """Changed pairs / pairs; None without pairs."""
+    pairs = naive_pairs(rows, labels, feature)
+    return sum(labels[r] != labels[s] for r, s in pairs) / len(pairs) if pairs else None
+
+
+def naive_jackknife(rows, labels, feature):
+    """Variance of the index over all tables with one row deleted; a table without pairs counts as the whole one."""
+    whole = naive_share(rows, labels, feature)
+    without = []
+    for r in range(len(rows)):
+        share = naive_share(rows[:r] + rows[r + 1 :], labels[:r] + labels[r + 1 :], feature)
+        without.append(whole if share is None else share)
+    n = len(rows)
+    mean = sum(without) / n
+    return (n - 1) / n * sum((share - mean) ** 2 for share in without)
+
+
+def naive_pair_variance(rows, labels, feature):
+    """Sum over pairs of (changed - index)^2, over the square of their number."""
+    pairs = naive_pairs(rows, labels, feature)
+    share = naive_share(rows, labels, feature)
+    return sum(((labels[r] != labels[s]) - share) ** 2 for r, s in pairs) / len(pairs) ** 2
+
+
+def naive_contexts(rows, feature):
+    """Positions of the rows of each context, in order of appearance."""
+    found = {}
+    for r, row in enumerate(rows):
+        found.setdefault(row[:feature] + row[feature + 1 :], []).append(r)
+    return list(found.values())
+
+
+def naive_deals(rows, labels, feature):
+    """All ways to deal the labels of each context to its rows."""
+    contexts = naive_contexts(rows, feature)
+    for orders in product(*(list(permutations(context)) for context in contexts)):
+        dealt = list(labels)
+        for context, order in zip(contexts, orders, strict=True):
+            for r, s in zip(context, order, strict=True):
+                dealt[r] = labels[s]
+        yield dealt
+
+
+def naive_separation(rows, labels):
+    """Pairs of identical rows with the same label, each divided by the number of such rows."""
+    return sum(
+        1 / sum(row == rows[r] for row in rows)
+        for r, s in combinations(range(len(rows)), 2)
+        if rows[r] == rows[s] and labels[r] == labels[s]
+    )
+
+
+def naive_moments(numbers):
+    """Mean, variance and skewness."""
+    mean = sum(numbers) / len(numbers)
+    variance, third = (sum((x - mean) ** k for x in numbers) / len(numbers) for k in (2, 3))
+    return mean, variance, third / variance**1.5 if variance > 1e-12 else 0.0
+
+
+def naive_direction(rows, labels, feature, a, b, label):
+    """Pairs in which b has the label and a has not, and the reverse."""
+    gained = lost = 0
+    for r, s in naive_pairs(rows, labels, feature):
+        if {rows[r][feature], rows[s][feature]} != {a, b}:
+            continue
+        x, y = (r, s) if rows[r][feature] == a else (s, r)
+        gained += labels[y] == label != labels[x]
+        lost += labels[x] == label != labels[y]
+    return gained, lost
+
+
+def naive_determined(rows, by, target):
+    """Whether rows that agree on ``by`` agree on the target, and the sizes of the groups they make."""
+    groups = {}
+    for row in rows:
+        groups.setdefault(tuple(row[i] for i in by), []).append(row[target])
+    return all(len(set(values)) == 1 for values in groups.values()), [len(values) for values in groups.values()]
+
+
+def naive_luck(rows, sizes, target):
+    """Chance that an unrelated column with the target's shares of values is constant in groups of these sizes."""
+    column = [row[target] for row in rows]
+    chance = 1.0
+    for size in sizes:
+        chance *= sum((column.count(value) / len(column)) ** size for value in set(column))
+    return chance
+
+
+def naive_redundancies(rows):
+    """Constants, renamings and minimal determinants of one or two columns that are no luck, over all subsets."""
+    n = len(rows[0])
+    constants = [i for i in range(n) if len({row[i] for row in rows}) == 1]
+    varying = [i for i in range(n) if i not in constants]
+    groups = []
+    for i in varying:
+        for group in groups:
+            if naive_determined(rows, (i,), group[0])[0] and naive_determined(rows, (group[0],), i)[0]:
+                group.append(i)
+                break
+        else:
+            groups.append([i])
+    real = []
+    for group in groups:
+        sizes = naive_determined(rows, (group[0],), group[0])[1]
+        if len(group) > 1 and naive_luck(rows, sizes, group[0]) * (len(varying) - 1) <= 0.05:
+            real.append(tuple(group))
+    columns = [i for i in varying if not any(i in group[1:] for group in real)]
+    found, known = [], set()
+    for target in columns:
+        for i in columns:
+            holds, sizes = naive_determined(rows, (i,), target)
+            if i != target and holds and naive_luck(rows, sizes, target) * (len(columns) - 1) <= 0.05:
+                found.append((target, (i,), len(rows) - len(sizes)))
+                known.add((target, i))
+    for target in columns:
+        candidates = [i for i in columns if i != target and (target, i) not in known]
+        n_pairs = len(candidates) * (len(candidates) - 1) // 2
+        for by in combinations(candidates, 2):
+            holds, sizes = naive_determined(rows, by, target)
+            alone = any(naive_determined(rows, (i,), target)[0] for i in by)
+            if holds and not alone and naive_luck(rows, sizes, target) * n_pairs <= 0.05:
+                found.append((target, by, len(rows) - len(sizes)))
+    return constants, real, found
+
+
+def naive_evidence(rows, labels, feature):
+    """All pairs: changed ones first; then the first one of each context, the second one of each, and so on."""
+    context_of = {r: c for c, context in enumerate(naive_contexts(rows, feature)) for r in context}
+    pairs = naive_pairs(rows, labels, feature)
+    ordered = []
+    for changed in (True, False):
+        some = [(r, s) for r, s in pairs if (labels[r] != labels[s]) == changed]
+        turn = {}
+        ranked = []
+        for r, s in sorted(some):
+            turn[context_of[r]] = turn.get(context_of[r], -1) + 1
+            ranked.append((turn[context_of[r]], context_of[r], r, s))
+        ordered += [(r, s) for _, _, r, s in sorted(ranked)]
+    return ordered
+
+
+def naive_transitions(rows, labels, feature):
+    """Counts by (value, value, label, label), the value that occurs first in the table first."""
+    order = list(dict.fromkeys(row[feature] for row in rows))
+    counts = {}
+    for pair in naive_pairs(rows, labels, feature):
+        r, s = sorted(pair, key=lambda row: order.index(rows[row][feature]))
+        key = (rows[r][feature], rows[s][feature], labels[r], labels[s])
+        counts[key] = counts.get(key, 0) + 1
+    return counts

@@ -2,7 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
-from analogical._relevance import Relevance, Settings, ari_score, relevance
+from analogical._audit import Audit, Effect, audit
+from analogical._evidence import Evidence, EvidencePair, Transition, Transitions, evidence, transitions
+from analogical._redundancy import Dependency, Dropped, Redundancies, redundancies
+from analogical._relevance import NoiseFloor, Relevance, Settings, ari_score, relevance
 from analogical._tables import Table, load_table, table_names
 from analogical.errors import AnalogicalError, InputError, MissingDependencyError
 
@@ -12,15 +15,29 @@ if TYPE_CHECKING:
 __all__ = [
     "AnalogicalError",
     "AnalogicalSelector",
+    "Audit",
+    "Dependency",
+    "Dropped",
+    "Effect",
+    "Evidence",
+    "EvidencePair",
     "InputError",
     "MissingDependencyError",
+    "NoiseFloor",
+    "Redundancies",
     "Relevance",
     "Settings",
     "Table",
+    "Transition",
+    "Transitions",
     "ari_score",
+    "audit",
+    "evidence",
     "load_table",
+    "redundancies",
     "relevance",
     "table_names",
+    "transitions",
 ]
 
 

@@ -2,35 +2,105 @@
 
 from collections.abc import Sequence
 from html import escape
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from analogical._relevance import Relevance
 
-__all__ = ["COLUMNS", "as_html", "as_text", "cells", "explain", "summarise"]
+__all__ = [
+    "aligned",
+    "as_html",
+    "as_text",
+    "cells",
+    "columns",
+    "counted",
+    "explain",
+    "interval",
+    "listed",
+    "noise_floor",
+    "p_value",
+    "percent",
+    "shortened",
+    "summarise",
+    "wrapped",
+]
 
-COLUMNS = ("feature", "ARI", "pairs", "changed", "values", "status")
+WIDTH = 80
+"""Columns of a terminal that plain text is laid out for."""
+LEFT = ("feature", "status")
+"""Columns of words; the others are numbers and stand on the right."""
+
+
+def columns(result: "Relevance") -> tuple[str, ...]:
+    """Headings of the table of features; interval and p only if they were asked for."""
+    if result.settings.confidence is None:
+        return ("feature", "ARI", "pairs", "changed", "values", "status")
+    return ("feature", "ARI", _level(result), "pairs", "changed", "p", "status")
+
+
+def _level(result: "Relevance") -> str:
+    """Heading of the intervals."""
+    level = result.settings.confidence
+    return "" if level is None else f"{100 * level:g}% CI"
 
 
 def cells(result: "Relevance", i: int) -> tuple[str, ...]:
-    """One feature as the words under COLUMNS."""
+    """One feature as the words under the headings."""
+    words = {
+        "feature": result.names[i],
+        "ARI": f"{result.ari[i]:.3f}",
+        "pairs": f"{result.pairs[i]:,}",
+        "changed": f"{result.changed[i]:,}",
+        "values": f"{result.n_values[i]:,}",
+        "status": result.status[i],
+    }
+    if result.ci_low is not None and result.ci_high is not None and result.p_value is not None:
+        words[_level(result)] = interval(result.ci_low[i], result.ci_high[i])
+        words["p"] = p_value(result.p_value[i])
+    return tuple(words[column] for column in columns(result))
+
+
+def interval(low: float, high: float) -> str:
+    """An interval of shares; a dash where there is none."""
+    return "-" if low != low else f"{low:.3f}-{high:.3f}"
+
+
+def p_value(p: float) -> str:
+    """A p-value to read; a dash where there is none."""
+    if p != p:
+        return "-"
+    return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+
+
+def percent(share: float) -> str:
+    """A share in per cent, one decimal."""
+    return f"{100 * share:.1f} %"
+
+
+def noise_floor(result: "Relevance") -> str:
+    """The flip rate among identical rows, in words."""
+    noise = result.noise
+    if noise.rate is None:
+        if result.settings.duplicates == "once":
+            return "Noise floor: unknown, because repeated rows were counted once."
+        return "Noise floor: unknown, because no row repeats."
+    sure = ""
+    if noise.ci_low is not None and noise.ci_high is not None:
+        sure = f" ({percent(noise.ci_low)} to {percent(noise.ci_high)})"
     return (
-        result.names[i],
-        f"{result.ari[i]:.3f}",
-        f"{result.pairs[i]:,}",
-        f"{result.changed[i]:,}",
-        f"{result.n_values[i]:,}",
-        result.status[i],
+        f"Noise floor: identical rows differ in label in {percent(noise.rate)}{sure}"
+        f" of {counted(result.n_identical, 'pair')}."
     )
 
 
 def summarise(result: "Relevance") -> str:
     """What was read, in one line: rows, features, label, repeated rows and contradictions."""
     parts = [
-        _counted(result.n_rows, "row"),
-        _counted(len(result.names), "feature"),
-        f"label {result.label!r} with {_counted(len(result.classes), 'class', 'classes')}"
-        f" ({', '.join(_shortened(str(value)) for value in result.classes[:6])}"
+        counted(result.n_rows, "row"),
+        counted(len(result.names), "feature"),
+        f"label {result.label!r} with {counted(len(result.classes), 'class', 'classes')}"
+        f" ({', '.join(shortened(str(value)) for value in result.classes[:6])}"
         f"{', ...' if len(result.classes) > 6 else ''})",
     ]
     repeated = result.n_rows - result.n_distinct
@@ -38,10 +108,10 @@ def summarise(result: "Relevance") -> str:
         parts.append("no repeated rows")
     else:
         once = ", counted once" if result.settings.duplicates == "once" else ""
-        parts.append(f"{_counted(result.n_distinct, 'distinct row')} ({repeated:,} repeated{once})")
+        parts.append(f"{counted(result.n_distinct, 'distinct row')} ({repeated:,} repeated{once})")
         parts.append(
-            f"{_counted(result.n_contradictions, 'contradiction')}"
-            f" in {_counted(result.n_identical, 'pair')} of identical rows"
+            f"{counted(result.n_contradictions, 'contradiction')}"
+            f" in {counted(result.n_identical, 'pair')} of identical rows"
             if result.n_contradictions
             else "no contradictions"
         )
@@ -56,27 +126,36 @@ def explain(result: "Relevance") -> str:
     n = len(result.names)
     relevant = by_status.get("relevant", [])
     sentences = [
-        f"{len(relevant)} of {_counted(n, 'feature')} {_verb(relevant, 'changes', 'change')} the label with all"
+        f"{len(relevant)} of {counted(n, 'feature')} {_verb(relevant, 'changes', 'change')} the label with all"
         f" else equal{_naming(relevant)}."
         if relevant
-        else f"None of the {_counted(n, 'feature')} was seen to change the label with all else equal."
+        else f"None of the {counted(n, 'feature')} was seen to change the label with all else equal."
     ]
     if irrelevant := by_status.get("irrelevant", []):
         sentences.append(
             f"{len(irrelevant)} never {_verb(irrelevant, 'does', 'do')}, on the pairs there are{_naming(irrelevant)}."
         )
-    if silent := by_status.get("no-pairs", []):
+    silent = by_status.get("no-pairs", [])
+    why = dict(zip(result.names, result.determined_by or (None,) * n, strict=True))
+    if redundant := [name for name in silent if why[name]]:
+        reasons = [f"{name} by {listed(why[name] or ())}" for name in redundant]
         sentences.append(
-            f"{len(silent)} {_verb(silent, 'has', 'have')} no pair of rows that differ on"
-            f" {_verb(silent, 'it', 'them')} alone, so nothing can be said{_naming(silent)}:"
-            " redundant, or too few rows (the paper writes 2)."
+            f"{len(redundant)} {_verb(redundant, 'is', 'are')} redundant, determined by other features, and so"
+            f" {_verb(redundant, 'has', 'have')} no pair{_naming(reasons)}."
+        )
+    if unexplained := [name for name in silent if not why[name]]:
+        reason = "redundant, or too few rows" if result.determined_by is None else "not enough rows"
+        sentences.append(
+            f"{len(unexplained)} {_verb(unexplained, 'has', 'have')} no pair of rows that differ on"
+            f" {_verb(unexplained, 'it', 'them')} alone, so nothing can be said{_naming(unexplained)}:"
+            f" {reason} (the paper writes 2)."
         )
     if constant := by_status.get("constant", []):
         sentences.append(f"{len(constant)} {_verb(constant, 'has', 'have')} one value only{_naming(constant)}.")
+    sentences.append(noise_floor(result))
     if result.n_contradictions and result.settings.duplicates == "count":
         sentences.append(
-            f"Identical rows disagree on the label in {result.n_contradictions / result.n_identical:.1%} of their"
-            " pairs: read an index near that share as noise."
+            "An index near it may be noise; p is the chance that noise alone sets a feature's values as far apart."
         )
     return " ".join(sentences)
 
@@ -84,21 +163,16 @@ def explain(result: "Relevance") -> str:
 def as_text(result: "Relevance") -> str:
     """A plain table, best feature first."""
     lines = [
-        f"Relevance of {_counted(len(result.names), 'feature')} for {result.label!r}"
-        f" ({_counted(len(result.classes), 'class', 'classes')}), {_counted(result.n_rows, 'row')}"
+        f"Relevance of {counted(len(result.names), 'feature')} for {result.label!r}"
+        f" ({counted(len(result.classes), 'class', 'classes')}), {counted(result.n_rows, 'row')}"
     ]
     order = result.order()
     shown = order if len(order) <= 60 else order[:50]
-    rows = [COLUMNS, *(cells(result, i) for i in shown)]
-    widths = [max(len(row[c]) for row in rows) for c in range(len(COLUMNS))]
-    for row in rows:
-        padded = (
-            word.ljust(width) if column in ("feature", "status") else word.rjust(width)
-            for word, width, column in zip(row, widths, COLUMNS, strict=True)
-        )
-        lines.append("  ".join(padded).rstrip())
+    heads = columns(result)
+    lines += aligned([heads, *(cells(result, i) for i in shown)], [head in LEFT for head in heads])
     if len(shown) < len(order):
         lines.append(f"... and {len(order) - len(shown):,} more; to_frame() has all")
+    lines.append(wrapped(noise_floor(result)))
     return "\n".join(lines)
 
 
@@ -106,9 +180,8 @@ def as_html(result: "Relevance") -> str:
     """A small table with bars for notebooks; names are escaped, colours follow the notebook's theme."""
     right = "text-align:right;font-variant-numeric:tabular-nums;padding:2px 10px"
     left = "text-align:left;padding:2px 10px"
-    head = "".join(
-        f'<th style="{left if column in ("feature", "status") else right}">{column}</th>' for column in COLUMNS
-    )
+    heads = columns(result)
+    head = "".join(f'<th style="{left if column in LEFT else right}">{column}</th>' for column in heads)
     body = []
     for i in result.order():
         words = [escape(word) for word in cells(result, i)]
@@ -122,8 +195,8 @@ def as_html(result: "Relevance") -> str:
         faded = ";opacity:.6" if score != score else ""
         body.append(
             f'<tr><td style="{left}{faded}">{words[0]}</td><td style="{right}{faded}">{bar}{words[1]}</td>'
-            + "".join(f'<td style="{right}{faded}">{word}</td>' for word in words[2:5])
-            + f'<td style="{left}{faded}">{words[5]}</td></tr>'
+            + "".join(f'<td style="{right}{faded}">{word}</td>' for word in words[2:-1])
+            + f'<td style="{left}{faded}">{words[-1]}</td></tr>'
         )
     return (
         f"<div><p>{escape(summarise(result))}</p>"
@@ -132,7 +205,31 @@ def as_html(result: "Relevance") -> str:
     )
 
 
-def _counted(n: int, word: str, plural: str | None = None) -> str:
+def aligned(rows: Sequence[Sequence[str]], left: Sequence[bool]) -> list[str]:
+    """Rows of words as lines of aligned columns, words on the left or on the right."""
+    widths = [max(len(row[c]) for row in rows) for c in range(len(rows[0]))]
+    return [
+        "  ".join(
+            word.ljust(width) if words else word.rjust(width)
+            for word, width, words in zip(row, widths, left, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def wrapped(text: str, indent: str = "") -> str:
+    """A paragraph in lines of a terminal; later lines are set in."""
+    return "\n".join(wrap(text, WIDTH, subsequent_indent=indent, break_on_hyphens=False)) if text else ""
+
+
+def listed(words: Sequence[object]) -> str:
+    """Words in a sentence: a, b and c."""
+    *most, last = map(str, words)
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def counted(n: int, word: str, plural: str | None = None) -> str:
+    """A number with its noun: 1 row, 1,204 rows."""
     return f"{n:,} {word if n == 1 else plural or word + 's'}"
 
 
@@ -145,5 +242,6 @@ def _naming(names: Sequence[str], limit: int = 6) -> str:
     return f" ({', '.join(names[:limit])}{more})"
 
 
-def _shortened(text: str, limit: int = 20) -> str:
+def shortened(text: str, limit: int = 20) -> str:
+    """A long value cut to fit a line."""
     return text if len(text) <= limit else text[: limit - 3] + "..."

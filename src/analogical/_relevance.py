@@ -1,7 +1,7 @@
 """The road from a table to its relevance: encode, count, score."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from analogical._counting import collapse_rows, count_pairs
 from analogical._encoding import encode_table
 from analogical._frames import frame_from_columns
+from analogical._redundancy import explain_silence
 from analogical._scoring import Status, rank_features, score_pairs
+from analogical._uncertainty import bootstrap_rows, uncertainty
 from analogical.errors import InputError
 
-__all__ = ["Relevance", "Settings", "ari_score", "relevance"]
+__all__ = ["NoiseFloor", "Relevance", "Settings", "ari_score", "relevance"]
 
 Duplicates = Literal["count", "once"]
 
@@ -27,6 +29,20 @@ class Settings:
     duplicates: Duplicates
     weighted: bool
     """Whether rows came with frequencies."""
+    confidence: float | None = None
+    """Level of the intervals; None if there are none."""
+    bootstrap: int | None = None
+    """Resamples of the rows that the intervals come from; None for the closed form."""
+
+
+@dataclass(frozen=True)
+class NoiseFloor:
+    """How often identical rows have different labels: the index of "no feature at all"."""
+
+    rate: float | None
+    """Share of the pairs of identical rows whose labels differ; None if no row repeats."""
+    ci_low: float | None = None
+    ci_high: float | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,14 +74,25 @@ class Relevance:
     n_identical, n_contradictions : int
         Pairs of identical rows, and how many of them have different labels. No feature can explain
         a contradiction: it is noise, or a feature that is not in the table.
+    std_error, ci_low, ci_high : ndarray of float, or None
+        Standard error of ``ari`` and an interval for the index of the population that the rows were
+        drawn from, with rows as the independent units; NaN without pairs, None if not asked for.
+    p_value : ndarray of float, or None
+        Chance of at least as many changed pairs if the feature did nothing and labels were noise: if the
+        rows of each context had come by their labels in any order. NaN where no context holds a repeated
+        row and two labels, because nothing then tells the feature from noise.
+    noise : NoiseFloor
+        How often identical rows differ in label, with its interval; unknown if no row repeats.
+    determined_by : tuple, or None
+        For each feature without pairs the one or two features that determine it, so that it is redundant;
+        an empty tuple if nothing does and rows are too few, and for features with pairs.
     settings : Settings
         How it was computed.
 
     Notes
     -----
     An index of 0.25 on 8 pairs is two changed labels, and a number on few pairs is an anecdote: read
-    ``pairs`` beside ``ari``. On noisy labels every feature changes some labels: compare with the share
-    of contradictions among identical rows.
+    the interval beside ``ari``. On noisy labels every feature changes some labels: compare with ``noise``.
     """
 
     names: tuple[str, ...]
@@ -83,12 +110,20 @@ class Relevance:
     n_contradictions: int
     settings: Settings
     backend: str | None = None
+    std_error: NDArray[np.float64] | None = None
+    ci_low: NDArray[np.float64] | None = None
+    ci_high: NDArray[np.float64] | None = None
+    p_value: NDArray[np.float64] | None = None
+    noise: NoiseFloor = NoiseFloor(None)
+    determined_by: tuple[tuple[str, ...], ...] | None = None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Relevance):
             return NotImplemented
         return all(
-            np.array_equal(mine, its, equal_nan=mine.dtype.kind == "f") if isinstance(mine, np.ndarray) else mine == its
+            np.array_equal(mine, its, equal_nan=mine.dtype.kind == "f")
+            if isinstance(mine, np.ndarray) and isinstance(its, np.ndarray)
+            else mine is its or (not isinstance(mine, np.ndarray) and not isinstance(its, np.ndarray) and mine == its)
             for mine, its in ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
         )
 
@@ -123,7 +158,9 @@ class Relevance:
         """
         rows = [self._feature(i) for i in self.order()]
         columns = {key: [row[key] for row in rows] for key in rows[0]}
-        columns["score"] = [float("nan") if score is None else score for score in columns["score"]]
+        for key in ("score", "std_error", "ci_low", "ci_high", "p_value"):
+            columns[key] = [float("nan") if number is None else number for number in columns[key]]
+        columns["determined_by"] = [", ".join(names) for names in columns["determined_by"]]
         return frame_from_columns(columns, backend or self.backend or "pandas")
 
     def to_dict(self) -> dict[str, Any]:
@@ -135,6 +172,7 @@ class Relevance:
             "n_distinct": self.n_distinct,
             "n_identical": self.n_identical,
             "n_contradictions": self.n_contradictions,
+            "noise": asdict(self.noise),
             "settings": asdict(self.settings),
             "features": [self._feature(i) for i in range(len(self.names))],
         }
@@ -144,11 +182,16 @@ class Relevance:
         return {
             "name": self.names[i],
             "ari": float(self.ari[i]),
-            "score": None if np.isnan(self.score[i]) else float(self.score[i]),
+            "score": _number(self.score, i),
             "pairs": int(self.pairs[i]),
             "changed": int(self.changed[i]),
             "n_values": int(self.n_values[i]),
             "status": self.status[i],
+            "std_error": _number(self.std_error, i),
+            "ci_low": _number(self.ci_low, i),
+            "ci_high": _number(self.ci_high, i),
+            "p_value": _number(self.p_value, i),
+            "determined_by": list(self.determined_by[i]) if self.determined_by is not None else [],
         }
 
     def __repr__(self) -> str:
@@ -168,6 +211,10 @@ def relevance(
     *,
     weights: Any = None,
     duplicates: Duplicates = "count",
+    confidence: float | None = 0.95,
+    bootstrap: int | None = None,
+    random_state: int | None = None,
+    progress: bool = False,
     feature_names: Sequence[str] | None = None,
     n_jobs: int | None = None,
 ) -> Relevance:
@@ -189,6 +236,16 @@ def relevance(
     duplicates : {"count", "once"}
         Whether identical rows with the same label count with their multiplicity, or once: the paper's
         formal reading, in which a sample is a set. Identical rows never form a pair.
+    confidence : float or None
+        Level of the intervals, between 0 and 1; None leaves out intervals, p-values and the search for
+        what makes features redundant.
+    bootstrap : int, optional
+        Take standard errors and intervals from this many resamples of the rows instead of the closed
+        form: slower by that factor, and an interval without width where every resample agrees.
+    random_state : int, optional
+        Seed of the resamples.
+    progress : bool
+        Show on stderr how far the resamples are.
     feature_names : sequence of str, optional
         Names for the features, instead of the dataframe's or ``x0, x1, ...``.
     n_jobs : int, optional
@@ -207,9 +264,11 @@ def relevance(
 
     Notes
     -----
-    The cost is one grouping of the rows per feature, never a comparison of all pairs. The result is
-    exact: whole-number counts, divided once. The index says nothing about a feature without pairs (its
-    ``ari`` is 2, its ``score`` NaN): the other features determine it, or there are too few rows.
+    The cost is one grouping of the rows per feature, never a comparison of all pairs, and about one more
+    for the intervals. The counts are exact whole numbers, divided once. The interval is Wilson's, on as
+    many independent pairs as the jackknife over rows is worth. The index says nothing about a feature
+    without pairs (its ``ari`` is 2, its ``score`` NaN): other features determine it, and ``determined_by``
+    names them, or there are too few rows.
 
     Examples
     --------
@@ -219,13 +278,16 @@ def relevance(
     >>> rows = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
     >>> relevance(rows, [a ^ b for a, b, c in rows], feature_names=["a", "b", "c"])
     Relevance of 3 features for 'y' (2 classes), 8 rows
-    feature    ARI  pairs  changed  values  status
-    a        1.000      4        4       2  relevant
-    b        1.000      4        4       2  relevant
-    c        0.000      4        0       2  irrelevant
+    feature    ARI       95% CI  pairs  changed  p  status
+    a        1.000  0.510-1.000      4        4  -  relevant
+    b        1.000  0.510-1.000      4        4  -  relevant
+    c        0.000  0.000-0.490      4        0  -  irrelevant
+    Noise floor: unknown, because no row repeats.
     """
     if duplicates not in ("count", "once"):
         raise InputError(f'duplicates must be "count" or "once", got {duplicates!r}.')
+    check_confidence(confidence)
+    _check_bootstrap(bootstrap, confidence)
     table = encode_table(X, y, weights=weights, feature_names=feature_names)
     codes, labels, counts = table.codes, table.labels, table.weights
     n_rows = len(codes) if counts is None else int(counts.sum())
@@ -234,7 +296,8 @@ def relevance(
         codes, labels, counts = codes[firsts], labels[firsts], None
     counted = count_pairs(codes, labels, table.n_values, len(table.classes), counts, n_jobs=n_jobs)
     scores = score_pairs(counted, table.n_values)
-    return Relevance(
+    once = duplicates == "once"
+    result = Relevance(
         names=table.names,
         ari=scores.ari,
         score=scores.score,
@@ -248,8 +311,41 @@ def relevance(
         n_distinct=counted.n_distinct,
         n_identical=counted.n_identical,
         n_contradictions=counted.n_contradictions,
-        settings=Settings(radius=1, duplicates=duplicates, weighted=weights is not None),
+        settings=Settings(
+            radius=1, duplicates=duplicates, weighted=weights is not None, confidence=confidence, bootstrap=bootstrap
+        ),
         backend=table.backend,
+        noise=NoiseFloor(counted.n_contradictions / counted.n_identical if counted.n_identical and not once else None),
+    )
+    if confidence is None:
+        return result
+    # Rows counted once are no independent draws any more, so they cannot be tested against noise.
+    sure = uncertainty(codes, labels, table.n_values, counts, confidence, test=not once)
+    if bootstrap is not None:
+
+        def score_weighted(row_weights: NDArray[np.int64]) -> NDArray[np.float64]:
+            drawn = row_weights > 0
+            return score_pairs(
+                count_pairs(codes[drawn], labels[drawn], table.n_values, len(table.classes), row_weights[drawn]),
+                table.n_values,
+            ).score
+
+        std_error, low, high = bootstrap_rows(
+            score_weighted, len(codes) if counts is None else counts, bootstrap, confidence, random_state, progress
+        )
+        sure = replace(sure, std_error=std_error, ci_low=low, ci_high=high)
+    silent = [i for i, status in enumerate(scores.status) if status == "no-pairs"]
+    why = explain_silence(codes, table.n_values, counts, silent)
+    return replace(
+        result,
+        std_error=sure.std_error,
+        ci_low=sure.ci_low,
+        ci_high=sure.ci_high,
+        p_value=sure.p_value,
+        noise=result.noise
+        if result.noise.rate is None
+        else replace(result.noise, ci_low=sure.noise_low, ci_high=sure.noise_high),
+        determined_by=tuple(tuple(table.names[j] for j in why.get(i, ())) for i in range(len(table.names))),
     )
 
 
@@ -268,7 +364,27 @@ def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> NDArray[np.float6
     >>> SelectKBest(ari_score, k=2).fit(X, X[:, 0] ^ X[:, 2]).get_support()
     array([ True, False,  True])
     """
-    return relevance(X, y, n_jobs=n_jobs).score
+    return relevance(X, y, confidence=None, n_jobs=n_jobs).score
+
+
+def check_confidence(confidence: Any) -> None:
+    """Refuse a level that is no share."""
+    number = isinstance(confidence, int | float | np.number) and not isinstance(confidence, bool)
+    if not (confidence is None or (number and 0 < confidence < 1)):
+        raise InputError(f"confidence must be a number between 0 and 1, such as 0.95, or None, got {confidence!r}.")
+
+
+def _check_bootstrap(bootstrap: Any, confidence: float | None) -> None:
+    whole = isinstance(bootstrap, int | np.integer) and not isinstance(bootstrap, bool)
+    if bootstrap is not None and not (whole and bootstrap >= 2):
+        raise InputError(f"bootstrap must be a whole number of resamples from 2, or None, got {bootstrap!r}.")
+    if bootstrap is not None and confidence is None:
+        raise InputError("bootstrap needs a level for its intervals: give confidence, such as 0.95, instead of None.")
+
+
+def _number(numbers: NDArray[np.float64] | None, i: int | np.intp) -> float | None:
+    """A number as JSON has it: None where it is unknown or was not asked for."""
+    return None if numbers is None or np.isnan(numbers[i]) else float(numbers[i])
 
 
 def _plain(value: Hashable) -> Any:

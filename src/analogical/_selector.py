@@ -1,6 +1,7 @@
 """AnalogicalSelector: a scikit-learn shell around relevance, without maths of its own."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,11 +9,14 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from analogical._encoding import is_frame
+from analogical._encoding import encode_table, is_frame, unknown_column
+from analogical._redundancy import Dropped, Resolution, resolve
 from analogical._relevance import Duplicates, Relevance, relevance
 from analogical.errors import InputError
 
 __all__ = ["AnalogicalSelector"]
+
+Redundancy = Literal["resolve", "keep"]
 
 
 class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -24,18 +28,33 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Keep the k best features. Fewer only if the table has fewer, or ``threshold`` leaves fewer.
     threshold : float, optional
         Keep features with at least this score (0 to 1); features without evidence have none.
+    alpha : float, optional
+        Keep features that noise alone explains badly: those whose p-values pass Benjamini and Hochberg's
+        control of false discoveries, so that among the features kept at most this share is expected to
+        do nothing. Needs repeated rows, without which noise is unknown.
+    redundancy : {"resolve", "keep"}
+        What to do if features without pairs are determined by others: leave out one after the other until
+        the rest can be compared, or keep them all, so that none of them has evidence.
+    priority : sequence of feature names, optional
+        Which features to keep if some carry the same information, most wanted first (names as in
+        ``get_feature_names_out``); the others follow in column order.
     duplicates : {"count", "once"}
         As in :func:`analogical.relevance`.
 
-    With neither ``k`` nor ``threshold``, every feature that changed some label is kept: the paper's
-    relevant features.
+    With none of ``k``, ``threshold`` and ``alpha``, every feature that changed some label is kept: the
+    paper's relevant features. With several of them, a feature must pass all.
 
     Attributes
     ----------
     relevance_ : Relevance
-        What was counted; its ``ranking()`` is the order in which features are chosen.
+        What was counted on the features that were not dropped; its ``ranking()`` is the order in which
+        features are chosen.
     scores_ : ndarray of shape (n_features,)
-        Score of each feature, NaN without evidence.
+        Score of each feature, NaN without evidence and for dropped features.
+    pvalues_ : ndarray of shape (n_features,)
+        P-value of each feature, NaN where nothing tells it from noise; only with ``alpha``.
+    dropped_ : tuple of Dropped
+        Features left out as constant or redundant, why, and in favour of which ones.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : ndarray of str
@@ -54,13 +73,30 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     >>> selector = AnalogicalSelector(k=2).fit(X, X[:, 0] ^ X[:, 2])
     >>> selector.get_feature_names_out().tolist(), selector.scores_.tolist()
     (['x0', 'x2'], [1.0, 0.0, 1.0])
+
+    A copy of a column takes all pairs away from both; one of them is left out:
+
+    >>> X = np.tile(np.column_stack([X, X[:, 0]]), (2, 1))
+    >>> selector = AnalogicalSelector().fit(X, X[:, 0] ^ X[:, 2])
+    >>> selector.get_feature_names_out().tolist(), str(selector.dropped_[0])
+    (['x0', 'x2'], 'x3: the same information as x0 (14 tests)')
     """
 
     def __init__(
-        self, k: int | str | None = None, *, threshold: float | None = None, duplicates: Duplicates = "count"
+        self,
+        k: int | str | None = None,
+        *,
+        threshold: float | None = None,
+        alpha: float | None = None,
+        redundancy: Redundancy = "resolve",
+        priority: Sequence[str] | None = None,
+        duplicates: Duplicates = "count",
     ) -> None:
         self.k = k
         self.threshold = threshold
+        self.alpha = alpha
+        self.redundancy = redundancy
+        self.priority = priority
         self.duplicates = duplicates
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "AnalogicalSelector":
@@ -77,20 +113,62 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """
         _check_k(self.k)
         _check_threshold(self.threshold)
+        _check_alpha(self.alpha)
+        if self.redundancy not in ("resolve", "keep"):
+            raise InputError(f'redundancy must be "resolve" or "keep", got {self.redundancy!r}.')
         if is_frame(X):
             validate_data(self, X, skip_check_array=True)
         else:
             X, y = validate_data(self, X, _one_column(y), dtype=None)
-        self.relevance_: Relevance = relevance(X, y, weights=sample_weight, duplicates=self.duplicates)
-        self.scores_: NDArray[np.float64] = self.relevance_.score
+        names = self._names()
+        resolution = self._resolve(X, y, sample_weight, names)
+        self.dropped_: tuple[Dropped, ...] = resolution.named(names)
+        self._kept: NDArray[np.intp] = np.array(resolution.kept, dtype=np.intp)
+        self.relevance_: Relevance = relevance(
+            X if not resolution.dropped else _take_columns(X, resolution.kept),
+            y,
+            weights=sample_weight,
+            duplicates=self.duplicates,
+            confidence=None if self.alpha is None else 0.95,
+            feature_names=[names[i] for i in resolution.kept],
+        )
+        self.scores_: NDArray[np.float64] = self._spread(self.relevance_.score)
+        if self.relevance_.p_value is not None:
+            self.pvalues_: NDArray[np.float64] = self._spread(self.relevance_.p_value)
+            _refuse_unknown_noise(self.pvalues_, self.alpha, self.duplicates, len(self.relevance_.names))
         return self
+
+    def _names(self) -> list[str]:
+        """Names of the columns, as ``get_feature_names_out`` gives them."""
+        if hasattr(self, "feature_names_in_"):
+            return [str(name) for name in self.feature_names_in_]
+        return [f"x{i}" for i in range(self.n_features_in_)]
+
+    def _resolve(self, X: Any, y: Any, sample_weight: Any, names: list[str]) -> Resolution:
+        """Columns to keep; all of them unless redundancy is to be resolved."""
+        first = _check_priority(self.priority, names)
+        everything = Resolution(kept=tuple(range(len(names))), dropped=())
+        if self.redundancy == "keep":
+            return everything
+        table = encode_table(X, y, weights=sample_weight)
+        order = [*first, *(i for i in range(len(names)) if i not in first)]
+        resolution = resolve(table.codes, table.labels, table.n_values, table.weights, order)
+        return resolution if any(why != "constant" for _, why, _, _ in resolution.dropped) else everything
+
+    def _spread(self, of_kept: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Numbers of the kept features, at their places among all features; NaN for the dropped ones."""
+        spread = np.full(self.n_features_in_, np.nan)
+        spread[self._kept] = of_kept
+        return spread
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
-        order = self.relevance_.order()
+        order = self._kept[self.relevance_.order()]
+        if self.alpha is not None:
+            order = order[_discoveries(self.pvalues_[order], self.alpha)]
         if self.threshold is not None:
             order = order[self.scores_[order] >= self.threshold]
-        elif self.k is None:
+        elif self.k is None and self.alpha is None:
             order = order[self.scores_[order] > 0]
         if self.k is not None and self.k != "all":
             order = order[: self.k]
@@ -116,6 +194,56 @@ def _check_threshold(threshold: Any) -> None:
     number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
     if not (threshold is None or (number and 0 <= threshold <= 1)):
         raise InputError(f"threshold must be a number from 0 to 1 or None, got {threshold!r}.")
+
+
+def _check_alpha(alpha: Any) -> None:
+    number = isinstance(alpha, int | float | np.number) and not isinstance(alpha, bool)
+    if not (alpha is None or (number and 0 < alpha < 1)):
+        raise InputError(f"alpha must be a number between 0 and 1, such as 0.05, or None, got {alpha!r}.")
+
+
+def _check_priority(priority: Any, names: Sequence[str]) -> list[int]:
+    """Positions of the wanted features, in their order."""
+    if priority is None:
+        return []
+    if isinstance(priority, str) or not isinstance(priority, Sequence | np.ndarray):
+        raise InputError(f"priority must be a list of feature names, most wanted first, got {priority!r}.")
+    for name in priority:
+        if name not in names:
+            raise unknown_column(str(name), names, "priority")
+    return [names.index(name) for name in dict.fromkeys(priority)]
+
+
+def _refuse_unknown_noise(pvalues: NDArray[np.float64], alpha: Any, duplicates: str, n_features: int) -> None:
+    if np.isnan(pvalues).all():
+        why = (
+            "repeated rows were counted once"
+            if duplicates == "once"
+            else "no two rows agree on all features but one while a third repeats one of them"
+        )
+        raise InputError(
+            f"alpha={alpha} needs to tell features from noise, and for none of the {n_features} features that can be"
+            f' done, because {why}; use threshold or k instead, fewer columns, or duplicates="count".'
+        )
+
+
+def _discoveries(pvalues: NDArray[np.float64], alpha: float) -> NDArray[np.bool_]:
+    """Which p-values pass the control of the false discovery rate; unknown ones do not."""
+    from scipy.stats import false_discovery_control
+
+    found = np.zeros(len(pvalues), dtype=np.bool_)
+    known = ~np.isnan(pvalues)
+    found[known] = false_discovery_control(pvalues[known]) <= alpha
+    return found
+
+
+def _take_columns(X: Any, columns: Sequence[int]) -> Any:
+    """Some columns of a dataframe or an array, by position."""
+    if is_frame(X):
+        import narwhals.stable.v2 as nw
+
+        return nw.from_native(X, eager_only=True)[:, list(columns)].to_native()
+    return X[:, list(columns)]
 
 
 def _one_column(y: Any) -> Any:

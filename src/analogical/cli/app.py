@@ -10,6 +10,7 @@ from rich.text import Text
 
 from analogical._relevance import Duplicates, relevance
 from analogical._tables import load_table, table_names
+from analogical.cli import trust
 from analogical.cli.compare import compare
 from analogical.cli.reading import read_source
 from analogical.cli.reproduce import reproduce
@@ -83,6 +84,7 @@ def score(
     duplicates: Annotated[
         Duplicates, typer.Option(help="Whether identical rows with the same label all count, or once.")
     ] = "count",
+    confidence: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
     top: Annotated[
         int | None, typer.Option(metavar="K", help="Show the best K features only.", show_default=False)
     ] = None,
@@ -98,7 +100,8 @@ def score(
 
     ARI is the share of pairs of rows, equal but for that feature, whose labels differ: 1 means that a
     change of it always changes the label, 0 that it never does (or the feature is constant), and 2 that
-    there is no such pair.
+    there is no such pair. The interval says how sure the index is, and p how likely noise alone is
+    to set the values of the feature as far apart.
 
     Examples
     --------
@@ -114,7 +117,7 @@ def score(
         raise InputError(f"--top must be a whole number from 1, got {top}.")
     ignored = tuple(ignore.split(",")) if ignore else ()
     source = read_source(file, label=label, weights=weights, ignore=ignored, separator=separator, header=header)
-    result = relevance(source.frame, source.label, weights=source.weights, duplicates=duplicates)
+    result = relevance(source.frame, source.label, weights=source.weights, duplicates=duplicates, confidence=confidence)
     if as_json:
         write_json(result, {"title": source.title, "notes": list(source.notes)}, top)
     elif as_csv:
@@ -172,6 +175,7 @@ def tables() -> None:
     Console(highlight=False).print(listing)
 
 
+trust.register(app)
 app.command()(compare)
 app.command()(reproduce)
 

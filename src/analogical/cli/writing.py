@@ -11,13 +11,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from analogical._presenting import COLUMNS, cells, explain, summarise
+from analogical._presenting import LEFT, cells, columns, explain, summarise
 from analogical._relevance import Relevance
 
 __all__ = ["show_relevance", "write_csv", "write_json", "write_relevance_csv"]
 
 _STATUS_STYLE = {"relevant": "green", "irrelevant": "dim", "constant": "dim", "no-pairs": "yellow"}
-_BAR_WIDTH = 10
+_BAR_WIDTH = 6
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
@@ -30,11 +30,11 @@ def show_relevance(result: Relevance, title: str, notes: Sequence[str], top: int
     order = result.order()
     shown = order if top is None else order[:top]
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for column in COLUMNS:
-        words = column in ("feature", "status")
+    heads = columns(result)
+    for column in heads:
         table.add_column(
             column,
-            justify="left" if words else "right",
+            justify="left" if column in LEFT else "right",
             overflow="ellipsis" if column == "feature" else "fold",
             no_wrap=True,
             min_width=7 if column == "feature" else None,
@@ -42,16 +42,9 @@ def show_relevance(result: Relevance, title: str, notes: Sequence[str], top: int
         if column == "ARI":
             table.add_column("", no_wrap=True, min_width=_BAR_WIDTH)
     for i in shown:
-        name, ari, pairs, changed, values, status = cells(result, i)
-        table.add_row(
-            Text(name),
-            ari,
-            Text(_bar(result.score[i]), style="blue"),
-            pairs,
-            changed,
-            values,
-            Text(status, style=_STATUS_STYLE[status]),
-        )
+        name, ari, *numbers, status = cells(result, i)
+        bar = Text(_bar(result.score[i]), style="blue")
+        table.add_row(Text(name), ari, bar, *numbers, Text(status, style=_STATUS_STYLE[status]))
     console.print()
     console.print(table)
     console.print()

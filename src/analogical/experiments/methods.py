@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._counting import count_pairs
+from analogical._integers import dense_codes
 from analogical._scoring import score_pairs
 from analogical.errors import InputError, MissingDependencyError
 
@@ -60,11 +61,10 @@ def paper_index(codes: Codes, labels: Labels) -> tuple[Scores, Scores]:
 
     Unlike :func:`analogical.relevance` it takes samples with a single class, which the paper averages over.
     """
-    columns = [np.unique(column, return_inverse=True) for column in codes.T]
-    dense = np.stack([inverse for _, inverse in columns], axis=1).astype(np.uint16)
-    n_values = np.array([len(values) for values, _ in columns], dtype=np.int64)
-    classes = np.unique(labels, return_inverse=True)[1].astype(np.uint16)
-    scores = score_pairs(count_pairs(dense, classes, n_values), n_values)
+    dense, values = dense_codes(codes)
+    n_values = np.array([len(known) for known in values], dtype=np.int64)
+    classes, (known_classes,) = dense_codes(labels.reshape(-1, 1))
+    scores = score_pairs(count_pairs(dense, classes[:, 0], n_values, len(known_classes)), n_values)
     return scores.ari, scores.score
 
 

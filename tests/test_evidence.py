@@ -1,0 +1,152 @@
+"""The pairs behind a score and their transitions, against all pairs."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from conftest import random_table
+from hypothesis import given
+from hypothesis import strategies as st
+from naive import naive_evidence, naive_transitions
+
+import analogical
+from analogical import InputError, evidence, relevance, transitions
+
+
+def positions(found):
+    return [tuple(sorted(pair.rows)) for pair in found.pairs]
+
+
+def small_table(seed):
+    rows, labels = random_table(np.random.default_rng(seed), n_features=3, n_values=3)
+    rows[0, 0], rows[-1, 0] = 0, 1
+    return [tuple(row) for row in rows.tolist()], labels.tolist()
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_evidence_equals_all_pairs_in_order(seed):
+    rows, labels = small_table(seed)
+    for feature in range(3):
+        expected = naive_evidence(rows, labels, feature)
+        found = evidence(rows, labels, feature, limit=None)
+        assert positions(found) == expected
+        assert (found.n_pairs, found.n_changed) == (len(expected), sum(labels[r] != labels[s] for r, s in expected))
+        for limit in (1, 2, 5):
+            assert positions(evidence(rows, labels, feature, limit)) == expected[:limit]
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_transitions_equal_all_pairs(seed):
+    rows, labels = small_table(seed)
+    for feature in range(3):
+        found = transitions(rows, labels, feature)
+        got = {(*t.values, *t.labels): t.pairs for t in found.counts}
+        assert got == naive_transitions(rows, labels, feature)
+
+
+table = st.integers(2, 14).flatmap(
+    lambda n: st.tuples(
+        st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1), st.integers(0, 1)), min_size=n, max_size=n),
+        st.lists(st.integers(0, 2), min_size=n, max_size=n),
+        st.lists(st.integers(0, 3), min_size=n, max_size=n),
+    )
+)
+
+
+@given(table, st.integers(0, 2))
+def test_evidence_pairs_differ_on_that_feature_only_and_transitions_add_up(drawn, feature):
+    rows, labels, weights = drawn
+    rows, labels, weights = [(0, 0, 0), (1, 0, 0), *rows], [0, 1, *labels], [1, 2, *weights]
+    found = evidence(rows, labels, feature, limit=None, weights=weights)
+    counted = relevance(rows, labels, weights=weights, confidence=None)
+    for pair in found.pairs:
+        r, s = pair.rows
+        assert [i for i in range(3) if rows[r][i] != rows[s][i]] == [feature]
+        assert pair.values == (rows[r][feature], rows[s][feature])
+        assert pair.labels == (labels[r], labels[s])
+        assert dict(pair.context) == {f"x{i}": rows[r][i] for i in range(3) if i != feature}
+        assert pair.weight == weights[r] * weights[s]
+    assert sum(pair.weight for pair in found.pairs) == found.n_pairs == counted.pairs[feature]
+    assert sum(pair.weight for pair in found.pairs if pair.changed) == found.n_changed == counted.changed[feature]
+    moves = transitions(rows, labels, feature, weights=weights)
+    assert (moves.n_pairs, moves.n_changed) == (counted.pairs[feature], counted.changed[feature])
+
+
+@given(table, st.permutations("abc"))
+def test_renaming_values_changes_no_pair(drawn, names):
+    rows, labels, _ = drawn
+    rows, labels = [(0, 0, 0), (1, 0, 0), *rows], [0, 1, *labels]
+    renamed = [(names[a], b, c) for a, b, c in rows]
+    found, again = (evidence(some, labels, 0, limit=None) for some in (rows, renamed))
+    assert [pair.rows for pair in found.pairs] == [pair.rows for pair in again.pairs]
+    moves, moves_again = (transitions(some, labels, 0) for some in (rows, renamed))
+    assert [t.pairs for t in moves.counts] == [t.pairs for t in moves_again.counts]
+
+
+def test_index_labels_are_shown_where_there_is_an_index():
+    frame = pd.DataFrame({"a": [0, 1, 1], "b": ["x", "x", "y"], "y": [0, 1, 1]}, index=["ann", "bob", "cy"])
+    (pair,) = evidence(frame, "y", "a").pairs
+    assert (pair.rows, pair.index) == ((0, 1), ("ann", "bob"))
+    assert "rows ann, bob" in repr(evidence(frame, "y", "a"))
+
+
+@pytest.mark.parametrize("library", [pl.DataFrame, pd.DataFrame, pa.table])
+def test_dataframes_of_all_libraries_with_weights(library):
+    frame = library({"n": [0, 2, 3, 1], "a": ["u", "u", "v", "v"], "b": ["x", "x", "x", "y"], "y": [1, 0, 1, 1]})
+    found = evidence(frame, "y", "a", weights="n")
+    (pair,) = found.pairs
+    assert (pair.rows, pair.values, pair.labels, pair.weight) == ((1, 2), ("u", "v"), (0, 1), 6)
+    assert pair.context == (("b", "x"),)
+    assert json.loads(json.dumps(found.to_dict()))["pairs"][0]["context"] == {"b": "x"}
+
+
+def test_evidence_without_pairs_says_so():
+    rows, labels = [(0, 0), (1, 1), (0, 0)], [0, 1, 1]
+    found = evidence(rows, labels, "x0")
+    assert found.pairs == ()
+    assert repr(found) == "No two rows differ on 'x0' alone, so there is no evidence on it."
+    assert repr(transitions(rows, labels, "x0")) == "No two rows differ on 'x0' alone, so it has no transitions."
+
+
+def test_single_feature_has_an_empty_context():
+    found = evidence([("a",), ("b",)], [0, 1], 0)
+    assert "(no other features)" in repr(found)
+    assert "1 of 1 pair that differ on 'x0' alone differs in 'y' (100.0 %)" in repr(found)
+
+
+def test_transitions_as_dict():
+    content = transitions([("a",), ("b",)], [pd.Timestamp("2020-01-01"), "late"], 0).to_dict()
+    assert content["n_changed"] == 1
+    assert content["transitions"][0] == {
+        "values": ["a", "b"],
+        "labels": ["2020-01-01 00:00:00", "late"],
+        "changed": True,
+        "pairs": 1,
+    }
+
+
+def test_first_pairs_come_from_different_contexts():
+    t = analogical.load_table("monks-1")
+    found = evidence(t.X, t.y, "jacket_color", 10, feature_names=t.feature_names)
+    assert len({pair.context for pair in found.pairs}) == 10
+    assert all(pair.changed for pair in found.pairs)
+    assert found == evidence(t.X, t.y, "jacket_color", 10, feature_names=t.feature_names)
+    assert max(len(line) for line in repr(found).splitlines()) <= 80
+
+
+@pytest.mark.parametrize(
+    ("feature", "limit", "message"),
+    [
+        ("colour", 10, "The table has no column 'colour' to take as feature; did you mean 'color'"),
+        (2, 10, r"feature must be a name or a position from 0 to 1 \(the table has 2 features\), got 2"),
+        (True, 10, "The table has no column 'True' to take as feature"),
+        ("color", 0, "limit must be a whole number from 1, or None for all pairs, got 0"),
+        ("color", "all", "limit must be a whole number from 1, or None for all pairs, got 'all'"),
+    ],
+)
+def test_bad_input_is_refused(feature, limit, message):
+    with pytest.raises(InputError, match=message):
+        evidence([(0, 1), (1, 1)], [0, 1], feature, limit, feature_names=["color", "size"])

@@ -1,0 +1,285 @@
+"""Constants, renamings, determinants and what to keep, against all subsets of columns."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from naive import naive_redundancies
+from sklearn.utils.estimator_checks import check_estimator
+
+import analogical
+from analogical import AnalogicalSelector, InputError, redundancies, relevance
+from analogical._presenting import explain
+
+
+def named(positions):
+    return tuple(f"x{i}" for i in positions)
+
+
+def assert_equal_to_oracle(rows):
+    found = redundancies(rows)
+    constants, groups, dependencies = naive_redundancies([tuple(row) for row in np.asarray(rows).tolist()])
+    assert found.constants == named(constants)
+    assert found.renamings == tuple(named(group) for group in groups)
+    got = {(d.feature, d.determined_by, d.support) for d in found.dependencies}
+    assert got == {(f"x{target}", named(by), support) for target, by, support in dependencies}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_redundancies_equal_all_subsets(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(6, 60))
+    base = rng.integers(0, [2, 3, 4], size=(n, 3))
+    columns = [base[:, 0], base[:, 1], base[:, 2], base[:, 2] // 2, (base[:, 0] + base[:, 1]) % 2, 5 - base[:, 1]]
+    columns += [np.zeros(n, int), np.arange(n), rng.integers(0, 2, n)]
+    rows = np.column_stack(columns)[:, rng.permutation(len(columns))]
+    assert_equal_to_oracle(rows[:, : int(rng.integers(2, len(columns) + 1))])
+
+
+def test_unique_numbers_determine_nothing():
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([np.arange(50), rng.integers(0, 2, size=(50, 3))])
+    assert redundancies(rows).dependencies == ()
+    assert repr(redundancies(rows)) == "Redundancies among 4 columns, 50 rows: none"
+
+
+def test_support_counts_rows_that_could_have_broken_the_dependency():
+    rows = [(city, city % 3) for city in range(10)] * 4
+    (found,) = redundancies(rows).dependencies
+    assert (found.feature, found.determined_by, found.support) == ("x1", ("x0",), 30)
+
+
+def test_weights_are_rows():
+    rows = [(city, city % 3) for city in range(10)]
+    assert redundancies(rows).dependencies == ()
+    assert redundancies(rows, weights=[4] * 10).dependencies == redundancies(rows * 4).dependencies
+
+
+def test_one_determinant_only_if_asked():
+    rng = np.random.default_rng(1)
+    a, b = rng.integers(0, 2, size=(2, 100))
+    rows = np.column_stack([a, b, a ^ b])
+    assert redundancies(rows, max_determinants=1).dependencies == ()
+    assert {d.feature for d in redundancies(rows).dependencies} == {"x0", "x1", "x2"}
+
+
+def test_wide_joint_values_are_handled():
+    rng = np.random.default_rng(2)
+    a, b = rng.integers(0, 3000, size=(2, 40))
+    rows = np.column_stack([np.tile(a, 5), np.tile(b, 5), np.tile((a + b) % 7, 5)])
+    assert_equal_to_oracle(rows)
+
+
+def test_many_columns_of_many_rows():
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 4, size=(5_000, 60))
+    X[:, 30] = X[:, 3] // 2
+    X[:, 40] = (X[:, 5] + 1) % 4
+    found = redundancies(X, max_determinants=1)
+    assert found.renamings == (("x5", "x40"),)
+    assert [(d.feature, d.determined_by) for d in found.dependencies] == [("x30", ("x3",))]
+
+
+def test_redundancies_as_dict_and_text():
+    found = redundancies([(t, t // 2, 0) for t in range(4)] * 5, feature_names=["a", "b", "c"])
+    assert found.to_dict() == {
+        "names": ["a", "b", "c"],
+        "n_rows": 20,
+        "constants": ["c"],
+        "renamings": [],
+        "dependencies": [{"feature": "b", "determined_by": ["a"], "support": 16}],
+    }
+    assert "a determines b (16 tests)" in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("X", "settings", "message"),
+    [
+        ([(1, 2)], {}, "redundancies needs at least two rows to compare, got 1"),
+        ([(1, 2), (2, 1)], {"max_determinants": 3}, "max_determinants must be 1 or 2, got 3"),
+        (3, {}, "X must be a table"),
+    ],
+)
+def test_bad_input_is_refused(X, settings, message):
+    with pytest.raises(InputError, match=message):
+        redundancies(X, **settings)
+
+
+# ---------------------------------------------------------------- what relevance says about silence
+
+
+def test_silence_is_redundancy_or_too_few_rows():
+    rng = np.random.default_rng(4)
+    town = rng.integers(0, 6, 80)
+    rows = np.column_stack([town, town // 2, rng.integers(0, 2, 80)])
+    result = relevance(rows, rng.integers(0, 2, 80), feature_names=["town", "county", "size"])
+    assert result.status[1] == "no-pairs"
+    assert result.determined_by[1] == ("town",)
+    assert "1 is redundant, determined by other features, and so has no pair (county by town)." in explain(result)
+    assert result.to_dict()["features"][1]["determined_by"] == ["town"]
+
+
+def test_too_few_rows_are_never_called_redundant():
+    rng = np.random.default_rng(5)
+    rows = rng.integers(0, 3, size=(12, 10))
+    result = relevance(rows, [0, 1] * 6)
+    assert set(result.status) == {"no-pairs"}
+    assert set(result.determined_by) == {()}
+    assert "not enough rows" in explain(result)
+    assert "redundant" not in explain(result)
+    assert "redundant, or too few rows" in explain(relevance(rows, [0, 1] * 6, confidence=None))
+
+
+def test_two_determinants_explain_silence():
+    rng = np.random.default_rng(6)
+    a, b = rng.integers(0, 3, size=(2, 60))
+    rows = np.column_stack([a, b, (a + b) % 3])
+    result = relevance(rows, rng.integers(0, 2, 60))
+    assert result.determined_by == (("x1", "x2"), ("x0", "x2"), ("x0", "x1"))
+
+
+# ---------------------------------------------------------------- the selector
+
+
+def xor_table(n=200, seed=7):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 4, size=(n, 4))
+    return X, (X[:, 0] > 1) ^ (X[:, 1] > 1)
+
+
+EXTRAS = {
+    "copy": lambda column: column,
+    "renaming": lambda column: np.array([7, 3, 9, 1])[column],
+    "coarser": lambda column: column // 2,
+}
+
+
+@pytest.mark.parametrize("kind", EXTRAS)
+@pytest.mark.parametrize("of", range(4))
+@pytest.mark.parametrize("at", ["first", "last"])
+def test_an_extra_version_of_a_column_changes_nothing_that_is_kept(kind, of, at):
+    X, y = xor_table()
+    extra = EXTRAS[kind](X[:, of])
+    plain = AnalogicalSelector().fit(X, y)
+    wide = np.column_stack([extra, X] if at == "first" else [X, extra])
+    selector = AnalogicalSelector().fit(wide, y)
+    kept = selector.get_support()
+    if at == "last":
+        assert kept[:4].tolist() == plain.get_support().tolist()
+        assert not kept[4]
+        np.testing.assert_array_equal(selector.scores_[:4], plain.scores_)
+    elif kind == "coarser":
+        assert kept[1:].tolist() == plain.get_support().tolist()
+    else:  # the extra column stands for the one it equals
+        expected = plain.get_support()
+        assert kept[0] == expected[of]
+        assert kept[1:].tolist() == [bool(e) and i != of for i, e in enumerate(expected)]
+    (dropped,) = selector.dropped_
+    assert dropped.reason == ("determined" if kind == "coarser" else "same information")
+
+
+def test_keep_leaves_all_columns_in():
+    X, y = xor_table()
+    selector = AnalogicalSelector(redundancy="keep").fit(np.column_stack([X, X[:, 0]]), y)
+    assert selector.dropped_ == ()
+    assert np.isnan(selector.scores_[[0, 4]]).all()
+
+
+def test_priority_chooses_the_representative():
+    import pandas as pd
+
+    X, y = xor_table()
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(e=X[:, 0], f=X[:, 0])
+    selector = AnalogicalSelector(priority=["f", "b"]).fit(frame, y)
+    assert selector.get_feature_names_out().tolist() == ["b", "f"]
+    assert [(d.feature, d.in_favour_of) for d in selector.dropped_] == [("a", ("f",)), ("e", ("f",))]
+    assert str(selector.dropped_[0]) == "a: the same information as f (196 tests)"
+
+
+def test_one_of_three_that_determine_each_other_goes():
+    rng = np.random.default_rng(8)
+    a, b = rng.integers(0, 3, size=(2, 120))
+    X = np.column_stack([a, b, (a + b) % 3, np.zeros(120, int)])
+    selector = AnalogicalSelector().fit(X, a == b)
+    assert [str(d) for d in selector.dropped_] == [
+        "x2: determined by x0 and x1 (111 tests)",
+        "x3: one value only",
+    ]
+    assert selector.get_support().tolist() == [True, True, False, False]
+
+
+def test_chains_end_at_what_is_kept():
+    rng = np.random.default_rng(9)
+    fine = rng.integers(0, 8, 300)
+    X = np.column_stack([fine // 4, fine // 2, fine, rng.integers(0, 2, 300)])
+    selector = AnalogicalSelector().fit(X, fine % 2)
+    assert {d.feature: d.in_favour_of for d in selector.dropped_} == {"x0": ("x2",), "x1": ("x2",)}
+
+
+def test_features_without_pairs_that_nothing_explains_stay():
+    rng = np.random.default_rng(5)
+    selector = AnalogicalSelector().fit(rng.integers(0, 3, size=(12, 10)), [0, 1] * 6)
+    assert selector.dropped_ == ()
+
+
+def test_alpha_keeps_what_noise_does_not_explain():
+    rng = np.random.default_rng(10)
+    X = rng.integers(0, 2, size=(600, 6))
+    y = (X[:, 0] & X[:, 1]) ^ (rng.random(600) < 0.1)
+    selector = AnalogicalSelector(alpha=0.05).fit(X, y)
+    assert selector.get_support().tolist() == [True, True, False, False, False, False]
+    assert (selector.scores_ > 0).all()
+    assert selector.pvalues_.shape == (6,)
+    assert AnalogicalSelector(k=1, alpha=0.05).fit(X, y).get_support().sum() == 1
+    assert AnalogicalSelector(threshold=0.99, alpha=0.05).fit(X, y)._get_support_mask().sum() == 0
+
+
+def test_alpha_with_some_unknown_p_values():
+    rows = [(0, 0)] * 5 + [(1, 0)] * 5 + [(0, 1)]
+    selector = AnalogicalSelector(alpha=0.05).fit(np.array(rows), [0] * 5 + [1] * 5 + [0])
+    assert np.isnan(selector.pvalues_).tolist() == [False, True]
+    assert selector.get_support().tolist() == [True, False]
+
+
+def test_alpha_without_repeated_rows_is_refused():
+    table = analogical.load_table("monks-1")
+    with pytest.raises(
+        InputError, match=r"alpha=0.05 needs to tell features from noise, and for none of the 6 features"
+    ):
+        AnalogicalSelector(alpha=0.05).fit(table.X, table.y)
+    with pytest.raises(InputError, match="because repeated rows were counted once"):
+        AnalogicalSelector(alpha=0.05, duplicates="once").fit(np.array([(0, 0), (1, 0)] * 3), [0, 1] * 3)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"alpha": 0}, "alpha must be a number between 0 and 1, such as 0.05, or None, got 0"),
+        ({"redundancy": "drop"}, 'redundancy must be "resolve" or "keep", got \'drop\''),
+        ({"priority": "x0"}, "priority must be a list of feature names, most wanted first, got 'x0'"),
+        ({"priority": ["x9"]}, "The table has no column 'x9' to take as priority"),
+    ],
+)
+def test_impossible_settings_are_refused(settings, message):
+    X, y = xor_table()
+    with pytest.raises(InputError, match=message):
+        AnalogicalSelector(**settings).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore:No features were selected")
+def test_estimator_checks_do_not_depend_on_redundancy():
+    failures = [
+        {
+            check["check_name"]
+            for check in check_estimator(AnalogicalSelector(redundancy=how), on_fail=None, on_skip=None)
+            if check["status"] == "failed"
+        }
+        for how in ("keep", "resolve")
+    ]
+    assert failures[1] <= failures[0]
+
+
+@given(st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=3, max_size=25), st.permutations(range(3)))
+def test_renaming_values_changes_no_redundancy(rows, names):
+    rows = [*rows, (0, 0, 0), (1, 1, 1)]
+    assert redundancies(rows) == redundancies([(names[a], "abc"[b], c) for a, b, c in rows])
