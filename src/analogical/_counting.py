@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from analogical._integers import Codes
 from analogical.errors import InputError
 
-__all__ = ["PairCounts", "collapse_rows", "count_pairs"]
+__all__ = ["PairCounts", "collapse_rows", "count_pairs", "n_threads_for"]
 
 Weights: TypeAlias = NDArray[np.int64]
 Task: TypeAlias = Callable[[], "list[Task]"]
@@ -123,7 +123,7 @@ def count_pairs(
     if weights is not None and (weights == 1).all():
         weights = None
     table = _Table(codes, labels, tuple(map(int, n_values)), int(n_labels), weights)
-    n_threads = _n_threads(n_jobs, codes.size)
+    n_threads = n_threads_for(n_jobs, codes.size)
     n_cells = math.prod(table.n_values) * table.n_labels
     count = (
         _count_in_table
@@ -545,7 +545,7 @@ def _run(tasks: Iterable[Task], n_threads: int) -> None:
                 stack.extend(task.result())
 
 
-def _n_threads(n_jobs: int | None, n_codes: int) -> int:
+def n_threads_for(n_jobs: int | None, n_codes: int) -> int:
     """Threads for n_jobs, by joblib's conventions; one if the work is small."""
     if n_jobs is not None and (not isinstance(n_jobs, int | np.integer) or n_jobs == 0):
         raise InputError(f"n_jobs must be a whole number other than 0 (-1: one per processor) or None, got {n_jobs!r}.")

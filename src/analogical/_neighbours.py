@@ -5,7 +5,7 @@ product of two one-hot blocks counts the features on which rows agree, so all di
 Arrays in, arrays out; nothing here knows a name or divides.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -14,15 +14,14 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from analogical._integers import Codes
+from analogical._progress import Progress
 
-__all__ = ["Neighbours", "Progress", "count_distances", "count_neighbours"]
+__all__ = ["Neighbours", "count_distances", "count_neighbours"]
 
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 Words: TypeAlias = NDArray[np.uint64]
 Rows: TypeAlias = NDArray[np.intp]
-Progress: TypeAlias = Callable[[int, int], None]
-"""Called with what is done and what there is to do."""
 
 BLOCK = 1024
 """Rows on each side of a block: 4 MB of distances."""

@@ -5,6 +5,8 @@ from html import escape
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from analogical._relevance import Relevance
 
@@ -12,6 +14,7 @@ __all__ = [
     "aligned",
     "as_html",
     "as_text",
+    "beyond",
     "cells",
     "columns",
     "counted",
@@ -33,10 +36,13 @@ LEFT = ("feature", "status")
 
 
 def columns(result: "Relevance") -> tuple[str, ...]:
-    """Headings of the table of features; interval and p only if they were asked for."""
+    """Headings of the table of features; score if it is not the index, interval and p if they were asked for."""
     if result.settings.confidence is None:
-        return ("feature", "ARI", "pairs", "changed", "values", "status")
-    return ("feature", "ARI", _level(result), "pairs", "changed", "p", "status")
+        score = () if result.settings.radius == 1 else ("score",)
+        return ("feature", *score, "ARI", "pairs", "changed", "values", "status")
+    if result.settings.radius == 1:
+        return ("feature", "ARI", _level(result), "pairs", "changed", "p", "status")
+    return ("feature", "score", "ARI", _level(result), "pairs", "changed", "status")
 
 
 def _level(result: "Relevance") -> str:
@@ -49,6 +55,7 @@ def cells(result: "Relevance", i: int) -> tuple[str, ...]:
     """One feature as the words under the headings."""
     words = {
         "feature": result.names[i],
+        "score": "-" if result.score[i] != result.score[i] else f"{result.score[i]:.3f}",
         "ARI": f"{result.ari[i]:.3f}",
         "pairs": f"{result.pairs[i]:,}",
         "changed": f"{result.changed[i]:,}",
@@ -147,17 +154,32 @@ def explain(result: "Relevance") -> str:
         reason = "redundant, or too few rows" if result.determined_by is None else "not enough rows"
         sentences.append(
             f"{len(unexplained)} {_verb(unexplained, 'has', 'have')} no pair of rows that differ on"
-            f" {_verb(unexplained, 'it', 'them')} alone, so nothing can be said{_naming(unexplained)}:"
+            f" {_verb(unexplained, 'it', 'them')} alone, so the index says nothing{_naming(unexplained)}:"
             f" {reason} (the paper writes 2)."
         )
     if constant := by_status.get("constant", []):
         sentences.append(f"{len(constant)} {_verb(constant, 'has', 'have')} one value only{_naming(constant)}.")
+    if result.settings.radius > 1:
+        typical = max(0.0005, float(np.nanmean(result.score)))
+        best = [result.names[i] for i in result.order() if result.score[i] >= typical][:3]
+        sentences.append(
+            f"The score looks further: {beyond(result)}."
+            + (f" It ranks {listed(best)} highest." if best else " It finds nothing either.")
+        )
     sentences.append(noise_floor(result))
     if result.n_contradictions and result.settings.duplicates == "count":
         sentences.append(
             "An index near it may be noise; p is the chance that noise alone sets a feature's values as far apart."
         )
     return " ".join(sentences)
+
+
+def beyond(result: "Relevance") -> str:
+    """Which pairs beyond distance 1 the score rests on, and why."""
+    settings = result.settings
+    sampled = ", a random sample of those there are" if settings.is_sampled else ""
+    stopped = "" if settings.converged else "; the fit did not fully converge"
+    return f"{settings.reason} ({counted(settings.n_pairs_used, 'pair')} used{sampled}{stopped})"
 
 
 def as_text(result: "Relevance") -> str:
@@ -172,6 +194,8 @@ def as_text(result: "Relevance") -> str:
     lines += aligned([heads, *(cells(result, i) for i in shown)], [head in LEFT for head in heads])
     if len(shown) < len(order):
         lines.append(f"... and {len(order) - len(shown):,} more; to_frame() has all")
+    if result.settings.radius > 1:
+        lines.append(wrapped(f"Score: {beyond(result)}."))
     lines.append(wrapped(noise_floor(result)))
     return "\n".join(lines)
 

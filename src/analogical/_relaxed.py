@@ -13,7 +13,8 @@ import numpy as np
 from analogical._attribution import count_per_feature, noisy_or, share
 from analogical._counting import PairCounts
 from analogical._integers import Codes
-from analogical._neighbours import MAX_COMPARED, MAX_PAIRS, Floats, Ints, Progress, count_distances, count_neighbours
+from analogical._neighbours import MAX_COMPARED, MAX_PAIRS, Floats, Ints, count_distances, count_neighbours
+from analogical._progress import Progress
 
 __all__ = ["Attribute", "Radius", "Relaxed", "relax"]
 

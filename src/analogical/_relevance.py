@@ -1,16 +1,19 @@
-"""The road from a table to its relevance: encode, count, score."""
+"""The road from a table to its relevance: encode, count, score, and say how sure."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._counting import collapse_rows, count_pairs
+from analogical._counting import collapse_rows, count_pairs, n_threads_for
 from analogical._encoding import encode_table
 from analogical._frames import frame_from_columns
+from analogical._progress import progress_line
 from analogical._redundancy import explain_silence
+from analogical._relaxed import Attribute, Radius, relax
 from analogical._scoring import Status, rank_features, score_pairs
 from analogical._uncertainty import bootstrap_rows, uncertainty
 from analogical.errors import InputError
@@ -24,11 +27,20 @@ Duplicates = Literal["count", "once"]
 class Settings:
     """How a relevance was computed."""
 
-    radius: int
-    """On how many features two compared rows may differ; 1 is the paper's index."""
     duplicates: Duplicates
     weighted: bool
     """Whether rows came with frequencies."""
+    radius: int = 1
+    """On how many features two compared rows may differ for ``score``; at 1 it is the paper's index."""
+    reason: str = "radius 1: asked for"
+    """Why this radius."""
+    attribution: Attribute = "noisy-or"
+    """How pairs that differ on several features are credited to them."""
+    n_pairs_used: int = 0
+    """Pairs of rows that ``score`` rests on."""
+    is_sampled: bool = False
+    """Whether there are more pairs within the radius, of which those used are a random sample."""
+    converged: bool = True
     confidence: float | None = None
     """Level of the intervals; None if there are none."""
     bootstrap: int | None = None
@@ -57,14 +69,18 @@ class Relevance:
         The paper's index: the share of pairs whose labels differ; 0 for a constant feature, 2 if the
         feature varies but no two rows differ on it alone.
     score : ndarray of float
-        What features are ranked by: ``ari`` where there is evidence, NaN where there is none.
+        What features are ranked by, NaN where there is no evidence: ``ari``, or beyond radius 1 the relaxed index,
+        how often a change of the feature changes the label, estimated from pairs that may differ on others too.
     pairs, changed : ndarray of int
         Pairs of rows that differ on this feature only, and how many of them have different labels.
+    pairs_within, changed_within : ndarray of int
+        Pairs within the radius that differ on this feature, perhaps among others, and how many of them have different
+        labels; at radius 1 the same as ``pairs`` and ``changed``.
     n_values : ndarray of int
         Values that the feature takes in the table.
     status : tuple of str
         ``"relevant"`` (some pair changed its label), ``"irrelevant"`` (there are pairs and none did),
-        ``"constant"`` (one value) or ``"no-pairs"`` (several values and no pair).
+        ``"constant"`` (one value) or ``"no-pairs"`` (several values and no pair); always about distance 1.
     label : str
         Name of the label.
     classes : tuple
@@ -76,7 +92,8 @@ class Relevance:
         a contradiction: it is noise, or a feature that is not in the table.
     std_error, ci_low, ci_high : ndarray of float, or None
         Standard error of ``ari`` and an interval for the index of the population that the rows were
-        drawn from, with rows as the independent units; NaN without pairs, None if not asked for.
+        drawn from, with rows as the independent units; NaN without pairs, None if not asked for. From a
+        bootstrap they are those of ``score``.
     p_value : ndarray of float, or None
         Chance of at least as many changed pairs if the feature did nothing and labels were noise: if the
         rows of each context had come by their labels in any order. NaN where no context holds a repeated
@@ -100,6 +117,8 @@ class Relevance:
     score: NDArray[np.float64]
     pairs: NDArray[np.int64]
     changed: NDArray[np.int64]
+    pairs_within: NDArray[np.int64]
+    changed_within: NDArray[np.int64]
     n_values: NDArray[np.int64]
     status: tuple[Status, ...]
     label: str
@@ -131,7 +150,7 @@ class Relevance:
 
     def order(self) -> NDArray[np.intp]:
         """Positions of the features, best first; the order of :meth:`ranking`."""
-        return rank_features(self.score, self.pairs, self.n_values)
+        return rank_features(self.score, self.pairs_within, self.n_values)
 
     def ranking(self) -> list[str]:
         """Names of the features, best first.
@@ -185,6 +204,8 @@ class Relevance:
             "score": _number(self.score, i),
             "pairs": int(self.pairs[i]),
             "changed": int(self.changed[i]),
+            "pairs_within": int(self.pairs_within[i]),
+            "changed_within": int(self.changed_within[i]),
             "n_values": int(self.n_values[i]),
             "status": self.status[i],
             "std_error": _number(self.std_error, i),
@@ -210,10 +231,12 @@ def relevance(
     y: Any,
     *,
     weights: Any = None,
+    radius: Radius = 1,
+    attribution: Attribute = "noisy-or",
     duplicates: Duplicates = "count",
     confidence: float | None = 0.95,
     bootstrap: int | None = None,
-    random_state: int | None = None,
+    random_state: int | None = 0,
     progress: bool = False,
     feature_names: Sequence[str] | None = None,
     n_jobs: int | None = None,
@@ -233,6 +256,13 @@ def relevance(
     weights : array-like of whole numbers, or str, optional
         How many rows each row stands for, so that a table of counts needs no expanding; or the name of
         a column of ``X``. A row with weight 0 is no row.
+    radius : int or "auto"
+        On how many features two rows may differ and still be compared for ``score``. 1 is the paper's index; on
+        wide tables hardly any rows differ on one feature only, and ``"auto"`` looks further, near pairs weighing
+        more, as far as the table needs; ``settings.reason`` says why. ``ari`` is always the paper's index.
+    attribution : {"noisy-or", "share"}
+        Whom to credit when the rows of a pair differ on several features: the flip probabilities that explain
+        all pairs best if each feature flips the label on its own, or every differing feature alike.
     duplicates : {"count", "once"}
         Whether identical rows with the same label count with their multiplicity, or once: the paper's
         formal reading, in which a sample is a set. Identical rows never form a pair.
@@ -240,12 +270,13 @@ def relevance(
         Level of the intervals, between 0 and 1; None leaves out intervals, p-values and the search for
         what makes features redundant.
     bootstrap : int, optional
-        Take standard errors and intervals from this many resamples of the rows instead of the closed
+        Take standard errors and intervals of ``score`` from this many resamples of the rows instead of the closed
         form: slower by that factor, and an interval without width where every resample agrees.
-    random_state : int, optional
-        Seed of the resamples.
+    random_state : int or None
+        Seed of the resamples and, past the limits of the search beyond radius 1, of the sample of pairs; None draws
+        anew each time.
     progress : bool
-        Show on stderr how far the resamples are.
+        Show on stderr how far long work is.
     feature_names : sequence of str, optional
         Names for the features, instead of the dataframe's or ``x0, x1, ...``.
     n_jobs : int, optional
@@ -289,20 +320,31 @@ def relevance(
     check_confidence(confidence)
     _check_bootstrap(bootstrap, confidence)
     table = encode_table(X, y, weights=weights, feature_names=feature_names)
+    _check_radius(radius, attribution, len(table.names))
     codes, labels, counts = table.codes, table.labels, table.weights
     n_rows = len(codes) if counts is None else int(counts.sum())
-    if duplicates == "once":
+    once = duplicates == "once"
+    if once:
         firsts = collapse_rows(codes, labels, table.n_values)
         codes, labels, counts = codes[firsts], labels[firsts], None
     counted = count_pairs(codes, labels, table.n_values, len(table.classes), counts, n_jobs=n_jobs)
     scores = score_pairs(counted, table.n_values)
-    once = duplicates == "once"
+    relax_rows = partial(
+        relax,
+        radius=radius,
+        attribution=attribution,
+        random_state=random_state,
+        n_jobs=n_threads_for(n_jobs, codes.size),
+    )
+    relaxed = relax_rows(codes, labels, counts, counted, progress=progress_line("comparing rows") if progress else None)
     result = Relevance(
         names=table.names,
         ari=scores.ari,
-        score=scores.score,
+        score=relaxed.score,
         pairs=counted.pairs,
         changed=counted.changed,
+        pairs_within=relaxed.pairs,
+        changed_within=relaxed.changed,
         n_values=table.n_values,
         status=scores.status,
         label=table.label,
@@ -312,7 +354,16 @@ def relevance(
         n_identical=counted.n_identical,
         n_contradictions=counted.n_contradictions,
         settings=Settings(
-            radius=1, duplicates=duplicates, weighted=weights is not None, confidence=confidence, bootstrap=bootstrap
+            duplicates=duplicates,
+            weighted=weights is not None,
+            radius=relaxed.radius,
+            reason=relaxed.reason,
+            attribution=attribution,
+            n_pairs_used=relaxed.n_pairs_used,
+            is_sampled=relaxed.is_sampled,
+            converged=relaxed.converged,
+            confidence=confidence,
+            bootstrap=bootstrap,
         ),
         backend=table.backend,
         noise=NoiseFloor(counted.n_contradictions / counted.n_identical if counted.n_identical and not once else None),
@@ -325,10 +376,9 @@ def relevance(
 
         def score_weighted(row_weights: NDArray[np.int64]) -> NDArray[np.float64]:
             drawn = row_weights > 0
-            return score_pairs(
-                count_pairs(codes[drawn], labels[drawn], table.n_values, len(table.classes), row_weights[drawn]),
-                table.n_values,
-            ).score
+            rows = codes[drawn], labels[drawn]
+            again = count_pairs(*rows, table.n_values, len(table.classes), row_weights[drawn])
+            return relax_rows(*rows, row_weights[drawn], again).score
 
         std_error, low, high = bootstrap_rows(
             score_weighted, len(codes) if counts is None else counts, bootstrap, confidence, random_state, progress
@@ -365,6 +415,17 @@ def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> NDArray[np.float6
     array([ True, False,  True])
     """
     return relevance(X, y, confidence=None, n_jobs=n_jobs).score
+
+
+def _check_radius(radius: Any, attribution: Any, n_features: int) -> None:
+    whole = isinstance(radius, int | np.integer) and not isinstance(radius, bool)
+    if not (radius == "auto" or (whole and 1 <= radius <= n_features)):
+        raise InputError(
+            f"radius must be a whole number from 1 to {n_features} (the table has {n_features} features) or"
+            f' "auto", got {radius!r}.'
+        )
+    if attribution not in ("noisy-or", "share"):
+        raise InputError(f'attribution must be "noisy-or" or "share", got {attribution!r}.')
 
 
 def check_confidence(confidence: Any) -> None:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from analogical._encoding import encode_table, is_frame, unknown_column
 from analogical._redundancy import Dropped, Resolution, resolve
+from analogical._relaxed import Attribute, Radius
 from analogical._relevance import Duplicates, Relevance, relevance
 from analogical.errors import InputError
 
@@ -35,14 +36,17 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     redundancy : {"resolve", "keep"}
         What to do if features without pairs are determined by others: leave out one after the other until
         the rest can be compared, or keep them all, so that none of them has evidence.
+    radius : int or "auto"
+        On how many features two rows may differ and still be compared, as in :func:`analogical.relevance`.
     priority : sequence of feature names, optional
         Which features to keep if some carry the same information, most wanted first (names as in
         ``get_feature_names_out``); the others follow in column order.
-    duplicates : {"count", "once"}
+    attribution, duplicates, random_state, n_jobs
         As in :func:`analogical.relevance`.
 
     With none of ``k``, ``threshold`` and ``alpha``, every feature that changed some label is kept: the
-    paper's relevant features. With several of them, a feature must pass all.
+    paper's relevant features; if the score had to look beyond distance 1, where hardly any score is exactly 0,
+    those with at least the mean score. With several of them, a feature must pass all.
 
     Attributes
     ----------
@@ -88,16 +92,24 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         *,
         threshold: float | None = None,
         alpha: float | None = None,
+        radius: Radius = "auto",
+        attribution: Attribute = "noisy-or",
         redundancy: Redundancy = "resolve",
         priority: Sequence[str] | None = None,
         duplicates: Duplicates = "count",
+        random_state: int | None = 0,
+        n_jobs: int | None = None,
     ) -> None:
         self.k = k
         self.threshold = threshold
         self.alpha = alpha
+        self.radius = radius
+        self.attribution = attribution
         self.redundancy = redundancy
         self.priority = priority
         self.duplicates = duplicates
+        self.random_state = random_state
+        self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "AnalogicalSelector":
         """Count the evidence for every feature.
@@ -128,7 +140,11 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             X if not resolution.dropped else _take_columns(X, resolution.kept),
             y,
             weights=sample_weight,
+            radius=_within(self.radius, len(resolution.kept)),
+            attribution=self.attribution,
             duplicates=self.duplicates,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
             confidence=None if self.alpha is None else 0.95,
             feature_names=[names[i] for i in resolution.kept],
         )
@@ -169,12 +185,20 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if self.threshold is not None:
             order = order[self.scores_[order] >= self.threshold]
         elif self.k is None and self.alpha is None:
-            order = order[self.scores_[order] > 0]
+            order = order[self._is_relevant(self.scores_[order])]
         if self.k is not None and self.k != "all":
             order = order[: self.k]
         mask = np.zeros(len(self.scores_), dtype=np.bool_)
         mask[order] = True
         return mask
+
+    def _is_relevant(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Above 0 at distance 1; beyond, where hardly any score is exactly 0, at least the mean."""
+        with np.errstate(invalid="ignore"):
+            above = scores > 0
+            if self.relevance_.settings.radius > 1 and above.any():
+                above &= scores >= np.nanmean(scores)
+        return above
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -182,6 +206,11 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
+
+
+def _within(radius: Radius, n_features: int) -> Radius:
+    """The radius on a table that has lost redundant features: at most what is left."""
+    return min(radius, n_features) if isinstance(radius, int) else radius
 
 
 def _check_k(k: Any) -> None:

@@ -11,7 +11,6 @@ r's label for the pairs that keep the label. The groups of equal rows serve all 
 """
 
 import math
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
@@ -19,6 +18,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from analogical._progress import progress_line
 
 __all__ = [
     "Cells",
@@ -485,12 +486,12 @@ def bootstrap_rows(
     rng = np.random.default_rng(seed)
     counts = np.ones(weights, dtype=np.int64) if isinstance(weights, int) else weights
     n_rows = int(counts.sum())
+    show = progress_line("resampling rows")
     scores = []
     for done in range(1, n_resamples + 1):
         scores.append(score(rng.multinomial(n_rows, counts / n_rows).astype(np.int64)))
         if progress:
-            sys.stderr.write(f"\rresampling rows: {done:,} of {n_resamples:,}" + ("\n" if done == n_resamples else ""))
-            sys.stderr.flush()
+            show(done, n_resamples)
     drawn = np.array(scores)
     enough = np.isfinite(drawn).sum(axis=0) > n_resamples / 2
     std_error, low, high = (np.full(drawn.shape[1], np.nan) for _ in range(3))

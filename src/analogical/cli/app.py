@@ -81,6 +81,14 @@ def score(
             show_default=False,
         ),
     ] = None,
+    radius: Annotated[
+        str,
+        typer.Option(
+            metavar="R",
+            help="On how many features two rows may differ for the score: a number, or auto for as many as the table"
+            " needs. ARI is always at 1.",
+        ),
+    ] = "auto",
     duplicates: Annotated[
         Duplicates, typer.Option(help="Whether identical rows with the same label all count, or once.")
     ] = "count",
@@ -117,7 +125,15 @@ def score(
         raise InputError(f"--top must be a whole number from 1, got {top}.")
     ignored = tuple(ignore.split(",")) if ignore else ()
     source = read_source(file, label=label, weights=weights, ignore=ignored, separator=separator, header=header)
-    result = relevance(source.frame, source.label, weights=source.weights, duplicates=duplicates, confidence=confidence)
+    result = relevance(
+        source.frame,
+        source.label,
+        weights=source.weights,
+        radius="auto" if radius == "auto" else _whole(radius, "--radius"),
+        duplicates=duplicates,
+        confidence=confidence,
+        progress=sys.stderr.isatty(),
+    )
     if as_json:
         write_json(result, {"title": source.title, "notes": list(source.notes)}, top)
     elif as_csv:
@@ -126,6 +142,13 @@ def score(
         write_relevance_csv(result, top)
     else:
         show_relevance(result, source.title, source.notes, top)
+
+
+def _whole(text: str, option: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise InputError(f"{option} must be a whole number or auto, got {text!r}.") from None
 
 
 @app.command()

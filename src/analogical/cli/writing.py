@@ -39,12 +39,12 @@ def show_relevance(result: Relevance, title: str, notes: Sequence[str], top: int
             no_wrap=True,
             min_width=7 if column == "feature" else None,
         )
-        if column == "ARI":
+        if column == heads[1]:
             table.add_column("", no_wrap=True, min_width=_BAR_WIDTH)
     for i in shown:
-        name, ari, *numbers, status = cells(result, i)
+        name, score, *numbers, status = cells(result, i)
         bar = Text(_bar(result.score[i]), style="blue")
-        table.add_row(Text(name), ari, bar, *numbers, Text(status, style=_STATUS_STYLE[status]))
+        table.add_row(Text(name), score, bar, *numbers, Text(status, style=_STATUS_STYLE[status]))
     console.print()
     console.print(table)
     console.print()
@@ -81,7 +81,7 @@ def _bar(share: float) -> str:
     if share != share:
         return ""
     eighths = round(share * _BAR_WIDTH * 8)
-    if share > 0:
+    if share >= 0.0005:  # what is written as more than 0 is seen
         eighths = max(eighths, 1)
     whole, rest = divmod(eighths, 8)
     return "█" * whole + (_EIGHTHS[rest] if rest else "")
