@@ -49,6 +49,21 @@ def test_parts_are_written_in_every_format_with_a_page_to_read_first(tmp_path):
     assert len(content["cells"]) == 320
 
 
+def test_page_shows_the_largest_differences_only(tmp_path):
+    done = reproduce(["table6"], tmp_path, variants=["corrected"], plan=QUICK)
+    (table,) = done.tables
+    agrees, judged = table.agreement()
+    page = done.files[0].read_text()
+    assert f"These are the 12 largest of {judged - agrees} differences." in page
+    assert page.count("10,000 rows") < judged
+
+
+def test_page_of_a_table_that_agrees_lists_no_differences(tmp_path):
+    done = reproduce(["table3"], tmp_path, variants=["as-published"], plan=Plan(repetitions=4), data=tmp_path)
+    assert "**5 of 5 printed numbers agree**." in done.files[0].read_text()
+    assert "may differ by" not in done.files[0].read_text()
+
+
 def test_figure_files_are_an_image_and_a_drawing(tmp_path):
     done = reproduce(["figure"], tmp_path, variants=["corrected"], plan=QUICK)
     png, svg = done.files[1:]
