@@ -211,6 +211,8 @@ def test_many_given_columns_are_counted_not_listed():
         ({"ignore": 3}, "ignore must be a list of column names, got 3"),
         ({"feature": "z"}, "The table has no column 'z' to take as feature"),
         ({"feature": 0, "given": ["b"]}, "feature must be a name when given or ignore choose columns by name"),
+        ({"given": ["y"]}, "given names 'y', which is the label; leave it out of given"),
+        ({"y": "z", "given": ["b"]}, "The table has no column 'z' to take as label"),
         ({"confidence": None}, "confidence must be a number between 0 and 1 for an audit"),
         ({"confidence": 95}, "confidence must be a number between 0 and 1"),
         ({"limit": -1}, "limit must be a whole number from 0, got -1"),
@@ -219,7 +221,29 @@ def test_many_given_columns_are_counted_not_listed():
 def test_bad_input_is_refused(settings, message):
     frame = pd.DataFrame({"a": [0, 1, 1], "b": [0, 0, 1], "c": [0, 0, 0], "y": [0, 1, 1]})
     with pytest.raises(InputError, match=message):
-        audit(frame, "y", **{"feature": "a"} | settings)
+        audit(frame, **{"feature": "a", "y": "y"} | settings)
+
+
+@pytest.mark.parametrize(
+    ("X", "settings", "message"),
+    [
+        (np.arange(3), {}, "X must have two dimensions"),
+        ([], {}, "The table is empty"),
+        (None, {}, "X must be a table"),
+        ([(0, 1), (1, 1)], {"feature_names": ["a"]}, "feature_names must have one name for each of the 2 features"),
+        (pd.DataFrame([(0, 1), (1, 1)], columns=["x0", "x0"]), {}, "Column names must differ"),
+    ],
+)
+def test_what_is_no_table_is_refused_as_everywhere(X, settings, message):
+    with pytest.raises(InputError, match=message):
+        audit(X, [0, 1], "x0", given=["x1"], **settings)
+
+
+def test_names_given_for_the_columns_of_a_dataframe():
+    frame = pd.DataFrame({"a": [0, 1, 1, 0], "b": [0, 0, 1, 1], "n": [1, 2, 0, 3], "y": [0, 1, 1, 0]})
+    assert audit(frame, "y", "a", given="b", weights="n").n_pairs == 2
+    named = audit(frame, "y", "p", ignore="q", weights="n", feature_names=["p", "q"])
+    assert (named.feature, named.given, named.n_pairs) == ("p", (), 8)
 
 
 @given(st.permutations("pqr"), st.integers(0, 200))

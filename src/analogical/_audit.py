@@ -321,9 +321,9 @@ def audit(
         raise InputError("confidence must be a number between 0 and 1 for an audit, such as 0.95, got None.")
     if not isinstance(limit, int | np.integer) or isinstance(limit, bool) or limit < 0:
         raise InputError(f"limit must be a whole number from 0, got {limit!r}.")
-    X, feature_names = keep_columns(X, y, weights, feature, given, ignore, feature_names)
     if isinstance(feature, int | np.integer) and (given is not None or ignore is not None):
         raise InputError("feature must be a name when given or ignore choose columns by name.")
+    X, feature_names = keep_columns(X, y, weights, feature, given, ignore, feature_names)
     table = encode_table(X, y, weights=weights, feature_names=feature_names)
     i = find_feature(feature, table.names)
     originals = Originals(X, y, weights, table)

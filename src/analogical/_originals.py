@@ -42,7 +42,7 @@ class Originals:
         """Cells of a feature in encoded rows."""
         positions = self.positions(rows)
         if self._frame is not None:
-            return [plain(value) for value in self._frame[self._columns[feature]][positions].to_list()]
+            return [plain(value) for value in self._frame.get_column(self._columns[feature])[positions].to_list()]
         return [plain(self._rows[row][feature]) for row in positions]
 
 
@@ -50,7 +50,9 @@ def _kept_rows(frame: "nw.DataFrame[Any] | None", weights: Any, n_encoded: int) 
     """Positions of the rows that were encoded; None for all."""
     if weights is None:
         return None
-    numbers = frame[weights].to_numpy() if frame is not None and isinstance(weights, str) else np.asarray(weights)
+    numbers = (
+        frame.get_column(weights).to_numpy() if frame is not None and isinstance(weights, str) else np.asarray(weights)
+    )
     kept = np.flatnonzero(numbers.astype(np.float64) > 0)
     return None if len(kept) == len(numbers) else kept[:n_encoded]
 
@@ -79,35 +81,55 @@ def keep_columns(
         raise InputError("given and ignore exclude each other; name the columns to be equal on, or those to leave out.")
     role = "given" if ignore is None else "ignore"
     wanted = _names(given if ignore is None else ignore, role)
-    frame: Any = nw.from_native(X, eager_only=True, pass_through=True)
-    native: list[Any]
-    if isinstance(frame, nw.DataFrame):
-        taken = [name for name in (y, weights) if isinstance(name, str)]
-        names = [str(name) for name in frame.columns if name not in taken]
-        native = [name for name in frame.columns if name not in taken]
-    else:
-        n_columns = X.shape[1] if isinstance(X, np.ndarray) and X.ndim == 2 else len(X[0])
-        names = [f"x{i}" for i in range(n_columns)] if feature_names is None else list(feature_names)
-        taken, native = [], list(range(n_columns))
-    chosen = names[find_feature(feature, names)]
+    names, taken = _column_names(X, feature_names, y, weights)
+    if names is None:
+        return X, feature_names  # no table: encoding says what is wrong with it
+    features = [name for name in names if name not in taken]
+    chosen = features[find_feature(feature, features)]
     for name in wanted:
-        if name not in names:
-            raise unknown_column(name, names, role)
+        if name in taken:
+            raise InputError(f"{role} names {name!r}, which is the {taken[name]}; leave it out of {role}.")
+        if name not in features:
+            raise unknown_column(name, features, role)
         if name == chosen:
             raise InputError(f"{role} names {name!r}, the feature that is audited; leave it out of {role}.")
     kept = [
         i
         for i, name in enumerate(names)
-        if name == chosen or (name in wanted if ignore is None else name not in wanted)
+        if name in taken or name == chosen or (name in wanted if ignore is None else name not in wanted)
     ]
-    if feature_names is not None:
-        feature_names = [names[i] for i in kept]
+    frame: Any = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
-        return frame.select([*(native[i] for i in kept), *taken]).to_native(), feature_names
+        renamed = None if feature_names is None else [names[i] for i in kept if names[i] not in taken]
+        return frame[:, kept].to_native(), renamed
     kept_names = [names[i] for i in kept]
-    if isinstance(X, np.ndarray):
-        return X[:, kept], kept_names
-    return [[row[i] for i in kept] for row in X], kept_names
+    return X[:, kept] if isinstance(X, np.ndarray) else [[row[i] for i in kept] for row in X], kept_names
+
+
+def _column_names(
+    X: Any, feature_names: Sequence[str] | None, y: Any, weights: Any
+) -> tuple[list[str] | None, dict[str, str]]:
+    """Names of all columns, None if this is no table; and the columns that hold the label or the weights."""
+    try:
+        frame: Any = nw.from_native(X, eager_only=True, pass_through=True)
+        is_frame = isinstance(frame, nw.DataFrame)
+        names = [str(name) for name in frame.columns] if is_frame else [f"x{i}" for i in range(len(X[0]))]
+    except (nw.exceptions.DuplicateError, TypeError, IndexError, KeyError):
+        return None, {}
+    taken = {}
+    if is_frame:
+        for role, given in (("label", y), ("weights", weights)):
+            if isinstance(given, str):
+                if given not in names:
+                    raise unknown_column(given, names, role)
+                taken[given] = role
+    n_features = len(names) - len(taken)
+    if feature_names is not None:
+        if isinstance(feature_names, str) or len(feature_names) != n_features:
+            return None, {}
+        given_names = iter(feature_names)
+        names = [name if name in taken else str(next(given_names)) for name in names]
+    return names, taken
 
 
 def _names(columns: Any, role: str) -> tuple[str, ...]:
