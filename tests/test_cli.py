@@ -17,14 +17,15 @@ built-in table titanic: 2,201 rows, 3 features, label 'survived' with 2 classes
 (no, yes), 14 distinct rows (2,187 repeated), 175,664 contradictions in 536,928
 pairs of identical rows
 
-feature    ARI                pairs  changed  values  status
-sex      0.578  █████▊      138,516   80,024       2  relevant
-age      0.403  ████         31,367   12,651       2  relevant
-class    0.328  ███▎        944,789  309,473       4  relevant
+feature    ARI               95% CI    pairs  changed      p  status
+sex      0.578  ███▌    0.541-0.614  138,516   80,024  <.001  relevant
+age      0.403  ██▍     0.339-0.471   31,367   12,651  <.001  relevant
+class    0.328  ██      0.306-0.350  944,789  309,473  <.001  relevant
 
-3 of 3 features change the label with all else equal (sex, age, class).
-Identical rows disagree on the label in 32.7% of their pairs: read an index near
-that share as noise.
+3 of 3 features change the label with all else equal (sex, age, class). Noise
+floor: identical rows differ in label in 32.7 % (30.4 % to 35.1 %) of 536,928
+pairs. An index near it may be noise; p is the chance that noise alone sets a
+feature's values as far apart.
 """
 
 XOR = "a,b,noise,y\n" + "\n".join(f"{a},{b},{c},{a ^ b}" for a in (0, 1) for b in (0, 1) for c in (0, 1)) + "\n"
@@ -134,6 +135,17 @@ def test_weights_and_ignored_columns(run, tmp_path):
     assert content["source"]["notes"] == ["ignored: id"]
 
 
+def test_a_wide_table_gets_a_score_beyond_distance_one(run):
+    wide = run("generate", "g2", "--features", 20, "--values", 3, "--rows", 300, "--seed", 0)[1]
+    code, out, _ = run("score", "-", stdin=wide.encode())
+    assert code == 0
+    assert "there is no pair at distance 1" in " ".join(out.split())
+    lines = [line.split()[0] for line in out.splitlines() if line.startswith("x")]
+    assert set(lines[:2]) == {"x1", "x2"}
+    assert max(len(line.rstrip()) for line in out.splitlines()) <= 80
+    assert json.loads(run("score", "-", "--radius", 1, "--json", stdin=wide.encode())[1])["settings"]["radius"] == 1
+
+
 def test_top_says_what_it_left_out(run):
     code, out, _ = run("score", "monks-1", "--top", 2)
     assert code == 0
@@ -217,6 +229,8 @@ def test_bad_files_get_one_sentence_and_exit_code_2(run, tmp_path, case):
         (["score", "titanic", "--label", "sex", "--ignore", "sex"], "'sex' is the label and cannot be ignored"),
         (["score", "titanic", "--json", "--csv"], "--json and --csv exclude each other"),
         (["score", "titanic", "--top", "0"], "--top must be a whole number from 1, got 0."),
+        (["score", "titanic", "--radius", "far"], "--radius must be a whole number or auto, got 'far'."),
+        (["score", "titanic", "--radius", "9"], "radius must be a whole number from 1 to 3 (the table has 3 features)"),
         (["score", "-", "--separator", "::"], "--separator must be one character, got '::'"),
         (["score", "-"], "standard input is empty"),
         (["generate", "g9"], "no function 'g9'"),

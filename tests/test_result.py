@@ -36,13 +36,31 @@ def test_to_dict_is_ready_for_json():
         "score": None,
         "pairs": 0,
         "changed": 0,
+        "pairs_within": 0,
+        "changed_within": 0,
         "n_values": 2,
         "status": "no-pairs",
+        "std_error": None,
+        "ci_low": None,
+        "ci_high": None,
+        "p_value": None,
+        "determined_by": [],
     }
     assert content["classes"] == ["no", "yes"]
     assert (content["n_rows"], content["n_distinct"]) == (6, 4)
     assert (content["n_identical"], content["n_contradictions"]) == (3, 2)
-    assert content["settings"] == {"radius": 1, "duplicates": "count", "weighted": False}
+    assert content["settings"] == {
+        "duplicates": "count",
+        "weighted": False,
+        "radius": 1,
+        "reason": "radius 1: asked for",
+        "attribution": "noisy-or",
+        "n_pairs_used": 4,
+        "is_sampled": False,
+        "converged": True,
+        "confidence": 0.95,
+        "bootstrap": None,
+    }
 
 
 @pytest.mark.parametrize("labels", [np.array([1, 0, 1, 0, 1, 1]), [(1, 2), None.__class__] * 3, [True, False] * 3])
@@ -82,19 +100,25 @@ def test_to_frame_names_a_library_that_is_not_there(monkeypatch):
 def test_repr_is_a_table_best_first():
     assert repr(MIXED).splitlines() == [
         "Relevance of 4 features for 'y' (2 classes), 6 rows",
+        "feature    ARI       95% CI  pairs  changed     p  status",
+        "free     0.250  0.031-0.774      4        1  .677  relevant",
+        "b        2.000            -      0        0     -  no-pairs",
+        "<b>      2.000            -      0        0     -  no-pairs",
+        "same     0.000            -      0        0     -  constant",
+        "Noise floor: identical rows differ in label in 66.7 % (4.8 % to 98.7 %) of 3",
+        "pairs.",
+    ]
+    assert repr(relevance(ROWS, LABELS, confidence=None)).splitlines()[1:3] == [
         "feature    ARI  pairs  changed  values  status",
-        "free     0.250      4        1       2  relevant",
-        "b        2.000      0        0       2  no-pairs",
-        "<b>      2.000      0        0       2  no-pairs",
-        "same     0.000      0        0       1  constant",
+        "x0       0.250      4        1       2  relevant",
     ]
 
 
 def test_repr_of_a_wide_table_is_short():
     rows = np.eye(100, dtype=int)
     text = repr(relevance(rows, [0, 1] * 50))
-    assert len(text.splitlines()) == 53
-    assert text.endswith("... and 50 more; to_frame() has all")
+    assert len(text.splitlines()) == 54
+    assert "... and 50 more; to_frame() has all" in text
 
 
 def test_html_escapes_names_and_has_a_bar_per_feature():
@@ -119,8 +143,9 @@ def test_explain_counts_every_kind_of_feature():
 
     assert explain(MIXED) == (
         "1 of 4 features changes the label with all else equal (free). 2 have no pair of rows that differ on them"
-        " alone, so nothing can be said (b, <b>): redundant, or too few rows (the paper writes 2). 1 has one value only"
-        " (same). Identical rows disagree on the label in 66.7% of their pairs: read an index near that share as noise."
+        " alone, so the index says nothing (b, <b>): not enough rows (the paper writes 2). 1 has one value only (same)."
+        " Noise floor: identical rows differ in label in 66.7 % (4.8 % to 98.7 %) of 3 pairs. An index near it may be"
+        " noise; p is the chance that noise alone sets a feature's values as far apart."
     )
     assert summarise(MIXED) == (
         "6 rows, 4 features, label 'y' with 2 classes (no, yes), 4 distinct rows (2 repeated), 2 contradictions"
@@ -128,7 +153,7 @@ def test_explain_counts_every_kind_of_feature():
     )
     once = relevance(ROWS, LABELS, duplicates="once")
     assert "(2 repeated, counted once), 1 contradiction in 1 pair" in summarise(once)
-    assert "noise" not in explain(once)
+    assert "Noise floor: unknown, because repeated rows were counted once." in explain(once)
     quiet = relevance([(0, 0), (0, 0), (0, 1), (1, 1)], ["a" * 30, "a" * 30, "a" * 30, "b"])
     assert "(aaaaaaaaaaaaaaaaa..., b), 3 distinct rows (1 repeated), no contradictions" in summarise(quiet)
     many = relevance([(i,) for i in range(9)], range(9))
@@ -172,3 +197,61 @@ def test_public_names_are_all_there():
     assert analogical.__version__.count(".") == 2
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = analogical.nothing
+
+
+def test_a_relaxed_result_says_how_far_it_looked_and_why():
+    from analogical._presenting import explain
+    from analogical.experiments import sample
+
+    X, y = sample("g2", n_features=20, n_values=3, n_rows=300, seed=0)
+    result = relevance(X, y, radius="auto", feature_names=[f"f{i}" for i in range(20)])
+    assert set(result.ranking()[:2]) == {"f0", "f1"}
+    assert set(result.ari.tolist()) == {2.0}
+    assert result.settings.radius > 1
+    assert result.settings.reason in " ".join(repr(result).split())
+    assert "there is no pair at distance 1" in result.settings.reason
+    assert "It ranks f0 and f1 highest." in explain(result) or "It ranks f1 and f0 highest." in explain(result)
+    assert repr(result).splitlines()[1].split() == [
+        "feature",
+        "score",
+        "ARI",
+        "95%",
+        "CI",
+        "pairs",
+        "changed",
+        "status",
+    ]
+    assert "score</th>" in result._repr_html_()
+    content = result.to_dict()
+    assert content["settings"]["radius"] == result.settings.radius
+    assert content["features"][0]["pairs_within"] > 0
+    assert (result.pairs_within >= result.pairs).all()
+    share = relevance(X, y, radius=10, attribution="share", confidence=None)
+    assert share.score.tolist() == (share.changed_within / share.pairs_within).tolist()
+    assert repr(share).splitlines()[1].split() == ["feature", "score", "ARI", "pairs", "changed", "values", "status"]
+
+
+def test_radius_one_is_ari_whatever_the_attribution():
+    for attribution in ("noisy-or", "share"):
+        result = relevance(ROWS, LABELS, radius=1, attribution=attribution)
+        assert result.score[0] == result.ari[0]
+        assert result.pairs_within.tolist() == result.pairs.tolist()
+
+
+def test_bootstrap_of_the_relaxed_score_covers_it():
+    from analogical.experiments import sample
+
+    X, y = sample("g2", n_features=12, n_values=3, n_rows=150, seed=1)
+    result = relevance(X, y, radius="auto", bootstrap=20)
+    assert (result.ci_low[:2] <= result.ci_high[:2]).all()
+    assert result.ci_low[0] > result.ci_high[2:].mean()
+    again = relevance(X, y, radius="auto", bootstrap=20)
+    assert again == result
+
+
+def test_progress_is_one_line_on_stderr(capsys):
+    from analogical.experiments import sample
+
+    X, y = sample("g2", n_features=12, n_values=3, n_rows=150, seed=1)
+    relevance(X, y, radius="auto", confidence=None, progress=True)
+    assert capsys.readouterr().err == "\rcomparing rows: 1 of 1\n"

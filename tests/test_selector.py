@@ -31,38 +31,41 @@ def monks():
 
 
 def test_without_criteria_the_relevant_features_are_kept():
-    selector = AnalogicalSelector().fit(EVERY_ROW, XOR)
+    selector = AnalogicalSelector(radius=1).fit(EVERY_ROW, XOR)
     assert selector.get_support().tolist() == [True, True, False, False]
     assert selector.scores_.tolist() == [1, 1, 0, 0]
-    assert selector.relevance_ == relevance(EVERY_ROW, XOR)
+    assert selector.relevance_ == relevance(EVERY_ROW, XOR, confidence=None)
     assert selector.transform(EVERY_ROW).shape == (16, 2)
 
 
 def test_threshold_and_k_combine():
     X, y = sample("g1", n_features=5)  # 3/4, 1/4, 1/4, 0, 0
-    assert AnalogicalSelector(threshold=0.25).fit(X, y).get_support(indices=True).tolist() == [0, 1, 2]
-    assert AnalogicalSelector(k=2, threshold=0.1).fit(X, y).get_support(indices=True).tolist() == [0, 1]
-    assert AnalogicalSelector(k=4, threshold=0.5).fit(X, y).get_support(indices=True).tolist() == [0]
-    assert AnalogicalSelector(k="all").fit(X, y).get_support().all()
-    assert AnalogicalSelector(k=99).fit(X, y).get_support().all()
+    assert AnalogicalSelector(threshold=0.25, radius=1).fit(X, y).get_support(indices=True).tolist() == [0, 1, 2]
+    assert AnalogicalSelector(k=2, threshold=0.1, radius=1).fit(X, y).get_support(indices=True).tolist() == [0, 1]
+    assert AnalogicalSelector(k=4, threshold=0.5, radius=1).fit(X, y).get_support(indices=True).tolist() == [0]
+    assert AnalogicalSelector(k="all", radius=1).fit(X, y).get_support().all()
+    assert AnalogicalSelector(k=99, radius=1).fit(X, y).get_support().all()
 
 
 def test_evidence_comes_before_no_evidence_and_constants_last():
     #    irrelevant, no pairs (copies), constant, relevant
     rows = np.array([[a, b, b, 7, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
-    selector = AnalogicalSelector(k=1).fit(rows, rows[:, 4])
+    selector = AnalogicalSelector(k=1, radius=1, redundancy="keep").fit(rows, rows[:, 4])
     assert selector.relevance_.status == ("irrelevant", "no-pairs", "no-pairs", "constant", "relevant")
-    chosen = [AnalogicalSelector(k=k).fit(rows, rows[:, 4]).get_support(indices=True).tolist() for k in range(1, 6)]
+    chosen = [
+        AnalogicalSelector(k=k, radius=1, redundancy="keep").fit(rows, rows[:, 4]).get_support(indices=True).tolist()
+        for k in range(1, 6)
+    ]
     assert chosen == [[4], [0, 4], [0, 1, 4], [0, 1, 2, 4], [0, 1, 2, 3, 4]]
 
 
 def test_ties_go_to_more_pairs_then_to_the_earlier_column():
     rows = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 2, 0], [0, 0, 1]])
-    result = AnalogicalSelector(k=1).fit(rows, [0, 1, 1, 1, 1])
+    result = AnalogicalSelector(k=1, radius=1).fit(rows, [0, 1, 1, 1, 1])
     assert result.relevance_.pairs.tolist() == [1, 3, 1]
     assert result.relevance_.score.tolist() == [1.0, 2 / 3, 1.0]
     assert result.get_support(indices=True).tolist() == [0]
-    balanced = AnalogicalSelector(k=1).fit(rows, [0, 1, 1, 2, 1])
+    balanced = AnalogicalSelector(k=1, radius=1).fit(rows, [0, 1, 1, 2, 1])
     assert balanced.relevance_.score.tolist() == [1, 1, 1]
     assert balanced.get_support(indices=True).tolist() == [1]
 

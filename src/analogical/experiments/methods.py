@@ -61,9 +61,9 @@ def paper_index(codes: Codes, labels: Labels) -> tuple[Scores, Scores]:
 
     Unlike :func:`analogical.relevance` it takes samples with a single class, which the paper averages over.
     """
-    dense, values = dense_codes(codes)
+    dense, values = dense_codes(codes.astype(np.int64, copy=False))
     n_values = np.array([len(known) for known in values], dtype=np.int64)
-    classes, (known_classes,) = dense_codes(labels.reshape(-1, 1))
+    classes, (known_classes,) = dense_codes(labels.astype(np.int64, copy=False).reshape(-1, 1))
     scores = score_pairs(count_pairs(dense, classes[:, 0], n_values, len(known_classes)), n_values)
     return scores.ari, scores.score
 
