@@ -169,6 +169,15 @@ def test_long_tables_show_the_largest_differences():
     assert "The 30 largest are shown; to_dict() and --json have the other 36." in result.table_note()
 
 
+def test_very_many_values_are_compared_where_there_are_most_pairs(monkeypatch):
+    monkeypatch.setattr(module, "MAX_COMPARISONS", 3)
+    rows = [(value,) for value, n in zip("abcde", (1, 2, 3, 4, 5), strict=True) for _ in range(n)]
+    result = audit(rows, [r % 2 for r in range(len(rows))], 0)
+    assert [effect.values for effect in result.effects] == [("b", "e"), ("c", "d"), ("c", "e"), ("d", "e")][1:]
+    assert result.n_comparisons == 10
+    assert "Of 10 comparisons those with the most pairs were made." in result.table_note()
+
+
 def test_examples_show_both_directions():
     result = audit(loans(), "approved", "gender", ignore="id", limit=4)
     assert len({pair.labels for pair in result.examples.pairs}) == 2

@@ -263,26 +263,37 @@ def summary(name: str, results: list[dict[str, Any]]) -> list[str]:
     """What a simulation says in a few lines."""
     if name == "intervals":
         lines = []
-        for pairs in dict.fromkeys(r["pairs"] for r in results):
-            for kind, inside in (("strictly between 0 and 1", True), ("exactly 0 or 1", False)):
-                some = [r for r in results if r["pairs"] == pairs and (0 < r["index"] < 1) == inside]
-                if some:
-                    shares = [r["coverage"] for r in some]
-                    all_of = np.average(shares, weights=[r["intervals"] for r in some])
-                    within = sum(0.92 <= s <= 0.98 for s in shares)
-                    lines.append(
-                        f"- {pairs} pairs, index {kind}: {len(some)} settings, {sum(r['intervals'] for r in some):,}"
-                        f" intervals; coverage {all_of:.1%} (settings from {min(shares):.1%} to {max(shares):.1%};"
-                        f" {within} of {len(some)} within 92 % to 98 %)"
-                    )
-        return sorted(lines, reverse=True)
+        for pairs in sorted(dict.fromkeys(r["pairs"] for r in results), key=lambda words: -int(words.split()[0])):
+            some = [r for r in results if r["pairs"] == pairs and 0 < r["index"] < 1]
+            shares = [r["coverage"] for r in some]
+            all_of = np.average(shares, weights=[r["intervals"] for r in some])
+            lines.append(
+                f"- {pairs} pairs: nominal 95 %, observed {all_of:.1%} of"
+                f" {sum(r['intervals'] for r in some):,} intervals;"
+                f" in single settings ({len(some)}) from {min(shares):.1%} to {max(shares):.1%}"
+            )
+        extreme = [r for r in results if not 0 < r["index"] < 1]
+        missed = sum(round((1 - r["coverage"]) * r["intervals"]) for r in extreme)
+        lines.append(
+            f"- index of the population exactly 0 or 1 (apart from these): {missed} of"
+            f" {sum(r['intervals'] for r in extreme):,} intervals miss it"
+        )
+        return lines
     if name == "discoveries":
         rates = [r["false_discovery_rate"] for r in results]
-        return [
-            f"- nominal false discovery rate 5 %: {np.mean(rates):.1%} over all settings, at most {max(rates):.1%}",
+        lines = [
+            f"- nominal false discovery rate 5 %: observed {np.mean(rates):.1%} over all {len(results)} settings,"
+            f" at most {max(rates):.1%} in one",
             f"- features that do nothing have p <= 5 % in {np.mean([r['p_below_5_percent'] for r in results]):.1%}",
-            f"- power from {min(r['power'] for r in results):.0%} to {max(r['power'] for r in results):.0%}, below",
         ]
+        for shape in dict.fromkeys(r["shape"] for r in results):
+            mine = [r for r in results if r["shape"] == shape]
+            powers = [
+                f"{np.mean([r['power'] for r in mine if r['rows'] == n]):.0%} at {n:,} rows"
+                for n in dict.fromkeys(r["rows"] for r in mine)
+            ]
+            lines.append(f"- power, {shape} features: {', '.join(powers)}")
+        return lines
     if name == "audit":
         nothing = [r["p_below_5_percent"] for r in results if r["effect"] == 0]
         shares = [r["coverage"] for r in results]

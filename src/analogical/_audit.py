@@ -45,6 +45,8 @@ MAX_WORK = 10**9
 """The test adds up all possible outcomes as long as that takes fewer steps than this."""
 NEGLIGIBLE = 46.0
 """Outcomes of a context that are e^46 (about 10^20) times less likely than its likeliest one are left out."""
+MAX_COMPARISONS = 300
+"""Two values are compared for at most so many twos of values, those with the most pairs."""
 MAX_TABLE = 30
 """Lines of a table of effects that are printed."""
 
@@ -103,6 +105,9 @@ class Audit:
         How often rows that are equal on the feature and on everything given differ in label.
     effects : tuple of Effect
         For every two values; with two classes one label is followed, with more every one.
+    n_comparisons : int
+        How many effects there could be; more than ``effects`` if only the comparisons with the most
+        pairs were made.
     examples : Evidence
         Some of the pairs.
     confidence : float
@@ -123,6 +128,7 @@ class Audit:
     p_value: float
     noise: NoiseFloor
     effects: tuple[Effect, ...]
+    n_comparisons: int
     examples: Evidence
     confidence: float
 
@@ -229,12 +235,16 @@ class Audit:
 
     def table_note(self) -> str:
         """How to read the table of effects."""
-        more = len(self.effects) - MAX_TABLE
-        return (
+        note = (
             "points: how much more often the second value has the label, in per cent of the pairs; p: McNemar's test"
             f" for groups, corrected for {counted(len(self.effects), 'comparison')} (Holm)."
-            + (f" The {MAX_TABLE} largest are shown; to_dict() and --json have the other {more:,}." if more > 0 else "")
         )
+        if self.n_comparisons > len(self.effects):
+            note += f" Of {self.n_comparisons:,} comparisons those with the most pairs were made."
+        if len(self.effects) > MAX_TABLE:
+            rest = len(self.effects) - MAX_TABLE
+            note += f" The {MAX_TABLE} largest are shown; to_dict() and --json have the other {rest:,}."
+        return note
 
     def __repr__(self) -> str:
         parts = [self.headline(), *(wrapped(sentence) for sentence in self.sentences())]
@@ -341,7 +351,7 @@ def audit(
     noise = NoiseFloor(None)
     if n_identical:
         noise = NoiseFloor(n_contradictions / n_identical, *noise_interval(cells, confidence))
-    effects = _effects(table, i, cells, grouped, originals, confidence)
+    effects, n_comparisons = _effects(table, i, cells, grouped, originals, confidence)
     return Audit(
         feature=table.names[i],
         label=table.label,
@@ -357,6 +367,7 @@ def audit(
         p_value=p,
         noise=noise,
         effects=effects,
+        n_comparisons=n_comparisons,
         examples=Evidence(
             table.names[i],
             table.label,
@@ -401,8 +412,8 @@ class _Counts:
 
 def _effects(
     table: EncodedTable, i: int, cells: Cells, grouped: Grouped, originals: Originals, confidence: float
-) -> tuple[Effect, ...]:
-    """Effects of every two values that some context holds, and every label that is followed."""
+) -> tuple[tuple[Effect, ...], int]:
+    """Effects of every two values that some context holds and every label that is followed, and how many there are."""
     n_contexts = len(grouped.starts)
     context = np.repeat(np.arange(n_contexts), np.diff(grouped.starts, append=len(grouped.order)))
     value, label = cells.codes[grouped.order, i], cells.labels[grouped.order]
@@ -417,7 +428,8 @@ def _effects(
     with_label = np.zeros((len(words), len(table.classes)))
     np.add.at(with_label, (table.codes[:, i], table.labels), 1 if table.weights is None else table.weights)
     found = []
-    for a, b in _met(context, value, n_contexts, by_first):
+    met, n_met = _met(context, value, weights, n_contexts, by_first)
+    for a, b in met:
         shared = np.intersect1d(context[cells_of[a]], context[cells_of[b]])
         sides = []
         for code in (a, b):
@@ -434,7 +446,7 @@ def _effects(
             numbers = _difference(counts, unchanged, confidence)
             crude = float(with_label[b, p] / with_label[b].sum() - with_label[a, p] / with_label[a].sum())
             found.append(Effect((words[a], words[b]), plain(table.classes[p]), **numbers, p_adjusted=1.0, crude=crude))
-    return _holm(found)
+    return _holm(found), n_met * len(followed)
 
 
 def _followed(classes: Sequence[Any]) -> list[int]:
@@ -447,16 +459,23 @@ def _followed(classes: Sequence[Any]) -> list[int]:
         return [int(str(classes[1]) > str(classes[0]))]
 
 
-def _met(context: Ints, value: NDArray[Any], n_contexts: int, order: Sequence[int]) -> list[tuple[int, int]]:
-    """Every two values that some context holds, in the given order of values."""
+def _met(
+    context: Ints, value: NDArray[Any], weights: Ints, n_contexts: int, order: Sequence[int]
+) -> tuple[list[tuple[int, int]], int]:
+    """Every two values that some context holds, in the given order of values, and how many twos there are.
+
+    If they are too many, those with the most pairs.
+    """
     from scipy.sparse import csr_array
 
     rank = np.argsort(order)
-    seen = csr_array((np.ones(len(value), dtype=np.int64), (context, rank[value])), shape=(n_contexts, len(order)))
-    first, second = (seen.T @ seen).tocoo().coords
-    above = first < second
-    found = sorted(zip(first[above].tolist(), second[above].tolist(), strict=True))
-    return [(order[a], order[b]) for a, b in found]
+    counts = csr_array((weights, (context, rank[value])), shape=(n_contexts, len(order)))
+    together = (counts.T @ counts).tocoo()
+    first, second = together.coords
+    above = np.flatnonzero(first < second)
+    most = above[np.lexsort((second[above], first[above], -together.data[above]))][:MAX_COMPARISONS]
+    found = sorted(zip(first[most].tolist(), second[most].tolist(), strict=True))
+    return [(order[a], order[b]) for a, b in found], len(above)
 
 
 def _difference(counts: _Counts, unchanged: int, confidence: float) -> dict[str, Any]:
