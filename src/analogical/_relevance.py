@@ -371,7 +371,7 @@ def relevance(
     if confidence is None:
         return result
     # Rows counted once are no independent draws any more, so they cannot be tested against noise.
-    sure = uncertainty(codes, labels, table.n_values, counts, confidence, test=not once)
+    sure = uncertainty(codes, labels, table.n_values, counts, confidence, pairs=counted.pairs, test=not once)
     if bootstrap is not None:
 
         def score_weighted(row_weights: NDArray[np.int64]) -> NDArray[np.float64]:

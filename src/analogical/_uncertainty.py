@@ -64,16 +64,24 @@ class Uncertainty:
 
 
 def uncertainty(
-    codes: Codes, labels: Codes, n_values: Ints, weights: Ints | None, confidence: float, *, test: bool = True
+    codes: Codes,
+    labels: Codes,
+    n_values: Ints,
+    weights: Ints | None,
+    confidence: float,
+    *,
+    pairs: Ints | None = None,
+    test: bool = True,
 ) -> Uncertainty:
     """Standard error, interval and p-value of every feature, for about one sort of the rows each.
 
-    With ``test=False`` the p-values are NaN: for rows that are no independent draws.
+    ``pairs`` says how many pairs each feature has, if that is known: those without any cost nothing. With
+    ``test=False`` the p-values are NaN: for rows that are no independent draws.
     """
     cells = collapse_cells(codes, labels, n_values, weights)
     n_features = codes.shape[1]
     std_error, low, high, p_value = (np.full(n_features, np.nan) for _ in range(4))
-    for i in range(n_features):
+    for i in range(n_features) if pairs is None else np.flatnonzero(pairs).tolist():
         grouped = group_by_context(cells, i)
         row_weights = cells.weights[grouped.order]
         n_pairs, n_changed = _total(grouped.pairs, row_weights), _total(grouped.changed, row_weights)
