@@ -169,6 +169,22 @@ def test_auto_is_ari_where_all_pairs_are_at_distance_one():
     assert np.isnan(found.score[1])
 
 
+def test_auto_is_ari_on_a_small_table_where_half_of_the_rows_have_partners():
+    codes = np.array(list(product([0, 1], repeat=3)), np.uint8)
+    labels = (codes[:, 0] ^ codes[:, 2]).astype(np.uint8)
+    found = relax(codes, labels, None, counts_of(codes, labels))
+    assert (found.radius, found.score.tolist()) == (1, [1.0, 0.0, 1.0])
+
+
+def test_share_of_sampled_pairs_weighs_them_back():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, (800, 10)).astype(np.uint8)
+    labels = codes[:, 0] | codes[:, 1]
+    whole = share(count_neighbours(codes, labels, radius=10)).score
+    sampled = share(count_neighbours(codes, labels, radius=10, decay=0.6, max_pairs=40_000)).score
+    assert np.abs(whole - sampled).max() < 0.03
+
+
 def xor_table(n_rows=500, n_features=30):
     rng = np.random.default_rng(4)
     codes = rng.integers(0, 3, (n_rows, n_features)).astype(np.uint8)

@@ -267,11 +267,11 @@ def transitions(
     --------
     >>> from analogical import load_table, transitions
     >>> transitions(load_table("berkeley").to_frame(), "admitted", "gender", weights="count")
-    gender         admitted    pairs   share
-    male → female  yes = yes   99,397  15.2 %
-    male → female  yes → no   115,965  17.7 %
-    male → female  no → yes   130,731  20.0 %
+    gender         admitted     pairs   share
     male → female  no = no    308,363  47.1 %
+    male → female  no → yes   130,731  20.0 %
+    male → female  yes → no   115,965  17.7 %
+    male → female  yes = yes   99,397  15.2 %
     """
     table = encode_table(X, y, weights=weights, feature_names=feature_names)
     i = find_feature(feature, table.names)

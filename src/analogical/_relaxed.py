@@ -23,6 +23,8 @@ Attribute = Literal["noisy-or", "share"]
 
 ENOUGH_PAIRS = 100
 """Pairs at distance 1 per feature that settle its index: a standard error of .05 at most."""
+ENOUGH_PER_ROW = 0.25
+"""In a small table so many pairs per row settle it too: half of the rows have a partner for every feature."""
 EVIDENCE = 3.0
 """Effective pairs aimed at, in units of rows ** 1.5."""
 RARE = 0.01
@@ -69,8 +71,8 @@ def relax(
     if radius == 1:
         return _at_distance_one(counts, "radius 1: asked for")
     if radius == "auto":
-        least = int(counts.pairs[varies].min())
-        if least >= ENOUGH_PAIRS and counts.changed.sum() >= ENOUGH_PAIRS:
+        least, enough = int(counts.pairs[varies].min()), min(ENOUGH_PAIRS, ENOUGH_PER_ROW * counts.n_rows)
+        if least >= enough and counts.changed.sum() >= enough:
             return _at_distance_one(counts, f"radius 1: every feature has at least {least:,} pairs at distance 1")
         distances = count_distances(codes, random_state=random_state)
         n_compared = min(len(codes), int((2 * max_compared) ** 0.5) + 1)
