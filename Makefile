@@ -8,7 +8,7 @@ ifneq ($(wildcard ../shared/datasets),)
 export ANALOGICAL_DATA ?= $(abspath ../shared/datasets)
 endif
 
-.PHONY: help demo test check format docs bench bench-full clean
+.PHONY: help demo test check format docs bench bench-full recovery clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -20,7 +20,9 @@ demo: .venv/cli ## Set up and score the built-in tables
 	@echo
 	$(BIN)/analogical score titanic
 	@echo
-	$(BIN)/analogical generate g3 --rows 500 --seed 0 | $(BIN)/analogical score -
+	$(BIN)/analogical audit berkeley --label admitted --feature gender
+	@echo
+	$(BIN)/analogical generate g2 --features 30 --values 3 --rows 500 --seed 1 | $(BIN)/analogical score - --top 6
 
 test: .venv/test ## Set up and run all tests, doctests and documentation examples
 	$(BIN)/python -m pytest -n auto --cov --cov-report=term
@@ -43,6 +45,9 @@ bench: .venv/bench ## Measure speed beside the peers, in under two minutes
 
 bench-full: .venv/bench ## Measure speed with more repetitions and growth up to 10^7 rows
 	$(BIN)/python benchmarks/speed.py --full
+
+recovery: .venv/bench ## Measure how often the relevant features come out on top, beside the peers (an hour; resumes)
+	$(BIN)/python benchmarks/recovery/run.py
 
 clean: ## Remove everything that make made
 	rm -rf .venv .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis dist

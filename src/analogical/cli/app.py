@@ -109,7 +109,8 @@ def score(
     ARI is the share of pairs of rows, equal but for that feature, whose labels differ: 1 means that a
     change of it always changes the label, 0 that it never does (or the feature is constant), and 2 that
     there is no such pair. The interval says how sure the index is, and p how likely noise alone is
-    to set the values of the feature as far apart.
+    to set the values of the feature as far apart. Where such pairs are too few, a score from pairs that
+    differ on more features stands before it, and the output says how far it looked and why.
 
     Examples
     --------
