@@ -68,6 +68,8 @@ def relax(
     varies = codes.max(axis=0) != codes.min(axis=0)
     if radius == 1:
         return _at_distance_one(counts, "radius 1: asked for")
+    if not varies.any():  # a resample may be so
+        return _at_distance_one(counts, "radius 1: no feature has a second value")
     if radius == "auto":
         least = int(counts.pairs[varies].min())
         if least >= ENOUGH_PAIRS and counts.changed.sum() >= ENOUGH_PAIRS:
