@@ -325,8 +325,8 @@ def _table6(variant: Variant, plan: Plan, folder: Path | None) -> ReproducedTabl
         table,
         about=f"{table.about} Up to {SPARSE:,} rows the relaxed index, which looks beyond distance 1, is shown on the"
         f' same samples: its mean score. The last column, "{ON_TOP}", is the share of runs in which every relevant'
-        " feature scores higher than every irrelevant one, where no evidence counts as the lowest score; g4 and g8 have no"
-        " irrelevant feature.",
+        " feature scores higher than every irrelevant one, where no evidence counts as the lowest score; g4 and g8 have"
+        " no irrelevant feature.",
         cells=tuple(cells),
         row_titles=table.row_titles | {f"{m} relaxed": f"{m:,} rows, relaxed" for _, m in relaxed_runs},
     )
