@@ -155,7 +155,7 @@ METHODS: dict[str, Method] = {
     method.name: method
     for method in (
         Method("ari", "ARI", "share of pairs, equal but for the feature, whose labels differ", _ari),
-        Method("relaxed", "ARI relaxed", "ARI from pairs at all distances, near pairs weighing more", _relaxed),
+        Method("relaxed", "ARI relaxed", "ARI, with pairs at larger distances where it has too few", _relaxed),
         Method("chi2", "χ²", "Pearson's chi-square of the feature's values and the label", _chi2),
         Method("mi", "MI", "mutual information of the feature and the label", _mutual_information),
         Method(
