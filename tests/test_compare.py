@@ -59,10 +59,22 @@ def test_table_shows_shares_and_ranks(compare):
     code, out, err = compare("monks-1")
     assert (code, err) == (0, "")
     lines = [line.split() for line in out.splitlines()]
-    assert ["feature", "ARI", "χ²", "MI", "Relief", "ReliefF"] in lines
+    assert ["feature", "ARI", "ARI", "relaxed", "χ²", "MI", "Relief", "ReliefF"] in lines
     assert next(line for line in lines if line[:1] == ["head_shape"])[1:3] == ["0.375", "(1)"]
     assert "0.000 (4)" in out
     assert "Relief: Kira and Rendell's Relief" in " ".join(out.split())
+
+
+def test_relaxed_index_has_a_say_where_the_paper_s_has_none(compare, tmp_path):
+    X, y = sample("g3", 15, 3, 300, seed=0)
+    table = tmp_path / "wide.csv"
+    header = [*(f"a{i + 1}" for i in range(15)), "label"]
+    table.write_text("\n".join(",".join(map(str, row)) for row in [header, *np.column_stack([X, y]).tolist()]))
+    code, out, err = compare(str(table), "--methods", "relaxed,ari")
+    assert (code, err) == (0, "")
+    best = [line.split() for line in out.splitlines() if line.startswith("a")][:3]
+    assert {line[0] for line in best} == {"a1", "a2", "a3"}
+    assert "ARI relaxed: ARI, with pairs at larger distances where it has too few" in " ".join(out.split())
 
 
 def test_no_evidence_is_a_dash(compare, tmp_path):
@@ -124,7 +136,7 @@ def test_installed_methods_are_the_default_and_the_others_are_named(compare, mon
     [
         (
             ["titanic", "--methods", "ari,gini"],
-            "There is no method 'gini'; choose from ari, chi2, mi, relief, relieff.",
+            "There is no method 'gini'; choose from ari, relaxed, chi2, mi, relief, relieff.",
         ),
         (["titanic", "--json", "--csv"], "--json and --csv exclude each other; give one of them."),
         (["titanic", "--seed", "-1"], "--seed must be a whole number from 0, got -1."),

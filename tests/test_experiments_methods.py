@@ -8,7 +8,7 @@ from sklearn.metrics import mutual_info_score
 
 from analogical import InputError, MissingDependencyError, relevance
 from analogical.experiments import METHODS, sample
-from analogical.experiments.methods import Method, choose_methods, paper_index
+from analogical.experiments.methods import Method, choose_methods, paper_index, relaxed_index
 from analogical.experiments.protocol import distance_to_nearest_miss
 
 RNG = np.random.default_rng(0)
@@ -29,6 +29,24 @@ def test_ari_is_the_library_s_score():
 def test_paper_index_takes_a_single_class():
     ari, score = paper_index(np.array([[0, 0], [0, 1], [1, 1]]), np.zeros(3, dtype=int))
     assert ari.tolist() == score.tolist() == [0, 0]
+
+
+def test_relaxed_index_is_the_library_s_score_beyond_distance_1():
+    wide = [sample(g, 15, 3, 200, seed=1) for g in ("g2", "g5")]
+    for codes, labels in [*tables(), *wide]:
+        result = relevance(codes, labels, radius="auto", confidence=None)
+        np.testing.assert_array_equal(METHODS["relaxed"](codes, labels, RNG), result.score)
+
+
+def test_relaxed_index_numbers_values_and_classes_anew():
+    codes, labels = sample("g1", 12, 3, 150, seed=2)
+    np.testing.assert_array_equal(relaxed_index(codes * 7 + 3, labels * 5 - 2), relaxed_index(codes, labels))
+
+
+def test_relaxed_index_takes_samples_without_any_contrast():
+    codes = np.random.default_rng(0).integers(0, 3, size=(30, 6))
+    assert relaxed_index(codes, np.zeros(30, dtype=int)).tolist() == [0] * 6
+    assert np.isnan(relaxed_index(np.ones((4, 2), dtype=int), np.array([0, 1, 0, 1]))).all()
 
 
 def test_chi2_is_pearson_s():
@@ -121,7 +139,9 @@ def test_missing_library_is_named_with_the_install_line():
 def test_methods_are_chosen_by_name_and_once():
     assert [m.name for m in choose_methods(["mi", "ari", "mi"])] == ["mi", "ari"]
     assert [m.name for m in choose_methods()] == list(METHODS)
-    with pytest.raises(InputError, match=r"There is no method 'gini'; choose from ari, chi2, mi, relief, relieff\."):
+    with pytest.raises(
+        InputError, match=r"There is no method 'gini'; choose from ari, relaxed, chi2, mi, relief, relieff\."
+    ):
         choose_methods(["ari", "gini"])
     with pytest.raises(InputError, match=r"No method was named; choose from ari"):
         choose_methods([])

@@ -113,6 +113,7 @@ def compare_methods(
     -----
     The scores of different methods have different scales and mean different things; compare their ranks, and
     how a method's shares are spread. χ² and MI look at one feature at a time and cannot see an interaction.
+    The relaxed index bounds its own work on large tables, with a fixed seed (see :func:`analogical.relevance`).
 
     Examples
     --------

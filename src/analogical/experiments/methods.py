@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._counting import count_pairs
+from analogical._counting import PairCounts, count_pairs
 from analogical._integers import dense_codes
+from analogical._relaxed import relax
 from analogical._scoring import score_pairs
 from analogical.errors import InputError, MissingDependencyError
 
@@ -61,15 +62,31 @@ def paper_index(codes: Codes, labels: Labels) -> tuple[Scores, Scores]:
 
     Unlike :func:`analogical.relevance` it takes samples with a single class, which the paper averages over.
     """
+    _, _, n_values, counts = _count(codes, labels)
+    scores = score_pairs(counts, n_values)
+    return scores.ari, scores.score
+
+
+def relaxed_index(codes: Codes, labels: Labels) -> Scores:
+    """The score of ``relevance(codes, labels, radius="auto")``, of samples with a single class too."""
+    dense, classes, _, counts = _count(codes, labels)
+    return relax(dense, classes, None, counts, radius="auto").score
+
+
+def _count(codes: Codes, labels: Labels) -> tuple[Codes, Labels, NDArray[np.int64], PairCounts]:
+    """Codes and labels without gaps, the number of values of every feature, and the counts at distance 1."""
     dense, values = dense_codes(codes.astype(np.int64, copy=False))
     n_values = np.array([len(known) for known in values], dtype=np.int64)
     classes, (known_classes,) = dense_codes(labels.astype(np.int64, copy=False).reshape(-1, 1))
-    scores = score_pairs(count_pairs(dense, classes[:, 0], n_values, len(known_classes)), n_values)
-    return scores.ari, scores.score
+    return dense, classes[:, 0], n_values, count_pairs(dense, classes[:, 0], n_values, len(known_classes))
 
 
 def _ari(codes: Codes, labels: Labels, rng: np.random.Generator) -> Scores:  # noqa: ARG001
     return paper_index(codes, labels)[1]
+
+
+def _relaxed(codes: Codes, labels: Labels, rng: np.random.Generator) -> Scores:  # noqa: ARG001
+    return relaxed_index(codes, labels)
 
 
 def _chi2(codes: Codes, labels: Labels, rng: np.random.Generator) -> Scores:  # noqa: ARG001
@@ -138,6 +155,7 @@ METHODS: dict[str, Method] = {
     method.name: method
     for method in (
         Method("ari", "ARI", "share of pairs, equal but for the feature, whose labels differ", _ari),
+        Method("relaxed", "ARI relaxed", "ARI, with pairs at larger distances where it has too few", _relaxed),
         Method("chi2", "χ²", "Pearson's chi-square of the feature's values and the label", _chi2),
         Method("mi", "MI", "mutual information of the feature and the label", _mutual_information),
         Method(

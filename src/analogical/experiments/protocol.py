@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from analogical.errors import InputError
 from analogical.experiments.methods import Codes, Labels, Method, paper_index
 
-__all__ = ["Plan", "average_scores", "normalise", "repeat_scores", "run_jobs"]
+__all__ = ["Plan", "average_scores", "normalise", "puts_on_top", "repeat_scores", "run_jobs"]
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -91,6 +91,20 @@ def normalise(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     positive = np.maximum(scores, 0)
     total = np.nansum(positive)
     return positive / total if total > 0 else positive
+
+
+def puts_on_top(scores: NDArray[np.float64], relevant: NDArray[np.bool_]) -> bool:
+    """Whether every relevant feature scores higher than every other one; no evidence is the lowest score.
+
+    Examples
+    --------
+    >>> puts_on_top(np.array([0.2, 0.5, np.nan, 0.1]), np.array([True, True, False, False]))
+    True
+    >>> puts_on_top(np.array([0.2, np.nan, np.nan, 0.1]), np.array([True, True, False, False]))
+    False
+    """
+    known = np.where(np.isnan(scores), -np.inf, scores)
+    return bool(known[relevant].min() > known[~relevant].max())
 
 
 # ---------------------------------------------------------------- as published

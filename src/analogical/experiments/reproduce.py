@@ -36,7 +36,8 @@ Tables 4 and 6, otherwise from the spread of our runs, by Student's distribution
 
 The column *Relief* was printed from the package `sklearn-relief`, which takes each row as its own nearest hit and
 subtracts the integer codes of categories: it is the distance to the nearest miss. The corrected tables have Kira
-and Rendell's Relief, and ReliefF of scikit-rebate where that is installed.
+and Rendell's Relief, and ReliefF of scikit-rebate where that is installed. They also have *ARI relaxed*, which is
+not in the paper: this library's index where pairs at distance 1 are too few.
 """
 
 
