@@ -69,10 +69,10 @@ def relax(
     """Score every feature from pairs within a radius; ``counts`` are those at distance 1."""
     if radius == 1:
         return _at_distance_one(counts, "radius 1: asked for")
+    varies = codes.max(axis=0) != codes.min(axis=0)
     if not varies.any():  # a resample may be so
         return _at_distance_one(counts, "radius 1: no feature has a second value")
     if radius == "auto":
-        varies = codes.max(axis=0) != codes.min(axis=0)
         least, enough = int(counts.pairs[varies].min()), min(ENOUGH_PAIRS, ENOUGH_PER_ROW * counts.n_rows)
         if least >= enough and counts.changed.sum() >= enough:
             return _at_distance_one(counts, f"radius 1: every feature has at least {least:,} pairs at distance 1")
