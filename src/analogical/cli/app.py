@@ -12,6 +12,7 @@ from analogical._relevance import Duplicates, relevance
 from analogical._tables import load_table, table_names
 from analogical.cli import trust
 from analogical.cli.compare import compare
+from analogical.cli.options import Confidence, Csv, File, Header, Ignore, Json, Label, Separator, Weights, columns_of
 from analogical.cli.reading import read_source
 from analogical.cli.reproduce import reproduce
 from analogical.cli.writing import show_relevance, write_csv, write_json, write_relevance_csv
@@ -28,16 +29,6 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="First run: analogical score titanic",
 )
-
-
-File = Annotated[
-    str,
-    typer.Argument(
-        help="CSV, TSV, Parquet or Arrow/Feather file; - for CSV on stdin; or a built-in table"
-        " (see: analogical tables).",
-        show_default=False,
-    ),
-]
 
 
 def _version(wanted: bool) -> None:
@@ -64,23 +55,9 @@ def _about(
 @app.command()
 def score(
     file: File,
-    label: Annotated[
-        str | None,
-        typer.Option(metavar="COL", help="Column with the label; the last one if not given.", show_default=False),
-    ] = None,
-    weights: Annotated[
-        str | None,
-        typer.Option(metavar="COL", help="Column that says how many rows each row stands for.", show_default=False),
-    ] = None,
-    ignore: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLS",
-            help="Columns to leave out, separated by commas: ids, time stamps and whatever does not define"
-            " two rows as equal.",
-            show_default=False,
-        ),
-    ] = None,
+    label: Label = None,
+    weights: Weights = None,
+    ignore: Ignore = None,
     radius: Annotated[
         str,
         typer.Option(
@@ -92,17 +69,14 @@ def score(
     duplicates: Annotated[
         Duplicates, typer.Option(help="Whether identical rows with the same label all count, or once.")
     ] = "count",
-    confidence: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
+    confidence: Confidence = 0.95,
     top: Annotated[
         int | None, typer.Option(metavar="K", help="Show the best K features only.", show_default=False)
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, features in column order.")] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, best feature first.")] = False,
-    separator: Annotated[
-        str | None,
-        typer.Option(metavar="CHAR", help="Separator of a text file, if its ending does not tell.", show_default=False),
-    ] = None,
-    header: Annotated[bool, typer.Option(help="Whether the first line of a text file names the columns.")] = True,
+    as_json: Json = False,
+    as_csv: Csv = False,
+    separator: Separator = None,
+    header: Header = True,
 ) -> None:
     """Score every feature of a table: how often it alone changes the label.
 
@@ -124,8 +98,9 @@ def score(
         raise InputError("--json and --csv exclude each other; give one of them.")
     if top is not None and top < 1:
         raise InputError(f"--top must be a whole number from 1, got {top}.")
-    ignored = tuple(ignore.split(",")) if ignore else ()
-    source = read_source(file, label=label, weights=weights, ignore=ignored, separator=separator, header=header)
+    source = read_source(
+        file, label=label, weights=weights, ignore=columns_of(ignore), separator=separator, header=header
+    )
     result = relevance(
         source.frame,
         source.label,

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from analogical.cli.options import Csv, File, Header, Ignore, Json, Label, Separator, Weights
 from analogical.cli.reading import Source, read_source
 from analogical.cli.writing import write_csv
 from analogical.errors import InputError
@@ -19,25 +20,10 @@ __all__ = ["compare"]
 
 
 def compare(
-    file: Annotated[
-        str,
-        typer.Argument(
-            help="CSV, TSV, Parquet or Arrow/Feather file; - for CSV on stdin; or a built-in table"
-            " (see: analogical tables).",
-            show_default=False,
-        ),
-    ],
-    label: Annotated[
-        str | None,
-        typer.Option(metavar="COL", help="Column with the label; the last one if not given.", show_default=False),
-    ] = None,
-    weights: Annotated[
-        str | None,
-        typer.Option(metavar="COL", help="Column that says how many rows each row stands for.", show_default=False),
-    ] = None,
-    ignore: Annotated[
-        str | None, typer.Option(metavar="COLS", help="Columns to leave out, separated by commas.", show_default=False)
-    ] = None,
+    file: File,
+    label: Label = None,
+    weights: Weights = None,
+    ignore: Ignore = None,
     methods: Annotated[
         str | None,
         typer.Option(
@@ -55,13 +41,10 @@ def compare(
         str | None,
         typer.Option(metavar="FILE", help="Draw bar charts to a .png, .svg or .pdf file.", show_default=False),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, features in column order.")] = False,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, best feature first.")] = False,
-    separator: Annotated[
-        str | None,
-        typer.Option(metavar="CHAR", help="Separator of a text file, if its ending does not tell.", show_default=False),
-    ] = None,
-    header: Annotated[bool, typer.Option(help="Whether the first line of a text file names the columns.")] = True,
+    as_json: Json = False,
+    as_csv: Csv = False,
+    separator: Separator = None,
+    header: Header = True,
 ) -> None:
     """Score the features of a table by several methods, side by side.
 
@@ -80,8 +63,9 @@ def compare(
         raise InputError(f"--seed must be a whole number from 0, got {seed}.")
     names = methods.split(",") if methods is not None else _installed()
     choose_methods(names)
-    ignored = tuple(ignore.split(",")) if ignore else ()
-    source = read_source(file, label=label, weights=weights, ignore=ignored, separator=separator, header=header)
+    source = read_source(
+        file, label=label, weights=weights, ignore=columns_of(ignore), separator=separator, header=header
+    )
     found = compare_methods(
         source.frame, source.label, weights=source.weights, methods=names, max_rows=max_rows, random_state=seed
     )

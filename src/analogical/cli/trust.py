@@ -12,33 +12,11 @@ from rich.text import Text
 
 from analogical._audit import CAVEAT, TABLE_LEFT, Audit, audit
 from analogical._evidence import Evidence, Transitions, evidence, transitions
+from analogical.cli.options import Confidence, File, Header, Ignore, Json, Label, Separator, Weights, columns_of
 from analogical.cli.reading import Source, read_source
 from analogical.errors import InputError
 
 __all__ = ["register"]
-
-File = Annotated[
-    str,
-    typer.Argument(
-        help="CSV, TSV, Parquet or Arrow/Feather file; - for CSV on stdin; or a built-in table"
-        " (see: analogical tables).",
-        show_default=False,
-    ),
-]
-Label = Annotated[
-    str | None,
-    typer.Option(metavar="COL", help="Column with the label; the last one if not given.", show_default=False),
-]
-Weights = Annotated[
-    str | None,
-    typer.Option(metavar="COL", help="Column that says how many rows each row stands for.", show_default=False),
-]
-Separator = Annotated[
-    str | None,
-    typer.Option(metavar="CHAR", help="Separator of a text file, if its ending does not tell.", show_default=False),
-]
-Header = Annotated[bool, typer.Option(help="Whether the first line of a text file names the columns.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -53,12 +31,7 @@ def show_evidence(
     label: Label = None,
     limit: Annotated[int, typer.Option(help="How many pairs to show.")] = 10,
     weights: Weights = None,
-    ignore: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLS", help="Columns that do not define two rows as equal, with commas.", show_default=False
-        ),
-    ] = None,
+    ignore: Ignore = None,
     as_json: Json = False,
     separator: Separator = None,
     header: Header = True,
@@ -73,7 +46,7 @@ def show_evidence(
     if limit < 1:
         raise InputError(f"--limit must be a whole number from 1, got {limit}.")
     source = read_source(
-        file, label=label, weights=weights, ignore=_columns(ignore), separator=separator, header=header
+        file, label=label, weights=weights, ignore=columns_of(ignore), separator=separator, header=header
     )
     _refuse_role(feature, source, "--feature")
     found = evidence(source.frame, source.label, feature, limit, weights=source.weights)
@@ -103,15 +76,8 @@ def show_audit(
             show_default=False,
         ),
     ] = None,
-    ignore: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLS",
-            help="Columns that do not define two rows as equal, separated by commas: ids, time stamps.",
-            show_default=False,
-        ),
-    ] = None,
-    confidence: Annotated[float, typer.Option(help="Level of the intervals.")] = 0.95,
+    ignore: Ignore = None,
+    confidence: Confidence = 0.95,
     limit: Annotated[int, typer.Option(help="How many example pairs to show.")] = 4,
     weights: Weights = None,
     as_json: Json = False,
@@ -132,10 +98,10 @@ def show_audit(
     if given is not None and ignore is not None:
         raise InputError("--given and --ignore exclude each other; give one of them.")
     source = read_source(
-        file, label=label, weights=weights, ignore=_columns(ignore), separator=separator, header=header
+        file, label=label, weights=weights, ignore=columns_of(ignore), separator=separator, header=header
     )
     _refuse_role(feature, source, "--feature")
-    equal_on = None if given is None else _columns(given)
+    equal_on = None if given is None else columns_of(given)
     for column in equal_on or ():
         _refuse_role(column, source, "--given")
     result = audit(
@@ -153,10 +119,6 @@ def show_audit(
     console = Console(highlight=False)
     _print_source(console, source)
     _print_audit(console, result)
-
-
-def _columns(names: str | None) -> tuple[str, ...]:
-    return tuple(name.strip() for name in names.split(",")) if names else ()
 
 
 def _refuse_role(column: str, source: Source, option: str) -> None:
