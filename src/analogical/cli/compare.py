@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from analogical.cli.options import Csv, File, Header, Ignore, Json, Label, Separator, Weights
+from analogical.cli.options import Csv, File, Header, Ignore, Json, Label, Separator, Weights, columns_of
 from analogical.cli.reading import Source, read_source
 from analogical.cli.writing import write_csv
 from analogical.errors import InputError
