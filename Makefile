@@ -2,6 +2,8 @@
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 BIN := .venv/bin
+# One process per core, so one thread each.
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --cov --cov-report=term
 
 # The paper's data files are no part of the project; the tests that need them skip when they are not there.
 ifneq ($(wildcard ../shared/datasets),)
@@ -25,13 +27,13 @@ demo: .venv/cli ## Set up and score the built-in tables
 	$(BIN)/analogical generate g2 --features 30 --values 3 --rows 500 --seed 1 | $(BIN)/analogical score - --top 6
 
 test: .venv/test ## Set up and run all tests, doctests and documentation examples
-	$(BIN)/python -m pytest -n auto --cov --cov-report=term
+	$(PYTEST)
 
 check: .venv/dev ## Everything that must be green before a commit: format, lint, types, tests
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n auto --cov --cov-report=term
+	$(PYTEST)
 
 format: .venv/dev ## Format the code and fix what the linter can fix
 	$(BIN)/ruff format .
