@@ -146,6 +146,36 @@ def test_a_wide_table_gets_a_score_beyond_distance_one(run):
     assert json.loads(run("score", "-", "--radius", 1, "--json", stdin=wide.encode())[1])["settings"]["radius"] == 1
 
 
+def test_long_names_are_cut_and_numbers_are_not(run):
+    table = run("generate", "g1", "--features", 4)[1].replace("x1", "a_name_" * 12)
+    out = run("score", "-", stdin=table.encode())[1]
+    first = next(line for line in out.splitlines() if line.startswith("a_name"))
+    assert first.split()[-4:] == ["8", "6", "-", "relevant"]
+    assert "…" in first
+    assert len(first.rstrip()) <= 80
+
+
+def test_names_are_never_read_as_markup(run, tmp_path):
+    path = tmp_path / "markup.csv"
+    path.write_text("[red]x,[/bold],[link=foo]y\n[bold]1,a,[y]\n2,a,[/n]\n[bold]1,b,[y]\n2,b,[y]\n")
+    for command in (
+        ["score", path],
+        ["evidence", path, "--feature", "[/bold]"],
+        ["audit", path, "--feature", "[red]x"],
+    ):
+        code, out, _ = run(*command)
+        assert code == 0
+        assert "[red]x" in out
+
+
+def test_long_tables_of_transitions_show_the_largest(run, tmp_path):
+    path = tmp_path / "many.csv"
+    path.write_text("a,y\n" + "\n".join(f"{a},{a}" for a in range(12)))
+    code, out, _ = run("evidence", path, "--feature", "a", "--limit", 1)
+    assert code == 0
+    assert "The 30 largest of 66 changes; --json has all." in out
+
+
 def test_top_says_what_it_left_out(run):
     code, out, _ = run("score", "monks-1", "--top", 2)
     assert code == 0
@@ -227,6 +257,8 @@ def test_bad_files_get_one_sentence_and_exit_code_2(run, tmp_path, case):
         ),
         (["score", "titanic", "--ignore", "sexx"], "no column 'sexx' to take as --ignore; did you mean 'sex'?"),
         (["score", "titanic", "--label", "sex", "--ignore", "sex"], "'sex' is the label and cannot be ignored"),
+        (["score", "titanic", "--weights", "age"], "titanic is counted by its column 'count', which stays its weights"),
+        (["score", "titanic", "--ignore", "count"], "is counted by its column 'count'"),
         (["score", "titanic", "--json", "--csv"], "--json and --csv exclude each other"),
         (["score", "titanic", "--top", "0"], "--top must be a whole number from 1, got 0."),
         (["score", "titanic", "--radius", "far"], "--radius must be a whole number or auto, got 'far'."),

@@ -150,3 +150,19 @@ def test_first_pairs_come_from_different_contexts():
 def test_bad_input_is_refused(feature, limit, message):
     with pytest.raises(InputError, match=message):
         evidence([(0, 1), (1, 1)], [0, 1], feature, limit, feature_names=["color", "size"])
+
+
+def test_columns_named_by_numbers_are_found_by_name():
+    import pandas as pd
+
+    frame = pd.DataFrame([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)], columns=[2, 1, 0])
+    label = frame[2]
+    assert evidence(frame, label, 2).n_changed == 4
+    assert evidence(frame, label, 0).n_changed == 0
+
+
+def test_rows_of_an_index_that_repeats_are_named_by_position():
+    import pandas as pd
+
+    frame = pd.DataFrame({"a": [0, 1], "b": [0, 0]}, index=["same", "same"])
+    assert "rows 0, 1" in repr(evidence(frame, [0, 1], "a"))

@@ -223,7 +223,7 @@ def test_bad_tables_get_one_clear_sentence(case):
         ({"weights": [1, 0, 0, 0, 0, 1, 0, 0]}, r"one class only \('yes', 2 rows\)"),
         (
             {"weights": [2**31] * 8},
-            "stands for 17,179,869,184 rows; pairs are counted exactly in 64 bits up to 4,294,967,296",
+            "stands for 17,179,869,184 rows; pairs are counted exactly in 64 bits up to 2,147,483,648",
         ),
         ({"radius": 0}, r"radius must be a whole number from 1 to 3 \(the table has 3 features\) or .auto., got 0"),
         ({"radius": 4}, "got 4"),

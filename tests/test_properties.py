@@ -1,4 +1,4 @@
-"""What must hold for every table (STYLE section 6 and the paper's properties)."""
+"""What must hold for every table, the paper's properties among it."""
 
 from itertools import product
 

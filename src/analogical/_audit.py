@@ -562,7 +562,10 @@ class _Draw:
     def __init__(self, n: int, k: int, b: int) -> None:
         from scipy.special import gammaln
 
-        x = np.arange(max(0, k + b - n), min(b, k) + 1)
+        # what lies further from the mean than that has no chance that a float could hold
+        mean, reach = k * b / n, 1 + 40 * math.sqrt(k * b / n * (n - k) / n * (n - b) / max(n - 1, 1))
+        lowest, highest = max(0, k + b - n, math.floor(mean - reach)), min(b, k, math.ceil(mean + reach))
+        x = np.arange(lowest, highest + 1)
         logs = -(gammaln(x + 1) + gammaln(k - x + 1) + gammaln(b - x + 1) + gammaln(n - k - b + x + 1))
         kept = logs > logs.max() - NEGLIGIBLE
         x, logs = x[kept], logs[kept]

@@ -32,12 +32,12 @@ from numpy.typing import NDArray
 from analogical._integers import Codes
 from analogical.errors import InputError
 
-__all__ = ["PairCounts", "collapse_rows", "count_pairs", "n_threads_for"]
+__all__ = ["PairCounts", "collapse_rows", "count_pairs", "n_threads_for", "refuse_too_many_rows"]
 
 Weights: TypeAlias = NDArray[np.int64]
 Task: TypeAlias = Callable[[], "list[Task]"]
 
-MAX_TOTAL = 2**32  # the largest total weight t with C2(t) < 2**63
+MAX_TOTAL = 2**31  # rows; with more, products of two sizes would not fit int64
 CELLS_PER_ROW = 6  # a counting table may have this many cells for each row of the data,
 MANY_CELLS = 2**22  # but no more than this plus one for each row, for the sake of memory
 PACKED_BITS = 53  # codes are packed by a matrix product in float64, exact below 2**53
@@ -98,7 +98,7 @@ def count_pairs(
     Raises
     ------
     InputError
-        If the total weight exceeds 2**32, where the number of pairs may leave int64.
+        If the total weight exceeds 2**31, where the number of pairs may leave int64.
 
     Notes
     -----
@@ -112,11 +112,7 @@ def count_pairs(
     PairCounts(pairs=array([2, 1]), changed=array([1, 1]), n_rows=4, n_distinct=3, n_identical=1, n_contradictions=1)
     """
     total = len(codes) if weights is None else float(weights.sum(dtype=np.float64))  # exact up to 2**53
-    if total > MAX_TOTAL:
-        raise InputError(
-            f"The table stands for {total:,.0f} rows; pairs are counted exactly in 64 bits up to {MAX_TOTAL:,} rows:"
-            " divide the weights by a common factor, or count a sample of the rows."
-        )
+    refuse_too_many_rows(total)
     if weights is not None and not weights.all():
         seen = np.flatnonzero(weights)
         codes, labels, weights = codes[seen], labels[seen], weights[seen]
@@ -465,6 +461,15 @@ def _sort_with_order(keys: Codes, n_bits: int) -> tuple[Codes, NDArray[np.intp]]
 
 
 # ---- Shared
+
+
+def refuse_too_many_rows(total: float) -> None:
+    """Refuse more rows than whole numbers of 64 bits can count the pairs of."""
+    if total > MAX_TOTAL:
+        raise InputError(
+            f"The table stands for {total:,.0f} rows; pairs are counted exactly in 64 bits up to {MAX_TOTAL:,} rows:"
+            " divide the weights by a common factor, or count a sample of the rows."
+        )
 
 
 def collapse_rows(codes: Codes, labels: Codes, n_values: NDArray[np.int64]) -> NDArray[np.intp]:

@@ -13,6 +13,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from analogical._counting import refuse_too_many_rows
 from analogical._integers import Codes, code_type, dense_codes
 from analogical.errors import InputError
 
@@ -297,12 +298,13 @@ def _encode_weights(cells: Any, n_rows: int) -> NDArray[np.int64] | None:
     except (TypeError, ValueError):
         raise InputError(f"{expected}, got {cells[0]!r} in row 0.") from None
     with np.errstate(invalid="ignore"):
-        bad = ~((numbers >= 0) & (numbers == np.floor(numbers)) & (numbers < 2.0**53))
+        bad = ~((numbers >= 0) & (numbers == np.floor(numbers)) & np.isfinite(numbers))
     if bad.any():
         row = int(bad.argmax())
         raise InputError(f"{expected}, got {numbers[row]:g} in row {row}; use counts, not shares.")
     if not numbers.any():
         raise InputError(f"{expected}, and at least one above 0; all {n_rows:,} weights are zero.")
+    refuse_too_many_rows(float(numbers.sum()))
     return numbers.astype(np.int64)
 
 

@@ -54,7 +54,7 @@ class Neighbours:
     n_rows, n_rows_used : int
         Rows given, and rows compared with each other.
     n_pairs_used : int
-        Pairs of rows kept.
+        Pairs of rows kept, with their weights.
     """
 
     sets: Words
@@ -141,7 +141,7 @@ def count_neighbours(
         kept=kept,
         n_rows=m,
         n_rows_used=len(rows),
-        n_pairs_used=len(left),
+        n_pairs_used=int(together.sum()),
     )
 
 

@@ -34,7 +34,7 @@ class Originals:
         """Index labels of encoded rows, where the dataframe has an index; otherwise their positions."""
         positions = self.positions(rows)
         index = getattr(self._frame.to_native(), "index", None) if self._frame is not None else None
-        if index is None or not hasattr(index, "take"):
+        if index is None or not hasattr(index, "take") or not index.is_unique:
             return list(positions)
         return [plain(name) for name in index.take(positions).tolist()]
 
@@ -60,6 +60,8 @@ def _kept_rows(frame: "nw.DataFrame[Any] | None", weights: Any, n_encoded: int) 
 def find_feature(feature: Any, names: Sequence[str]) -> int:
     """Position of a feature given by name, or by position."""
     if isinstance(feature, int | np.integer) and not isinstance(feature, bool):
+        if str(feature) in names:  # a dataframe whose columns are named by numbers
+            return names.index(str(feature))
         if not 0 <= feature < len(names):
             raise InputError(
                 f"feature must be a name or a position from 0 to {len(names) - 1} (the table has {len(names)}"

@@ -22,6 +22,7 @@ __all__ = [
     "interval",
     "listed",
     "noise_floor",
+    "number",
     "p_value",
     "percent",
     "shortened",
@@ -42,7 +43,8 @@ def columns(result: "Relevance") -> tuple[str, ...]:
         return ("feature", *score, "ARI", "pairs", "changed", "values", "status")
     if result.settings.radius == 1:
         return ("feature", "ARI", _level(result), "pairs", "changed", "p", "status")
-    return ("feature", "score", "ARI", _level(result), "pairs", "changed", "status")
+    numbers = ("ARI", _level(result)) if result.settings.bootstrap is None else (_level(result), "ARI")
+    return ("feature", "score", *numbers, "pairs", "changed", "status")  # an interval follows what it is for
 
 
 def _level(result: "Relevance") -> str:
@@ -57,8 +59,8 @@ def cells(result: "Relevance", i: int) -> tuple[str, ...]:
         "feature": result.names[i],
         "score": "-" if result.score[i] != result.score[i] else f"{result.score[i]:.3f}",
         "ARI": f"{result.ari[i]:.3f}",
-        "pairs": f"{result.pairs[i]:,}",
-        "changed": f"{result.changed[i]:,}",
+        "pairs": number(result.pairs[i]),
+        "changed": number(result.changed[i]),
         "values": f"{result.n_values[i]:,}",
         "status": result.status[i],
     }
@@ -66,6 +68,11 @@ def cells(result: "Relevance", i: int) -> tuple[str, ...]:
         words[_level(result)] = interval(result.ci_low[i], result.ci_high[i])
         words["p"] = p_value(result.p_value[i])
     return tuple(words[column] for column in columns(result))
+
+
+def number(n: int) -> str:
+    """A count to read; very large ones in powers of ten."""
+    return f"{n:,}" if n < 10**9 else f"{float(n):.3e}"
 
 
 def interval(low: float, high: float) -> str:

@@ -175,4 +175,5 @@ def _why_not_one(pairs: Ints, changed: Ints) -> str:
         return "there is no pair at distance 1"
     if not changed.sum():
         return "at distance 1 no pair changed its label"
-    return f"at distance 1 some feature has only {int(pairs.min()):,} pairs"
+    least = int(pairs.min())
+    return f"at distance 1 some feature has {f'only {least:,} pairs' if least > 1 else 'hardly a pair'}"

@@ -245,14 +245,12 @@ def _check_priority(priority: Any, names: Sequence[str]) -> list[int]:
 
 def _refuse_unknown_noise(pvalues: NDArray[np.float64], alpha: Any, duplicates: str, n_features: int) -> None:
     if np.isnan(pvalues).all():
-        why = (
-            "repeated rows were counted once"
-            if duplicates == "once"
-            else "no two rows agree on all features but one while a third repeats one of them"
-        )
+        once = duplicates == "once"
+        why = "repeated rows were counted once" if once else "no row repeats where two rows differ on one feature only"
+        how = ', or duplicates="count"' if once else ", or fewer columns, so that rows repeat"
         raise InputError(
             f"alpha={alpha} needs to tell features from noise, and for none of the {n_features} features that can be"
-            f' done, because {why}; use threshold or k instead, fewer columns, or duplicates="count".'
+            f" done, because {why}; use threshold or k instead{how}."
         )
 
 

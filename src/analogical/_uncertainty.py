@@ -101,7 +101,8 @@ def noise_interval(cells: "Cells", confidence: float) -> tuple[float, float]:
     n_pairs, n_changed = _total(pairs, cells.weights), _total(changed, cells.weights)
     if n_pairs == 0:
         return math.nan, math.nan
-    return pair_interval(n_pairs, n_changed, pairs, changed, cells.weights, confidence)[1:]
+    _, low, high = pair_interval(n_pairs, n_changed, pairs, changed, cells.weights, confidence)
+    return min(low, n_changed / n_pairs), max(high, n_changed / n_pairs)
 
 
 def _total(per_row: Ints, weights: Ints) -> int:

@@ -50,6 +50,10 @@ def read_source(
     notes: list[str] = []
     if file in table_names() and not Path(file).exists():
         table = load_table(file)
+        if weights not in (None, WEIGHTS) or WEIGHTS in ignore:
+            raise InputError(
+                f"The built-in table {file} is counted by its column {WEIGHTS!r}, which stays its weights."
+            )
         frame, weights = table.to_frame("polars"), WEIGHTS
         title, default_label = f"built-in table {file}", table.label
     else:
@@ -68,6 +72,8 @@ def read_source(
             raise unknown_column(column, frame.columns, role)
     if label in ignore or label == weights:
         raise InputError(f"The column {label!r} is the label and cannot be ignored or hold the weights.")
+    if weights in ignore:
+        raise InputError(f"The column {weights!r} holds the weights and cannot be ignored, too.")
     if ignore:
         frame = frame.drop(ignore)
         notes.append(f"ignored: {', '.join(ignore)}")

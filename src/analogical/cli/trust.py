@@ -18,6 +18,9 @@ from analogical.errors import InputError
 
 __all__ = ["register"]
 
+MAX_TRANSITIONS = 30
+"""Lines of the table of transitions; the largest are shown."""
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
@@ -164,10 +167,16 @@ def _print_pairs(console: Console, found: Evidence) -> None:
 def _print_transitions(console: Console, changes: Transitions) -> None:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for name, side in ((changes.feature, "left"), (changes.label, "left"), ("pairs", "right"), ("share", "right")):
-        table.add_column(name, justify="left" if side == "left" else "right")
-    for words, transition in zip(changes.rows(), changes.counts, strict=True):
-        table.add_row(*(Text(word, style="green" if transition.changed else "") for word in words))
+        table.add_column(Text(name), justify="left" if side == "left" else "right")
+    sizes = [transition.pairs for transition in changes.counts]
+    smallest = sorted(sizes, reverse=True)[:MAX_TRANSITIONS][-1]
+    shown = [k for k, size in enumerate(sizes) if size >= smallest][:MAX_TRANSITIONS]
+    words = changes.rows()
+    for k in shown:
+        table.add_row(*(Text(word, style="green" if changes.counts[k].changed else "") for word in words[k]))
     console.print(table)
+    if len(shown) < len(sizes):
+        console.print(Text(f"The {len(shown)} largest of {len(sizes):,} changes; --json has all.", style="dim"))
 
 
 def _print_audit(console: Console, result: Audit) -> None:

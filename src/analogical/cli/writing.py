@@ -31,20 +31,19 @@ def show_relevance(result: Relevance, title: str, notes: Sequence[str], top: int
     shown = order if top is None else order[:top]
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     heads = columns(result)
-    for column in heads:
-        table.add_column(
-            column,
-            justify="left" if column in LEFT else "right",
-            overflow="ellipsis" if column == "feature" else "fold",
-            no_wrap=True,
-            min_width=7 if column == "feature" else None,
-        )
+    words = [cells(result, i) for i in shown]
+    widths = [max(len(word) for word in column) for column in zip(heads, *words, strict=True)]
+    gaps = 2 * (len(heads) + 1)
+    widths[0] = min(widths[0], max(7, console.width - gaps - _BAR_WIDTH - sum(widths[1:])))  # never cut a digit
+    for column, width in zip(heads, widths, strict=True):
+        table.add_column(column, justify="left" if column in LEFT else "right", no_wrap=True, min_width=width)
         if column == heads[1]:
             table.add_column("", no_wrap=True, min_width=_BAR_WIDTH)
-    for i in shown:
-        name, score, *numbers, status = cells(result, i)
+    for i, (name, score, *numbers, status) in zip(shown, words, strict=True):
         bar = Text(_bar(result.score[i]), style="blue")
-        table.add_row(Text(name), score, bar, *numbers, Text(status, style=_STATUS_STYLE[status]))
+        shortened = Text(name)
+        shortened.truncate(widths[0], overflow="ellipsis")
+        table.add_row(shortened, score, bar, *numbers, Text(status, style=_STATUS_STYLE[status]))
     console.print()
     console.print(table)
     console.print()
@@ -56,7 +55,7 @@ def show_relevance(result: Relevance, title: str, notes: Sequence[str], top: int
 def write_relevance_csv(result: Relevance, top: int | None) -> None:
     """One line per feature, best first."""
     features = result.to_dict()["features"]
-    rows = [features[i] for i in result.order()[:top]]
+    rows = [features[i] | {"determined_by": ";".join(features[i]["determined_by"])} for i in result.order()[:top]]
     write_csv(rows[0], (row.values() for row in rows))
 
 
