@@ -142,8 +142,9 @@ def test_explain_counts_every_kind_of_feature():
     from analogical._presenting import explain, summarise
 
     assert explain(MIXED) == (
-        "1 of 4 features changes the label with all else equal (free). 2 have no pair of rows that differ on them"
-        " alone, so the index says nothing (b, <b>): not enough rows (the paper writes 2). 1 has one value only (same)."
+        "1 of 4 features changes the label with all else equal (free). Noise alone could explain 1 of them"
+        " (p > .05: free). 2 have no pair of rows that differ on them alone, so the index says nothing (b, <b>): not"
+        " enough rows (the paper writes 2). 1 has one value only (same)."
         " Noise floor: identical rows differ in label in 66.7 % (4.8 % to 98.7 %) of 3 pairs. An index near it may be"
         " noise; p is the chance that noise alone sets a feature's values as far apart."
     )
@@ -197,6 +198,14 @@ def test_public_names_are_all_there():
     assert analogical.__version__.count(".") == 2
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = analogical.nothing
+
+
+def test_a_column_with_another_value_in_every_row_is_named():
+    from analogical._presenting import explain
+
+    rows = [(i, i % 2) for i in range(5)]
+    text = explain(relevance(rows, [0, 1, 1, 0, 1], feature_names=["number", "parity"]))
+    assert "number has another value in every row, so that no two rows are equal beside it: leave out" in text
 
 
 def test_a_relaxed_result_says_how_far_it_looked_and_why():

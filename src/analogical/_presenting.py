@@ -145,6 +145,10 @@ def explain(result: "Relevance") -> str:
         if relevant
         else f"None of the {counted(n, 'feature')} was seen to change the label with all else equal."
     ]
+    if result.p_value is not None:
+        weak = [result.names[i] for i in result.order() if result.status[i] == "relevant" and result.p_value[i] > 0.05]
+        if weak:
+            sentences.append(f"Noise alone could explain {len(weak)} of them (p > .05: {_names(weak)}).")
     if irrelevant := by_status.get("irrelevant", []):
         sentences.append(
             f"{len(irrelevant)} never {_verb(irrelevant, 'does', 'do')}, on the pairs there are{_naming(irrelevant)}."
@@ -163,6 +167,11 @@ def explain(result: "Relevance") -> str:
             f"{len(unexplained)} {_verb(unexplained, 'has', 'have')} no pair of rows that differ on"
             f" {_verb(unexplained, 'it', 'them')} alone, so the index says nothing{_naming(unexplained)}:"
             f" {reason} (the paper writes 2)."
+        )
+    if unique := [result.names[i] for i in result.order() if result.n_values[i] == result.n_rows > 2]:
+        sentences.append(
+            f"{listed(unique)} {_verb(unique, 'has', 'have')} another value in every row, so that no two rows are"
+            f" equal beside {_verb(unique, 'it', 'them')}: leave out what is an id."
         )
     if constant := by_status.get("constant", []):
         sentences.append(f"{len(constant)} {_verb(constant, 'has', 'have')} one value only{_naming(constant)}.")
@@ -268,9 +277,13 @@ def _verb(subjects: Sequence[str], singular: str, plural: str) -> str:
     return singular if len(subjects) == 1 else plural
 
 
-def _naming(names: Sequence[str], limit: int = 6) -> str:
+def _naming(names: Sequence[str]) -> str:
+    return f" ({_names(names)})"
+
+
+def _names(names: Sequence[str], limit: int = 6) -> str:
     more = f" and {len(names) - limit} more" if len(names) > limit else ""
-    return f" ({', '.join(names[:limit])}{more})"
+    return f"{', '.join(names[:limit])}{more}"
 
 
 def shortened(text: str, limit: int = 20) -> str:
