@@ -116,9 +116,9 @@ def write_results(measured: dict[Key, dict[str, list[float]]], n_samples: int) -
         f"Features x values x rows; {n_samples} samples of distinct random rows for each rule, shape and noise; fixed"
         ' seeds. The index is `relevance(X, y, radius="auto")`. Bold: best of the row.',
         "",
-        "The estimator was chosen on other seeds of the rules named *tuned on*. Two early looks printed all rules, so read"
-        " *held out* as not tuned for, rather than never seen. The Relief family is computed by matrix products that give"
-        " scikit-rebate's numbers (`--check-peers`).",
+        "The estimator was chosen on other seeds of the rules named *tuned on*. Two early looks printed all rules, so"
+        " read *held out* as not tuned for, rather than never seen. The Relief family is computed by matrix products"
+        " that give scikit-rebate's numbers (`--check-peers`).",
         "",
         f"## Share of runs with {MEASURES[0]}",
         "",
