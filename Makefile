@@ -10,7 +10,7 @@ ifneq ($(wildcard ../shared/datasets),)
 export ANALOGICAL_DATA ?= $(abspath ../shared/datasets)
 endif
 
-.PHONY: help demo test check format docs bench bench-full recovery clean
+.PHONY: help demo test check lint format docs bench bench-full recovery clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -29,11 +29,12 @@ demo: .venv/cli ## Set up and score the built-in tables
 test: .venv/test ## Set up and run all tests, doctests and documentation examples
 	$(PYTEST)
 
-check: .venv/dev ## Everything that must be green before a commit: format, lint, types, tests
+check: lint test ## Everything that must be green before a commit: format, lint, types, tests
+
+lint: .venv/dev ## Format, lint and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(PYTEST)
 
 format: .venv/dev ## Format the code and fix what the linter can fix
 	$(BIN)/ruff format .
