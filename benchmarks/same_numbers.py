@@ -21,7 +21,7 @@ import numpy as np
 EXACT = ("names", "pairs", "changed", "n_values", "n_rows", "n_distinct", "n_identical", "n_contradictions", "ari")
 CLOSE = {  # the name of a number today: the names it had before
     "score": ("score",),
-    "std_error": ("std_error",),
+    "std_error": ("ari_std_error", "std_error"),
     "ari_low": ("ari_low", "ci_low"),
     "ari_high": ("ari_high", "ci_high"),
     "p_value": ("p_value",),

@@ -152,7 +152,7 @@ def check_answer(X: np.ndarray, y: np.ndarray, features: list[int]) -> None:
         return int((sizes * (sizes - 1) // 2).sum())
 
     identical, same_label = pairs_within(every), pairs_within([*every, "y"])
-    result = relevance(X, y)
+    result = relevance(X, y, radius=1, confidence=None, redundancies=False)
     for i in features:
         context = [name for name in every if name != f"f{i}"]
         pairs = pairs_within(context) - identical
@@ -213,6 +213,29 @@ def measure_row(row: dict[str, Any], repetitions: int) -> list[dict[str, Any]]:
         }
         for peer, goal in row["peers"].items()
     ]
+
+
+def measure_everything(repetitions: int) -> list[dict[str, Any]]:
+    """Index, intervals, p-values, noise and redundancies in one call, beside chi2 on the same tables."""
+    rows = []
+    for row in ROWS:
+        if "chi2" not in row["peers"]:
+            continue
+        X, y = row["make"]()
+        jobs: dict[str, Job] = {
+            "ours": lambda X=X, y=y: relevance(X, y, radius=1, n_jobs=N_JOBS),
+            "chi2": chi2_peer(X, y),
+        }
+        times = best_times(jobs, repetitions)
+        rows.append(
+            {
+                "table": row["table"],
+                "ours_ms": 1000 * times["ours"],
+                "peer_ms": 1000 * times["chi2"],
+                "ratio": times["ours"] / times["chi2"],
+            }
+        )
+    return rows
 
 
 def measure_frames(repetitions: int, n_rows: int) -> list[dict[str, Any]]:
@@ -330,6 +353,12 @@ def write_markdown(results: dict[str, Any]) -> str:
         f" {'' if r['ratio'] <= r['goal'] else '**missed** '}<= {as_fraction(r['goal'])} |"
         for r in results["frames"]
     ]
+    lines += ["", "## Everything: `relevance(X, y, radius=1)` with intervals, p-values and redundancies", ""]
+    lines += ["| table | ours | chi2 | ratio |", "|---|---|---|---|"]
+    lines += [
+        f"| {r['table']} | {r['ours_ms']:,.0f} ms | {r['peer_ms']:,.0f} ms | {as_fraction(r['ratio'])} |"
+        for r in results["everything"]
+    ]
     small = results["small"]
     lines += [
         "",
@@ -396,6 +425,7 @@ def main() -> None:
         "machine": describe_machine(),
         "profile": "full" if full else "quick",
         "rows": rows,
+        "everything": measure_everything(3 if full else 2),
         "frames": measure_frames(2, 10**6 if full else 10**5),
         "small": measure_small(),
         "growth": measure_growth(full),

@@ -1,9 +1,13 @@
+import io
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import settings
+
+from analogical._types import CodedRows
 
 settings.register_profile("analogical", deadline=None)  # no test is timed
 settings.load_profile("analogical")
@@ -31,6 +35,16 @@ def random_table(rng, *, n_rows=None, n_features=None, n_values=None, n_labels=N
     return rows, labels
 
 
+def coded(rows, labels, weights=None, n_values=None, n_labels=None):
+    """Whole numbers from 0 as coded rows; one more value than the largest code if the numbers are not given."""
+    codes, labels = np.asarray(rows), np.asarray(labels)
+    codes = codes if codes.dtype.kind == "u" else codes.astype(np.uint32)
+    labels = labels if labels.dtype.kind == "u" else labels.astype(np.uint32)
+    n_values = codes.max(axis=0, initial=0).astype(np.int64) + 1 if n_values is None else np.asarray(n_values, np.int64)
+    n_labels = int(labels.max(initial=0)) + 1 if n_labels is None else n_labels
+    return CodedRows(codes, labels, n_values, n_labels, None if weights is None else np.asarray(weights, np.int64))
+
+
 @pytest.fixture
 def data_folder():
     """The paper's data files; they are not part of the project."""
@@ -38,3 +52,26 @@ def data_folder():
     if not folder:
         pytest.skip("set ANALOGICAL_DATA to the folder with the paper's seven data files to run this test")
     return Path(folder)
+
+
+@pytest.fixture
+def run(monkeypatch, capfd):
+    """Call the command line as a user does: exit code, output and errors on a plain terminal 80 columns wide."""
+    from analogical import cli
+
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+
+    def call(*arguments, stdin=b""):
+        monkeypatch.setattr(sys, "argv", ["analogical", *map(str, arguments)])
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        try:
+            cli.main()
+            code = 0
+        except SystemExit as stop:
+            code = stop.code or 0
+        out, err = capfd.readouterr()
+        return code, out, err
+
+    return call

@@ -96,6 +96,50 @@ def naive_contexts(rows, feature):
     return list(found.values())
 
 
+def naive_context_tables(rows, labels, feature, weights=None):
+    """Rows by (value, label) in each context that holds two values, as dictionaries; rows of weight 0 are no rows."""
+    weights = [1] * len(rows) if weights is None else weights
+    tables = {}
+    for row, label, weight in zip(rows, labels, weights, strict=True):
+        if weight:
+            context = tuple(value for i, value in enumerate(row) if i != feature)
+            table = tables.setdefault(context, {})
+            table[row[feature], label] = table.get((row[feature], label), 0) + int(weight)
+    return [table for table in tables.values() if len({value for value, _ in table}) > 1]
+
+
+def naive_profile(rows, labels, feature, weights=None):
+    """How many rows sit in how many (pairs, changed pairs) of a feature, without the rows that sit in none.
+
+    With None instead of a feature, pairs of identical rows. A row of weight w is w rows.
+    """
+    weights = [1] * len(rows) if weights is None else [int(w) for w in weights]
+    wanted = [] if feature is None else [feature]
+    found = {}
+    for r, weight in enumerate(weights):
+        pairs = changed = 0
+        for s, other in enumerate(weights):
+            if [i for i in range(len(rows[0])) if rows[r][i] != rows[s][i]] == wanted:
+                pairs += other - (r == s)
+                changed += other if labels[r] != labels[s] else 0
+        if weight and pairs:
+            found[pairs, changed] = found.get((pairs, changed), 0) + weight
+    return found
+
+
+def naive_disagreements(rows, labels, radius, weights=None):
+    """Pairs and changed pairs by the set of features on which two rows differ, for 1 to radius features."""
+    weights = [1] * len(rows) if weights is None else [int(w) for w in weights]
+    found = {}
+    for r, s in combinations(range(len(rows)), 2):
+        differing = tuple(i for i in range(len(rows[0])) if rows[r][i] != rows[s][i])
+        if 1 <= len(differing) <= radius:
+            pairs, changed = found.get(differing, (0, 0))
+            together = weights[r] * weights[s]
+            found[differing] = (pairs + together, changed + (together if labels[r] != labels[s] else 0))
+    return found
+
+
 def naive_deals(rows, labels, feature):
     """All ways to deal the labels of each context to its rows."""
     contexts = naive_contexts(rows, feature)

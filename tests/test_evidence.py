@@ -34,8 +34,8 @@ def test_evidence_equals_all_pairs_in_order(seed):
         found = evidence(rows, labels, feature, limit=None)
         assert positions(found) == expected
         assert (found.n_pairs, found.n_changed) == (len(expected), sum(labels[r] != labels[s] for r, s in expected))
-        for limit in (1, 2, 5):
-            assert positions(evidence(rows, labels, feature, limit)) == expected[:limit]
+        for limit in (0, 1, 2, 5):
+            assert positions(evidence(rows, labels, feature, limit=limit)) == expected[:limit]
 
 
 @pytest.mark.parametrize("seed", range(25))
@@ -130,10 +130,10 @@ def test_transitions_as_dict():
 
 def test_first_pairs_come_from_different_contexts():
     t = analogical.load_table("monks-1")
-    found = evidence(t.X, t.y, "jacket_color", 10, feature_names=t.feature_names)
+    found = evidence(t.X, t.y, "jacket_color", limit=10, feature_names=t.feature_names)
     assert len({pair.context for pair in found.pairs}) == 10
     assert all(pair.changed for pair in found.pairs)
-    assert found == evidence(t.X, t.y, "jacket_color", 10, feature_names=t.feature_names)
+    assert found == evidence(t.X, t.y, "jacket_color", limit=10, feature_names=t.feature_names)
     assert max(len(line) for line in repr(found).splitlines()) <= 80
 
 
@@ -141,28 +141,24 @@ def test_first_pairs_come_from_different_contexts():
     ("feature", "limit", "message"),
     [
         ("colour", 10, "The table has no column 'colour' to take as feature; did you mean 'color'"),
-        (2, 10, r"feature must be a name or a position from 0 to 1 \(the table has 2 features\), got 2"),
-        (True, 10, "The table has no column 'True' to take as feature"),
-        ("color", 0, "limit must be a whole number from 1, or None for all pairs, got 0"),
-        ("color", "all", "limit must be a whole number from 1, or None for all pairs, got 'all'"),
+        (2, 10, r"feature must be a name or a position from 0 to 1, of a feature that is not left out, got 2"),
+        (True, 10, "The table has no column True to take as feature"),
+        ("color", -1, "limit must be a whole number from 0, or None for all pairs, got -1"),
+        ("color", "all", "limit must be a whole number from 0, or None for all pairs, got 'all'"),
     ],
 )
 def test_bad_input_is_refused(feature, limit, message):
     with pytest.raises(InputError, match=message):
-        evidence([(0, 1), (1, 1)], [0, 1], feature, limit, feature_names=["color", "size"])
+        evidence([(0, 1), (1, 1)], [0, 1], feature, limit=limit, feature_names=["color", "size"])
 
 
 def test_columns_named_by_numbers_are_found_by_name():
-    import pandas as pd
-
     frame = pd.DataFrame([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)], columns=[2, 1, 0])
-    label = frame[2]
+    label = frame[2].tolist()
     assert evidence(frame, label, 2).n_changed == 4
     assert evidence(frame, label, 0).n_changed == 0
 
 
 def test_rows_of_an_index_that_repeats_are_named_by_position():
-    import pandas as pd
-
     frame = pd.DataFrame({"a": [0, 1], "b": [0, 0]}, index=["same", "same"])
     assert "rows 0, 1" in repr(evidence(frame, [0, 1], "a"))

@@ -1,5 +1,11 @@
+import ast
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
+
+import analogical
 
 
 def test_import_loads_no_heavy_library():
@@ -20,3 +26,123 @@ def test_scoring_an_array_loads_neither_pandas_nor_polars():
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert loaded.stdout.strip() == "[]"
+
+
+# ---------------------------------------------------------------- who imports whom
+
+SOURCE = Path(analogical.__file__).parent
+STAGES = ("encoding", "counting", "engines", "scoring", "presenting", "cli", "experiments")
+
+
+def is_type_checking(node):
+    return isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING")
+
+
+def imported(node):
+    """Modules that an import statement names; a name taken from a package may be a module of it."""
+    if isinstance(node, ast.Import):
+        return {alias.name for alias in node.names}
+    if isinstance(node, ast.ImportFrom):
+        assert node.level == 0, "imports are absolute"
+        package = SOURCE.parent.joinpath(*node.module.split("."))
+        within = {f"{node.module}.{alias.name}" for alias in node.names} if package.is_dir() else set()
+        return {node.module} | within
+    return set()
+
+
+def imports_of(path, *, lazy):
+    """What a file imports, at the top of it or, with ``lazy``, anywhere; what is there for types only is left out."""
+
+    def walk(node):
+        for child in ast.iter_child_nodes(node):
+            if is_type_checking(child):
+                continue
+            yield from imported(child)
+            if lazy or not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                yield from walk(child)
+
+    return set(walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+def files_of(stage):
+    return sorted((SOURCE / stage).rglob("*.py"))
+
+
+def uses(names, module):
+    return any(name == module or name.startswith(f"{module}.") for name in names)
+
+
+def stages_used(path, *, lazy=True):
+    names = imports_of(path, lazy=lazy)
+    return {stage for stage in STAGES if uses(names, f"analogical.{stage}")}
+
+
+ARROWS = {
+    "encoding": {"encoding", "counting"},
+    "counting": {"counting"},
+    "engines": {"engines", "counting"},
+    "scoring": {"scoring", "counting", "engines"},
+    "presenting": {"presenting", "encoding"},
+    "experiments": {"experiments"},
+}
+
+
+@pytest.mark.parametrize("stage", ARROWS)
+def test_a_stage_imports_only_the_stages_before_it(stage):
+    assert files_of(stage)
+    for path in files_of(stage):
+        assert stages_used(path) <= ARROWS[stage], path.name
+
+
+def test_encoding_knows_of_counting_only_how_many_rows_it_can_count():
+    for path in files_of("encoding"):
+        names = {name for name in imports_of(path, lazy=True) if name.startswith("analogical.counting")}
+        assert names <= {"analogical.counting.counts"}, path.name
+
+
+def test_scoring_knows_of_engines_only_what_they_must_do():
+    for path in files_of("scoring"):
+        names = {name for name in imports_of(path, lazy=True) if name.startswith("analogical.engines")}
+        assert names <= {"analogical.engines.base"}, path.name
+
+
+def test_results_load_their_presentation_when_they_are_shown():
+    verbs = sorted(SOURCE.glob("*.py"))
+    assert SOURCE / "_relevance.py" in verbs
+    for path in verbs:
+        assert "presenting" not in stages_used(path, lazy=False), path.name
+    assert "presenting" in stages_used(SOURCE / "_results.py")
+
+
+def test_nobody_imports_the_command_line():
+    for path in SOURCE.rglob("*.py"):
+        if "cli" not in path.relative_to(SOURCE).parts:
+            assert "cli" not in stages_used(path), path.name
+
+
+def test_only_the_command_line_imports_the_experiments():
+    for path in SOURCE.rglob("*.py"):
+        if not {"cli", "experiments"} & set(path.relative_to(SOURCE).parts):
+            assert "experiments" not in stages_used(path), path.name
+
+
+def test_narwhals_is_imported_in_one_file():
+    users = [path for path in SOURCE.rglob("*.py") if uses(imports_of(path, lazy=True), "narwhals")]
+    assert [path.relative_to(SOURCE).as_posix() for path in users] == ["encoding/frames.py"]
+
+
+def test_the_walk_sees_imports_at_the_top_and_inside_functions(tmp_path):
+    path = tmp_path / "example.py"
+    path.write_text(
+        "import os\n"
+        "from typing import TYPE_CHECKING\n"
+        "if TYPE_CHECKING:\n    from analogical.cli import main\n"
+        "try:\n    import json\nexcept ImportError:\n    pass\n"
+        "from analogical.counting import pairs\n"
+        "class C:\n    def f(self):\n        from analogical.presenting import as_text\n"
+    )
+    top = {"os", "typing", "json", "analogical.counting", "analogical.counting.pairs"}
+    assert imports_of(path, lazy=False) == top
+    inside = {"analogical.presenting", "analogical.presenting.as_text"}
+    assert imports_of(path, lazy=True) == top | inside
+    assert stages_used(path) == {"counting", "presenting"}

@@ -26,12 +26,36 @@ def tables(draw, max_rows=14, max_features=5):
 
 @given(tables())
 def test_counts_stay_in_their_bounds(table):
-    result = relevance(*table)
+    result = relevance(*table, radius=1)
     assert (result.changed >= 0).all()
     assert (result.changed <= result.pairs).all()
-    assert ((result.ari >= 0) & (result.ari <= 2)).all()
-    assert np.array_equal(np.isnan(result.score), result.pairs == 0)
     assert result.pairs.sum() + result.n_identical <= result.n_rows * (result.n_rows - 1) // 2
+    assert 0 <= result.n_contradictions <= result.n_identical
+    for i in range(len(result)):
+        if result.pairs[i]:
+            assert result.ari[i] == result.score[i] == result.changed[i] / result.pairs[i]
+        else:
+            assert np.isnan(result.score[i])
+            assert result.ari[i] == (0 if result.n_values[i] == 1 else 2)
+
+
+@given(tables())
+def test_beyond_distance_one_every_feature_that_varies_has_a_score(table):
+    result = relevance(*table)
+    if result.settings.radius > 1:
+        known = ~np.isnan(result.score)
+        assert np.array_equal(known, result.pairs_within > 0)
+        assert ((result.score[known] >= 0) & (result.score[known] <= 1)).all()
+        assert (result.pairs_within >= result.pairs).all()
+        assert (result.changed_within >= result.changed).all()
+    else:
+        assert np.array_equal(result.pairs_within, result.pairs)
+
+
+@given(tables())
+def test_noisy_or_at_radius_one_is_the_index(table):
+    one, share = (relevance(*table, radius=1, attribution=attribution) for attribution in ("noisy-or", "share"))
+    assert np.array_equal(one.score, share.score, equal_nan=True)
 
 
 @given(tables(), st.randoms(use_true_random=False))
@@ -117,7 +141,7 @@ def test_the_teaching_version_agrees_with_the_fast_one(table):
 
 @given(tables())
 def test_ranking_puts_evidence_first_and_is_total(table):
-    result = relevance(*table)
+    result = relevance(*table, radius=1)
     order = result.order().tolist()
     assert sorted(order) == list(range(len(result.names)))
     keys = [

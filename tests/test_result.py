@@ -11,10 +11,20 @@ import pytest
 
 import analogical
 from analogical import InputError, MissingDependencyError, load_table, relevance, table_names
+from analogical.presenting.relevance import describe_radius
+from analogical.presenting.views import view_of
 
 ROWS = [(0, 0, "c", 0), (0, 1, "c", 1), (1, 0, "c", 0), (1, 1, "c", 1), (0, 0, "c", 0), (0, 0, "c", 0)]
 LABELS = ["no", "yes", "no", "yes", "no", "yes"]
-MIXED = relevance(ROWS, LABELS, feature_names=["free", "b", "same", "<b>"])
+MIXED = relevance(ROWS, LABELS, radius=1, feature_names=["free", "b", "same", "<b>"])
+
+
+def explain(result):
+    return " ".join(view_of(result).findings)
+
+
+def summarise(result):
+    return view_of(result).summary
 
 
 def test_status_says_why_there_is_no_score():
@@ -39,11 +49,14 @@ def test_to_dict_is_ready_for_json():
         "pairs_within": 0,
         "changed_within": 0,
         "n_values": 2,
-        "status": "no-pairs",
-        "std_error": None,
-        "ci_low": None,
-        "ci_high": None,
+        "ari_std_error": None,
+        "ari_low": None,
+        "ari_high": None,
+        "score_std_error": None,
+        "score_low": None,
+        "score_high": None,
         "p_value": None,
+        "status": "no-pairs",
         "determined_by": [],
     }
     assert content["classes"] == ["no", "yes"]
@@ -53,14 +66,19 @@ def test_to_dict_is_ready_for_json():
         "duplicates": "count",
         "weighted": False,
         "radius": 1,
-        "reason": "radius 1: asked for",
+        "decay": None,
+        "reason": "asked",
+        "fewest_pairs": 0,
         "attribution": "noisy-or",
         "n_pairs_used": 4,
         "is_sampled": False,
         "converged": True,
         "confidence": 0.95,
         "bootstrap": None,
+        "redundancies": True,
     }
+    assert content["noise"]["rate"] == pytest.approx(2 / 3)
+    assert content["notes"] == []
 
 
 @pytest.mark.parametrize("labels", [np.array([1, 0, 1, 0, 1, 1]), [(1, 2), None.__class__] * 3, [True, False] * 3])
@@ -108,7 +126,7 @@ def test_repr_is_a_table_best_first():
         "Noise floor: identical rows differ in label in 66.7 % (4.8 % to 98.7 %) of 3",
         "pairs.",
     ]
-    assert repr(relevance(ROWS, LABELS, confidence=None)).splitlines()[1:3] == [
+    assert repr(relevance(ROWS, LABELS, radius=1, confidence=None)).splitlines()[1:3] == [
         "feature    ARI  pairs  changed  values  status",
         "x0       0.250      4        1       2  relevant",
     ]
@@ -116,7 +134,7 @@ def test_repr_is_a_table_best_first():
 
 def test_repr_of_a_wide_table_is_short():
     rows = np.eye(100, dtype=int)
-    text = repr(relevance(rows, [0, 1] * 50))
+    text = repr(relevance(rows, [0, 1] * 50, radius=1))
     assert len(text.splitlines()) == 54
     assert "... and 50 more; to_frame() has all" in text
 
@@ -124,7 +142,7 @@ def test_repr_of_a_wide_table_is_short():
 def test_html_escapes_names_and_has_a_bar_per_feature():
     html = MIXED._repr_html_()
     assert "&lt;b&gt;" in html
-    assert "<b>" not in html
+    assert html.count("<b>") == html.count("</b>") == 1  # the headline
     assert html.count("<tr>") == 5
     assert "width:15px" in html  # a quarter of sixty
 
@@ -139,29 +157,27 @@ def test_results_are_frozen_equal_by_value_and_survive_copies():
 
 
 def test_explain_counts_every_kind_of_feature():
-    from analogical._presenting import explain, summarise
-
     assert explain(MIXED) == (
         "1 of 4 features changes the label with all else equal (free). Noise alone could explain 1 of them"
         " (p > .05: free). 2 have no pair of rows that differ on them alone, so the index says nothing (b, <b>): not"
         " enough rows (the paper writes 2). 1 has one value only (same)."
         " Noise floor: identical rows differ in label in 66.7 % (4.8 % to 98.7 %) of 3 pairs. An index near it may be"
-        " noise; p is the chance that noise alone sets a feature's values as far apart."
+        " noise; p is the probability of a difference at least this large if the feature had no effect."
     )
     assert summarise(MIXED) == (
         "6 rows, 4 features, label 'y' with 2 classes (no, yes), 4 distinct rows (2 repeated), 2 contradictions"
         " in 3 pairs of identical rows"
     )
-    once = relevance(ROWS, LABELS, duplicates="once")
+    once = relevance(ROWS, LABELS, radius=1, duplicates="once")
     assert "(2 repeated, counted once), 1 contradiction in 1 pair" in summarise(once)
     assert "Noise floor: unknown, because repeated rows were counted once." in explain(once)
     quiet = relevance([(0, 0), (0, 0), (0, 1), (1, 1)], ["a" * 30, "a" * 30, "a" * 30, "b"])
     assert "(aaaaaaaaaaaaaaaaa..., b), 3 distinct rows (1 repeated), no contradictions" in summarise(quiet)
     many = relevance([(i,) for i in range(9)], range(9))
     assert "9 classes (0, 1, 2, 3, 4, 5, ...)" in summarise(many)
-    still = relevance([(0, 0), (0, 1), (1, 2), (1, 3)], [0, 0, 1, 1])
+    still = relevance([(0, 0), (0, 1), (1, 2), (1, 3)], [0, 0, 1, 1], radius=1)
     assert explain(still).startswith("None of the 2 features was seen to change the label")
-    assert "1 never does, on the pairs there are (x1)" in explain(still)
+    assert "1 never does, in the pairs there are (x1)" in explain(still)
 
 
 @pytest.mark.parametrize(
@@ -200,16 +216,13 @@ def test_public_names_are_all_there():
         _ = analogical.nothing
 
 
-def test_a_column_with_another_value_in_every_row_is_named():
-    from analogical._presenting import explain
-
+def test_a_column_that_is_unique_in_every_row_is_named():
     rows = [(i, i % 2) for i in range(5)]
     text = explain(relevance(rows, [0, 1, 1, 0, 1], feature_names=["number", "parity"]))
-    assert "number has another value in every row, so that no two rows are equal beside it: leave out" in text
+    assert "number is unique in every row, so that no two rows are equal on it: leave out what is an id." in text
 
 
 def test_a_relaxed_result_says_how_far_it_looked_and_why():
-    from analogical._presenting import explain
     from analogical.experiments import sample
 
     X, y = sample("g2", n_features=20, n_values=3, n_rows=300, seed=0)
@@ -217,8 +230,9 @@ def test_a_relaxed_result_says_how_far_it_looked_and_why():
     assert set(result.ranking()[:2]) == {"f0", "f1"}
     assert set(result.ari.tolist()) == {2.0}
     assert result.settings.radius > 1
-    assert result.settings.reason in " ".join(repr(result).split())
-    assert "there is no pair at distance 1" in result.settings.reason
+    assert result.settings.reason == "no-pairs"
+    assert describe_radius(result) in " ".join(repr(result).split())
+    assert "there is no pair at distance 1" in describe_radius(result)
     assert "It ranks f0 and f1 highest." in explain(result) or "It ranks f1 and f0 highest." in explain(result)
     assert repr(result).splitlines()[1].split() == [
         "feature",
@@ -252,8 +266,8 @@ def test_bootstrap_of_the_relaxed_score_covers_it():
 
     X, y = sample("g2", n_features=12, n_values=3, n_rows=150, seed=1)
     result = relevance(X, y, radius="auto", bootstrap=20)
-    assert (result.ci_low[:2] <= result.ci_high[:2]).all()
-    assert result.ci_low[0] > result.ci_high[2:].mean()
+    assert (result.score_low[:2] <= result.score_high[:2]).all()
+    assert result.score_low[0] > result.score_high[2:].mean()
     again = relevance(X, y, radius="auto", bootstrap=20)
     assert again == result
 

@@ -20,7 +20,14 @@ EVERY_ROW, XOR = sample("g2", n_features=4)
 
 # The checks' random decimals hold no two rows that differ on one feature, so nothing is relevant in them.
 @pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
-@parametrize_with_checks([AnalogicalSelector(), AnalogicalSelector(k=1), AnalogicalSelector(threshold=0.5)])
+@parametrize_with_checks(
+    [
+        AnalogicalSelector(),
+        AnalogicalSelector(redundancy="keep"),
+        AnalogicalSelector(k=1),
+        AnalogicalSelector(threshold=0.5),
+    ],
+)
 def test_scikit_learns_checks(estimator, check):
     check(estimator)
 
@@ -34,7 +41,7 @@ def test_without_criteria_the_relevant_features_are_kept():
     selector = AnalogicalSelector(radius=1).fit(EVERY_ROW, XOR)
     assert selector.get_support().tolist() == [True, True, False, False]
     assert selector.scores_.tolist() == [1, 1, 0, 0]
-    assert selector.relevance_ == relevance(EVERY_ROW, XOR, confidence=None)
+    assert selector.relevance_ == relevance(EVERY_ROW, XOR, radius=1, confidence=None, redundancies=False)
     assert selector.transform(EVERY_ROW).shape == (16, 2)
 
 
@@ -150,9 +157,35 @@ def test_bad_parameters_are_refused_in_fit(options, message):
         AnalogicalSelector(**options).fit(EVERY_ROW, XOR)
 
 
+@pytest.mark.parametrize("number", [int, np.int64, np.uint8])
+def test_a_radius_may_be_a_number_of_numpy(number):
+    X, y = sample("g2", n_features=12, n_values=3, n_rows=200, seed=0)
+    selector = AnalogicalSelector(k=2, radius=number(4)).fit(X, y)
+    assert selector.relevance_.settings.radius == 4
+    assert selector.relevance_ == AnalogicalSelector(k=2, radius=4).fit(X, y).relevance_
+    assert selector.get_support(indices=True).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("radius", [4, np.int64(4)])
+def test_a_radius_above_the_features_that_are_left_is_all_of_them(radius):
+    X = np.array([(a, b, a, a) for a in (0, 1) for b in (0, 1)] * 4)
+    selector = AnalogicalSelector(radius=radius).fit(X, X[:, 0] ^ X[:, 1])
+    assert [dropped.feature for dropped in selector.dropped_] == ["x2", "x3"]
+    assert selector.relevance_.settings.radius == 2
+
+
 def test_a_column_vector_of_labels_is_flattened_with_a_warning():
     from sklearn.exceptions import DataConversionWarning
 
     with pytest.warns(DataConversionWarning):
         selector = AnalogicalSelector().fit(EVERY_ROW, XOR.reshape(-1, 1))
     assert selector.get_support(indices=True).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("options", [{"y": "y"}, {"y": "other", "sample_weight": "n"}])
+def test_the_label_and_the_weights_among_the_features_are_refused(options):
+    frame = pd.DataFrame({"a": [0, 1, 0, 1], "n": [1, 2, 1, 2], "y": [0, 1, 1, 0], "other": [1, 1, 0, 0]})
+    role = "n" if "sample_weight" in options else "y"
+    X = frame[["a", role]]
+    with pytest.raises(InputError, match=f"X has the column '{role}', which is the .*; leave it out of X"):
+        AnalogicalSelector().fit(X, frame[options["y"]], sample_weight=frame["n"] if role == "n" else None)

@@ -2,7 +2,7 @@
 
     python benchmarks/coverage/run.py intervals      coverage of the index's intervals
     python benchmarks/coverage/run.py discoveries    false discoveries and power of alpha=
-    python benchmarks/coverage/run.py audit          coverage and error rate of the audit's effect
+    python benchmarks/coverage/run.py audit          coverage and error rate of the audit's difference
     python benchmarks/coverage/run.py redundancy     dependencies reported where there are none
     python benchmarks/coverage/run.py all            all of them
     python benchmarks/coverage/run.py all --quick    a small version, to try them out; records nothing
@@ -24,8 +24,11 @@ import numpy as np
 from scipy.stats import false_discovery_control
 
 from analogical import audit, redundancies
-from analogical._uncertainty import collapse_cells, group_by_context, pair_interval, uncertainty
+from analogical._types import CodedRows
+from analogical.counting.pairs import count_pairs, sum_contexts
 from analogical.experiments import FUNCTIONS, universe
+from analogical.scoring.intervals import share_interval
+from analogical.scoring.summaries import FeatureSummary
 
 HERE = Path(__file__).parent
 SHAPES = {"10 binary": (10, 2), "7 ternary": (7, 3)}
@@ -38,13 +41,15 @@ def population(name: str, n_features: int, n_values: int, noise: float) -> tuple
     """All rows, their labels before noise, and the expected index of each feature under the noise."""
     rows = universe(n_features, n_values)
     labels = FUNCTIONS[name](rows)
-    index = np.empty(n_features)
-    for i in range(n_features):
-        cells = collapse_cells(rows, labels, np.full(n_features, n_values), None)
-        grouped = group_by_context(cells, i)
-        index[i] = grouped.changed.sum() / grouped.pairs.sum()
+    counts = count_pairs(coded(rows, labels, n_values))
+    index = counts.changed / counts.pairs
     flip = 2 * noise * (1 - noise)
     return rows, labels, index * (1 - flip) + (1 - index) * flip
+
+
+def coded(rows: Any, labels: Any, n_values: int) -> CodedRows:
+    """Rows whose features have so many values each, as the library counts them."""
+    return CodedRows(rows, labels, np.full(rows.shape[1], n_values), 2)
 
 
 def draw(rng: Any, rows: Any, labels: Any, how: str, n: int, noise: Any) -> tuple[Any, Any]:
@@ -95,19 +100,16 @@ def _intervals_of(
 ) -> Iterator[dict[str, Any]]:
     rng = np.random.default_rng([20, int(name[1]), n_values, int(100 * noise), n, *_repeat(n_draws)])
     n_features = rows.shape[1]
-    sizes = np.full(n_features, n_values)
     pairs = np.zeros((n_draws, n_features), dtype=int)
     covered = np.zeros((n_draws, n_features), dtype=bool)
     width = np.full((n_draws, n_features), np.nan)
     for t in range(n_draws):
-        cells = collapse_cells(*draw(rng, rows, labels, how, n, noise), sizes, None)
-        for i in range(n_features):
-            grouped = group_by_context(cells, i)
-            weights = cells.weights[grouped.order]
-            n_pairs, n_changed = (int((weights * k).sum()) // 2 for k in (grouped.pairs, grouped.changed))
-            if n_pairs:
-                _, low, high = pair_interval(n_pairs, n_changed, grouped.pairs, grouped.changed, weights, 0.95)
-                pairs[t, i], width[t, i] = n_pairs, high - low
+        found = sum_contexts(coded(*draw(rng, rows, labels, how, n, noise), n_values), FeatureSummary.of)
+        pairs[t] = found.counts.pairs
+        for i, summary in enumerate(found.summaries):
+            if summary is not None:
+                _, low, high = share_interval(summary.profile, n, 0.95)
+                width[t, i] = high - low
                 covered[t, i] = low - 1e-12 <= index[i] <= high + 1e-12
     for value in np.unique(index.round(9)):
         mine = np.abs(index - value) < 1e-8
@@ -164,10 +166,11 @@ def _discoveries_of(
     n_draws: int,
 ) -> dict[str, Any]:
     rng = np.random.default_rng([21, int(name[1]), n_values, len(noise), n, *_repeat(n_draws)])
-    sizes = np.full(rows.shape[1], n_values)
     shares, power, small, known = [], [], [], 0
     for _ in range(n_draws):
-        p = uncertainty(*draw(rng, rows, labels, "with repetition", n, level), sizes, None, 0.95).p_value
+        drawn = coded(*draw(rng, rows, labels, "with repetition", n, level), n_values)
+        summaries = sum_contexts(drawn, FeatureSummary.of).summaries
+        p = np.array([np.nan if summary is None else summary.deals.p_value() for summary in summaries])
         found = np.zeros(len(p), dtype=bool)
         is_known = ~np.isnan(p)
         if is_known.any():
@@ -207,11 +210,11 @@ def audit_effect(quick: bool) -> Iterator[dict[str, Any]]:
                 if label.all() or not label.any() or second.all() or not second.any():
                     continue
                 result = audit(np.column_stack([second, context]).astype(np.int64), label.astype(int), "x0", limit=0)
-                if not result.effects:
+                if not result.differences:
                     continue
-                got = result.effects[0]
+                got = result.differences[0]
                 sign = 1 if got.values == (0, 1) else -1
-                low, high = sorted((sign * got.ci_low, sign * got.ci_high))
+                low, high = sorted((sign * got.difference_low, sign * got.difference_high))
                 covered.append(low <= effect <= high)
                 width.append(high - low)
                 found.append(got.p_value <= 0.05)

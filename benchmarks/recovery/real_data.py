@@ -23,9 +23,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
-from analogical.experiments import METHODS
 from analogical.experiments.datasets import VARIABLE, Dataset, find_folder, load_dataset
-from analogical.experiments.methods import one_hot
+from analogical.rivals import METHODS, one_hot
 
 sys.path.append(str(Path(__file__).parent.parent))
 from machine import describe_machine

@@ -1,24 +1,28 @@
 """Which features decide the label, all else being equal: the Analogical Relevance Index."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from analogical._audit import Audit, Effect, audit
-from analogical._evidence import Evidence, EvidencePair, Transition, Transitions, evidence, transitions
-from analogical._redundancy import Dependency, Dropped, Redundancies, redundancies
-from analogical._relevance import NoiseFloor, Relevance, Settings, ari_score, relevance
-from analogical._tables import Table, load_table, table_names
 from analogical.errors import AnalogicalError, InputError, MissingDependencyError
 
 if TYPE_CHECKING:
+    from analogical._audit import Audit, Difference, audit
+    from analogical._comparison import Comparison, compare
+    from analogical._evidence import Evidence, EvidencePair, Transition, Transitions, evidence, transitions
+    from analogical._redundancy import Dependency, Dropped, Redundancies, redundancies
+    from analogical._relevance import NoiseFloor, Relevance, Settings, ari_score, relevance
     from analogical._selector import AnalogicalSelector
+    from analogical.datasets import BuiltInTable, load_table, table_names
 
 __all__ = [
     "AnalogicalError",
     "AnalogicalSelector",
     "Audit",
+    "BuiltInTable",
+    "Comparison",
     "Dependency",
+    "Difference",
     "Dropped",
-    "Effect",
     "Evidence",
     "EvidencePair",
     "InputError",
@@ -27,11 +31,11 @@ __all__ = [
     "Redundancies",
     "Relevance",
     "Settings",
-    "Table",
     "Transition",
     "Transitions",
     "ari_score",
     "audit",
+    "compare",
     "evidence",
     "load_table",
     "redundancies",
@@ -41,12 +45,23 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """Import scikit-learn, and with it pandas, only when its part of the library is asked for."""
-    if name == "AnalogicalSelector":
-        from analogical._selector import AnalogicalSelector
+_HOMES = {
+    "_audit": ("Audit", "Difference", "audit"),
+    "_comparison": ("Comparison", "compare"),
+    "_evidence": ("Evidence", "EvidencePair", "Transition", "Transitions", "evidence", "transitions"),
+    "_redundancy": ("Dependency", "Dropped", "Redundancies", "redundancies"),
+    "_relevance": ("NoiseFloor", "Relevance", "Settings", "ari_score", "relevance"),
+    "_selector": ("AnalogicalSelector",),
+    "datasets": ("BuiltInTable", "load_table", "table_names"),
+}
+"""Which file holds which public name; a file is imported when one of its names is asked for."""
 
-        return AnalogicalSelector
+
+def __getattr__(name: str) -> Any:
+    """Import the part of the library that a name belongs to: scikit-learn, for one, is loaded for the selector only."""
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"analogical.{home}"), name)
     if name == "__version__":
         from importlib.metadata import version
 

@@ -6,13 +6,15 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from analogical._encoding import EncodedTable, encode_table
-from analogical._originals import Originals, find_feature, plain
-from analogical._presenting import aligned, counted, percent, shortened, wrapped
-from analogical._uncertainty import Cells, Grouped, collapse_cells, group_by_context, sort_rows
-from analogical.errors import InputError
+from analogical._checks import check_limit
+from analogical._results import Result, json_ready
+from analogical._types import Bools, CodedRows, Codes, Ints, Note, Positions
+from analogical.counting.contexts import Contexts
+from analogical.counting.groups import rows_by_context
+from analogical.encoding.columns import plain
+from analogical.encoding.table import EncodedTable, encode_table
+from analogical.engines.memory import MemoryEngine
 
 __all__ = [
     "Evidence",
@@ -21,13 +23,13 @@ __all__ = [
     "Transitions",
     "evidence",
     "find_pairs",
-    "json_value",
+    "first_rows",
+    "name_pairs",
     "transitions",
 ]
 
-Codes = NDArray[np.unsignedinteger[Any]]
-Ints = NDArray[np.int64]
-Only = Callable[[int, NDArray[np.intp]], NDArray[np.bool_]]
+Only = Callable[[int, Positions], Bools]
+"""Which of some rows form a wanted pair with a row."""
 
 
 @dataclass(frozen=True)
@@ -55,18 +57,20 @@ class EvidencePair:
         """The pair in plain Python types."""
         return {
             "rows": list(self.rows),
-            "index": [json_value(name) for name in self.index],
-            "context": {name: json_value(value) for name, value in self.context},
-            "values": [json_value(value) for value in self.values],
-            "labels": [json_value(value) for value in self.labels],
+            "index": json_ready(self.index),
+            "context": {name: json_ready(value) for name, value in self.context},
+            "values": json_ready(self.values),
+            "labels": json_ready(self.labels),
             "changed": self.changed,
             "weight": self.weight,
         }
 
 
-@dataclass(frozen=True)
-class Evidence:
+@dataclass(frozen=True, eq=False, repr=False)
+class Evidence(Result):
     """Pairs of rows that differ on one feature only.
+
+    ``evidence[0]`` is the first pair, ``len(evidence)`` how many are shown.
 
     Attributes
     ----------
@@ -76,6 +80,8 @@ class Evidence:
         All such pairs, and those whose labels differ.
     pairs : tuple of EvidencePair
         The pairs asked for, changed ones first, from as many contexts as possible.
+    notes : tuple of Note
+        What was done to the table before it was counted.
     """
 
     feature: str
@@ -83,6 +89,31 @@ class Evidence:
     n_pairs: int
     n_changed: int
     pairs: tuple[EvidencePair, ...]
+    notes: tuple[Note, ...] = ()
+    backend: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def __getitem__(self, position: int) -> EvidencePair:
+        return self.pairs[position]
+
+    def records(self) -> list[dict[str, Any]]:
+        """One dictionary per pair: the two rows, the values and labels, then what the rows have in common."""
+        return [
+            {
+                "row": pair.index[0],
+                "other_row": pair.index[1],
+                "value": json_ready(pair.values[0]),
+                "other_value": json_ready(pair.values[1]),
+                "label": json_ready(pair.labels[0]),
+                "other_label": json_ready(pair.labels[1]),
+                "changed": pair.changed,
+                "weight": pair.weight,
+                "context": {name: json_ready(value) for name, value in pair.context},
+            }
+            for pair in self.pairs
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in plain Python types, ready for JSON."""
@@ -94,38 +125,10 @@ class Evidence:
             "pairs": [pair.to_dict() for pair in self.pairs],
         }
 
-    def headline(self) -> str:
-        """How many pairs there are and how many changed, in one line."""
-        if self.n_pairs == 0:
-            return f"No two rows differ on {self.feature!r} alone, so there is no evidence on it."
-        return (
-            f"{self.n_changed:,} of {counted(self.n_pairs, 'pair')} that differ on {self.feature!r} alone"
-            f" {'differs' if self.n_changed == 1 else 'differ'} in {self.label!r}"
-            f" ({percent(self.n_changed / self.n_pairs)})"
-        )
-
-    def blocks(self) -> list[tuple[str, list[tuple[str, ...]]]]:
-        """The pairs as words, brought together by context: the context once, then a line for each pair."""
-        blocks: dict[tuple[tuple[str, Any], ...], list[EvidencePair]] = {}
-        for pair in self.pairs:
-            blocks.setdefault(pair.context, []).append(pair)
-        return [(context_words(context), [self._words(pair) for pair in pairs]) for context, pairs in blocks.items()]
-
-    def _words(self, pair: EvidencePair) -> tuple[str, ...]:
-        stands_for = f"{pair.weight:,} pairs" if pair.weight > 1 else ""
-        return (
-            change_words(self.feature, pair.values),
-            change_words(self.label, pair.labels),
-            f"rows {pair.index[0]}, {pair.index[1]}",
-            stands_for,
-        )
-
-    def __repr__(self) -> str:
-        lines = [wrapped(self.headline())]
-        for context, pairs in self.blocks():
-            lines.append(wrapped(context, "  "))
-            lines += [f"  {line}" for line in aligned(pairs, [True, True, True, False])]
-        return "\n".join(lines)
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns of ``to_frame``."""
+        rows = ("row", "other_row", "value", "other_value", "label", "other_label")
+        return (*rows, "changed", "weight", "context")
 
 
 @dataclass(frozen=True)
@@ -142,13 +145,24 @@ class Transition:
         return bool(self.labels[0] != self.labels[1])
 
 
-@dataclass(frozen=True)
-class Transitions:
-    """How many pairs of a feature go from which value and label to which; the counts add up to its pairs."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Transitions(Result):
+    """How many pairs of a feature go from which value and label to which; the counts add up to its pairs.
+
+    ``transitions["red", "blue"]`` are those between two values, in either order.
+    """
 
     feature: str
     label: str
     counts: tuple[Transition, ...]
+    notes: tuple[Note, ...] = ()
+    backend: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def __getitem__(self, values: tuple[Any, Any]) -> tuple[Transition, ...]:
+        return tuple(t for t in self.counts if set(t.values) == set(values))
 
     @property
     def n_pairs(self) -> int:
@@ -160,6 +174,20 @@ class Transitions:
         """Pairs whose labels differ."""
         return sum(t.pairs for t in self.counts if t.changed)
 
+    def records(self) -> list[dict[str, Any]]:
+        """One dictionary per change of value and label."""
+        return [
+            {
+                "value": json_ready(t.values[0]),
+                "other_value": json_ready(t.values[1]),
+                "label": json_ready(t.labels[0]),
+                "other_label": json_ready(t.labels[1]),
+                "changed": t.changed,
+                "pairs": t.pairs,
+            }
+            for t in self.counts
+        ]
+
     def to_dict(self) -> dict[str, Any]:
         """Everything in plain Python types, ready for JSON."""
         return {
@@ -167,45 +195,30 @@ class Transitions:
             "label": self.label,
             "n_pairs": self.n_pairs,
             "n_changed": self.n_changed,
-            "transitions": [
-                {
-                    "values": [json_value(v) for v in t.values],
-                    "labels": [json_value(v) for v in t.labels],
-                    "changed": t.changed,
-                    "pairs": t.pairs,
-                }
-                for t in self.counts
-            ],
+            "transitions": [json_ready(t) | {"changed": t.changed} for t in self.counts],
         }
 
-    def __repr__(self) -> str:
-        if not self.counts:
-            return f"No two rows differ on {self.feature!r} alone, so it has no transitions."
-        heads = (self.feature, self.label, "pairs", "share")
-        return "\n".join(aligned([heads, *self.rows()], [True, True, False, False]))
-
-    def rows(self) -> list[tuple[str, str, str, str]]:
-        """The counts as words: change of value, change of label, pairs, share of all pairs."""
-        return [
-            (change_words("", t.values), change_words("", t.labels), f"{t.pairs:,}", percent(t.pairs / self.n_pairs))
-            for t in self.counts
-        ]
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns of ``to_frame``."""
+        return ("value", "other_value", "label", "other_label", "changed", "pairs")
 
 
 def evidence(
     X: Any,
     y: Any,
     feature: str | int,
-    limit: int | None = 10,
     *,
     weights: Any = None,
+    features: Any = None,
+    ignore: Any = None,
+    limit: int | None = 6,
     feature_names: Sequence[str] | None = None,
 ) -> Evidence:
     """The very pairs of rows that a feature's index was counted on.
 
     Parameters
     ----------
-    X, y, weights, feature_names
+    X, y, weights, features, ignore, feature_names
         As in :func:`analogical.relevance`.
     feature : str or int
         Name or position of the feature.
@@ -231,29 +244,37 @@ def evidence(
     colour=blue
       animal cat → dog  y tame → wild  rows 2, 3
     """
-    whole = isinstance(limit, int | np.integer) and not isinstance(limit, bool)
-    if limit is not None and not (whole and limit >= 1):
-        raise InputError(f"limit must be a whole number from 1, or None for all pairs, got {limit!r}.")
-    table = encode_table(X, y, weights=weights, feature_names=feature_names)
-    i = find_feature(feature, table.names)
-    originals = Originals(X, y, weights, table)
-    cells = collapse_cells(table.codes, table.labels, table.n_values, table.weights)
-    grouped = group_by_context(cells, i)
-    n_pairs, n_changed = (
-        int((cells.weights[grouped.order] * per_row).sum()) // 2 for per_row in (grouped.pairs, grouped.changed)
+    limit = check_limit(limit)
+    table = encode_table(X, y, weights=weights, features=features, ignore=ignore, feature_names=feature_names)
+    i = table.find(feature)
+    counts = MemoryEngine().sum_contexts(table.coded, len, features=[i]).counts
+    pairs = name_pairs(find_pairs(table.coded, i, limit), table, i)
+    return Evidence(
+        feature=table.names[i],
+        label=table.label,
+        n_pairs=int(counts.pairs[i]),
+        n_changed=int(counts.changed[i]),
+        pairs=pairs,
+        notes=table.notes,
+        backend=table.backend,
     )
-    pairs = name_pairs(find_pairs(table, i, limit), table, i, originals)
-    return Evidence(table.names[i], table.label, n_pairs, n_changed, pairs)
 
 
 def transitions(
-    X: Any, y: Any, feature: str | int, *, weights: Any = None, feature_names: Sequence[str] | None = None
+    X: Any,
+    y: Any,
+    feature: str | int,
+    *,
+    weights: Any = None,
+    features: Any = None,
+    ignore: Any = None,
+    feature_names: Sequence[str] | None = None,
 ) -> Transitions:
     """How many pairs go from which value and label to which, for one feature.
 
     Parameters
     ----------
-    X, y, weights, feature_names
+    X, y, weights, features, ignore, feature_names
         As in :func:`analogical.relevance`.
     feature : str or int
         Name or position of the feature.
@@ -273,39 +294,32 @@ def transitions(
     male → female  yes → no   115,965  17.7 %
     male → female  yes = yes   99,397  15.2 %
     """
-    table = encode_table(X, y, weights=weights, feature_names=feature_names)
-    i = find_feature(feature, table.names)
-    cells = collapse_cells(table.codes, table.labels, table.n_values, table.weights)
-    return Transitions(
-        table.names[i],
-        table.label,
-        count_transitions(table, i, cells, group_by_context(cells, i), Originals(X, y, weights, table)),
-    )
+    table = encode_table(X, y, weights=weights, features=features, ignore=ignore, feature_names=feature_names)
+    i = table.find(feature)
+    sums = MemoryEngine().sum_contexts(table.coded, lambda contexts: contexts, features=[i])
+    contexts = sums.summaries[i]
+    counts = () if contexts is None else _count_transitions(table, i, contexts)
+    return Transitions(table.names[i], table.label, counts, table.notes, table.backend)
 
 
-def count_transitions(
-    table: EncodedTable, i: int, cells: Cells, grouped: Grouped, originals: Originals
-) -> tuple[Transition, ...]:
+def _count_transitions(table: EncodedTable, i: int, contexts: Contexts) -> tuple[Transition, ...]:
     """Transitions of a feature, from the products of the cells of each context."""
     from scipy.sparse import csr_array
 
-    n_classes = len(table.classes)
-    n_contexts = len(grouped.starts)
-    context = np.repeat(np.arange(n_contexts), np.diff(grouped.starts, append=len(grouped.order)))
-    kind = cells.codes[grouped.order, i].astype(np.int64) * n_classes + cells.labels[grouped.order]
-    counts = csr_array(
-        (cells.weights[grouped.order], (context, kind)), shape=(n_contexts, int(table.n_values[i]) * n_classes)
-    )
-    together = (counts.T @ counts).tocoo()
-    firsts = first_rows(table.codes[:, i], int(table.n_values[i]))
-    rank = np.argsort(np.argsort(firsts))
+    n_classes, n_values = len(table.classes), int(table.n_values[i])
+    kind = contexts.values.astype(np.int64) * n_classes + contexts.labels
+    shape = (len(contexts), n_values * n_classes)
+    rows = csr_array((contexts.sizes, (contexts.owner, kind)), shape=shape)
+    times = csr_array((contexts.sizes * contexts.times[contexts.owner], (contexts.owner, kind)), shape=shape)
+    together = (rows.T @ times).tocoo()
+    rank = np.argsort(np.argsort(first_rows(table.codes[:, i], n_values)))
     (a, p), (b, q) = (np.divmod(side, n_classes) for side in together.coords)
-    forward = rank[a] < rank[b]
-    found = sorted(zip(*(x[forward].tolist() for x in (rank[a], rank[b], p, q, a, b, together.data)), strict=True))
-    words = originals.values(firsts, i)
+    order = np.lexsort((q, p, rank[b], rank[a]))
+    forward = order[rank[a[order]] < rank[b[order]]]
+    values, classes = table.columns[i].values, table.classes
     return tuple(
-        Transition((words[a], words[b]), (plain(table.classes[p]), plain(table.classes[q])), pairs)
-        for _, _, p, q, a, b, pairs in found
+        Transition((plain(values[a[k]]), plain(values[b[k]])), (classes[p[k]], classes[q[k]]), int(together.data[k]))
+        for k in forward.tolist()
     )
 
 
@@ -319,14 +333,13 @@ def first_rows(column: Codes, n_values: int) -> Ints:
 # ---------------------------------------------------------------- pairs, one at a time
 
 
-def find_pairs(table: EncodedTable, i: int, limit: int | None, only: Only | None = None) -> list[tuple[int, int]]:
-    """Pairs of encoded rows for feature i: changed ones first, in turn from each context.
+def find_pairs(rows: CodedRows, i: int, limit: int | None, only: Only | None = None) -> list[tuple[int, int]]:
+    """Pairs of rows for feature i: changed ones first, in turn from each context.
 
     With ``only``, changed pairs for which it is true: a row against an array of later ones.
     """
-    column, labels = table.codes[:, i], table.labels
-    order, new = sort_rows(table.codes, np.zeros_like(labels), table.n_values, i)
-    starts = np.flatnonzero(new)
+    column, labels = rows.codes[:, i], rows.labels
+    order, starts = rows_by_context(rows, i)
     varied = _varies(column[order], starts)
     stops = np.append(starts[1:], len(order))
     found: list[tuple[int, int]] = []
@@ -341,14 +354,14 @@ def find_pairs(table: EncodedTable, i: int, limit: int | None, only: Only | None
     return found
 
 
-def _varies(values: Codes, starts: NDArray[np.intp]) -> NDArray[np.bool_]:
+def _varies(values: Codes, starts: Positions) -> Bools:
     """Whether a context holds two different values."""
-    varies: NDArray[np.bool_] = np.minimum.reduceat(values, starts) != np.maximum.reduceat(values, starts)
+    varies: Bools = np.minimum.reduceat(values, starts) != np.maximum.reduceat(values, starts)
     return varies
 
 
 def _pairs_of(
-    rows: NDArray[np.intp], column: Codes, labels: Codes, changed: bool, only: Only | None
+    rows: Positions, column: Codes, labels: Codes, changed: bool, only: Only | None
 ) -> Iterator[tuple[int, int]]:
     """Changed, or unchanged, pairs of one context, by the first row and then the second."""
     for k, row in enumerate(rows.tolist()):
@@ -364,13 +377,13 @@ def _in_turn(streams: Iterator[Iterator[tuple[int, int]]], enough: int | None) -
     alive = []
     n_given = 0
     for stream in streams:
+        if n_given == enough:
+            return
         first = next(stream, None)
         if first is not None:
             yield first
             alive.append(stream)
             n_given += 1
-            if n_given == enough:
-                return
     while alive:
         following = []
         for stream in alive:
@@ -381,53 +394,26 @@ def _in_turn(streams: Iterator[Iterator[tuple[int, int]]], enough: int | None) -
         alive = following
 
 
-def name_pairs(
-    pairs: Sequence[tuple[int, int]], table: EncodedTable, i: int, originals: Originals
-) -> tuple[EvidencePair, ...]:
+def name_pairs(pairs: Sequence[tuple[int, int]], table: EncodedTable, i: int) -> tuple[EvidencePair, ...]:
     """Pairs of encoded rows with the user's values, names and labels."""
-    if not pairs:
-        return ()
     firsts = first_rows(table.codes[:, i], int(table.n_values[i]))
-    turned = [(r, s) if firsts[table.codes[r, i]] < firsts[table.codes[s, i]] else (s, r) for r, s in pairs]
-    left, right = ([pair[side] for pair in turned] for side in (0, 1))
+    rows = table.coded
     others = [j for j in range(len(table.names)) if j != i]
-    contexts = zip(*(originals.values(left, j) for j in others), strict=True) if others else [()] * len(pairs)
-    names = [table.names[j] for j in others]
-    weights = table.weights
-    return tuple(
-        EvidencePair(
-            rows=rows,
-            index=index,
-            context=tuple(zip(names, context, strict=True)),
-            values=values,
-            labels=(plain(table.classes[table.labels[r]]), plain(table.classes[table.labels[s]])),
-            weight=1 if weights is None else int(weights[r]) * int(weights[s]),
+
+    def name(r: int, s: int) -> EvidencePair:
+        if firsts[rows.codes[r, i]] > firsts[rows.codes[s, i]]:
+            r, s = s, r
+        row, other_row = table.positions((r, s))
+        index, other_index = table.row_names((r, s))
+        value, other_value = table.cells((r, s), i)
+        label, other_label = (table.classes[rows.labels[k]] for k in (r, s))
+        return EvidencePair(
+            rows=(row, other_row),
+            index=(index, other_index),
+            context=tuple((table.names[j], table.cells((r,), j)[0]) for j in others),
+            values=(value, other_value),
+            labels=(label, other_label),
+            weight=1 if rows.weights is None else int(rows.weights[r]) * int(rows.weights[s]),
         )
-        for (r, s), rows, index, context, values in zip(
-            turned,
-            zip(originals.positions(left), originals.positions(right), strict=True),
-            zip(originals.row_names(left), originals.row_names(right), strict=True),
-            contexts,
-            zip(originals.values(left, i), originals.values(right, i), strict=True),
-            strict=True,
-        )
-    )
 
-
-def context_words(context: Sequence[tuple[str, Any]]) -> str:
-    """A context in one line: name=value, name=value."""
-    if not context:
-        return "(no other features)"
-    return ", ".join(f"{name}={shortened(str(value), 30)}" for name, value in context)
-
-
-def change_words(name: str, two: tuple[Any, Any]) -> str:
-    """A change from one word to another, or that it stayed the same."""
-    a, b = (shortened(str(word), 24) for word in two)
-    return f"{name} {a} {'→' if two[0] != two[1] else '='} {b}".strip()
-
-
-def json_value(value: Any) -> Any:
-    """A value as a type that JSON has."""
-    value = plain(value)
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+    return tuple(name(r, s) for r, s in pairs)

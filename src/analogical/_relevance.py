@@ -1,24 +1,37 @@
 """The road from a table to its relevance: encode, count, score, and say how sure."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import asdict, dataclass, fields, replace
-from functools import partial
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from analogical._counting import collapse_rows, count_pairs, n_threads_for
-from analogical._encoding import encode_table
-from analogical._frames import frame_from_columns
+from analogical._checks import (
+    check_attribution,
+    check_choice,
+    check_confidence,
+    check_radius,
+    check_whole,
+    seed_from,
+)
 from analogical._progress import progress_line
-from analogical._redundancy import explain_silence
-from analogical._relaxed import Attribute, Radius, relax
-from analogical._scoring import Status, rank_features, score_pairs
-from analogical._uncertainty import bootstrap_rows, uncertainty
+from analogical._results import Result, entry_at, json_ready
+from analogical._types import CodedRows, Floats, Ints, Note, Positions
+from analogical.counting.counts import PairCounts
+from analogical.counting.groups import collapse_rows
+from analogical.counting.pairs import ContextSums
+from analogical.encoding.table import EncodedTable, encode_table
+from analogical.engines.base import Engine
+from analogical.engines.memory import MemoryEngine
 from analogical.errors import InputError
+from analogical.scoring.attribution import ATTRIBUTIONS, AttributionMethod
+from analogical.scoring.dependencies import find_determinants
+from analogical.scoring.index import Status, rank_features, score_pairs
+from analogical.scoring.intervals import bootstrap_rows, rate_interval, share_interval
+from analogical.scoring.radius import Radius, RadiusReason, score_within_radius
+from analogical.scoring.summaries import FeatureSummary
 
-__all__ = ["NoiseFloor", "Relevance", "Settings", "ari_score", "relevance"]
+__all__ = ["Duplicates", "NoiseFloor", "Relevance", "Settings", "ari_score", "relevance", "relevance_of"]
 
 Duplicates = Literal["count", "once"]
 
@@ -30,21 +43,27 @@ class Settings:
     duplicates: Duplicates
     weighted: bool
     """Whether rows came with frequencies."""
-    radius: int = 1
+    radius: int
     """On how many features two compared rows may differ for ``score``; at 1 it is the paper's index."""
-    reason: str = "radius 1: asked for"
+    decay: float | None
+    """What the weight of a pair falls to with each feature that it differs on; None at radius 1."""
+    reason: RadiusReason
     """Why this radius."""
-    attribution: Attribute = "noisy-or"
+    fewest_pairs: int
+    """Pairs at distance 1 of the varying feature that has the fewest."""
+    attribution: AttributionMethod
     """How pairs that differ on several features are credited to them."""
-    n_pairs_used: int = 0
+    n_pairs_used: int
     """Pairs of rows that ``score`` rests on."""
-    is_sampled: bool = False
+    is_sampled: bool
     """Whether there are more pairs within the radius, of which those used are a random sample."""
-    converged: bool = True
-    confidence: float | None = None
+    converged: bool
+    confidence: float | None
     """Level of the intervals; None if there are none."""
-    bootstrap: int | None = None
-    """Resamples of the rows that the intervals come from; None for the closed form."""
+    bootstrap: int | None
+    """Resamples of the rows that the intervals of ``score`` come from; None if there are none."""
+    redundancies: bool
+    """Whether it was looked for what determines features without pairs."""
 
 
 @dataclass(frozen=True)
@@ -53,13 +72,15 @@ class NoiseFloor:
 
     rate: float | None
     """Share of the pairs of identical rows whose labels differ; None if no row repeats."""
-    ci_low: float | None = None
-    ci_high: float | None = None
+    rate_low: float | None = None
+    rate_high: float | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Relevance:
+class Relevance(Result):
     """Relevance of every feature of a table for its label, in column order.
+
+    ``result["sex"]`` is one feature as a dictionary, ``len(result)`` the number of features.
 
     Attributes
     ----------
@@ -90,19 +111,22 @@ class Relevance:
     n_identical, n_contradictions : int
         Pairs of identical rows, and how many of them have different labels. No feature can explain
         a contradiction: it is noise, or a feature that is not in the table.
-    std_error, ci_low, ci_high : ndarray of float, or None
+    ari_std_error, ari_low, ari_high : ndarray of float, or None
         Standard error of ``ari`` and an interval for the index of the population that the rows were
-        drawn from, with rows as the independent units; NaN without pairs, None if not asked for. From a
-        bootstrap they are those of ``score``.
+        drawn from, with rows as the independent units; NaN without pairs, None if not asked for.
+    score_std_error, score_low, score_high : ndarray of float, or None
+        The same for ``score``, from a bootstrap; None if not asked for.
     p_value : ndarray of float, or None
-        Chance of at least as many changed pairs if the feature did nothing and labels were noise: if the
-        rows of each context had come by their labels in any order. NaN where no context holds a repeated
+        Probability of a difference between the values at least this large if the feature had no effect: if the
+        rows of each context had received their labels in any order. NaN where no context holds a repeated
         row and two labels, because nothing then tells the feature from noise.
     noise : NoiseFloor
         How often identical rows differ in label, with its interval; unknown if no row repeats.
     determined_by : tuple, or None
         For each feature without pairs the one or two features that determine it, so that it is redundant;
-        an empty tuple if nothing does and rows are too few, and for features with pairs.
+        an empty tuple if nothing does and rows are too few, and for features with pairs. None if not asked for.
+    notes : tuple of Note
+        What was done to the table before it was counted.
     settings : Settings
         How it was computed.
 
@@ -113,13 +137,13 @@ class Relevance:
     """
 
     names: tuple[str, ...]
-    ari: NDArray[np.float64]
-    score: NDArray[np.float64]
-    pairs: NDArray[np.int64]
-    changed: NDArray[np.int64]
-    pairs_within: NDArray[np.int64]
-    changed_within: NDArray[np.int64]
-    n_values: NDArray[np.int64]
+    ari: Floats
+    score: Floats
+    pairs: Ints
+    changed: Ints
+    pairs_within: Ints
+    changed_within: Ints
+    n_values: Ints
     status: tuple[Status, ...]
     label: str
     classes: tuple[Hashable, ...]
@@ -128,27 +152,25 @@ class Relevance:
     n_identical: int
     n_contradictions: int
     settings: Settings
+    noise: NoiseFloor
+    notes: tuple[Note, ...] = ()
     backend: str | None = None
-    std_error: NDArray[np.float64] | None = None
-    ci_low: NDArray[np.float64] | None = None
-    ci_high: NDArray[np.float64] | None = None
-    p_value: NDArray[np.float64] | None = None
-    noise: NoiseFloor = NoiseFloor(None)
+    ari_std_error: Floats | None = None
+    ari_low: Floats | None = None
+    ari_high: Floats | None = None
+    score_std_error: Floats | None = None
+    score_low: Floats | None = None
+    score_high: Floats | None = None
+    p_value: Floats | None = None
     determined_by: tuple[tuple[str, ...], ...] | None = None
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Relevance):
-            return NotImplemented
-        return all(
-            np.array_equal(mine, its, equal_nan=mine.dtype.kind == "f")
-            if isinstance(mine, np.ndarray) and isinstance(its, np.ndarray)
-            else mine is its or (not isinstance(mine, np.ndarray) and not isinstance(its, np.ndarray) and mine == its)
-            for mine, its in ((getattr(self, f.name), getattr(other, f.name)) for f in fields(self))
-        )
+    def __len__(self) -> int:
+        return len(self.names)
 
-    __hash__ = None  # type: ignore[assignment]
+    def __getitem__(self, name: str) -> dict[str, Any]:
+        return self._feature(entry_at(name, self.names, "feature"))
 
-    def order(self) -> NDArray[np.intp]:
+    def order(self) -> Positions:
         """Positions of the features, best first; the order of :meth:`ranking`."""
         return rank_features(self.score, self.pairs_within, self.n_values)
 
@@ -162,68 +184,61 @@ class Relevance:
         --------
         >>> from analogical import relevance
         >>> rows = [(0, 0, 0), (0, 1, 1), (1, 0, 0), (1, 1, 1), (1, 1, 0)]
-        >>> relevance(rows, ["a", "b", "b", "a", "b"]).ranking()
+        >>> relevance(rows, ["a", "b", "b", "a", "b"], radius=1).ranking()
         ['x0', 'x2', 'x1']
         """
         return [self.names[i] for i in self.order()]
 
-    def to_frame(self, backend: str | None = None) -> Any:
-        """One row per feature, best first, in the dataframe library that the table came in.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            Another library; pandas if the table was no dataframe.
-        """
-        rows = [self._feature(i) for i in self.order()]
-        columns = {key: [row[key] for row in rows] for key in rows[0]}
-        for key in ("score", "std_error", "ci_low", "ci_high", "p_value"):
-            columns[key] = [float("nan") if number is None else number for number in columns[key]]
-        columns["determined_by"] = [", ".join(names) for names in columns["determined_by"]]
-        return frame_from_columns(columns, backend or self.backend or "pandas")
+    def records(self) -> list[dict[str, Any]]:
+        """One dictionary per feature, best first."""
+        return [self._feature(i) for i in self.order()]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in plain Python types, ready for JSON; the features in column order."""
         return {
             "label": self.label,
-            "classes": [_plain(value) for value in self.classes],
+            "classes": json_ready(self.classes),
             "n_rows": self.n_rows,
             "n_distinct": self.n_distinct,
             "n_identical": self.n_identical,
             "n_contradictions": self.n_contradictions,
-            "noise": asdict(self.noise),
+            "noise": json_ready(self.noise),
+            "notes": json_ready(self.notes),
             "settings": asdict(self.settings),
             "features": [self._feature(i) for i in range(len(self.names))],
         }
 
     def _feature(self, i: int | np.intp) -> dict[str, Any]:
-        """One feature in plain Python types; a score without evidence is None."""
+        """One feature in plain Python types; unknown numbers are None."""
+        numbers = {name: getattr(self, name) for name in _FEATURE_NUMBERS}
         return {
             "name": self.names[i],
-            "ari": float(self.ari[i]),
-            "score": _number(self.score, i),
-            "pairs": int(self.pairs[i]),
-            "changed": int(self.changed[i]),
-            "pairs_within": int(self.pairs_within[i]),
-            "changed_within": int(self.changed_within[i]),
-            "n_values": int(self.n_values[i]),
+            **{name: None if array is None else json_ready(array[i]) for name, array in numbers.items()},
             "status": self.status[i],
-            "std_error": _number(self.std_error, i),
-            "ci_low": _number(self.ci_low, i),
-            "ci_high": _number(self.ci_high, i),
-            "p_value": _number(self.p_value, i),
             "determined_by": list(self.determined_by[i]) if self.determined_by is not None else [],
         }
 
-    def __repr__(self) -> str:
-        from analogical._presenting import as_text
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns of ``to_frame``."""
+        return ("name", *_FEATURE_NUMBERS, "status", "determined_by")
 
-        return as_text(self)
 
-    def _repr_html_(self) -> str:
-        from analogical._presenting import as_html
-
-        return as_html(self)
+_FEATURE_NUMBERS = (
+    "ari",
+    "score",
+    "pairs",
+    "changed",
+    "pairs_within",
+    "changed_within",
+    "n_values",
+    "ari_std_error",
+    "ari_low",
+    "ari_high",
+    "score_std_error",
+    "score_low",
+    "score_high",
+    "p_value",
+)
 
 
 def relevance(
@@ -231,48 +246,59 @@ def relevance(
     y: Any,
     *,
     weights: Any = None,
-    radius: Radius = 1,
-    attribution: Attribute = "noisy-or",
+    features: Any = None,
+    ignore: Any = None,
+    radius: Radius = "auto",
+    attribution: AttributionMethod = "noisy-or",
     duplicates: Duplicates = "count",
     confidence: float | None = 0.95,
     bootstrap: int | None = None,
-    random_state: int | None = 0,
+    redundancies: bool = True,
+    random_state: Any = 0,
     progress: bool = False,
     feature_names: Sequence[str] | None = None,
     n_jobs: int | None = None,
 ) -> Relevance:
     """Relevance of every feature for the label: how often it alone changes the label.
 
-    Two rows that differ on one feature only are a natural experiment: if their labels differ, that
-    feature mattered. The index of a feature is the share of such pairs whose labels differ.
+    Rows that differ on one feature only are compared: if their labels differ, that feature may have mattered.
+    The index of a feature is the share of such pairs whose labels differ.
 
     Parameters
     ----------
     X : dataframe, 2-d array or list of rows
         A categorical table: pandas, polars or pyarrow; numpy of integers, booleans, strings or objects;
         rows as lists or tuples. Values are compared for equality only, so their coding does not matter.
-    y : array-like of shape (rows,) or str
-        The label, of any hashable kind and with two or more classes; or the name of a column of ``X``.
-    weights : array-like of whole numbers, or str, optional
+    y : array-like of shape (rows,), or name of a column
+        The label, of any hashable kind and with two or more classes; or the name of a column of ``X``. A column of
+        ``X`` that has the name of ``y`` and the same values is not a feature; ``notes`` says so.
+    weights : array-like of whole numbers, or name of a column, optional
         How many rows each row stands for, so that a table of counts needs no expanding; or the name of
-        a column of ``X``. A row with weight 0 is no row.
+        a column of ``X``. A row with weight 0 is not a row.
+    features : names of columns, optional
+        The features; all columns but the label and the weights if not given.
+    ignore : names of columns, optional
+        Columns that are not features, such as ids and time stamps; instead of ``features``.
     radius : int or "auto"
         On how many features two rows may differ and still be compared for ``score``. 1 is the paper's index; on
         wide tables hardly any rows differ on one feature only, and ``"auto"`` looks further, near pairs weighing
-        more, as far as the table needs; ``settings.reason`` says why. ``ari`` is always the paper's index.
+        more, as far as the table needs; ``settings.reason`` says why. A larger number leaves out the pairs beyond it.
+        ``ari`` is always the paper's index.
     attribution : {"noisy-or", "share"}
         Whom to credit when the rows of a pair differ on several features: the flip probabilities that explain
-        all pairs best if each feature flips the label on its own, or every differing feature alike.
+        all pairs best if each feature flips the label on its own, or every differing feature alike, all pairs weighing
+        the same.
     duplicates : {"count", "once"}
         Whether identical rows with the same label count with their multiplicity, or once: the paper's
         formal reading, in which a sample is a set. Identical rows never form a pair.
     confidence : float or None
-        Level of the intervals, between 0 and 1; None leaves out intervals, p-values and the search for
-        what makes features redundant.
+        Level of the intervals, between 0 and 1; None leaves out intervals and p-values.
     bootstrap : int, optional
-        Take standard errors and intervals of ``score`` from this many resamples of the rows instead of the closed
-        form: slower by that factor, and an interval without width where every resample agrees.
-    random_state : int or None
+        Add standard errors and intervals of ``score`` from this many resamples of the rows: slower by that factor, and
+        an interval without width where every resample agrees.
+    redundancies : bool
+        Look for the features that determine those without pairs.
+    random_state : int, RandomState or None
         Seed of the resamples and, past the limits of the search beyond radius 1, of the sample of pairs; None draws
         anew each time.
     progress : bool
@@ -295,10 +321,9 @@ def relevance(
 
     Notes
     -----
-    The cost is one grouping of the rows per feature, never a comparison of all pairs, and about one more
-    for the intervals. The counts are exact whole numbers, divided once. The interval is Wilson's, on as
-    many independent pairs as the jackknife over rows is worth. The index says nothing about a feature
-    without pairs (its ``ari`` is 2, its ``score`` NaN): other features determine it, and ``determined_by``
+    The cost is one grouping of the rows per feature, never a comparison of all pairs. Intervals are Wilson's intervals
+    on as many independent pairs as the jackknife over rows is worth. The index says nothing about a feature
+    without pairs (its ``ari`` is 2, its ``score`` at radius 1 NaN): other features determine it, and ``determined_by``
     names them, or there are too few rows.
 
     Examples
@@ -315,95 +340,147 @@ def relevance(
     c        0.000  0.000-0.490      4        0  -  irrelevant
     Noise floor: unknown, because no row repeats.
     """
-    if duplicates not in ("count", "once"):
-        raise InputError(f'duplicates must be "count" or "once", got {duplicates!r}.')
-    check_confidence(confidence)
-    _check_bootstrap(bootstrap, confidence)
-    table = encode_table(X, y, weights=weights, feature_names=feature_names)
-    _check_radius(radius, attribution, len(table.names))
-    codes, labels, counts = table.codes, table.labels, table.weights
-    n_rows = len(codes) if counts is None else int(counts.sum())
-    once = duplicates == "once"
-    if once:
-        firsts = collapse_rows(codes, labels, table.n_values)
-        codes, labels, counts = codes[firsts], labels[firsts], None
-    counted = count_pairs(codes, labels, table.n_values, len(table.classes), counts, n_jobs=n_jobs)
-    scores = score_pairs(counted, table.n_values)
-    relax_rows = partial(
-        relax,
+    level = check_confidence(confidence)
+    if bootstrap is not None:
+        bootstrap = check_whole("bootstrap", bootstrap, low=2, about=" (resamples)", other=", or None")
+        if level is None:
+            raise InputError("bootstrap needs a level for its intervals: give confidence, such as 0.95, not None.")
+    table = encode_table(X, y, weights=weights, features=features, ignore=ignore, feature_names=feature_names)
+    return relevance_of(
+        table,
+        MemoryEngine(n_jobs),
         radius=radius,
         attribution=attribution,
-        random_state=random_state,
-        n_jobs=n_threads_for(n_jobs, codes.size),
+        duplicates=duplicates,
+        confidence=level,
+        bootstrap=bootstrap,
+        redundancies=redundancies,
+        seed=seed_from(random_state),
+        progress=progress,
     )
-    relaxed = relax_rows(codes, labels, counts, counted, progress=progress_line("comparing rows") if progress else None)
+
+
+def relevance_of(
+    table: EncodedTable,
+    engine: Engine,
+    *,
+    radius: Radius = "auto",
+    attribution: AttributionMethod = "noisy-or",
+    duplicates: Duplicates = "count",
+    confidence: float | None = 0.95,
+    bootstrap: int | None = None,
+    redundancies: bool = True,
+    seed: int | None = 0,
+    progress: bool = False,
+) -> Relevance:
+    """The road after encoding: counts, index, score, intervals and tests, what makes features redundant."""
+    check_choice("duplicates", duplicates, ("count", "once"))
+    check_attribution(attribution, tuple(ATTRIBUTIONS))
+    radius = check_radius(radius, len(table.names))
+    rows = collapse_rows(table.coded) if duplicates == "once" else table.coded
+    sums = None if confidence is None else engine.sum_contexts(rows, FeatureSummary.of)
+    counts = engine.count_pairs(rows) if sums is None else sums.counts
+    index = score_pairs(counts, table.n_values)
+    show = progress_line("comparing rows") if progress else None
+    score = score_within_radius(
+        engine, rows, counts, radius=radius, attribution=attribution, random_state=seed, progress=show
+    )
     result = Relevance(
         names=table.names,
-        ari=scores.ari,
-        score=relaxed.score,
-        pairs=counted.pairs,
-        changed=counted.changed,
-        pairs_within=relaxed.pairs,
-        changed_within=relaxed.changed,
+        ari=index.ari,
+        score=score.score,
+        pairs=counts.pairs,
+        changed=counts.changed,
+        pairs_within=score.pairs,
+        changed_within=score.changed,
         n_values=table.n_values,
-        status=scores.status,
+        status=index.status,
         label=table.label,
         classes=table.classes,
-        n_rows=n_rows,
-        n_distinct=counted.n_distinct,
-        n_identical=counted.n_identical,
-        n_contradictions=counted.n_contradictions,
+        n_rows=table.coded.n_rows,
+        n_distinct=counts.n_distinct,
+        n_identical=counts.n_identical,
+        n_contradictions=counts.n_contradictions,
         settings=Settings(
             duplicates=duplicates,
-            weighted=weights is not None,
-            radius=relaxed.radius,
-            reason=relaxed.reason,
+            weighted=table.weights is not None,
+            radius=score.radius,
+            decay=score.decay,
+            reason=score.reason,
+            fewest_pairs=score.fewest_pairs,
             attribution=attribution,
-            n_pairs_used=relaxed.n_pairs_used,
-            is_sampled=relaxed.is_sampled,
-            converged=relaxed.converged,
+            n_pairs_used=score.n_pairs_used,
+            is_sampled=score.is_sampled,
+            converged=score.converged,
             confidence=confidence,
             bootstrap=bootstrap,
+            redundancies=redundancies,
         ),
+        noise=_noise(counts, sums, confidence, duplicates),
+        notes=table.notes,
         backend=table.backend,
-        noise=NoiseFloor(counted.n_contradictions / counted.n_identical if counted.n_identical and not once else None),
     )
-    if confidence is None:
-        return result
-    # Rows counted once are no independent draws any more, so they cannot be tested against noise.
-    sure = uncertainty(codes, labels, table.n_values, counts, confidence, pairs=counted.pairs, test=not once)
-    if bootstrap is not None:
-
-        def score_weighted(row_weights: NDArray[np.int64]) -> NDArray[np.float64]:
-            drawn = row_weights > 0
-            rows = codes[drawn], labels[drawn]
-            again = count_pairs(*rows, table.n_values, len(table.classes), row_weights[drawn])
-            return relax_rows(*rows, row_weights[drawn], again).score
-
-        std_error, low, high = bootstrap_rows(
-            score_weighted, len(codes) if counts is None else counts, bootstrap, confidence, random_state, progress
+    if sums is not None and confidence is not None:
+        # Rows counted once are not independent draws any more, so they cannot be tested against noise.
+        result = _with_intervals(result, sums, confidence, test=duplicates == "count")
+    if bootstrap is not None and confidence is not None:
+        options = {"radius": radius, "attribution": attribution, "random_state": seed}
+        drawn = bootstrap_rows(
+            _Rescore(engine, rows, options), rows.weights_or_ones(), bootstrap, confidence, seed, progress
         )
-        sure = replace(sure, std_error=std_error, ci_low=low, ci_high=high)
-    silent = [i for i, status in enumerate(scores.status) if status == "no-pairs"]
-    why = explain_silence(codes, table.n_values, counts, silent)
-    return replace(
-        result,
-        std_error=sure.std_error,
-        ci_low=sure.ci_low,
-        ci_high=sure.ci_high,
-        p_value=sure.p_value,
-        noise=result.noise
-        if result.noise.rate is None
-        else replace(result.noise, ci_low=sure.noise_low, ci_high=sure.noise_high),
-        determined_by=tuple(tuple(table.names[j] for j in why.get(i, ())) for i in range(len(table.names))),
-    )
+        result = replace(result, score_std_error=drawn[0], score_low=drawn[1], score_high=drawn[2])
+    if redundancies:
+        silent = [i for i, status in enumerate(index.status) if status == "no-pairs"]
+        by = find_determinants(rows, silent)
+        names = table.names
+        result = replace(result, determined_by=tuple(tuple(names[j] for j in by.get(i, ())) for i in range(len(names))))
+    return result
 
 
-def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> NDArray[np.float64]:
-    """Score of every feature, as a score function for scikit-learn's univariate selectors.
+@dataclass(frozen=True)
+class _Rescore:
+    """Scores of a resample of the rows, from how often each was drawn."""
 
-    For ``SelectKBest``, ``SelectPercentile`` and ``GenericUnivariateSelect``. A feature without evidence
-    scores NaN, which those selectors rank last.
+    engine: Engine
+    rows: CodedRows
+    options: dict[str, Any]
+
+    def __call__(self, times: Ints) -> Floats:
+        drawn = self.rows.weighted(times).take(np.flatnonzero(times))
+        return score_within_radius(self.engine, drawn, self.engine.count_pairs(drawn), **self.options).score
+
+
+def _noise(
+    counts: PairCounts, sums: ContextSums[FeatureSummary] | None, confidence: float | None, duplicates: Duplicates
+) -> NoiseFloor:
+    """How often identical rows differ in label, unknown if none repeats or repeats were counted once."""
+    if not counts.n_identical or duplicates == "once":
+        return NoiseFloor(None)
+    rate = counts.n_contradictions / counts.n_identical
+    if sums is None or confidence is None:
+        return NoiseFloor(rate)
+    return NoiseFloor(rate, *rate_interval(sums.repeats, counts.n_rows, confidence))
+
+
+def _with_intervals(
+    result: Relevance, sums: ContextSums[FeatureSummary], confidence: float, *, test: bool
+) -> Relevance:
+    """The result with standard errors, intervals and p-values of the features that have pairs."""
+    std_error, low, high, p_value = (np.full(len(result.names), np.nan) for _ in range(4))
+    for i, summary in enumerate(sums.summaries):
+        if summary is not None:
+            std_error[i], low[i], high[i] = share_interval(summary.profile, sums.counts.n_rows, confidence)
+            if test:
+                p_value[i] = summary.deals.p_value()
+    return replace(result, ari_std_error=std_error, ari_low=low, ari_high=high, p_value=p_value)
+
+
+def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:
+    """The exact index of every feature, as a score function for scikit-learn's univariate selectors.
+
+    For ``SelectKBest``, ``SelectPercentile`` and ``GenericUnivariateSelect``. It looks at distance 1 only, as the paper
+    does: a feature without pairs scores NaN, which those selectors rank last. On wide tables, where hardly any
+    feature has pairs, use :class:`analogical.AnalogicalSelector`, which looks further.
 
     Examples
     --------
@@ -414,41 +491,5 @@ def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> NDArray[np.float6
     >>> SelectKBest(ari_score, k=2).fit(X, X[:, 0] ^ X[:, 2]).get_support()
     array([ True, False,  True])
     """
-    return relevance(X, y, confidence=None, n_jobs=n_jobs).score
-
-
-def _check_radius(radius: Any, attribution: Any, n_features: int) -> None:
-    whole = isinstance(radius, int | np.integer) and not isinstance(radius, bool)
-    if not (radius == "auto" or (whole and 1 <= radius <= n_features)):
-        raise InputError(
-            f"radius must be a whole number from 1 to {n_features} (the table has {n_features} features) or"
-            f' "auto", got {radius!r}.'
-        )
-    if attribution not in ("noisy-or", "share"):
-        raise InputError(f'attribution must be "noisy-or" or "share", got {attribution!r}.')
-
-
-def check_confidence(confidence: Any) -> None:
-    """Refuse a level that is no share."""
-    number = isinstance(confidence, int | float | np.number) and not isinstance(confidence, bool)
-    if not (confidence is None or (number and 0 < confidence < 1)):
-        raise InputError(f"confidence must be a number between 0 and 1, such as 0.95, or None, got {confidence!r}.")
-
-
-def _check_bootstrap(bootstrap: Any, confidence: float | None) -> None:
-    whole = isinstance(bootstrap, int | np.integer) and not isinstance(bootstrap, bool)
-    if bootstrap is not None and not (whole and bootstrap >= 2):
-        raise InputError(f"bootstrap must be a whole number of resamples from 2, or None, got {bootstrap!r}.")
-    if bootstrap is not None and confidence is None:
-        raise InputError("bootstrap needs a level for its intervals: give confidence, such as 0.95, instead of None.")
-
-
-def _number(numbers: NDArray[np.float64] | None, i: int | np.intp) -> float | None:
-    """A number as JSON has it: None where it is unknown or was not asked for."""
-    return None if numbers is None or np.isnan(numbers[i]) else float(numbers[i])
-
-
-def _plain(value: Hashable) -> Any:
-    """A label as a type that JSON has."""
-    value = value.item() if isinstance(value, np.generic) else value
-    return value if isinstance(value, bool | int | float | str) else str(value)
+    table = encode_table(X, y)
+    return score_pairs(MemoryEngine(n_jobs).count_pairs(table.coded), table.n_values).score

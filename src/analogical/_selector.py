@@ -4,16 +4,22 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from analogical._encoding import encode_table, is_frame, unknown_column
-from analogical._redundancy import Dropped, Resolution, resolve
-from analogical._relaxed import Attribute, Radius
-from analogical._relevance import Duplicates, Relevance, relevance
+from analogical._checks import check_choice, check_number, check_whole, is_whole, seed_from
+from analogical._redundancy import Dropped, name_dropped
+from analogical._relevance import Duplicates, Relevance, relevance_of
+from analogical._types import Bools, Floats, Positions
+from analogical.encoding.choosing import unknown_column
+from analogical.encoding.frames import is_frame
+from analogical.encoding.table import EncodedTable, encode_table
+from analogical.engines.memory import MemoryEngine
 from analogical.errors import InputError
+from analogical.scoring.attribution import AttributionMethod
+from analogical.scoring.dependencies import Resolution, resolve
+from analogical.scoring.radius import Radius
 
 __all__ = ["AnalogicalSelector"]
 
@@ -93,11 +99,11 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         threshold: float | None = None,
         alpha: float | None = None,
         radius: Radius = "auto",
-        attribution: Attribute = "noisy-or",
+        attribution: AttributionMethod = "noisy-or",
         redundancy: Redundancy = "resolve",
         priority: Sequence[str] | None = None,
         duplicates: Duplicates = "count",
-        random_state: int | None = 0,
+        random_state: Any = 0,
         n_jobs: int | None = None,
     ) -> None:
         self.k = k
@@ -123,36 +129,45 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         sample_weight : array-like of whole numbers, optional
             How many rows each row stands for.
         """
-        _check_k(self.k)
-        _check_threshold(self.threshold)
-        _check_alpha(self.alpha)
-        if self.redundancy not in ("resolve", "keep"):
-            raise InputError(f'redundancy must be "resolve" or "keep", got {self.redundancy!r}.')
+        self._check_parameters()
         if is_frame(X):
             validate_data(self, X, skip_check_array=True)
         else:
             X, y = validate_data(self, X, _one_column(y), dtype=None)
         names = self._names()
-        resolution = self._resolve(X, y, sample_weight, names)
-        self.dropped_: tuple[Dropped, ...] = resolution.named(names)
-        self._kept: NDArray[np.intp] = np.array(resolution.kept, dtype=np.intp)
-        self.relevance_: Relevance = relevance(
-            X if not resolution.dropped else _take_columns(X, resolution.kept),
-            y,
-            weights=sample_weight,
-            radius=_within(self.radius, len(resolution.kept)),
+        first = _check_priority(self.priority, names)
+        table = encode_table(X, y, weights=sample_weight, feature_names=None if is_frame(X) else names)
+        _refuse_role_in_features(table)
+        engine = MemoryEngine(self.n_jobs)
+        resolution = self._resolve(table, engine, first)
+        remaining = resolution.remaining
+        self.dropped_: tuple[Dropped, ...] = name_dropped(resolution.left_out, names)
+        self._remaining: Positions = np.array(remaining, dtype=np.intp)
+        self.relevance_: Relevance = relevance_of(
+            table.select(remaining) if resolution.left_out else table,
+            engine,
+            radius=min(self.radius, len(remaining)) if is_whole(self.radius) else self.radius,
             attribution=self.attribution,
             duplicates=self.duplicates,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
+            seed=seed_from(self.random_state),
             confidence=None if self.alpha is None else 0.95,
-            feature_names=[names[i] for i in resolution.kept],
+            redundancies=False,
         )
-        self.scores_: NDArray[np.float64] = self._spread(self.relevance_.score)
+        self.scores_: Floats = self._spread(self.relevance_.score)
         if self.relevance_.p_value is not None:
-            self.pvalues_: NDArray[np.float64] = self._spread(self.relevance_.p_value)
+            self.pvalues_: Floats = self._spread(self.relevance_.p_value)
             _refuse_unknown_noise(self.pvalues_, self.alpha, self.duplicates, len(self.relevance_.names))
         return self
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that cannot be meant."""
+        if not (self.k is None or self.k == "all"):
+            check_whole("k", self.k, low=1, other=', "all" or None')
+        if self.threshold is not None:
+            check_number("threshold", self.threshold, expected="a number from 0 to 1 or None", ends=True)
+        if self.alpha is not None:
+            check_number("alpha", self.alpha, expected="a number between 0 and 1, such as 0.05, or None")
+        check_choice("redundancy", self.redundancy, ("resolve", "keep"))
 
     def _names(self) -> list[str]:
         """Names of the columns, as ``get_feature_names_out`` gives them."""
@@ -160,26 +175,24 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             return [str(name) for name in self.feature_names_in_]
         return [f"x{i}" for i in range(self.n_features_in_)]
 
-    def _resolve(self, X: Any, y: Any, sample_weight: Any, names: list[str]) -> Resolution:
-        """Columns to keep; all of them unless redundancy is to be resolved."""
-        first = _check_priority(self.priority, names)
-        everything = Resolution(kept=tuple(range(len(names))), dropped=())
+    def _resolve(self, table: EncodedTable, engine: MemoryEngine, first: list[int]) -> Resolution:
+        """Columns to use; all of them unless redundancy is to be resolved."""
+        everything = Resolution(remaining=tuple(range(len(table.names))))
         if self.redundancy == "keep":
             return everything
-        table = encode_table(X, y, weights=sample_weight)
-        order = [*first, *(i for i in range(len(names)) if i not in first)]
-        resolution = resolve(table.codes, table.labels, table.n_values, table.weights, order)
-        return resolution if any(why != "constant" for _, why, _, _ in resolution.dropped) else everything
+        order = [*first, *(i for i in range(len(table.names)) if i not in first)]
+        resolution = resolve(engine, table.coded, order)
+        return resolution if any(item.reason != "constant" for item in resolution.left_out) else everything
 
-    def _spread(self, of_kept: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Numbers of the kept features, at their places among all features; NaN for the dropped ones."""
+    def _spread(self, of_remaining: Floats) -> Floats:
+        """Numbers of the features used, at their places among all features; NaN for the dropped ones."""
         spread = np.full(self.n_features_in_, np.nan)
-        spread[self._kept] = of_kept
+        spread[self._remaining] = of_remaining
         return spread
 
-    def _get_support_mask(self) -> NDArray[np.bool_]:
+    def _get_support_mask(self) -> Bools:
         check_is_fitted(self)
-        order = self._kept[self.relevance_.order()]
+        order = self._remaining[self.relevance_.order()]
         if self.alpha is not None:
             order = order[_discoveries(self.pvalues_[order], self.alpha)]
         if self.threshold is not None:
@@ -192,7 +205,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         mask[order] = True
         return mask
 
-    def _is_relevant(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def _is_relevant(self, scores: Floats) -> Bools:
         """Above 0 at distance 1; beyond, where hardly any score is exactly 0, at least the mean."""
         with np.errstate(invalid="ignore"):
             above = scores > 0
@@ -208,29 +221,6 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _within(radius: Radius, n_features: int) -> Radius:
-    """The radius on a table that has lost redundant features: at most what is left."""
-    return min(radius, n_features) if isinstance(radius, int) else radius
-
-
-def _check_k(k: Any) -> None:
-    whole = isinstance(k, int | np.integer) and not isinstance(k, bool)
-    if not (k is None or k == "all" or (whole and k >= 1)):
-        raise InputError(f'k must be a whole number from 1, "all" or None, got {k!r}.')
-
-
-def _check_threshold(threshold: Any) -> None:
-    number = isinstance(threshold, int | float | np.number) and not isinstance(threshold, bool)
-    if not (threshold is None or (number and 0 <= threshold <= 1)):
-        raise InputError(f"threshold must be a number from 0 to 1 or None, got {threshold!r}.")
-
-
-def _check_alpha(alpha: Any) -> None:
-    number = isinstance(alpha, int | float | np.number) and not isinstance(alpha, bool)
-    if not (alpha is None or (number and 0 < alpha < 1)):
-        raise InputError(f"alpha must be a number between 0 and 1, such as 0.05, or None, got {alpha!r}.")
-
-
 def _check_priority(priority: Any, names: Sequence[str]) -> list[int]:
     """Positions of the wanted features, in their order."""
     if priority is None:
@@ -243,7 +233,15 @@ def _check_priority(priority: Any, names: Sequence[str]) -> list[int]:
     return [names.index(name) for name in dict.fromkeys(priority)]
 
 
-def _refuse_unknown_noise(pvalues: NDArray[np.float64], alpha: Any, duplicates: str, n_features: int) -> None:
+def _refuse_role_in_features(table: EncodedTable) -> None:
+    """The label and the weights are not features, and a selector must not choose them."""
+    for note in table.notes:
+        if note.kind in ("label-taken-out", "weights-taken-out"):
+            what = note.kind.removesuffix("-taken-out")
+            raise InputError(f"X has the column {note.columns[0]!r}, which is the {what}; leave it out of X.")
+
+
+def _refuse_unknown_noise(pvalues: Floats, alpha: Any, duplicates: str, n_features: int) -> None:
     if np.isnan(pvalues).all():
         once = duplicates == "once"
         why = "repeated rows were counted once" if once else "no row repeats where two rows differ on one feature only"
@@ -254,7 +252,7 @@ def _refuse_unknown_noise(pvalues: NDArray[np.float64], alpha: Any, duplicates: 
         )
 
 
-def _discoveries(pvalues: NDArray[np.float64], alpha: float) -> NDArray[np.bool_]:
+def _discoveries(pvalues: Floats, alpha: float) -> Bools:
     """Which p-values pass the control of the false discovery rate; unknown ones do not."""
     from scipy.stats import false_discovery_control
 
@@ -262,15 +260,6 @@ def _discoveries(pvalues: NDArray[np.float64], alpha: float) -> NDArray[np.bool_
     known = ~np.isnan(pvalues)
     found[known] = false_discovery_control(pvalues[known]) <= alpha
     return found
-
-
-def _take_columns(X: Any, columns: Sequence[int]) -> Any:
-    """Some columns of a dataframe or an array, by position."""
-    if is_frame(X):
-        import narwhals.stable.v2 as nw
-
-        return nw.from_native(X, eager_only=True)[:, list(columns)].to_native()
-    return X[:, list(columns)]
 
 
 def _one_column(y: Any) -> Any:

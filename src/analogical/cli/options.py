@@ -4,7 +4,21 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["Confidence", "Csv", "File", "Header", "Ignore", "Json", "Label", "Separator", "Weights", "columns_of"]
+__all__ = [
+    "Confidence",
+    "Csv",
+    "Features",
+    "File",
+    "Header",
+    "Ignore",
+    "Json",
+    "Label",
+    "Limit",
+    "Seed",
+    "Separator",
+    "Weights",
+    "refuse_two_formats",
+]
 
 File = Annotated[
     str,
@@ -22,6 +36,14 @@ Weights = Annotated[
     str | None,
     typer.Option(metavar="COL", help="Column that says how many rows each row stands for.", show_default=False),
 ]
+Features = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLS",
+        help="Columns to use as features, separated by commas; all but the label and the weights if not given.",
+        show_default=False,
+    ),
+]
 Ignore = Annotated[
     str | None,
     typer.Option(
@@ -32,6 +54,8 @@ Ignore = Annotated[
     ),
 ]
 Confidence = Annotated[float, typer.Option(help="Level of the intervals.")]
+Limit = Annotated[int, typer.Option(help="How many pairs to show.")]
+Seed = Annotated[int, typer.Option(help="Seed; the same seed gives the same numbers.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON, in the order of the table's columns.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Print CSV, best feature first.")]
 Separator = Annotated[
@@ -41,6 +65,9 @@ Separator = Annotated[
 Header = Annotated[bool, typer.Option(help="Whether the first line of a text file names the columns.")]
 
 
-def columns_of(names: str | None) -> tuple[str, ...]:
-    """Column names that were given with commas between them."""
-    return tuple(name.strip() for name in names.split(",")) if names else ()
+def refuse_two_formats(as_json: bool, as_csv: bool) -> None:
+    """Only one of the formats for machines can be printed."""
+    if as_json and as_csv:
+        from analogical.errors import InputError
+
+        raise InputError("--json and --csv exclude each other; give one of them.")

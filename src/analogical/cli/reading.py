@@ -1,28 +1,17 @@
-"""A file, a stream or a built-in table to a dataframe, or one sentence on why it cannot be read."""
+"""What was typed to a table with its columns settled: which is the label, which are weights and which are left out."""
 
-import csv
-import gzip
-import io
-import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import polars as pl
-
-from analogical._encoding import unknown_column
-from analogical._tables import WEIGHTS, load_table, table_names
+from analogical.datasets import WEIGHTS, load_table, table_names
+from analogical.encoding.choosing import unknown_column
 from analogical.errors import InputError
 
-__all__ = ["Source", "read_source"]
+if TYPE_CHECKING:
+    import polars as pl
 
-_SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": ","}
-_READERS = {
-    ".parquet": pl.read_parquet,
-    ".pq": pl.read_parquet,
-    ".arrow": pl.read_ipc,
-    ".feather": pl.read_ipc,
-    ".ipc": pl.read_ipc,
-}
+__all__ = ["Source", "read_source", "refuse_role"]
 
 
 @dataclass(frozen=True)
@@ -30,11 +19,27 @@ class Source:
     """What was read and how its columns are used."""
 
     title: str
-    frame: pl.DataFrame
+    frame: "pl.DataFrame"
     label: str
     weights: str | None
+    features: list[str] | None
+    """Columns asked for; None for all."""
     notes: tuple[str, ...]
     """Choices that were made for the user, to be said next to the result."""
+
+    @property
+    def data(self) -> tuple[Any, str]:
+        """Table and label, as every function of the library takes them."""
+        return self.frame, self.label
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Weights and features, as every function of the library takes them."""
+        return {"weights": self.weights, "features": self.features}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Title and notes, for JSON."""
+        return {"title": self.title, "label": self.label, "notes": list(self.notes)}
 
 
 def read_source(
@@ -42,137 +47,59 @@ def read_source(
     *,
     label: str | None = None,
     weights: str | None = None,
-    ignore: tuple[str, ...] = (),
+    features: str | None = None,
+    ignore: str | None = None,
     separator: str | None = None,
     header: bool = True,
 ) -> Source:
-    """Read a table and settle which column is the label, which are weights and which are left out."""
+    """Read a table and settle the roles of its columns."""
     notes: list[str] = []
+    left_out = _split(ignore)
+    if features is not None and ignore is not None:
+        raise InputError("--features and --ignore exclude each other; give one of them.")
     if file in table_names() and not Path(file).exists():
         table = load_table(file)
-        if weights not in (None, WEIGHTS) or WEIGHTS in ignore:
+        if weights not in (None, WEIGHTS) or WEIGHTS in left_out:
             raise InputError(
                 f"The built-in table {file} is counted by its column {WEIGHTS!r}, which stays its weights."
             )
         frame, weights = table.to_frame("polars"), WEIGHTS
         title, default_label = f"built-in table {file}", table.label
     else:
-        frame = _read_file(file, separator, header)
+        from analogical.files import read_file
+
+        frame = read_file(file, separator, header)
         title = "standard input" if file == "-" else file
         default_label = frame.columns[-1]
         if label is None:
             notes.append(f"label: the last column, {default_label!r}; name another with --label")
     label = default_label if label is None else label
-    for column, role in (
-        (label, "--label"),
-        (weights, "--weights"),
-        *((name, "--ignore") for name in ignore),
-    ):
+    named = [(label, "--label"), (weights, "--weights"), *((name, "--ignore") for name in left_out)]
+    for column, option in (*named, *((name, "--features") for name in _split(features))):
         if column is not None and column not in frame.columns:
-            raise unknown_column(column, frame.columns, role)
-    if label in ignore or label == weights:
+            raise unknown_column(column, frame.columns, option)
+    if label in left_out or label == weights:
         raise InputError(f"The column {label!r} is the label and cannot be ignored or hold the weights.")
-    if weights in ignore:
+    if weights in left_out:
         raise InputError(f"The column {weights!r} holds the weights and cannot be ignored, too.")
-    if ignore:
-        frame = frame.drop(ignore)
-        notes.append(f"ignored: {', '.join(ignore)}")
+    if left_out:
+        frame = frame.drop(left_out)
+        notes.append(f"ignored: {', '.join(left_out)}")
     if weights is not None:
-        frame = frame.with_columns(_numbers(frame[weights]))
-    return Source(title, frame, label, weights, tuple(notes))
+        from analogical.files import as_numbers
+
+        frame = frame.with_columns(as_numbers(frame[weights]))
+    return Source(title, frame, label, weights, _split(features) or None, tuple(notes))
 
 
-def _read_file(file: str, separator: str | None, header: bool) -> pl.DataFrame:
-    path = Path(file)
-    suffix = path.suffix.lower()
-    if file == "-":
-        return _parse_text(sys.stdin.buffer.read(), "standard input", separator or ",", header)
-    if not path.exists():
-        raise InputError(
-            f"There is no file {file!r}; give a CSV, TSV, Parquet or Arrow file, - for standard input, or a"
-            f" built-in table ({', '.join(table_names())})."
-        )
-    if path.is_dir():
-        raise InputError(f"{file!r} is a directory; give one file.")
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{file!r} cannot be read: {error.strerror}.") from None
-    if not content:
-        raise InputError(f"{file!r} is empty; give a file with a header and rows.")
-    if suffix in _READERS:
-        try:
-            return _READERS[suffix](io.BytesIO(content))
-        except Exception as error:
-            reason = str(error).splitlines()[0]
-            raise InputError(
-                f"{file!r} is named {suffix} and cannot be read as such ({reason}); give it its right ending."
-            ) from None
-    if content[:2] == b"\x1f\x8b":
-        content = gzip.decompress(content)
-        suffix = Path(path.stem).suffix.lower()
-    return _parse_text(content, repr(file), separator or _SEPARATORS.get(suffix, ","), header)
+def refuse_role(column: str, source: Source, option: str) -> None:
+    """A column cannot be the label or the weights and something else as well."""
+    if column == source.label:
+        raise InputError(f"{option} names {column!r}, which is the label; choose another column, or another --label.")
+    if column == source.weights:
+        raise InputError(f"{option} names {column!r}, which holds the weights; choose another column.")
 
 
-def _parse_text(content: bytes, what: str, separator: str, header: bool) -> pl.DataFrame:
-    """CSV as text cells: a category is what is written, so 1 and 1.0 are two values."""
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{what} is no UTF-8 text (byte {error.start:,}); give CSV or TSV text, or name a binary file by its"
-            " format (.parquet, .arrow, .feather)."
-        ) from None
-    if "\0" in text[:65536]:
-        raise InputError(f"{what} is binary, not text; give CSV or TSV, or name it .parquet, .arrow or .feather.")
-    if not text.strip():
-        raise InputError(f"{what} is empty; give a header and rows.")
-    if len(separator) != 1:
-        raise InputError(f"--separator must be one character, got {separator!r}.")
-    names = next(csv.reader(io.StringIO(text), delimiter=separator))
-    if header:
-        repeated = sorted({name for name in names if names.count(name) > 1})
-        if repeated:
-            raise InputError(
-                f"{what} has more than one column named {', '.join(map(repr, repeated))}; rename or drop them"
-                " (if the first line holds values, use --no-header)."
-            )
-    if len(names) == 1:
-        raise InputError(
-            f"{what} has one column only, {names[0][:60]!r}; a table needs features and a label"
-            f" (columns are taken as separated by {separator!r}; see --separator)."
-        )
-    try:
-        frame = pl.read_csv(
-            text.encode(),
-            separator=separator,
-            has_header=header,
-            infer_schema=False,
-            new_columns=None if header else [f"column_{i}" for i in range(1, len(names) + 1)],
-        )
-    except pl.exceptions.PolarsError as error:
-        _refuse_ragged(text, what, separator, len(names))
-        raise InputError(f"{what} is no readable CSV: {str(error).splitlines()[0]}.") from None
-    if any(frame.null_count().row(0)):
-        _refuse_ragged(text, what, separator, len(names))
-    return frame
-
-
-def _refuse_ragged(text: str, what: str, separator: str, width: int) -> None:
-    reader = csv.reader(io.StringIO(text), delimiter=separator)
-    for cells in reader:
-        if cells and len(cells) != width:
-            raise InputError(
-                f"{what} has ragged rows: line {reader.line_num} has {len(cells)} cells and the first line has"
-                f" {width}; quote cells that hold {separator!r}, or name another --separator."
-            )
-
-
-def _numbers(column: pl.Series) -> pl.Series:
-    """Weights as numbers; the library checks that they are whole."""
-    try:
-        return column.cast(pl.Float64)
-    except pl.exceptions.PolarsError:
-        raise InputError(
-            f"The weights in {column.name!r} must be whole numbers, and some are none; the first cell is {column[0]!r}."
-        ) from None
+def _split(names: str | None) -> list[str]:
+    """Column names that were given with commas between them."""
+    return [name.strip() for name in names.split(",")] if names else []

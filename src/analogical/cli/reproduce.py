@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table
+
+from analogical.cli.options import Seed
+from analogical.cli.writing import show_table
+from analogical.presenting.views import Cell, Heading, Table
+from analogical.presenting.words import shown
 
 __all__ = ["reproduce"]
 
@@ -35,7 +37,7 @@ def reproduce(
     quick: Annotated[
         bool, typer.Option("--quick", help="A first look: 3 repetitions, and without what takes long.")
     ] = False,
-    seed: Annotated[int, typer.Option(help="Seed; the same seed gives the same numbers.")] = 0,
+    seed: Seed = 0,
     n_jobs: Annotated[
         int, typer.Option(help="Processes; -1 means one per core. The numbers do not depend on it.")
     ] = -1,
@@ -62,6 +64,16 @@ def reproduce(
 
     - analogical reproduce all --data papers/ari/datasets --out results
     """
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
     from analogical.experiments.datasets import download_datasets, find_folder
     from analogical.experiments.protocol import Plan
     from analogical.experiments.reproduce import PARTS, VARIANTS
@@ -75,7 +87,7 @@ def reproduce(
     if download:
         folder = folder or Path(out) / "data"
         for name in download_datasets(folder):
-            errors.print(f"downloaded {name}.csv to {folder}")
+            typer.echo(f"downloaded {name}.csv to {folder}", err=True)
     columns = (
         TextColumn("{task.description:<22}"),
         BarColumn(),
@@ -99,15 +111,22 @@ def reproduce(
 
 
 def _show(tables: Any, files: Any) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
     console = Console(highlight=False)
-    listing = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for column, justify in (("table", "left"), ("variant", "left"), ("printed numbers that agree", "right")):
-        listing.add_column(column, justify=justify)  # type: ignore[arg-type]
+    rows = []
     for table in tables:
         agrees, judged = table.agreement()
-        listing.add_row(table.name, table.variant, f"{agrees:,} of {judged:,}" if judged else "none to judge")
-    if tables:
-        console.print(listing)
+        text = f"{agrees:,} of {judged:,}" if judged else "none to judge"
+        rows.append((Cell(table.name), Cell(table.variant), Cell(text)))
+    if rows:
+        headings = (
+            Heading("table", is_text=True),
+            Heading("variant", is_text=True),
+            Heading("printed numbers that agree"),
+        )
+        show_table(Table(headings, tuple(rows)), console)
     for note in dict.fromkeys(note for table in tables for note in table.notes):
-        console.print(note, style="yellow", soft_wrap=True)
-    console.print(f"Read {files[0]} first; {len(files)} files were written.", soft_wrap=True)
+        console.print(Text(note, style="yellow"), soft_wrap=True)
+    console.print(Text(f"Read {shown(files[0])} first; {len(files)} files were written."), soft_wrap=True)

@@ -1,21 +1,19 @@
-"""The paper's experiments: functions, samples, exact expectations, methods, tables and the figure."""
+"""The paper's experiments: functions, samples, exact expectations, tables and the figure."""
 
-from analogical.experiments.comparison import Comparison, compare_methods
-from analogical.experiments.exact import Expectation, expectation, no_pair_probability, universe_index
-from analogical.experiments.functions import FUNCTIONS, Function
-from analogical.experiments.methods import METHODS, Method
-from analogical.experiments.protocol import Plan
-from analogical.experiments.sampling import sample, sample_rows, universe
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from analogical.experiments.exact import Expectation, expectation, no_pair_probability, universe_index
+    from analogical.experiments.functions import FUNCTIONS, Function
+    from analogical.experiments.protocol import Plan
+    from analogical.experiments.sampling import sample, sample_rows, universe
 
 __all__ = [
     "FUNCTIONS",
-    "METHODS",
-    "Comparison",
     "Expectation",
     "Function",
-    "Method",
     "Plan",
-    "compare_methods",
     "expectation",
     "no_pair_probability",
     "sample",
@@ -23,3 +21,18 @@ __all__ = [
     "universe",
     "universe_index",
 ]
+
+_HOMES = {
+    "exact": ("Expectation", "expectation", "no_pair_probability", "universe_index"),
+    "functions": ("FUNCTIONS", "Function"),
+    "protocol": ("Plan",),
+    "sampling": ("sample", "sample_rows", "universe"),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a part of the experiments when it is asked for: some need scipy.stats or scikit-learn."""
+    for home, names in _HOMES.items():
+        if name in names:
+            return getattr(import_module(f"analogical.experiments.{home}"), name)
+    raise AttributeError(f"module 'analogical.experiments' has no attribute {name!r}")

@@ -14,8 +14,8 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import OneHotEncoder
 
 from analogical.experiments.datasets import Dataset
-from analogical.experiments.methods import Codes, Labels, Method, paper_index
 from analogical.experiments.protocol import distance_to_nearest_miss
+from analogical.rivals import Codes, Labels, Method, paper_index
 
 __all__ = ["accuracies", "accuracies_as_published", "choose_features"]
 

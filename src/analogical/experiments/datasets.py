@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._tables import load_table
+from analogical.datasets import load_table
 from analogical.errors import InputError
 
 __all__ = ["DATASETS", "Dataset", "download_datasets", "find_folder", "load_dataset", "missing_datasets"]

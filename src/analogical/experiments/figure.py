@@ -4,10 +4,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analogical.experiments.methods import METHODS
 from analogical.experiments.published import published
 from analogical.experiments.results import ReproducedTable
 from analogical.plotting import bar_charts
+from analogical.rivals import METHODS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical.errors import InputError
-from analogical.experiments.methods import Codes, Labels, Method, paper_index
+from analogical.rivals import Codes, Labels, Method, paper_index
 
-__all__ = ["Plan", "average_scores", "normalise", "puts_on_top", "repeat_scores", "run_jobs"]
+__all__ = ["Plan", "average_scores", "puts_on_top", "repeat_scores", "run_jobs"]
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
@@ -78,19 +78,6 @@ def average_scores(scores: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]
     means = np.full(stacked.shape[1], np.nan)
     np.divide(np.where(seen, stacked, 0).sum(axis=0), seen.sum(axis=0), out=means, where=seen.any(axis=0))
     return means
-
-
-def normalise(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Scores as shares of their sum; a negative score counts as 0, NaN stays NaN.
-
-    Examples
-    --------
-    >>> normalise(np.array([3.0, -1.0, 1.0, np.nan])).tolist()
-    [0.75, 0.0, 0.25, nan]
-    """
-    positive = np.maximum(scores, 0)
-    total = np.nansum(positive)
-    return positive / total if total > 0 else positive
 
 
 def puts_on_top(scores: NDArray[np.float64], relevant: NDArray[np.bool_]) -> bool:

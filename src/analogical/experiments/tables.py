@@ -14,11 +14,9 @@ from analogical.experiments.accuracy import accuracies, accuracies_as_published
 from analogical.experiments.datasets import DATASETS, Dataset, feature_names, how_to_get, is_published, load_dataset
 from analogical.experiments.exact import Expectation, expectation, universe_index
 from analogical.experiments.functions import FUNCTIONS
-from analogical.experiments.methods import METHODS, Method, paper_index, relaxed_index
 from analogical.experiments.protocol import (
     Plan,
     average_scores,
-    normalise,
     puts_on_top,
     repeat_scores,
     repeat_scores_as_published,
@@ -27,6 +25,7 @@ from analogical.experiments.protocol import (
 from analogical.experiments.published import published
 from analogical.experiments.results import PAPER_RUNS, Cell, ReproducedTable, Variant, estimated_bound, known_bound
 from analogical.experiments.sampling import sample_rows, universe
+from analogical.rivals import METHODS, Method, normalise, paper_index, relaxed_index
 
 __all__ = ["TABLES", "build_table"]
 

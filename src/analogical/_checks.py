@@ -1,0 +1,91 @@
+"""Checks of arguments: each says what is wrong, what was expected and what was given."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from analogical.errors import InputError
+
+__all__ = [
+    "check_attribution",
+    "check_choice",
+    "check_confidence",
+    "check_limit",
+    "check_number",
+    "check_radius",
+    "check_whole",
+    "is_whole",
+    "seed_from",
+]
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number, of Python or numpy; True and False are not."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def check_whole(name: str, value: Any, *, low: int, high: int | None = None, about: str = "", other: str = "") -> int:
+    """The value as an int, if it is a whole number within bounds.
+
+    ``about`` follows the bounds in the message, ``other`` names what else the caller accepts.
+    """
+    if is_whole(value) and low <= value and (high is None or value <= high):
+        return int(value)
+    bounds = f"from {low}" if high is None else f"from {low} to {high}"
+    raise InputError(f"{name} must be a whole number {bounds}{about}{other}, got {value!r}.")
+
+
+def check_number(name: str, value: Any, *, expected: str, ends: bool = False) -> float:
+    """The value as a float, if it is a number between 0 and 1; with ``ends``, 0 and 1 themselves are allowed."""
+    is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if is_number and (0 <= value <= 1 if ends else 0 < value < 1):
+        return float(value)
+    raise InputError(f"{name} must be {expected}, got {value!r}.")
+
+
+def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
+    """Refuse a value that is not one of the choices."""
+    if not (isinstance(value, str) and value in choices):
+        *most, last = (f'"{choice}"' for choice in choices)
+        raise InputError(f"{name} must be {', '.join(most)} or {last}, got {value!r}.")
+
+
+def check_confidence(confidence: Any) -> float | None:
+    """The level of the intervals, None if there are to be none."""
+    if confidence is None:
+        return None
+    return check_number("confidence", confidence, expected="a number between 0 and 1, such as 0.95, or None")
+
+
+def check_limit(limit: Any) -> int | None:
+    """How many pairs to show, None for all."""
+    return None if limit is None else check_whole("limit", limit, low=0, other=", or None for all pairs")
+
+
+def check_radius(radius: Any, n_features: int) -> Any:
+    """A whole number of features, or "auto"."""
+    if isinstance(radius, str) and radius == "auto":
+        return radius
+    about = f" (the table has {n_features} features)"
+    return check_whole("radius", radius, low=1, high=n_features, about=about, other=' or "auto"')
+
+
+def check_attribution(attribution: Any, methods: Sequence[str]) -> None:
+    """Refuse an attribution that is not registered."""
+    check_choice("attribution", attribution, methods)
+
+
+def seed_from(random_state: Any) -> int | None:
+    """A seed from what scikit-learn accepts as ``random_state``: None, a whole number from 0, or a RandomState."""
+    if random_state is None:
+        return None
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
+    return check_whole(
+        "random_state",
+        random_state,
+        low=0,
+        high=2**32 - 1,
+        other=", a numpy RandomState or None (a new seed each time)",
+    )

@@ -1,0 +1,196 @@
+"""Several methods on one table, side by side: scores, shares and ranks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from analogical._checks import check_whole, seed_from
+from analogical._results import Result, entry_at, json_ready
+from analogical._types import Floats, Ints, Note, Positions
+from analogical.encoding.table import encode_table
+from analogical.rivals import MAX_ROWS, METHODS, Method, choose_methods, normalise
+
+__all__ = ["Comparison", "compare"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Result):
+    """Scores of every feature by several methods, in column order.
+
+    ``comparison["sex"]`` is one feature as a dictionary, ``len(comparison)`` the number of features.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The features.
+    label : str
+        Name of the label.
+    methods : tuple of Method
+        What they were scored by.
+    scores, shares : dict of str to ndarray
+        By name of the method: its score, and the score as a share of the sum (negative ones count as 0).
+        NaN where the method has no evidence.
+    ranks : dict of str to ndarray of int
+        By name of the method: 1 for the best; equal scores share the better rank, and features without
+        evidence the last.
+    n_rows, max_rows, seed
+        Rows of the table, rows that methods which compare all rows with each other were given, and the seed of that
+        draw.
+    sampled : tuple of str
+        Names of the methods that saw a sample of the rows only.
+    notes : tuple of Note
+        What was done to the table.
+    """
+
+    names: tuple[str, ...]
+    label: str
+    methods: tuple[Method, ...]
+    scores: dict[str, Floats]
+    n_rows: int
+    max_rows: int
+    seed: int | None
+    sampled: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+    backend: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __getitem__(self, name: str) -> dict[str, Any]:
+        i = entry_at(name, self.names, "feature")
+        return {"name": name} | {method.name: self._of_method(method.name, i) for method in self.methods}
+
+    @property
+    def shares(self) -> dict[str, Floats]:
+        """Scores as shares of their sum."""
+        return {name: normalise(scores) for name, scores in self.scores.items()}
+
+    @property
+    def ranks(self) -> dict[str, Ints]:
+        """Ranks, 1 for the best."""
+        return {name: _ranks(scores) for name, scores in self.scores.items()}
+
+    def order(self) -> Positions:
+        """Positions of the features by their rank in the first method, then in column order."""
+        return np.argsort(self.ranks[self.methods[0].name], kind="stable")
+
+    def records(self) -> list[dict[str, Any]]:
+        """One dictionary per feature, best of the first method first, with score, share and rank by each method."""
+        shares, ranks = self.shares, self.ranks
+        return [
+            {"name": self.names[i]}
+            | {
+                f"{method.name}_{what}": json_ready(numbers[method.name][i])
+                for method in self.methods
+                for what, numbers in (("score", self.scores), ("share", shares), ("rank", ranks))
+            }
+            for i in self.order()
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types, ready for JSON; the features in column order, None where there is no evidence."""
+        return {
+            "label": self.label,
+            "methods": [{"name": m.name, "title": m.title, "about": m.about} for m in self.methods],
+            "n_rows": self.n_rows,
+            "max_rows": self.max_rows,
+            "seed": self.seed,
+            "sampled": list(self.sampled),
+            "notes": json_ready(self.notes),
+            "features": [self[name] for name in self.names],
+        }
+
+    def _of_method(self, method: str, i: int) -> dict[str, Any]:
+        return {
+            "score": json_ready(self.scores[method][i]),
+            "share": json_ready(self.shares[method][i]),
+            "rank": int(self.ranks[method][i]),
+        }
+
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns of ``to_frame``."""
+        return ("name", *(f"{m.name}_{what}" for m in self.methods for what in ("score", "share", "rank")))
+
+
+def compare(
+    X: Any,
+    y: Any,
+    *,
+    weights: Any = None,
+    features: Any = None,
+    ignore: Any = None,
+    methods: Sequence[str] | None = None,
+    max_rows: int = MAX_ROWS,
+    random_state: Any = 0,
+    feature_names: Sequence[str] | None = None,
+) -> Comparison:
+    """Score a table by several methods, side by side.
+
+    Parameters
+    ----------
+    X, y, weights, features, ignore, feature_names
+        As in :func:`analogical.relevance`; rows with a weight are repeated so many times.
+    methods : sequence of str, optional
+        Names from ``analogical.rivals.METHODS``; all that are installed if not given.
+    max_rows : int
+        Methods that compare all rows with each other (Relief, ReliefF) see at most so many, drawn at random.
+        The result says so.
+    random_state : int, RandomState or None
+        Seed of that draw.
+
+    Returns
+    -------
+    Comparison
+        Scores, shares and ranks by method.
+
+    Notes
+    -----
+    The scores of different methods have different scales and mean different things; compare their ranks, and
+    how a method's shares are spread. χ² and MI look at one feature at a time and cannot see an interaction.
+    The relaxed index bounds its own work on large tables, with a fixed seed (see :func:`analogical.relevance`).
+
+    Examples
+    --------
+    The exclusive or of two features, which no single feature tells anything about:
+
+    >>> rows = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
+    >>> from analogical import compare
+    >>> found = compare(rows, [a ^ b for a, b, c in rows], methods=["ari", "chi2"])
+    >>> found.ranks["ari"].tolist(), found.ranks["chi2"].tolist()
+    ([1, 1, 3], [1, 1, 1])
+    """
+    max_rows = check_whole("max_rows", max_rows, low=2)
+    seed = seed_from(random_state)
+    chosen = choose_methods([m.name for m in METHODS.values() if m.is_available] if methods is None else methods)
+    table = encode_table(X, y, weights=weights, features=features, ignore=ignore, feature_names=feature_names)
+    codes, labels = table.codes.astype(np.int64), table.coded.labels.astype(np.int64)
+    if table.weights is not None:
+        codes, labels = np.repeat(codes, table.weights, axis=0), np.repeat(labels, table.weights)
+    scores, sampled = {}, []
+    for method in chosen:
+        rng = np.random.default_rng(seed)
+        rows = np.arange(len(codes))
+        if method.is_quadratic and len(codes) > max_rows:
+            rows = np.sort(rng.permutation(len(codes))[:max_rows])
+            sampled.append(method.name)
+        scores[method.name] = method(codes[rows], labels[rows], rng)
+    return Comparison(
+        names=table.names,
+        label=table.label,
+        methods=chosen,
+        scores=scores,
+        n_rows=len(codes),
+        max_rows=max_rows,
+        seed=seed,
+        sampled=tuple(sampled),
+        notes=table.notes,
+        backend=table.backend,
+    )
+
+
+def _ranks(scores: Floats) -> Ints:
+    """1 for the best; scores that are equal but for rounding share the better rank, NaN comes last."""
+    keys = np.where(np.isnan(scores), -np.inf, np.round(scores, 12))
+    return np.array([(keys > key).sum() + 1 for key in keys], dtype=np.int64)

@@ -1,0 +1,92 @@
+"""What all results can do: text, HTML, a dataframe, plain types, and one entry by its name."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from analogical._types import same
+from analogical.encoding.columns import plain
+from analogical.errors import InputError
+
+__all__ = ["Result", "entry_at", "json_ready"]
+
+
+class Result:
+    """A result: small, frozen data. Its words live in ``analogical.presenting``."""
+
+    backend: str | None
+    """Name of the dataframe library that the table came in, for ``to_frame``."""
+
+    def records(self) -> list[dict[str, Any]]:
+        """The entries of the result as plain dictionaries, in the order in which they are shown."""
+        raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in plain Python types, ready for JSON; unknown numbers are None."""
+        raise NotImplementedError
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """One row per entry, in the dataframe library that the table came in.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            Another library; pandas if the table was not a dataframe.
+        """
+        from analogical.presenting.frames import frame_of_records
+
+        return frame_of_records(self.records(), self.columns(), backend or self.backend or "pandas")
+
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns of ``to_frame``, also where there is no entry."""
+        raise NotImplementedError
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return NotImplemented
+        return vars(self).keys() == vars(other).keys() and all(
+            same(value, vars(other)[name]) for name, value in vars(self).items()
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        from analogical.presenting import as_text
+
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        from analogical.presenting import as_html
+
+        return as_html(self)
+
+
+def entry_at(key: Any, names: Iterable[Any], what: str) -> int:
+    """Position of an entry by its name, or an error that says which names there are."""
+    known = list(names)
+    if key in known:
+        return known.index(key)
+    from analogical.encoding.choosing import listing
+
+    raise InputError(f"There is no {what} {key!r} in the result; it has {listing([repr(name) for name in known])}.")
+
+
+def json_ready(value: Any) -> Any:
+    """A value in types that JSON has: NaN becomes None, and what JSON does not know its text."""
+    value = plain(value)
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, np.ndarray):
+        return [json_ready(item) for item in value.tolist()]
+    if isinstance(value, list | tuple):
+        return [json_ready(item) for item in value]
+    if isinstance(value, dict):
+        return {str(key): json_ready(item) for key, item in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: json_ready(getattr(value, field.name)) for field in fields(value)}
+    return str(value)

@@ -1,0 +1,57 @@
+"""``analogical audit``: the all-else-equal audit of one feature."""
+
+from typing import Annotated
+
+import typer
+
+from analogical.cli.options import Confidence, Features, File, Header, Ignore, Json, Label, Limit, Separator, Weights
+from analogical.cli.reading import read_source, refuse_role
+from analogical.cli.writing import show_result, write_json
+
+__all__ = ["audit"]
+
+
+def audit(
+    file: File,
+    feature: Annotated[str, typer.Option(metavar="COL", help="The feature to audit.", show_default=False)],
+    label: Label = None,
+    weights: Weights = None,
+    features: Features = None,
+    ignore: Ignore = None,
+    confidence: Confidence = 0.95,
+    limit: Limit = 6,
+    as_json: Json = False,
+    separator: Separator = None,
+    header: Header = True,
+) -> None:
+    """Audit one feature with all else equal: does it change the label, in whose favour, and by how much.
+
+    Rows that are equal but for the feature are compared with each other; --features names the columns to be equal on.
+    The audit says how often their labels differ, which value has which label more often, by how much and how sure that
+    is, and shows examples.
+
+    Examples
+    --------
+    - analogical audit berkeley --label admitted --feature gender
+
+    - analogical audit loans.csv --label approved --feature gender --ignore id,date
+    """
+    from analogical import _audit as library
+
+    source = read_source(
+        file,
+        label=label,
+        weights=weights,
+        features=features,
+        ignore=ignore,
+        separator=separator,
+        header=header,
+    )
+    refuse_role(feature, source, "--feature")
+    for column in source.features or ():
+        refuse_role(column, source, "--features")
+    result = library.audit(*source.data, feature, **source.options, confidence=confidence, limit=limit)
+    if as_json:
+        write_json(result.to_dict(), source)
+    else:
+        show_result(result, source)

@@ -1,0 +1,69 @@
+"""``analogical generate``: tables labelled by the paper's functions; ``analogical tables``: the built-in ones."""
+
+from typing import Annotated
+
+import typer
+
+from analogical._checks import check_whole
+from analogical.cli.writing import show_table, write_csv
+from analogical.datasets import load_table, table_names
+from analogical.experiments.functions import FUNCTIONS
+from analogical.presenting.views import Cell, Heading, Table
+
+__all__ = ["generate", "tables"]
+
+
+def generate(
+    function: Annotated[
+        str,
+        typer.Argument(
+            help="One of the paper's functions: " + "; ".join(f"{f.name}: {f.formula}" for f in FUNCTIONS.values()),
+            show_default=False,
+            metavar="g1..g8",
+        ),
+    ],
+    features: Annotated[int, typer.Option(help="Number of features.")] = 10,
+    values: Annotated[int, typer.Option(help="Values per feature, counted from 0.")] = 2,
+    rows: Annotated[
+        int | None,
+        typer.Option(help="Rows, drawn without repetition; all there are if not given.", show_default=False),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of the sample, to draw the same rows again.", show_default=False)
+    ] = None,
+) -> None:
+    """Write a table labelled by one of the paper's eight functions, as CSV on stdout.
+
+    Example: analogical generate g1 --rows 500 --seed 0 | analogical score -
+    """
+    from analogical.experiments.sampling import sample
+
+    if seed is not None:
+        check_whole("--seed", seed, low=0)
+    X, y = sample(function, features, values, rows, seed)
+    names = [f"x{i}" for i in range(1, features + 1)]
+    write_csv([*names, "class"], ((*row, label) for row, label in zip(X.tolist(), y.tolist(), strict=True)))
+
+
+def tables() -> None:
+    """List the built-in tables, which can be given wherever a file is asked for."""
+    built_in = [load_table(name) for name in table_names()]
+    titles = ("name", "rows", "features", "label", "source")
+    show_table(
+        Table(
+            headings=tuple(
+                Heading(title, is_text=title not in ("rows", "features"), may_wrap=title == "source")
+                for title in titles
+            ),
+            rows=tuple(
+                (
+                    Cell(table.name, "good"),
+                    Cell(f"{table.n_rows:,}"),
+                    Cell(str(len(table.feature_names))),
+                    Cell(table.label),
+                    Cell(table.source),
+                )
+                for table in built_in
+            ),
+        )
+    )

@@ -1,0 +1,108 @@
+"""``analogical score``: the relevance of every feature of a table."""
+
+import sys
+from typing import Annotated, Literal
+
+import typer
+
+from analogical.cli.options import (
+    Confidence,
+    Csv,
+    Features,
+    File,
+    Header,
+    Ignore,
+    Json,
+    Label,
+    Separator,
+    Weights,
+    refuse_two_formats,
+)
+from analogical.cli.reading import read_source
+from analogical.cli.writing import show_result, write_json, write_records
+from analogical.errors import InputError
+
+__all__ = ["score"]
+
+
+def score(
+    file: File,
+    label: Label = None,
+    weights: Weights = None,
+    features: Features = None,
+    ignore: Ignore = None,
+    radius: Annotated[
+        str,
+        typer.Option(
+            metavar="R",
+            help="On how many features two rows may differ for the score: a number, or auto for as many as the table"
+            " needs. ARI is always at 1.",
+        ),
+    ] = "auto",
+    duplicates: Annotated[
+        Literal["count", "once"], typer.Option(help="Whether identical rows with the same label all count, or once.")
+    ] = "count",
+    confidence: Confidence = 0.95,
+    top: Annotated[
+        int | None, typer.Option(metavar="K", help="Show the best K features only.", show_default=False)
+    ] = None,
+    as_json: Json = False,
+    as_csv: Csv = False,
+    separator: Separator = None,
+    header: Header = True,
+) -> None:
+    """Score every feature of a table: how often it alone changes the label.
+
+    ARI is the share of pairs of rows, equal but for that feature, whose labels differ: 1 means that a
+    change of it always changes the label, 0 that it never does (or the feature is constant), and 2 that
+    there is no such pair. The interval says how sure the index is, and p how likely a difference at least as large is
+    if the feature has no effect. Where such pairs are too few, a score from pairs that differ on more features stands
+    before it, and the output says how far it looked and why.
+
+    Examples
+    --------
+    - analogical score titanic
+
+    - analogical score survey.csv --label churned --ignore id,date --top 10
+
+    - cat survey.csv | analogical score - --json
+    """
+    refuse_two_formats(as_json, as_csv)
+    if top is not None and top < 1:
+        raise InputError(f"--top must be a whole number from 1, got {top}.")
+    from analogical._relevance import relevance
+
+    source = read_source(
+        file,
+        label=label,
+        weights=weights,
+        features=features,
+        ignore=ignore,
+        separator=separator,
+        header=header,
+    )
+    result = relevance(
+        *source.data,
+        **source.options,
+        radius="auto" if radius == "auto" else _whole(radius, "--radius"),
+        duplicates=duplicates,
+        confidence=confidence,
+        progress=sys.stderr.isatty(),
+    )
+    if as_json:
+        content = result.to_dict()
+        if top is not None:
+            best = set(result.ranking()[:top])
+            content["features"] = [feature for feature in content["features"] if feature["name"] in best]
+        write_json(content, source)
+    elif as_csv:
+        write_records(result, source.notes, top)
+    else:
+        show_result(result, source, top=top)
+
+
+def _whole(text: str, option: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise InputError(f"{option} must be a whole number or auto, got {text!r}.") from None

@@ -1,0 +1,1 @@
+"""Codes to counts: whole numbers in, whole numbers out, no names."""

@@ -1,0 +1,115 @@
+"""What counting returns: pairs per feature, and how many rows sit in how many pairs."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analogical._types import Ints
+from analogical.errors import InputError
+
+__all__ = ["PairCounts", "RowProfile", "refuse_too_many_rows"]
+
+MAX_TOTAL = 2**31  # rows; with more, products of two sizes would not fit int64
+LOOKUP = 2**20  # keys below this are counted in a table of that size instead of being sorted
+
+
+@dataclass(frozen=True)
+class PairCounts:
+    """Exact counts of pairs of rows, each row counted with its weight.
+
+    Attributes
+    ----------
+    pairs, changed : int64 arrays, one entry per feature
+        Unordered pairs of rows that differ on this feature only, and how many of them have different labels.
+    n_rows : int
+        Rows, that is their total weight.
+    n_distinct : int
+        Distinct feature rows, labels ignored.
+    n_identical, n_contradictions : int
+        Pairs of rows that agree on every feature, and how many of them have different labels.
+    """
+
+    pairs: Ints
+    changed: Ints
+    n_rows: int
+    n_distinct: int
+    n_identical: int
+    n_contradictions: int
+
+    def __add__(self, other: "PairCounts") -> "PairCounts":
+        """Counts of two parts of a table together.
+
+        The law: counts add over parts that share no context. If rows are divided by their values on the columns
+        outside a block of features, rows with equal contexts for a feature of the block lie in one part, so the counts
+        of those features add up; those of features outside the block do not. Counts never add over arbitrary chunks of
+        rows, because a pair may have one row in each.
+        """
+        return PairCounts(
+            pairs=self.pairs + other.pairs,
+            changed=self.changed + other.changed,
+            n_rows=self.n_rows + other.n_rows,
+            n_distinct=self.n_distinct + other.n_distinct,
+            n_identical=self.n_identical + other.n_identical,
+            n_contradictions=self.n_contradictions + other.n_contradictions,
+        )
+
+
+@dataclass(frozen=True)
+class RowProfile:
+    """How many rows sit in how many pairs: all that intervals need to know of a feature.
+
+    ``rows[k]`` rows sit in ``pairs[k]`` pairs each, ``changed[k]`` of which have different labels; no two entries have
+    the same numbers. Rows that sit in no pair may be left out.
+    """
+
+    pairs: Ints
+    changed: Ints
+    rows: Ints
+
+    @classmethod
+    def of(cls, pairs: Ints, changed: Ints, rows: Ints) -> "RowProfile":
+        """From entries that may repeat; entries without rows are dropped."""
+        if not len(pairs):
+            return cls(pairs, changed, rows)
+        base = int(changed.max()) + 1
+        keys = pairs * base + changed  # below 2**62: at most 2**31 of each
+        if int(keys.max()) < LOOKUP:
+            totals = np.bincount(keys, weights=rows).astype(np.int64)  # exact: sums of rows are below 2**53
+            known = np.flatnonzero(totals)
+            return cls(known // base, known % base, totals[known])
+        known, entry = np.unique(keys, return_inverse=True)
+        totals = np.bincount(entry, weights=rows).astype(np.int64)
+        known, totals = known[totals > 0], totals[totals > 0]
+        return cls(known // base, known % base, totals)
+
+    def __add__(self, other: "RowProfile") -> "RowProfile":
+        """Profiles of two parts of a table that share no context (see :meth:`PairCounts.__add__`)."""
+        return RowProfile.of(
+            np.concatenate([self.pairs, other.pairs]),
+            np.concatenate([self.changed, other.changed]),
+            np.concatenate([self.rows, other.rows]),
+        )
+
+    @property
+    def n_pairs(self) -> int:
+        """All pairs; each has two rows."""
+        return int((self.pairs * self.rows).sum()) // 2
+
+    @property
+    def n_changed(self) -> int:
+        """Pairs whose labels differ."""
+        return int((self.changed * self.rows).sum()) // 2
+
+    @property
+    def n_paired_rows(self) -> int:
+        """Rows that sit in at least one pair."""
+        return int(self.rows[self.pairs > 0].sum())
+
+
+def refuse_too_many_rows(total: float) -> None:
+    """Refuse more rows than whole numbers of 64 bits can count the pairs of."""
+    if total > MAX_TOTAL:
+        raise InputError(
+            f"The table stands for {total:,.0f} rows; pairs are counted exactly in 64 bits up to {MAX_TOTAL:,} rows:"
+            " divide the weights by a common factor, or count a sample of the rows."
+        )

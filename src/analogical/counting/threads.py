@@ -1,0 +1,45 @@
+"""Threads: tasks that make tasks, and how many of them run at once."""
+
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import TypeAlias
+
+from analogical._checks import is_whole
+from analogical.errors import InputError
+
+__all__ = ["Task", "n_threads_for", "run_tasks"]
+
+Task: TypeAlias = Callable[[], "list[Task]"]
+
+SMALL_WORK = 2**21  # codes; below this, starting threads costs more than it gives
+
+
+def run_tasks(tasks: Iterable[Task], n_threads: int) -> None:
+    """Run tasks and the tasks they return, the latest first to free memory early.
+
+    No more tasks are handed out than there are threads, so Ctrl-C waits for the running ones only.
+    """
+    stack = list(tasks)
+    if n_threads == 1:
+        while stack:
+            stack.extend(stack.pop()())
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        running: set[Future[list[Task]]] = set()
+        while stack or running:
+            while stack and len(running) < n_threads:
+                running.add(pool.submit(stack.pop()))
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            for task in done:
+                stack.extend(task.result())
+
+
+def n_threads_for(n_jobs: int | None, n_codes: int) -> int:
+    """Threads for n_jobs, by joblib's conventions; one if the work is small."""
+    if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0):
+        raise InputError(f"n_jobs must be a whole number other than 0 (-1: one per processor) or None, got {n_jobs!r}.")
+    if n_codes < SMALL_WORK:
+        return 1
+    from joblib import effective_n_jobs
+
+    return int(effective_n_jobs(n_jobs))

@@ -1,0 +1,1 @@
+"""The user's table to codes and what they mean; the only stage that sees the table."""

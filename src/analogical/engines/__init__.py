@@ -1,0 +1,1 @@
+"""Who counts: every engine returns the same counts and sums."""

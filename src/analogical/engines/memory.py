@@ -1,0 +1,82 @@
+"""The engine that counts a table in this process, in threads."""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from analogical._progress import Progress
+from analogical._types import CodedRows, Floats
+from analogical.counting.contexts import Contexts
+from analogical.counting.counts import PairCounts
+from analogical.counting.neighbours import (
+    MAX_COMPARED,
+    MAX_PAIRS,
+    Neighbours,
+    count_distances,
+    count_neighbours,
+    rows_compared,
+)
+from analogical.counting.pairs import ContextSums, count_pairs, sum_contexts
+from analogical.counting.threads import n_threads_for
+
+__all__ = ["MemoryEngine"]
+
+Summary = TypeVar("Summary")
+
+
+class MemoryEngine:
+    """Counts in memory.
+
+    Parameters
+    ----------
+    n_jobs : int, optional
+        Threads, by joblib's conventions; the counts do not depend on it.
+    max_pairs, max_compared : int
+        Limits of the search beyond distance 1; past them pairs, or rows, are sampled.
+    """
+
+    def __init__(
+        self, n_jobs: int | None = None, *, max_pairs: int = MAX_PAIRS, max_compared: int = MAX_COMPARED
+    ) -> None:
+        self.n_jobs = n_jobs
+        self.max_pairs = max_pairs
+        self.max_compared = max_compared
+
+    @property
+    def max_rows_compared(self) -> int:
+        """Rows whose pairs are all compared; of more rows, so many are sampled."""
+        return rows_compared(self.max_compared)
+
+    def count_pairs(self, rows: CodedRows) -> PairCounts:
+        """Pairs at distance 1, for every feature."""
+        return count_pairs(rows, n_jobs=self.n_jobs)
+
+    def sum_contexts(
+        self, rows: CodedRows, summarise: Callable[[Contexts], Summary], *, features: Sequence[int] | None = None
+    ) -> ContextSums[Summary]:
+        """The same counts and a summary of the contexts of every feature."""
+        return sum_contexts(rows, summarise, features=features, n_jobs=self.n_jobs)
+
+    def count_distances(self, rows: CodedRows, *, random_state: int | None = 0) -> Floats:
+        """Pairs of rows at each distance, estimated from a sample of large tables."""
+        return count_distances(rows.codes, random_state=random_state)
+
+    def count_neighbours(
+        self,
+        rows: CodedRows,
+        *,
+        radius: int,
+        decay: float = 1.0,
+        random_state: int | None = 0,
+        progress: Progress | None = None,
+    ) -> Neighbours:
+        """Pairs within a radius by the set of features on which they differ."""
+        return count_neighbours(
+            rows,
+            radius=radius,
+            decay=decay,
+            max_pairs=self.max_pairs,
+            max_compared=self.max_compared,
+            random_state=random_state,
+            n_jobs=n_threads_for(self.n_jobs, rows.codes.size),
+            progress=progress,
+        )

@@ -1,0 +1,33 @@
+"""Redundancies as a view."""
+
+from analogical._redundancy import Dropped, Redundancies
+from analogical.presenting.views import View, describe_notes
+from analogical.presenting.words import counted, listed, shown, verb
+
+__all__ = ["describe_dropped", "view_redundancies"]
+
+
+def view_redundancies(result: Redundancies) -> View:
+    """One line per finding."""
+    headline = f"Redundancies among {counted(len(result.names), 'column')}, {counted(result.n_rows, 'row')}"
+    findings = [f"constant: {', '.join(map(shown, result.constants))}"] if result.constants else []
+    findings += [f"same information: {' = '.join(map(shown, group))}" for group in result.renamings]
+    findings += [
+        f"{' and '.join(map(shown, d.determined_by))} {verb(d.determined_by, 'determines', 'determine')}"
+        f" {shown(d.feature)} ({counted(d.support, 'test')})"
+        for d in result.dependencies
+    ]
+    return View(
+        headline if findings else f"{headline}: none", notes=describe_notes(result.notes), findings=tuple(findings)
+    )
+
+
+def describe_dropped(dropped: Dropped) -> str:
+    """Why a feature was left out, in one line."""
+    feature = shown(dropped.feature)
+    if dropped.reason == "constant":
+        return f"{feature}: one value only"
+    tests = counted(dropped.support, "test")
+    if dropped.reason == "same information":
+        return f"{feature}: the same information as {shown(dropped.in_favour_of[0])} ({tests})"
+    return f"{feature}: determined by {listed(dropped.in_favour_of)} ({tests})"

@@ -1,0 +1,51 @@
+"""Views as plain text, for ``print`` and logs."""
+
+from collections.abc import Sequence
+from textwrap import wrap
+
+from analogical.presenting.views import Table, View
+
+__all__ = ["aligned", "render_text", "wrapped"]
+
+WIDTH = 80
+"""Columns that plain text is laid out for."""
+
+
+def render_text(view: View) -> str:
+    """A view as lines of text."""
+    lines = [wrapped(sentence) for sentence in (view.headline, *view.notes, *view.facts) if sentence]
+    for table in view.tables:
+        lines += _render_table(table)
+    lines += [wrapped(sentence) for sentence in (view.findings if view.brief is None else view.brief)]
+    if view.examples and view.caveat:
+        lines.append("")
+    for block in view.examples:
+        lines.append(wrapped(block.title, "  "))
+        lines += [f"  {line}" for line in _render_table(block)]
+    if view.caveat:
+        lines += ["", view.caveat]
+    return "\n".join(lines)
+
+
+def _render_table(table: Table) -> list[str]:
+    head = [tuple(heading.title for heading in table.headings)] if table.has_head else []
+    rows = [*head, *(tuple(cell.text for cell in row) for row in table.rows)]
+    lines = aligned(rows, [heading.is_text for heading in table.headings])
+    return [*lines, wrapped(table.note)] if table.note else lines
+
+
+def aligned(rows: Sequence[Sequence[str]], is_text: Sequence[bool]) -> list[str]:
+    """Rows of words as lines of aligned columns, words on the left, numbers on the right."""
+    widths = [max(len(row[c]) for row in rows) for c in range(len(rows[0]))] if rows else []
+    return [
+        "  ".join(
+            word.ljust(width) if left else word.rjust(width)
+            for word, width, left in zip(row, widths, is_text, strict=True)
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def wrapped(text: str, indent: str = "") -> str:
+    """A paragraph in lines of a terminal; later lines are set in."""
+    return "\n".join(wrap(text, WIDTH, subsequent_indent=indent, break_on_hyphens=False)) if text else ""

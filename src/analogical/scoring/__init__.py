@@ -1,0 +1,1 @@
+"""Counts to scores: the only stage that divides and tests."""

@@ -1,0 +1,141 @@
+"""How sure a share of pairs is: standard errors and intervals, with rows as the independent units.
+
+One row sits in many pairs, so pairs are not independent. For a feature with P pairs, C of them changed, and
+theta = C / P, let row r sit in d_r pairs, c_r of them changed. Without row r the index is (C - c_r) / (P - d_r): the
+jackknife over rows in closed form. A pair depends on two rows, so the jackknife counts the variance of the single
+pairs,
+theta (1 - theta) / P, twice; it is taken out once (Efron and Stein 1981; the same correction makes a variance robust to
+dyads, Aronow et al. 2015).
+"""
+
+import math
+from collections.abc import Callable
+from statistics import NormalDist
+
+import numpy as np
+
+from analogical._progress import progress_line
+from analogical._types import Floats, Ints
+from analogical.counting.counts import RowProfile
+
+ROUNDING = 1e-12
+"""A variance smaller than this share of the variance of single pairs is the rounding error of 0."""
+MANY = 30
+"""Effective rows, or degrees of freedom, from which a sum counts as normal."""
+
+__all__ = [
+    "bootstrap_rows",
+    "corrected_variance",
+    "jackknife_variance",
+    "rate_interval",
+    "share_interval",
+    "student_quantile",
+    "wilson",
+]
+
+
+def share_interval(profile: RowProfile, n_rows: int, confidence: float) -> tuple[float, float, float]:
+    """Standard error of the share of changed pairs in a table of n_rows rows, and its interval.
+
+    Wilson's interval for a share, on as many pairs as independent ones would have this variance. Where
+    no pair or every pair changed the variance is 0 and says nothing; half of the rows that sit in pairs
+    then stand for independent pairs.
+    """
+    n_pairs, n_changed = profile.n_pairs, profile.n_changed
+    share = n_changed / n_pairs
+    pair_variance = share * (1 - share)
+    jackknife = jackknife_variance(n_pairs, n_changed, profile.pairs, profile.changed, profile.rows, n_rows)
+    variance = corrected_variance(jackknife, pair_variance / n_pairs)
+    n_effective = pair_variance / variance if variance > 0 else profile.n_paired_rows / 2
+    low, high = wilson(share, min(n_effective, n_pairs), confidence)
+    return math.sqrt(variance), low, high
+
+
+def rate_interval(repeats: RowProfile, n_rows: int, confidence: float) -> tuple[float, float]:
+    """Interval of how often identical rows differ in label: pairs that have no feature to differ on."""
+    n_pairs = repeats.n_pairs
+    if n_pairs == 0:
+        return math.nan, math.nan
+    _, low, high = share_interval(repeats, n_rows, confidence)
+    rate = repeats.n_changed / n_pairs
+    return min(low, rate), max(high, rate)
+
+
+def jackknife_variance(n_pairs: int, total: float, pairs: Ints, parts: Ints, rows: Ints, n_rows: int) -> float:
+    """Variance of total / n_pairs by leaving out one row of n_rows at a time.
+
+    ``rows`` rows sit in ``pairs`` pairs each, with which ``parts`` of ``total`` go; rows that sit in no pair may be
+    left out of these arrays. A row that sits in every pair takes all of them away: without it there is no ratio, and
+    since its pull on the ratio, parts - ratio * pairs, is 0, it counts as changing nothing.
+    """
+    ratio = total / n_pairs
+    left = n_pairs - pairs
+    moves = np.where(left > 0, (ratio * pairs - parts) / np.maximum(left, 1), 0.0)
+    mean = float((rows * moves).sum()) / n_rows
+    n_without = n_rows - int(rows.sum())  # rows that sit in no pair move nothing
+    squares = float((rows * (moves - mean) ** 2).sum()) + n_without * mean**2
+    return (n_rows - 1) / n_rows * squares
+
+
+def corrected_variance(jackknife: float, pair_variance: float) -> float:
+    """The jackknife variance less the variance of single pairs, which it counts twice.
+
+    The truth lies between half of the jackknife variance and all of it, whatever the pairs share.
+    """
+    variance = min(max(jackknife - pair_variance, jackknife / 2), jackknife)
+    return variance if variance > ROUNDING * pair_variance else 0.0
+
+
+def student_quantile(pulls: Floats, rows: Ints, confidence: float) -> float:
+    """Quantile for an interval whose variance is a sum of squared pulls, of so many rows each.
+
+    If few rows carry the sum, it varies itself: Student's t with Satterthwaite's degrees of freedom,
+    (sum u^2)^2 / sum u^4, at least 3; from 30 on the normal quantile.
+    """
+    squares = pulls.astype(np.float64) ** 2
+    fourth = float((rows * squares**2).sum())
+    freedom = float((rows * squares).sum()) ** 2 / fourth if fourth > 0 else math.inf
+    if freedom >= MANY:
+        return NormalDist().inv_cdf((1 + confidence) / 2)
+    from scipy.special import stdtrit
+
+    return float(stdtrit(max(freedom, 3.0), (1 + confidence) / 2))
+
+
+def wilson(share: float, n: float, confidence: float) -> tuple[float, float]:
+    """Wilson's interval for a share of n independent trials; n need not be whole."""
+    z2 = NormalDist().inv_cdf((1 + confidence) / 2) ** 2
+    middle = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = math.sqrt(z2 / n * (share * (1 - share) + z2 / (4 * n))) / (1 + z2 / n)
+    return (0.0 if share == 0 else max(middle - half, 0.0)), (1.0 if share == 1 else min(middle + half, 1.0))
+
+
+def bootstrap_rows(
+    score: Callable[[Ints], Floats],
+    weights: Ints,
+    n_resamples: int,
+    confidence: float,
+    seed: int | None = None,
+    progress: bool = False,
+) -> tuple[Floats, Floats, Floats]:
+    """Standard errors and percentile intervals of scores, by drawing the rows again with repetition.
+
+    ``score`` takes how often each row was drawn (0 for not at all) and gives a score per feature, NaN where
+    there is none; ``weights`` says how many rows each row stands for. A feature without a score in more than half of
+    the resamples gets none.
+    """
+    rng = np.random.default_rng(seed)
+    n_rows = int(weights.sum())
+    show = progress_line("resampling rows")
+    scores = []
+    for done in range(1, n_resamples + 1):
+        scores.append(score(rng.multinomial(n_rows, weights / n_rows).astype(np.int64)))
+        if progress:
+            show(done, n_resamples)
+    drawn = np.array(scores)
+    enough = np.isfinite(drawn).sum(axis=0) > n_resamples / 2
+    std_error, low, high = (np.full(drawn.shape[1], np.nan) for _ in range(3))
+    known = drawn[:, enough]
+    std_error[enough] = np.nanstd(known, axis=0, ddof=1)
+    low[enough], high[enough] = np.nanquantile(known, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
+    return std_error, low, high

@@ -1,0 +1,156 @@
+"""The index beyond distance 1: which pairs to look at, and one score per feature from them.
+
+All distances are looked at, near pairs weighing more, and the data say how much more: a pair at distance d weighs
+decay ** d, and the decay is the steepest that leaves enough pairs in effect, so that it steepens as rows are added and
+tends to distance 1 alone, the paper's index. A radius that is asked for leaves out the pairs beyond it, and weighs the
+others in the same way.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from analogical._progress import Progress
+from analogical._types import CodedRows, Floats, Ints
+from analogical.counting.counts import PairCounts
+from analogical.engines.base import Engine
+from analogical.scoring.attribution import ATTRIBUTIONS, AttributionMethod, count_per_feature
+
+__all__ = ["Radius", "RadiusReason", "RelaxedScore", "score_within_radius"]
+
+Radius = int | Literal["auto"]
+RadiusReason = Literal[
+    "asked", "enough-pairs", "no-variation", "nothing-further", "no-pairs", "none-changed", "few-pairs"
+]
+"""Why this radius: it was asked for; every feature has enough pairs at distance 1; no feature varies; no two rows
+differ on more than one feature; or distance 1 has no pair, no changed pair, or for some feature too few pairs."""
+
+ENOUGH_PAIRS = 100
+"""Pairs at distance 1 per feature that settle its index: a standard error of .05 at most."""
+ENOUGH_PER_ROW = 0.25
+"""In a small table so many pairs per row settle it too: half of the rows have a partner for every feature."""
+EVIDENCE = 3.0
+"""Effective pairs aimed at, in units of rows ** 1.5."""
+WEIGHT_INSIDE = 0.97
+"""Share of the weight that the radius must hold."""
+
+
+@dataclass(frozen=True)
+class RelaxedScore:
+    """The score of every feature, and what it rests on."""
+
+    score: Floats
+    radius: int
+    decay: float | None
+    """What a pair's weight falls to with each feature that it differs on; None at distance 1."""
+    reason: RadiusReason
+    fewest_pairs: int
+    """Pairs at distance 1 of the varying feature that has the fewest."""
+    pairs: Ints
+    """Pairs used that differ on this feature, and perhaps on others."""
+    changed: Ints
+    n_pairs_used: int
+    """Pairs of rows used in all."""
+    is_sampled: bool
+    """Whether some pairs within the radius were left out."""
+    converged: bool
+
+
+def score_within_radius(
+    engine: Engine,
+    rows: CodedRows,
+    counts: PairCounts,
+    *,
+    radius: Radius = "auto",
+    attribution: AttributionMethod = "noisy-or",
+    random_state: int | None = 0,
+    progress: Progress | None = None,
+) -> RelaxedScore:
+    """Score every feature from pairs within a radius; ``counts`` are those at distance 1."""
+    varies = rows.codes.max(axis=0) != rows.codes.min(axis=0)
+    fewest = int(counts.pairs[varies].min(initial=np.iinfo(np.int64).max)) if varies.any() else 0
+    if radius == 1:
+        return _at_distance_one(counts, "asked", fewest)
+    if not varies.any():  # a resample may be so
+        return _at_distance_one(counts, "no-variation", fewest)
+    reason: RadiusReason = "asked" if radius != "auto" else _why_not_one(counts, fewest)
+    if reason == "enough-pairs":
+        return _at_distance_one(counts, reason, fewest)
+    distances = engine.count_distances(rows, random_state=random_state)
+    n_compared = min(len(rows.codes), engine.max_rows_compared)
+    decay = choose_decay(distances, distances[1:].sum() * min(1.0, 2 * EVIDENCE / n_compared**0.5))
+    reach = choose_radius(distances, decay) if radius == "auto" else radius
+    if reach == 1:
+        return _at_distance_one(counts, "nothing-further", fewest)
+    found = engine.count_neighbours(rows, radius=reach, decay=decay, random_state=random_state, progress=progress)
+    # Identical rows with different labels prove label noise; without such rows a leak only slows the fit.
+    fit = ATTRIBUTIONS[attribution](found, distance_weight(distances, decay), counts.n_contradictions > 0)
+    pairs, changed = count_per_feature(found)
+    return RelaxedScore(
+        score=fit.score,
+        radius=reach,
+        decay=decay,
+        reason=reason,
+        fewest_pairs=fewest,
+        pairs=pairs,
+        changed=changed,
+        n_pairs_used=found.n_pairs_used,
+        is_sampled=found.is_sampled,
+        converged=fit.converged,
+    )
+
+
+def choose_decay(distances: Floats, n_effective: float) -> float:
+    """The steepest decay under which (sum of weights)^2 / (sum of squared weights) is still ``n_effective`` pairs."""
+    pairs = distances.copy()
+    pairs[0] = 0
+    low, high = 0.0, 1.0
+    for _ in range(50):
+        decay = (low + high) / 2
+        weight = distance_weight(distances, decay)
+        is_enough = (pairs @ weight) ** 2 >= n_effective * (pairs @ weight**2)
+        low, high = (low, decay) if is_enough else (decay, high)
+    return high
+
+
+def choose_radius(distances: Floats, decay: float) -> int:
+    """The smallest radius that holds nearly all the weight."""
+    mass = distances * distance_weight(distances, decay)
+    mass[0] = 0
+    return max(1, int(np.searchsorted(np.cumsum(mass), WEIGHT_INSIDE * mass.sum())))
+
+
+def distance_weight(distances: Floats, decay: float) -> Floats:
+    """Decay ** distance, scaled to 1 at the nearest pairs."""
+    nearest = max(1, int(np.argmax(distances[1:] > 0)) + 1)
+    return np.asarray(decay ** np.maximum(np.arange(len(distances)) - float(nearest), 0.0), dtype=np.float64)
+
+
+def _at_distance_one(counts: PairCounts, reason: RadiusReason, fewest_pairs: int) -> RelaxedScore:
+    """The paper's index itself, from the exact counts."""
+    score = np.full(len(counts.pairs), np.nan)
+    np.divide(counts.changed, counts.pairs, out=score, where=counts.pairs > 0)
+    return RelaxedScore(
+        score=score,
+        radius=1,
+        decay=None,
+        reason=reason,
+        fewest_pairs=fewest_pairs,
+        pairs=counts.pairs,
+        changed=counts.changed,
+        n_pairs_used=int(counts.pairs.sum()),
+        is_sampled=False,
+        converged=True,
+    )
+
+
+def _why_not_one(counts: PairCounts, fewest_pairs: int) -> RadiusReason:
+    """What distance 1 lacks, if anything."""
+    enough = min(ENOUGH_PAIRS, ENOUGH_PER_ROW * counts.n_rows)
+    n_changed = int(counts.changed.sum())
+    if fewest_pairs >= enough and n_changed >= enough:
+        return "enough-pairs"
+    if not counts.pairs.any():
+        return "no-pairs"
+    return "few-pairs" if n_changed else "none-changed"

@@ -1,0 +1,288 @@
+"""The command line as a user types it: output, exit code, and no traceback."""
+
+import csv
+import gzip
+import io
+import json
+import re
+import sys
+
+import polars as pl
+import pytest
+
+TITANIC_SCORE = """\
+built-in table titanic: 2,201 rows, 3 features, label 'survived' with 2 classes
+(no, yes), 14 distinct rows (2,187 repeated), 175,664 contradictions in 536,928
+pairs of identical rows
+
+feature    ARI               95% CI    pairs  changed      p  status
+sex      0.578  ███▌    0.541-0.614  138,516   80,024  <.001  relevant
+age      0.403  ██▍     0.339-0.471   31,367   12,651  <.001  relevant
+class    0.328  ██      0.306-0.350  944,789  309,473  <.001  relevant
+
+- 3 of 3 features change the label with all else equal (sex, age, class).
+- Noise floor: identical rows differ in label in 32.7 % (30.4 % to 35.1 %) of
+  536,928 pairs. An index near it may be noise; p is the probability of a
+  difference at least this large if the feature had no effect.
+"""
+
+XOR = "a,b,noise,y\n" + "\n".join(f"{a},{b},{c},{a ^ b}" for a in (0, 1) for b in (0, 1) for c in (0, 1)) + "\n"
+
+
+@pytest.fixture
+def xor(tmp_path):
+    path = tmp_path / "xor.csv"
+    path.write_text(XOR)
+    return path
+
+
+def trimmed(text):
+    return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+
+
+def test_score_shows_a_table_between_what_was_read_and_what_it_means(run):
+    code, out, err = run("score", "titanic")
+    assert (code, err) == (0, "")
+    assert trimmed(out) == TITANIC_SCORE
+
+
+def test_score_takes_the_last_column_and_says_so(run, xor):
+    code, out, _ = run("score", xor)
+    assert code == 0
+    assert "label: the last column, 'y'; name another with --label" in out
+    assert "2 of 3 features change the label with all else equal (a, b)." in out
+
+
+def test_json_is_the_result_in_column_order(run, xor):
+    code, out, err = run("score", xor, "--label", "y", "--json")
+    content = json.loads(out)
+    assert (code, err) == (0, "")
+    assert [f["name"] for f in content["features"]] == ["a", "b", "noise"]
+    assert [f["ari"] for f in content["features"]] == [1.0, 1.0, 0.0]
+    assert content["source"]["notes"] == []
+    top = json.loads(run("score", xor, "--json", "--top", "2")[1])
+    assert [f["name"] for f in top["features"]] == ["a", "b"]
+
+
+def test_csv_has_results_on_stdout_and_talk_on_stderr(run, xor):
+    code, out, err = run("score", xor, "--csv", "--top", 2)
+    assert code == 0
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [(row["name"], row["ari"], row["pairs"]) for row in rows] == [("a", "1.0", "4"), ("b", "1.0", "4")]
+    assert "the last column" in err
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "csv.gz", "parquet", "arrow", "feather"])
+def test_score_reads_every_format(run, xor, tmp_path, kind):
+    path = tmp_path / f"table.{kind}"
+    frame = pl.read_csv(xor)
+    {
+        "csv": lambda: frame.write_csv(path),
+        "tsv": lambda: frame.write_csv(path, separator="\t"),
+        "csv.gz": lambda: path.write_bytes(gzip.compress(XOR.encode())),
+        "parquet": lambda: frame.write_parquet(path),
+        "arrow": lambda: frame.write_ipc(path),
+        "feather": lambda: frame.write_ipc(path),
+    }[kind]()
+    code, out, _ = run("score", path, "--json")
+    assert code == 0
+    assert [f["changed"] for f in json.loads(out)["features"]] == [4, 4, 0]
+
+
+def test_score_reads_stdin_and_other_separators(run):
+    code, out, _ = run("score", "-", "--json", stdin=XOR.encode())
+    assert (code, json.loads(out)["source"]["title"]) == (0, "standard input")
+    code, out, _ = run("score", "-", "--json", "--separator", ";", stdin=XOR.replace(",", ";").encode())
+    assert (code, json.loads(out)["n_rows"]) == (0, 8)
+
+
+def test_score_without_header_and_with_a_byte_order_mark(run):
+    body = XOR.split("\n", 1)[1]
+    code, out, _ = run("score", "-", "--json", "--no-header", stdin=b"\xef\xbb\xbf" + body.encode())
+    content = json.loads(out)
+    assert (code, content["n_rows"], content["label"]) == (0, 8, "column_4")
+
+
+def test_weights_and_ignored_columns(run, tmp_path):
+    path = tmp_path / "counts.csv"
+    path.write_text("id,a,b,y,n\n1,0,0,0,3\n2,0,1,1,2\n3,1,0,1,0\n4,1,1,0,1\n")
+    code, out, _ = run("score", path, "--label", "y", "--weights", "n", "--ignore", "id", "--json")
+    content = json.loads(out)
+    assert (code, content["n_rows"]) == (0, 6)
+    assert [f["pairs"] for f in content["features"]] == [2, 6]
+    assert content["source"]["notes"] == ["ignored: id"]
+
+
+def test_a_wide_table_gets_a_score_beyond_distance_one(run):
+    wide = run("generate", "g2", "--features", 20, "--values", 3, "--rows", 300, "--seed", 0)[1]
+    code, out, _ = run("score", "-", stdin=wide.encode())
+    assert code == 0
+    assert "there is no pair at distance 1" in " ".join(out.split())
+    lines = [line.split()[0] for line in out.splitlines() if line.startswith("x")]
+    assert set(lines[:2]) == {"x1", "x2"}
+    assert max(len(line.rstrip()) for line in out.splitlines()) <= 80
+    assert json.loads(run("score", "-", "--radius", 1, "--json", stdin=wide.encode())[1])["settings"]["radius"] == 1
+
+
+def test_long_names_are_cut_and_numbers_are_not(run):
+    table = run("generate", "g1", "--features", 4)[1].replace("x1", "a_name_" * 12)
+    out = run("score", "-", stdin=table.encode())[1]
+    first = next(line for line in out.splitlines() if line.startswith("a_name"))
+    assert first.split()[-4:] == ["8", "6", "-", "relevant"]
+    assert "…" in first
+    assert len(first.rstrip()) <= 80
+
+
+def test_names_are_never_read_as_markup(run, tmp_path):
+    path = tmp_path / "markup.csv"
+    path.write_text("[red]x,[/bold],[link=foo]y\n[bold]1,a,[y]\n2,a,[/n]\n[bold]1,b,[y]\n2,b,[y]\n")
+    for command in (
+        ["score", path],
+        ["evidence", path, "--feature", "[/bold]"],
+        ["audit", path, "--feature", "[red]x"],
+    ):
+        code, out, _ = run(*command)
+        assert code == 0
+        assert "[red]x" in out
+
+
+def test_long_tables_of_transitions_show_the_largest(run, tmp_path):
+    path = tmp_path / "many.csv"
+    path.write_text("a,y\n" + "\n".join(f"{a},{a}" for a in range(12)))
+    code, out, _ = run("evidence", path, "--feature", "a", "--limit", 1)
+    assert code == 0
+    assert "The 30 largest of 66 changes; --json has all." in out
+
+
+def test_top_says_what_it_left_out(run):
+    code, out, _ = run("score", "monks-1", "--top", 2)
+    assert code == 0
+    assert "Best 2 of 6 features shown." in out
+    assert "holding " not in out.split("Best 2")[0]
+
+
+def test_duplicates_once(run):
+    code, out, _ = run("score", "titanic", "--duplicates", "once")
+    assert code == 0
+    assert "counted once" in out
+
+
+def test_generate_writes_a_table_that_score_reads(run):
+    code, out, err = run("generate", "g3", "--features", 5, "--values", 3, "--rows", 100, "--seed", 1)
+    assert (code, err) == (0, "")
+    assert out == run("generate", "g3", "--features", 5, "--values", 3, "--rows", 100, "--seed", 1)[1]
+    rows = list(csv.reader(io.StringIO(out)))
+    assert (rows[0], len(rows)) == (["x1", "x2", "x3", "x4", "x5", "class"], 101)
+    assert json.loads(run("score", "-", "--json", stdin=out.encode())[1])["n_rows"] == 100
+
+
+def test_generate_writes_the_whole_universe_by_default(run):
+    assert run("generate", "g2", "--features", 2)[1] == "x1,x2,class\n0,0,0\n0,1,1\n1,0,1\n1,1,0\n"
+
+
+def test_tables_are_listed_with_rows_features_and_source(run):
+    code, out, _ = run("tables")
+    assert code == 0
+    for words in ("titanic", "2,201", "berkeley", "4,526", "Bickel", "monks-3", "432"):
+        assert words in out
+
+
+def test_version_and_help(run):
+    assert run("--version")[:2] == (0, "analogical 0.1.0\n")
+    for arguments in (["--help"], ["score", "-h"], ["generate", "--help"], ["tables", "--help"], []):
+        code, out, err = run(*arguments)
+        assert "analogical" in out + err
+        assert code == (0 if arguments else 2)
+
+
+BAD_FILES = {
+    "binary": (b"\x00\x01\x02" * 50, "x.csv", "is binary, not text; give CSV or TSV"),
+    "not utf-8": ("a,b\né,1\n".encode("latin-1"), "x.csv", r"is not UTF-8 text \(byte 4\)"),
+    "empty": (b"", "x.csv", "is empty; give a file with a header and rows"),
+    "blank": (b"\n\n", "x.csv", "is empty; give a header and rows"),
+    "header only": (b"a,b\n", "x.csv", r"table is empty \(0 rows\)"),
+    "long row": (b"a,b\n1,2\n1,2,3\n", "x.csv", "ragged rows: line 3 has 3 cells and the first line has 2; quote"),
+    "short row": (b"a,b,c\n1,2,3\n1,2\n", "x.csv", "ragged rows: line 3 has 2 cells and the first line has 3"),
+    "one column": (b"a;b\n1;2\n", "x.csv", "has one column only, 'a;b'.*see --separator"),
+    "same names": (b"a,a,y\n1,2,3\n", "x.csv", "more than one column named 'a'; rename or drop them"),
+    "gaps": (b"a,y\n,1\n2,0\n", "x.csv", r"Missing values \(NaN or None\) in 'a' \(1 of 2 rows, first in row 0\)"),
+    "one class": (b"a,y\n1,no\n2,no\n", "x.csv", "The label 'y' has one class only"),
+    "constant": (b"a,y\n1,no\n1,yes\n", "x.csv", "All 1 features have one value only"),
+    "no parquet": (b"a,y\n1,no\n1,yes\n", "x.parquet", "is named .parquet and cannot be read as such"),
+    "no arrow": (b"a,y\n1,no\n1,yes\n", "x.arrow", "is named .arrow and cannot be read as such"),
+    "open quote": (b'a,y\n"1,no\n2,yes\n', "x.csv", "x.csv' "),
+}
+
+
+@pytest.mark.parametrize("case", BAD_FILES)
+def test_bad_files_get_one_sentence_and_exit_code_2(run, tmp_path, case):
+    content, name, message = BAD_FILES[case]
+    (tmp_path / name).write_bytes(content)
+    code, out, err = run("score", tmp_path / name)
+    assert (code, out) == (2, "")
+    assert err.count("\n") == 1
+    assert re.search(message, err), err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["score", "nowhere.csv"], "There is no file 'nowhere.csv'; give a CSV"),
+        (["score", "."], "'.' is a directory; give one file."),
+        (
+            ["score", "titanic", "--label", "survivd"],
+            "no column 'survivd' to take as --label; did you mean 'survived'?",
+        ),
+        (["score", "titanic", "--ignore", "sexx"], "no column 'sexx' to take as --ignore; did you mean 'sex'?"),
+        (["score", "titanic", "--label", "sex", "--ignore", "sex"], "'sex' is the label and cannot be ignored"),
+        (["score", "titanic", "--weights", "age"], "titanic is counted by its column 'count', which stays its weights"),
+        (["score", "titanic", "--ignore", "count"], "is counted by its column 'count'"),
+        (["score", "titanic", "--json", "--csv"], "--json and --csv exclude each other"),
+        (["score", "titanic", "--top", "0"], "--top must be a whole number from 1, got 0."),
+        (["score", "titanic", "--radius", "far"], "--radius must be a whole number or auto, got 'far'."),
+        (["score", "titanic", "--radius", "9"], "radius must be a whole number from 1 to 3 (the table has 3 features)"),
+        (["score", "-", "--separator", "::"], "--separator must be one character, got '::'"),
+        (["score", "-"], "standard input is empty"),
+        (["generate", "g9"], "no function 'g9'"),
+        (["generate", "g1", "--rows", "2000"], "from 1 to 1,024"),
+    ],
+)
+def test_bad_arguments_get_one_sentence_and_exit_code_2(run, arguments, message):
+    code, out, err = run(*arguments, stdin=b"a,b\n1,2\n" if "::" in arguments else b"")
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+def test_weights_that_are_not_numbers(run, xor):
+    xor.write_text("a,n,y\n1,two,0\n2,1,1\n")
+    code, _, err = run("score", xor, "--weights", "n")
+    assert code == 2
+    assert "weights in 'n' must be whole numbers, and some are not; the first cell is 'two'" in err
+
+
+def test_usage_errors_have_exit_code_2(run):
+    for arguments in (["score"], ["bogus"], ["score", "titanic", "--duplicates", "some"]):
+        code, _, err = run(*arguments)
+        assert code == 2
+        assert "Traceback" not in err
+
+
+def test_missing_extra_names_the_install_line(run, monkeypatch):
+    for name in [n for n in sys.modules if n.startswith("analogical.cli.")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "typer", None)
+    code, _, err = run("--version")
+    assert code == 2
+    assert 'needs typer, which is not installed. Install it with: pip install "analogical[cli]"' in err
+
+
+def test_an_unreadable_file_is_named(run, xor, monkeypatch):
+    from pathlib import Path
+
+    def refuse(_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    code, _, err = run("score", xor)
+    assert (code, "cannot be read: Permission denied." in err) == (2, True)

@@ -1,0 +1,95 @@
+"""The commands evidence and audit, as typed."""
+
+import json
+
+import pytest
+
+
+def test_evidence_prints_the_context_once_and_the_changes(run):
+    code, out, _ = run("evidence", "berkeley", "--feature", "gender", "--limit", "8")
+    assert code == 0
+    assert out.count("department=A") == 1
+    assert "gender male → female  admitted no → yes  rows 1, 2  27,857 pairs" in out
+    assert "male → female  no = no    308,363  47.1 %" in out
+    assert all(len(line) <= 80 for line in out.splitlines())
+
+
+def test_evidence_as_json(run):
+    _, out, _ = run("evidence", "monks-1", "--feature", "has_tie", "--limit", "2", "--json")
+    content = json.loads(out)
+    assert (content["n_pairs"], content["n_changed"], len(content["pairs"])) == (216, 0, 2)
+    assert sum(t["pairs"] for t in content["transitions"]) == 216
+    assert content["source"]["title"] == "built-in table monks-1"
+
+
+def test_audit_of_berkeley(run):
+    code, out, _ = run("audit", "berkeley", "--label", "admitted", "--feature", "gender")
+    assert code == 0
+    words = " ".join(out.split())
+    assert "All else equal, female has 'yes' 2.3 points more often than male (-0.7 to +5.3)" in words
+    assert "not proof of cause" in words
+    assert all(len(line) <= 80 for line in out.splitlines())
+
+
+def test_audit_prints_a_table_for_many_values(run):
+    _, out, _ = run("audit", "titanic", "--feature", "class")
+    assert "from  to    label" in out
+    assert "2nd   3rd   yes" in out
+
+
+def test_audit_as_json_with_features_and_ignore(run, tmp_path):
+    file = tmp_path / "loans.csv"
+    file.write_text("id,job,sex,ok\n1,a,f,no\n2,a,m,yes\n3,b,f,no\n4,b,m,yes\n5,b,m,no\n")
+    by_ignoring = run("audit", str(file), "--feature", "sex", "--ignore", "id", "--json")
+    by_naming = run("audit", str(file), "--feature", "sex", "--features", "job", "--json")
+    first, second = (json.loads(out) for _, out, _ in (by_ignoring, by_naming))
+    assert first["given"] == second["given"] == ["job"]
+    assert first["differences"] == second["differences"]
+    assert first["n_pairs"] == 3
+    assert "label: the last column, 'ok'" in first["source"]["notes"][0]
+    nothing = run("audit", str(file), "--feature", "sex")
+    assert "Nothing can be said" in nothing[1]
+    assert "label: the last column" in nothing[1]
+
+
+def test_score_shows_intervals_noise_and_why_there_are_no_pairs(run, tmp_path):
+    file = tmp_path / "towns.csv"
+    lines = [f"{t},{t // 2},{s},{(t + s) % 2}" for t in range(6) for s in range(2)] * 6
+    file.write_text("town,county,size,label\n" + "\n".join(lines) + "\n")
+    _, out, _ = run("score", str(file))
+    words = " ".join(out.split())
+    assert "county by town" in words
+    assert "Noise floor: identical rows differ in label in 0.0 %" in words
+    assert "95% CI" in words
+    assert "80% CI" in run("score", str(file), "--confidence", "0.8")[1]
+    content = json.loads(run("score", str(file), "--json")[1])
+    assert content["features"][1]["determined_by"] == ["town"]
+    assert content["noise"]["rate"] == 0.0
+    assert content["features"][0]["ari_low"] > 0.5
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("evidence", "berkeley", "--feature", "sex"), "The table has no column 'sex' to take as feature"),
+        (
+            ("evidence", "berkeley", "--feature", "gender", "--limit", "-1"),
+            "--limit must be a whole number from 0, got -1",
+        ),
+        (("evidence", "berkeley", "--feature", "admitted"), "--feature names 'admitted', which is the label"),
+        (("audit", "berkeley", "--feature", "count"), "--feature names 'count', which holds the weights"),
+        (
+            ("audit", "berkeley", "--feature", "gender", "--features", "department", "--ignore", "department"),
+            "--features and --ignore exclude each other; give one of them",
+        ),
+        (("audit", "berkeley", "--feature", "gender", "--features", "town"), "no column 'town' to take as --features"),
+        (("audit", "berkeley", "--feature", "gender", "--features", "admitted"), "--features names 'admitted'"),
+        (("audit", "berkeley", "--feature", "gender", "--confidence", "2"), "confidence must be a number between"),
+        (("audit", "nowhere.csv", "--feature", "gender"), "There is no file 'nowhere.csv'"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_2(run, arguments, message):
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert len(err.strip().splitlines()) == 1
+    assert message in err

@@ -1,0 +1,106 @@
+"""Names, values and labels of the user's reach a terminal or a notebook as harmless text."""
+
+import html as html_library
+
+import polars as pl
+import pytest
+
+from analogical import AnalogicalSelector, audit, compare, evidence, redundancies, relevance, transitions
+
+MARKUP = ("[red]x", "[/]x", "[link=http://e.org]y[/link]", "<b>&'\"</b>", "<script>alert(1)</script>")
+CONTROLS = ("\x1b[31mred", "\x1b]0;title\x07", "\x9b31mred", "a\u202eb", "a\u2066b", "line\nline", "a\rb", "\x08\x7f")
+FORBIDDEN = "\x1b\x9b\x07\x08\x7f\r\u202e\u2066"
+
+
+def odd_frame(word, library=pl.DataFrame):
+    """A table with an odd word as the name of a column, of another one, as a value and as a label."""
+    rows = [(a, b, a if c else word, c) for a in ("u", word) for b in ("v", word + "2") for c in (0, 1)] * 2
+    columns = {word: [r[0] for r in rows], "b": [r[1] for r in rows], word + "copy": [r[0] for r in rows]}
+    labels = [f"{word}{r[3]}" if r[1] == "v" else f"{word}1" for r in rows]
+    return library(columns | {word + "label": labels})
+
+
+def results_of(word):
+    frame, label = odd_frame(word), word + "label"
+    plain = {"ignore": [word + "copy"]}
+    return {
+        "relevance": relevance(frame, label),
+        "relevance at 1": relevance(frame, label, radius=1, **plain),
+        "evidence": evidence(frame, label, word, **plain),
+        "transitions": transitions(frame, label, word, **plain),
+        "audit": audit(frame, label, "b"),
+        "redundancies": redundancies(frame.drop(label)),
+        "comparison": compare(frame, label, methods=["ari", "chi2"]),
+    }
+
+
+def assert_harmless(text):
+    assert not set(text) & set(FORBIDDEN), [hex(ord(c)) for c in set(text) & set(FORBIDDEN)]
+
+
+@pytest.mark.parametrize("word", [*MARKUP, *CONTROLS])
+def test_text_and_html_are_harmless(word):
+    for result in results_of(word).values():
+        assert_harmless(repr(result))
+        html = result._repr_html_()
+        assert_harmless(html)
+        assert "<script" not in html
+        assert word not in html or "<" not in word
+    shown = " ".join(repr(result) for result in results_of(word).values())
+    if word.isprintable():
+        assert word in " ".join(shown.split())
+        assert word in html_library.unescape(results_of(word)["evidence"]._repr_html_())
+
+
+def test_a_line_break_in_a_value_does_not_break_the_table():
+    result = results_of("line\nline")["relevance at 1"]
+    assert r"line\nline" in repr(result)
+
+
+def test_dropped_features_are_harmless():
+    frame = odd_frame("\x1b[31m")
+    selector = AnalogicalSelector().fit(frame.drop("\x1b[31mlabel"), frame["\x1b[31mlabel"].to_list())
+    assert selector.dropped_
+    assert_harmless(" ".join(map(str, selector.dropped_)))
+
+
+@pytest.mark.parametrize("word", [*MARKUP, *CONTROLS])
+def test_every_command_is_harmless(run, tmp_path, word):
+    path = tmp_path / "odd.csv"
+    odd_frame(word).write_csv(path)
+    header = pl.read_csv(path).columns  # quotes come back doubled
+    name = header[0]
+    commands = [
+        ["score", path],
+        ["score", path, "--radius", "1", "--ignore", header[2]],
+        ["evidence", path, "--feature", name, "--ignore", header[2]],
+        ["audit", path, "--feature", "b"],
+        ["redundancies", path],
+        ["compare", path, "--methods", "ari,chi2"],
+    ]
+    for command in commands:
+        code, out, err = run(*command)
+        assert code == 0, err
+        assert_harmless(out + err)
+        if word in MARKUP and command[0] != "redundancies":
+            assert word[:5] in out
+
+
+@pytest.mark.parametrize("command", ["score", "evidence", "audit", "redundancies", "compare"])
+def test_errors_are_harmless(run, tmp_path, command):
+    path = tmp_path / "odd.csv"
+    odd_frame("\x1b[31m").write_csv(path)
+    extra = ["--feature", "b"] if command in ("evidence", "audit") else []
+    code, out, err = run(command, path, *extra, "--label", "\x1b[31m\u202enowhere")
+    assert (code, out) == (2, "")
+    assert_harmless(err)
+    assert err.count("\n") == 1
+
+
+def test_the_name_of_a_file_is_harmless(run, tmp_path):
+    path = tmp_path / "a\u202e\x1b[31m[red].csv"
+    odd_frame("x").write_csv(path)
+    code, out, _ = run("score", path)
+    assert code == 0
+    assert_harmless(out)
+    assert "[red].csv" in "".join(out.split())

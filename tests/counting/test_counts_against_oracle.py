@@ -1,0 +1,162 @@
+"""Everything exact, with ==, against the slow loops of naive.py."""
+
+import csv
+
+import numpy as np
+import pytest
+from conftest import DATASETS, random_table
+from naive import naive_ari, naive_counts, naive_once
+
+import analogical
+from analogical import relevance
+
+
+def assert_equal_counts(result, expected):
+    assert result.pairs.tolist() == expected["pairs"]
+    assert result.changed.tolist() == expected["changed"]
+    for name in ("n_rows", "n_distinct", "n_identical", "n_contradictions"):
+        assert getattr(result, name) == expected[name], name
+    assert result.n_values.tolist() == expected["n_values"]
+    assert result.pairs.dtype == result.changed.dtype == np.int64
+
+
+def is_degenerate(rows):
+    return all(len(set(column)) == 1 for column in np.asarray(rows).T.tolist())
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_counts_equal_the_oracle_on_random_tables(seed):
+    rng = np.random.default_rng(seed)
+    checked = 0
+    while checked < 75:
+        rows, labels = random_table(rng)
+        if is_degenerate(rows):
+            continue
+        assert_equal_counts(relevance(rows, labels), naive_counts(rows.tolist(), labels.tolist()))
+        checked += 1
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_ari_is_the_papers_definition(seed):
+    rng = np.random.default_rng(seed)
+    rows, labels = random_table(rng, n_features=4, n_values=3, n_rows=12)
+    rows[0, 0], rows[1, 0] = 0, 1
+    result = relevance(rows, labels)
+    assert result.ari.tolist() == [naive_ari(rows.tolist(), labels.tolist(), i) for i in range(4)]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_weights_are_repeated_rows(seed):
+    rng = np.random.default_rng(seed)
+    rows, labels = random_table(rng, n_features=3, n_rows=12)
+    weights = rng.integers(0, 5, size=len(rows))
+    weights[[0, -1]] = 1, 3
+    rows[0, 0], rows[-1, 0] = 0, 1
+    assert_equal_counts(relevance(rows, labels, weights=weights), naive_counts(rows.tolist(), labels.tolist(), weights))
+    expanded = relevance(np.repeat(rows, weights, axis=0), np.repeat(labels, weights))
+    assert expanded.pairs.tolist() == relevance(rows, labels, weights=weights).pairs.tolist()
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_duplicates_once_reads_the_sample_as_a_set(seed):
+    rng = np.random.default_rng(seed)
+    rows, labels = random_table(rng, n_features=3, n_values=3)
+    rows[0, 0], rows[-1, 0] = 0, 1
+    once_rows, once_labels = naive_once(rows.tolist(), labels.tolist())
+    expected = naive_counts(once_rows, once_labels)
+    result = relevance(rows, labels, duplicates="once")
+    assert_equal_counts(result, expected | {"n_rows": len(rows)})
+    assert result.settings.duplicates == "once"
+    weights = rng.integers(1, 4, size=len(rows))
+    assert relevance(rows, labels, weights=weights, duplicates="once").pairs.tolist() == expected["pairs"]
+
+
+@pytest.mark.parametrize("n_features", [40, 63, 64, 65, 66, 128, 200])
+def test_tables_wider_than_64_bits(n_features):
+    rng = np.random.default_rng(n_features)
+    rows, labels = random_table(rng, n_rows=60, n_features=n_features, n_values=2)
+    assert_equal_counts(relevance(rows, labels), naive_counts(rows.tolist(), labels.tolist()))
+
+
+def test_more_than_65536_values_in_a_column():
+    n_values = 70_000
+    first = np.arange(n_values)
+    rows = np.column_stack([np.concatenate([first, first]), np.repeat([0, 1], n_values)])
+    labels = np.concatenate([first % 2, first % 2 ^ (first % 10 == 0)])
+    result = relevance(rows, labels)
+    assert result.n_values.tolist() == [n_values, 2]
+    assert result.pairs.tolist() == [2 * (n_values * (n_values - 1) // 2), n_values]
+    assert result.changed[1] == n_values // 10
+    evens = [int((labels[:n_values] == 0).sum()), int((labels[n_values:] == 0).sum())]
+    assert result.changed[0] == sum(e * (n_values - e) for e in evens)
+
+
+def test_many_values_and_many_features_beyond_64_bits():
+    rng = np.random.default_rng(5)
+    rows = rng.integers(0, 5_000, size=(50, 7))
+    rows[25:] = rows[:25]
+    rows[np.arange(25, 50), rng.integers(0, 7, 25)] += 1
+    labels = rng.integers(0, 3, 50)
+    assert_equal_counts(relevance(rows, labels), naive_counts(rows.tolist(), labels.tolist()))
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name == "mushroom" else ()) for name in DATASETS]
+)
+def test_the_papers_data_files_equal_the_oracle(name, data_folder):
+    with (data_folder / f"{name}.csv").open(newline="") as file:
+        table = list(csv.reader(file))
+    rows, labels = [tuple(row[:-1]) for row in table], [row[-1] for row in table]
+    count = all_pairs_counts if name == "mushroom" else naive_counts  # 16 million pairs are slow in pure Python
+    assert_equal_counts(relevance(rows, labels), count(rows, labels))
+
+
+def all_pairs_counts(rows, labels):
+    """The oracle's counts for a larger table: each row is compared with all later ones at once."""
+    cells = np.array(rows)
+    label = np.array(labels)
+    pairs, changed = np.zeros(cells.shape[1], int), np.zeros(cells.shape[1], int)
+    identical = contradictions = 0
+    for r in range(len(cells) - 1):
+        differs = cells[r + 1 :] != cells[r]
+        distance = differs.sum(axis=1)
+        flips = label[r + 1 :] != label[r]
+        pairs += differs[distance == 1].sum(axis=0)
+        changed += differs[(distance == 1) & flips].sum(axis=0)
+        identical += int((distance == 0).sum())
+        contradictions += int(((distance == 0) & flips).sum())
+    return {
+        "pairs": pairs.tolist(),
+        "changed": changed.tolist(),
+        "n_values": [len(set(column)) for column in zip(*rows, strict=True)],
+        "n_rows": len(rows),
+        "n_distinct": len(set(rows)),
+        "n_identical": identical,
+        "n_contradictions": contradictions,
+    }
+
+
+def test_mushroom_has_31264_pairs_and_none_changes_the_label(data_folder):
+    with (data_folder / "mushroom.csv").open(newline="") as file:
+        table = list(csv.reader(file))
+    result = relevance([row[:-1] for row in table], [row[-1] for row in table])
+    assert (result.pairs.sum(), result.changed.sum()) == (31_264, 0)
+    assert set(result.ari.tolist()) == {0.0, 2.0}
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_generated_monks_are_the_published_universe(number, data_folder):
+    table = analogical.load_table(f"monks-{number}")
+    ours = {(tuple(row), label) for row, label in zip(first_seen(table.X), table.y, strict=True)}
+    with (data_folder / f"monks-{number}.csv").open(newline="") as file:
+        published = [tuple(map(int, row)) for row in csv.reader(file)]
+    assert table.X.shape == (432, 6)
+    theirs = {(tuple(v - 1 for v in row[:-1]), row[-1]) for row in published}
+    assert ours <= theirs
+    assert len(theirs - ours) == (6 if number == 3 else 0)  # the noisy labels of the training file
+
+
+def first_seen(X):
+    """Codes by order of appearance, which for a universe in lexicographic order is the value's number."""
+    columns = [[list(dict.fromkeys(column)).index(v) for v in column] for column in X.T.tolist()]
+    return zip(*columns, strict=True)

@@ -1,0 +1,184 @@
+"""Whom to credit when rows differ on several features: the fit against another optimiser, and its constants."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from conftest import coded
+from naive import naive_counts
+from scipy.optimize import minimize
+
+from analogical.counting.neighbours import Neighbours, count_neighbours
+from analogical.scoring import attribution
+from analogical.scoring.attribution import ATTRIBUTIONS, ConvergenceWarning, _Likelihood, noisy_or, share
+
+
+def neighbours(sets, n_features, balanced=None):
+    """Pairs by disagreement set, from {features: (pairs, changed)}."""
+    bits = [sum(1 << feature for feature in features) for features in sets]
+    pairs, changed = np.array(list(sets.values()), dtype=np.int64).T
+    balanced_pairs, balanced_changed = (pairs, changed) if balanced is None else np.array(balanced).T
+    return Neighbours(
+        sets=np.array(bits, np.uint64)[:, None],
+        n_pairs=pairs,
+        n_changed=changed,
+        balanced_pairs=balanced_pairs.astype(float),
+        balanced_changed=balanced_changed.astype(float),
+        keep_probability=np.append(0.0, np.ones(n_features)),
+        n_rows=100,
+        n_rows_used=100,
+        n_pairs_used=int(pairs.sum()),
+    )
+
+
+def noisy_table(seed=0, n_rows=120, flipped=0.2):
+    """The label is the first of six features, flipped in some rows."""
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, 2, (n_rows, 6))
+    return rows, rows[:, 0] ^ (rng.random(n_rows) < flipped)
+
+
+def test_noisy_or_at_distance_one_is_ari_to_the_last_bit():
+    rng = np.random.default_rng(2)
+    rows, labels = rng.integers(0, 3, (200, 4)), rng.integers(0, 2, 200)
+    found = count_neighbours(coded(rows, labels), radius=1)
+    exact = naive_counts(rows.tolist(), labels.tolist())
+    expected = [changed / pairs for changed, pairs in zip(exact["changed"], exact["pairs"], strict=True)]
+    assert noisy_or(found).score.tolist() == expected
+    assert share(found).score.tolist() == expected
+    em = _Likelihood.of(found, found.n_pairs.astype(float), found.n_changed.astype(float), False).maximise(1e-10, 1000)
+    assert em.score == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("leak", [False, True])
+def test_likelihood_never_falls_and_the_fit_is_its_maximum(seed, leak):
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, 2 + seed % 2, (80, 6))
+    labels = (rows[:, 0] > 0) ^ (rows[:, 1] > 0) ^ (rng.random(80) < 0.1)
+    found = count_neighbours(coded(rows, labels), radius=4)
+    fit = noisy_or(found, tolerance=1e-8, max_steps=50_000, leak=leak)
+    assert fit.converged
+    assert (np.diff(fit.log_likelihood) >= -1e-12).all()
+    members = found.membership(slice(None), float)
+    if leak:
+        members = np.hstack([members, np.ones((len(members), 1))])
+
+    def loss(theta):
+        x = np.maximum(members @ theta, 1e-12)
+        return -(found.n_changed @ np.log(-np.expm1(-x)) - (found.n_pairs - found.n_changed) @ x)
+
+    bounds = [(1e-9, 30)] * members.shape[1]
+    options = {"maxiter": 5000, "ftol": 1e-15, "gtol": 1e-10}
+    best = minimize(loss, np.full(members.shape[1], 0.3), bounds=bounds, method="L-BFGS-B", options=options)
+    assert fit.score == pytest.approx(-np.expm1(-best.x[:6]), abs=2e-3)
+
+
+def test_the_maximum_in_closed_form():
+    """{0} says t0 = 1/2; {0, 1} changes in 3/4 = 1 - (1 - t0)(1 - t1), so t1 = 1/2 too."""
+    found = neighbours({(0,): (100, 50), (0, 1): (100, 75)}, 2)
+    assert noisy_or(found, tolerance=1e-9, max_steps=10_000).score == pytest.approx([0.5, 0.5], abs=1e-6)
+
+
+def test_distances_weigh_in_the_likelihood_as_given():
+    """Feature 0 alone changes 1/2 of the pairs, with feature 1, which does nothing, 1/4: t0 lies between by weight."""
+    found = neighbours({(0,): (100, 50), (0, 1): (100, 25), (1,): (10**6, 0)}, 2)
+    t0 = [noisy_or(found, np.array([0.0, 1.0, w]), tolerance=1e-3).score[0] for w in (1.0, 0.5, 1e-9)]
+    assert t0 == pytest.approx([0.375, (50 + 12.5) / 150, 0.5], abs=1e-3)
+
+
+def test_sampled_pairs_stand_for_the_ones_left_out():
+    """Every second pair at distance 2 was kept: the scores are those of twice as many."""
+    whole = neighbours({(0,): (100, 50), (0, 1): (200, 50), (1,): (100, 10)}, 2)
+    half = neighbours({(0,): (100, 50), (0, 1): (100, 25), (1,): (100, 10)}, 2)
+    half = replace(half, keep_probability=np.array([0.0, 1.0, 0.5]))
+    assert half.is_sampled
+    assert noisy_or(half).score == pytest.approx(noisy_or(whole).score)
+    assert share(half).score.tolist() == share(whole).score.tolist() == [1 / 3, 0.2]
+
+
+def test_balanced_counts_are_used_where_asked_for():
+    found = neighbours({(0,): (100, 50)}, 1, balanced=[(80, 20)])
+    assert noisy_or(found).score.tolist() == [0.5]
+    assert noisy_or(found, balanced=True, tolerance=1e-10).score == pytest.approx([0.25], abs=1e-6)
+
+
+def test_the_default_tolerance_is_near_the_maximum():
+    rows, labels = noisy_table()
+    found = count_neighbours(coded(rows, labels), radius=4)
+    near, at = noisy_or(found), noisy_or(found, tolerance=1e-9, max_steps=50_000)
+    assert near.score == pytest.approx(at.score, abs=0.01)
+    assert len(near.log_likelihood) < len(at.log_likelihood)
+
+
+def test_large_fits_in_single_precision_agree(monkeypatch):
+    rows, labels = noisy_table()
+    found = count_neighbours(coded(rows, labels), radius=4)
+    double = noisy_or(found).score
+    monkeypatch.setattr(attribution, "LARGE", 0)
+    assert noisy_or(found).score == pytest.approx(double, abs=1e-4)
+
+
+def test_a_leak_takes_label_noise_from_the_features():
+    rows, labels = noisy_table()
+    found = count_neighbours(coded(rows, labels), radius=4)
+    without, with_leak = (noisy_or(found, leak=leak, tolerance=1e-6, max_steps=50_000).score for leak in (False, True))
+    assert (with_leak < without).all()
+    assert without[1:].max() > 0.05
+    assert with_leak[1:].mean() < without[1:].mean() / 2
+    assert with_leak[0] > 3 * with_leak[1:].max()
+
+
+def test_the_leak_is_no_feature():
+    found = neighbours({(0,): (100, 50), (0, 1): (100, 75)}, 2)
+    fit = noisy_or(found, leak=True)
+    assert fit.score.shape == fit.coverage.shape == (2,)
+
+
+def test_without_changes_but_noise_the_leak_takes_everything():
+    """Every set changes in one pair of four: the leak is 1/4, and no feature does anything."""
+    found = neighbours({(0,): (400, 100), (1,): (400, 100), (0, 1): (400, 100)}, 2)
+    fit = noisy_or(found, leak=True, tolerance=1e-8, max_steps=100_000)
+    assert fit.score == pytest.approx([0, 0], abs=0.02)
+
+
+def test_a_feature_on_which_one_pair_in_a_hundred_differs_keeps_half_its_score():
+    found = neighbours({(0,): (9_900, 4_950), (1,): (100, 50)}, 2)
+    weight = np.ones(3)
+    plain = noisy_or(found, weight, balanced=True)
+    shrunk = ATTRIBUTIONS["noisy-or"](found, weight, False)
+    assert plain.score == pytest.approx([0.5, 0.5], abs=0.01)
+    assert plain.coverage == pytest.approx([0.99, 0.01])
+    assert shrunk.score == pytest.approx(plain.score * [0.99 / 1.0, 0.5])
+
+
+def test_share_is_neither_weighed_nor_shrunk():
+    found = neighbours({(0,): (9_900, 990), (0, 1): (100, 50)}, 2, balanced=[(1, 1), (1, 1)])
+    fit = ATTRIBUTIONS["share"](found, np.array([0.0, 1.0, 0.1]), True)
+    assert fit.score.tolist() == [1_040 / 10_000, 0.5]
+    assert fit.coverage.tolist() == [1.0, 0.01]
+
+
+def test_share_of_sampled_pairs_weighs_them_back():
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 2, (800, 10))
+    table = coded(rows, rows[:, 0] | rows[:, 1])
+    whole = share(count_neighbours(table, radius=10)).score
+    sampled = share(count_neighbours(table, radius=10, decay=0.6, max_pairs=40_000)).score
+    assert not (whole == sampled).any()
+    assert whole == pytest.approx(sampled, abs=0.03)
+
+
+def test_a_fit_that_is_cut_short_warns():
+    rows, labels = noisy_table()
+    found = count_neighbours(coded(rows, labels), radius=4)
+    with pytest.warns(ConvergenceWarning, match="did not reach its tolerance 1e-09 within 5 steps"):
+        assert not noisy_or(found, tolerance=1e-9, max_steps=5).converged
+
+
+def test_no_changed_pair_means_zero_and_no_pair_nan():
+    rows = [[0, 0, 1], [1, 1, 1], [0, 1, 1]]
+    found = count_neighbours(coded(rows, [0, 0, 0], n_values=[2, 2, 2], n_labels=2), radius=3)
+    for fit in (noisy_or(found), share(found), ATTRIBUTIONS["noisy-or"](found, np.ones(4), True)):
+        assert fit.score[:2].tolist() == [0, 0]
+        assert np.isnan(fit.score[2])

@@ -1,0 +1,391 @@
+"""Intervals and noise floor, against loops that delete rows and numbers worked out by hand."""
+
+import numpy as np
+import pytest
+from conftest import coded, random_table
+from hypothesis import given
+from hypothesis import strategies as st
+from naive import naive_counts, naive_jackknife, naive_pair_variance, naive_share
+
+from analogical import InputError, ari_score, relevance
+from analogical.counting.counts import RowProfile
+from analogical.counting.pairs import sum_contexts
+from analogical.scoring.intervals import (
+    bootstrap_rows,
+    corrected_variance,
+    jackknife_variance,
+    rate_interval,
+    share_interval,
+    wilson,
+)
+
+INTERVAL_FIELDS = ("ari_std_error", "ari_low", "ari_high", "p_value")
+
+
+def profile(*entries):
+    """A profile from (pairs, changed, rows) of each kind of row."""
+    return RowProfile(*np.array(entries, np.int64).T)
+
+
+def lists(rows, labels):
+    return [tuple(row) for row in np.asarray(rows).tolist()], np.asarray(labels).tolist()
+
+
+def small_table(rng, **shape):
+    rows, labels = random_table(rng, **{"n_features": 3, "n_values": 3, "n_rows": 14} | shape)
+    rows[0, 0], rows[-1, 0] = 0, 1
+    return rows, labels
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_jackknife_equals_deleting_one_row_at_a_time(seed):
+    rows, labels = small_table(np.random.default_rng(seed))
+    plain = lists(rows, labels)
+    expected = naive_counts(*plain)
+    found = sum_contexts(coded(rows, labels), lambda contexts: contexts.profile).summaries
+    for i, rows_of in enumerate(found):
+        assert (rows_of is None) == (expected["pairs"][i] == 0)
+        if rows_of is not None:
+            n_pairs, n_changed = rows_of.n_pairs, rows_of.n_changed
+            assert (n_pairs, n_changed) == (expected["pairs"][i], expected["changed"][i])
+            got = jackknife_variance(n_pairs, n_changed, rows_of.pairs, rows_of.changed, rows_of.rows, len(rows))
+            assert got == pytest.approx(naive_jackknife(*plain, i), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_standard_error_takes_out_what_pairs_count_twice(seed):
+    rows, labels = small_table(np.random.default_rng(seed))
+    result = relevance(rows, labels)
+    for i in range(3):
+        if result.pairs[i]:
+            jackknife = naive_jackknife(*lists(rows, labels), i)
+            variance = jackknife - naive_pair_variance(*lists(rows, labels), i)
+            assert result.ari_std_error[i] == pytest.approx(max(variance, jackknife / 2) ** 0.5, abs=1e-9)
+            assert 0 <= result.ari_low[i] <= result.ari[i] <= result.ari_high[i] <= 1
+        else:
+            assert np.isnan([result.ari_std_error[i], result.ari_low[i], result.ari_high[i], result.p_value[i]]).all()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_weight_is_so_many_independent_rows(seed):
+    rng = np.random.default_rng(seed)
+    rows, labels = small_table(rng)
+    weights = rng.integers(0, 4, size=len(rows))
+    weights[[0, -1]] = 1, 2
+    weighted = relevance(rows, labels, weights=weights)
+    expanded = relevance(np.repeat(rows, weights, axis=0), np.repeat(labels, weights))
+    for name in INTERVAL_FIELDS:
+        np.testing.assert_allclose(getattr(weighted, name), getattr(expanded, name), rtol=1e-9, atol=1e-12)
+    assert weighted.noise == expanded.noise
+
+
+def test_one_changed_pair_says_little():
+    result = relevance([(0, 0), (1, 0), (1, 1)], [0, 1, 1])
+    assert result.ari.tolist() == [1.0, 0.0]
+    assert result.ari_low[0] == pytest.approx(0.2065, abs=1e-4)
+    assert result.ari_high[0] == 1.0
+    assert (result.ari_low[1], result.ari_high[1]) == (0.0, pytest.approx(0.7935, abs=1e-4))
+
+
+def test_pairs_without_rows_in_common_are_independent():
+    """One pair per context: the interval is Wilson's on the pairs themselves."""
+    n = 40
+    rows = [(value, context) for context in range(n) for value in (0, 1)]
+    labels = [int(value and context < 10) for context in range(n) for value in (0, 1)]
+    result = relevance(rows, labels)
+    assert (result.ari_low[0], result.ari_high[0]) == pytest.approx(wilson(0.25, 40, 0.95), abs=0.01)
+
+
+def test_rows_not_pairs_are_counted():
+    """100 rows make 2,500 pairs; the interval must not shrink as if these were independent."""
+    rows = [(r % 2,) for r in range(100)]
+    labels = [int(r < 5) for r in range(100)]
+    result = relevance(rows, labels)
+    assert result.pairs[0] == 2500
+    low, high = wilson(result.ari[0], 2500, 0.95)
+    assert result.ari_high[0] - result.ari_low[0] > 3 * (high - low)
+
+
+def test_noise_floor_is_unknown_without_repeated_rows():
+    result = relevance([(0, 0), (0, 1), (1, 0), (1, 1)], [0, 1, 1, 0])
+    assert result.noise.rate is result.noise.rate_low is result.to_dict()["noise"]["rate"] is None
+    assert "unknown, because no row repeats" in repr(result)
+    assert "unknown, because no row repeats" in result._repr_html_()
+    assert np.isnan(result.p_value).all()
+
+
+def test_rows_counted_once_have_no_noise_floor_and_no_p_value():
+    rows = [(0, 0)] * 4 + [(1, 0)] * 3
+    result = relevance(rows, [0, 0, 1, 1, 1, 1, 0], duplicates="once")
+    assert result.noise.rate is None
+    assert np.isnan(result.p_value).all()
+    assert "counted once" in repr(result)
+
+
+def test_higher_confidence_gives_wider_intervals():
+    rows, labels = small_table(np.random.default_rng(1))
+    narrow, wide = (relevance(rows, labels, confidence=level) for level in (0.5, 0.99))
+    known = narrow.pairs > 0
+    assert (narrow.ari_high[known] - narrow.ari_low[known] < wide.ari_high[known] - wide.ari_low[known]).all()
+    assert wide.settings.confidence == 0.99
+    assert "99% CI" in repr(wide)
+
+
+@pytest.mark.parametrize("level", [0, 1, 1.5, "high", True])
+def test_impossible_confidence_is_refused(level):
+    with pytest.raises(InputError, match=r"confidence must be a number between 0 and 1, such as 0\.95, or None, got"):
+        relevance([(0,), (1,)], [0, 1], confidence=level)
+
+
+tables = st.integers(2, 12).flatmap(
+    lambda n: st.tuples(
+        st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1)), min_size=n, max_size=n),
+        st.lists(st.integers(0, 2), min_size=n, max_size=n),
+    )
+)
+
+
+@given(tables, st.permutations(range(3)), st.permutations(range(3)))
+def test_renaming_values_and_labels_changes_nothing(table, values, classes):
+    rows, labels = table
+    rows, labels = [*rows, (0, 0), (1, 0)], [*labels, 0, 1]
+    plain = relevance(rows, labels)
+    renamed = relevance([(values[a], 1 - b) for a, b in rows], [f"class {classes[label]}" for label in labels])
+    for name in INTERVAL_FIELDS:
+        np.testing.assert_allclose(getattr(plain, name), getattr(renamed, name), rtol=1e-7, atol=1e-9)
+    assert plain.noise.rate == renamed.noise.rate
+    if plain.noise.rate is not None:
+        assert plain.noise.rate_low == pytest.approx(renamed.noise.rate_low)
+        assert plain.noise.rate_high == pytest.approx(renamed.noise.rate_high)
+
+
+def test_frame_has_a_column_for_every_interval():
+    frame = relevance([(0, 0), (0, 1), (1, 0), (1, 1)], [0, 1, 0, 1]).to_frame("polars")
+    assert {*INTERVAL_FIELDS, "score_std_error", "score_low", "score_high", "determined_by"} <= set(frame.columns)
+
+
+# ---------------------------------------------------------------- numbers worked out by hand
+
+
+@pytest.mark.parametrize(
+    ("share", "n", "low", "high"),
+    [
+        # z^2 = 3.841459: (p + z^2 / 2n -+ z sqrt(p (1 - p) / n + z^2 / 4n^2)) / (1 + z^2 / n)
+        (0.0, 10, 0.0, 3.8414588 / 13.8414588),
+        (1.0, 10, 10 / 13.8414588, 1.0),
+        (0.3, 10, 0.1077913, 0.6032219),
+        (0.5, 4, 0.1500390, 0.8499610),
+        (0.0, 2.5, 0.0, 3.8414588 / 6.3414588),
+    ],
+)
+def test_wilson_in_numbers(share, n, low, high):
+    assert wilson(share, n, 0.95) == pytest.approx((low, high), abs=1e-6)
+
+
+def test_wilson_ends_at_0_and_1_without_rounding():
+    for n in (0.37, 1, 2.5, 7, 10, 123.4, 10**6):
+        for level in (0.5, 0.9, 0.95, 0.999):
+            assert wilson(0.0, n, level)[0] == 0
+            assert wilson(1.0, n, level)[1] == 1
+            for share in (1e-12, 0.3, 1 - 1e-12):
+                low, high = wilson(share, n, level)
+                assert 0 <= low <= high <= 1
+
+
+def test_wilson_is_scipys():
+    from scipy.stats import binomtest
+
+    for changed, n in ((0, 5), (3, 7), (20, 30), (9, 9)):
+        for level in (0.5, 0.95, 0.999):
+            expected = binomtest(changed, n).proportion_ci(level, method="wilson")
+            assert wilson(changed / n, n, level) == pytest.approx((expected.low, expected.high))
+
+
+def test_corrected_variance_stays_between_half_and_all():
+    assert corrected_variance(4.0, 1.0) == 3.0
+    assert corrected_variance(4.0, 2.0) == 2.0
+    assert corrected_variance(4.0, 3.0) == 2.0
+    assert corrected_variance(4.0, 0.0) == 4.0
+    assert corrected_variance(4.0, -1.0) == 4.0
+    assert corrected_variance(0.0, 0.0) == 0.0
+
+
+def test_jackknife_in_numbers():
+    """Two pairs apart, one of them changed, and a row that sits in no pair.
+
+    Without a row of the changed pair the index is 0, without one of the other 1, without the fifth row 1/2:
+    4/5 of the sum of four squares of 1/2.
+    """
+    kinds = profile((1, 1, 2), (1, 0, 2))
+    assert jackknife_variance(2, 1, kinds.pairs, kinds.changed, kinds.rows, 5) == pytest.approx(4 / 5 * 1.0)
+    # less the variance of single pairs, 1/4 over 2
+    assert share_interval(kinds, 5, 0.95)[0] == pytest.approx((0.8 - 0.125) ** 0.5)
+    # 1/4 over 0.675 pairs in effect
+    assert share_interval(kinds, 5, 0.95)[1:] == pytest.approx(wilson(0.5, 0.25 / 0.675, 0.95))
+
+
+@pytest.mark.parametrize(("changed", "low", "high"), [(0, 0.0, 0.6057689), (1, 0.3942311, 1.0)])
+def test_half_of_the_paired_rows_stand_for_pairs_where_all_pairs_agree(changed, low, high):
+    """A star of one row and four others: five rows in pairs, so two and a half pairs."""
+    star = profile((4, 4 * changed, 1), (1, changed, 4))
+    assert share_interval(star, 100, 0.95) == pytest.approx((0.0, low, high), abs=1e-6)
+
+
+def test_no_more_pairs_stand_in_the_interval_than_there_are():
+    one_pair = profile((1, 0, 2))
+    assert share_interval(one_pair, 2, 0.95) == pytest.approx((0.0, 0.0, 3.8414588 / 4.8414588), abs=1e-6)
+    even = profile((10, 5, 98), (10, 4, 1), (10, 6, 1))  # rows so alike that the jackknife claims 60,000 pairs
+    assert share_interval(even, 100, 0.95)[1:] == wilson(0.5, 500, 0.95)
+
+
+def test_row_in_every_pair_changes_nothing():
+    """A star: one row of a against four of b. Without the one there is no pair left."""
+    rows, labels = [(0,), (1,), (1,), (1,), (1,)], [0, 0, 0, 1, 1]
+    assert naive_share(rows[1:], labels[1:], 0) is None
+    jackknife = naive_jackknife(rows, labels, 0)
+    # without a row of b the index moves by 1/6: 4/5 of four times its square
+    assert jackknife == pytest.approx(4 / 5 * 4 / 36)
+    expected = max(jackknife - 0.25 / 4, jackknife / 2)
+    assert relevance(rows, labels).ari_std_error[0] == pytest.approx(expected**0.5)
+
+
+@pytest.mark.parametrize("n_rows", [4, 48, 50, 100, 202, 230])
+def test_rows_that_are_all_alike_have_no_variance_whatever_the_rounding(n_rows):
+    """Every row has its own value and half of them each label, so all sit in as many changed pairs."""
+    result = relevance([(r,) for r in range(n_rows)], [r % 2 for r in range(n_rows)], radius=1)
+    assert result.ari_std_error[0] == pytest.approx(0, abs=1e-9)
+    expected = wilson(result.ari[0], n_rows / 2, 0.95)
+    assert (result.ari_low[0], result.ari_high[0]) == pytest.approx(expected)
+
+
+# ---------------------------------------------------------------- the noise floor
+
+
+def test_noise_floor_is_the_flip_rate_of_identical_rows():
+    rows = [(0, 0)] * 4 + [(1, 0)]
+    result = relevance(rows, [0, 0, 0, 1, 1])
+    assert result.noise.rate == 3 / 6
+    # three rows in three pairs each, one of them changed, and one row in three changed pairs
+    repeats = profile((3, 1, 3), (3, 3, 1))
+    assert (result.noise.rate_low, result.noise.rate_high) == rate_interval(repeats, 5, 0.95)
+    assert 0 <= result.noise.rate_low < 0.5 < result.noise.rate_high <= 1
+    assert "Noise floor: identical rows differ in label in 50.0 %" in repr(result)
+    assert result.to_dict()["noise"]["rate"] == 0.5
+
+
+def test_rate_without_identical_rows_has_no_interval():
+    assert np.isnan(rate_interval(profile((0, 0, 5)), 5, 0.95)).all()
+
+
+def test_rate_lies_in_its_interval():
+    for repeats in (profile((3, 1, 3), (3, 3, 1)), profile((1, 1, 2)), profile((1, 0, 4))):
+        low, high = rate_interval(repeats, 10, 0.5)
+        assert low <= repeats.n_changed / repeats.n_pairs <= high
+
+
+# ---------------------------------------------------------------- what is asked for
+
+
+XOR = [(0, 0), (0, 1), (1, 0), (1, 1)], [0, 1, 1, 0]
+
+
+def test_no_confidence_no_intervals():
+    result = relevance(*XOR, confidence=None)
+    assert result.ari_std_error is result.ari_low is result.ari_high is result.p_value is None
+    assert result.to_dict()["features"][0]["ari_low"] is None
+    assert "CI" not in repr(result)
+    assert "values" in repr(result)
+    assert result == relevance(*XOR, confidence=None)
+    assert result != relevance(*XOR)
+
+
+def test_without_confidence_it_is_still_said_what_determines_a_feature():
+    rows = [(v, v // 2, w) for v in range(4) for w in range(2)] * 5
+    labels = [v % 2 for v, _, _ in rows]
+    assert relevance(rows, labels, confidence=None).determined_by == ((), ("x0",), ())
+    assert relevance(rows, labels).determined_by == ((), ("x0",), ())
+    for level in (None, 0.95):
+        without = relevance(rows, labels, confidence=level, redundancies=False)
+        assert without.determined_by is None
+        assert without["x1"]["determined_by"] == []
+        assert not without.settings.redundancies
+
+
+def test_ari_score_pays_for_no_interval(monkeypatch):
+    monkeypatch.setattr("analogical.engines.memory.sum_contexts", None)
+    assert ari_score(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), [0, 1, 0, 1]).tolist() == [0.0, 1.0]
+
+
+# ---------------------------------------------------------------- the bootstrap
+
+
+def test_bootstrap_agrees_with_the_jackknife_and_is_repeatable():
+    rng = np.random.default_rng(4)
+    rows = rng.integers(0, 2, size=(300, 4))
+    labels = rows[:, 0] & rows[:, 1]
+    drawn = relevance(rows, labels, radius=1, bootstrap=200, random_state=1)
+    assert drawn.settings.bootstrap == 200
+    assert drawn.score_std_error[:2] == pytest.approx(drawn.ari_std_error[:2], rel=0.25)
+    assert drawn == relevance(rows, labels, radius=1, bootstrap=200, random_state=1)
+    assert drawn != relevance(rows, labels, radius=1, bootstrap=200, random_state=2)
+
+
+def test_bootstrap_is_for_the_score_and_leaves_the_interval_of_the_index():
+    rng = np.random.default_rng(4)
+    rows = rng.integers(0, 2, size=(60, 4))
+    labels = rows[:, 0] & rows[:, 1]
+    closed, drawn = relevance(rows, labels), relevance(rows, labels, bootstrap=20)
+    for name in INTERVAL_FIELDS:
+        assert np.array_equal(getattr(closed, name), getattr(drawn, name), equal_nan=True)
+    assert closed.score_low is closed.score_high is closed.score_std_error is None
+    assert (drawn.score_low <= drawn.score_high).all()
+    assert (drawn.score_low[:2] < drawn.score[:2]).all()
+    assert (drawn.score[:2] < drawn.score_high[:2]).all()
+    assert drawn["x0"]["score_low"] == drawn.score_low[0]
+
+
+def test_bootstrap_of_weighted_rows_draws_as_many_rows_as_they_stand_for():
+    rng = np.random.default_rng(4)
+    rows = rng.integers(0, 2, size=(100, 3))
+    labels = rows[:, 0] & rows[:, 1]
+    weighted = relevance(rows, labels, weights=np.full(100, 9), radius=1, bootstrap=200)
+    single = relevance(rows, labels, radius=1, bootstrap=200)
+    assert weighted.score_std_error[:2] == pytest.approx(single.score_std_error[:2] / 3, rel=0.3)
+
+
+def test_bootstrap_shows_its_progress(capsys):
+    relevance([(0, 0), (0, 1), (1, 0), (1, 1)] * 3, [0, 1, 1, 0] * 3, bootstrap=3, progress=True, random_state=0)
+    captured = capsys.readouterr()
+    assert captured.err.endswith("\rresampling rows: 3 of 3\n")
+    assert captured.out == ""
+
+
+def test_bootstrap_gives_standard_error_and_percentiles_of_what_was_drawn():
+    weights = np.array([2, 0, 3, 5])
+    seen = []
+
+    def score(times):
+        seen.append(times.tolist())
+        return np.array([np.nan if len(seen) % 3 else 1.0, float(times[0]), 7.0])
+
+    std_error, low, high = bootstrap_rows(score, weights, 30, 0.9, 0)
+    assert all(sum(times) == 10 and times[1] == 0 for times in seen)
+    drawn = np.array([times[0] for times in seen], float)
+    assert len(set(drawn.tolist())) > 1
+    assert np.isnan([std_error[0], low[0], high[0]]).all()  # a score in ten of thirty resamples
+    assert std_error[1] == pytest.approx((((drawn - drawn.mean()) ** 2).sum() / 29) ** 0.5)
+    assert (low[1], high[1]) == tuple(np.quantile(drawn, [0.05, 0.95]))
+    assert (std_error[2], low[2], high[2]) == (0, 7, 7)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"bootstrap": 1}, r"bootstrap must be a whole number from 2 \(resamples\), or None, got 1"),
+        ({"bootstrap": 2.5}, "got 2.5"),
+        ({"bootstrap": 10, "confidence": None}, "bootstrap needs a level for its intervals"),
+    ],
+)
+def test_impossible_bootstrap_is_refused(settings, message):
+    with pytest.raises(InputError, match=message):
+        relevance([(0,), (1,)], [0, 1], **settings)

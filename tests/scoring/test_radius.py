@@ -1,0 +1,244 @@
+"""Beyond distance 1: which radius, which decay, and what they rest on, in numbers."""
+
+import warnings
+from itertools import product
+
+import numpy as np
+import pytest
+from conftest import coded
+from naive import naive_disagreements
+
+from analogical.counting.counts import PairCounts
+from analogical.counting.neighbours import count_neighbours
+from analogical.engines.memory import MemoryEngine
+from analogical.scoring.attribution import ATTRIBUTIONS, noisy_or
+from analogical.scoring.radius import choose_decay, choose_radius, distance_weight, score_within_radius
+
+
+def score(rows, labels, *, engine=None, counts=None, **options):
+    engine = engine or MemoryEngine()
+    table = coded(rows, labels)
+    return score_within_radius(engine, table, counts or engine.count_pairs(table), **options)
+
+
+def xor_table(n_rows=500, n_features=30):
+    rng = np.random.default_rng(4)
+    rows = rng.integers(0, 3, (n_rows, n_features))
+    return rows, ((rows[:, 0] > 0) ^ (rows[:, 1] > 0)).astype(int)
+
+
+# ---------------------------------------------------------------- the constants
+
+
+def reason_for(pairs, changed, n_rows):
+    """Why a radius was chosen, from counts at distance 1 that are made up."""
+    counts = PairCounts(np.array(pairs), np.array(changed), n_rows, n_rows, 0, 0)
+    rows, labels = xor_table(30, 2)
+    found = score(rows, labels, counts=counts)
+    assert found.fewest_pairs == min(pairs)
+    return found.reason
+
+
+@pytest.mark.parametrize(
+    ("pairs", "changed", "n_rows", "reason"),
+    [
+        ([100, 5000], [90, 10], 10**6, "enough-pairs"),
+        ([99, 5000], [90, 10], 10**6, "few-pairs"),
+        ([100, 5000], [90, 9], 10**6, "few-pairs"),
+        ([100, 5000], [90, 10], 400, "enough-pairs"),
+        ([10, 10], [5, 5], 40, "enough-pairs"),
+        ([9, 10], [5, 5], 40, "few-pairs"),
+        ([10, 10], [5, 4], 40, "few-pairs"),
+        ([10, 10], [5, 5], 41, "few-pairs"),
+        ([0, 0], [0, 0], 40, "no-pairs"),
+        ([0, 500], [0, 0], 40, "none-changed"),
+        ([0, 500], [0, 1], 40, "few-pairs"),
+    ],
+)
+def test_a_hundred_pairs_or_a_quarter_of_the_rows_are_enough(pairs, changed, n_rows, reason):
+    assert reason_for(pairs, changed, n_rows) == reason
+
+
+def test_weight_is_one_up_to_the_nearest_pairs_and_decays_beyond():
+    assert distance_weight(np.array([5.0, 0, 3, 2, 1]), 0.5).tolist() == [1, 1, 1, 0.5, 0.25]
+    assert distance_weight(np.array([0.0, 4, 3]), 0.1) == pytest.approx([1, 1, 0.1])
+    assert distance_weight(np.array([7.0, 0, 0]), 0.5).tolist() == [1, 1, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("n_effective", "decay"),
+    [
+        (180, 0.5),  # 100 (1 + d)^2 / (1 + d^2) = 180: d = 1/2
+        (200, 1.0),
+        (100, 0.0),
+        (100 * 1.2**2 / 1.04, 0.2),
+    ],
+)
+def test_decay_is_the_steepest_that_leaves_the_pairs_in_effect(n_effective, decay):
+    assert choose_decay(np.array([50.0, 100, 100]), n_effective) == pytest.approx(decay, abs=1e-7)
+
+
+def test_identical_rows_do_not_count_towards_the_decay():
+    assert choose_decay(np.array([1e9, 100, 100]), 180) == choose_decay(np.array([0.0, 100, 100]), 180)
+
+
+@pytest.mark.parametrize(
+    ("distances", "decay", "radius"),
+    [
+        ([0, 97, 3], 1.0, 1),
+        ([0, 96, 4], 1.0, 2),
+        ([0, 10, 10, 10], 1.0, 3),
+        ([10**6, 96, 4], 1.0, 2),  # identical rows are no pairs
+        ([0, 80, 32, 32], 0.5, 3),  # 80 + 16 + 8: 96 of 104 is too little
+        ([0, 80, 32, 8], 0.5, 2),  # 80 + 16 + 2: 96 of 98 is enough
+        ([0, 0, 97, 3], 1.0, 2),
+    ],
+)
+def test_radius_holds_97_percent_of_the_weight(distances, decay, radius):
+    assert choose_radius(np.array(distances, float), decay) == radius
+
+
+def effective_share(rows, decay):
+    """Pairs in effect over pairs that are not identical, at a decay."""
+    distances = (rows[:, None] != rows).sum(axis=2)[np.triu_indices(len(rows), 1)]
+    distances = distances[distances > 0]
+    weight = decay ** (distances - distances.min())
+    return weight.sum() ** 2 / (weight**2).sum() / len(distances)
+
+
+@pytest.mark.parametrize(("n_rows", "expected"), [(100, 0.6), (225, 0.4), (36, 1.0), (400, 0.3)])
+def test_pairs_in_effect_are_three_times_rows_to_the_power_of_one_and_a_half(n_rows, expected):
+    """3 m^1.5 of the m^2 / 2 pairs: a share of 6 / sqrt(m)."""
+    rows, labels = xor_table(n_rows, 20)
+    found = score(rows, labels)
+    assert found.reason in ("no-pairs", "few-pairs")
+    assert effective_share(rows, found.decay) == pytest.approx(expected, rel=1e-6)
+
+
+def test_rows_that_are_not_compared_do_not_steepen_the_decay():
+    rows, labels = xor_table(400, 20)
+    engine = MemoryEngine(max_compared=4_901)
+    assert engine.max_rows_compared == 100
+    found = score(rows, labels, engine=engine)
+    assert effective_share(rows, found.decay) == pytest.approx(0.6, rel=1e-6)
+
+
+def test_auto_is_the_weighed_balanced_and_shrunk_fit():
+    rows, labels = xor_table(150, 8)
+    labels[:5] ^= 1
+    table = coded(rows, labels)
+    found = score(rows, labels)
+    distances = MemoryEngine().count_distances(table)
+    neighbours = count_neighbours(table, radius=found.radius)
+    fit = noisy_or(neighbours, distance_weight(distances, found.decay), balanced=True)
+    assert found.radius == choose_radius(distances, found.decay)
+    assert (found.score == fit.score * fit.coverage / (fit.coverage + 0.01)).all()
+    assert found.n_pairs_used == neighbours.n_pairs_used
+
+
+def test_there_is_a_leak_exactly_if_identical_rows_differ_in_label():
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 2, (60, 7))
+    rows[30:33] = rows[0]
+    labels = rows[:, 0] ^ (rng.random(60) < 0.2)
+    labels[[0, 30]] = 0, 1
+    table = coded(rows, labels)
+    counts = MemoryEngine().count_pairs(table)
+    assert counts.n_contradictions > 0
+    noisy = score(rows, labels)
+    clean = score(rows, labels, counts=PairCounts(**vars(counts) | {"n_contradictions": 0}))
+    weight = distance_weight(MemoryEngine().count_distances(table), noisy.decay)
+    neighbours = count_neighbours(table, radius=noisy.radius)
+    for found, leak in ((noisy, True), (clean, False)):
+        assert (found.score == ATTRIBUTIONS["noisy-or"](neighbours, weight, leak).score).all()
+    assert (noisy.score < clean.score).all()
+
+
+# ---------------------------------------------------------------- the road
+
+
+def test_auto_is_ari_on_a_whole_universe():
+    rows = np.array(list(product([0, 1, 2], [0, 1, 2], [0, 1], [0, 1, 2], [0, 1, 2, 3], [0, 1])))
+    labels = (rows[:, 0] == rows[:, 1]) | (rows[:, 4] == 0)
+    counts = MemoryEngine().count_pairs(coded(rows, labels))
+    found = score(rows, labels)
+    assert (found.radius, found.reason, found.fewest_pairs, found.decay) == (1, "enough-pairs", 216, None)
+    assert (found.score == counts.changed / counts.pairs).all()
+    assert found.n_pairs_used == counts.pairs.sum()
+
+
+def test_auto_is_ari_where_all_pairs_are_at_distance_one():
+    rows, labels = [[0, 0], [1, 0], [2, 0], [0, 0], [1, 0]], [0, 1, 1, 0, 0]
+    counts = MemoryEngine().count_pairs(coded(rows, labels))
+    found = score(rows, labels, counts=PairCounts(**vars(counts) | {"n_rows": 1000}))
+    assert (found.radius, found.reason) == (1, "nothing-further")
+    assert found.score[0] == counts.changed[0] / counts.pairs[0] == 5 / 8
+    assert np.isnan(found.score[1])
+
+
+def test_auto_is_ari_on_a_small_table_where_half_of_the_rows_have_partners():
+    rows = np.array(list(product([0, 1], repeat=3)))
+    found = score(rows, rows[:, 0] ^ rows[:, 2])
+    assert (found.radius, found.score.tolist()) == (1, [1.0, 0.0, 1.0])
+
+
+def test_a_table_without_variation_has_no_scores():
+    found = score([[1, 1], [1, 1]], [0, 1])
+    assert (found.reason, found.radius, found.fewest_pairs) == ("no-variation", 1, 0)
+    assert np.isnan(found.score).all()
+
+
+def test_auto_is_deterministic_and_finds_an_xor_without_pairs():
+    rows, labels = xor_table()
+    one, two = (score(rows, labels, engine=MemoryEngine(j, max_pairs=20_000), random_state=7) for j in (1, 2))
+    assert (one.score == two.score).all()
+    assert set(np.argsort(-one.score)[:2].tolist()) == {0, 1}
+    assert one.is_sampled
+    assert one.reason == "no-pairs"
+    assert 1 < one.radius <= 30
+
+
+def test_renaming_values_and_labels_changes_nothing():
+    rows, labels = xor_table(200, 12)
+    one, two = score(rows, labels), score((rows + 1) % 3, 1 - labels)
+    assert one.score == pytest.approx(two.score, abs=1e-9)
+    assert one.pairs.tolist() == two.pairs.tolist()
+
+
+@pytest.mark.parametrize("attribution", ["noisy-or", "share"])
+def test_a_fixed_radius_leaves_out_the_pairs_beyond_it(attribution):
+    rows, labels = xor_table(120, 8)
+    counts = MemoryEngine().count_pairs(coded(rows, labels))
+    one = score(rows, labels, radius=1, attribution=attribution)
+    assert (one.pairs.tolist(), one.reason) == (counts.pairs.tolist(), "asked")
+    five = score(rows, labels, radius=5, attribution=attribution)
+    assert (five.radius, five.reason) == (5, "asked")
+    expected = naive_disagreements(rows.tolist(), labels.tolist(), 5)
+    assert five.pairs.tolist() == [sum(p for d, (p, _) in expected.items() if i in d) for i in range(8)]
+    assert five.changed.tolist() == [sum(c for d, (_, c) in expected.items() if i in d) for i in range(8)]
+    assert five.n_pairs_used == sum(p for p, _ in expected.values())
+    if attribution == "share":
+        assert five.score.tolist() == (five.changed / five.pairs).tolist()
+
+
+def test_a_fixed_radius_weighs_pairs_as_auto_does():
+    rows, labels = xor_table(200, 12)
+    auto = score(rows, labels)
+    fixed = score(rows, labels, radius=auto.radius)
+    assert (fixed.decay, fixed.radius) == (auto.decay, auto.radius)
+    assert (fixed.score == auto.score).all()
+    wider = score(rows, labels, radius=12)
+    assert wider.decay == auto.decay
+    assert (wider.score != auto.score).any()
+
+
+def test_no_changed_pair_at_distance_one_is_the_reason_given():
+    """Pairs at distance 1 keep the label; it changes only where two features change together."""
+    rng = np.random.default_rng(0)
+    kinds = rng.integers(0, 2, 300)
+    rows = np.column_stack([kinds, kinds, rng.integers(0, 2, (300, 5))])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = score(rows, kinds)
+    assert (found.reason, found.fewest_pairs) == ("none-changed", 0)
+    assert found.score[:2].min() > found.score[2:].max()

@@ -1,0 +1,147 @@
+"""Each method against its definition."""
+
+import numpy as np
+import pytest
+from conftest import random_table
+from scipy.stats import chi2_contingency
+from sklearn.metrics import mutual_info_score
+
+from analogical import InputError, MissingDependencyError, relevance
+from analogical.experiments import sample
+from analogical.experiments.protocol import distance_to_nearest_miss
+from analogical.rivals import METHODS, Method, choose_methods, paper_index, relaxed_index
+
+RNG = np.random.default_rng(0)
+
+
+def tables(n=12):
+    rng = np.random.default_rng(11)
+    return [random_table(rng, n_rows=25, n_features=4, n_values=3) for _ in range(n)]
+
+
+def test_ari_is_the_library_s_score():
+    for codes, labels in tables():
+        result = relevance(codes, labels, radius=1)
+        np.testing.assert_array_equal(METHODS["ari"](codes, labels, RNG), result.score)
+        np.testing.assert_array_equal(paper_index(codes, labels)[0], result.ari)
+
+
+def test_paper_index_takes_a_single_class():
+    ari, score = paper_index(np.array([[0, 0], [0, 1], [1, 1]]), np.zeros(3, dtype=int))
+    assert ari.tolist() == score.tolist() == [0, 0]
+
+
+def test_relaxed_index_is_the_library_s_score_beyond_distance_1():
+    wide = [sample(g, 15, 3, 200, seed=1) for g in ("g2", "g5")]
+    for codes, labels in [*tables(), *wide]:
+        result = relevance(codes, labels, radius="auto", confidence=None)
+        np.testing.assert_array_equal(METHODS["relaxed"](codes, labels, RNG), result.score)
+
+
+def test_relaxed_index_numbers_values_and_classes_anew():
+    codes, labels = sample("g1", 12, 3, 150, seed=2)
+    np.testing.assert_array_equal(relaxed_index(codes * 7 + 3, labels * 5 - 2), relaxed_index(codes, labels))
+
+
+def test_relaxed_index_takes_samples_without_any_contrast():
+    codes = np.random.default_rng(0).integers(0, 3, size=(30, 6))
+    assert relaxed_index(codes, np.zeros(30, dtype=int)).tolist() == [0] * 6
+    assert np.isnan(relaxed_index(np.ones((4, 2), dtype=int), np.array([0, 1, 0, 1]))).all()
+
+
+def test_chi2_is_pearson_s():
+    for codes, labels in tables():
+        scores = METHODS["chi2"](codes, labels, RNG)
+        for column, score in zip(codes.T, scores, strict=True):
+            table = np.array([[np.sum((column == v) & (labels == c)) for c in set(labels)] for v in set(column)])
+            expected = chi2_contingency(table, correction=False).statistic if len(table) > 1 else 0
+            assert score == pytest.approx(expected)
+
+
+def test_mutual_information_is_that_of_categories():
+    for codes, labels in tables():
+        expected = [mutual_info_score(labels, column) for column in codes.T]
+        np.testing.assert_allclose(METHODS["mi"](codes, labels, RNG), expected, atol=1e-12)
+
+
+def naive_relief(codes, labels):
+    """Mean of (differs from the nearest misses) - (differs from the nearest hits), equally near ones averaged."""
+    weights = np.zeros(codes.shape[1])
+    for r, row in enumerate(codes):
+        for sign, wanted in ((1, labels != labels[r]), (-1, labels == labels[r])):
+            others = [o for o in range(len(codes)) if o != r and wanted[o]]
+            if others:
+                nearest = min((codes[o] != row).sum() for o in others)
+                tied = [codes[o] != row for o in others if (codes[o] != row).sum() == nearest]
+                agreed = 1 - np.mean(tied, axis=0)
+                weights -= sign * agreed
+    return weights / len(codes)
+
+
+def test_relief_is_kira_and_rendell_s():
+    for codes, labels in tables():
+        np.testing.assert_allclose(METHODS["relief"](codes, labels, RNG), naive_relief(codes, labels), atol=1e-12)
+
+
+def test_relief_does_not_depend_on_the_order_of_rows():
+    X, y = sample("g8", 6, 3, 200, seed=1)
+    shuffled = np.random.default_rng(2).permutation(len(X))
+    first, second = (METHODS["relief"](X[rows], y[rows], RNG) for rows in (np.arange(len(X)), shuffled))
+    np.testing.assert_allclose(first, second)
+
+
+def test_relief_agrees_with_itself_across_blocks(monkeypatch):
+    X, y = sample("g1", 6, 3, 200, seed=1)
+    whole = METHODS["relief"](X, y, RNG)
+    monkeypatch.setattr("analogical.rivals.BLOCK", 7)
+    np.testing.assert_allclose(METHODS["relief"](X, y, RNG), whole)
+
+
+def test_relieff_finds_the_exclusive_or():
+    X, y = sample("g2", 6, 2, 60, seed=0)
+    scores = METHODS["relieff"](X.astype(int), y.astype(int), RNG)
+    assert set(np.argsort(scores)[-2:]) == {0, 1}
+    assert scores[:2].min() > 0.3
+
+
+def test_relieff_takes_many_classes():
+    codes = np.random.default_rng(0).integers(0, 12, size=(120, 3))
+    scores = METHODS["relieff"](codes, codes[:, 1], RNG)
+    assert scores.argmax() == 1
+
+
+def test_published_relief_is_the_distance_to_the_nearest_miss():
+    rng = np.random.default_rng(4)
+    numbers = rng.normal(size=(30, 3))  # no ties, so that nothing is left to chance but the anchors
+    labels = rng.integers(0, 2, size=30)
+    weights = np.zeros(3)
+    for row, label in zip(numbers, labels, strict=True):
+        misses = [other for other, its in zip(numbers, labels, strict=True) if its != label]
+        nearest = min(misses, key=lambda miss: abs(miss - row).sum())
+        weights += abs(nearest - row) / 30
+    found = distance_to_nearest_miss(numbers, labels, np.random.default_rng(9), n_anchors=20_000)
+    np.testing.assert_allclose(found, weights, atol=0.02)
+    np.testing.assert_array_equal(
+        *(distance_to_nearest_miss(numbers, labels, np.random.default_rng(9)) for _ in range(2))
+    )
+
+
+def test_missing_library_is_named_with_the_install_line():
+    method = Method("exotic", "Exotic", "", METHODS["ari"].score, package="no_such_library")
+    with pytest.raises(
+        MissingDependencyError,
+        match=r"The method 'exotic' needs no_such_library, which is not installed\. Install it with:"
+        r' pip install "analogical\[compare\]"',
+    ):
+        method(np.zeros((2, 1)), np.zeros(2), RNG)
+
+
+def test_methods_are_chosen_by_name_and_once():
+    assert [m.name for m in choose_methods(["mi", "ari", "mi"])] == ["mi", "ari"]
+    assert [m.name for m in choose_methods()] == list(METHODS)
+    with pytest.raises(
+        InputError, match=r"There is no method 'gini'; choose from ari, relaxed, chi2, mi, relief, relieff\."
+    ):
+        choose_methods(["ari", "gini"])
+    with pytest.raises(InputError, match=r"No method was named; choose from ari"):
+        choose_methods([])
