@@ -5,7 +5,7 @@ BIN := .venv/bin
 # One process per core, so one thread each.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --cov --cov-report=term
 
-# The paper's data files are no part of the project; the tests that need them skip when they are not there.
+# The paper's data files are not part of the project; the tests that need them skip when they are not there.
 ifneq ($(wildcard ../shared/datasets),)
 export ANALOGICAL_DATA ?= $(abspath ../shared/datasets)
 endif

@@ -5,6 +5,7 @@
 
 A console block holds one command, ``$ analogical ...``, and its output at 80 columns. A table between
 ``<!-- from FILE -->`` and ``<!-- end -->`` is the one between ``<!-- table -->`` and ``<!-- end -->`` in that file.
+The lines between ``<!-- summary of FILE -->`` and ``<!-- end -->`` are the points at the top of that file.
 Tests run the check, so no page shows output that the program does not print, or a figure that was not recorded.
 """
 
@@ -18,6 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"^```console\n\$ (?P<command>analogical .*)\n(?P<output>(?:.*\n)*?)```$", re.MULTILINE)
 
 TABLE = re.compile(r"<!-- from (?P<file>\S+) -->\n(?:.*\n)*?<!-- end -->")
+SUMMARY = re.compile(r"<!-- summary of (?P<file>\S+) -->\n(?:.*\n)*?<!-- end -->")
 RECORDED = re.compile(r"<!-- table -->\n(?P<table>(?:.*\n)*?)<!-- end -->")
 
 
@@ -46,9 +48,16 @@ def recorded(file: str) -> str:
     return found["table"]
 
 
+def summarised(file: str) -> str:
+    """The points at the top of a file of results."""
+    head = (ROOT / file).read_text(encoding="utf-8").partition("\n|")[0]
+    return "".join(f"{line}\n" for line in head.splitlines() if line.startswith("- "))
+
+
 def refreshed(page: str) -> str:
     """The page with every console block run again and every recorded table copied anew."""
     page = BLOCK.sub(lambda block: f"```console\n$ {block['command']}\n{run(block['command'])}```", page)
+    page = SUMMARY.sub(lambda s: f"<!-- summary of {s['file']} -->\n{summarised(s['file'])}<!-- end -->", page)
     return TABLE.sub(lambda t: f"<!-- from {t['file']} -->\n{recorded(t['file'])}<!-- end -->", page)
 
 

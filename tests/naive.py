@@ -258,3 +258,66 @@ def naive_transitions(rows, labels, feature):
         key = (rows[r][feature], rows[s][feature], labels[r], labels[s])
         counts[key] = counts.get(key, 0) + 1
     return counts
+
+
+# ---------------------------------------------------------------- effect, noise and tests
+
+
+def naive_kish(rows, labels, feature):
+    """2 P^2 / sum over rows of the squared number of pairs that each sits in."""
+    pairs = naive_pairs(rows, labels, feature)
+    sits_in = [sum(r in pair for pair in pairs) for r in range(len(rows))]
+    return 2 * len(pairs) ** 2 / sum(d * d for d in sits_in) if pairs else 0.0
+
+
+def naive_within(rows, labels, row):
+    """How often two different rows that both equal a given one differ in label; None if there is one such row."""
+    same = [r for r in range(len(rows)) if rows[r] == row]
+    twos = list(combinations(same, 2))
+    return sum(labels[r] != labels[s] for r, s in twos) / len(twos) if twos else None
+
+
+def naive_effect_sums(rows, labels, feature):
+    """Pairs whose rows are both repeated, how many of them changed, and the sum of their mean within-value rates."""
+    n_pairs = changed = 0
+    noise = 0.0
+    for r, s in naive_pairs(rows, labels, feature):
+        one, two = naive_within(rows, labels, rows[r]), naive_within(rows, labels, rows[s])
+        if one is not None and two is not None:
+            n_pairs += 1
+            changed += labels[r] != labels[s]
+            noise += (one + two) / 2
+    return n_pairs, changed, noise
+
+
+def naive_effect_losses(rows, labels, feature):
+    """For each row, what is lost without it: pairs, and changed pairs less noise."""
+    n_pairs, changed, noise = naive_effect_sums(rows, labels, feature)
+    losses = []
+    for r in range(len(rows)):
+        left = naive_effect_sums(rows[:r] + rows[r + 1 :], labels[:r] + labels[r + 1 :], feature)
+        losses.append((n_pairs - left[0], (changed - noise) - (left[1] - left[2])))
+    return losses
+
+
+def naive_value_label_counts(rows, labels, feature, values, classes):
+    """Rows by value and label, without the last value and the last class."""
+    return [
+        sum(row[feature] == v and label == c for row, label in zip(rows, labels, strict=True))
+        for v in values[:-1]
+        for c in classes[:-1]
+    ]
+
+
+def naive_compared(rows, feature):
+    """Twos of values that some context holds both of."""
+    return {frozenset((rows[r][feature], rows[s][feature])) for r, s in naive_pairs(rows, [0] * len(rows), feature)}
+
+
+def naive_cluster_profile(rows, labels, feature, groups):
+    """For each group, pairs with at least one row in it, and how many of them changed."""
+    found = []
+    for group in sorted(set(groups)):
+        touching = [(r, s) for r, s in naive_pairs(rows, labels, feature) if group in (groups[r], groups[s])]
+        found.append((len(touching), sum(labels[r] != labels[s] for r, s in touching)))
+    return found

@@ -1,6 +1,7 @@
 """The all-else-equal audit, against loops over pairs, rows and deals of labels."""
 
 import json
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -8,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from naive import naive_deals, naive_direction
-from scipy.stats import binomtest, fisher_exact
+from scipy.stats import binomtest, fisher_exact, hypergeom
 
 import analogical
-from analogical import InputError, _audit, audit
+from analogical import InputError, Obstacle, _audit, audit
 from analogical.presenting.views import view_of
 from analogical.scoring import differences
 
@@ -29,6 +30,29 @@ def conclusion(result):
     return sentence
 
 
+def contexts_of(rows, labels, a, b, label):
+    """For each context with both values: rows of a, rows of b, and how many of each have the label."""
+    found = []
+    for context in {row[1:] for row in rows}:
+        of_a, of_b = (
+            [y == label for row, y in zip(rows, labels, strict=True) if row[1:] == context and row[0] == value]
+            for value in (a, b)
+        )
+        if of_a and of_b:
+            found.append((len(of_a), len(of_b), sum(of_a), sum(of_b)))
+    return found
+
+
+def mantel_haenszel(contexts):
+    """The difference in shares, b less a, in the textbook's form."""
+    above = sum((b_with / b - a_with / a) * a * b / (a + b) for a, b, a_with, b_with in contexts)
+    return above / sum(a * b / (a + b) for a, b, _, _ in contexts)
+
+
+def as_arrays(contexts):
+    return [*np.array(contexts).T, np.ones(len(contexts), np.int64)]
+
+
 @pytest.mark.parametrize("seed", range(25))
 def test_direction_and_test_equal_loops_over_pairs_and_deals(seed):
     rows, labels = random_rows(seed, n=5)
@@ -36,16 +60,20 @@ def test_direction_and_test_equal_loops_over_pairs_and_deals(seed):
     a, b = found.values
     gained, lost = naive_direction(rows, labels, 0, a, b, found.label)
     assert (found.gained, found.lost) == (gained, lost)
-    assert found.difference == (gained - lost) / found.pairs
-    dealt = [naive_direction(rows, deal, 0, a, b, found.label) for deal in naive_deals(rows, labels, 0)]
-    sizes = [abs(g - k) for g, k in dealt]
-    assert found.p_value == pytest.approx(sum(s >= abs(gained - lost) for s in sizes) / len(sizes))
-    assert found.smallest_p == pytest.approx(sum(s == max(sizes) for s in sizes) / len(sizes) if max(sizes) else 1)
-    assert found.difference_low <= found.difference_high
+    assert found.pair_difference == (gained - lost) / found.pairs
+    assert found.difference == pytest.approx(mantel_haenszel(contexts_of(rows, labels, a, b, found.label)))
+    dealt = [contexts_of(rows, deal, a, b, found.label) for deal in naive_deals(rows, labels, 0)]
+    sizes = [abs(mantel_haenszel(contexts)) for contexts in dealt]
+    assert found.p_value == pytest.approx(sum(s >= abs(found.difference) - 1e-9 for s in sizes) / len(sizes))
+    assert found.smallest_p == pytest.approx(
+        sum(s >= max(sizes) - 1e-9 for s in sizes) / len(sizes) if max(sizes) > 1e-9 else 1
+    )
+    assert found.difference_low <= found.difference <= found.difference_high
+    assert found.pair_low <= found.pair_high
 
 
 @pytest.mark.parametrize("seed", range(15))
-def test_variance_of_the_difference_equals_deleting_one_row_at_a_time(seed, monkeypatch):
+def test_variance_of_the_pair_mean_equals_deleting_one_row_at_a_time(seed, monkeypatch):
     rows, labels = random_rows(seed, n=12)
     seen = []
     original = differences.difference_interval
@@ -56,7 +84,7 @@ def test_variance_of_the_difference_equals_deleting_one_row_at_a_time(seed, monk
         left, kept = rows[:r] + rows[r + 1 :], labels[:r] + labels[r + 1 :]
         gained, lost = naive_direction(left, kept, 0, *found.values, found.label)
         n = sum(x[1] == y[1] and x[0] != y[0] for i, x in enumerate(left) for y in left[:i])
-        without.append((gained - lost) / n if n else found.difference)
+        without.append((gained - lost) / n if n else found.pair_difference)
     in_pairs = [r for r, row in enumerate(rows) if any(o[1] == row[1] and o[0] != row[0] for o in rows)]
     moved = np.array(without)[in_pairs]  # rows without pairs move nothing
     n = len(moved)
@@ -85,11 +113,11 @@ ONE_SIGMA = 0.6826894921370859
         ((2, 0, 2, 0.0, 4, 0.95), (-1.0, 0.692952 - 0.5)),
     ],
 )
-def test_interval_of_the_difference_worked_out_by_hand(numbers, expected):
+def test_interval_of_the_pair_mean_worked_out_by_hand(numbers, expected):
     assert differences.difference_interval(*numbers) == pytest.approx(expected, abs=2e-6)
 
 
-def test_audit_reports_that_interval():
+def test_audit_reports_that_interval_and_satos():
     """Eighteen contexts with a row of each value: 8 gain the label, 2 lose it, 8 keep it."""
     rows = [(value, context) for context in range(18) for value in "ab"]
     labels = [label for two in [(0, 1)] * 8 + [(1, 0)] * 2 + [(1, 1)] * 8 for label in two]
@@ -99,9 +127,13 @@ def test_audit_reports_that_interval():
     # which is worth 15.2552 pairs: (6.78009 + .5) / 17.2552 = .421907 and (1.69502 + .5) / 17.2552 = .127209.
     half = np.sqrt((0.421907 + 0.127209 - 0.294698**2) / 17.2552)
     assert (found.gained, found.lost, found.pairs) == (8, 2, 18)
-    assert found.difference == pytest.approx(1 / 3)
-    assert found.difference_low == pytest.approx(0.294698 - half, abs=1e-5)
-    assert found.difference_high == pytest.approx(0.294698 + half, abs=1e-5)
+    assert found.pair_difference == found.difference == pytest.approx(1 / 3)
+    assert found.pair_low == pytest.approx(0.294698 - half, abs=1e-5)
+    assert found.pair_high == pytest.approx(0.294698 + half, abs=1e-5)
+    # Sato: each context has the weight 1/2. P is (a_with - b_with) / 4, in sum -6/4, and Q is (gained or lost) / 4, in
+    # sum 10/4; (-6/4 / 3 + 10/4) / 9**2 = 2 / 81.
+    assert found.difference_high - found.difference == pytest.approx(np.sqrt(2) / 9)
+    assert found.difference - found.difference_low == pytest.approx(np.sqrt(2) / 9)
 
 
 @given(st.integers(0, 12), st.integers(0, 12), st.integers(0, 5))
@@ -109,40 +141,152 @@ def test_one_row_of_each_value_per_context_is_mcnemars_exact_test(gained, lost, 
     outcomes = [(0, 1)] * gained + [(1, 0)] * lost + [(1, 1)] * same + [(0, 0)]
     a, b = np.array(outcomes).T
     ones = np.ones(len(outcomes), dtype=np.int64)
-    p, smallest = differences.exact_test(ones, ones, a, b)
+    p, smallest = differences.exact_cmh(ones, ones, a, b, ones)
     n = gained + lost
     assert p == pytest.approx(binomtest(gained, n).pvalue if n else 1.0)
     assert smallest == pytest.approx(min(2 * 0.5**n, 1.0) if n else 1.0)
 
 
+def test_equal_contexts_may_be_given_once_with_how_often_they_occur():
+    apart = as_arrays([(3, 2, 1, 2)] * 3 + [(4, 4, 3, 1)])
+    together = [*np.array([(3, 2, 1, 2), (4, 4, 3, 1)]).T, np.array([3, 1])]
+    assert differences.exact_cmh(*together) == pytest.approx(differences.exact_cmh(*apart))
+    assert differences.risk_difference(*together) == pytest.approx(differences.risk_difference(*apart))
+    assert differences.odds_ratio(*together) == pytest.approx(differences.odds_ratio(*apart))
+    assert differences.homogeneity(*together, 1.3) == pytest.approx(differences.homogeneity(*apart, 1.3))
+
+
 def test_one_context_is_fishers_exact_test():
-    a, b, a_with, b_with = (np.array([n]) for n in (10, 10, 3, 8))
-    assert differences.exact_test(a, b, a_with, b_with)[0] == pytest.approx(fisher_exact([[3, 7], [8, 2]]).pvalue)
+    """With groups of equal size, where "as far from the mean" and "as unlikely" are the same."""
+    table = as_arrays([(10, 10, 3, 8)])
+    assert differences.exact_cmh(*table)[0] == pytest.approx(fisher_exact([[3, 7], [8, 2]]).pvalue)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_exact_test_adds_up_hypergeometric_outcomes(seed):
+    """Three contexts, all outcomes enumerated."""
+    rng = np.random.default_rng(seed)
+    contexts = [
+        (a, b, rng.integers(0, a + 1), rng.integers(0, b + 1)) for a, b in rng.integers(1, 7, size=(3, 2)).tolist()
+    ]
+    laws = [hypergeom(a + b, a_with + b_with, b) for a, b, a_with, b_with in contexts]
+    mean = sum((a_with + b_with) * b / (a + b) for a, b, a_with, b_with in contexts)
+    observed = abs(sum(context[3] for context in contexts) - mean)
+    p = sum(
+        np.prod([law.pmf(k) for law, k in zip(laws, outcome, strict=True)])
+        for outcome in product(*(range(b + 1) for _, b, _, _ in contexts))
+        if abs(sum(outcome) - mean) >= observed - 1e-9
+    )
+    assert differences.exact_cmh(*as_arrays(contexts))[0] == pytest.approx(p)
 
 
 def test_a_long_test_is_close_to_the_exact_one(monkeypatch):
     rng = np.random.default_rng(0)
     a, b = rng.integers(1, 9, size=(2, 60))
     a_with, b_with = rng.binomial(a, 0.3), rng.binomial(b, 0.4)
-    exact, _ = differences.exact_test(a, b, a_with, b_with)
-    monkeypatch.setattr(differences, "MAX_WORK", 0)
-    close, smallest = differences.exact_test(a, b, a_with, b_with)
-    assert close == pytest.approx(exact, rel=0.1)
+    table = (a, b, a_with, b_with, np.ones(60, np.int64))
+    exact, _ = differences.exact_cmh(*table)
+    monkeypatch.setattr(differences, "MAX_SUPPORT", 0)
+    close, smallest = differences.exact_cmh(*table)
+    assert close == pytest.approx(exact, rel=0.15)
     assert smallest == 0.0
+
+
+def stratified(seed, n=400, n_contexts=6):
+    """A table of a feature, a context and a label, and the same as statsmodels' tables."""
+    from statsmodels.stats.contingency_tables import StratifiedTable
+
+    rng = np.random.default_rng(seed)
+    context = rng.integers(0, n_contexts, n)
+    value = (rng.random(n) < 0.3 + 0.05 * context).astype(int)
+    label = (rng.random(n) < 0.2 + 0.08 * context + 0.1 * value).astype(int)
+    tables = np.zeros((2, 2, n_contexts))
+    np.add.at(tables, (1 - value, 1 - label, context), 1)  # first row: value 1; first column: label 1
+    return np.column_stack([value, context]), label, StratifiedTable(tables)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_odds_ratio_and_tests_equal_those_of_statsmodels(seed, monkeypatch):
+    X, y, expected = stratified(seed)
+    (found,) = audit(X, y, 0, reference=0, confidence=0.9).differences
+    assert found.odds_ratio == pytest.approx(expected.oddsratio_pooled)
+    assert (found.odds_low, found.odds_high) == pytest.approx(expected.oddsratio_pooled_confint(alpha=0.1))
+    assert found.p_homogeneity == pytest.approx(expected.test_equal_odds(adjust=True).pvalue)
+    p = expected.test_null_odds(correction=False).pvalue
+    assert found.p_value == pytest.approx(p, rel=0.2, abs=0.01)  # theirs is the normal approximation
+    monkeypatch.setattr(differences, "MAX_SUPPORT", 0)
+    assert audit(X, y, 0, reference=0).differences[0].p_value == pytest.approx(p)
+
+
+def test_satos_interval_covers_the_difference_in_a_simulation():
+    """Twenty contexts of a few rows, a difference of 15 points everywhere; nominal 95 %."""
+    rng = np.random.default_rng(7)
+    a, b = rng.integers(1, 6, size=(2, 20))
+    shares = rng.uniform(0.2, 0.6, 20)
+    found = np.array(
+        [
+            differences.risk_difference(a, b, rng.binomial(a, shares), rng.binomial(b, shares + 0.15), np.ones(20))
+            for _ in range(2000)
+        ]
+    )
+    assert found[:, 0].mean() == pytest.approx(0.15, abs=0.01)
+    assert np.sqrt((found[:, 1] ** 2).mean()) == pytest.approx(found[:, 0].std(), rel=0.05)
+    assert 0.93 <= np.mean(np.abs(found[:, 0] - 0.15) <= 1.96 * found[:, 1]) <= 0.97
+
+
+@pytest.mark.parametrize(
+    ("contexts", "ratio"), [([(2, 2, 0, 1)], np.inf), ([(2, 2, 1, 0)], 0.0), ([(2, 2, 2, 2)], np.nan)]
+)
+def test_an_odds_ratio_that_is_not_defined_has_no_interval(contexts, ratio):
+    assert differences.odds_ratio(*as_arrays(contexts))[0] == pytest.approx(ratio, nan_ok=True)
+    rows = [(value, 0) for value in (0, 0, 1, 1)] + [(0, 1)]
+    a, b, a_with, b_with = contexts[0]
+    labels = [1] * a_with + [0] * (a - a_with) + [1] * b_with + [0] * (b - b_with) + [0]
+    (found,) = audit(rows, labels, 0, reference=0).differences
+    assert found.odds_ratio == pytest.approx(ratio, nan_ok=True)
+    assert np.isnan([found.odds_high, found.p_homogeneity]).all()
+
+
+def test_a_pair_mean_of_the_other_sign_is_pointed_out():
+    """One context of many pairs against b, many small ones for b."""
+    large = [(20, 20, 12, 9)]
+    small = [(1, 3, 0, 2)] * 20
+    rows, labels = [], []
+    for c, (a, b, a_with, b_with) in enumerate(large + small):
+        rows += [("a", c)] * a + [("b", c)] * b
+        labels += [1] * a_with + [0] * (a - a_with) + [1] * b_with + [0] * (b - b_with)
+    result = audit(rows, labels, 0, reference="a")
+    (found,) = result.differences
+    assert found.difference > 0 > found.pair_difference
+    assert "The two differ in sign, because the mean over pairs weighs large contexts more" in " ".join(
+        view_of(result).facts
+    )
+    same = audit(rows[40:], labels[40:], 0, reference="a")
+    assert "differ in sign" not in repr(same)
 
 
 def test_berkeley_within_departments():
     result = audit(analogical.load_table("berkeley").to_frame("polars"), "admitted", "gender", weights="count")
     (found,) = result.differences
     assert (result.n_pairs, result.n_changed, result.n_compared) == (654_456, 246_696, 4_526)
+    assert (result.reference, found.values) == ("male", ("male", "female"))
     assert (found.gained, found.lost) == (130_731, 115_965)
+    assert found.pair_difference == (130_731 - 115_965) / 654_456
     assert found.crude == pytest.approx(557 / 1835 - 1198 / 2691)
+    assert found.difference == pytest.approx(0.0184, abs=5e-5)
+    assert (found.odds_ratio, found.odds_low, found.odds_high) == pytest.approx((1.1053, 0.9431, 1.2955), abs=1e-4)
     assert found.p_value > 0.1
+    assert found.p_homogeneity < 0.01
+    assert result.n_contexts == 6
     assert result.finding == "mixed"
-    assert conclusion(result).startswith("No direction is significant; the interval shows what is still possible.")
-    assert "in one direction or the other (p = .001)" in conclusion(result)
-    assert "female has 'yes' 2.3 points more often than male" in repr(result)
-    assert "14.2 points less often" in repr(result)
+    assert conclusion(result).startswith("No difference is significant; the interval shows the plausible range.")
+    assert "in one direction or another (p = .001)" in conclusion(result)
+    words = " ".join(repr(result).split())
+    assert "female has 'yes' 1.8 points more often than male (-1.1 to +4.7; Mantel-Haenszel)" in words
+    assert "odds ratio 1.11 (0.94 to 1.30); p = .228 (exact Cochran-Mantel-Haenszel)" in words
+    assert "Over all pairs female has it 2.3 points more often" in words
+    assert "female has it 14.2 points less often" in words
+    assert "take rows as independent" in words
 
 
 def loans(n=6000, bias=0.12, seed=11):
@@ -200,8 +344,9 @@ def test_many_values_and_labels_get_a_table():
     rng = np.random.default_rng(12)
     frame = pd.DataFrame({"town": rng.choice(list("abc"), 300), "size": rng.choice(["s", "l"], 300)})
     label = np.where(frame["town"] == "a", "red", rng.choice(["red", "green", "blue"], 300))
-    result = audit(frame, label, "town")
-    assert len(result.differences) == 9
+    result = audit(frame, label, "town", reference="a")
+    assert len(result.differences) == 6
+    assert {found.values[0] for found in result.differences} == {"a"}
     assert {found.label for found in result.differences} == {"red", "green", "blue"}
     for two in {found.values for found in result.differences}:
         some = [found for found in result.differences if found.values == two]
@@ -209,36 +354,143 @@ def test_many_values_and_labels_get_a_table():
         assert sum(found.gained for found in some) == some[0].changed
     assert all(found.p_value <= found.p_adjusted <= 1 for found in result.differences)
     assert "the largest: 'red' is more frequent for a than for" in conclusion(result)
-    assert "from  to  label" in repr(result)
+    assert "reference  value  label" in repr(result)
     assert max(len(line) for line in repr(result).splitlines()) <= 80
+
+
+def test_values_are_compared_with_the_most_frequent_one_small_ones_last():
+    rows = [(value,) for value, n in zip("abcde", (3, 5, 1, 4, 2), strict=True) for _ in range(n)]
+    result = audit(rows, [r % 2 for r in range(len(rows))], 0)
+    assert result.reference == "b"
+    assert [found.values for found in result.differences] == [("b", other) for other in "daec"]
+    other = audit(rows, [r % 2 for r in range(len(rows))], 0, reference="c")
+    assert other.reference == "c"
+    assert [found.values for found in other.differences] == [("c", value) for value in "bdae"]
+
+
+def test_the_reference_turns_the_sign():
+    one, other = (audit(loans(), "approved", "gender", ignore="id", reference=r) for r in ("man", "woman"))
+    (woman,), (man,) = one.differences, other.differences
+    assert woman.difference == pytest.approx(-man.difference)
+    assert (woman.difference_low, woman.difference_high) == pytest.approx((-man.difference_high, -man.difference_low))
+    assert woman.odds_ratio == pytest.approx(1 / man.odds_ratio)
+    assert (woman.odds_low, woman.odds_high) == pytest.approx((1 / man.odds_high, 1 / man.odds_low))
+    assert woman.p_value == pytest.approx(man.p_value)
+    assert woman.p_homogeneity == pytest.approx(man.p_homogeneity)
+
+
+def test_holms_correction():
+    assert differences.holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert differences.holm([0.5, 0.9]) == [1.0, 1.0]
+    assert differences.holm([]) == []
 
 
 def test_long_tables_show_the_largest_differences():
     rng = np.random.default_rng(13)
-    result = audit(rng.integers(0, 12, size=(400, 1)), rng.integers(0, 2, 400), 0)
-    assert len(result.differences) == 66
+    result = audit(rng.integers(0, 40, size=(2000, 1)), rng.integers(0, 2, 2000), 0)
+    assert len(result.differences) == 39
     (table,) = view_of(result).tables
     assert len(table.rows) == 30
-    points = [abs(float(row[6].text)) for row in table.rows]
+    points = [abs(float(row[4].text)) for row in table.rows]
     assert points == sorted(points, reverse=True)
-    assert "The 30 largest are shown; to_dict() and --json have the other 36." in table.note
+    assert "The 30 largest are shown; to_dict() and --json have the other 9." in table.note
 
 
-def test_very_many_values_are_compared_where_there_are_most_pairs(monkeypatch):
+def test_of_very_many_values_the_most_frequent_ones_are_compared(monkeypatch):
     monkeypatch.setattr(_audit, "MAX_COMPARISONS", 3)
     rows = [(value,) for value, n in zip("abcde", (1, 2, 3, 4, 5), strict=True) for _ in range(n)]
     result = audit(rows, [r % 2 for r in range(len(rows))], 0)
-    assert [found.values for found in result.differences] == [("b", "e"), ("c", "d"), ("c", "e"), ("d", "e")][1:]
-    assert result.n_comparisons == 10
-    assert "Of 10 comparisons those with the most pairs were made." in view_of(result).tables[0].note
+    assert [found.values for found in result.differences] == [("e", "d"), ("e", "c"), ("e", "b")]
+    assert result.n_comparisons == 4
+    assert "Of 4 comparisons those of the most frequent values were made." in view_of(result).tables[0].note
 
 
-def test_examples_show_both_directions():
+def test_who_was_compared():
+    """Context 0 has four rows of each value, context 1 one of each, context 2 one value only."""
+    rows = [("a", 0)] * 4 + [("b", 0)] * 4 + [("a", 1), ("b", 1)] + [("a", 2)] * 10
+    labels = [1, 1, 0, 0, 1, 1, 1, 0, 1, 0] + [1] * 10
+    result = audit(rows, labels, 0)
+    assert (result.n_rows, result.n_compared, result.n_pairs, result.n_contexts) == (20, 10, 17, 2)
+    assert result.base_rates == {1: (16 / 20, 6 / 10)}
+    assert result.largest_context == pytest.approx(16 / 17)
+    # Kish: 8 rows in four pairs and 2 in one; 2 P^2 / sum d^2.
+    assert result.effective_rows == pytest.approx(2 * 17**2 / (8 * 16 + 2))
+    words = " ".join(view_of(result).facts)
+    assert "Compared: 10 of 20 rows (50.0 %)" in words
+    assert "17 pairs in 2 contexts, the largest of which holds 94.1 % of them (effective rows: 4)" in words
+    assert "'1' occurs in 60.0 % of the rows compared and in 80.0 % of all." in words
+
+
+def test_a_column_that_names_the_feature_is_named_as_the_obstacle():
+    """Title is Mr or Mrs with few exceptions, so that hardly any two rows differ on the sex alone."""
+    rng = np.random.default_rng(3)
+    n = 400
+    frame = pd.DataFrame({"sex": rng.choice(["m", "f"], n), "town": rng.choice(list("xyz"), n)})
+    frame["title"] = np.where(frame["sex"] == "m", "Mr", "Mrs")
+    label = rng.integers(0, 2, n)
+    result = audit(frame, label, "sex")
+    assert result.n_compared == 0
+    assert result.obstacle == Obstacle("title", n)
+    frame.loc[0:3, "title"] = "Mr"
+    result = audit(frame, label, "sex")
+    assert 0 < result.n_compared < n / 2
+    assert result.obstacle.column == "title"
+    assert result.obstacle.n_compared == n
+    assert "Without 'title', 400 rows could be compared: leave it out with ignore" in " ".join(view_of(result).facts)
+    assert audit(frame, label, "sex", ignore="title").obstacle is None
+
+
+def test_examples_show_the_strongest_difference_and_one_pair_against_it():
     result = audit(loans(), "approved", "gender", ignore="id", limit=4)
-    assert len({pair.labels for pair in result.examples.pairs}) == 2
+    favoured = [dict(zip(pair.values, pair.labels, strict=True)) for pair in result.examples.pairs]
+    assert favoured == [{"man": "yes", "woman": "no"}] * 3 + [{"man": "no", "woman": "yes"}]
     assert audit(loans(), "approved", "gender", ignore="id", limit=0).examples.pairs == ()
     concordant = audit([(0, 0), (1, 0), (0, 1), (0, 2)], [1, 1, 0, 0], 0)
     assert len(concordant.examples.pairs) == 1
+
+
+def copied(seed, n_people=60, n_visits=60, n_contexts=3):
+    """People with several equal visits; the feature does nothing."""
+    rng = np.random.default_rng(seed)
+    people = np.column_stack([rng.integers(0, 2, n_people), rng.integers(0, n_contexts, n_people)])
+    person = np.repeat(np.arange(n_people), n_visits)
+    return people[person], rng.integers(0, 2, n_people)[person], person
+
+
+def test_copied_rows_look_like_evidence_without_groups():
+    """Of 40 tables in which the feature does nothing."""
+    alone, grouped, covered = [], [], []
+    for seed in range(40):
+        X, y, person = copied(seed)
+        alone.append(audit(X, y, 0, limit=0).differences[0].p_value <= 0.05)
+        result = audit(X, y, 0, groups=person, limit=0)
+        (found,) = result.differences
+        grouped.append(found.p_value <= 0.05)
+        covered.append(found.difference_low <= 0 <= found.difference_high)
+        assert result.n_groups == 60
+    assert sum(alone) >= 28
+    assert sum(grouped) <= 3
+    assert sum(covered) >= 36
+
+
+def test_groups_of_one_row_change_little():
+    frame = loans(n=600)
+    (alone,) = audit(frame, "approved", "gender", ignore="id", limit=0).differences
+    result = audit(frame, "approved", "gender", groups="id", limit=0)
+    (each,) = result.differences
+    assert result.given == ("income", "debt")
+    assert each.difference == pytest.approx(alone.difference)
+    assert (each.difference_low, each.difference_high) == pytest.approx((alone.difference_low, alone.difference_high))
+    assert each.p_value == pytest.approx(min(1.0, 2 * alone.p_value))
+    assert "take 600 groups of rows as independent" in " ".join(repr(result).split())
+
+
+def test_too_few_groups_for_a_difference_say_so():
+    rows = [(0, 0)] * 3 + [(1, 0)] * 3
+    result = audit(rows, [0, 0, 1, 1, 1, 1], 0, groups=[1, 1, 1, 1, 1, 1])
+    (found,) = result.differences
+    assert (found.p_value, found.difference_low, found.difference_high) == (1.0, -1.0, 1.0)
+    assert result.finding == "too-few-pairs"
 
 
 def test_arrays_and_lists_choose_columns_by_name():
@@ -269,7 +521,7 @@ def test_many_given_columns_are_counted_not_listed():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"features": ["b"], "ignore": ["c"]}, "features and ignore exclude each other"),
+        ({"features": ["b"], "ignore": ["c"]}, "features and ignore cannot be used together"),
         ({"features": ["z"]}, "The table has no column 'z' to take as features"),
         ({"ignore": ["a"]}, "ignore names 'a', the feature that is audited; leave it out of ignore"),
         ({"features": ["a"]}, "features names 'a', the feature that is audited; leave it out of features"),
@@ -279,6 +531,7 @@ def test_many_given_columns_are_counted_not_listed():
         ({"y": "z", "features": ["b"]}, "The table has no column 'z' to take as label"),
         ({"confidence": None}, "confidence must be a number between 0 and 1 for an audit"),
         ({"confidence": 95}, "confidence must be a number between 0 and 1"),
+        ({"reference": 7}, "The feature 'a' has no value 7 to compare with; it has 0, 1"),
         ({"limit": -1}, "limit must be a whole number from 0, or None for all pairs, got -1"),
     ],
 )
@@ -328,8 +581,8 @@ def test_what_is_not_a_list_of_columns_is_refused(option, wrong):
 @given(st.permutations("pqr"), st.integers(0, 200))
 def test_renaming_values_changes_no_effect(names, seed):
     rows, labels = random_rows(seed, n=10, n_values=3)
-    plain = audit(rows, labels, 0)
-    renamed = audit([(names[a], b) for a, b in rows], labels, 0)
+    plain = audit(rows, labels, 0, reference=0)
+    renamed = audit([(names[a], b) for a, b in rows], labels, 0, reference=names[0])
     numbers = (
         "pairs",
         "changed",
@@ -338,9 +591,10 @@ def test_renaming_values_changes_no_effect(names, seed):
         "difference",
         "difference_low",
         "difference_high",
+        "odds_ratio",
         "p_value",
         "p_adjusted",
     )
-    assert [[getattr(e, n) for n in numbers] for e in plain.differences] == [
-        [getattr(e, n) for n in numbers] for e in renamed.differences
-    ]
+    assert {e.values[1]: [str(getattr(e, n)) for n in numbers] for e in plain.differences} == {
+        names.index(e.values[1]): [str(getattr(e, n)) for n in numbers] for e in renamed.differences
+    }

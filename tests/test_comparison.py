@@ -125,7 +125,7 @@ def test_installed_methods_are_the_default_and_the_others_are_named(run, monkeyp
             ["titanic", "--methods", "ari,gini"],
             "There is no method 'gini'; choose from ari, relaxed, chi2, mi, relief, relieff.",
         ),
-        (["titanic", "--json", "--csv"], "--json and --csv exclude each other; give one of them."),
+        (["titanic", "--json", "--csv"], "--json and --csv cannot be used together; give one of them."),
         (["titanic", "--seed", "-1"], "--seed must be a whole number from 0, got -1."),
         (["titanic", "--max-rows", "0"], "max_rows must be a whole number from 2, got 0."),
         (["titanic", "--label", "nope"], "nope"),

@@ -130,10 +130,22 @@ def test_entries_are_found_by_name():
     assert RESULTS["comparison"]["old"]["ari"]["rank"] == 1
     assert RESULTS["evidence"][0] == RESULTS["evidence"].pairs[0]
     assert RESULTS["audit"]["no"] == RESULTS["audit"].differences
-    assert RESULTS["audit"]["maybe"] == ()
     assert [t.pairs for t in RESULTS["transitions"]["yes", "no"]] == [9, 18, 9]
     assert [entry["determined_by"] for entry in RESULTS["redundancies"]["country"]] == [["town"]]
     assert RESULTS["redundancies"]["old"] == []
+
+
+def test_results_are_iterated_record_by_record(name, result):
+    assert list(result) == result.records()
+    first = {"evidence": 0, "audit": "no", "transitions": ("no", "yes")}
+    assert first.get(name, "size") in result
+    assert "nonsense" not in result
+    assert object() not in result
+
+
+def test_an_unknown_value_is_named_with_those_there_are():
+    with pytest.raises(InputError, match="There is no value 'maybe' in the result; it has 'no', 'yes'"):
+        RESULTS["audit"]["maybe"]
 
 
 @pytest.mark.parametrize("name", ["relevance", "comparison"])
@@ -167,7 +179,7 @@ def test_view_of_a_relevance():
     first = table.rows[0]
     assert [cell.text for cell in first[:2]] == [result.ranking()[0], f"{result.score.max():.3f}"]
     assert first[1].bar == result.score.max()
-    assert first[-1] == Cell("relevant", "good")
+    assert first[-1] == Cell("effect", "good")
     assert view_of(result, top=1).tables[0].note == "Best 1 of 3 features shown."
 
 
@@ -198,9 +210,11 @@ def test_view_of_an_audit():
     view = view_of(RESULTS["audit"])
     assert view.headline == "Audit of 'old' for 'label', all else equal"
     assert view.facts[0] == (
-        "36 pairs of rows are equal on town, country and size and differ on 'old' (24 of 24 rows sit in one)."
+        "Compared: 24 of 24 rows (100.0 %) are equal on town, country and size to a row with another 'old': 36 pairs in"
+        " 4 contexts, the largest of which holds 25.0 % of them (effective rows: 12). 'b' occurs in 50.0 % of the rows"
+        " compared and in 50.0 % of all."
     )
-    assert view.facts[2].startswith("All else equal, yes has 'b' 50.0 points more often than no")
+    assert view.facts[1].startswith("All else equal, yes has 'b' 50.0 points more often than no")
     assert view.findings == ("'b' is significantly more frequent for yes.",)
     assert "not proof of cause" in view.caveat
     assert len(view.examples) > 0
@@ -229,7 +243,7 @@ def test_view_of_a_comparison():
 @pytest.mark.parametrize(
     ("rows", "settings", "reason", "words"),
     [
-        ([(0, 0), (0, 1), (1, 0), (2, 0)], {"radius": 1}, "asked", "radius 1: asked for (4 pairs used)"),
+        ([(0, 0), (0, 1), (1, 0), (2, 0)], {"radius": 1}, "asked", "radius 1: set by the user (4 pairs used)"),
         (
             [(a, b) for a in (0, 1) for b in (0, 1)] * 10,
             {},
@@ -263,13 +277,15 @@ def test_describe_radius_beyond_distance_one():
     )
     assert describe_radius(auto).endswith(f"({used:,} pairs used)")
     asked = relevance(X, y, radius=3, attribution="share")
-    assert describe_radius(asked) == f"radius 3: asked for ({asked.settings.n_pairs_used:,} pairs used)"
+    assert describe_radius(asked) == f"radius 3: set by the user ({asked.settings.n_pairs_used:,} pairs used)"
 
 
 def test_notes_are_said_in_words():
     result = relevance(FRAME, FRAME["label"])
     assert "label" not in result.names
-    assert describe_notes(result.notes) == ("the column 'label' of X is the label, so it is not a feature",)
+    assert describe_notes(result.notes) == (
+        "the column 'label' of X holds the label, or a recoding of it, so it is not a feature",
+    )
     assert describe_notes(result.notes)[0] in " ".join(repr(result).split())
     assert result.to_dict()["notes"] == [{"kind": "label-taken-out", "columns": ["label"]}]
     assert relevance(FRAME, "label").notes == ()

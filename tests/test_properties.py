@@ -1,11 +1,12 @@
 """What must hold for every table, the paper's properties among it."""
 
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from naive import naive_compared
 
 from analogical import definitions as d
 from analogical import relevance
@@ -33,7 +34,9 @@ def test_counts_stay_in_their_bounds(table):
     assert 0 <= result.n_contradictions <= result.n_identical
     for i in range(len(result)):
         if result.pairs[i]:
-            assert result.ari[i] == result.score[i] == result.changed[i] / result.pairs[i]
+            assert result.ari[i] == result.changed[i] / result.pairs[i]
+            assert result.score_basis[i] != "index" or result.score[i] == result.ari[i]
+            assert not result.effect_pairs[i] > result.pairs[i]
         else:
             assert np.isnan(result.score[i])
             assert result.ari[i] == (0 if result.n_values[i] == 1 else 2)
@@ -67,7 +70,7 @@ def test_row_order_changes_nothing(table, random):
     result = relevance(rows, labels)
     assert result.pairs.tolist() == shuffled.pairs.tolist()
     assert result.changed.tolist() == shuffled.changed.tolist()
-    assert result.status == shuffled.status
+    assert result.paper_status == shuffled.paper_status
 
 
 @given(tables(), st.randoms(use_true_random=False))
@@ -135,8 +138,139 @@ def test_the_teaching_version_agrees_with_the_fast_one(table):
         assert result.pairs[i] == len(pairs)
         assert result.changed[i] == len(pairs) - len(d.dif_eq(rows, labels, i))
         assert result.ari[i] == d.ari(rows, labels, i)
-        assert (result.status[i] == "relevant") == d.is_relevant(rows, labels, i)
-        assert (result.status[i] == "irrelevant") == d.is_irrelevant(rows, labels, i)
+        assert (result.paper_status[i] == "relevant") == d.is_relevant(rows, labels, i)
+        assert (result.paper_status[i] == "irrelevant") == d.is_irrelevant(rows, labels, i)
+
+
+# ---------------------------------------------------------------- effects, intervals and p-values at radius 1
+
+NUMBERS = ("ari", "effect", "noise_rate", "score", "effective_rows", "ari_std_error", "ari_low", "ari_high")
+NUMBERS += ("effect_low", "effect_high", "score_low", "score_high", "p_value", "p_adjusted")
+COUNTS = ("pairs", "changed", "effect_pairs", "n_values", "value_pairs", "value_pairs_compared")
+WORDS = ("status", "paper_status", "score_basis")
+
+
+def assert_same(one, other, order=None):
+    """All numbers and words of the features, those of the second result in the given order."""
+    places = range(len(one)) if order is None else order
+    for name in NUMBERS:
+        first, second = getattr(one, name), getattr(other, name)[list(places)]
+        np.testing.assert_allclose(second, first, rtol=1e-7, atol=1e-9, err_msg=name)
+    for name in COUNTS:
+        assert getattr(other, name)[list(places)].tolist() == getattr(one, name).tolist()
+    for name in WORDS:
+        assert [getattr(other, name)[i] for i in places] == list(getattr(one, name))
+
+
+@st.composite
+def tables_with_repeats(draw):
+    """Tables whose rows repeat, so that effects and tests have something to say."""
+    rows, labels = draw(tables(max_rows=10, max_features=3))
+    times = draw(st.lists(st.integers(1, 4), min_size=len(rows), max_size=len(rows)))
+    more = draw(st.lists(st.integers(0, 2), min_size=len(rows), max_size=len(rows)))
+    weights = [*times, *[1] * len(rows)]
+    return [*rows, *rows], [*labels, *more], weights
+
+
+def expanded(items, weights):
+    return [item for item, weight in zip(items, weights, strict=True) for _ in range(weight)]
+
+
+@settings(max_examples=40)
+@given(tables_with_repeats())
+def test_weights_are_repeated_rows_for_every_number(table):
+    rows, labels, weights = table
+    one = relevance(rows, labels, weights=weights, radius=1)
+    assert_same(one, relevance(expanded(rows, weights), expanded(labels, weights), radius=1))
+
+
+@settings(max_examples=40)
+@given(tables_with_repeats(), st.randoms(use_true_random=False))
+def test_row_order_changes_no_number(table, random):
+    rows, labels, weights = table
+    order = list(range(len(rows)))
+    random.shuffle(order)
+    shuffled = relevance(
+        [rows[r] for r in order], [labels[r] for r in order], weights=[weights[r] for r in order], radius=1
+    )
+    assert_same(relevance(rows, labels, weights=weights, radius=1), shuffled)
+
+
+@settings(max_examples=40)
+@given(tables_with_repeats(), st.permutations(range(4)), st.permutations(["x", "y", "z"]))
+def test_renaming_changes_no_number(table, values, names):
+    rows, labels, weights = table
+    renamed = relevance(
+        [[f"v{values[v]}" for v in row] for row in rows], [names[y] for y in labels], weights=weights, radius=1
+    )
+    assert_same(relevance(rows, labels, weights=weights, radius=1), renamed)
+
+
+@settings(max_examples=40)
+@given(tables_with_repeats(), st.randoms(use_true_random=False))
+def test_column_order_permutes_every_number(table, random):
+    rows, labels, weights = table
+    order = list(range(len(rows[0])))
+    random.shuffle(order)
+    permuted = relevance([[row[i] for i in order] for row in rows], labels, weights=weights, radius=1)
+    back = [order.index(i) for i in range(len(order))]
+    assert_same(relevance(rows, labels, weights=weights, radius=1), permuted, back)
+
+
+@settings(max_examples=40)
+@given(tables_with_repeats())
+def test_a_constant_column_changes_no_number(table):
+    rows, labels, weights = table
+    wider = relevance([(*row, "same") for row in rows], labels, weights=weights, radius=1)
+    assert_same(relevance(rows, labels, weights=weights, radius=1), wider, range(len(rows[0])))
+    assert np.isnan([wider.effect[-1], wider.p_value[-1], wider.effect_low[-1]]).all()
+    assert wider.status[-1] == "constant"
+
+
+@settings(max_examples=40)
+@given(tables_with_repeats())
+def test_numbers_stay_in_their_bounds(table):
+    rows, labels, weights = table
+    result = relevance(rows, labels, weights=weights, radius=1)
+    known = result.effect_pairs > 0
+    assert (result.effect_pairs <= result.pairs).all()
+    assert np.array_equal(known, ~np.isnan(result.effect))
+    assert ((result.noise_rate[known] >= 0) & (result.noise_rate[known] <= 1)).all()
+    assert (result.effect_low[known] <= result.effect_high[known]).all()
+    assert (result.effect[known] <= result.effect_high[known] + 1e-12).all()
+    assert (result.effect_low[known] <= np.maximum(result.effect[known], 0) + 1e-12).all()
+    tested = ~np.isnan(result.p_value)
+    assert ((result.p_value[tested] > 0) & (result.p_value[tested] <= 1)).all()
+    assert (result.p_adjusted[tested] >= result.p_value[tested] - 1e-12).all()
+
+
+@given(tables())
+def test_value_coverage_is_that_of_the_loops(table):
+    rows, labels = table
+    result = relevance(rows, labels, radius=1)
+    for i, name in enumerate(result.names):
+        values = sorted({row[i] for row in rows}, key=lambda v, i=i: -sum(row[i] == v for row in rows))
+        compared = naive_compared(rows, i)
+        assert result.value_pairs[i] == len(values) * (len(values) - 1) // 2
+        assert result.value_pairs_compared[i] == len(compared)
+        if not compared:
+            continue
+        missing = result.never_compared(name)
+        twos = {frozenset(two) for two in combinations(values, 2)}
+        assert {frozenset(two) for two in missing} == twos - compared
+        assert len(missing) == result.value_pairs[i] - result.value_pairs_compared[i]
+
+
+def test_values_that_were_never_compared_are_listed_most_frequent_first():
+    rows = [(value, value) for value, times in ((0, 2), (1, 4), (2, 3)) for _ in range(times)]
+    result = relevance([*rows, (3, 0)], [0, 1] * 5, radius=1)
+    assert result.never_compared("x0") == ((1, 2), (1, 0), (1, 3), (2, 0), (2, 3))
+    many = relevance([*((v, v) for v in range(40)), (1, 0)], [0, 1] * 20 + [0], radius=1)
+    assert (len(many.never_compared("x0")), many.value_pairs_compared[0]) == (20, 1)
+    beyond = relevance([(v, v) for v in range(65)], [0, 1] * 32 + [0], radius=1)
+    assert (beyond.never_compared("x0"), beyond.value_pairs_compared[0]) == ((), -1)
+    at_limit = relevance([(v, v) for v in range(64)], [0, 1] * 32, radius=1)
+    assert at_limit.value_pairs_compared[0] == 0
 
 
 @given(tables())

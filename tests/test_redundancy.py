@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from naive import naive_redundancies
 
 import analogical
-from analogical import AnalogicalSelector, InputError, redundancies, relevance
+from analogical import AnalogicalSelector, InputError, SelectionWarning, redundancies, relevance
 from analogical.presenting.views import view_of
 
 
@@ -122,7 +122,7 @@ def test_silence_is_redundancy_or_too_few_rows():
     town = rng.integers(0, 6, 80)
     rows = np.column_stack([town, town // 2, rng.integers(0, 2, 80)])
     result = relevance(rows, rng.integers(0, 2, 80), feature_names=["town", "county", "size"])
-    assert result.status[1] == "no-pairs"
+    assert result.paper_status[1] == "no-pairs"
     assert result.determined_by[1] == ("town",)
     assert "1 is redundant, determined by other features, and so has no pair (county by town)." in explain(result)
     assert result.to_dict()["features"][1]["determined_by"] == ["town"]
@@ -132,7 +132,8 @@ def test_too_few_rows_are_never_called_redundant():
     rng = np.random.default_rng(5)
     rows = rng.integers(0, 3, size=(12, 10))
     result = relevance(rows, [0, 1] * 6)
-    assert set(result.status) == {"no-pairs"}
+    assert set(result.paper_status) == {"no-pairs"}
+    assert "effect" not in result.status  # about the pairs beyond distance 1
     assert set(result.determined_by) == {()}
     assert "not enough rows" in explain(result)
     assert "redundant" not in explain(result)
@@ -225,7 +226,7 @@ def test_chains_end_at_what_is_kept():
 
 def test_features_without_pairs_that_nothing_explains_stay():
     rng = np.random.default_rng(5)
-    selector = AnalogicalSelector().fit(rng.integers(0, 3, size=(12, 10)), [0, 1] * 6)
+    selector = AnalogicalSelector(k=2).fit(rng.integers(0, 3, size=(12, 10)), [0, 1] * 6)
     assert selector.dropped_ == ()
 
 
@@ -235,10 +236,12 @@ def test_alpha_keeps_what_noise_does_not_explain():
     y = (X[:, 0] & X[:, 1]) ^ (rng.random(600) < 0.1)
     selector = AnalogicalSelector(alpha=0.05).fit(X, y)
     assert selector.get_support().tolist() == [True, True, False, False, False, False]
-    assert (selector.scores_ > 0).all()
+    assert (selector.scores_[:2] > 0.2).all()
+    assert (np.abs(selector.scores_[2:]) < 0.05).all()
     assert selector.pvalues_.shape == (6,)
     assert AnalogicalSelector(k=1, alpha=0.05).fit(X, y).get_support().sum() == 1
-    assert AnalogicalSelector(threshold=0.99, alpha=0.05).fit(X, y)._get_support_mask().sum() == 0
+    with pytest.warns(SelectionWarning, match=r"No feature has a score of at least 0.99, so none is kept; .* has 0.3"):
+        assert AnalogicalSelector(threshold=0.99, alpha=0.05).fit(X, y)._get_support_mask().sum() == 0
 
 
 def test_alpha_with_some_unknown_p_values():
@@ -248,14 +251,18 @@ def test_alpha_with_some_unknown_p_values():
     assert selector.get_support().tolist() == [True, False]
 
 
-def test_alpha_without_repeated_rows_is_refused():
+def test_alpha_works_without_repeated_rows():
     table = analogical.load_table("monks-1")
-    with pytest.raises(
-        InputError, match=r"alpha=0.05 needs to tell features from noise, and for none of the 6 features"
-    ):
-        AnalogicalSelector(alpha=0.05).fit(table.X, table.y)
-    with pytest.raises(InputError, match="because repeated rows were counted once"):
-        AnalogicalSelector(alpha=0.05, duplicates="once").fit(np.array([(0, 0), (1, 0)] * 3), [0, 1] * 3)
+    selector = AnalogicalSelector(alpha=0.05).fit(table.X, table.y)
+    assert selector.get_support().tolist() == [True, True, False, False, True, False]
+    assert np.isnan(selector.pvalues_).tolist() == [False, False, True, True, False, True]
+
+
+def test_alpha_falls_back_where_rows_are_counted_once():
+    with pytest.warns(SelectionWarning, match="No feature is told from noise"):
+        selector = AnalogicalSelector(alpha=0.05, duplicates="once").fit(np.array([(0, 0), (1, 0)] * 3), [0, 1] * 3)
+    assert selector.get_support().tolist() == [True, False]
+    assert np.isnan(selector.pvalues_).all()
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
 import copy
 import dataclasses
 import json
+import os
 import pickle
+import re
 
 import numpy as np
 import pandas as pd
@@ -28,7 +30,9 @@ def summarise(result):
 
 
 def test_status_says_why_there_is_no_score():
-    assert MIXED.status == ("relevant", "no-pairs", "constant", "no-pairs")
+    assert MIXED.status == ("noise-unknown", "no-pairs", "constant", "no-pairs")
+    assert MIXED.paper_status == ("relevant", "no-pairs", "constant", "no-pairs")
+    assert MIXED.score_basis == ("index less pooled noise", "none", "none", "none")
     assert MIXED.ari.tolist()[1:] == [2.0, 0.0, 2.0]
     assert np.isnan(MIXED.score[1:]).all()
 
@@ -43,20 +47,31 @@ def test_to_dict_is_ready_for_json():
     assert content["features"][1] == {
         "name": "b",
         "ari": 2.0,
+        "effect": None,
+        "noise_rate": None,
         "score": None,
+        "p_value": None,
+        "p_adjusted": None,
+        "ari_low": None,
+        "ari_high": None,
+        "ari_std_error": None,
+        "effect_low": None,
+        "effect_high": None,
+        "score_low": None,
+        "score_high": None,
+        "score_std_error": None,
         "pairs": 0,
         "changed": 0,
         "pairs_within": 0,
         "changed_within": 0,
+        "effect_pairs": 0,
+        "effective_rows": 0.0,
         "n_values": 2,
-        "ari_std_error": None,
-        "ari_low": None,
-        "ari_high": None,
-        "score_std_error": None,
-        "score_low": None,
-        "score_high": None,
-        "p_value": None,
+        "value_pairs": 1,
+        "value_pairs_compared": 0,
         "status": "no-pairs",
+        "paper_status": "no-pairs",
+        "score_basis": "none",
         "determined_by": [],
     }
     assert content["classes"] == ["no", "yes"]
@@ -76,6 +91,9 @@ def test_to_dict_is_ready_for_json():
         "confidence": 0.95,
         "bootstrap": None,
         "redundancies": True,
+        "noise_free": False,
+        "n_groups": None,
+        "pooled_noise": 2 / 3,
     }
     assert content["noise"]["rate"] == pytest.approx(2 / 3)
     assert content["notes"] == []
@@ -118,17 +136,22 @@ def test_to_frame_names_a_library_that_is_not_there(monkeypatch):
 def test_repr_is_a_table_best_first():
     assert repr(MIXED).splitlines() == [
         "Relevance of 4 features for 'y' (2 classes), 6 rows",
-        "feature    ARI       95% CI  pairs  changed     p  status",
-        "free     0.250  0.031-0.774      4        1  .677  relevant",
-        "b        2.000            -      0        0     -  no-pairs",
-        "<b>      2.000            -      0        0     -  no-pairs",
-        "same     0.000            -      0        0     -  constant",
-        "Noise floor: identical rows differ in label in 66.7 % (4.8 % to 98.7 %) of 3",
-        "pairs.",
+        "feature  effect  95% CI  noise    ARI  pairs      p  status",
+        "free          -       -      -  0.250      4  1.000  noise-unknown",
+        "b             -       -      -      -      0      -  no-pairs",
+        "<b>           -       -      -      -      0      -  no-pairs",
+        "same          -       -      -      -      0      -  constant",
+        "Ranked by the index less 66.7 %, the noise in the contexts of all features,",
+        "because its own noise rests on too few repeated rows: free.",
+        "Noise: identical rows differ in label in 66.7 % (1.9 % to 99.5 %) of 3 pairs.",
     ]
     assert repr(relevance(ROWS, LABELS, radius=1, confidence=None)).splitlines()[1:3] == [
-        "feature    ARI  pairs  changed  values  status",
-        "x0       0.250      4        1       2  relevant",
+        "feature  effect  noise    ARI  pairs  status",
+        "x0            -      -  0.250      4  noise-unknown",
+    ]
+    assert repr(relevance(ROWS, LABELS, radius=1, noise_free=True)).splitlines()[1:3] == [
+        "feature    ARI       95% CI  pairs  changed  status",
+        "x0       0.250  0.013-0.895      4        1  effect",
     ]
 
 
@@ -140,7 +163,7 @@ def test_repr_of_a_wide_table_is_short():
 
 
 def test_html_escapes_names_and_has_a_bar_per_feature():
-    html = MIXED._repr_html_()
+    html = relevance(ROWS, LABELS, radius=1, noise_free=True, feature_names=MIXED.names)._repr_html_()
     assert "&lt;b&gt;" in html
     assert html.count("<b>") == html.count("</b>") == 1  # the headline
     assert html.count("<tr>") == 5
@@ -157,27 +180,35 @@ def test_results_are_frozen_equal_by_value_and_survive_copies():
 
 
 def test_explain_counts_every_kind_of_feature():
-    assert explain(MIXED) == (
-        "1 of 4 features changes the label with all else equal (free). Noise alone could explain 1 of them"
-        " (p > .05: free). 2 have no pair of rows that differ on them alone, so the index says nothing (b, <b>): not"
-        " enough rows (the paper writes 2). 1 has one value only (same)."
-        " Noise floor: identical rows differ in label in 66.7 % (4.8 % to 98.7 %) of 3 pairs. An index near it may be"
-        " noise; p is the probability of a difference at least this large if the feature had no effect."
-    )
+    words = explain(MIXED)
+    assert words.startswith("No effect beyond noise was found among 4 features. 1 changed labels, but nothing ")
+    for sentence in (
+        "(free): the index is an upper bound of the effect. If labels have no noise, say so with noise_free",
+        "2 have no pair of rows that differ on them alone, so the index says nothing (b, <b>): not enough rows (the"
+        " paper writes 2). 1 has one value only (same).",
+        "Ranked by the index less 66.7 %, the noise in the contexts of all features, because its own noise rests on too"
+        " few repeated rows: free.",
+        "the pairs are worth fewer than 30 independent ones (effective rows: free 2).",
+        "Noise: identical rows differ in label in 66.7 % (1.9 % to 99.5 %) of 3 pairs.",
+        "Intervals and p take rows as independent; rows that belong together need groups (--groups).",
+    ):
+        assert sentence in words
     assert summarise(MIXED) == (
         "6 rows, 4 features, label 'y' with 2 classes (no, yes), 4 distinct rows (2 repeated), 2 contradictions"
         " in 3 pairs of identical rows"
     )
     once = relevance(ROWS, LABELS, radius=1, duplicates="once")
     assert "(2 repeated, counted once), 1 contradiction in 1 pair" in summarise(once)
-    assert "Noise floor: unknown, because repeated rows were counted once." in explain(once)
+    assert "Noise: unknown, because repeated rows were counted once." in explain(once)
     quiet = relevance([(0, 0), (0, 0), (0, 1), (1, 1)], ["a" * 30, "a" * 30, "a" * 30, "b"])
     assert "(aaaaaaaaaaaaaaaaa..., b), 3 distinct rows (1 repeated), no contradictions" in summarise(quiet)
     many = relevance([(i,) for i in range(9)], range(9))
     assert "9 classes (0, 1, 2, 3, 4, 5, ...)" in summarise(many)
     still = relevance([(0, 0), (0, 1), (1, 2), (1, 3)], [0, 0, 1, 1], radius=1)
-    assert explain(still).startswith("None of the 2 features was seen to change the label")
-    assert "1 never does, in the pairs there are (x1)" in explain(still)
+    assert explain(still).startswith(
+        "No effect beyond noise was found among 2 features. 1 changed no label in its pairs"
+    )
+    assert "Not all of their values were compared: x1: 2 of 6 value pairs, 0 never with 2." in explain(still)
 
 
 @pytest.mark.parametrize(
@@ -219,7 +250,7 @@ def test_public_names_are_all_there():
 def test_a_column_that_is_unique_in_every_row_is_named():
     rows = [(i, i % 2) for i in range(5)]
     text = explain(relevance(rows, [0, 1, 1, 0, 1], feature_names=["number", "parity"]))
-    assert "number is unique in every row, so that no two rows are equal on it: leave out what is an id." in text
+    assert "number has a different value in every row, so no two rows are equal on it: ignore what is an id" in text
 
 
 def test_a_relaxed_result_says_how_far_it_looked_and_why():
@@ -234,16 +265,15 @@ def test_a_relaxed_result_says_how_far_it_looked_and_why():
     assert describe_radius(result) in " ".join(repr(result).split())
     assert "there is no pair at distance 1" in describe_radius(result)
     assert "It ranks f0 and f1 highest." in explain(result) or "It ranks f1 and f0 highest." in explain(result)
-    assert repr(result).splitlines()[1].split() == [
-        "feature",
-        "score",
-        "ARI",
-        "95%",
-        "CI",
-        "pairs",
-        "changed",
-        "status",
-    ]
+    headings = repr(result).splitlines()[1].split()
+    assert headings == ["feature", "score", "95%", "CI", "ARI", "pairs", "p", "status"]
+    assert result.status == ("effect", "effect", *("none-seen",) * 18)
+    assert set(result.paper_status) == {"no-pairs"}
+    assert set(result.score_basis) == {"pairs within the radius"}
+    assert (result.score_low[:2] < result.score[:2]).all()
+    assert (result.score[:2] < result.score_high[:2]).all()
+    assert (result.p_value[:2] < 0.001).all()
+    assert (result.p_value[2:] > 0.05).all()
     assert "score</th>" in result._repr_html_()
     content = result.to_dict()
     assert content["settings"]["radius"] == result.settings.radius
@@ -251,14 +281,149 @@ def test_a_relaxed_result_says_how_far_it_looked_and_why():
     assert (result.pairs_within >= result.pairs).all()
     share = relevance(X, y, radius=10, attribution="share", confidence=None)
     assert share.score.tolist() == (share.changed_within / share.pairs_within).tolist()
-    assert repr(share).splitlines()[1].split() == ["feature", "score", "ARI", "pairs", "changed", "values", "status"]
+    assert repr(share).splitlines()[1].split() == ["feature", "score", "ARI", "pairs", "status"]
 
 
 def test_radius_one_is_ari_whatever_the_attribution():
     for attribution in ("noisy-or", "share"):
-        result = relevance(ROWS, LABELS, radius=1, attribution=attribution)
+        result = relevance(ROWS, LABELS, radius=1, attribution=attribution, noise_free=True)
         assert result.score[0] == result.ari[0]
         assert result.pairs_within.tolist() == result.pairs.tolist()
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "points"),
+    [
+        ("titanic", "survived", {"sex": 50.1, "age": 25.8, "class": 14.3}),
+        ("berkeley", "admitted", {"department": 30.9, "gender": 7.0}),
+    ],
+)
+def test_the_root_of_an_effect_is_a_difference_in_points(name, label, points):
+    result = relevance(load_table(name).to_frame(), label, weights="count")
+    assert result.ranking() == list(points)
+    for feature, expected in points.items():
+        assert 100 * np.sqrt(result[feature]["effect"]) == pytest.approx(expected, abs=0.05)
+        assert result[feature]["effect_low"] <= result[feature]["effect"] <= result[feature]["effect_high"]
+        assert result[feature]["score"] == result[feature]["effect"]
+    assert set(result.status) == {"effect"}
+    assert set(result.score_basis) == {"effect"}
+    # the effect rests on values with repeated rows, which are nearly all here
+    assert result.noise_rate + result.effect == pytest.approx(result.ari, abs=0.002)
+
+
+def by_hand(cells):
+    """Rows and labels of a table given as {(value, context): (rows with label 0, rows with label 1)}."""
+    rows = [row for row, (zeros, ones) in cells.items() for _ in range(zeros + ones)]
+    labels = [label for zeros, ones in cells.values() for label in [0] * zeros + [1] * ones]
+    return rows, labels
+
+
+def test_index_noise_and_effect_worked_out_by_hand():
+    """The table of docs/meaning.md."""
+    rows, labels = by_hand({("a", "x"): (3, 1), ("b", "x"): (1, 3)})
+    result = relevance(rows, labels, radius=1, feature_names=["drug", "ward"])
+    drug = result["drug"]
+    assert (drug["pairs"], drug["changed"]) == (16, 10)  # 3 * 3 + 1 * 1
+    assert drug["ari"] == 10 / 16
+    assert drug["noise_rate"] == pytest.approx(3 / 6)  # in each value 3 of 6 pairs differ
+    assert drug["effect"] == pytest.approx(10 / 16 - 3 / 6)
+    assert drug["effect_pairs"] == 16
+
+
+def test_every_status_has_its_table():
+    rng = np.random.default_rng(0)
+    # a decides, but for a tenth of the rows; b does nothing; c copies d; e is constant
+    a, b, d = rng.integers(0, 2, size=(3, 400))
+    noisy = relevance(
+        np.column_stack([a, b, d, d, np.zeros_like(a)]), np.where(rng.random(400) < 0.1, 1 - a, a), radius=1
+    )
+    assert noisy.status == ("effect", "unclear", "no-pairs", "no-pairs", "constant")
+    assert noisy.paper_status == ("relevant", "relevant", "no-pairs", "no-pairs", "constant")
+    few = [(0, 0), (1, 0), (0, 1)]
+    assert relevance(few, [0, 1, 0], radius=1).status == ("noise-unknown", "none-seen")
+    assert relevance(few, [0, 1, 0], radius=1, noise_free=True).status == ("effect", "none-seen")
+    assert relevance(few, [0, 1, 0], radius=1).paper_status == ("relevant", "irrelevant")
+
+
+def test_p_values_exist_without_repeated_rows():
+    """All 256 rows of eight features, the label one of them with a tenth of the labels wrong."""
+    X = np.array([[r >> k & 1 for k in range(8)] for r in range(256)])
+    rng = np.random.default_rng(5)
+    result = relevance(X, np.where(rng.random(256) < 0.1, 1 - X[:, 0], X[:, 0]), radius=1)
+    assert result.n_identical == 0
+    assert result.p_value[0] < 0.001
+    assert result.status[0] == "effect"
+    assert "effect" not in result.status[1:]
+    assert (result.p_adjusted >= result.p_value).all()
+
+
+def test_never_compared_values_are_known():
+    rows = [("foul", "x"), ("none", "y"), ("almond", "y"), ("anise", "y"), ("foul", "z"), ("foul", "x")]
+    result = relevance(rows, [1, 0, 0, 0, 1, 1], radius=1, feature_names=["odor", "place"])
+    assert (result.value_pairs[0], result.value_pairs_compared[0]) == (6, 3)
+    assert set(map(frozenset, result.never_compared("odor"))) == {
+        frozenset({"foul", other}) for other in ("none", "almond", "anise")
+    }
+    assert "odor: 3 of 6 value pairs, foul never with none" in explain(result)
+    with pytest.raises(InputError, match="There is no feature 'smell'"):
+        result.never_compared("smell")
+
+
+@pytest.mark.skipif("ANALOGICAL_DATA" not in os.environ, reason="needs the paper's data files: ANALOGICAL_DATA")
+def test_no_feature_of_mushroom_is_dismissed_without_its_value_coverage():
+    from analogical.experiments.datasets import find_folder, load_dataset
+
+    data = load_dataset("mushroom", find_folder())
+    assert data is not None
+    result = relevance(data.codes, data.labels, radius=1, feature_names=data.feature_names)
+    partly = [
+        i
+        for i, status in enumerate(result.status)
+        if status == "none-seen" and result.value_pairs_compared[i] < result.value_pairs[i]
+    ]
+    assert partly
+    sentence = next(words for words in view_of(result).findings if words.startswith("Not all of their values"))
+    assert sentence.count("value pairs") + sum(map(int, re.findall(r"and (\d+) more", sentence))) == len(partly)
+    for i in partly:
+        assert result.not_compared[i]
+
+
+def copies(seed, n_people=60, n_visits=60):
+    """People with several equal rows; the first feature does nothing."""
+    rng = np.random.default_rng(seed)
+    person = np.repeat(np.arange(n_people), n_visits)
+    return rng.integers(0, 2, size=(n_people, 2))[person], rng.integers(0, 2, n_people)[person], person
+
+
+def test_copied_rows_look_like_evidence_without_groups():
+    """Of 30 tables in which the features do nothing."""
+    alone, grouped, covered = [], [], []
+    for seed in range(30):
+        X, y, person = copies(seed)
+        alone.append(relevance(X, y, radius=1).p_value[0] <= 0.05)
+        result = relevance(X, y, radius=1, groups=person)
+        grouped.append(result.p_value[0] <= 0.05)
+        covered.append(result.effect_low[0] <= 0)
+    assert sum(alone) >= 27
+    assert sum(grouped) <= 2
+    assert sum(covered) >= 27
+    assert result.settings.n_groups == 60
+    assert "60 groups of rows: intervals leave out whole groups; p and effect take one row of each" in explain(result)
+
+
+def test_groups_widen_the_interval_of_the_index():
+    X, y, person = copies(0)
+    alone, grouped = relevance(X, y, radius=1), relevance(X, y, radius=1, groups=person)
+    assert grouped.ari.tolist() == alone.ari.tolist()
+    assert (grouped.ari_high - grouped.ari_low > 2 * (alone.ari_high - alone.ari_low)).all()
+    with pytest.raises(InputError, match=r'groups and duplicates="once"'):
+        relevance(X, y, groups=person, duplicates="once")
+
+
+def test_a_table_that_may_be_the_whole_population_says_so():
+    monks = load_table("monks-1").to_frame("pandas").drop(columns="count")
+    assert "if these rows are the whole population, there is no sampling error" in explain(relevance(monks, "class"))
+    assert "whole population" not in explain(relevance(monks[1:], "class"))
 
 
 def test_bootstrap_of_the_relaxed_score_covers_it():

@@ -1,4 +1,5 @@
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -12,20 +13,23 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from analogical import AnalogicalSelector, InputError, ari_score, load_table, relevance
+from analogical import AnalogicalSelector, InputError, SelectionWarning, ari_score, load_table, relevance
 from analogical.experiments import sample
 
 EVERY_ROW, XOR = sample("g2", n_features=4)
 
 
-# The checks' random decimals hold no two rows that differ on one feature, so nothing is relevant in them.
+# The checks' random decimals hold no two rows that differ on one feature, so nothing is told from noise in them: fit
+# warns and keeps the best feature, or with a threshold none.
 @pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
+@pytest.mark.filterwarnings("ignore::analogical.SelectionWarning")
 @parametrize_with_checks(
     [
         AnalogicalSelector(),
         AnalogicalSelector(redundancy="keep"),
         AnalogicalSelector(k=1),
         AnalogicalSelector(threshold=0.5),
+        AnalogicalSelector(alpha=0.05),
     ],
 )
 def test_scikit_learns_checks(estimator, check):
@@ -37,11 +41,11 @@ def monks():
     return load_table("monks-1").to_frame("pandas").drop(columns="count")
 
 
-def test_without_criteria_the_relevant_features_are_kept():
-    selector = AnalogicalSelector(radius=1).fit(EVERY_ROW, XOR)
+def test_without_criteria_the_features_with_an_effect_are_kept():
+    selector = AnalogicalSelector(radius=1, noise_free=True).fit(EVERY_ROW, XOR)
     assert selector.get_support().tolist() == [True, True, False, False]
     assert selector.scores_.tolist() == [1, 1, 0, 0]
-    assert selector.relevance_ == relevance(EVERY_ROW, XOR, radius=1, confidence=None, redundancies=False)
+    assert selector.relevance_ == relevance(EVERY_ROW, XOR, radius=1, noise_free=True, redundancies=False)
     assert selector.transform(EVERY_ROW).shape == (16, 2)
 
 
@@ -58,7 +62,7 @@ def test_evidence_comes_before_no_evidence_and_constants_last():
     #    irrelevant, no pairs (copies), constant, relevant
     rows = np.array([[a, b, b, 7, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
     selector = AnalogicalSelector(k=1, radius=1, redundancy="keep").fit(rows, rows[:, 4])
-    assert selector.relevance_.status == ("irrelevant", "no-pairs", "no-pairs", "constant", "relevant")
+    assert selector.relevance_.status == ("none-seen", "no-pairs", "no-pairs", "constant", "noise-unknown")
     chosen = [
         AnalogicalSelector(k=k, radius=1, redundancy="keep").fit(rows, rows[:, 4]).get_support(indices=True).tolist()
         for k in range(1, 6)
@@ -95,7 +99,7 @@ def test_set_output(output, monks):
 
 
 def test_inverse_transform_puts_the_columns_back():
-    selector = AnalogicalSelector().fit(EVERY_ROW, XOR)
+    selector = AnalogicalSelector(noise_free=True).fit(EVERY_ROW, XOR)
     back = selector.inverse_transform(selector.transform(EVERY_ROW))
     assert back.shape == EVERY_ROW.shape
     assert (back[:, :2] == EVERY_ROW[:, :2]).all()
@@ -118,8 +122,8 @@ def test_pipeline_grid_search_clone_and_pickle(monks):
 
 def test_sample_weight_is_a_frequency():
     weights = np.arange(16) % 3
-    weighted = AnalogicalSelector().fit(EVERY_ROW, XOR, sample_weight=weights).relevance_
-    expanded = AnalogicalSelector().fit(np.repeat(EVERY_ROW, weights, axis=0), np.repeat(XOR, weights)).relevance_
+    weighted = AnalogicalSelector(k=2).fit(EVERY_ROW, XOR, sample_weight=weights).relevance_
+    expanded = AnalogicalSelector(k=2).fit(np.repeat(EVERY_ROW, weights, axis=0), np.repeat(XOR, weights)).relevance_
     assert weighted.pairs.tolist() == expanded.pairs.tolist()
 
 
@@ -169,7 +173,7 @@ def test_a_radius_may_be_a_number_of_numpy(number):
 @pytest.mark.parametrize("radius", [4, np.int64(4)])
 def test_a_radius_above_the_features_that_are_left_is_all_of_them(radius):
     X = np.array([(a, b, a, a) for a in (0, 1) for b in (0, 1)] * 4)
-    selector = AnalogicalSelector(radius=radius).fit(X, X[:, 0] ^ X[:, 1])
+    selector = AnalogicalSelector(radius=radius, noise_free=True).fit(X, X[:, 0] ^ X[:, 1])
     assert [dropped.feature for dropped in selector.dropped_] == ["x2", "x3"]
     assert selector.relevance_.settings.radius == 2
 
@@ -178,7 +182,7 @@ def test_a_column_vector_of_labels_is_flattened_with_a_warning():
     from sklearn.exceptions import DataConversionWarning
 
     with pytest.warns(DataConversionWarning):
-        selector = AnalogicalSelector().fit(EVERY_ROW, XOR.reshape(-1, 1))
+        selector = AnalogicalSelector(noise_free=True).fit(EVERY_ROW, XOR.reshape(-1, 1))
     assert selector.get_support(indices=True).tolist() == [0, 1]
 
 
@@ -189,3 +193,88 @@ def test_the_label_and_the_weights_among_the_features_are_refused(options):
     X = frame[["a", role]]
     with pytest.raises(InputError, match=f"X has the column '{role}', which is the .*; leave it out of X"):
         AnalogicalSelector().fit(X, frame[options["y"]], sample_weight=frame["n"] if role == "n" else None)
+
+
+def noisy(seed, n=600, n_features=20, n_relevant=2):
+    """Labels decided by the first features, a tenth of them wrong; with none relevant, labels at random."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 2, size=(n, n_features))
+    rule = X[:, :n_relevant].sum(axis=1) > n_relevant / 2 if n_relevant else rng.random(n) < 0.5
+    return X, np.where(rng.random(n) < 0.1, ~rule, rule)
+
+
+def test_on_shuffled_labels_one_feature_is_kept_with_a_warning():
+    kept = []
+    for seed in range(10):
+        X, y = noisy(seed, n_features=6, n_relevant=0)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            selector = AnalogicalSelector().fit(X, y)
+        kept.append(int(selector.get_support().sum()))
+        warned = [w for w in caught if issubclass(w.category, SelectionWarning)]
+        assert len(warned) == ("effect" not in selector.relevance_.status)
+        for w in warned:
+            assert "No feature is told from noise (the smallest p-value is" in str(w.message)
+            assert selector.relevance_.ranking()[0] in str(w.message)
+    assert sum(kept) <= 12
+    assert kept.count(1) >= 8
+
+
+def test_the_default_rule_keeps_what_is_told_from_noise():
+    X, y = noisy(0, n_features=6)
+    selector = AnalogicalSelector().fit(X, y)
+    assert [i for i, status in enumerate(selector.relevance_.status) if status == "effect"] == [0, 1]
+    assert selector.get_support(indices=True).tolist() == [0, 1]
+
+
+def test_where_noise_is_unknown_all_that_changed_is_kept_with_a_warning():
+    X, y = sample("g2", n_features=3)
+    with pytest.warns(SelectionWarning, match=r"no repeated row shows the noise of 2 features .* set noise_free=True"):
+        selector = AnalogicalSelector(radius=1).fit(X, y)
+    assert selector.relevance_.status.count("noise-unknown") == 2
+    assert selector.get_support(indices=True).tolist() == [0, 1]
+
+
+def test_a_threshold_that_nothing_reaches_warns():
+    X, y = noisy(1, n_features=5)
+    with pytest.warns(SelectionWarning, match=r"No feature has a score of at least 0.9, so none is kept; the best one"):
+        selector = AnalogicalSelector(threshold=0.9).fit(X, y)
+    assert not selector._get_support_mask().any()
+
+
+@pytest.mark.filterwarnings("ignore::analogical.SelectionWarning")
+def test_alpha_does_not_make_a_grid_search_fail():
+    """On labels at random nothing passes; each fold goes on with the best feature."""
+    X, y = noisy(2, n=200, n_features=6, n_relevant=0)
+    pipeline = make_pipeline(AnalogicalSelector(), LogisticRegression())
+    grid = {"analogicalselector__alpha": [1e-9, 0.01, 0.05, 0.2]}
+    search = GridSearchCV(pipeline, grid, cv=3, error_score="raise").fit(X, y)
+    assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+    assert search.best_estimator_[0].get_support().sum() >= 1
+
+
+def test_pvalues_follow_the_last_fit():
+    selector = AnalogicalSelector(k=2)
+    first = selector.fit(*noisy(3, n_features=5)).pvalues_
+    assert (first[:2] < 0.001).all()
+    assert (first >= 0).all()
+    assert first.shape == (5,)
+    second = selector.fit(*noisy(4, n_features=7)).pvalues_
+    assert second.shape == (7,)
+    np.testing.assert_array_equal(second, relevance(*noisy(4, n_features=7)).p_value)
+    duplicated = noisy(3, n_features=5)
+    X = np.column_stack([duplicated[0], duplicated[0][:, 0]])
+    assert np.isnan(selector.fit(X, duplicated[1]).pvalues_).tolist() == [False] * 5 + [True]  # left out as a copy
+
+
+def test_groups_keep_copied_rows_from_looking_like_evidence():
+    rng = np.random.default_rng(7)
+    person = np.repeat(np.arange(80), 25)
+    X, y = rng.integers(0, 2, size=(80, 3))[person], rng.integers(0, 2, 80)[person]
+    alone = AnalogicalSelector().fit(X, y)
+    assert "effect" in alone.relevance_.status
+    with pytest.warns(SelectionWarning, match="No feature is told from noise"):
+        grouped = AnalogicalSelector().fit(X, y, groups=person)
+    assert grouped.relevance_.settings.n_groups == 80
+    assert (grouped.pvalues_ > 0.05).all()
+    assert grouped.get_support().sum() == 1

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 from analogical.errors import AnalogicalError, InputError, MissingDependencyError
 
 if TYPE_CHECKING:
-    from analogical._audit import Audit, Difference, audit
+    from analogical._audit import Audit, Difference, Obstacle, audit
     from analogical._comparison import Comparison, compare
     from analogical._evidence import Evidence, EvidencePair, Transition, Transitions, evidence, transitions
     from analogical._redundancy import Dependency, Dropped, Redundancies, redundancies
     from analogical._relevance import NoiseFloor, Relevance, Settings, ari_score, relevance
-    from analogical._selector import AnalogicalSelector
+    from analogical._selector import AnalogicalSelector, SelectionWarning
     from analogical.datasets import BuiltInTable, load_table, table_names
 
 __all__ = [
@@ -28,8 +28,10 @@ __all__ = [
     "InputError",
     "MissingDependencyError",
     "NoiseFloor",
+    "Obstacle",
     "Redundancies",
     "Relevance",
+    "SelectionWarning",
     "Settings",
     "Transition",
     "Transitions",
@@ -46,12 +48,12 @@ __all__ = [
 
 
 _HOMES = {
-    "_audit": ("Audit", "Difference", "audit"),
+    "_audit": ("Audit", "Difference", "Obstacle", "audit"),
     "_comparison": ("Comparison", "compare"),
     "_evidence": ("Evidence", "EvidencePair", "Transition", "Transitions", "evidence", "transitions"),
     "_redundancy": ("Dependency", "Dropped", "Redundancies", "redundancies"),
     "_relevance": ("NoiseFloor", "Relevance", "Settings", "ari_score", "relevance"),
-    "_selector": ("AnalogicalSelector",),
+    "_selector": ("AnalogicalSelector", "SelectionWarning"),
     "datasets": ("BuiltInTable", "load_table", "table_names"),
 }
 """Which file holds which public name; a file is imported when one of its names is asked for."""

@@ -2,30 +2,34 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import zip_longest
+from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
 
-from analogical._checks import check_confidence, check_limit
-from analogical._evidence import Evidence, find_pairs, first_rows, name_pairs
+from analogical._checks import check_confidence, check_limit, seed_from
+from analogical._evidence import Evidence, Only, find_pairs, name_pairs
 from analogical._relevance import NoiseFloor
-from analogical._results import Result, json_ready
-from analogical._types import Bools, CodedRows, Note, Positions
+from analogical._results import Result, entry_at, json_ready
+from analogical._types import Bools, Note, Positions
 from analogical.counting.contexts import Contexts
-from analogical.encoding.choosing import as_list
+from analogical.counting.pairs import contexts_themselves
+from analogical.encoding.choosing import as_list, listing
 from analogical.encoding.columns import plain
 from analogical.encoding.table import EncodedTable, encode_table
 from analogical.engines.memory import MemoryEngine
 from analogical.errors import InputError
-from analogical.scoring.differences import compared_values, holm, measure_difference, split_two_values
-from analogical.scoring.intervals import rate_interval, share_interval
-from analogical.scoring.significance import DealMoments
+from analogical.scoring.clusters import N_DRAWS, cluster_profile, draw_one_of_each
+from analogical.scoring.deals import DealMoments
+from analogical.scoring.differences import compared_with, holm, measure_difference, split_two_values
+from analogical.scoring.intervals import flip_rate, share_interval
 
-__all__ = ["Audit", "Difference", "Finding", "audit"]
+__all__ = ["Audit", "Difference", "Finding", "Obstacle", "audit"]
 
-MAX_COMPARISONS = 300
-"""At most so many twos of values are compared, those with the most pairs."""
+MAX_COMPARISONS = 50
+"""At most so many values are compared with the reference, the most frequent ones."""
+MAX_OBSTACLES = 40
+"""Columns that are tried as the one that prevents rows from being compared."""
 
 Finding = Literal["no-pairs", "too-few-pairs", "unclear", "mixed", "direction"]
 """What an audit can say: no two rows could be compared; whatever the labels, nothing could have been significant;
@@ -37,7 +41,7 @@ class Difference:
     """How much more often one value has a label than another, in pairs that are equal but for that."""
 
     values: tuple[Any, Any]
-    """The two values compared, the one that occurs first in the table first."""
+    """The reference, and the value that is compared with it."""
     label: Any
     """The label that is followed."""
     pairs: int
@@ -48,17 +52,37 @@ class Difference:
     lost: int
     """Pairs in which the first value has the label and the second one has not."""
     difference: float
-    """(gained - lost) / pairs: how much more often the second value has the label; -1 to 1."""
+    """The Mantel-Haenszel difference: how much more often the second value has the label, all else equal; -1 to 1."""
     difference_low: float
     difference_high: float
+    odds_ratio: float
+    """The pooled odds ratio (Mantel-Haenszel) of the second value against the first; NaN or infinite if undefined."""
+    odds_low: float
+    odds_high: float
     p_value: float
-    """Probability of a difference at least this large, in either direction, if the feature had no effect."""
+    """Exact Cochran-Mantel-Haenszel test: probability of a deviation at least this large, in either direction, if
+    the feature had no effect."""
     p_adjusted: float
     """The same after Holm's correction for all differences of the audit."""
     smallest_p: float
     """The smallest p-value that these rows could have given, whatever their labels did."""
+    p_homogeneity: float
+    """Breslow and Day's test that the odds ratio is the same in all contexts; NaN if it cannot be told."""
+    pair_difference: float
+    """(gained - lost) / pairs: the mean over all pairs, in which large contexts weigh more."""
+    pair_low: float
+    pair_high: float
     crude: float
     """The difference between all rows of the two values, before like is compared with like."""
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """A column without which more rows could be compared."""
+
+    column: str
+    n_compared: int
+    """Rows that could be compared if the column were left out."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,8 +99,18 @@ class Audit(Result):
         The features on which compared rows are equal.
     classes : tuple
         The label's classes.
+    reference : object
+        The value that the others are compared with: the most frequent one unless another was asked for.
     n_rows, n_compared : int
         All rows, and those that sit in at least one pair.
+    base_rates : dict
+        For each label that is followed, its share among all rows and among those compared.
+    n_contexts, largest_context : int, float
+        Contexts that hold a pair, and the share of all pairs that the largest of them holds.
+    effective_rows : float
+        How many independent pairs the pairs are worth (Kish's number).
+    obstacle : Obstacle or None
+        The column that prevents most rows from being compared, if fewer than half are.
     n_pairs, n_changed : int
         Pairs of rows that differ on the feature alone, and those whose labels differ.
     ari, ari_low, ari_high : float
@@ -87,10 +121,10 @@ class Audit(Result):
     noise : NoiseFloor
         How often rows that are equal on the feature and on everything given differ in label.
     differences : tuple of Difference
-        For every two values; with two classes one label is followed, with more every one.
+        For the reference and every other value, most frequent first; with two classes one label is followed.
     n_comparisons : int
-        How many differences there could be; more than ``differences`` if only the comparisons with the most
-        pairs were made.
+        How many differences there could be; more than ``differences`` if only those with the most frequent values were
+        looked at.
     examples : Evidence
         Some of the pairs.
     confidence : float
@@ -103,8 +137,14 @@ class Audit(Result):
     label: str
     given: tuple[str, ...]
     classes: tuple[Any, ...]
+    reference: Any
     n_rows: int
     n_compared: int
+    base_rates: dict[Any, tuple[float, float]]
+    n_contexts: int
+    largest_context: float
+    effective_rows: float
+    obstacle: "Obstacle | None"
     n_pairs: int
     n_changed: int
     ari: float
@@ -116,6 +156,8 @@ class Audit(Result):
     n_comparisons: int
     examples: Evidence
     confidence: float
+    n_groups: int | None = None
+    """Groups of rows that depend on each other; None if all rows were taken as independent."""
     notes: tuple[Note, ...] = ()
     backend: str | None = None
 
@@ -143,6 +185,8 @@ class Audit(Result):
         return len(self.differences)
 
     def __getitem__(self, value: Any) -> tuple[Difference, ...]:
+        known = dict.fromkeys(value for difference in self.differences for value in difference.values)
+        entry_at(value, known, "value")
         return tuple(difference for difference in self.differences if value in difference.values)
 
     def records(self) -> list[dict[str, Any]]:
@@ -184,6 +228,13 @@ _DIFFERENCE_FIELDS = (
     "p_value",
     "p_adjusted",
     "smallest_p",
+    "p_homogeneity",
+    "odds_ratio",
+    "odds_low",
+    "odds_high",
+    "pair_difference",
+    "pair_low",
+    "pair_high",
     "crude",
 )
 
@@ -194,17 +245,20 @@ def audit(
     feature: str | int,
     *,
     weights: Any = None,
+    groups: Any = None,
     features: Any = None,
     ignore: Any = None,
+    reference: Any = None,
     confidence: float = 0.95,
     limit: int | None = 6,
+    random_state: Any = 0,
     feature_names: Sequence[str] | None = None,
 ) -> Audit:
     """What changes with one feature when all else is equal, in which direction, and how sure that is.
 
     Parameters
     ----------
-    X, y, weights, feature_names
+    X, y, weights, groups, feature_names
         As in :func:`analogical.relevance`.
     feature : str or int
         Name or position of the feature to audit.
@@ -212,10 +266,14 @@ def audit(
         Rows are compared if they are equal on these columns; on all others if not given.
     ignore : names of columns, optional
         Columns that do not define "equal", such as ids and time stamps; instead of ``features``.
+    reference : value of the feature, optional
+        The value that the others are compared with; the most frequent one if not given.
     confidence : float
         Level of the intervals, and 1 minus the level of the tests.
     limit : int or None
-        How many example pairs to keep; of two values and two classes, as many of each direction.
+        How many example pairs to keep: those that show the strongest difference first, and one against it.
+    random_state : int, RandomState or None
+        Seed of the rows that are drawn from ``groups``.
 
     Returns
     -------
@@ -224,10 +282,10 @@ def audit(
 
     Notes
     -----
-    The interval takes rows as the unit of uncertainty, because a row sits in many pairs: a jackknife over
-    rows gives the number of independent pairs that the data are worth, and Agresti and Min's interval for
-    matched pairs is taken on that number. The test is McNemar's exact test in its form for
-    groups of several rows: the labels of each context are dealt to its rows at random.
+    First come the numbers that auditors know: the Mantel-Haenszel difference, the pooled odds ratio, the exact
+    Cochran-Mantel-Haenszel test and Breslow and Day's test of homogeneity. The mean over all pairs stands beside them;
+    it weighs large contexts more, and its interval takes rows as the unit of uncertainty, because a row sits in many
+    pairs. Rows are taken as independent; several rows of one person need ``groups``.
 
     Equal means equal on the recorded columns. A difference that remains is an association: something not
     recorded may be behind it.
@@ -235,60 +293,130 @@ def audit(
     Examples
     --------
     In 1973 Berkeley admitted 45 % of the men and 30 % of the women who applied to its six largest
-    departments. Within departments the difference is gone:
+    departments. Within departments the difference is small and has the other sign:
 
     >>> from analogical import audit, load_table
     >>> result = audit(load_table("berkeley").to_frame(), "admitted", "gender", weights="count")
     >>> found = result.differences[0]
     >>> found.values, found.label, round(found.crude, 3), round(found.difference, 3), round(found.p_value, 3)
-    (('male', 'female'), 'yes', -0.142, 0.023, 0.145)
+    (('male', 'female'), 'yes', -0.142, 0.018, 0.228)
     """
     level = check_confidence(confidence)
     if level is None:
         raise InputError("confidence must be a number between 0 and 1 for an audit, such as 0.95, got None.")
     limit = check_limit(limit)
-    table = _encode(X, y, feature, weights, features, ignore, feature_names)
+    seed = seed_from(random_state)
+    table = _encode(X, y, feature, weights, groups, features, ignore, feature_names)
     i = table.find(feature)
-    sums = MemoryEngine().sum_contexts(table.coded, lambda contexts: contexts, features=[i])
+    rows, engine = table.coded, MemoryEngine()
+    sums = engine.sum_contexts(rows, contexts_themselves, features=[i])
     counts = sums.counts
     contexts = sums.summaries[i] or Contexts.none()
-    noise = NoiseFloor(None)
-    if counts.n_identical:
-        rate = counts.n_contradictions / counts.n_identical
-        noise = NoiseFloor(rate, *rate_interval(sums.repeats, counts.n_rows, level))
-    differences, n_comparisons = _differences(table, i, contexts, level)
-    pairs = _examples(table.coded, i, limit, both_ways=len(differences) == 1)
+    first = _reference(table, i, reference)
+    differences, n_comparisons = _differences(table, i, contexts, first, level)
+    if table.groups is not None:
+        differences = _regrouped(table, i, differences, first, level, seed)
     n_pairs, n_changed = int(counts.pairs[i]), int(counts.changed[i])
-    result = Audit(
+    low, high, p_value = _index_inference(table, i, contexts, counts.n_rows, level)
+    n_compared = contexts.profile.n_paired_rows
+    pairs_of_context = np.bincount(contexts.owner, contexts.sizes * contexts.pairs, minlength=1) / 2
+    examples = name_pairs(_examples(table, i, limit, differences), table, i)
+    return Audit(
         feature=table.names[i],
         label=table.label,
         given=tuple(name for j, name in enumerate(table.names) if j != i),
         classes=table.classes,
+        reference=plain(table.columns[i].values[first]),
         n_rows=counts.n_rows,
-        n_compared=contexts.profile.n_paired_rows,
+        n_compared=n_compared,
+        base_rates=_base_rates(table, contexts),
+        n_contexts=int(contexts.times.sum()),
+        largest_context=float(pairs_of_context.max()) / n_pairs if n_pairs else np.nan,
+        effective_rows=contexts.profile.n_effective,
+        obstacle=_find_obstacle(table, i, n_compared) if 2 * n_compared < counts.n_rows else None,
         n_pairs=n_pairs,
         n_changed=n_changed,
-        ari=np.nan,
-        ari_low=np.nan,
-        ari_high=np.nan,
-        p_value=np.nan,
-        noise=noise,
+        ari=n_changed / n_pairs if n_pairs else np.nan,
+        ari_low=low,
+        ari_high=high,
+        p_value=p_value,
+        noise=NoiseFloor(*flip_rate(sums.repeats, counts.n_rows, level)),
         differences=differences,
         n_comparisons=n_comparisons,
-        examples=Evidence(table.names[i], table.label, n_pairs, n_changed, name_pairs(pairs, table, i)),
+        examples=Evidence(table.names[i], table.label, n_pairs, n_changed, examples, table.notes, table.backend),
         confidence=level,
+        n_groups=None if table.groups is None else int(table.groups.max()) + 1,
         notes=table.notes,
         backend=table.backend,
     )
-    if not n_pairs:
-        return result
-    _, low, high = share_interval(contexts.profile, counts.n_rows, level)
-    p_value = DealMoments.of(contexts).p_value()
-    return replace(result, ari=n_changed / n_pairs, ari_low=low, ari_high=high, p_value=p_value)
+
+
+def _index_inference(
+    table: EncodedTable, i: int, contexts: Contexts, n_rows: int, level: float
+) -> tuple[float, float, float]:
+    """Interval of the index and the p-value of the test in any direction, which needs independent rows."""
+    if not len(contexts):
+        return np.nan, np.nan, np.nan
+    if table.groups is None:
+        _, low, high = share_interval(contexts.profile, n_rows, level)
+        return low, high, DealMoments.of(contexts).p_value()
+    totals = contexts.profile.n_pairs, contexts.profile.n_changed
+    profile = cluster_profile(table.coded, i, table.groups)
+    _, low, high = share_interval(profile, int(table.groups.max()) + 1, level, totals=totals)
+    return low, high, np.nan
+
+
+def _reference(table: EncodedTable, i: int, reference: Any) -> int:
+    """Code of the value that the others are compared with: the most frequent one, or the one asked for."""
+    values = [plain(value) for value in table.columns[i].values]
+    if reference is not None:
+        if reference not in values:
+            known = listing([repr(value) for value in values])
+            raise InputError(
+                f"The feature {table.names[i]!r} has no value {reference!r} to compare with; it has {known}."
+            )
+        return values.index(reference)
+    return int(np.bincount(table.codes[:, i], table.weights).argmax())
+
+
+def _base_rates(table: EncodedTable, contexts: Contexts) -> dict[Any, tuple[float, float]]:
+    """For each label that is followed, its share among all rows and among those compared."""
+    n_classes = len(table.classes)
+    everybody = np.bincount(table.coded.labels, table.weights, minlength=n_classes)
+    compared = np.bincount(contexts.labels, contexts.sizes * contexts.times[contexts.owner], minlength=n_classes)
+    return {
+        table.classes[label]: (
+            float(everybody[label] / everybody.sum()),
+            float(compared[label] / compared.sum()) if len(contexts) else np.nan,
+        )
+        for label in _followed(table.classes)
+    }
+
+
+def _find_obstacle(table: EncodedTable, i: int, n_compared: int) -> Obstacle | None:
+    """The column without which most rows could be compared; columns beyond the first 40 are not tried."""
+    best = Obstacle("", n_compared)
+    others = [j for j in range(len(table.names)) if j != i]
+    for j in others[:MAX_OBSTACLES]:
+        left = [k for k in range(len(table.names)) if k != j]
+        rows = table.coded.select(left)
+        contexts = MemoryEngine().sum_contexts(rows, contexts_themselves, features=[left.index(i)])
+        found = contexts.summaries[left.index(i)]
+        n_found = 0 if found is None else found.profile.n_paired_rows
+        if n_found > best.n_compared:
+            best = Obstacle(table.names[j], n_found)
+    return best if best.column else None
 
 
 def _encode(
-    X: Any, y: Any, feature: Any, weights: Any, features: Any, ignore: Any, feature_names: Sequence[str] | None
+    X: Any,
+    y: Any,
+    feature: Any,
+    weights: Any,
+    groups: Any,
+    features: Any,
+    ignore: Any,
+    feature_names: Sequence[str] | None,
 ) -> EncodedTable:
     """The table with the audited feature and the columns that define "equal"."""
     if features is not None:
@@ -297,7 +425,9 @@ def _encode(
         features = [feature, *named]
     if ignore is not None:
         _refuse_audited(feature, as_list(ignore, "ignore"), "ignore")
-    return encode_table(X, y, weights=weights, features=features, ignore=ignore, feature_names=feature_names)
+    return encode_table(
+        X, y, weights=weights, groups=groups, features=features, ignore=ignore, feature_names=feature_names
+    )
 
 
 def _refuse_audited(feature: Any, named: Sequence[Any], role: str) -> None:
@@ -305,48 +435,134 @@ def _refuse_audited(feature: Any, named: Sequence[Any], role: str) -> None:
         raise InputError(f"{role} names {feature!r}, the feature that is audited; leave it out of {role}.")
 
 
-def _examples(rows: CodedRows, i: int, limit: int | None, *, both_ways: bool) -> list[tuple[int, int]]:
-    """Some pairs; of a feature and a label with one possible change each, as many in either direction."""
-    if not both_ways:
+def _examples(
+    table: EncodedTable, i: int, limit: int | None, differences: Sequence[Difference]
+) -> list[tuple[int, int]]:
+    """Some pairs: those that show the strongest difference, and one against it at the end."""
+    rows = table.coded
+    if not differences:
         return find_pairs(rows, i, limit)
-    column, labels = rows.codes[:, i], rows.labels
+    strongest = min(differences, key=lambda d: (d.p_adjusted, -abs(d.difference)))
+    values = [plain(value) for value in table.columns[i].values]
+    first, second = (values.index(value) for value in strongest.values)
+    label = table.classes.index(strongest.label)
+    if strongest.difference < 0:
+        first, second = second, first
+    column, has_label = rows.codes[:, i], rows.labels == label
 
-    def same_way(row: int, others: Positions) -> Bools:
-        same: Bools = (column[others] > column[row]) == (labels[others] > labels[row])
-        return same
+    def shows(gainer: int, loser: int) -> Only:
+        """Pairs in which the gainer has the label and the loser has not."""
 
-    gained = find_pairs(rows, i, limit, same_way)
-    lost = find_pairs(rows, i, limit, lambda row, others: ~same_way(row, others))
-    some = [pair for two in zip_longest(gained, lost) for pair in two if pair is not None][:limit]
-    return some or find_pairs(rows, i, limit)
+        def wanted(row: int, others: Positions) -> Bools:
+            if column[row] == gainer and has_label[row]:
+                found: Bools = (column[others] == loser) & ~has_label[others]
+            elif column[row] == loser and not has_label[row]:
+                found = (column[others] == gainer) & has_label[others]
+            else:
+                found = np.zeros(len(others), np.bool_)
+            return found
+
+        return wanted
+
+    showing = find_pairs(rows, i, limit, shows(second, first))
+    against = [] if limit is not None and limit < 2 else find_pairs(rows, i, 1, shows(first, second))
+    n_showing = None if limit is None else max(limit - len(against), 0)
+    return [*showing[:n_showing], *against] or find_pairs(rows, i, limit)
 
 
 def _differences(
-    table: EncodedTable, i: int, contexts: Contexts, confidence: float
+    table: EncodedTable, i: int, contexts: Contexts, reference: int, confidence: float
 ) -> tuple[tuple[Difference, ...], int]:
-    """Differences of every two values that some context holds and every label that is followed; how many there are."""
-    n_values, n_classes = int(table.n_values[i]), len(table.classes)
-    by_first = np.argsort(first_rows(table.codes[:, i], n_values)).tolist()
+    """The reference against every other value that it meets, most frequent first, and how many there are."""
+    n_classes = len(table.classes)
     values = [plain(value) for value in table.columns[i].values]
-    shares = np.zeros((n_values, n_classes))
+    shares = np.zeros((len(values), n_classes))
     np.add.at(shares, (table.codes[:, i], table.coded.labels), table.coded.weights_or_ones())
-    shares /= shares.sum(axis=1, keepdims=True)
+    sizes = shares.sum(axis=1)
+    shares /= np.maximum(sizes, 1)[:, None]  # a draw of one row per group may lack a value
+    others = [value for value in np.argsort(-sizes, kind="stable").tolist() if value != reference]
+    met = compared_with(contexts, reference, others)
     followed = _followed(table.classes)
-    twos, n_twos = compared_values(contexts, by_first, MAX_COMPARISONS)
     found = []
-    for a, b in twos:
-        rows = split_two_values(contexts, a, b, n_classes)
+    for other in met[:MAX_COMPARISONS]:
+        rows = split_two_values(contexts, reference, other, n_classes)
         for label in followed:
             measured = measure_difference(rows, label, confidence)
-            crude = float(shares[b, label] - shares[a, label])
-            found.append(
-                Difference((values[a], values[b]), table.classes[label], **vars(measured), p_adjusted=1.0, crude=crude)
-            )
+            crude = float(shares[other, label] - shares[reference, label])
+            two = (values[reference], values[other])
+            found.append(Difference(two, table.classes[label], **vars(measured), p_adjusted=1.0, crude=crude))
+    return _adjusted(found), len(met) * len(followed)
+
+
+def _adjusted(found: Sequence[Difference]) -> tuple[Difference, ...]:
+    """The differences with Holm's correction."""
     adjusted = holm([difference.p_value for difference in found])
-    return (
-        tuple(replace(difference, p_adjusted=p) for difference, p in zip(found, adjusted, strict=True)),
-        n_twos * len(followed),
-    )
+    return tuple(replace(difference, p_adjusted=p) for difference, p in zip(found, adjusted, strict=True))
+
+
+def _regrouped(
+    table: EncodedTable,
+    i: int,
+    differences: Sequence[Difference],
+    reference: int,
+    confidence: float,
+    seed: int | None,
+) -> tuple[Difference, ...]:
+    """The differences with intervals and tests from tables that hold one row of each group, drawn several times."""
+    if table.groups is None or not differences:
+        return tuple(differences)
+    drawn: dict[tuple[Any, Any], list[Difference]] = {}
+    for picked in draw_one_of_each(table.groups, seed):
+        part = replace(
+            table,
+            codes=table.codes[picked],
+            labels=table.coded.labels[picked],
+            weights=None,
+            groups=None,
+            origin=None,
+        )
+        sums = MemoryEngine().sum_contexts(part.coded, contexts_themselves, features=[i])
+        contexts = sums.summaries[i] or Contexts.none()
+        for difference in _differences(part, i, contexts, reference, confidence)[0]:
+            drawn.setdefault((difference.values[1], difference.label), []).append(difference)
+    quantile = NormalDist().inv_cdf((1 + confidence) / 2)
+    found = []
+    for difference in differences:
+        some = drawn.get((difference.values[1], difference.label), [])
+        if len(some) <= N_DRAWS / 2:
+            found.append(
+                replace(
+                    difference,
+                    difference_low=-1.0,
+                    difference_high=1.0,
+                    odds_low=np.nan,
+                    odds_high=np.nan,
+                    p_value=1.0,
+                    smallest_p=1.0,
+                    p_homogeneity=np.nan,
+                )
+            )
+            continue
+        centre = float(np.mean([d.difference for d in some]))
+        within = float(np.mean([((d.difference_high - d.difference_low) / (2 * quantile)) ** 2 for d in some]))
+        between = float(np.var([d.difference for d in some], ddof=1))
+        half = quantile * max(within - between, within / N_DRAWS) ** 0.5
+        found.append(
+            replace(
+                difference,
+                difference=centre,
+                difference_low=max(centre - half, -1.0),
+                difference_high=min(centre + half, 1.0),
+                odds_low=np.nan,
+                odds_high=np.nan,
+                pair_low=np.nan,
+                pair_high=np.nan,
+                p_homogeneity=np.nan,
+                p_value=min(1.0, 2 * float(np.median([d.p_value for d in some]))),
+                smallest_p=float(np.median([d.smallest_p for d in some])),
+            )
+        )
+    return _adjusted(found)
 
 
 def _followed(classes: Sequence[Any]) -> list[int]:

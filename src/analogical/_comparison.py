@@ -9,6 +9,7 @@ import numpy as np
 from analogical._checks import check_whole, seed_from
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import Floats, Ints, Note, Positions
+from analogical.encoding.choosing import as_list
 from analogical.encoding.table import encode_table
 from analogical.rivals import MAX_ROWS, METHODS, Method, choose_methods, normalise
 
@@ -163,7 +164,8 @@ def compare(
     """
     max_rows = check_whole("max_rows", max_rows, low=2)
     seed = seed_from(random_state)
-    chosen = choose_methods([m.name for m in METHODS.values() if m.is_available] if methods is None else methods)
+    installed = [method.name for method in METHODS.values() if method.is_available]
+    chosen = choose_methods(installed if methods is None else as_list(methods, "methods"))
     table = encode_table(X, y, weights=weights, features=features, ignore=ignore, feature_names=feature_names)
     codes, labels = table.codes.astype(np.int64), table.coded.labels.astype(np.int64)
     if table.weights is not None:

@@ -1,4 +1,4 @@
-"""The rows behind a score: the very pairs, and how many go from which value and label to which."""
+"""The rows behind a score: the pairs, and how many go from which value and label to which."""
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from analogical._checks import check_limit
-from analogical._results import Result, json_ready
+from analogical._results import Result, entry_at, json_ready
 from analogical._types import Bools, CodedRows, Codes, Ints, Note, Positions
 from analogical.counting.contexts import Contexts
 from analogical.counting.groups import rows_by_context
+from analogical.counting.pairs import contexts_themselves
 from analogical.encoding.columns import plain
 from analogical.encoding.table import EncodedTable, encode_table
 from analogical.engines.memory import MemoryEngine
@@ -19,6 +20,7 @@ from analogical.engines.memory import MemoryEngine
 __all__ = [
     "Evidence",
     "EvidencePair",
+    "Only",
     "Transition",
     "Transitions",
     "evidence",
@@ -122,6 +124,7 @@ class Evidence(Result):
             "label": self.label,
             "n_pairs": self.n_pairs,
             "n_changed": self.n_changed,
+            "notes": json_ready(self.notes),
             "pairs": [pair.to_dict() for pair in self.pairs],
         }
 
@@ -162,7 +165,11 @@ class Transitions(Result):
         return len(self.counts)
 
     def __getitem__(self, values: tuple[Any, Any]) -> tuple[Transition, ...]:
-        return tuple(t for t in self.counts if set(t.values) == set(values))
+        found = tuple(t for t in self.counts if isinstance(values, tuple) and set(t.values) == set(values))
+        if not found:
+            known = dict.fromkeys(t.values for t in self.counts)
+            entry_at(values, known, "change of value")
+        return found
 
     @property
     def n_pairs(self) -> int:
@@ -195,6 +202,7 @@ class Transitions(Result):
             "label": self.label,
             "n_pairs": self.n_pairs,
             "n_changed": self.n_changed,
+            "notes": json_ready(self.notes),
             "transitions": [json_ready(t) | {"changed": t.changed} for t in self.counts],
         }
 
@@ -214,7 +222,7 @@ def evidence(
     limit: int | None = 6,
     feature_names: Sequence[str] | None = None,
 ) -> Evidence:
-    """The very pairs of rows that a feature's index was counted on.
+    """The pairs of rows that a feature's index was counted on.
 
     Parameters
     ----------
@@ -247,7 +255,7 @@ def evidence(
     limit = check_limit(limit)
     table = encode_table(X, y, weights=weights, features=features, ignore=ignore, feature_names=feature_names)
     i = table.find(feature)
-    counts = MemoryEngine().sum_contexts(table.coded, len, features=[i]).counts
+    counts = MemoryEngine().sum_contexts(table.coded, contexts_themselves, features=[i]).counts
     pairs = name_pairs(find_pairs(table.coded, i, limit), table, i)
     return Evidence(
         feature=table.names[i],
@@ -296,7 +304,7 @@ def transitions(
     """
     table = encode_table(X, y, weights=weights, features=features, ignore=ignore, feature_names=feature_names)
     i = table.find(feature)
-    sums = MemoryEngine().sum_contexts(table.coded, lambda contexts: contexts, features=[i])
+    sums = MemoryEngine().sum_contexts(table.coded, contexts_themselves, features=[i])
     contexts = sums.summaries[i]
     counts = () if contexts is None else _count_transitions(table, i, contexts)
     return Transitions(table.names[i], table.label, counts, table.notes, table.backend)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from analogical._checks import check_whole
-from analogical._results import Result, json_ready
+from analogical._results import Result, entry_at, json_ready
 from analogical._types import Note
 from analogical.encoding.table import encode_features
 from analogical.scoring.dependencies import LeftOut, Reason, Search
@@ -76,6 +76,7 @@ class Redundancies(Result):
         return len(self.records())
 
     def __getitem__(self, name: str) -> list[dict[str, Any]]:
+        entry_at(name, self.names, "column")
         return [record for record in self.records() if record["feature"] == name]
 
     def records(self) -> list[dict[str, Any]]:

@@ -1,7 +1,9 @@
 """The road from a table to its relevance: encode, count, score, and say how sure."""
 
+import math
 from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass, replace
+from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
@@ -17,23 +19,32 @@ from analogical._checks import (
 from analogical._progress import progress_line
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import CodedRows, Floats, Ints, Note, Positions
-from analogical.counting.counts import PairCounts
 from analogical.counting.groups import collapse_rows
 from analogical.counting.pairs import ContextSums
+from analogical.encoding.columns import plain
 from analogical.encoding.table import EncodedTable, encode_table
 from analogical.engines.base import Engine
 from analogical.engines.memory import MemoryEngine
 from analogical.errors import InputError
 from analogical.scoring.attribution import ATTRIBUTIONS, AttributionMethod
+from analogical.scoring.clusters import cluster_profile, resample_clusters
 from analogical.scoring.dependencies import find_determinants
-from analogical.scoring.index import Status, rank_features, score_pairs
-from analogical.scoring.intervals import bootstrap_rows, rate_interval, share_interval
-from analogical.scoring.radius import Radius, RadiusReason, score_within_radius
-from analogical.scoring.summaries import FeatureSummary
+from analogical.scoring.index import PaperStatus, Scores, rank_features, score_pairs
+from analogical.scoring.intervals import bootstrap_rows, flip_rate, share_interval
+from analogical.scoring.noise import Basis
+from analogical.scoring.radius import Radius, RadiusReason
+from analogical.scoring.relaxed import ACTIVE
+from analogical.scoring.score import FeatureScores, Scoring
+from analogical.scoring.significance import adjust_for_features, feature_p_values
+from analogical.scoring.status import Status, decide_status
+from analogical.scoring.summaries import MAX_COVERED, FeatureSummary, summarise_contexts
 
 __all__ = ["Duplicates", "NoiseFloor", "Relevance", "Settings", "ari_score", "relevance", "relevance_of"]
 
 Duplicates = Literal["count", "once"]
+
+MAX_LISTED = 20
+"""Twos of values that were never compared, of each feature, that a result lists."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +75,12 @@ class Settings:
     """Resamples of the rows that the intervals of ``score`` come from; None if there are none."""
     redundancies: bool
     """Whether it was looked for what determines features without pairs."""
+    noise_free: bool = False
+    """Whether labels were said to have no noise."""
+    n_groups: int | None = None
+    """Groups of rows that depend on each other; None if all rows were taken as independent."""
+    pooled_noise: float | None = None
+    """Noise that stands in where that of a feature's own contexts is not known well; None if it was not needed."""
 
 
 @dataclass(frozen=True)
@@ -89,19 +106,43 @@ class Relevance(Result):
     ari : ndarray of float
         The paper's index: the share of pairs whose labels differ; 0 for a constant feature, 2 if the
         feature varies but no two rows differ on it alone.
+    effect : ndarray of float
+        The index less the noise of the same contexts: how much of it the feature explains. Without bias, so it may lie
+        slightly below 0; NaN where no two compared values both have repeated rows. With two classes its root is the
+        root mean square of the difference in label shares.
+    noise_rate : ndarray of float
+        How often labels differ by noise alone in the contexts of the feature: ``ari`` on the pairs of ``effect_pairs``
+        less ``effect``.
     score : ndarray of float
-        What features are ranked by, NaN where there is no evidence: ``ari``, or beyond radius 1 the relaxed index,
-        how often a change of the feature changes the label, estimated from pairs that may differ on others too.
+        What features are ranked by, NaN where there is no evidence; ``score_basis`` says what it is. At radius 1 the
+        effect, or the index where labels show no noise; beyond, the relaxed index: how often a change of the feature
+        changes the label, estimated from pairs that may differ on others too.
+    score_basis : tuple of str
+        ``"index"``, ``"effect"``, ``"index less pooled noise"`` (the effect rests on too few pairs, and the noise in
+        the contexts of all features stands in), ``"pairs within the radius"`` or ``"none"``.
+    status : tuple of str
+        ``"effect"`` (the labels changed more than noise explains: ``p_adjusted`` at most 1 - confidence),
+        ``"unclear"`` (they changed, but not significantly), ``"noise-unknown"`` (they changed, the tests do not tell,
+        and no repeated row shows the noise), ``"none-seen"`` (no pair changed), ``"no-pairs"`` or ``"constant"``. About
+        the pairs that ``score`` rests on.
+    paper_status : tuple of str
+        The paper's words, about distance 1: ``"relevant"`` (some pair changed its label), ``"irrelevant"`` (there are
+        pairs and none did), ``"constant"`` or ``"no-pairs"``.
     pairs, changed : ndarray of int
         Pairs of rows that differ on this feature only, and how many of them have different labels.
     pairs_within, changed_within : ndarray of int
         Pairs within the radius that differ on this feature, perhaps among others, and how many of them have different
         labels; at radius 1 the same as ``pairs`` and ``changed``.
+    effect_pairs : ndarray of int
+        Pairs that the effect rests on: both values have repeated rows in the context.
+    effective_rows : ndarray of float
+        How many independent pairs the pairs are worth (Kish's number): few if some rows sit in most of them. Intervals
+        on less than 30 are rough.
     n_values : ndarray of int
         Values that the feature takes in the table.
-    status : tuple of str
-        ``"relevant"`` (some pair changed its label), ``"irrelevant"`` (there are pairs and none did),
-        ``"constant"`` (one value) or ``"no-pairs"`` (several values and no pair); always about distance 1.
+    value_pairs, value_pairs_compared : ndarray of int
+        Twos of values that there are, and those that some context holds both of; -1 for features with more than 64
+        values. About what was never compared nothing is known; see :meth:`never_compared`.
     label : str
         Name of the label.
     classes : tuple
@@ -114,14 +155,18 @@ class Relevance(Result):
     ari_std_error, ari_low, ari_high : ndarray of float, or None
         Standard error of ``ari`` and an interval for the index of the population that the rows were
         drawn from, with rows as the independent units; NaN without pairs, None if not asked for.
+    effect_low, effect_high : ndarray of float, or None
+        Interval of ``effect``.
     score_std_error, score_low, score_high : ndarray of float, or None
-        The same for ``score``, from a bootstrap; None if not asked for.
-    p_value : ndarray of float, or None
-        Probability of a difference between the values at least this large if the feature had no effect: if the
-        rows of each context had received their labels in any order. NaN where no context holds a repeated
-        row and two labels, because nothing then tells the feature from noise.
+        Interval of ``score``: that of what it is, or from a bootstrap; NaN where there is none. The standard error is
+        known beyond radius 1 and from a bootstrap.
+    p_value, p_adjusted : ndarray of float, or None
+        Probability of labels that go with the values at least this much if the feature had no effect, and the same
+        after Benjamini and Hochberg's correction for the number of features. At radius 1 the rows of each context
+        receive their labels in any order; beyond, labels are shuffled over all rows.
     noise : NoiseFloor
-        How often identical rows differ in label, with its interval; unknown if no row repeats.
+        How often identical rows differ in label over the whole table; unknown if no row repeats. An index is not to be
+        compared with it, but with ``noise_rate``.
     determined_by : tuple, or None
         For each feature without pairs the one or two features that determine it, so that it is redundant;
         an empty tuple if nothing does and rows are too few, and for features with pairs. None if not asked for.
@@ -132,19 +177,27 @@ class Relevance(Result):
 
     Notes
     -----
-    An index of 0.25 on 8 pairs is two changed labels, and a number on few pairs is an anecdote: read
-    the interval beside ``ari``. On noisy labels every feature changes some labels: compare with ``noise``.
+    Intervals and p-values take rows as independent; rows that are not (several visits of a patient, copied rows) need
+    ``groups``. A number on few pairs is an anecdote: read the interval beside it.
     """
 
     names: tuple[str, ...]
     ari: Floats
+    effect: Floats
+    noise_rate: Floats
     score: Floats
+    score_basis: tuple[Basis, ...]
+    status: tuple[Status, ...]
+    paper_status: tuple[PaperStatus, ...]
     pairs: Ints
     changed: Ints
     pairs_within: Ints
     changed_within: Ints
+    effect_pairs: Ints
+    effective_rows: Floats
     n_values: Ints
-    status: tuple[Status, ...]
+    value_pairs: Ints
+    value_pairs_compared: Ints
     label: str
     classes: tuple[Hashable, ...]
     n_rows: int
@@ -158,17 +211,25 @@ class Relevance(Result):
     ari_std_error: Floats | None = None
     ari_low: Floats | None = None
     ari_high: Floats | None = None
+    effect_low: Floats | None = None
+    effect_high: Floats | None = None
     score_std_error: Floats | None = None
     score_low: Floats | None = None
     score_high: Floats | None = None
     p_value: Floats | None = None
+    p_adjusted: Floats | None = None
     determined_by: tuple[tuple[str, ...], ...] | None = None
+    not_compared: tuple[tuple[tuple[Any, Any], ...], ...] = ()
 
     def __len__(self) -> int:
         return len(self.names)
 
     def __getitem__(self, name: str) -> dict[str, Any]:
         return self._feature(entry_at(name, self.names, "feature"))
+
+    def known_p_values(self) -> Floats:
+        """The p-values, NaN for all features if none were asked for."""
+        return np.full(len(self.names), np.nan) if self.p_value is None else self.p_value
 
     def order(self) -> Positions:
         """Positions of the features, best first; the order of :meth:`ranking`."""
@@ -188,6 +249,21 @@ class Relevance(Result):
         ['x0', 'x2', 'x1']
         """
         return [self.names[i] for i in self.order()]
+
+    def never_compared(self, name: str) -> tuple[tuple[Any, Any], ...]:
+        """Twos of values of a feature that no context holds both of, so that nothing is known about them.
+
+        The first 20, most frequent values first; empty for a feature without any pair.
+
+        Examples
+        --------
+        >>> from analogical import relevance
+        >>> rows = [("a", 0), ("b", 0), ("c", 1), ("c", 0)]
+        >>> result = relevance(rows, [0, 1, 0, 1], feature_names=["letter", "digit"])
+        >>> result.never_compared("letter"), int(result.value_pairs_compared[0])
+        ((), 3)
+        """
+        return self.not_compared[entry_at(name, self.names, "feature")]
 
     def records(self) -> list[dict[str, Any]]:
         """One dictionary per feature, best first."""
@@ -214,31 +290,41 @@ class Relevance(Result):
         return {
             "name": self.names[i],
             **{name: None if array is None else json_ready(array[i]) for name, array in numbers.items()},
-            "status": self.status[i],
+            **{name: getattr(self, name)[i] for name in _FEATURE_WORDS},
             "determined_by": list(self.determined_by[i]) if self.determined_by is not None else [],
         }
 
     def columns(self) -> tuple[str, ...]:
         """Names of the columns of ``to_frame``."""
-        return ("name", *_FEATURE_NUMBERS, "status", "determined_by")
+        return ("name", *_FEATURE_NUMBERS, *_FEATURE_WORDS, "determined_by")
 
 
 _FEATURE_NUMBERS = (
     "ari",
+    "effect",
+    "noise_rate",
     "score",
+    "p_value",
+    "p_adjusted",
+    "ari_low",
+    "ari_high",
+    "ari_std_error",
+    "effect_low",
+    "effect_high",
+    "score_low",
+    "score_high",
+    "score_std_error",
     "pairs",
     "changed",
     "pairs_within",
     "changed_within",
+    "effect_pairs",
+    "effective_rows",
     "n_values",
-    "ari_std_error",
-    "ari_low",
-    "ari_high",
-    "score_std_error",
-    "score_low",
-    "score_high",
-    "p_value",
+    "value_pairs",
+    "value_pairs_compared",
 )
+_FEATURE_WORDS = ("status", "paper_status", "score_basis")
 
 
 def relevance(
@@ -246,11 +332,13 @@ def relevance(
     y: Any,
     *,
     weights: Any = None,
+    groups: Any = None,
     features: Any = None,
     ignore: Any = None,
     radius: Radius = "auto",
     attribution: AttributionMethod = "noisy-or",
     duplicates: Duplicates = "count",
+    noise_free: bool = False,
     confidence: float | None = 0.95,
     bootstrap: int | None = None,
     redundancies: bool = True,
@@ -275,8 +363,12 @@ def relevance(
     weights : array-like of whole numbers, or name of a column, optional
         How many rows each row stands for, so that a table of counts needs no expanding; or the name of
         a column of ``X``. A row with weight 0 is not a row.
+    groups : array-like, or name of a column, optional
+        Which rows depend on each other, such as the visits of one patient: one value per row, equal within a group.
+        Intervals then leave out whole groups, and tests and effects take one row of each. Without it rows are taken as
+        independent, which makes copies and repeated measurements look like evidence.
     features : names of columns, optional
-        The features; all columns but the label and the weights if not given.
+        The features; all columns but the label, the weights and the groups if not given.
     ignore : names of columns, optional
         Columns that are not features, such as ids and time stamps; instead of ``features``.
     radius : int or "auto"
@@ -291,8 +383,12 @@ def relevance(
     duplicates : {"count", "once"}
         Whether identical rows with the same label count with their multiplicity, or once: the paper's
         formal reading, in which a sample is a set. Identical rows never form a pair.
+    noise_free : bool
+        Say that the labels have no noise, as in a table of a rule: then one changed pair shows an effect, and features
+        are ranked by the index.
     confidence : float or None
-        Level of the intervals, between 0 and 1; None leaves out intervals and p-values.
+        Level of the intervals, between 0 and 1, and 1 minus the level of the tests; None leaves out intervals and
+        p-values.
     bootstrap : int, optional
         Add standard errors and intervals of ``score`` from this many resamples of the rows: slower by that factor, and
         an interval without width where every resample agrees.
@@ -332,26 +428,29 @@ def relevance(
 
     >>> from analogical import relevance
     >>> rows = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
-    >>> relevance(rows, [a ^ b for a, b, c in rows], feature_names=["a", "b", "c"])
+    >>> relevance(rows, [a ^ b for a, b, c in rows], feature_names=["a", "b", "c"], noise_free=True)
     Relevance of 3 features for 'y' (2 classes), 8 rows
-    feature    ARI       95% CI  pairs  changed  p  status
-    a        1.000  0.510-1.000      4        4  -  relevant
-    b        1.000  0.510-1.000      4        4  -  relevant
-    c        0.000  0.000-0.490      4        0  -  irrelevant
-    Noise floor: unknown, because no row repeats.
+    feature    ARI       95% CI  pairs  changed  status
+    a        1.000  0.510-1.000      4        4  effect
+    b        1.000  0.510-1.000      4        4  effect
+    c        0.000  0.000-0.490      4        0  none-seen
+    Noise: unknown, because no row repeats.
     """
     level = check_confidence(confidence)
     if bootstrap is not None:
         bootstrap = check_whole("bootstrap", bootstrap, low=2, about=" (resamples)", other=", or None")
         if level is None:
             raise InputError("bootstrap needs a level for its intervals: give confidence, such as 0.95, not None.")
-    table = encode_table(X, y, weights=weights, features=features, ignore=ignore, feature_names=feature_names)
+    table = encode_table(
+        X, y, weights=weights, groups=groups, features=features, ignore=ignore, feature_names=feature_names
+    )
     return relevance_of(
         table,
         MemoryEngine(n_jobs),
         radius=radius,
         attribution=attribution,
         duplicates=duplicates,
+        noise_free=noise_free,
         confidence=level,
         bootstrap=bootstrap,
         redundancies=redundancies,
@@ -367,34 +466,85 @@ def relevance_of(
     radius: Radius = "auto",
     attribution: AttributionMethod = "noisy-or",
     duplicates: Duplicates = "count",
+    noise_free: bool = False,
     confidence: float | None = 0.95,
     bootstrap: int | None = None,
     redundancies: bool = True,
     seed: int | None = 0,
     progress: bool = False,
 ) -> Relevance:
-    """The road after encoding: counts, index, score, intervals and tests, what makes features redundant."""
+    """The road after encoding: contexts, index, effect, score, intervals and tests, what makes features redundant."""
     check_choice("duplicates", duplicates, ("count", "once"))
     check_attribution(attribution, tuple(ATTRIBUTIONS))
     radius = check_radius(radius, len(table.names))
+    if table.groups is not None and duplicates == "once":
+        raise InputError('groups and duplicates="once" cannot be used together; groups need every row.')
     rows = collapse_rows(table.coded) if duplicates == "once" else table.coded
-    sums = None if confidence is None else engine.sum_contexts(rows, FeatureSummary.of)
-    counts = engine.count_pairs(rows) if sums is None else sums.counts
-    index = score_pairs(counts, table.n_values)
+    sums = engine.sum_contexts(rows, summarise_contexts(rows))
+    index = score_pairs(sums.counts, table.n_values)
     show = progress_line("comparing rows") if progress else None
-    score = score_within_radius(
-        engine, rows, counts, radius=radius, attribution=attribution, random_state=seed, progress=show
+    scoring = Scoring(engine, radius, attribution, noise_free or duplicates == "once", seed)
+    score = scoring.score(rows, sums, progress=show)
+    result = _assemble(table, rows, sums, index, score)
+    result = replace(
+        result,
+        settings=replace(
+            result.settings,
+            duplicates=duplicates,
+            attribution=attribution,
+            confidence=confidence,
+            bootstrap=bootstrap,
+            redundancies=redundancies,
+            noise_free=noise_free,
+        ),
+        noise=_noise(sums, confidence, duplicates),
     )
-    result = Relevance(
+    if confidence is not None:
+        # Rows counted once are not independent draws any more, so they cannot be tested against noise.
+        result = _with_inference(result, table, engine, rows, sums, score, test=duplicates == "count", seed=seed)
+    result = replace(result, status=_status(result))
+    if bootstrap is not None and confidence is not None:
+        weights = rows.weights_or_ones()
+        drawn = bootstrap_rows(scoring.rescorer(rows), weights, bootstrap, confidence, seed, progress)
+        result = replace(result, score_std_error=drawn[0], score_low=drawn[1], score_high=drawn[2])
+    if redundancies:
+        silent = [i for i, status in enumerate(index.paper_status) if status == "no-pairs"]
+        by = find_determinants(rows, silent)
+        names = table.names
+        result = replace(result, determined_by=tuple(tuple(names[j] for j in by.get(i, ())) for i in range(len(names))))
+    return result
+
+
+def _assemble(
+    table: EncodedTable,
+    rows: CodedRows,
+    sums: ContextSums[FeatureSummary],
+    index: Scores,
+    score: FeatureScores,
+) -> Relevance:
+    """The result without intervals and tests."""
+    counts, summaries, relaxed = sums.counts, sums.summaries, score.relaxed
+    effects = [None if summary is None else summary.effect for summary in summaries]
+    n_values = table.n_values
+    compared, not_compared = _coverage(table, rows, summaries)
+    return Relevance(
         names=table.names,
         ari=index.ari,
+        effect=np.array([np.nan if effect is None else effect.effect() for effect in effects]),
+        noise_rate=np.array([np.nan if effect is None else effect.noise_rate() for effect in effects]),
         score=score.score,
+        score_basis=score.basis,
+        status=(),
+        paper_status=index.paper_status,
         pairs=counts.pairs,
         changed=counts.changed,
-        pairs_within=score.pairs,
-        changed_within=score.changed,
-        n_values=table.n_values,
-        status=index.status,
+        pairs_within=relaxed.pairs,
+        changed_within=relaxed.changed,
+        effect_pairs=np.array([0 if effect is None else effect.n_pairs for effect in effects]),
+        effective_rows=np.array([0.0 if summary is None else summary.profile.n_effective for summary in summaries]),
+        n_values=n_values,
+        value_pairs=n_values * (n_values - 1) // 2,
+        value_pairs_compared=compared,
         label=table.label,
         classes=table.classes,
         n_rows=table.coded.n_rows,
@@ -402,77 +552,148 @@ def relevance_of(
         n_identical=counts.n_identical,
         n_contradictions=counts.n_contradictions,
         settings=Settings(
-            duplicates=duplicates,
+            duplicates="count",
             weighted=table.weights is not None,
-            radius=score.radius,
-            decay=score.decay,
-            reason=score.reason,
-            fewest_pairs=score.fewest_pairs,
-            attribution=attribution,
-            n_pairs_used=score.n_pairs_used,
-            is_sampled=score.is_sampled,
-            converged=score.converged,
-            confidence=confidence,
-            bootstrap=bootstrap,
-            redundancies=redundancies,
+            radius=relaxed.radius,
+            decay=relaxed.decay,
+            reason=relaxed.reason,
+            fewest_pairs=relaxed.fewest_pairs,
+            attribution="noisy-or",
+            n_pairs_used=relaxed.n_pairs_used,
+            is_sampled=relaxed.is_sampled,
+            converged=relaxed.converged,
+            confidence=None,
+            bootstrap=None,
+            redundancies=False,
+            n_groups=None if table.groups is None else int(table.groups.max()) + 1,
+            pooled_noise=None if math.isnan(score.pooled_noise) else score.pooled_noise,
         ),
-        noise=_noise(counts, sums, confidence, duplicates),
+        noise=NoiseFloor(None),
         notes=table.notes,
         backend=table.backend,
+        not_compared=not_compared,
     )
-    if sums is not None and confidence is not None:
-        # Rows counted once are not independent draws any more, so they cannot be tested against noise.
-        result = _with_intervals(result, sums, confidence, test=duplicates == "count")
-    if bootstrap is not None and confidence is not None:
-        options = {"radius": radius, "attribution": attribution, "random_state": seed}
-        drawn = bootstrap_rows(
-            _Rescore(engine, rows, options), rows.weights_or_ones(), bootstrap, confidence, seed, progress
-        )
-        result = replace(result, score_std_error=drawn[0], score_low=drawn[1], score_high=drawn[2])
-    if redundancies:
-        silent = [i for i, status in enumerate(index.status) if status == "no-pairs"]
-        by = find_determinants(rows, silent)
-        names = table.names
-        result = replace(result, determined_by=tuple(tuple(names[j] for j in by.get(i, ())) for i in range(len(names))))
-    return result
 
 
-@dataclass(frozen=True)
-class _Rescore:
-    """Scores of a resample of the rows, from how often each was drawn."""
+def _coverage(
+    table: EncodedTable, rows: CodedRows, summaries: Sequence[FeatureSummary | None]
+) -> tuple[Ints, tuple[tuple[tuple[Any, Any], ...], ...]]:
+    """How many twos of values were compared, and the first of those that never were, most frequent values first."""
+    compared = np.where(table.n_values > MAX_COVERED, -1, 0)
+    missing: list[tuple[tuple[Any, Any], ...]] = [()] * len(summaries)
+    for i, summary in enumerate(summaries):
+        if summary is None or summary.compared is None:
+            continue
+        n_values = int(table.n_values[i])
+        compared[i] = np.count_nonzero(summary.compared) // 2
+        if compared[i] < n_values * (n_values - 1) // 2:
+            order = np.argsort(-np.bincount(rows.codes[:, i], rows.weights, minlength=n_values), kind="stable")
+            twos = np.argwhere(np.triu(~summary.compared[np.ix_(order, order)], 1))
+            twos = twos[np.argsort(twos.sum(axis=1), kind="stable")][:MAX_LISTED]
+            values = table.columns[i].values
+            missing[i] = tuple((plain(values[order[a]]), plain(values[order[b]])) for a, b in twos.tolist())
+    return compared, tuple(missing)
 
-    engine: Engine
-    rows: CodedRows
-    options: dict[str, Any]
 
-    def __call__(self, times: Ints) -> Floats:
-        drawn = self.rows.weighted(times).take(np.flatnonzero(times))
-        return score_within_radius(self.engine, drawn, self.engine.count_pairs(drawn), **self.options).score
-
-
-def _noise(
-    counts: PairCounts, sums: ContextSums[FeatureSummary] | None, confidence: float | None, duplicates: Duplicates
-) -> NoiseFloor:
+def _noise(sums: ContextSums[FeatureSummary], confidence: float | None, duplicates: Duplicates) -> NoiseFloor:
     """How often identical rows differ in label, unknown if none repeats or repeats were counted once."""
-    if not counts.n_identical or duplicates == "once":
-        return NoiseFloor(None)
-    rate = counts.n_contradictions / counts.n_identical
-    if sums is None or confidence is None:
-        return NoiseFloor(rate)
-    return NoiseFloor(rate, *rate_interval(sums.repeats, counts.n_rows, confidence))
+    return (
+        NoiseFloor(None)
+        if duplicates == "once"
+        else NoiseFloor(*flip_rate(sums.repeats, sums.counts.n_rows, confidence))
+    )
 
 
-def _with_intervals(
-    result: Relevance, sums: ContextSums[FeatureSummary], confidence: float, *, test: bool
+def _with_inference(
+    result: Relevance,
+    table: EncodedTable,
+    engine: Engine,
+    rows: CodedRows,
+    sums: ContextSums[FeatureSummary],
+    score: FeatureScores,
+    *,
+    test: bool,
+    seed: int | None,
 ) -> Relevance:
-    """The result with standard errors, intervals and p-values of the features that have pairs."""
-    std_error, low, high, p_value = (np.full(len(result.names), np.nan) for _ in range(4))
+    """The result with standard errors, intervals and p-values."""
+    confidence = result.settings.confidence
+    if confidence is None:
+        return result
+    n_rows, n = sums.counts.n_rows, len(result.names)
+    std_error, low, high, effect_low, effect_high, p_value = (np.full(n, np.nan) for _ in range(6))
     for i, summary in enumerate(sums.summaries):
-        if summary is not None:
-            std_error[i], low[i], high[i] = share_interval(summary.profile, sums.counts.n_rows, confidence)
-            if test:
-                p_value[i] = summary.deals.p_value()
-    return replace(result, ari_std_error=std_error, ari_low=low, ari_high=high, p_value=p_value)
+        if summary is None:
+            continue
+        if table.groups is None:
+            std_error[i], low[i], high[i] = share_interval(summary.profile, n_rows, confidence)
+            effect_low[i], effect_high[i] = summary.effect.interval(n_rows, confidence)
+        else:
+            profile = cluster_profile(rows, i, table.groups)
+            totals = int(result.pairs[i]), int(result.changed[i])
+            n_groups = int(table.groups.max()) + 1
+            std_error[i], low[i], high[i] = share_interval(profile, n_groups, confidence, totals=totals)
+    if table.groups is not None:
+        drawn = resample_clusters(engine, rows, table.groups, confidence, seed)
+        is_effect = np.array([basis == "effect" for basis in result.score_basis])
+        result = replace(
+            result,
+            effect=drawn.effect,
+            noise_rate=drawn.noise_rate,
+            effect_pairs=drawn.effect_pairs,
+            score=np.where(is_effect & ~np.isnan(drawn.effect), drawn.effect, result.score),
+        )
+        effect_low, effect_high, p_value = drawn.effect_low, drawn.effect_high, drawn.p_value
+    elif test and result.settings.radius == 1:
+        p_value = feature_p_values(rows, sums.summaries)
+    result = replace(
+        result,
+        ari_std_error=std_error,
+        ari_low=low,
+        ari_high=high,
+        effect_low=effect_low,
+        effect_high=effect_high,
+        p_value=p_value,
+    )
+    result = _with_score_interval(result, score, confidence, test=test and table.groups is None, seed=seed)
+    return replace(result, p_adjusted=adjust_for_features(result.known_p_values()))
+
+
+def _known(numbers: Floats | None) -> Floats:
+    return np.zeros(0) if numbers is None else numbers
+
+
+def _with_score_interval(
+    result: Relevance, score: FeatureScores, confidence: float, *, test: bool, seed: int | None
+) -> Relevance:
+    """Intervals of the score: those of what it is; beyond distance 1 with p-values against shuffled labels."""
+    if score.fit is not None:
+        quantile = NormalDist().inv_cdf((1 + confidence) / 2)
+        std_error, low, high = score.fit.interval(quantile)
+        result = replace(result, score_std_error=std_error, score_low=low, score_high=high)
+        return replace(result, p_value=score.fit.p_values(seed)) if test else result
+    score_low, score_high = (np.full(len(result.names), np.nan) for _ in range(2))
+    for i, basis in enumerate(result.score_basis):
+        if basis == "effect":
+            score_low[i], score_high[i] = _known(result.effect_low)[i], _known(result.effect_high)[i]
+        elif basis == "index":
+            score_low[i], score_high[i] = _known(result.ari_low)[i], _known(result.ari_high)[i]
+    return replace(result, score_low=score_low, score_high=score_high)
+
+
+def _status(result: Relevance) -> tuple[Status, ...]:
+    """One word per feature, about the pairs that its score rests on."""
+    settings = result.settings
+    p_adjusted = adjust_for_features(result.known_p_values())
+    is_relaxed = settings.radius > 1
+    return decide_status(
+        result.n_values,
+        result.pairs_within,
+        result.score > ACTIVE if is_relaxed else result.changed > 0,
+        p_adjusted,
+        ~np.isnan(p_adjusted) if is_relaxed else ~np.isnan(result.noise_rate),
+        level=0.05 if settings.confidence is None else 1 - settings.confidence,
+        noise_free=settings.noise_free,
+    )
 
 
 def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:

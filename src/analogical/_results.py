@@ -1,7 +1,7 @@
 """What all results can do: text, HTML, a dataframe, plain types, and one entry by its name."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -43,6 +43,16 @@ class Result:
     def columns(self) -> tuple[str, ...]:
         """Names of the columns of ``to_frame``, also where there is no entry."""
         raise NotImplementedError
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        return iter(self.records())
+
+    def __contains__(self, key: object) -> bool:
+        try:
+            self[key]  # type: ignore[index]
+        except (InputError, IndexError, TypeError):
+            return False
+        return True
 
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other):

@@ -1,5 +1,6 @@
 """AnalogicalSelector: a scikit-learn shell around relevance, without maths of its own."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -20,10 +21,15 @@ from analogical.errors import InputError
 from analogical.scoring.attribution import AttributionMethod
 from analogical.scoring.dependencies import Resolution, resolve
 from analogical.scoring.radius import Radius
+from analogical.scoring.significance import adjust_for_features
 
-__all__ = ["AnalogicalSelector"]
+__all__ = ["AnalogicalSelector", "SelectionWarning"]
 
 Redundancy = Literal["resolve", "keep"]
+
+
+class SelectionWarning(UserWarning):
+    """No feature passed the criteria, and something else was kept, or nothing."""
 
 
 class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -36,9 +42,8 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     threshold : float, optional
         Keep features with at least this score (0 to 1); features without evidence have none.
     alpha : float, optional
-        Keep features that noise alone explains badly: those whose p-values pass Benjamini and Hochberg's
-        control of false discoveries, so that among the features kept at most this share is expected to
-        do nothing. Needs repeated rows, without which noise is unknown.
+        Keep features whose p-values pass Benjamini and Hochberg's control of false discoveries at this level, so that
+        among the features kept at most this share is expected to do nothing.
     redundancy : {"resolve", "keep"}
         What to do if features without pairs are determined by others: leave out one after the other until
         the rest can be compared, or keep them all, so that none of them has evidence.
@@ -47,12 +52,13 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     priority : sequence of feature names, optional
         Which features to keep if some carry the same information, most wanted first (names as in
         ``get_feature_names_out``); the others follow in column order.
-    attribution, duplicates, random_state, n_jobs
+    noise_free, attribution, duplicates, random_state, n_jobs
         As in :func:`analogical.relevance`.
 
-    With none of ``k``, ``threshold`` and ``alpha``, every feature that changed some label is kept: the
-    paper's relevant features; if the score had to look beyond distance 1, where hardly any score is exactly 0,
-    those with at least the mean score. With several of them, a feature must pass all.
+    With none of ``k``, ``threshold`` and ``alpha``, the features that are told from noise are kept: those with status
+    ``"effect"``. With several criteria, a feature must pass all. If no feature passes ``alpha`` or the default rule,
+    ``fit`` warns and keeps the features that changed some label where noise is unknown, otherwise the best one, so that
+    a pipeline or a grid search can go on.
 
     Attributes
     ----------
@@ -62,7 +68,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     scores_ : ndarray of shape (n_features,)
         Score of each feature, NaN without evidence and for dropped features.
     pvalues_ : ndarray of shape (n_features,)
-        P-value of each feature, NaN where nothing tells it from noise; only with ``alpha``.
+        P-value of each feature, not adjusted; NaN where nothing tells it from noise.
     dropped_ : tuple of Dropped
         Features left out as constant or redundant, why, and in favour of which ones.
     n_features_in_ : int
@@ -100,6 +106,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         alpha: float | None = None,
         radius: Radius = "auto",
         attribution: AttributionMethod = "noisy-or",
+        noise_free: bool = False,
         redundancy: Redundancy = "resolve",
         priority: Sequence[str] | None = None,
         duplicates: Duplicates = "count",
@@ -111,13 +118,14 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.alpha = alpha
         self.radius = radius
         self.attribution = attribution
+        self.noise_free = noise_free
         self.redundancy = redundancy
         self.priority = priority
         self.duplicates = duplicates
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "AnalogicalSelector":
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> "AnalogicalSelector":
         """Count the evidence for every feature.
 
         Parameters
@@ -128,6 +136,8 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             The label, with two or more classes.
         sample_weight : array-like of whole numbers, optional
             How many rows each row stands for.
+        groups : array-like, optional
+            Which rows depend on each other, as in :func:`analogical.relevance`.
         """
         self._check_parameters()
         if is_frame(X):
@@ -136,7 +146,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             X, y = validate_data(self, X, _one_column(y), dtype=None)
         names = self._names()
         first = _check_priority(self.priority, names)
-        table = encode_table(X, y, weights=sample_weight, feature_names=None if is_frame(X) else names)
+        table = encode_table(X, y, weights=sample_weight, groups=groups, feature_names=None if is_frame(X) else names)
         _refuse_role_in_features(table)
         engine = MemoryEngine(self.n_jobs)
         resolution = self._resolve(table, engine, first)
@@ -149,14 +159,15 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             radius=min(self.radius, len(remaining)) if is_whole(self.radius) else self.radius,
             attribution=self.attribution,
             duplicates=self.duplicates,
+            noise_free=self.noise_free,
             seed=seed_from(self.random_state),
-            confidence=None if self.alpha is None else 0.95,
             redundancies=False,
         )
-        self.scores_: Floats = self._spread(self.relevance_.score)
-        if self.relevance_.p_value is not None:
-            self.pvalues_: Floats = self._spread(self.relevance_.p_value)
-            _refuse_unknown_noise(self.pvalues_, self.alpha, self.duplicates, len(self.relevance_.names))
+        self.scores_: Floats = self._at_all_features(self.relevance_.score)
+        self.pvalues_: Floats = self._at_all_features(self.relevance_.known_p_values())
+        _, warning = self._choose()
+        if warning:
+            warnings.warn(warning, SelectionWarning, stacklevel=2)
         return self
 
     def _check_parameters(self) -> None:
@@ -184,34 +195,65 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         resolution = resolve(engine, table.coded, order)
         return resolution if any(item.reason != "constant" for item in resolution.left_out) else everything
 
-    def _spread(self, of_remaining: Floats) -> Floats:
+    def _at_all_features(self, of_remaining: Floats) -> Floats:
         """Numbers of the features used, at their places among all features; NaN for the dropped ones."""
-        spread = np.full(self.n_features_in_, np.nan)
-        spread[self._remaining] = of_remaining
-        return spread
+        numbers = np.full(self.n_features_in_, np.nan)
+        numbers[self._remaining] = of_remaining
+        return numbers
 
     def _get_support_mask(self) -> Bools:
         check_is_fitted(self)
-        order = self._remaining[self.relevance_.order()]
-        if self.alpha is not None:
-            order = order[_discoveries(self.pvalues_[order], self.alpha)]
-        if self.threshold is not None:
-            order = order[self.scores_[order] >= self.threshold]
-        elif self.k is None and self.alpha is None:
-            order = order[self._is_relevant(self.scores_[order])]
-        if self.k is not None and self.k != "all":
-            order = order[: self.k]
         mask = np.zeros(len(self.scores_), dtype=np.bool_)
-        mask[order] = True
+        mask[self._remaining[self._choose()[0]]] = True
         return mask
 
-    def _is_relevant(self, scores: Floats) -> Bools:
-        """Above 0 at distance 1; beyond, where hardly any score is exactly 0, at least the mean."""
+    def _choose(self) -> tuple[Positions, str]:
+        """Positions of the chosen features among those used, best first, and what to warn of."""
+        result = self.relevance_
+        order, warning = result.order(), ""
+        by_noise = self.alpha is not None or (self.k is None and self.threshold is None)
+        if by_noise:
+            told = order[self._is_told(result)[order]]
+            if not len(told):
+                told, warning = self._fall_back(result, order)
+            order = told
+        if self.threshold is not None:
+            order = order[result.score[order] >= self.threshold]
+            if not len(order):
+                warning = (
+                    f"No feature has a score of at least {self.threshold}, so none is kept; the best one has"
+                    f" {np.nanmax(result.score, initial=0.0):.3g}. Lower threshold, or set k."
+                )
+        if self.k is not None and self.k != "all":
+            order = order[: self.k]
+        return order, warning
+
+    def _is_told(self, result: Relevance) -> Bools:
+        """Which features are told from noise."""
+        if self.alpha is None:
+            return np.array([status == "effect" for status in result.status])
         with np.errstate(invalid="ignore"):
-            above = scores > 0
-            if self.relevance_.settings.radius > 1 and above.any():
-                above &= scores >= np.nanmean(scores)
-        return above
+            told: Bools = adjust_for_features(result.known_p_values()) <= self.alpha
+        return told
+
+    def _fall_back(self, result: Relevance, order: Positions) -> tuple[Positions, str]:
+        """What to keep if no feature is told from noise, and the warning."""
+        unknown = [i for i in order.tolist() if result.status[i] == "noise-unknown"]
+        if unknown:
+            return np.array(unknown), (
+                f"No feature is told from noise, and no repeated row shows the noise of {len(unknown)} features that"
+                " changed labels; these are kept. If labels have no noise, set noise_free=True; otherwise set k or"
+                " threshold."
+            )
+        p_values = result.known_p_values()
+        smallest = (
+            f"the smallest p-value is {np.nanmin(p_values):.2g}" if not np.isnan(p_values).all() else "none was tested"
+        )
+        best = order[:1]
+        return best, (
+            f"No feature is told from noise ({smallest}); the best one, {result.names[int(best[0])]!r}, is kept so that"
+            " a pipeline can go on. Set k or threshold to choose by score."
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -236,30 +278,9 @@ def _check_priority(priority: Any, names: Sequence[str]) -> list[int]:
 def _refuse_role_in_features(table: EncodedTable) -> None:
     """The label and the weights are not features, and a selector must not choose them."""
     for note in table.notes:
-        if note.kind in ("label-taken-out", "weights-taken-out"):
+        if note.kind in ("label-taken-out", "weights-taken-out", "groups-taken-out"):
             what = note.kind.removesuffix("-taken-out")
             raise InputError(f"X has the column {note.columns[0]!r}, which is the {what}; leave it out of X.")
-
-
-def _refuse_unknown_noise(pvalues: Floats, alpha: Any, duplicates: str, n_features: int) -> None:
-    if np.isnan(pvalues).all():
-        once = duplicates == "once"
-        why = "repeated rows were counted once" if once else "no row repeats where two rows differ on one feature only"
-        how = ', or duplicates="count"' if once else ", or fewer columns, so that rows repeat"
-        raise InputError(
-            f"alpha={alpha} needs to tell features from noise, and for none of the {n_features} features that can be"
-            f" done, because {why}; use threshold or k instead{how}."
-        )
-
-
-def _discoveries(pvalues: Floats, alpha: float) -> Bools:
-    """Which p-values pass the control of the false discovery rate; unknown ones do not."""
-    from scipy.stats import false_discovery_control
-
-    found = np.zeros(len(pvalues), dtype=np.bool_)
-    known = ~np.isnan(pvalues)
-    found[known] = false_discovery_control(pvalues[known]) <= alpha
-    return found
 
 
 def _one_column(y: Any) -> Any:

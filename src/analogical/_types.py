@@ -1,7 +1,7 @@
 """What the stages hand to each other: kinds of arrays, and the table as numbers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -22,14 +22,19 @@ Positions: TypeAlias = NDArray[np.intp]
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two fields of a result hold the same: arrays element by element, NaN equal to NaN."""
+    """Whether two fields of a result hold the same: arrays and records element by element, NaN equal to NaN."""
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return np.array_equal(one, other, equal_nan=one.dtype.kind == "f" and other.dtype.kind == "f")
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
         return False
     if isinstance(one, dict) and isinstance(other, dict):
         return one.keys() == other.keys() and all(same(value, other[key]) for key, value in one.items())
-    return bool(one == other)
+    if isinstance(one, tuple) and isinstance(other, tuple):
+        return len(one) == len(other) and all(map(same, one, other))
+    if is_dataclass(one) and type(one) is type(other):
+        return same(vars(one), vars(other))
+    is_nan = isinstance(one, float) and isinstance(other, float) and one != one and other != other
+    return is_nan or bool(one == other)
 
 
 @dataclass(frozen=True)
@@ -77,7 +82,16 @@ class CodedRows:
         return CodedRows(codes, self.labels, self.n_values[chosen], self.n_labels, self.weights)
 
 
-NoteKind = Literal["label-taken-out", "weights-taken-out", "label-name-kept", "weights-name-kept"]
+NoteKind = Literal[
+    "label-taken-out",
+    "label-equals-column",
+    "weights-taken-out",
+    "weights-look-like-survey",
+    "groups-taken-out",
+    "label-name-kept",
+    "weights-name-kept",
+    "groups-name-kept",
+]
 
 
 @dataclass(frozen=True)

@@ -109,10 +109,10 @@ def load_table(name: str) -> BuiltInTable:
     >>> berkeley = load_table("berkeley")
     >>> relevance(berkeley.to_frame(), "admitted", weights="count")
     Relevance of 2 features for 'admitted' (2 classes), 4,526 rows
-    feature       ARI       95% CI      pairs    changed      p  status
-    department  0.487  0.480-0.494  4,192,032  2,040,508  <.001  relevant
-    gender      0.377  0.363-0.391    654,456    246,696   .001  relevant
-    Noise floor: identical rows differ in label in 41.4 % (40.4 % to 42.5 %) of 1,110,058 pairs.
+    feature     effect       95% CI  noise    ARI      pairs      p  status
+    department   0.095  0.084-0.108  0.391  0.487  4,192,032  <.001  effect
+    gender       0.005  0.000-0.013  0.372  0.377    654,456   .004  effect
+    Noise: identical rows differ in label in 41.4 % (40.4 % to 42.5 %) of 1,110,058 pairs.
     """
     if name not in _TABLES:
         raise InputError(f"There is no built-in table {name!r}; choose from {', '.join(_TABLES)}.")

@@ -17,7 +17,8 @@ from analogical.encoding.integers import dense_codes
 from analogical.engines.memory import MemoryEngine
 from analogical.errors import InputError, MissingDependencyError
 from analogical.scoring.index import score_pairs
-from analogical.scoring.radius import score_within_radius
+from analogical.scoring.score import Scoring
+from analogical.scoring.summaries import summarise_contexts
 
 __all__ = ["MAX_ROWS", "METHODS", "Method", "choose_methods", "normalise", "one_hot", "paper_index", "relaxed_index"]
 
@@ -72,7 +73,8 @@ def paper_index(codes: Codes, labels: Labels) -> tuple[Floats, Floats]:
 def relaxed_index(codes: Codes, labels: Labels) -> Floats:
     """The score of ``relevance(codes, labels, radius="auto")``, of samples with a single class too."""
     rows, engine = _coded(codes, labels), MemoryEngine()
-    return score_within_radius(engine, rows, engine.count_pairs(rows)).score
+    scoring = Scoring(engine, "auto", "noisy-or", noise_free=False, seed=0)
+    return scoring.score(rows, engine.sum_contexts(rows, summarise_contexts(rows))).score
 
 
 def _coded(codes: Codes, labels: Labels) -> CodedRows:

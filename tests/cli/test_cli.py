@@ -15,15 +15,16 @@ built-in table titanic: 2,201 rows, 3 features, label 'survived' with 2 classes
 (no, yes), 14 distinct rows (2,187 repeated), 175,664 contradictions in 536,928
 pairs of identical rows
 
-feature    ARI               95% CI    pairs  changed      p  status
-sex      0.578  ███▌    0.541-0.614  138,516   80,024  <.001  relevant
-age      0.403  ██▍     0.339-0.471   31,367   12,651  <.001  relevant
-class    0.328  ██      0.306-0.350  944,789  309,473  <.001  relevant
+feature  effect               95% CI  noise    ARI    pairs      p  status
+sex       0.251  █▌      0.201-0.306  0.327  0.578  138,516  <.001  effect
+age       0.067  ▍       0.029-0.117  0.338  0.403   31,367  <.001  effect
+class     0.020  ▏       0.013-0.030  0.307  0.328  944,789  <.001  effect
 
-- 3 of 3 features change the label with all else equal (sex, age, class).
-- Noise floor: identical rows differ in label in 32.7 % (30.4 % to 35.1 %) of
-  536,928 pairs. An index near it may be noise; p is the probability of a
-  difference at least this large if the feature had no effect.
+- 3 of 3 features have an effect beyond noise (sex, age, class).
+- Noise: identical rows differ in label in 32.7 % (30.4 % to 35.1 %) of 536,928
+  pairs.
+- Intervals and p take rows as independent; rows that belong together need
+  groups (--groups).
 """
 
 XOR = "a,b,noise,y\n" + "\n".join(f"{a},{b},{c},{a ^ b}" for a in (0, 1) for b in (0, 1) for c in (0, 1)) + "\n"
@@ -50,7 +51,43 @@ def test_score_takes_the_last_column_and_says_so(run, xor):
     code, out, _ = run("score", xor)
     assert code == 0
     assert "label: the last column, 'y'; name another with --label" in out
-    assert "2 of 3 features change the label with all else equal (a, b)." in out
+    assert "2 changed labels, but nothing shows how much of that is noise (a, b)" in out
+
+
+def test_noise_free_says_that_one_changed_pair_is_enough(run, xor):
+    code, out, _ = run("score", xor, "--noise-free")
+    assert code == 0
+    assert "2 of 3 features change the label (a, b)." in out
+    assert "noise-unknown" not in out
+    content = json.loads(run("score", xor, "--noise-free", "--json")[1])
+    assert [f["status"] for f in content["features"]] == ["effect", "effect", "none-seen"]
+    assert content["settings"]["noise_free"]
+
+
+def visits(n_people=40, n_visits=10):
+    """A CSV in which each person has several equal rows, and the features do nothing."""
+    lines = ["person,drug,ward,ill"]
+    lines += [f"{p},{p % 2},{p // 2 % 3},{p * 7 % 11 % 2}" for p in range(n_people) for _ in range(n_visits)]
+    return "\n".join(lines).encode() + b"\n"
+
+
+def test_groups_are_the_independent_units(run):
+    alone, grouped = (
+        json.loads(run("score", "-", "--json", *options, stdin=visits())[1])
+        for options in (["--ignore", "person"], ["--groups", "person"])
+    )
+    assert [f["name"] for f in grouped["features"]] == ["drug", "ward"]
+    assert (alone["settings"]["n_groups"], grouped["settings"]["n_groups"]) == (None, 40)
+    for one, other in zip(alone["features"], grouped["features"], strict=True):
+        assert one["ari"] == other["ari"]
+        assert one["p_value"] < 0.05 < other["p_value"]
+        assert other["ari_high"] - other["ari_low"] > one["ari_high"] - one["ari_low"]
+    code, out, _ = run("score", "-", "--groups", "person", stdin=visits())
+    assert code == 0
+    assert "40 groups of rows: intervals leave out whole groups; p and effect take one" in " ".join(out.split())
+    code, out, err = run("score", "-", "--groups", "people", stdin=visits())
+    assert (code, out) == (2, "")
+    assert "no column 'people' to take as --groups" in err
 
 
 def test_json_is_the_result_in_column_order(run, xor):
@@ -128,7 +165,7 @@ def test_long_names_are_cut_and_numbers_are_not(run):
     table = run("generate", "g1", "--features", 4)[1].replace("x1", "a_name_" * 12)
     out = run("score", "-", stdin=table.encode())[1]
     first = next(line for line in out.splitlines() if line.startswith("a_name"))
-    assert first.split()[-4:] == ["8", "6", "-", "relevant"]
+    assert first.split()[-4:] == ["8", "6", ".094", "noise-unknown"]
     assert "…" in first
     assert len(first.rstrip()) <= 80
 
@@ -237,7 +274,7 @@ def test_bad_files_get_one_sentence_and_exit_code_2(run, tmp_path, case):
         (["score", "titanic", "--label", "sex", "--ignore", "sex"], "'sex' is the label and cannot be ignored"),
         (["score", "titanic", "--weights", "age"], "titanic is counted by its column 'count', which stays its weights"),
         (["score", "titanic", "--ignore", "count"], "is counted by its column 'count'"),
-        (["score", "titanic", "--json", "--csv"], "--json and --csv exclude each other"),
+        (["score", "titanic", "--json", "--csv"], "--json and --csv cannot be used together"),
         (["score", "titanic", "--top", "0"], "--top must be a whole number from 1, got 0."),
         (["score", "titanic", "--radius", "far"], "--radius must be a whole number or auto, got 'far'."),
         (["score", "titanic", "--radius", "9"], "radius must be a whole number from 1 to 3 (the table has 3 features)"),

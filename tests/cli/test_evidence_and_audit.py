@@ -26,15 +26,43 @@ def test_audit_of_berkeley(run):
     code, out, _ = run("audit", "berkeley", "--label", "admitted", "--feature", "gender")
     assert code == 0
     words = " ".join(out.split())
-    assert "All else equal, female has 'yes' 2.3 points more often than male (-0.7 to +5.3)" in words
+    assert "All else equal, female has 'yes' 1.8 points more often than male (-1.1 to +4.7; Mantel-Haenszel)" in words
+    assert "Over all pairs female has it 2.3 points more often" in words
+    assert "take rows as independent" in words
     assert "not proof of cause" in words
     assert all(len(line) <= 80 for line in out.splitlines())
 
 
 def test_audit_prints_a_table_for_many_values(run):
     _, out, _ = run("audit", "titanic", "--feature", "class")
-    assert "from  to    label" in out
-    assert "2nd   3rd   yes" in out
+    assert "reference  value  label" in out
+    assert "crew       3rd    yes" in out
+
+
+def test_audit_against_another_reference(run):
+    code, out, _ = run("audit", "titanic", "--feature", "class", "--reference", "1st")
+    assert code == 0
+    assert "1st        crew   yes" in out
+    content = json.loads(run("audit", "titanic", "--feature", "class", "--reference", "1st", "--json")[1])
+    assert content["reference"] == "1st"
+    assert [d["values"][0] for d in content["differences"]] == ["1st"] * 3
+
+
+def test_audit_with_groups(run, tmp_path):
+    file = tmp_path / "visits.csv"
+    lines = [f"{p},{'ab'[p % 2]},{p // 2 % 3},{p * 7 % 11 % 2}" for p in range(40) for _ in range(10)]
+    file.write_text("person,drug,ward,ill\n" + "\n".join(lines) + "\n")
+    code, out, _ = run("audit", file, "--feature", "drug", "--groups", "person")
+    assert code == 0
+    assert "take 40 groups of rows as independent" in " ".join(out.split())
+    grouped, alone = (
+        json.loads(run("audit", file, "--feature", "drug", *options, "--json")[1])
+        for options in (["--groups", "person"], ["--ignore", "person"])
+    )
+    assert grouped["given"] == alone["given"] == ["ward"]
+    (one,), (other,) = alone["differences"], grouped["differences"]
+    assert one["p_value"] <= other["p_value"]
+    assert one["difference_high"] - one["difference_low"] < other["difference_high"] - other["difference_low"]
 
 
 def test_audit_as_json_with_features_and_ignore(run, tmp_path):
@@ -59,7 +87,7 @@ def test_score_shows_intervals_noise_and_why_there_are_no_pairs(run, tmp_path):
     _, out, _ = run("score", str(file))
     words = " ".join(out.split())
     assert "county by town" in words
-    assert "Noise floor: identical rows differ in label in 0.0 %" in words
+    assert "Noise: identical rows differ in label in 0.0 %" in words
     assert "95% CI" in words
     assert "80% CI" in run("score", str(file), "--confidence", "0.8")[1]
     content = json.loads(run("score", str(file), "--json")[1])
@@ -80,10 +108,14 @@ def test_score_shows_intervals_noise_and_why_there_are_no_pairs(run, tmp_path):
         (("audit", "berkeley", "--feature", "count"), "--feature names 'count', which holds the weights"),
         (
             ("audit", "berkeley", "--feature", "gender", "--features", "department", "--ignore", "department"),
-            "--features and --ignore exclude each other; give one of them",
+            "--features and --ignore cannot be used together; give one of them",
         ),
         (("audit", "berkeley", "--feature", "gender", "--features", "town"), "no column 'town' to take as --features"),
         (("audit", "berkeley", "--feature", "gender", "--features", "admitted"), "--features names 'admitted'"),
+        (
+            ("audit", "berkeley", "--feature", "gender", "--reference", "other"),
+            "The feature 'gender' has no value 'other' to compare with; it has 'male', 'female'",
+        ),
         (("audit", "berkeley", "--feature", "gender", "--confidence", "2"), "confidence must be a number between"),
         (("audit", "nowhere.csv", "--feature", "gender"), "There is no file 'nowhere.csv'"),
     ],

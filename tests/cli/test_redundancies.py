@@ -91,9 +91,12 @@ def test_features_of_evidence_are_the_columns_that_must_be_equal(run, towns):
     ("words", "message"),
     [
         (["--features", "twon"], "no column 'twon' to take as --features; did you mean 'town'?"),
-        (["--features", "town", "--ignore", "size"], "--features and --ignore exclude each other; give one of them."),
+        (
+            ["--features", "town", "--ignore", "size"],
+            "--features and --ignore cannot be used together; give one of them.",
+        ),
         (["--max-determinants", "3"], "max_determinants must be a whole number from 1 to 2, got 3"),
-        (["--json", "--csv"], "--json and --csv exclude each other"),
+        (["--json", "--csv"], "--json and --csv cannot be used together"),
     ],
 )
 def test_bad_requests_are_one_line_and_exit_code_2(run, towns, words, message):

@@ -10,7 +10,7 @@ from naive import naive_context_tables, naive_profile
 from analogical.counting import threads
 from analogical.counting.contexts import Contexts
 from analogical.counting.counts import PairCounts, RowProfile
-from analogical.counting.pairs import count_pairs, sum_contexts
+from analogical.counting.pairs import contexts_themselves, count_pairs, sum_contexts
 
 CONTEXT_CONSTANTS = {
     "as they are": {},
@@ -21,7 +21,7 @@ CONTEXT_CONSTANTS = {
 }
 
 
-def tables_of(contexts):
+def tables_of(feature, contexts):
     """How often each table of (value, label) to rows occurs; checks the order of the cells on the way."""
     found = Counter()
     bounds = [*contexts.starts.tolist(), len(contexts.sizes)]
@@ -135,7 +135,9 @@ def test_contexts_are_exact_up_to_the_limit_of_rows(regime, weights, rows, label
 
 @pytest.mark.parametrize("shape", [(0, 3), (1, 1), (1, 4), (5, 0)])
 def test_hardly_any_table_has_no_contexts(regime, shape):
-    found = sum_contexts(coded(np.zeros(shape, np.uint8), np.zeros(shape[0], np.uint8), n_values=[2] * shape[1]), len)
+    found = sum_contexts(
+        coded(np.zeros(shape, np.uint8), np.zeros(shape[0], np.uint8), n_values=[2] * shape[1]), contexts_themselves
+    )
     assert found.summaries == (None,) * shape[1]
     assert found.counts.pairs.tolist() == [0] * shape[1]
 
@@ -145,7 +147,7 @@ def test_a_profile_says_how_many_rows_sit_in_how_many_pairs(regime, seed):
     rng = np.random.default_rng(seed)
     rows, labels = random_table(rng, n_features=4, n_values=3)
     weights = weights_for(rng, labels, ["none", "with zeros"][seed % 2])
-    found = sum_contexts(coded(rows, labels, weights), lambda contexts: contexts.profile)
+    found = sum_contexts(coded(rows, labels, weights), lambda _, contexts: contexts.profile)
     plain = rows.tolist(), labels.tolist()
     for feature, profile in enumerate(found.summaries):
         expected = naive_profile(*plain, feature, weights)
@@ -191,7 +193,7 @@ def test_threads_change_nothing(monkeypatch, m, n, k, is_weighted):
 
 def test_cells_know_their_context_value_and_label():
     """One context: value 0 has labels 0, 0, 1 and value 1 has labels 1, 2."""
-    found = sum_contexts(coded([[0], [0], [0], [1], [1]], [0, 0, 1, 1, 2]), lambda contexts: contexts).summaries[0]
+    found = sum_contexts(coded([[0], [0], [0], [1], [1]], [0, 0, 1, 1, 2]), contexts_themselves).summaries[0]
     assert len(found) == 1
     assert found.values.tolist() == [0, 0, 1, 1]
     assert found.labels.tolist() == [0, 1, 1, 2]
@@ -209,7 +211,7 @@ def test_cells_know_their_context_value_and_label():
 
 def test_equal_contexts_are_kept_once():
     rows = [(value, context) for context in range(100) for value in (0, 1)]
-    found = sum_contexts(coded(rows, [value for value, _ in rows]), lambda contexts: contexts).summaries[0]
+    found = sum_contexts(coded(rows, [value for value, _ in rows]), contexts_themselves).summaries[0]
     assert (len(found), found.times.tolist()) == (1, [100])
 
 
@@ -233,8 +235,7 @@ def test_sums_add_over_parts_divided_by_the_columns_outside_a_block(is_weighted)
         weights = rng.integers(0, 4, len(rows)) if is_weighted else None
         block = np.flatnonzero(rng.random(5) < 0.5).tolist()
         whole, *parts = (
-            sum_contexts(part, lambda contexts: contexts)
-            for part in split_by_outside(rows.tolist(), labels, weights, block)
+            sum_contexts(part, contexts_themselves) for part in split_by_outside(rows.tolist(), labels, weights, block)
         )
         counts = parts[0].counts + parts[1].counts
         assert counts.pairs[block].tolist() == whole.counts.pairs[block].tolist()
@@ -245,7 +246,7 @@ def test_sums_add_over_parts_divided_by_the_columns_outside_a_block(is_weighted)
         for feature in block:
             one, two = (part.summaries[feature] or Contexts.none() for part in parts)
             together = whole.summaries[feature] or Contexts.none()
-            assert tables_of(one + two) == tables_of(together)
+            assert tables_of(0, one + two) == tables_of(0, together)
             assert profile_of(one.profile + two.profile) == profile_of(together.profile)
             assert profile_of((one + two).profile) == profile_of(together.profile)
 

@@ -13,7 +13,7 @@ from analogical.scoring.attribution import count_per_feature
 
 
 def as_dict(found):
-    members = found.membership(slice(None), np.int64)
+    members = found.member
     return {
         tuple(np.flatnonzero(row).tolist()): (int(p), int(c))
         for row, p, c in zip(members, found.n_pairs, found.n_changed, strict=True)

@@ -13,7 +13,7 @@ from naive import naive_counts
 
 from analogical import InputError
 from analogical.counting import sorting, tabulating, threads
-from analogical.counting.pairs import count_pairs, sum_contexts
+from analogical.counting.pairs import contexts_themselves, count_pairs, sum_contexts
 from analogical.counting.tabulating import fits_in_table
 
 FIELDS = ("pairs", "changed", "n_rows", "n_distinct", "n_identical", "n_contradictions")
@@ -39,7 +39,7 @@ def ours(codes, labels, n_values, n_labels, weights=None, **options):
     """What is counted with and without contexts, which must be the same."""
     rows = coded(codes, labels, weights, n_values, n_labels)
     found = numbers(count_pairs(rows, **options))
-    assert numbers(sum_contexts(rows, len, **options).counts) == found
+    assert numbers(sum_contexts(rows, contexts_themselves, **options).counts) == found
     return found
 
 
@@ -195,7 +195,7 @@ def test_n_jobs_follows_joblibs_context(monkeypatch, module):
         count_pairs(rows)
     count_pairs(rows)
     count_pairs(rows, n_jobs=2)
-    sum_contexts(rows, len, n_jobs=2)
+    sum_contexts(rows, contexts_themselves, n_jobs=2)
     assert used == [3, 1, 2, 2]
 
 

@@ -255,4 +255,4 @@ def test_a_value_of_weight_zero_does_not_occur():
 
 def test_unused_categories_do_not_occur():
     table = pd.DataFrame({"a": pd.Categorical(["u", "u"], categories=["t", "u", "v"]), "b": [1, 2]})
-    assert relevance(table, [0, 1]).status == ("constant", "relevant")
+    assert relevance(table, [0, 1]).paper_status == ("constant", "relevant")

@@ -41,7 +41,7 @@ def test_a_series_of_the_table_is_the_label_and_no_feature(with_series):
     assert given.names == named.names == ("a", "b", "n")
     assert without_call(given) == without_call(named)
     assert (given.notes, named.notes) == ((Note("label-taken-out", ("y",)),), ())
-    assert "the column 'y' of X is the label, so it is not a feature" in repr(given)
+    assert "the column 'y' of X holds the label, or a recoding of it, so it" in repr(given)
 
 
 def test_a_series_of_the_table_are_the_weights_and_no_feature(with_series):
@@ -94,7 +94,8 @@ def test_weights_of_the_same_name_with_other_values_leave_the_column_a_feature()
 def test_a_label_without_the_name_of_a_column_takes_nothing_out(label):
     result = relevance(pd.DataFrame(COLUMNS), label)
     assert result.names == ("a", "b", "y", "n")
-    assert result.notes == ()
+    has_name = isinstance(label, pd.Series)
+    assert result.notes == (() if has_name else (Note("label-equals-column", ("y",)),))
 
 
 def test_an_array_has_no_columns_to_take_out():
@@ -136,7 +137,7 @@ def test_features_and_ignore_choose_columns(frame):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"features": ["a"], "ignore": ["b"]}, "features and ignore exclude each other"),
+        ({"features": ["a"], "ignore": ["b"]}, "features and ignore cannot be used together"),
         ({"features": ["y"]}, "features names 'y', which is the label; leave it out of features"),
         ({"ignore": ["n"], "weights": "n"}, "ignore names 'n', which is the weights; leave it out of ignore"),
         ({"features": ["c"]}, "no column 'c' to take as features"),

@@ -11,9 +11,9 @@ from conftest import coded, random_table
 from naive import naive_context_tables, naive_counts, naive_disagreements, naive_profile
 
 from analogical import InputError
-from analogical.counting.pairs import ContextSums
+from analogical.counting.pairs import ContextSums, contexts_themselves
 from analogical.engines.memory import MemoryEngine
-from analogical.scoring.summaries import FeatureSummary
+from analogical.scoring.summaries import summarise_contexts
 
 ENGINES = {
     "memory": MemoryEngine,
@@ -50,7 +50,7 @@ def cases():
 CASES = list(cases())
 
 
-def tables_of(contexts):
+def tables_of(feature, contexts):
     """How often each table of (value, label) to rows occurs."""
     found = Counter()
     bounds = [*contexts.starts.tolist(), len(contexts.sizes)]
@@ -88,7 +88,7 @@ def test_contexts_come_with_the_same_counts_and_every_table_of_the_oracle(engine
 
 def test_identical_rows_are_profiled(engine):
     for rows, labels, weights in CASES:
-        repeats = engine.sum_contexts(coded(rows, labels, weights), len).repeats
+        repeats = engine.sum_contexts(coded(rows, labels, weights), contexts_themselves).repeats
         numbers = zip(repeats.pairs.tolist(), repeats.changed.tolist(), repeats.rows.tolist(), strict=True)
         expected = naive_profile(rows.tolist(), labels.tolist(), None, weights)
         assert {(pairs, changed): n for pairs, changed, n in numbers if pairs} == expected
@@ -105,7 +105,8 @@ def test_features_that_are_not_asked_for_are_left_out(engine):
 
 def test_summaries_that_relevance_needs_can_be_had(engine):
     rows, labels, _ = CASES[0]
-    summary = engine.sum_contexts(coded(rows, labels), FeatureSummary.of)
+    table = coded(rows, labels)
+    summary = engine.sum_contexts(table, summarise_contexts(table))
     for f, found in enumerate(summary.summaries):
         assert (found is None) == (summary.counts.pairs[f] == 0)
         if found is not None:
@@ -126,8 +127,8 @@ def test_exact_up_to_two_to_the_31_rows_and_refused_beyond(engine):
     expected = naive_counts(rows, labels, weights)
     assert expected["pairs"] == [0, 2**60]
     assert_counts(engine.count_pairs(coded(rows, labels, weights)), expected)
-    assert_counts(engine.sum_contexts(coded(rows, labels, weights), len).counts, expected)
-    for count in (engine.count_pairs, lambda table: engine.sum_contexts(table, len)):
+    assert_counts(engine.sum_contexts(coded(rows, labels, weights), contexts_themselves).counts, expected)
+    for count in (engine.count_pairs, lambda table: engine.sum_contexts(table, contexts_themselves)):
         with pytest.raises(InputError, match="counted exactly in 64 bits up to 2,147,483,648 rows"):
             count(coded(rows, labels, [2**31, 1]))
 
@@ -144,7 +145,7 @@ def test_pairs_by_disagreement_set_are_those_of_the_oracle(engine, radius):
     for rows, labels, weights in CASES:
         positive = None if weights is None else weights + 1
         found = engine.count_neighbours(coded(rows, labels, positive), radius=min(radius, rows.shape[1]))
-        members = found.membership(slice(None), np.int64)
+        members = found.member
         sets = [tuple(np.flatnonzero(row).tolist()) for row in members]
         numbers = zip(found.n_pairs.tolist(), found.n_changed.tolist(), strict=True)
         expected = naive_disagreements(rows.tolist(), labels.tolist(), radius, positive)

@@ -86,10 +86,10 @@ def test_folder_is_the_one_named_or_that_of_the_variable(tmp_path, monkeypatch):
     (tmp_path / "other").mkdir()
     assert find_folder() == tmp_path
     assert find_folder(tmp_path / "other") == tmp_path / "other"
-    with pytest.raises(InputError, match=r"--data names '.*nowhere', which is no folder; give the folder"):
+    with pytest.raises(InputError, match=r"--data names '.*nowhere', which is not a folder; give the folder"):
         find_folder(tmp_path / "nowhere")
     monkeypatch.setenv("ANALOGICAL_DATA", "nowhere")
-    with pytest.raises(InputError, match=r"ANALOGICAL_DATA names 'nowhere', which is no folder"):
+    with pytest.raises(InputError, match=r"ANALOGICAL_DATA names 'nowhere', which is not a folder"):
         find_folder()
     monkeypatch.delenv("ANALOGICAL_DATA")
     assert find_folder() is None
@@ -103,7 +103,7 @@ def test_files_of_another_shape_are_refused(tmp_path):
     ):
         load_dataset("hiv", tmp_path)
     (tmp_path / "hiv.csv").write_bytes(b"\xff\xfe")
-    with pytest.raises(InputError, match=r"hiv.csv' cannot be read: it is no UTF-8 text\."):
+    with pytest.raises(InputError, match=r"hiv.csv' cannot be read: it is not UTF-8 text\."):
         load_dataset("hiv", tmp_path)
     with pytest.raises(InputError, match=r"There is no dataset 'iris'; choose from monks-1, .*, primary-tumor-class\."):
         load_dataset("iris")

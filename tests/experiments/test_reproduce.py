@@ -160,7 +160,7 @@ def test_missing_data_is_said_on_the_terminal(command, tmp_path, monkeypatch):
         (["table5", "--repetitions", "1"], "repetitions must be a whole number from 2"),
         (["table5", "--n-jobs", "0"], "n_jobs must be a whole number from 1, or -1"),
         (["table5", "--seed", "-4"], "seed must be a whole number from 0, got -4."),
-        (["table5", "--data", "nowhere"], "--data names 'nowhere', which is no folder"),
+        (["table5", "--data", "nowhere"], "--data names 'nowhere', which is not a folder"),
     ],
 )
 def test_bad_options_are_one_line_and_exit_code_2(words, message, command, tmp_path):

@@ -26,8 +26,10 @@ def neighbours(sets, n_features, balanced=None):
         balanced_changed=balanced_changed.astype(float),
         keep_probability=np.append(0.0, np.ones(n_features)),
         n_rows=100,
-        n_rows_used=100,
-        n_pairs_used=int(pairs.sum()),
+        left=np.zeros(0, np.int32),
+        right=np.zeros(0, np.int32),
+        set_of_pair=np.zeros(0, np.int32),
+        rows=coded(np.zeros((100, n_features)), np.zeros(100)),
     )
 
 
@@ -60,7 +62,7 @@ def test_likelihood_never_falls_and_the_fit_is_its_maximum(seed, leak):
     fit = noisy_or(found, tolerance=1e-8, max_steps=50_000, leak=leak)
     assert fit.converged
     assert (np.diff(fit.log_likelihood) >= -1e-12).all()
-    members = found.membership(slice(None), float)
+    members = found.member.astype(float)
     if leak:
         members = np.hstack([members, np.ones((len(members), 1))])
 

@@ -10,7 +10,7 @@ def test_index_and_status_of_every_kind_of_feature():
     assert found.ari.tolist() == [0.25, 0.0, 0.0, 2.0]
     assert found.score[:2].tolist() == [0.25, 0.0]
     assert np.isnan(found.score[2:]).all()
-    assert found.status == ("relevant", "irrelevant", "constant", "no-pairs")
+    assert found.paper_status == ("relevant", "irrelevant", "constant", "no-pairs")
 
 
 def test_rank_is_by_score_then_pairs_then_column_with_the_unknown_last():

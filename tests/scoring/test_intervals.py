@@ -5,7 +5,7 @@ import pytest
 from conftest import coded, random_table
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import naive_counts, naive_jackknife, naive_pair_variance, naive_share
+from naive import naive_counts, naive_jackknife, naive_kish, naive_pair_variance, naive_share
 
 from analogical import InputError, ari_score, relevance
 from analogical.counting.counts import RowProfile
@@ -13,13 +13,15 @@ from analogical.counting.pairs import sum_contexts
 from analogical.scoring.intervals import (
     bootstrap_rows,
     corrected_variance,
+    flip_rate,
     jackknife_variance,
-    rate_interval,
     share_interval,
+    student_quantile,
     wilson,
 )
 
-INTERVAL_FIELDS = ("ari_std_error", "ari_low", "ari_high", "p_value")
+INTERVAL_FIELDS = ("ari_std_error", "ari_low", "ari_high", "effect_low", "effect_high", "p_value", "p_adjusted")
+NORMAL_95 = 1.959963984540054
 
 
 def profile(*entries):
@@ -42,7 +44,7 @@ def test_jackknife_equals_deleting_one_row_at_a_time(seed):
     rows, labels = small_table(np.random.default_rng(seed))
     plain = lists(rows, labels)
     expected = naive_counts(*plain)
-    found = sum_contexts(coded(rows, labels), lambda contexts: contexts.profile).summaries
+    found = sum_contexts(coded(rows, labels), lambda _, contexts: contexts.profile).summaries
     for i, rows_of in enumerate(found):
         assert (rows_of is None) == (expected["pairs"][i] == 0)
         if rows_of is not None:
@@ -72,8 +74,8 @@ def test_a_weight_is_so_many_independent_rows(seed):
     rows, labels = small_table(rng)
     weights = rng.integers(0, 4, size=len(rows))
     weights[[0, -1]] = 1, 2
-    weighted = relevance(rows, labels, weights=weights)
-    expanded = relevance(np.repeat(rows, weights, axis=0), np.repeat(labels, weights))
+    weighted = relevance(rows, labels, weights=weights, radius=1)
+    expanded = relevance(np.repeat(rows, weights, axis=0), np.repeat(labels, weights), radius=1)
     for name in INTERVAL_FIELDS:
         np.testing.assert_allclose(getattr(weighted, name), getattr(expanded, name), rtol=1e-9, atol=1e-12)
     assert weighted.noise == expanded.noise
@@ -93,7 +95,7 @@ def test_pairs_without_rows_in_common_are_independent():
     rows = [(value, context) for context in range(n) for value in (0, 1)]
     labels = [int(value and context < 10) for context in range(n) for value in (0, 1)]
     result = relevance(rows, labels)
-    assert (result.ari_low[0], result.ari_high[0]) == pytest.approx(wilson(0.25, 40, 0.95), abs=0.01)
+    assert (result.ari_low[0], result.ari_high[0]) == pytest.approx(wilson(0.25, 40, NORMAL_95), abs=0.01)
 
 
 def test_rows_not_pairs_are_counted():
@@ -102,7 +104,7 @@ def test_rows_not_pairs_are_counted():
     labels = [int(r < 5) for r in range(100)]
     result = relevance(rows, labels)
     assert result.pairs[0] == 2500
-    low, high = wilson(result.ari[0], 2500, 0.95)
+    low, high = wilson(result.ari[0], 2500, NORMAL_95)
     assert result.ari_high[0] - result.ari_low[0] > 3 * (high - low)
 
 
@@ -111,7 +113,8 @@ def test_noise_floor_is_unknown_without_repeated_rows():
     assert result.noise.rate is result.noise.rate_low is result.to_dict()["noise"]["rate"] is None
     assert "unknown, because no row repeats" in repr(result)
     assert "unknown, because no row repeats" in result._repr_html_()
-    assert np.isnan(result.p_value).all()
+    assert np.isnan(result.noise_rate).all()
+    assert result.status == ("noise-unknown", "noise-unknown")
 
 
 def test_rows_counted_once_have_no_noise_floor_and_no_p_value():
@@ -149,8 +152,10 @@ tables = st.integers(2, 12).flatmap(
 def test_renaming_values_and_labels_changes_nothing(table, values, classes):
     rows, labels = table
     rows, labels = [*rows, (0, 0), (1, 0)], [*labels, 0, 1]
-    plain = relevance(rows, labels)
-    renamed = relevance([(values[a], 1 - b) for a, b in rows], [f"class {classes[label]}" for label in labels])
+    plain = relevance(rows, labels, radius=1)
+    renamed = relevance(
+        [(values[a], 1 - b) for a, b in rows], [f"class {classes[label]}" for label in labels], radius=1
+    )
     for name in INTERVAL_FIELDS:
         np.testing.assert_allclose(getattr(plain, name), getattr(renamed, name), rtol=1e-7, atol=1e-9)
     assert plain.noise.rate == renamed.noise.rate
@@ -179,26 +184,26 @@ def test_frame_has_a_column_for_every_interval():
     ],
 )
 def test_wilson_in_numbers(share, n, low, high):
-    assert wilson(share, n, 0.95) == pytest.approx((low, high), abs=1e-6)
+    assert wilson(share, n, NORMAL_95) == pytest.approx((low, high), abs=1e-6)
 
 
 def test_wilson_ends_at_0_and_1_without_rounding():
     for n in (0.37, 1, 2.5, 7, 10, 123.4, 10**6):
-        for level in (0.5, 0.9, 0.95, 0.999):
-            assert wilson(0.0, n, level)[0] == 0
-            assert wilson(1.0, n, level)[1] == 1
+        for quantile in (0.5, 1.0, NORMAL_95, 3.3):
+            assert wilson(0.0, n, quantile)[0] == 0
+            assert wilson(1.0, n, quantile)[1] == 1
             for share in (1e-12, 0.3, 1 - 1e-12):
-                low, high = wilson(share, n, level)
+                low, high = wilson(share, n, quantile)
                 assert 0 <= low <= high <= 1
 
 
 def test_wilson_is_scipys():
-    from scipy.stats import binomtest
+    from scipy.stats import binomtest, norm
 
     for changed, n in ((0, 5), (3, 7), (20, 30), (9, 9)):
         for level in (0.5, 0.95, 0.999):
             expected = binomtest(changed, n).proportion_ci(level, method="wilson")
-            assert wilson(changed / n, n, level) == pytest.approx((expected.low, expected.high))
+            assert wilson(changed / n, n, norm.ppf((1 + level) / 2)) == pytest.approx((expected.low, expected.high))
 
 
 def test_corrected_variance_stays_between_half_and_all():
@@ -220,13 +225,13 @@ def test_jackknife_in_numbers():
     assert jackknife_variance(2, 1, kinds.pairs, kinds.changed, kinds.rows, 5) == pytest.approx(4 / 5 * 1.0)
     # less the variance of single pairs, 1/4 over 2
     assert share_interval(kinds, 5, 0.95)[0] == pytest.approx((0.8 - 0.125) ** 0.5)
-    # 1/4 over 0.675 pairs in effect
-    assert share_interval(kinds, 5, 0.95)[1:] == pytest.approx(wilson(0.5, 0.25 / 0.675, 0.95))
+    # 1/4 over 0.675 pairs in effect; four rows with equal pulls: t with four degrees of freedom
+    assert share_interval(kinds, 5, 0.95)[1:] == pytest.approx(wilson(0.5, 0.25 / 0.675, 2.7764451))
 
 
-@pytest.mark.parametrize(("changed", "low", "high"), [(0, 0.0, 0.6057689), (1, 0.3942311, 1.0)])
-def test_half_of_the_paired_rows_stand_for_pairs_where_all_pairs_agree(changed, low, high):
-    """A star of one row and four others: five rows in pairs, so two and a half pairs."""
+@pytest.mark.parametrize(("changed", "low", "high"), [(0, 0.0, 3.8414588 / 5.4414588), (1, 1.6 / 5.4414588, 1.0)])
+def test_kishs_number_stands_for_pairs_where_all_pairs_agree(changed, low, high):
+    """A star of one row and four others: 2 * 4^2 / (4^2 + 4) = 1.6 pairs."""
     star = profile((4, 4 * changed, 1), (1, changed, 4))
     assert share_interval(star, 100, 0.95) == pytest.approx((0.0, low, high), abs=1e-6)
 
@@ -235,7 +240,8 @@ def test_no_more_pairs_stand_in_the_interval_than_there_are():
     one_pair = profile((1, 0, 2))
     assert share_interval(one_pair, 2, 0.95) == pytest.approx((0.0, 0.0, 3.8414588 / 4.8414588), abs=1e-6)
     even = profile((10, 5, 98), (10, 4, 1), (10, 6, 1))  # rows so alike that the jackknife claims 60,000 pairs
-    assert share_interval(even, 100, 0.95)[1:] == wilson(0.5, 500, 0.95)
+    # two rows carry the variance: Student's t with three degrees of freedom, the fewest
+    assert share_interval(even, 100, 0.95)[1:] == pytest.approx(wilson(0.5, 500, 3.1824463))
 
 
 def test_row_in_every_pair_changes_nothing():
@@ -254,8 +260,54 @@ def test_rows_that_are_all_alike_have_no_variance_whatever_the_rounding(n_rows):
     """Every row has its own value and half of them each label, so all sit in as many changed pairs."""
     result = relevance([(r,) for r in range(n_rows)], [r % 2 for r in range(n_rows)], radius=1)
     assert result.ari_std_error[0] == pytest.approx(0, abs=1e-9)
-    expected = wilson(result.ari[0], n_rows / 2, 0.95)
+    expected = wilson(result.ari[0], n_rows / 2, NORMAL_95)
     assert (result.ari_low[0], result.ari_high[0]) == pytest.approx(expected)
+
+
+def test_student_quantile_is_scipys_below_30_degrees_of_freedom_and_normal_beyond():
+    from scipy.stats import norm, t
+
+    equal = np.ones(1)
+    for n, freedom in ((1, 3), (2, 3), (3, 3), (4, 4), (12, 12), (29, 29)):
+        for level in (0.5, 0.95, 0.999):
+            assert student_quantile(equal, np.array([n]), level) == pytest.approx(t.ppf((1 + level) / 2, freedom))
+    for n in (30, 31, 1000):
+        assert student_quantile(equal, np.array([n]), 0.95) == pytest.approx(norm.ppf(0.975))
+    assert student_quantile(np.zeros(3), np.ones(3, np.int64), 0.95) == pytest.approx(norm.ppf(0.975))
+
+
+def test_freedom_counts_rows_by_the_squares_of_their_pulls():
+    from scipy.stats import t
+
+    pulls, rows = np.array([2.0, -1.0, 0.0]), np.array([3, 10, 500])
+    freedom = (3 * 4 + 10) ** 2 / (3 * 16 + 10)
+    assert student_quantile(pulls, rows, 0.9) == pytest.approx(t.ppf(0.95, freedom))
+    assert student_quantile(-7 * pulls, rows, 0.9) == pytest.approx(t.ppf(0.95, freedom))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_effective_rows_are_kishs_number_of_the_loops(seed):
+    rows, labels = small_table(np.random.default_rng(seed))
+    result = relevance(rows, labels)
+    for i in range(3):
+        assert result.effective_rows[i] == pytest.approx(naive_kish(*lists(rows, labels), i))
+
+
+def test_few_effective_pairs_cap_what_the_variance_claims():
+    """Two hubs in 20 pairs each: the pairs of one differ a little, and Kish's number is below 30."""
+    hubs = profile((20, 10, 2), (1, 1, 20), (1, 0, 20))
+    assert hubs.n_effective == pytest.approx(2 * 40**2 / (2 * 400 + 40))
+    std_error, low, high = share_interval(hubs, 1000, 0.95)
+    pulls, rows = np.array([0.0, -0.5, 0.5]), hubs.rows
+    assert 0.25 / std_error**2 > hubs.n_effective
+    assert (low, high) == pytest.approx(wilson(0.5, hubs.n_effective, student_quantile(pulls, rows, 0.95)))
+
+
+def test_groups_left_out_together_need_no_correction_for_single_pairs():
+    """Two pairs of two groups each, one of them changed; the groups are the units."""
+    kinds = profile((1, 1, 2), (1, 0, 2))
+    std_error, *_ = share_interval(kinds, 4, 0.95, totals=(2, 1))
+    assert std_error**2 == pytest.approx(3 / 4 * 4 * 0.25)
 
 
 # ---------------------------------------------------------------- the noise floor
@@ -267,20 +319,21 @@ def test_noise_floor_is_the_flip_rate_of_identical_rows():
     assert result.noise.rate == 3 / 6
     # three rows in three pairs each, one of them changed, and one row in three changed pairs
     repeats = profile((3, 1, 3), (3, 3, 1))
-    assert (result.noise.rate_low, result.noise.rate_high) == rate_interval(repeats, 5, 0.95)
+    assert (result.noise.rate_low, result.noise.rate_high) == flip_rate(repeats, 5, 0.95)[1:]
     assert 0 <= result.noise.rate_low < 0.5 < result.noise.rate_high <= 1
-    assert "Noise floor: identical rows differ in label in 50.0 %" in repr(result)
     assert result.to_dict()["noise"]["rate"] == 0.5
 
 
-def test_rate_without_identical_rows_has_no_interval():
-    assert np.isnan(rate_interval(profile((0, 0, 5)), 5, 0.95)).all()
+def test_rate_without_identical_rows_is_unknown_and_without_confidence_it_has_no_interval():
+    assert flip_rate(profile((0, 0, 5)), 5, 0.95) == (None, None, None)
+    assert flip_rate(profile((1, 1, 2), (1, 0, 2)), 5, None) == (0.5, None, None)
 
 
 def test_rate_lies_in_its_interval():
     for repeats in (profile((3, 1, 3), (3, 3, 1)), profile((1, 1, 2)), profile((1, 0, 4))):
-        low, high = rate_interval(repeats, 10, 0.5)
-        assert low <= repeats.n_changed / repeats.n_pairs <= high
+        rate, low, high = flip_rate(repeats, 10, 0.5)
+        assert rate == repeats.n_changed / repeats.n_pairs
+        assert low <= rate <= high
 
 
 # ---------------------------------------------------------------- what is asked for
@@ -294,7 +347,7 @@ def test_no_confidence_no_intervals():
     assert result.ari_std_error is result.ari_low is result.ari_high is result.p_value is None
     assert result.to_dict()["features"][0]["ari_low"] is None
     assert "CI" not in repr(result)
-    assert "values" in repr(result)
+    assert result.p_adjusted is result.effect_low is result.score_low is None
     assert result == relevance(*XOR, confidence=None)
     assert result != relevance(*XOR)
 
@@ -337,7 +390,10 @@ def test_bootstrap_is_for_the_score_and_leaves_the_interval_of_the_index():
     closed, drawn = relevance(rows, labels), relevance(rows, labels, bootstrap=20)
     for name in INTERVAL_FIELDS:
         assert np.array_equal(getattr(closed, name), getattr(drawn, name), equal_nan=True)
-    assert closed.score_low is closed.score_high is closed.score_std_error is None
+    assert closed.score_basis == ("index",) * 4  # the rule has no noise
+    for name in ("score_low", "score_high"):
+        assert np.array_equal(getattr(closed, name), getattr(closed, name.replace("score", "ari")))
+    assert closed.score_std_error is None
     assert (drawn.score_low <= drawn.score_high).all()
     assert (drawn.score_low[:2] < drawn.score[:2]).all()
     assert (drawn.score[:2] < drawn.score_high[:2]).all()

@@ -4,7 +4,19 @@ from typing import Annotated
 
 import typer
 
-from analogical.cli.options import Confidence, Features, File, Header, Ignore, Json, Label, Limit, Separator, Weights
+from analogical.cli.options import (
+    Confidence,
+    Features,
+    File,
+    Groups,
+    Header,
+    Ignore,
+    Json,
+    Label,
+    Limit,
+    Separator,
+    Weights,
+)
 from analogical.cli.reading import read_source, refuse_role
 from analogical.cli.writing import show_result, write_json
 
@@ -16,8 +28,17 @@ def audit(
     feature: Annotated[str, typer.Option(metavar="COL", help="The feature to audit.", show_default=False)],
     label: Label = None,
     weights: Weights = None,
+    groups: Groups = None,
     features: Features = None,
     ignore: Ignore = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            metavar="VALUE",
+            help="Value that the others are compared with; the most frequent if not given.",
+            show_default=False,
+        ),
+    ] = None,
     confidence: Confidence = 0.95,
     limit: Limit = 6,
     as_json: Json = False,
@@ -42,6 +63,7 @@ def audit(
         file,
         label=label,
         weights=weights,
+        groups=groups,
         features=features,
         ignore=ignore,
         separator=separator,
@@ -50,7 +72,9 @@ def audit(
     refuse_role(feature, source, "--feature")
     for column in source.features or ():
         refuse_role(column, source, "--features")
-    result = library.audit(*source.data, feature, **source.options, confidence=confidence, limit=limit)
+    result = library.audit(
+        *source.data, feature, **source.grouped, reference=reference, confidence=confidence, limit=limit
+    )
     if as_json:
         write_json(result.to_dict(), source)
     else:

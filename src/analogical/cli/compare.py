@@ -91,7 +91,7 @@ def compare(
     if as_json:
         write_json(found.to_dict(), source)
     elif as_csv:
-        write_records(found, (*source.notes, *notes, *view_of(found).notes))
+        write_records(found, (*source.notes, *notes))
     else:
         show_result(found, source, notes=notes)
 

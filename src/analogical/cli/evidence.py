@@ -24,7 +24,7 @@ def evidence(
     separator: Separator = None,
     header: Header = True,
 ) -> None:
-    """Show the very pairs of rows that a feature's index was counted on.
+    """Show the pairs of rows that a feature's index was counted on.
 
     Each pair is two rows that are equal but for the feature. Changed pairs come first, from as many
     different contexts as possible; then follows how many pairs go from which value and label to which.

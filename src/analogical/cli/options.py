@@ -9,6 +9,7 @@ __all__ = [
     "Csv",
     "Features",
     "File",
+    "Groups",
     "Header",
     "Ignore",
     "Json",
@@ -36,6 +37,15 @@ Weights = Annotated[
     str | None,
     typer.Option(metavar="COL", help="Column that says how many rows each row stands for.", show_default=False),
 ]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COL",
+        help="Column that says which rows depend on each other, such as a patient's visits: intervals and tests then"
+        " take whole groups as the independent units.",
+        show_default=False,
+    ),
+]
 Features = Annotated[
     str | None,
     typer.Option(
@@ -60,7 +70,11 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON, in the order of 
 Csv = Annotated[bool, typer.Option("--csv", help="Print CSV, best feature first.")]
 Separator = Annotated[
     str | None,
-    typer.Option(metavar="CHAR", help="Separator of a text file, if its ending does not tell.", show_default=False),
+    typer.Option(
+        metavar="CHAR",
+        help="Separator of a text file, if the file extension does not determine it.",
+        show_default=False,
+    ),
 ]
 Header = Annotated[bool, typer.Option(help="Whether the first line of a text file names the columns.")]
 
@@ -70,4 +84,4 @@ def refuse_two_formats(as_json: bool, as_csv: bool) -> None:
     if as_json and as_csv:
         from analogical.errors import InputError
 
-        raise InputError("--json and --csv exclude each other; give one of them.")
+        raise InputError("--json and --csv cannot be used together; give one of them.")

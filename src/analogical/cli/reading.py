@@ -22,6 +22,7 @@ class Source:
     frame: "pl.DataFrame"
     label: str
     weights: str | None
+    groups: str | None
     features: list[str] | None
     """Columns asked for; None for all."""
     notes: tuple[str, ...]
@@ -37,6 +38,11 @@ class Source:
         """Weights and features, as every function of the library takes them."""
         return {"weights": self.weights, "features": self.features}
 
+    @property
+    def grouped(self) -> dict[str, Any]:
+        """The same with the groups, for the functions that test."""
+        return {**self.options, "groups": self.groups}
+
     def to_dict(self) -> dict[str, Any]:
         """Title and notes, for JSON."""
         return {"title": self.title, "label": self.label, "notes": list(self.notes)}
@@ -47,6 +53,7 @@ def read_source(
     *,
     label: str | None = None,
     weights: str | None = None,
+    groups: str | None = None,
     features: str | None = None,
     ignore: str | None = None,
     separator: str | None = None,
@@ -56,7 +63,7 @@ def read_source(
     notes: list[str] = []
     left_out = _split(ignore)
     if features is not None and ignore is not None:
-        raise InputError("--features and --ignore exclude each other; give one of them.")
+        raise InputError("--features and --ignore cannot be used together; give one of them.")
     if file in table_names() and not Path(file).exists():
         table = load_table(file)
         if weights not in (None, WEIGHTS) or WEIGHTS in left_out:
@@ -74,14 +81,19 @@ def read_source(
         if label is None:
             notes.append(f"label: the last column, {default_label!r}; name another with --label")
     label = default_label if label is None else label
-    named = [(label, "--label"), (weights, "--weights"), *((name, "--ignore") for name in left_out)]
+    named = [
+        (label, "--label"),
+        (weights, "--weights"),
+        (groups, "--groups"),
+        *((name, "--ignore") for name in left_out),
+    ]
     for column, option in (*named, *((name, "--features") for name in _split(features))):
         if column is not None and column not in frame.columns:
             raise unknown_column(column, frame.columns, option)
     if label in left_out or label == weights:
         raise InputError(f"The column {label!r} is the label and cannot be ignored or hold the weights.")
     if weights in left_out:
-        raise InputError(f"The column {weights!r} holds the weights and cannot be ignored, too.")
+        raise InputError(f"The column {weights!r} holds the weights and cannot also be ignored.")
     if left_out:
         frame = frame.drop(left_out)
         notes.append(f"ignored: {', '.join(left_out)}")
@@ -89,7 +101,11 @@ def read_source(
         from analogical.files import as_numbers
 
         frame = frame.with_columns(as_numbers(frame[weights]))
-    return Source(title, frame, label, weights, _split(features) or None, tuple(notes))
+    if groups is not None and groups in (label, weights, *left_out):
+        raise InputError(
+            f"The column {groups!r} holds the groups and cannot be the label, the weights or ignored, too."
+        )
+    return Source(title, frame, label, weights, groups, _split(features) or None, tuple(notes))
 
 
 def refuse_role(column: str, source: Source, option: str) -> None:

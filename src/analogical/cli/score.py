@@ -10,6 +10,7 @@ from analogical.cli.options import (
     Csv,
     Features,
     File,
+    Groups,
     Header,
     Ignore,
     Json,
@@ -29,6 +30,7 @@ def score(
     file: File,
     label: Label = None,
     weights: Weights = None,
+    groups: Groups = None,
     features: Features = None,
     ignore: Ignore = None,
     radius: Annotated[
@@ -42,6 +44,9 @@ def score(
     duplicates: Annotated[
         Literal["count", "once"], typer.Option(help="Whether identical rows with the same label all count, or once.")
     ] = "count",
+    noise_free: Annotated[
+        bool, typer.Option("--noise-free", help="Say that the labels have no noise: one changed pair shows an effect.")
+    ] = False,
     confidence: Confidence = 0.95,
     top: Annotated[
         int | None, typer.Option(metavar="K", help="Show the best K features only.", show_default=False)
@@ -54,10 +59,11 @@ def score(
     """Score every feature of a table: how often it alone changes the label.
 
     ARI is the share of pairs of rows, equal but for that feature, whose labels differ: 1 means that a
-    change of it always changes the label, 0 that it never does (or the feature is constant), and 2 that
-    there is no such pair. The interval says how sure the index is, and p how likely a difference at least as large is
-    if the feature has no effect. Where such pairs are too few, a score from pairs that differ on more features stands
-    before it, and the output says how far it looked and why.
+    change of it always changes the label, 0 that it never does. Where rows repeat, the noise (how often identical
+    rows differ in label, in the same contexts) is taken out, and what is left is the effect. p is the probability of
+    labels that go with the feature at least this much if it had no effect, adjusted for the number of features. Where
+    such pairs are too few, a score from pairs that differ on more features takes their place, and the output says how
+    far it looked and why.
 
     Examples
     --------
@@ -76,6 +82,7 @@ def score(
         file,
         label=label,
         weights=weights,
+        groups=groups,
         features=features,
         ignore=ignore,
         separator=separator,
@@ -83,9 +90,10 @@ def score(
     )
     result = relevance(
         *source.data,
-        **source.options,
+        **source.grouped,
         radius="auto" if radius == "auto" else _whole(radius, "--radius"),
         duplicates=duplicates,
+        noise_free=noise_free,
         confidence=confidence,
         progress=sys.stderr.isatty(),
     )

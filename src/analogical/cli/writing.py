@@ -3,6 +3,7 @@
 import csv
 import json
 import sys
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 
 from analogical._results import Result
@@ -65,12 +66,10 @@ def _print_view(console: "Console", view: View) -> None:
 
 
 def _print_bullet(console: "Console", text: str) -> None:
-    from rich.table import Table as RichTable
     from rich.text import Text
 
-    grid = RichTable.grid(padding=(0, 1, 0, 0))
-    grid.add_row(Text("-"), Text(text))
-    console.print(grid)
+    for k, line in enumerate(wrap(text, max(20, console.width - 2), break_on_hyphens=False)):
+        console.print(Text(f"{'  ' if k else '- '}{line}"))
 
 
 def show_table(table: Table, console: "Console | None" = None, *, indent: int = 0) -> None:
@@ -121,7 +120,7 @@ def _widths(table: Table, width: int) -> list[int]:
 def _bar(cell: Cell) -> str:
     """A share from 0 to 1 as blocks, to an eighth of a character; nothing where it is unknown."""
     share = cell.bar
-    if share is None or share != share:
+    if share is None or not share > 0:  # unknown, or an estimate below 0
         return ""
     eighths = round(share * BAR_WIDTH * 8)
     if share >= 0.0005:  # what is written as more than 0 is seen
@@ -144,7 +143,7 @@ def write_json(content: dict[str, Any], source: Source) -> None:
 
 def write_records(result: Result, notes: tuple[str, ...], top: int | None = None) -> None:
     """One line of CSV per entry of a result; what was done goes to stderr."""
-    for note in notes:
+    for note in (*notes, *view_of(result).notes):
         sys.stderr.write(f"{shown(note)}\n")
     records = result.records()[:top]
     rows = ([";".join(cell) if isinstance(cell, list) else cell for cell in record.values()] for record in records)

@@ -101,6 +101,15 @@ class RowProfile:
         return int((self.changed * self.rows).sum()) // 2
 
     @property
+    def n_effective(self) -> float:
+        """Kish's number: as many pairs without a common row would share their weight as evenly among rows.
+
+        With d pairs of each row, 2 P^2 / sum of d^2; P if no row sits in two pairs, few if some row sits in most.
+        """
+        squares = float((self.rows * self.pairs.astype(np.float64) ** 2).sum())
+        return 2.0 * float(self.n_pairs) ** 2 / squares if squares else 0.0
+
+    @property
     def n_paired_rows(self) -> int:
         """Rows that sit in at least one pair."""
         return int(self.rows[self.pairs > 0].sum())

@@ -7,11 +7,12 @@ Arrays in, arrays out; nothing here knows a name or divides.
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 
 from analogical._progress import Progress
 from analogical._types import CodedRows, Codes, Floats, Ints, Positions
@@ -42,16 +43,18 @@ class Neighbours:
     sets : uint64 array of shape (k, words)
         Feature i is bit i % 64 of word i // 64.
     n_pairs, n_changed : int64 arrays of shape (k,)
-        Pairs with this disagreement set, and how many of them differ in label. Positions count with their weight.
+        Pairs with this disagreement set, and how many of them differ in label. Rows count with their weight.
     balanced_pairs, balanced_changed : float64 arrays of shape (k,)
         The same, a pair weighing (share of one row's class * share of the other's) ** (-1 / (classes - 1)). With two
         classes these are the counts, up to a factor, if both classes were equally common; with many, hardly a change.
     keep_probability : float64 array of shape (features + 1,)
         With which probability a pair at each distance was kept; 0 outside the radius.
-    n_rows, n_rows_used : int
-        Positions given, and rows compared with each other.
-    n_pairs_used : int
-        Pairs of rows kept, with their weights.
+    n_rows : int
+        Rows given.
+    left, right, set_of_pair : int32 arrays
+        The two rows of each pair kept, among the rows that were compared, and its disagreement set.
+    rows : CodedRows
+        The rows that were compared with each other.
     """
 
     sets: Words
@@ -61,8 +64,20 @@ class Neighbours:
     balanced_changed: Floats
     keep_probability: Floats
     n_rows: int
-    n_rows_used: int
-    n_pairs_used: int
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    set_of_pair: NDArray[np.int32]
+    rows: CodedRows
+
+    @property
+    def n_rows_used(self) -> int:
+        """Rows compared with each other."""
+        return len(self.rows.codes)
+
+    @property
+    def n_pairs_used(self) -> int:
+        """Pairs of rows kept, with their weights."""
+        return int(self.n_pairs.sum())
 
     @property
     def n_features(self) -> int:
@@ -74,15 +89,50 @@ class Neighbours:
         """Whether some pairs within the radius were left out."""
         return self.n_rows_used < self.n_rows or _is_thinned(self.keep_probability)
 
-    @property
+    @cached_property
     def distance(self) -> Ints:
         """Size of each disagreement set."""
         return np.asarray(np.bitwise_count(self.sets).sum(axis=1), dtype=np.int64)
 
-    def membership(self, which: slice | NDArray[np.bool_], dtype: DTypeLike) -> NDArray[Any]:
-        """The chosen sets as a 0/1 matrix of shape (sets, features)."""
-        octets = np.ascontiguousarray(self.sets[which].astype("<u8", copy=False)).view(np.uint8)
-        return np.unpackbits(octets, axis=1, count=self.n_features, bitorder="little").astype(dtype)
+    @cached_property
+    def member(self) -> NDArray[np.uint8]:
+        """The sets as a 0/1 matrix of shape (sets, features)."""
+        octets = np.ascontiguousarray(self.sets.astype("<u8", copy=False)).view(np.uint8)
+        return np.unpackbits(octets, axis=1, count=self.n_features, bitorder="little")
+
+    def relabelled(self, labels: Codes) -> "Neighbours":
+        """The same pairs of rows if the rows had other labels."""
+        return _count_sets(
+            self.sets,
+            self.keep_probability,
+            self.n_rows,
+            self.left,
+            self.right,
+            self.set_of_pair,
+            replace(self.rows, labels=labels),
+        )
+
+    def thinned(self, n_pairs: int, random_state: int | None = 0) -> "Neighbours":
+        """A random sample of the pairs, if there are more."""
+        if len(self.left) <= n_pairs:
+            return self
+        chosen = np.sort(np.random.default_rng(random_state).choice(len(self.left), n_pairs, replace=False))
+        used, set_of_pair = np.unique(self.set_of_pair[chosen], return_inverse=True)
+        return _count_sets(
+            self.sets[used],
+            self.keep_probability,
+            self.n_rows,
+            self.left[chosen],
+            self.right[chosen],
+            set_of_pair.astype(np.int32),
+            self.rows,
+        )
+
+    def pair_weights(self) -> tuple[Ints, Floats]:
+        """Pairs of rows that each pair stands for, and its weight when classes are balanced."""
+        weight = self.rows.weights_or_ones()
+        together = weight[self.left] * weight[self.right]
+        return together, together * _class_weights(self.rows.labels, weight, self.left, self.right)
 
 
 def count_distances(codes: Codes, *, n_sampled: int = 1000, random_state: int | None = 0) -> Floats:
@@ -118,25 +168,50 @@ def count_neighbours(
     seeds = np.random.SeedSequence(random_state)
     rng = np.random.default_rng(seeds)
     sample = rows.take(_sample_rows(m, rows_compared(max_compared), rng))
-    codes, labels = sample.codes, sample.labels
-    weight = np.ones(len(codes), np.int64) if sample.weights is None else sample.weights
+    codes = sample.codes
     probability = _keep_probability(codes, radius, decay, min(max_pairs, MAX_MEMBERS // n), rng)
     left, right = _find_pairs(_Blocks(codes), probability, seeds, n_jobs, progress)
     sets = _disagreement_sets(codes, left, right)
     order, starts = _group(sets)
-    together = (weight[left] * weight[right])[order]
-    changed = (labels[left] != labels[right])[order]
-    balanced = together * _class_weights(labels, weight, left, right)[order]
+    set_of_pair = np.repeat(np.arange(len(starts), dtype=np.int32), np.diff(starts, append=len(order)))
+    return _count_sets(
+        sets[order[starts]],
+        probability,
+        m,
+        left[order].astype(np.int32),
+        right[order].astype(np.int32),
+        set_of_pair,
+        sample,
+    )
+
+
+def _count_sets(
+    sets: Words,
+    probability: Floats,
+    n_rows: int,
+    left: NDArray[np.int32],
+    right: NDArray[np.int32],
+    set_of_pair: NDArray[np.int32],
+    rows: CodedRows,
+) -> Neighbours:
+    """Add up the pairs of each set; pairs are ordered by set."""
+    weight = rows.weights_or_ones()
+    together = weight[left] * weight[right]
+    changed = rows.labels[left] != rows.labels[right]
+    balanced = together * _class_weights(rows.labels, weight, left, right)
+    starts = np.searchsorted(set_of_pair, np.arange(len(sets)))
     return Neighbours(
-        sets=sets[order[starts]],
+        sets=sets,
         n_pairs=_sums(together, starts),
         n_changed=_sums(together * changed, starts),
         balanced_pairs=_sums(balanced, starts),
         balanced_changed=_sums(balanced * changed, starts),
         keep_probability=probability,
-        n_rows=m,
-        n_rows_used=len(codes),
-        n_pairs_used=int(together.sum()),
+        n_rows=n_rows,
+        left=left,
+        right=right,
+        set_of_pair=set_of_pair,
+        rows=rows,
     )
 
 
@@ -259,7 +334,7 @@ def _group(sets: Words) -> tuple[Positions, Positions]:
     return order, np.flatnonzero(is_new)
 
 
-def _class_weights(labels: Codes, weight: Ints, left: Positions, right: Positions) -> Floats:
+def _class_weights(labels: Codes, weight: Ints, left: NDArray[np.int32], right: NDArray[np.int32]) -> Floats:
     """(share of one row's class * share of the other's) ** (-1 / (classes - 1)) for each pair."""
     n_rows = np.bincount(labels, weight)
     n_others = max(1, int(np.count_nonzero(n_rows)) - 1)

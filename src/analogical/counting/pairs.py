@@ -25,7 +25,7 @@ from analogical.counting.sorting import sum_by_sorting
 from analogical.counting.tabulating import fits_in_table, sum_in_table
 from analogical.counting.threads import n_threads_for
 
-__all__ = ["ContextSums", "count_pairs", "sum_contexts"]
+__all__ = ["ContextSums", "contexts_themselves", "count_pairs", "sum_contexts"]
 
 Summary = TypeVar("Summary")
 
@@ -83,21 +83,22 @@ def count_pairs(rows: CodedRows, *, n_jobs: int | None = None) -> PairCounts:
 
 def sum_contexts(
     rows: CodedRows,
-    summarise: Callable[[Contexts], Summary],
+    summarise: Callable[[int, Contexts], Summary],
     *,
     features: Sequence[int] | None = None,
     n_jobs: int | None = None,
 ) -> ContextSums[Summary]:
     """The counts of :func:`count_pairs`, and what ``summarise`` makes of the contexts of each feature.
 
-    ``summarise`` sees all contexts of a feature at once and may run in several threads. With ``features``, pairs are
-    counted for those features only.
+    ``summarise`` is given the feature and all of its contexts at once and may run in several threads. With
+    ``features``, pairs are counted for those features only.
 
     Examples
     --------
     >>> codes = np.array([[0, 0], [0, 1], [1, 1], [1, 1]], dtype=np.uint8)
     >>> labels = np.array([0, 1, 1, 0], dtype=np.uint8)
-    >>> found = sum_contexts(CodedRows(codes, labels, n_values=np.array([2, 2]), n_labels=2), len)
+    >>> rows = CodedRows(codes, labels, n_values=np.array([2, 2]), n_labels=2)
+    >>> found = sum_contexts(rows, lambda feature, contexts: len(contexts))
     >>> found.counts.pairs, found.summaries, found.repeats.n_pairs
     (array([2, 1]), (1, 1), 1)
     """
@@ -108,7 +109,7 @@ def sum_contexts(
     def visit(feature: int, contexts: Contexts) -> None:
         if len(contexts):
             pairs[feature], changed[feature] = contexts.profile.n_pairs, contexts.profile.n_changed
-            summaries[feature] = summarise(contexts)
+            summaries[feature] = summarise(feature, contexts)
 
     sum_pairs = sum_in_table if fits_in_table(rows) else sum_by_sorting
     sums = sum_pairs(rows, n_threads_for(n_jobs, rows.codes.size), visit, features)
@@ -117,6 +118,11 @@ def sum_contexts(
         raise AssertionError("visiting contexts notes the identical rows")
     counts = PairCounts(pairs, changed, total, sums.n_distinct, repeats.n_pairs, repeats.n_changed)
     return ContextSums(counts, repeats, tuple(summaries))
+
+
+def contexts_themselves(feature: int, contexts: Contexts) -> Contexts:  # noqa: ARG001
+    """The summary that keeps everything, for a single feature."""
+    return contexts
 
 
 def _without_weight_zero(rows: CodedRows) -> tuple[CodedRows, int]:

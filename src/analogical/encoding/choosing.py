@@ -44,7 +44,7 @@ def choose_features(
     leave out.
     """
     if features is not None and ignore is not None:
-        raise InputError("features and ignore exclude each other; name the columns to keep, or those to leave out.")
+        raise InputError("features and ignore cannot be used together; name columns to keep, or columns to leave out.")
     free = [position for position in range(len(keys)) if position not in taken]
     role = "features" if ignore is None else "ignore"
     given = features if ignore is None else ignore

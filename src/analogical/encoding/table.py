@@ -23,6 +23,10 @@ from analogical.encoding.frames import Frame, as_series, encode_series, is_serie
 from analogical.encoding.integers import code_type, dense_codes
 from analogical.errors import InputError
 
+SURVEY_ROWS = 30
+SURVEY_WEIGHT = 20
+"""Weights of at least so many rows whose median is at least this, most of them different, are questioned."""
+
 __all__ = ["ColumnMeaning", "EncodedTable", "encode_features", "encode_table"]
 
 
@@ -53,6 +57,8 @@ class EncodedTable:
     labels: Codes | None
     """Shape (rows,); codes into ``classes``. None if the table was encoded without a label."""
     label_meaning: ColumnMeaning | None
+    groups: Ints | None
+    """Which rows depend on each other: the number of the group of each row; None if all are independent."""
     origin: Positions | None
     """Positions of the encoded rows in the user's table; None means all rows, in order."""
     frame: Frame | None
@@ -139,6 +145,7 @@ def encode_table(
     y: Any,
     *,
     weights: Any = None,
+    groups: Any = None,
     features: Any = None,
     ignore: Any = None,
     feature_names: Sequence[str] | None = None,
@@ -151,9 +158,10 @@ def encode_table(
     if y is None:
         raise InputError("The label y is missing (None); give one label per row, or a column name.")
     raw = _read(X)
-    label, counts = _Role.of(raw, y, "label"), _Role.of(raw, weights, "weights")
+    label = _Role.of(raw, y, "label")
+    others = (_Role.of(raw, weights, "weights"), _Role.of(raw, groups, "groups"))
     labels = _encode_labels(label.cells, label.name or "y", raw.n_rows)
-    table = _encode(raw, counts, label, labels, features, ignore, feature_names)
+    table = _encode(raw, others, label, labels, features, ignore, feature_names)
     if (table.n_values == 1).all():
         raise InputError(
             f"All {len(table.names)} features have one value only in these {raw.n_rows:,} rows, so no two rows can be"
@@ -167,12 +175,13 @@ def encode_features(
 ) -> EncodedTable:
     """Turn a table without a label into codes; all of its features may be constant."""
     raw = _read(X)
-    return _encode(raw, _Role.of(raw, weights, "weights"), None, None, features, ignore, feature_names)
+    others = (_Role.of(raw, weights, "weights"), _Role.of(raw, None, "groups"))
+    return _encode(raw, others, None, None, features, ignore, feature_names)
 
 
 def _encode(
     raw: "_RawTable",
-    weights: "_Role",
+    others: "tuple[_Role, _Role]",
     label: "_Role | None",
     labels: Column | None,
     features: Any,
@@ -182,8 +191,11 @@ def _encode(
     """The road through this file: which columns, which rows, codes, meanings."""
     if raw.n_rows == 0:
         raise InputError("The table is empty (0 rows); give at least two rows with different labels.")
-    counts = _encode_weights(weights.cells, raw.n_rows)
-    taken, notes = _taken_columns(raw, weights, label, labels)
+    weights, groups = others
+    numbers = _encode_weights(weights.cells, raw.n_rows)
+    group_of_row = _encode_groups(groups.cells, raw.n_rows)
+    survey = _question_weights(numbers, weights.name or "weights")
+    taken, notes = _taken_columns(raw, (label, weights, groups), labels)
     free = [position for position in range(len(raw.keys)) if position not in taken]
     place_of = {position: place for place, position in enumerate(free)}
     names = {p: str(raw.keys[p]) for p in free}
@@ -193,27 +205,31 @@ def _encode(
     chosen = choose_features(keys, taken, features, ignore)
     if not chosen:
         raise InputError("The table has no features; give at least one column besides the label.")
-    kept = None if counts is None or counts.all() else counts > 0
-    if kept is not None and counts is not None:
-        counts = counts[kept]
+    kept = None if numbers is None or numbers.all() else numbers > 0
+    if kept is not None and numbers is not None:
+        numbers = numbers[kept]
         labels = None if labels is None else labels.take(kept)
+        group_of_row = None if group_of_row is None else np.unique(group_of_row[kept], return_inverse=True)[1]
     if labels is not None and label is not None:
         labels = _sort_classes(labels)
-        _refuse_single_class(labels, label.name or "y", counts)
+        _refuse_single_class(labels, label.name or "y", numbers)
     codes, values = raw.encode(chosen, [names[p] for p in chosen], kept)
+    if label is not None and labels is not None and label.name is None and raw.frame is not None:
+        notes += _same_as_label(codes, labels, [names[p] for p in chosen], values)
     return EncodedTable(
         codes=codes,
         columns=tuple(
             ColumnMeaning(raw.keys[p], names[p], v, position=place_of[p]) for p, v in zip(chosen, values, strict=True)
         ),
-        weights=counts,
+        weights=numbers,
         labels=None if labels is None else labels.codes.astype(code_type(len(labels.values))),
         label_meaning=None
         if label is None or labels is None
         else ColumnMeaning(label.name, label.name or "y", labels.values),
+        groups=group_of_row,
         origin=None if kept is None else np.flatnonzero(kept),
         frame=raw.frame,
-        notes=notes,
+        notes=(*notes, *survey),
     )
 
 
@@ -307,15 +323,15 @@ def _read_rows(rows: list[Any]) -> _RawTable:
 
 @dataclass(frozen=True)
 class _Role:
-    """The label or the weights: their cells, their name, and which column of the table they are if they named one."""
+    """The label, the weights or the groups: cells, name, and which column of the table they are if they named one."""
 
-    what: Literal["label", "weights"]
+    what: Literal["label", "weights", "groups"]
     name: str | None
     cells: Any
     position: int | None = None
 
     @classmethod
-    def of(cls, raw: _RawTable, given: Any, what: Literal["label", "weights"]) -> "_Role":
+    def of(cls, raw: _RawTable, given: Any, what: Literal["label", "weights", "groups"]) -> "_Role":
         """From a column's name, or from the values themselves."""
         is_text = isinstance(given, str)
         if raw.frame is None:
@@ -331,12 +347,12 @@ class _Role:
 
 
 def _taken_columns(
-    raw: _RawTable, weights: _Role, label: _Role | None, labels: Column | None
+    raw: _RawTable, roles: "tuple[_Role | None, ...]", labels: Column | None
 ) -> tuple[dict[int, str], tuple[Note, ...]]:
-    """Which columns are the label or the weights, by position, and what to say about it."""
+    """Which columns are the label, the weights or the groups, by position, and what to say about it."""
     taken: dict[int, str] = {}
     notes: list[Note] = []
-    for role in (label, weights):
+    for role in roles:
         if role is None:
             continue
         if role.position is not None:
@@ -345,16 +361,37 @@ def _taken_columns(
             position = find_column(role.name, raw.keys, role.what)
             column = _encode_cells(raw.cells[position], f"{role.what} {role.name!r}")
             cells = _as_cells(role.cells, role.what, raw.n_rows)
-            given = labels if role is label and labels is not None else _encode_cells(cells, role.what)
+            given = labels if role.what == "label" and labels is not None else _encode_cells(cells, role.what)
             is_same = column.has_same_groups_as(given)
+            if is_same and role.what == "weights":  # numbers must be the same, not only the groups they make
+                is_same = [plain(v) for v in column.values] == [plain(v) for v in given.values]
             if is_same:
                 taken[position] = role.what
             kinds: dict[str, tuple[NoteKind, NoteKind]] = {
                 "label": ("label-name-kept", "label-taken-out"),
                 "weights": ("weights-name-kept", "weights-taken-out"),
+                "groups": ("groups-name-kept", "groups-taken-out"),
             }
             notes.append(Note(kinds[role.what][is_same], (role.name,)))
     return taken, tuple(notes)
+
+
+def _same_as_label(
+    codes: Codes, labels: Column, names: Sequence[str], values: Sequence[Sequence[Any]]
+) -> tuple[Note, ...]:
+    """A note on features that equal a label that came without a name; a few rows rule out nearly all of them."""
+    found = []
+    for i, name in enumerate(names):
+        if len(values[i]) == len(labels.values):
+            column = Column(codes[:, i], values[i])
+            some = slice(0, 1000)
+            partner = dict(zip(codes[some, i].tolist(), labels.codes[some].tolist(), strict=True))
+            agrees = all(
+                partner[c] == k for c, k in zip(codes[some, i].tolist(), labels.codes[some].tolist(), strict=True)
+            )
+            if agrees and column.has_same_groups_as(labels):
+                found.append(name)
+    return (Note("label-equals-column", tuple(found)),) if found else ()
 
 
 def _encode_labels(cells: Any, label: str, n_rows: int) -> Column:
@@ -408,6 +445,25 @@ def _encode_weights(cells: Any, n_rows: int) -> Ints | None:
         raise InputError(f"{expected}, and at least one above 0; all {n_rows:,} weights are zero.")
     refuse_too_many_rows(float(numbers.sum()))
     return numbers.astype(np.int64)
+
+
+def _encode_groups(cells: Any, n_rows: int) -> Ints | None:
+    """The number of the group of each row; a row without a group is one of its own."""
+    if cells is None:
+        return None
+    column = _encode_cells(_as_cells(cells, "groups", n_rows), "groups")
+    groups = column.codes.astype(np.int64)
+    alone = np.flatnonzero(column.is_missing())
+    groups[alone] = len(column.values) + np.arange(len(alone))
+    return groups
+
+
+def _question_weights(numbers: Ints | None, name: str) -> tuple[Note, ...]:
+    """A note if weights look like survey weights: large, and different in most rows."""
+    if numbers is None or len(numbers) < SURVEY_ROWS or np.median(numbers) < SURVEY_WEIGHT:
+        return ()
+    is_varied = 2 * len(np.unique(numbers)) > len(numbers)
+    return (Note("weights-look-like-survey", (name,)),) if is_varied else ()
 
 
 def _as_cells(cells: Any, what: str, n_rows: int) -> Any:

@@ -32,7 +32,7 @@ class Engine(Protocol):
         ...
 
     def sum_contexts(
-        self, rows: CodedRows, summarise: Callable[[Contexts], Summary], *, features: Sequence[int] | None = None
+        self, rows: CodedRows, summarise: Callable[[int, Contexts], Summary], *, features: Sequence[int] | None = None
     ) -> ContextSums[Summary]:
         """The same counts and a summary of the contexts of every feature, from one grouping of the rows.
 

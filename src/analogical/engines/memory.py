@@ -43,7 +43,7 @@ class MemoryEngine:
 
     @property
     def max_rows_compared(self) -> int:
-        """Rows whose pairs are all compared; of more rows, so many are sampled."""
+        """Rows whose pairs are all compared; of more rows, this many are sampled."""
         return rows_compared(self.max_compared)
 
     def count_pairs(self, rows: CodedRows) -> PairCounts:
@@ -51,7 +51,7 @@ class MemoryEngine:
         return count_pairs(rows, n_jobs=self.n_jobs)
 
     def sum_contexts(
-        self, rows: CodedRows, summarise: Callable[[Contexts], Summary], *, features: Sequence[int] | None = None
+        self, rows: CodedRows, summarise: Callable[[int, Contexts], Summary], *, features: Sequence[int] | None = None
     ) -> ContextSums[Summary]:
         """The same counts and a summary of the contexts of every feature."""
         return sum_contexts(rows, summarise, features=features, n_jobs=self.n_jobs)

@@ -1,6 +1,6 @@
 """The paper's data files: where they are looked for, what is in them, and how to get them.
 
-They are no part of the project. Monks 1 and the whole universes of Monks 2 and 3 follow from their rules
+They are not part of the project. Monks 1 and the whole universes of Monks 2 and 3 follow from their rules
 and are generated.
 """
 
@@ -110,7 +110,7 @@ _GENERATED = {
     "monks-3-rule": ("monks-3", "Monks3, the 432 robots"),
 }
 _RELABELLED = {"breast-cancer-class": "breast-cancer", "primary-tumor-class": "primary-tumor"}
-"""Files whose last column is no class: the class stands first. In breast-cancer, the last column is a copy."""
+"""Files whose last column is not a class: the class stands first. In breast-cancer, the last column is a copy."""
 
 
 def find_folder(folder: str | os.PathLike[str] | None = None) -> Path | None:
@@ -121,7 +121,9 @@ def find_folder(folder: str | os.PathLike[str] | None = None) -> Path | None:
     path = Path(named)
     if not path.is_dir():
         how = "--data" if folder is not None else VARIABLE
-        raise InputError(f"{how} names {str(path)!r}, which is no folder; give the folder with the paper's data files.")
+        raise InputError(
+            f"{how} names {str(path)!r}, which is not a folder; give the folder with the paper's data files."
+        )
     return path
 
 
@@ -232,7 +234,7 @@ def _read_cells(path: Path, file: _File) -> list[list[str]]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8 text"
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise InputError(f"{str(path)!r} cannot be read: {reason}.") from None
     rows = [line.strip().split(",") for line in lines if line.strip()]
     widths = sorted({len(row) for row in rows})

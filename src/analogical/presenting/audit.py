@@ -1,5 +1,7 @@
 """An audit as a view: what was compared, the differences, and what can be said."""
 
+import math
+
 from analogical._audit import Audit, Difference
 from analogical.presenting.evidence import pair_blocks
 from analogical.presenting.views import Cell, Heading, Table, View, describe_notes
@@ -21,34 +23,80 @@ def view_audit(result: Audit) -> View:
         tables=(_difference_table(result),) if len(result.differences) > 1 else (),
         findings=(_conclude(result),),
         examples=pair_blocks(result.examples),
-        caveat="This is association under equal recorded features, not proof of cause.",
+        caveat=_caveat(result),
+    )
+
+
+def _caveat(result: Audit) -> str:
+    units = "rows" if result.n_groups is None else f"{counted(result.n_groups, 'group')} of rows"
+    return (
+        f"This is association under equal recorded features, not proof of cause. Intervals and p take {units} as"
+        " independent."
     )
 
 
 def _audit_facts(result: Audit) -> list[str]:
+    facts = [_describe_compared(result)]
+    if len(result.differences) == 1:
+        facts += _describe_difference(result.differences[0])
     noise = result.noise
-    facts = [
-        f"{counted(result.n_pairs, 'pair')} of rows are equal on {_given(result)} and differ on"
-        f" {quoted(result.feature)} ({result.n_compared:,} of {counted(result.n_rows, 'row')} sit in one).",
-        f"In {percent(result.ari)} of the pairs ({percent(result.ari_low)} to {percent(result.ari_high)})"
-        f" {quoted(result.label)} differs; "
+    changed = f"In {percent(result.ari)} of the pairs ({percent(result.ari_low)} to {percent(result.ari_high)})"
+    facts.append(
+        f"{changed} {quoted(result.label)} differs; "
         + (
             "how often it differs by noise alone is unknown, because no row repeats."
             if noise.rate is None or noise.rate_low is None or noise.rate_high is None
             else f"between identical rows it differs in {percent(noise.rate)} ({percent(noise.rate_low)} to"
             f" {percent(noise.rate_high)})."
-        ),
-    ]
-    if len(result.differences) == 1:
-        found = result.differences[0]
-        a, b = (shown(value, 20) for value in found.values)
-        facts += [
-            f"All else equal, {b} has {quoted(found.label)} {points(found.difference)} than {a}"
-            f" ({100 * found.difference_low:+.1f} to {100 * found.difference_high:+.1f}): {b} gains it in"
-            f" {counted(found.gained, 'pair')} and loses it in {found.lost:,}; {p_words(found.p_value)}.",
-            f"Over all rows, like or unlike, {b} has it {points(found.crude)}.",
-        ]
+        )
+    )
     return facts
+
+
+def _describe_compared(result: Audit) -> str:
+    """Who was compared, and who was not."""
+    share = result.n_compared / result.n_rows
+    text = (
+        f"Compared: {result.n_compared:,} of {counted(result.n_rows, 'row')} ({percent(share)}) are equal on"
+        f" {_given(result)} to a row with another {quoted(result.feature)}: {counted(result.n_pairs, 'pair')} in"
+        f" {counted(result.n_contexts, 'context')}, the largest of which holds {percent(result.largest_context)} of"
+        f" them (effective rows: {result.effective_rows:,.0f})."
+    )
+    if len(result.base_rates) == 1:
+        ((label, (everybody, compared)),) = result.base_rates.items()
+        text += (
+            f" {quoted(label)} occurs in {percent(compared)} of the rows compared and in {percent(everybody)} of all."
+        )
+    if result.obstacle is not None:
+        text += (
+            f" Without {quoted(result.obstacle.column)}, {result.obstacle.n_compared:,} rows could be compared: leave"
+            " it out with ignore if it only restates the feature."
+        )
+    return text
+
+
+def _describe_difference(found: Difference) -> list[str]:
+    """Two values and one label, in sentences."""
+    a, b = (shown(value, 20) for value in found.values)
+    how = f"{points(found.difference)} than {a}" if round(1000 * found.difference) else f"as often as {a}"
+    odds = "not defined"
+    if found.odds_ratio > 0 and math.isfinite(found.odds_ratio):
+        bounds = "" if found.odds_low != found.odds_low else f" ({found.odds_low:.2f} to {found.odds_high:.2f})"
+        odds = f"{found.odds_ratio:.2f}{bounds}"
+    same = "unknown" if found.p_homogeneity != found.p_homogeneity else p_words(found.p_homogeneity)
+    sentences = [
+        f"All else equal, {b} has {quoted(found.label)} {how} ({100 * found.difference_low:+.1f} to"
+        f" {100 * found.difference_high:+.1f}; Mantel-Haenszel); odds ratio {odds};"
+        f" {p_words(found.p_value)} (exact Cochran-Mantel-Haenszel). Same odds ratio in all contexts: {same}"
+        " (Breslow-Day).",
+        f"Over all pairs {b} has it {points(found.pair_difference)}: it gains it in {counted(found.gained, 'pair')} and"
+        f" loses it in {found.lost:,}. Over all rows, without matching, {b} has it {points(found.crude)}.",
+    ]
+    if found.difference * found.pair_difference < 0:
+        sentences.append(
+            "The two differ in sign, because the mean over pairs weighs large contexts more: look at single contexts."
+        )
+    return sentences
 
 
 def _given(result: Audit) -> str:
@@ -61,7 +109,7 @@ def _difference_table(result: Audit) -> Table:
     differences = list(result.differences)
     if len(differences) > MAX_DIFFERENCES:
         differences.sort(key=lambda d: -abs(d.difference))
-    titles = ("from", "to", "label", "pairs", "gained", "lost", "points", "interval", "p")
+    titles = ("reference", "value", "label", "pairs", "points", "interval", "odds ratio", "p", "crude")
     return Table(
         headings=tuple(Heading(title, is_text=k < 3, may_shorten=k < 3) for k, title in enumerate(titles)),
         rows=tuple(_difference_cells(difference) for difference in differences[:MAX_DIFFERENCES]),
@@ -75,22 +123,23 @@ def _difference_cells(found: Difference) -> tuple[Cell, ...]:
         Cell(shown(found.values[1], 16)),
         Cell(shown(found.label, 12)),
         Cell(f"{found.pairs:,}"),
-        Cell(f"{found.gained:,}"),
-        Cell(f"{found.lost:,}"),
         Cell(f"{100 * found.difference:+.1f}"),
         Cell(f"{100 * found.difference_low:+.1f} {100 * found.difference_high:+.1f}"),
+        Cell(f"{found.odds_ratio:.2f}" if math.isfinite(found.odds_ratio) else "-"),
         Cell(p_value(found.p_adjusted)),
+        Cell(f"{100 * found.crude:+.1f}"),
     )
 
 
 def _difference_note(result: Audit) -> str:
     n = len(result.differences)
     note = (
-        "points: how much more often the second value has the label, in per cent of the pairs; p: McNemar's test"
-        f" for groups, corrected for {counted(n, 'comparison')} (Holm)."
+        "points: how much more often the value has the label than the reference, all else equal (Mantel-Haenszel); p:"
+        f" exact Cochran-Mantel-Haenszel test, corrected for {counted(n, 'comparison')} (Holm); crude: over all rows,"
+        " without matching."
     )
     if result.n_comparisons > n:
-        note += f" Of {result.n_comparisons:,} comparisons those with the most pairs were made."
+        note += f" Of {result.n_comparisons:,} comparisons those of the most frequent values were made."
     if n > MAX_DIFFERENCES:
         rest = n - MAX_DIFFERENCES
         note += f" The {MAX_DIFFERENCES} largest are shown; to_dict() and --json have the other {rest:,}."
@@ -107,11 +156,11 @@ def _conclude(result: Audit) -> str:
     if result.finding == "too-few-pairs":
         return (
             f"Too few pairs to tell: whatever the labels of these {counted(result.n_compared, 'row')} had been, no"
-            f" direction could have been significant (p below {result.level:.2g})."
+            f" difference could have been significant (p below {result.level:.2g})."
         )
     if result.finding != "direction":
-        mixed = f" The values do differ in some contexts, in one direction or the other ({p_words(result.p_value)})."
-        start = "No direction is significant; the interval shows what is still possible."
+        mixed = f" The values do differ in some contexts, in one direction or another ({p_words(result.p_value)})."
+        start = "No difference is significant; the interval shows the plausible range."
         return start + (mixed if result.finding == "mixed" else "")
     significant = result.significant()
     if len(result.differences) == 1:

@@ -1,10 +1,12 @@
 """A relevance as a view: the table of features, and what it says."""
 
+import math
 from collections.abc import Callable
 
 import numpy as np
 
 from analogical._relevance import Relevance
+from analogical._types import Floats
 from analogical.presenting.views import Cell, Heading, Table, Tone, View, describe_notes
 from analogical.presenting.words import (
     counted,
@@ -25,13 +27,23 @@ __all__ = ["describe_radius", "view_relevance"]
 MAX_FEATURES = 50
 """Features that a short table shows if there are more than MORE_FEATURES."""
 MORE_FEATURES = 60
+FEW_EFFECTIVE = 30
+"""Effective rows below which intervals are rough."""
+TONES: dict[str, Tone] = {
+    "effect": "good",
+    "unclear": "plain",
+    "noise-unknown": "warning",
+    "none-seen": "muted",
+    "no-pairs": "warning",
+    "constant": "muted",
+}
 
 
 def view_relevance(result: Relevance, *, top: int | None = None) -> View:
     """The table of features, best first, and what it says; with ``top``, the best ones only."""
     order = result.order()
     n_shown = top if top is not None else MAX_FEATURES if len(order) > MORE_FEATURES else len(order)
-    columns = _relevance_columns(result)
+    columns = _columns(result)
     n_more = len(order) - min(n_shown, len(order))
     note = "" if not n_more else f"... and {n_more:,} more; to_frame() has all"
     if top is not None and n_more:
@@ -49,52 +61,56 @@ def view_relevance(result: Relevance, *, top: int | None = None) -> View:
         notes=describe_notes(result.notes),
         tables=(table,),
         findings=tuple(_explain(result)),
-        brief=(*beyond, _noise_floor(result)),
+        brief=(*beyond, *_explain_basis(result), _noise_floor(result)),
     )
 
 
-def _relevance_columns(result: Relevance) -> list[tuple[Heading, Callable[[int], Cell]]]:
-    """Headings and cells: the score if it is not the index, intervals and p if they were asked for."""
+def _columns(result: Relevance) -> list[tuple[Heading, Callable[[int], Cell]]]:
+    """Headings and cells: first what features are ranked by with its interval, then what it comes from."""
     settings = result.settings
     level = "" if settings.confidence is None else f"{100 * settings.confidence:g}% CI"
     is_relaxed = settings.radius > 1
+    is_noisy = "effect" in result.score_basis or "index less pooled noise" in result.score_basis
     found: list[tuple[Heading, Callable[[int], Cell]]] = [
         (Heading("feature", is_text=True, may_shorten=True), lambda i: Cell(shown(result.names[i])))
     ]
-    if is_relaxed:
-        found.append((Heading("score"), lambda i: Cell(shares(result.score[i]), bar=float(result.score[i]))))
-        if result.score_low is not None and result.score_high is not None:
-            low, high = result.score_low, result.score_high
+
+    def add_number(title: str, numbers: Floats, low: Floats | None, high: Floats | None, *, bar: bool) -> None:
+        found.append((Heading(title), lambda i: Cell(shares(numbers[i]), bar=float(numbers[i]) if bar else None)))
+        if low is not None and high is not None:
             found.append((Heading(level), lambda i: Cell(interval(low[i], high[i]))))
-    found.append(
-        (Heading("ARI"), lambda i: Cell(f"{result.ari[i]:.3f}", bar=None if is_relaxed else float(result.score[i])))
-    )
-    if result.ari_low is not None and result.ari_high is not None and not (is_relaxed and result.score_low is not None):
-        ari_low, ari_high = result.ari_low, result.ari_high
-        found.append((Heading(level), lambda i: Cell(interval(ari_low[i], ari_high[i]))))
+
+    index = np.where(result.pairs > 0, result.ari, np.nan)
+    if is_relaxed:
+        add_number("score", result.score, result.score_low, result.score_high, bar=True)
+        add_number("ARI", index, None, None, bar=False)
+    elif is_noisy:
+        add_number("effect", result.effect, result.effect_low, result.effect_high, bar=True)
+        add_number("noise", result.noise_rate, None, None, bar=False)
+        add_number("ARI", index, None, None, bar=False)
+    else:
+        add_number("ARI", index, result.ari_low, result.ari_high, bar=True)
     found.append((Heading("pairs"), lambda i: Cell(number(result.pairs[i]))))
-    found.append((Heading("changed"), lambda i: Cell(number(result.changed[i]))))
-    if result.p_value is not None and not is_relaxed:
-        p = result.p_value
+    if not is_noisy and not is_relaxed:
+        found.append((Heading("changed"), lambda i: Cell(number(result.changed[i]))))
+    if result.p_adjusted is not None and not settings.noise_free:
+        p = result.p_adjusted
         found.append((Heading("p"), lambda i: Cell(p_value(p[i]))))
-    if result.p_value is None:
-        found.append((Heading("values"), lambda i: Cell(f"{result.n_values[i]:,}")))
-    tones: dict[str, Tone] = {"relevant": "good", "irrelevant": "muted", "constant": "muted", "no-pairs": "warning"}
-    found.append((Heading("status", is_text=True), lambda i: Cell(result.status[i], tones[result.status[i]])))
+    found.append((Heading("status", is_text=True), lambda i: Cell(result.status[i], TONES[result.status[i]])))
     return found
 
 
 def _noise_floor(result: Relevance) -> str:
-    """How often identical rows differ in label."""
+    """How often identical rows differ in label, over the whole table."""
     noise = result.noise
     if noise.rate is None:
         once = result.settings.duplicates == "once"
-        return f"Noise floor: unknown, because {'repeated rows were counted once' if once else 'no row repeats'}."
+        return f"Noise: unknown, because {'repeated rows were counted once' if once else 'no row repeats'}."
     known = noise.rate_low is not None and noise.rate_high is not None
     bounds = f" ({percent(noise.rate_low)} to {percent(noise.rate_high)})" if known else ""  # type: ignore[arg-type]
     return (
-        f"Noise floor: identical rows differ in label in {percent(noise.rate)}{bounds}"
-        f" of {counted(result.n_identical, 'pair')}."
+        f"Noise: identical rows differ in label in {percent(noise.rate)}{bounds} of"
+        f" {counted(result.n_identical, 'pair')}."
     )
 
 
@@ -123,43 +139,79 @@ def _explain(result: Relevance) -> list[str]:
     for i in result.order():
         of_status.setdefault(result.status[i], []).append(result.names[i])
     return [
-        *_explain_changes(result, of_status.get("relevant", []), of_status.get("irrelevant", [])),
-        *_explain_no_pairs(result, of_status.get("no-pairs", [])),
+        *_explain_effects(result, of_status),
+        *_explain_none_seen(result, of_status.get("none-seen", [])),
+        *_explain_no_pairs(result),
         *_explain_ids(result),
         *_explain_constants(of_status.get("constant", [])),
         *_explain_radius(result),
-        *_explain_noise(result),
+        *_explain_basis(result),
+        *_explain_few_rows(result),
+        _noise_floor(result),
+        *_explain_assumptions(result),
     ]
 
 
-def _explain_changes(result: Relevance, relevant: list[str], irrelevant: list[str]) -> list[str]:
+def _explain_effects(result: Relevance, of_status: dict[str, list[str]]) -> list[str]:
+    effect, unclear, unknown = (of_status.get(word, []) for word in ("effect", "unclear", "noise-unknown"))
     n = counted(len(result.names), "feature")
-    if relevant:
-        changes = verb(relevant, "changes", "change")
-        sentences = [f"{len(relevant)} of {n} {changes} the label with all else equal ({some_of(relevant)})."]
-    else:
-        sentences = [f"None of the {n} was seen to change the label with all else equal."]
-    if result.p_value is not None:
-        weak = [name for name in relevant if result.p_value[result.names.index(name)] > 0.05]
-        if weak:
-            sentences.append(f"Noise alone could explain {len(weak)} of them (p > .05: {some_of(weak)}).")
-    if irrelevant:
-        never = verb(irrelevant, "does", "do")
-        sentences.append(f"{len(irrelevant)} never {never}, in the pairs there are ({some_of(irrelevant)}).")
+    changes = "changes the label" if result.settings.noise_free else "has an effect beyond noise"
+    change = "change the label" if result.settings.noise_free else "have an effect beyond noise"
+    sentences = [
+        f"{len(effect)} of {n} {verb(effect, changes, change)} ({some_of(effect)})."
+        if effect
+        else f"No effect beyond noise was found among {n}."
+    ]
+    if unclear:
+        sentences.append(
+            f"{len(unclear)} changed labels, but not significantly more than noise ({some_of(unclear)})."
+            if result.p_adjusted is not None
+            else f"{len(unclear)} changed labels; without confidence nothing was tested ({some_of(unclear)})."
+        )
+    if unknown:
+        sentences.append(
+            f"{len(unknown)} changed labels, but nothing shows how much of that is noise ({some_of(unknown)}): the"
+            " index is an upper bound of the effect. If labels have no noise, say so with noise_free (--noise-free)."
+        )
     return sentences
 
 
-def _explain_no_pairs(result: Relevance, without_pairs: list[str]) -> list[str]:
+def _explain_none_seen(result: Relevance, none_seen: list[str]) -> list[str]:
+    if not none_seen:
+        return []
+    is_relaxed = result.settings.radius > 1
+    what = verb(none_seen, "has a score of 0", "have a score of 0")
+    if not is_relaxed:
+        what = f"changed no label in {verb(none_seen, 'its pairs', 'their pairs')}"
+    sentences = [f"{len(none_seen)} {what} ({some_of(none_seen)})."]
+    positions = [result.names.index(name) for name in none_seen]
+    partly = [i for i in positions if 0 < result.value_pairs_compared[i] < result.value_pairs[i]]
+    if partly:
+        examples = [_describe_coverage(result, i) for i in partly[:3]]
+        more = f"; and {len(partly) - 3} more" if len(partly) > 3 else ""
+        where = "At distance 1 not" if is_relaxed else "Not"
+        sentences.append(f"{where} all of their values were compared: {'; '.join(examples)}{more}.")
+    return sentences
+
+
+def _describe_coverage(result: Relevance, i: int) -> str:
+    compared, all_twos = int(result.value_pairs_compared[i]), int(result.value_pairs[i])
+    a, b = result.not_compared[i][0]
+    return f"{shown(result.names[i])}: {compared} of {all_twos} value pairs, {shown(a, 20)} never with {shown(b, 20)}"
+
+
+def _explain_no_pairs(result: Relevance) -> list[str]:
+    without = [result.names[i] for i in result.order() if result.paper_status[i] == "no-pairs"]
     sentences = []
     determined = result.determined_by or ((),) * len(result.names)
     by = dict(zip(result.names, determined, strict=True))
-    if redundant := [name for name in without_pairs if by[name]]:
+    if redundant := [name for name in without if by[name]]:
         reasons = [f"{shown(name)} by {listed(by[name])}" for name in redundant]
         sentences.append(
             f"{len(redundant)} {verb(redundant, 'is', 'are')} redundant, determined by other features, and so"
             f" {verb(redundant, 'has', 'have')} no pair ({some_of(reasons)})."
         )
-    if unexplained := [name for name in without_pairs if not by[name]]:
+    if unexplained := [name for name in without if not by[name]]:
         reason = "not enough rows" if result.settings.redundancies else "redundant, or too few rows"
         sentences.append(
             f"{len(unexplained)} {verb(unexplained, 'has', 'have')} no pair of rows that differ on"
@@ -174,8 +226,8 @@ def _explain_ids(result: Relevance) -> list[str]:
     if not unique:
         return []
     return [
-        f"{listed(unique)} {verb(unique, 'is', 'are')} unique in every row, so that no two rows are equal on"
-        f" {verb(unique, 'it', 'them')}: leave out what is an id."
+        f"{listed(unique)} {verb(unique, 'has', 'have')} a different value in every row, so no two rows are equal on"
+        f" {verb(unique, 'it', 'them')}: ignore what is an identifier."
     ]
 
 
@@ -194,14 +246,50 @@ def _explain_radius(result: Relevance) -> list[str]:
     return [f"The score looks further: {describe_radius(result)}.{end}"]
 
 
-def _explain_noise(result: Relevance) -> list[str]:
-    sentence = _noise_floor(result)
-    if result.n_contradictions and result.settings.duplicates == "count":
-        sentence += (
-            " An index near it may be noise; p is the probability of a difference at least this large if the feature"
-            " had no effect."
+def _explain_basis(result: Relevance) -> list[str]:
+    """What stands in for the noise of features whose own noise is not known well."""
+    pooled = result.settings.pooled_noise
+    names = [result.names[i] for i in result.order() if result.score_basis[i] == "index less pooled noise"]
+    if pooled is None or not names:
+        return []
+    return [
+        f"Ranked by the index less {percent(pooled)}, the noise in the contexts of all features, because"
+        f" {verb(names, 'its', 'their')} own noise rests on too few repeated rows: {some_of(names)}."
+    ]
+
+
+def _explain_few_rows(result: Relevance) -> list[str]:
+    if result.settings.confidence is None or result.settings.radius > 1:
+        return []
+    few = [i for i in result.order() if result.pairs[i] and result.effective_rows[i] < FEW_EFFECTIVE]
+    if not few:
+        return []
+    names = [f"{shown(result.names[i])} {math.floor(result.effective_rows[i])}" for i in few]
+    return [
+        f"Rough intervals: some rows sit in many pairs, so the pairs are worth fewer than {FEW_EFFECTIVE} independent"
+        f" ones (effective rows: {some_of(names)})."
+    ]
+
+
+def _explain_assumptions(result: Relevance) -> list[str]:
+    settings = result.settings
+    if settings.confidence is None:
+        return []
+    sentences = []
+    if settings.n_groups is None:
+        sentences.append("Intervals and p take rows as independent; rows that belong together need groups (--groups).")
+    else:
+        sentences.append(
+            f"{counted(settings.n_groups, 'group')} of rows: intervals leave out whole groups; p and effect take one"
+            " row of each at random."
         )
-    return [sentence]
+    n_possible = math.prod(result.n_values.tolist())
+    if result.n_rows == result.n_distinct == n_possible:
+        sentences.append(
+            "Every combination of values occurs exactly once: if these rows are the whole population, there is no"
+            " sampling error and the intervals do not apply."
+        )
+    return sentences
 
 
 def describe_radius(result: Relevance) -> str:
@@ -209,19 +297,16 @@ def describe_radius(result: Relevance) -> str:
     settings = result.settings
     fewest = settings.fewest_pairs
     reasons = {
-        "asked": "asked for",
+        "asked": "set by the user",
         "enough-pairs": f"every feature has at least {counted(fewest, 'pair')} at distance 1",
         "no-variation": "no feature has a second value",
         "nothing-further": "no two rows differ on more than one feature",
         "no-pairs": "there is no pair at distance 1",
         "none-changed": "at distance 1 no pair changed its label",
-        "few-pairs": f"at distance 1 some feature has {f'only {fewest:,} pairs' if fewest > 1 else 'hardly a pair'}",
+        "few-pairs": f"at distance 1 some feature has only {counted(fewest, 'pair')}",
     }
-    weighed = (
-        ""
-        if settings.attribution == "share" or settings.decay is None
-        else (f", a pair's weight falling to {settings.decay:.2f} with each feature it differs on")
-    )
+    is_weighed = settings.attribution != "share" and settings.decay is not None
+    weighed = f", a pair's weight falling to {settings.decay:.2f} with each feature it differs on" if is_weighed else ""
     sampled = ", a random sample of those there are" if settings.is_sampled else ""
     stopped = "" if settings.converged else "; the fit did not fully converge"
     return (

@@ -23,7 +23,7 @@ def render_text(view: View) -> str:
         lines.append(wrapped(block.title, "  "))
         lines += [f"  {line}" for line in _render_table(block)]
     if view.caveat:
-        lines += ["", view.caveat]
+        lines += ["", wrapped(view.caveat)]
     return "\n".join(lines)
 
 

@@ -93,8 +93,13 @@ def view_of(result: "Result", **options: Any) -> View:
 def describe_notes(notes: Sequence[Note]) -> tuple[str, ...]:
     """What was done to a table, one sentence each."""
     sentences = {
-        "label-taken-out": "the column {} of X is the label, so it is not a feature",
+        "label-taken-out": "the column {} of X holds the label, or a recoding of it, so it is not a feature",
+        "label-equals-column": "the column {} of X equals the label; leave it out with ignore if it is the label",
         "weights-taken-out": "the column {} of X holds the weights, so it is not a feature",
+        "weights-look-like-survey": "the weights {} look like survey weights, not like counts of rows: intervals and p"
+        " take every unit of weight as one independent row, and are then far too sure",
+        "groups-taken-out": "the column {} of X holds the groups, so it is not a feature",
+        "groups-name-kept": "the column {} of X has the name of the groups but other values; it is kept as a feature",
         "label-name-kept": "the column {} of X has the name of the label but other values; it is kept as a feature",
         "weights-name-kept": "the column {} of X has the name of the weights but other values; it is kept as a feature",
     }

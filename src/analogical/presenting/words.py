@@ -56,7 +56,7 @@ def interval(low: float, high: float) -> str:
 
 def shares(share: float) -> str:
     """A share or a score with three decimals; a dash where there is none."""
-    return "-" if share != share else f"{share:.3f}"
+    return "-" if share != share else f"{share:.3f}".replace("-0.000", "0.000")
 
 
 def p_value(p: float) -> str:

@@ -9,7 +9,7 @@ paper's index.
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ __all__ = [
     "AttributionMethod",
     "ConvergenceWarning",
     "count_per_feature",
+    "fit_noisy_or",
     "noisy_or",
     "share",
 ]
@@ -48,6 +49,10 @@ class Attribution:
     """One score per feature, NaN without any pair, and how the fit went."""
 
     score: Floats
+    flips: Floats
+    """How often each feature flips the label on its own, before rare features are believed less."""
+    leak: float
+    """How often labels differ without any feature's doing; 0 if that was not allowed for."""
     coverage: Floats
     """Share of the pairs, as weighted, that differ on the feature."""
     log_likelihood: tuple[float, ...]
@@ -67,7 +72,7 @@ def share(found: Neighbours) -> Attribution:
         pairs, changed, total = n_pairs.astype(np.float64), n_changed.astype(np.float64), float(found.n_pairs.sum())
     score = np.full(found.n_features, np.nan)
     np.divide(changed, pairs, out=score, where=pairs > 0)
-    return Attribution(score, pairs / max(1.0, total), (), True)
+    return Attribution(score, score, 0.0, pairs / max(1.0, total), (), True)
 
 
 def count_per_feature(found: Neighbours) -> tuple[Ints, Ints]:
@@ -119,10 +124,17 @@ def noisy_or(
     if len(scale):
         scale = scale / (pairs * scale).mean()
     fit = _Likelihood.of(found, pairs * scale, changed * scale, leak).maximise(tolerance, max_steps)
-    return replace(fit, score=fit.score[: found.n_features], coverage=fit.coverage[: found.n_features])
+    n = found.n_features
+    return replace(
+        fit,
+        score=fit.score[:n],
+        flips=fit.score[:n],
+        leak=float(fit.score[n]) if leak else 0.0,
+        coverage=fit.coverage[:n],
+    )
 
 
-def _fit_noisy_or(found: Neighbours, weight: Floats, leak: bool) -> Attribution:
+def fit_noisy_or(found: Neighbours, weight: Floats, leak: bool) -> Attribution:
     """Near pairs weigh more, all classes the same; features on which hardly any pair differs are believed less."""
     fit = noisy_or(found, weight, balanced=True, leak=leak)
     return replace(fit, score=fit.score * fit.coverage / (fit.coverage + RARE))
@@ -133,7 +145,7 @@ def _fit_share(found: Neighbours, weight: Floats, leak: bool) -> Attribution:  #
 
 
 ATTRIBUTIONS: dict[AttributionMethod, Callable[[Neighbours, Floats, bool], Attribution]] = {
-    "noisy-or": _fit_noisy_or,
+    "noisy-or": fit_noisy_or,
     "share": _fit_share,
 }
 """Ways to credit pairs that differ on several features to them: (pairs, weight by distance, leak) to scores."""
@@ -144,7 +156,7 @@ def _sum_per_feature(found: Neighbours, values: Numbers) -> Numbers:
     sums = np.zeros(found.n_features, values.dtype)
     for start in range(0, len(values), CHUNK):
         chunk = slice(start, start + CHUNK)
-        sums += values[chunk] @ found.membership(chunk, values.dtype)
+        sums += values[chunk] @ found.member[chunk].astype(values.dtype)
     return sums
 
 
@@ -152,7 +164,7 @@ def _sum_per_feature(found: Neighbours, values: Numbers) -> Numbers:
 class _Likelihood:
     """What EM needs: the changed sets as a matrix with their masses, and the masses per feature."""
 
-    member: NDArray[np.floating]
+    member: NDArray[Any]
     """Shape (changed sets, features), 0 or 1."""
     changed: Floats
     """Mass of changed pairs per changed set."""
@@ -170,7 +182,7 @@ class _Likelihood:
         is_changed = found.n_changed > 0
         total = max(float(pairs.sum()), TINY)
         is_large = np.count_nonzero(is_changed) * found.n_features >= LARGE
-        member = found.membership(is_changed, np.float32 if is_large else np.float64)
+        member = found.member[is_changed].astype(np.float32 if is_large else np.float64)
         if leak:  # t_0 is the t of a feature on which all pairs differ
             member = np.hstack([member, np.ones((len(member), 1), member.dtype)])
             pairs_with, changed_with = np.append(pairs_with, pairs.sum()), np.append(changed_with, changed.sum())
@@ -197,7 +209,8 @@ class _Likelihood:
         """The maximum, from a start at which all features share the changed pairs equally."""
         has_pairs = self.pairs_with > 0
         if not len(self.changed):
-            return Attribution(np.where(has_pairs, 0.0, np.nan), self.coverage, (), True)
+            flips = np.where(has_pairs, 0.0, np.nan)
+            return Attribution(flips, flips, 0.0, self.coverage, (), True)
         likelihood = replace(self, pairs_with=np.maximum(self.pairs_with, TINY))
         start = -np.expm1(np.log1p(-min(self.share_changed, 0.99)) / self.coverage.sum())
         t, trace, converged = _squarem(likelihood, np.full(len(has_pairs), start), tolerance * start, max_steps)
@@ -208,7 +221,8 @@ class _Likelihood:
                 ConvergenceWarning,
                 stacklevel=2,
             )
-        return Attribution(np.where(has_pairs, t, np.nan), self.coverage, tuple(trace), converged)
+        flips = np.where(has_pairs, t, np.nan)
+        return Attribution(flips, flips, 0.0, self.coverage, tuple(trace), converged)
 
 
 def _squarem(likelihood: _Likelihood, t: Floats, tolerance: float, max_steps: int) -> tuple[Floats, list[float], bool]:

@@ -22,6 +22,12 @@ CHANCE = 0.05
 """A dependency counts if an unrelated column would pass its tests less often than this, over all candidates."""
 N_WITNESSES = 2_000
 """Pairs of rows that a search for two determinants tries before it looks at all rows."""
+N_SAMPLE = 20_000
+"""Rows among which pairs are sought that refute a dependency."""
+MAX_ENTRIES = 20_000_000
+"""Entries of a matrix of pairs of rows and columns."""
+CHUNK = 256
+"""Targets that are looked at together."""
 N_HEAD = 1_000
 """Rows that a dependency is tried on before all of them."""
 MAX_SEARCH = 1_000_000
@@ -47,9 +53,10 @@ class Search:
         self.n_values = n_values
         self.weights = np.ones(len(codes), dtype=np.int64) if weights is None else weights
         self.n_rows = int(self.weights.sum())
-        rng = np.random.default_rng(0)  # which rows are tried first; no result depends on it
-        self.head = codes[rng.permutation(len(codes))[:N_HEAD]]
-        self.rng = rng
+        self.rng = np.random.default_rng(0)  # which rows are tried first; no result depends on it
+        some = self.rng.choice(len(codes), N_SAMPLE) if len(codes) > N_SAMPLE else self.rng.permutation(len(codes))
+        self.sample = codes[some]
+        self.head = self.sample[:N_HEAD]
 
     def renamings(self, columns: Iterable[int]) -> list[tuple[int, ...]]:
         """Groups of two or more columns that divide the rows in the same way, in the given order."""
@@ -65,24 +72,37 @@ class Search:
 
     def single(self, targets: Iterable[int], candidates: Sequence[int]) -> Iterator[Found]:
         """Every candidate that determines a target alone, target by target."""
-        for target in targets:
-            for i in candidates:
-                if i == target or self.n_values[i] < self.n_values[target]:
-                    continue
-                if self._holds((i,), target):
-                    support = self._support(self._sizes((i,)), target, len(candidates) - 1)
-                    if support is not None:
-                        yield Found(target, (i,), support)
+        wanted = list(targets)
+        for start in range(0, len(wanted), CHUNK):
+            chunk = wanted[start : start + CHUNK]
+            for target, possible in zip(chunk, self._not_refuted(chunk, candidates), strict=True):
+                for i in possible:
+                    if i != target and self.n_values[i] >= self.n_values[target] and self._holds((i,), target):
+                        support = self._support(self._sizes((i,)), target, len(candidates) - 1)
+                        if support is not None:
+                            yield Found(target, (i,), support)
+
+    def _not_refuted(self, targets: Sequence[int], candidates: Sequence[int]) -> list[list[int]]:
+        """For each target the candidates that no pair of sampled rows refutes: they agree on it and not on the target.
+
+        All candidates and targets at once, as a product of two matrices of pairs of rows and columns.
+        """
+        n_pairs = max(1, min(N_WITNESSES, MAX_ENTRIES // (len(candidates) + 1)))
+        rows, others = self.rng.integers(0, len(self.sample), (2, n_pairs))
+        agrees = (self.sample[rows][:, candidates] == self.sample[others][:, candidates]).astype(np.float32)
+        differs = (self.sample[rows][:, targets] != self.sample[others][:, targets]).astype(np.float32)
+        possible = differs.T @ agrees == 0
+        return [[candidates[k] for k in np.flatnonzero(row).tolist()] for row in possible]
 
     def double(self, target: int, candidates: Sequence[int]) -> Iterator[Found]:
         """Every two candidates that determine a target together, where neither does alone."""
         n_pairs = len(candidates) * (len(candidates) - 1) // 2
         if n_pairs == 0:
             return
-        alone = {i for i in candidates if self._holds((i,), target)}
+        alone = {i for i in self._not_refuted([target], candidates)[0] if self._holds((i,), target)}
         # Pairs of rows that differ on the target: two columns on which such rows agree do not determine it.
         rows, others = self._witnesses(target)
-        agree = (self.codes[rows][:, candidates] == self.codes[others][:, candidates]).astype(np.float32)
+        agree = (rows[:, candidates] == others[:, candidates]).astype(np.float32)
         refuted = agree.T @ agree > 0
         for a, b in zip(*np.nonzero(np.triu(~refuted, 1)), strict=True):
             by = (candidates[a], candidates[b])
@@ -124,13 +144,15 @@ class Search:
             return None
         return self.n_rows - len(sizes)
 
-    def _witnesses(self, target: int) -> tuple[Ints, Ints]:
+    def _witnesses(self, target: int) -> tuple[Codes, Codes]:
         """Pairs of rows that differ on the target: one with its commonest value, one without."""
-        column = self.codes[:, target]
+        rows = self.sample
+        if (rows[:, target] == rows[0, target]).all():  # so rare a value is not in the sample
+            rows = self.codes
+        column = rows[:, target]
         common = column == np.bincount(column).argmax()
-        return tuple(  # type: ignore[return-value]
-            self.rng.choice(np.flatnonzero(side), size=N_WITNESSES) for side in (common, ~common)
-        )
+        one, other = (rows[self.rng.choice(np.flatnonzero(side), size=N_WITNESSES)] for side in (common, ~common))
+        return one, other
 
 
 def _division(column: Codes, n_values: int) -> Ints:

@@ -1,11 +1,11 @@
 """How much more often one value has a label than another, all else equal: the numbers of an audit.
 
-For two values a and b and one label, a context holds n_a rows of a and n_b rows of b. Its n_a n_b pairs
-compare rows that are equal on everything else. The difference is the mean over all pairs of (b has the label) -
-(a has the label). Its interval leaves out one row at a time, because a row sits in many pairs. The test
-deals the labels of each context to its rows at random: with one row of each value in a context it is
-McNemar's exact test of gained against lost, with more rows it stays exact, while McNemar's test on all pairs would
-count every row many times.
+Two values a and b and one label make a table of two rows and two columns in each context. What auditors know comes
+first: the Mantel-Haenszel difference in shares (interval by Sato 1989), the pooled odds ratio (interval by Robins,
+Breslow and Greenland 1986), the exact Cochran-Mantel-Haenszel test, which deals the labels of each context to its rows
+at random, and Breslow and Day's test whether the odds ratio is the same everywhere (with Tarone's correction). Beside
+them stands the mean over all pairs of (b has the label) - (a has the label), which weighs large contexts more; its
+interval leaves out one row at a time, because a row sits in many pairs.
 """
 
 import math
@@ -18,21 +18,23 @@ import numpy as np
 from analogical._types import Floats, Ints
 from analogical.counting.contexts import Contexts
 from analogical.scoring.intervals import corrected_variance, jackknife_variance
-from analogical.scoring.significance import pearson_tail
 
 __all__ = [
     "PairedDifference",
     "TwoValues",
-    "compared_values",
+    "compared_with",
     "difference_interval",
-    "exact_test",
+    "exact_cmh",
     "holm",
+    "homogeneity",
     "measure_difference",
+    "odds_ratio",
+    "risk_difference",
     "split_two_values",
 ]
 
-MAX_WORK = 10**9
-"""The test adds up all possible outcomes as long as that takes fewer steps than this."""
+MAX_SUPPORT = 20_000
+"""The test adds up all possible outcomes as long as there are fewer than this."""
 NEGLIGIBLE = 46.0
 """Outcomes of a context that are e^46 (about 10^20) times less likely than its likeliest one are left out."""
 
@@ -48,9 +50,16 @@ class PairedDifference:
     difference: float
     difference_low: float
     difference_high: float
+    odds_ratio: float
+    odds_low: float
+    odds_high: float
     p_value: float
     smallest_p: float
     """The smallest p-value that these rows could have given, whatever their labels did."""
+    p_homogeneity: float
+    pair_difference: float
+    pair_low: float
+    pair_high: float
 
 
 @dataclass(frozen=True)
@@ -63,23 +72,11 @@ class TwoValues:
     """How many contexts look like this one."""
 
 
-def compared_values(contexts: Contexts, order: Sequence[int], limit: int) -> tuple[list[tuple[int, int]], int]:
-    """Every two values that some context holds, in the given order of values, and how many twos there are.
-
-    If there are more than ``limit``, those with the most pairs.
-    """
-    from scipy.sparse import csr_array
-
-    rank = np.argsort(order)
-    shape = (len(contexts), len(order))
-    rows = csr_array((contexts.sizes, (contexts.owner, rank[contexts.values])), shape=shape)
-    times = csr_array((contexts.sizes * contexts.times[contexts.owner], (contexts.owner, rank[contexts.values])), shape)
-    together = (rows.T @ times).tocoo()
-    first, second = together.coords
-    above = np.flatnonzero(first < second)
-    most = above[np.lexsort((second[above], first[above], -together.data[above]))][:limit]
-    found = sorted(zip(first[most].tolist(), second[most].tolist(), strict=True))
-    return [(order[a], order[b]) for a, b in found], len(above)
+def compared_with(contexts: Contexts, reference: int, others: Sequence[int]) -> list[int]:
+    """Those of the other values that some context holds beside the reference."""
+    holds = contexts.owner[contexts.values == reference]
+    met = np.unique(contexts.values[np.isin(contexts.owner, holds)])
+    return [value for value in others if value in met]
 
 
 def split_two_values(contexts: Contexts, first: int, second: int, n_labels: int) -> TwoValues:
@@ -96,7 +93,7 @@ def split_two_values(contexts: Contexts, first: int, second: int, n_labels: int)
 
 
 def measure_difference(rows: TwoValues, label: int, confidence: float) -> PairedDifference:
-    """Difference, interval and test for two values and one label."""
+    """Differences, odds ratio, intervals and tests for two values and one label."""
     a, b, times = rows.first.sum(axis=1), rows.second.sum(axis=1), rows.times
     a_with, b_with = rows.first[:, label], rows.second[:, label]
     pairs = int((times * a * b).sum())
@@ -107,19 +104,80 @@ def measure_difference(rows: TwoValues, label: int, confidence: float) -> Paired
     parts = np.concatenate([b_with - b, b_with, a - a_with, -a_with])
     n_rows = int(kinds.sum())
     jackknife = jackknife_variance(pairs, gained - lost, row_pairs, parts, kinds, n_rows)
-    low, high = difference_interval(pairs, gained, lost, jackknife, n_rows, confidence)
-    p_value, smallest_p = exact_test(a, b, a_with, b_with, times)
+    pair_low, pair_high = difference_interval(pairs, gained, lost, jackknife, n_rows, confidence)
+    table = (a, b, a_with, b_with, times)
+    quantile = NormalDist().inv_cdf((1 + confidence) / 2)
+    difference, std_error = risk_difference(*table)
+    ratio, log_error = odds_ratio(*table)
+    p_value, smallest_p = exact_cmh(*table)
+    spread = math.exp(quantile * log_error) if log_error < math.inf else math.inf
     return PairedDifference(
         pairs=pairs,
         changed=pairs - int((times * (rows.first * rows.second).sum(axis=1)).sum()),
         gained=gained,
         lost=lost,
-        difference=(gained - lost) / pairs,
-        difference_low=low,
-        difference_high=high,
+        difference=difference,
+        difference_low=max(difference - quantile * std_error, -1.0) if std_error > 0 else pair_low,
+        difference_high=min(difference + quantile * std_error, 1.0) if std_error > 0 else pair_high,
+        odds_ratio=ratio,
+        odds_low=ratio / spread if math.isfinite(ratio) else math.nan,
+        odds_high=ratio * spread if math.isfinite(ratio) else math.nan,
         p_value=p_value,
         smallest_p=smallest_p,
+        p_homogeneity=homogeneity(*table, ratio),
+        pair_difference=(gained - lost) / pairs,
+        pair_low=pair_low,
+        pair_high=pair_high,
     )
+
+
+def risk_difference(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints) -> tuple[float, float]:
+    """The Mantel-Haenszel difference in shares, b less a, and its standard error (Sato 1989)."""
+    n = a + b
+    weight = times * a * b / n
+    total = float(weight.sum())
+    difference = float((times * (b_with * a - a_with * b) / n).sum()) / total
+    p = (b**2 * a_with - a**2 * b_with + a * b * (a - b) / 2) / n**2
+    q = (b_with * (a - a_with) + a_with * (b - b_with)) / (2 * n)
+    variance = (difference * float((times * p).sum()) + float((times * q).sum())) / total**2
+    return difference, math.sqrt(max(variance, 0.0))
+
+
+def odds_ratio(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints) -> tuple[float, float]:
+    """The pooled odds ratio of b against a, and the standard error of its logarithm (Robins, Breslow, Greenland)."""
+    n = (a + b).astype(np.float64)
+    agree, differ = b_with * (a - a_with) / n, a_with * (b - b_with) / n
+    above, below = float((times * agree).sum()), float((times * differ).sum())
+    if not above or not below:
+        return (math.nan if not above and not below else math.inf if above else 0.0), math.inf
+    p, q = (b_with + a - a_with) / n, (a_with + b - b_with) / n
+    variance = (
+        float((times * p * agree).sum()) / (2 * above**2)
+        + float((times * (p * differ + q * agree)).sum()) / (2 * above * below)
+        + float((times * q * differ).sum()) / (2 * below**2)
+    )
+    return above / below, math.sqrt(variance)
+
+
+def homogeneity(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints, ratio: float) -> float:
+    """P-value of Breslow and Day's test, with Tarone's correction, that all contexts have the same odds ratio."""
+    from scipy.special import chdtrc
+
+    k = a_with + b_with
+    tells = (k > 0) & (k < a + b)
+    if not math.isfinite(ratio) or ratio <= 0 or int(times[tells].sum()) < 2:
+        return math.nan
+    n_a, n_b, n_with, x, n = (numbers[tells].astype(np.float64) for numbers in (a, b, k, b_with, times))
+    # The expected rows e of b with the label solve e (n_a - n_with + e) = ratio (n_b - e) (n_with - e).
+    if abs(ratio - 1) < 1e-12:
+        e = n_b * n_with / (n_a + n_b)
+    else:
+        linear = n_a - n_with + ratio * (n_b + n_with)
+        e = (linear - np.sqrt(linear**2 - 4 * (ratio - 1) * ratio * n_b * n_with)) / (2 * (ratio - 1))
+    variance = 1 / (1 / e + 1 / (n_with - e) + 1 / (n_b - e) + 1 / (n_a - n_with + e))
+    statistic = float((n * (x - e) ** 2 / variance).sum())
+    statistic -= float((n * (x - e)).sum()) ** 2 / float((n * variance).sum())
+    return float(chdtrc(float(n.sum()) - 1, max(statistic, 0.0)))
 
 
 def difference_interval(
@@ -139,39 +197,35 @@ def difference_interval(
     return max(more - less - half, -1.0), min(more - less + half, 1.0)
 
 
-def exact_test(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints | None = None) -> tuple[float, float]:
-    """Two-sided p-value of gained - lost if each context deals its labels to its rows at random.
+def exact_cmh(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints) -> tuple[float, float]:
+    """Two-sided p-value of the Cochran-Mantel-Haenszel test, and the smallest that other labels could have given.
 
-    Also the smallest p-value that other labels could have given. In a context of n rows, k of them with the
-    label, gained - lost is n times the rows of b that have it, less k times the rows of b: a hypergeometric
-    number on a grid of steps n. Their sum over the contexts is added up exactly on the common grid; where that
-    would be too long, its mean, variance and skewness are exact and fix a distribution of type III.
+    In each context the rows of b with the label follow a hypergeometric distribution; their sum is added up exactly,
+    context by context. Where that would be too long it is normal, with the exact variance.
     """
-    times = np.ones(len(a), np.int64) if times is None else times
-    with_label = a_with + b_with
-    tells = (np.minimum(b, with_label) > np.maximum(0, with_label - a)) & (a > 0) & (b > 0)
+    k = a_with + b_with
+    tells = (k > 0) & (k < a + b)
     if not tells.any():
         return 1.0, 1.0
-    observed = abs(int((times * ((a - a_with) * b_with - a_with * (b - b_with)))[tells].sum()))
-    kinds, kind_of = np.unique(np.column_stack([a + b, with_label, b])[tells], axis=0, return_inverse=True)
-    n_kinds = np.bincount(kind_of.ravel(), weights=times[tells]).astype(np.int64)
+    kinds, kind_of = np.unique(np.column_stack([a + b, k, b])[tells], axis=0, return_inverse=True)
+    n_kinds = np.bincount(kind_of.ravel(), weights=times[tells]).astype(np.int64).tolist()
+    n, k_of, b_of = (kinds[:, column].astype(np.float64) for column in range(3))
+    mean = float((np.array(n_kinds) * k_of * b_of / n).sum())
+    observed = abs(float((times[tells] * b_with[tells]).sum()) - mean)
     deals = [_Deal(*kind) for kind in kinds.tolist()]
-    grid = math.gcd(*(deal.n for deal in deals))
-    length = sum(len(deal.chances) * deal.n // grid * n for deal, n in zip(deals, n_kinds.tolist(), strict=True))
-    if length * sum(len(d.chances) * n for d, n in zip(deals, n_kinds.tolist(), strict=True)) > MAX_WORK:
-        variance, third = ((n_kinds * [deal.moment(k) for deal in deals]).sum() for k in (2, 3))
-        z, skewness = observed / math.sqrt(variance), third / variance**1.5
-        return min(pearson_tail(z, skewness) + pearson_tail(z, -skewness), 1.0), 0.0
+    if sum(len(deal.chances) * times for deal, times in zip(deals, n_kinds, strict=True)) > MAX_SUPPORT:
+        variance = float((np.array(n_kinds) * k_of * (n - k_of) * b_of * (n - b_of) / (n**2 * (n - 1))).sum())
+        return math.erfc(observed / math.sqrt(2 * variance)), 0.0
     chances, lowest = np.ones(1), 0
-    for deal, n in zip(deals, n_kinds.tolist(), strict=True):
-        for _ in range(n):
-            chances = _add_deal(chances, deal.chances, deal.n // grid)
-            lowest += deal.lowest
-    differences = np.abs(lowest + grid * np.arange(len(chances)))
-    largest = differences[chances > 0].max()
+    for deal, times_of_kind in zip(deals, n_kinds, strict=True):
+        lowest += deal.lowest * times_of_kind
+        for _ in range(times_of_kind):
+            chances = np.convolve(chances, deal.chances)
+    distance = np.abs(lowest + np.arange(len(chances)) - mean)
+    largest = distance[chances > 0].max()
     return (
-        min(float(chances[differences >= observed].sum()), 1.0),
-        min(float(chances[differences >= largest].sum()), 1.0),
+        min(float(chances[distance >= observed - 1e-9].sum()), 1.0),
+        min(float(chances[distance >= largest - 1e-9].sum()), 1.0),
     )
 
 
@@ -188,23 +242,9 @@ class _Deal:
         logs = -(gammaln(x + 1) + gammaln(k - x + 1) + gammaln(b - x + 1) + gammaln(n - k - b + x + 1))
         likely = logs > logs.max() - NEGLIGIBLE
         x, logs = x[likely], logs[likely]
-        self.n = n
         self.chances: Floats = np.exp(logs - logs.max())
         self.chances /= self.chances.sum()
-        self.lowest = n * int(x[0]) - k * b
-        self._differences = n * x - k * b
-
-    def moment(self, power: int) -> float:
-        """A moment of gained - lost in this context; its mean is 0."""
-        return float((self.chances * self._differences.astype(np.float64) ** power).sum())
-
-
-def _add_deal(chances: Floats, deal: Floats, step: int) -> Floats:
-    """Probabilities of the sum of a number on the grid and one on every ``step``-th point of it."""
-    added = np.zeros(len(chances) + step * (len(deal) - 1))
-    for j, chance in enumerate(deal.tolist()):
-        added[j * step : j * step + len(chances)] += chance * chances
-    return added
+        self.lowest = int(x[0])
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

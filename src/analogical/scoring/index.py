@@ -8,9 +8,10 @@ import numpy as np
 from analogical._types import Floats, Ints, Positions
 from analogical.counting.counts import PairCounts
 
-__all__ = ["Scores", "Status", "rank_features", "score_pairs"]
+__all__ = ["PaperStatus", "Scores", "rank_features", "score_pairs"]
 
-Status = Literal["relevant", "irrelevant", "constant", "no-pairs"]
+PaperStatus = Literal["relevant", "irrelevant", "constant", "no-pairs"]
+"""The paper's words: some pair changed its label; there are pairs and none did; one value; several and no pair."""
 
 
 @dataclass(frozen=True)
@@ -20,8 +21,8 @@ class Scores:
     ari: Floats
     """The paper's index: 0 for a constant feature, 2 without pairs, otherwise changed / pairs."""
     score: Floats
-    """What we rank by: changed / pairs, NaN where there is no evidence."""
-    status: tuple[Status, ...]
+    """The same, NaN where there is no evidence."""
+    paper_status: tuple[PaperStatus, ...]
 
 
 def score_pairs(counts: PairCounts, n_values: Ints) -> Scores:
@@ -32,11 +33,11 @@ def score_pairs(counts: PairCounts, n_values: Ints) -> Scores:
     np.divide(counts.changed, counts.pairs, out=score, where=~without_pairs)
     ari = np.where(constant, 0.0, np.where(without_pairs, 2.0, score))
     is_relevant = counts.changed > 0
-    status = tuple(map(_status, constant.tolist(), without_pairs.tolist(), is_relevant.tolist()))
+    status = tuple(map(_paper_status, constant.tolist(), without_pairs.tolist(), is_relevant.tolist()))
     return Scores(ari, score, status)
 
 
-def _status(is_constant: bool, is_without_pairs: bool, is_relevant: bool) -> Status:
+def _paper_status(is_constant: bool, is_without_pairs: bool, is_relevant: bool) -> PaperStatus:
     if is_constant:
         return "constant"
     if is_without_pairs:

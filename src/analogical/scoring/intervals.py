@@ -20,48 +20,62 @@ from analogical.counting.counts import RowProfile
 
 ROUNDING = 1e-12
 """A variance smaller than this share of the variance of single pairs is the rounding error of 0."""
+TINY = 1e-24
 MANY = 30
 """Effective rows, or degrees of freedom, from which a sum counts as normal."""
 
 __all__ = [
     "bootstrap_rows",
     "corrected_variance",
+    "flip_rate",
     "jackknife_variance",
-    "rate_interval",
     "share_interval",
     "student_quantile",
     "wilson",
 ]
 
 
-def share_interval(profile: RowProfile, n_rows: int, confidence: float) -> tuple[float, float, float]:
+def share_interval(
+    profile: RowProfile, n_rows: int, confidence: float, *, totals: tuple[int, int] | None = None
+) -> tuple[float, float, float]:
     """Standard error of the share of changed pairs in a table of n_rows rows, and its interval.
 
-    Wilson's interval for a share, on as many pairs as independent ones would have this variance. Where
-    no pair or every pair changed the variance is 0 and says nothing; half of the rows that sit in pairs
-    then stand for independent pairs.
+    With ``totals``, pairs and changed pairs, the entries of the profile are groups of rows that are left out together.
+
+    Wilson's interval for a share, on as many pairs as independent ones would have this variance. Where no pair or every
+    pair changed the variance is 0 and says nothing; Kish's number of pairs then stands for independent ones. A row with
+    a rare value sits in hundreds of pairs: where Kish's number is small, the interval rests on no more than that, and
+    where few rows carry the variance, Student's quantile takes the place of the normal one.
     """
-    n_pairs, n_changed = profile.n_pairs, profile.n_changed
+    n_pairs, n_changed = totals or (profile.n_pairs, profile.n_changed)
     share = n_changed / n_pairs
     pair_variance = share * (1 - share)
-    jackknife = jackknife_variance(n_pairs, n_changed, profile.pairs, profile.changed, profile.rows, n_rows)
-    variance = corrected_variance(jackknife, pair_variance / n_pairs)
-    n_effective = pair_variance / variance if variance > 0 else profile.n_paired_rows / 2
-    low, high = wilson(share, min(n_effective, n_pairs), confidence)
+    variance = jackknife_variance(n_pairs, n_changed, profile.pairs, profile.changed, profile.rows, n_rows)
+    variance = corrected_variance(variance, pair_variance / n_pairs if totals is None else 0.0)
+    n_kish = profile.n_effective
+    n = pair_variance / variance if variance > 0 else n_kish
+    if n_kish < MANY:
+        n = min(n, n_kish)
+    pulls = np.asarray(share * profile.pairs - profile.changed, np.float64) * (variance > 0)
+    quantile = student_quantile(pulls, profile.rows, confidence)
+    low, high = wilson(share, min(n, n_pairs), quantile)
     return math.sqrt(variance), low, high
 
 
-def rate_interval(repeats: RowProfile, n_rows: int, confidence: float) -> tuple[float, float]:
-    """Interval of how often identical rows differ in label: pairs that have no feature to differ on."""
-    n_pairs = repeats.n_pairs
-    if n_pairs == 0:
-        return math.nan, math.nan
+def flip_rate(
+    repeats: RowProfile, n_rows: int, confidence: float | None
+) -> tuple[float | None, float | None, float | None]:
+    """How often identical rows differ in label, and its interval; None where it is unknown or not asked for."""
+    if repeats.n_pairs == 0:
+        return None, None, None
+    rate = repeats.n_changed / repeats.n_pairs
+    if confidence is None:
+        return rate, None, None
     _, low, high = share_interval(repeats, n_rows, confidence)
-    rate = repeats.n_changed / n_pairs
-    return min(low, rate), max(high, rate)
+    return rate, min(low, rate), max(high, rate)
 
 
-def jackknife_variance(n_pairs: int, total: float, pairs: Ints, parts: Ints, rows: Ints, n_rows: int) -> float:
+def jackknife_variance(n_pairs: int, total: float, pairs: Ints, parts: Ints | Floats, rows: Ints, n_rows: int) -> float:
     """Variance of total / n_pairs by leaving out one row of n_rows at a time.
 
     ``rows`` rows sit in ``pairs`` pairs each, with which ``parts`` of ``total`` go; rows that sit in no pair may be
@@ -83,7 +97,7 @@ def corrected_variance(jackknife: float, pair_variance: float) -> float:
     The truth lies between half of the jackknife variance and all of it, whatever the pairs share.
     """
     variance = min(max(jackknife - pair_variance, jackknife / 2), jackknife)
-    return variance if variance > ROUNDING * pair_variance else 0.0
+    return variance if variance > max(ROUNDING * pair_variance, TINY) else 0.0
 
 
 def student_quantile(pulls: Floats, rows: Ints, confidence: float) -> float:
@@ -102,9 +116,9 @@ def student_quantile(pulls: Floats, rows: Ints, confidence: float) -> float:
     return float(stdtrit(max(freedom, 3.0), (1 + confidence) / 2))
 
 
-def wilson(share: float, n: float, confidence: float) -> tuple[float, float]:
+def wilson(share: float, n: float, quantile: float) -> tuple[float, float]:
     """Wilson's interval for a share of n independent trials; n need not be whole."""
-    z2 = NormalDist().inv_cdf((1 + confidence) / 2) ** 2
+    z2 = quantile**2
     middle = (share + z2 / (2 * n)) / (1 + z2 / n)
     half = math.sqrt(z2 / n * (share * (1 - share) + z2 / (4 * n))) / (1 + z2 / n)
     return (0.0 if share == 0 else max(middle - half, 0.0)), (1.0 if share == 1 else min(middle + half, 1.0))

@@ -16,6 +16,7 @@ from analogical._types import CodedRows, Floats, Ints
 from analogical.counting.counts import PairCounts
 from analogical.engines.base import Engine
 from analogical.scoring.attribution import ATTRIBUTIONS, AttributionMethod, count_per_feature
+from analogical.scoring.relaxed import RelaxedFit
 
 __all__ = ["Radius", "RadiusReason", "RelaxedScore", "score_within_radius"]
 
@@ -55,6 +56,8 @@ class RelaxedScore:
     is_sampled: bool
     """Whether some pairs within the radius were left out."""
     converged: bool
+    fit: RelaxedFit | None = None
+    """What it was fitted on, for intervals and p-values; None at distance 1 and for shares."""
 
 
 def score_within_radius(
@@ -85,7 +88,8 @@ def score_within_radius(
         return _at_distance_one(counts, "nothing-further", fewest)
     found = engine.count_neighbours(rows, radius=reach, decay=decay, random_state=random_state, progress=progress)
     # Identical rows with different labels prove label noise; without such rows a leak only slows the fit.
-    fit = ATTRIBUTIONS[attribution](found, distance_weight(distances, decay), counts.n_contradictions > 0)
+    weight, leak = distance_weight(distances, decay), counts.n_contradictions > 0
+    fit = ATTRIBUTIONS[attribution](found, weight, leak)
     pairs, changed = count_per_feature(found)
     return RelaxedScore(
         score=fit.score,
@@ -98,6 +102,7 @@ def score_within_radius(
         n_pairs_used=found.n_pairs_used,
         is_sampled=found.is_sampled,
         converged=fit.converged,
+        fit=RelaxedFit(found, fit, weight, leak) if attribution == "noisy-or" else None,
     )
 
 

@@ -1,197 +1,65 @@
-"""Is it more than noise? A test that deals the labels of each context to its rows at random.
+"""One p-value per feature from tests that see different things, and the correction for many features.
 
-Within a context, rows with the same value are identical: how often their labels differ is the noise at those very rows.
-The statistic is the mean number of other rows of its value that share a row's label, added up over all rows: the more
-the labels go with the values, the larger (the between-group part of Light and Margolin's analysis of variance for
-categories, 1971). If the feature does nothing, the rows of a context could have received their labels in any order.
-Over all orders the statistic has a known mean, variance and skewness, and these fix a gamma distribution (Pearson's
-type III, as in the tests of Mielke and Berry). Nothing is assumed about the noise, which may differ from context to
-context, nor about the number of pairs that a row sits in. A context tells something only if it holds two values, two
-labels and a repeated row.
+Three tests deal the labels of each context to its rows at random, and differ in what they see: ``deals`` a difference
+in any direction, where rows repeat; ``directions`` one that has the same direction in many contexts; ``strata`` one
+that has the same direction where another feature has the same value, which finds interactions without repeated rows.
+The smallest of their p-values is multiplied by how many there are (Bonferroni), so the combination is valid whatever
+they share.
 """
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from analogical._types import Bools, Ints
-from analogical.counting.contexts import Contexts, Parts, differs_from_last
+from analogical._types import Bools, CodedRows, Floats
+from analogical.scoring.strata import strata_p_value
+from analogical.scoring.summaries import FeatureSummary
 
-__all__ = ["DealMoments", "pearson_tail"]
+__all__ = ["adjust_for_features", "combine", "feature_p_values"]
 
-EXACT_IN_FLOATS = 5_000
-"""Up to this many rows in a context its three moments are summed in floats, above in whole numbers."""
-ROUNDING = 1e-7
-"""A variance below this is the rounding error of a sum of floats."""
+STRATA_WORK = 40_000_000
+"""The test that pools contexts is run if rows times features squared stay below this."""
 
 
-@dataclass(frozen=True)
-class DealMoments:
-    """The statistic of a feature less its mean over all deals, and its second and third central moments.
+def feature_p_values(rows: CodedRows, summaries: Sequence[FeatureSummary | None]) -> Floats:
+    """One p-value per feature; NaN for features without pairs, and where no context holds two labels."""
+    label_sizes = np.bincount(rows.labels, rows.weights, minlength=rows.n_labels).astype(np.int64)
+    is_small = len(rows.codes) * rows.n_features**2 <= STRATA_WORK
+    found = np.full(rows.n_features, np.nan)
+    for i, summary in enumerate(summaries):
+        if summary is not None:
+            p_values = list(summary.p_values())
+            if is_small and not math.isnan(p_values[1]):
+                p_values.append(strata_p_value(rows, i, label_sizes))
+            found[i] = combine(p_values)
+    return found
 
-    All three add over contexts, because each context deals its labels by itself.
+
+def combine(p_values: Iterable[float]) -> float:
+    """The smallest p-value times their number; unknown ones (NaN) do not count, NaN if all are unknown."""
+    known = [p for p in p_values if not math.isnan(p)]
+    return min(1.0, len(known) * min(known)) if known else math.nan
+
+
+def adjust_for_features(p_values: Floats) -> Floats:
+    """Benjamini and Hochberg's adjusted p-values; unknown ones stay unknown and do not count.
+
+    Textbook: the k-th smallest of n is multiplied by n / k, and then no one is larger than a later one.
+
+    Examples
+    --------
+    >>> adjust_for_features(np.array([0.01, np.nan, 0.04, 0.03])).tolist()
+    [0.03, nan, 0.04, 0.04]
     """
-
-    deviation: float
-    variance: float
-    third: float
-
-    def __add__(self, other: "DealMoments") -> "DealMoments":
-        return DealMoments(self.deviation + other.deviation, self.variance + other.variance, self.third + other.third)
-
-    @classmethod
-    def of(cls, contexts: Contexts) -> "DealMoments":
-        """Moments of the contexts of a feature."""
-        values, labels = contexts.value_parts, contexts.label_parts
-        n_contexts = len(contexts)
-        n_values, n_labels = (np.bincount(parts.owner, minlength=n_contexts) for parts in (values, labels))
-        n_rows = contexts.n_rows
-        tells = (n_values > 1) & (n_values < n_rows) & (n_labels > 1) & (n_labels < n_rows)
-        told = tells[contexts.owner]
-        sizes, value_sizes = contexts.sizes[told], contexts.value_sizes[told]
-        times = contexts.times[contexts.owner[told]]
-        found = cls(float((times * (sizes * (sizes - 1) / (2 * value_sizes))).sum()), 0.0, 0.0)
-        large = n_rows > EXACT_IN_FLOATS
-        for some, kind in ((tells & ~large, np.float64), (tells & large, np.object_)):
-            if some.any():
-                found = found + _moments(
-                    n_rows[some].astype(kind),
-                    _Shapes.of(values, some, kind, shared=True),
-                    _Shapes.of(labels, some, kind),
-                    contexts.times[some],
-                )
-        return found
-
-    def p_value(self) -> float:
-        """Probability of a statistic at least this large if the feature had no effect; NaN if no context tells."""
-        if self.variance <= ROUNDING:
-            return math.nan
-        return pearson_tail(self.deviation / math.sqrt(self.variance), self.third / self.variance**1.5)
-
-
-def pearson_tail(z: float, skewness: float) -> float:
-    """Chance of at least z under the distribution of type III with mean 0, variance 1 and this skewness."""
-    from scipy.special import gammainc, gammaincc, ndtr
-
-    if abs(skewness) < 1e-4:
-        return float(ndtr(-z))
-    shape = 4 / skewness**2
-    if skewness > 0:
-        return float(gammaincc(shape, max(shape + z * math.sqrt(shape), 0.0)))
-    return float(gammainc(shape, max(shape - z * math.sqrt(shape), 0.0)))
-
-
-@dataclass(frozen=True)
-class _Shapes:
-    """Ways to place up to three pairs of rows, in order, so that both rows of each lie in one part of a context.
-
-    A placement counts with the product of the weights of its pairs; the names say how the pairs meet. Two ordered pairs
-    of rows can be the same two rows, share one row, or share none; three pairs can be the same two rows, lie on three
-    rows (a triangle, or two pairs of a path of which one counts twice), on four rows that hang together, on two rows
-    that count twice and two others, on three rows that hang together and two others, or on six rows. Each sum below is
-    one of these: with n(k) = n (n - 1) ... (n - k + 1) ordered choices of k rows within a part of n rows, pairs that
-    must lie in the same part give a sum of n(k) w^j, and pairs that lie in any two parts give the product of their
-    sums,
-    less the choices that used a row twice.
-    """
-
-    pair: NDArray[Any]
-    pair_twice: NDArray[Any]
-    pair_thrice: NDArray[Any]
-    path: NDArray[Any]
-    """Two pairs with a row in common."""
-    path_thrice: NDArray[Any]
-    """Three pairs on three rows: a triangle, or a path with one of its pairs twice."""
-    star: NDArray[Any]
-    """Three pairs that hold together four rows: a star or a path."""
-    apart: NDArray[Any]
-    apart_thrice: NDArray[Any]
-    """Two pairs apart, the first of them twice."""
-    path_and_pair: NDArray[Any]
-    all_apart: NDArray[Any]
-
-    @classmethod
-    def of(cls, parts: Parts, some: Bools, kind: Any, *, shared: bool = False) -> "_Shapes":
-        """The shapes found in the parts of some contexts.
-
-        With ``shared``, a pair of rows counts one over the size of its part, instead of one.
-        """
-        mine = some[parts.owner]
-        starts = np.flatnonzero(differs_from_last(parts.owner[mine]))
-        n1 = parts.sizes[mine].astype(kind)
-        n2 = n1 * (n1 - 1)
-        n3 = n2 * (n1 - 2)
-        n4 = n3 * (n1 - 3)
-        n5 = n4 * (n1 - 4)
-        w = _ratio(n1**0, n1 if shared else n1**0)
-
-        def total(terms: NDArray[Any]) -> NDArray[Any]:
-            sums: NDArray[Any] = np.add.reduceat(terms, starts)
-            return sums
-
-        x = n2 * w
-        two, two2, x2 = total(x), total(x * w), total(x**2)
-        path2, four2 = total(n3 * w**2), total(n4 * w**2)
-        four3 = total(n4 * w**3)
-        return cls(
-            pair=two,
-            pair_twice=two2,
-            pair_thrice=total(x * w**2),
-            path=path2,
-            path_thrice=total(n3 * w**3),
-            star=four3,
-            apart=two**2 - x2 + four2,
-            apart_thrice=two2 * two - total(x**2 * w) + four3,
-            path_and_pair=path2 * two - total(n3 * w**2 * x) + total(n5 * w**3),
-            all_apart=two**3
-            - 3 * two * x2
-            + 2 * total(x**3)
-            + 3 * (four2 * two - total(n4 * w**2 * x))
-            + total(n5 * (n1 - 5) * w**3),
-        )
-
-
-def _moments(n: NDArray[Any], values: _Shapes, labels: _Shapes, times: Ints) -> DealMoments:
-    """Less the mean, variance and third central moment of the coincidences of contexts of n rows, each so many times.
-
-    A coincidence is a pair of rows with the same value and the same label, when labels are dealt at random. The
-    powers of their number are sums over two or three pairs of rows; the chance of each way in which
-    these meet is one for the values times one for the labels.
-    """
-    n2 = n * (n - 1)
-    n3 = n2 * (n - 2)
-    n4 = n3 * (n - 3)
-    n5 = n4 * (n - 4)
-    mean = _ratio(values.pair * labels.pair, 2 * n2)
-    square = (
-        _ratio(values.pair_twice * labels.pair_twice, 2 * n2)
-        + _ratio(values.path * labels.path, n3)
-        + _ratio(values.apart * labels.apart, 4 * n4)
-    )
-    cube = (
-        _ratio(values.pair_thrice * labels.pair_thrice, 2 * n2)
-        + 4 * _ratio(values.path_thrice * labels.path_thrice, n3)
-        + 3 * _ratio(values.apart_thrice * labels.apart_thrice, 4 * n4)
-        + 4 * _ratio(values.star * labels.star, n4)
-        + 3 * _ratio(values.path_and_pair * labels.path_and_pair, 2 * n5)
-        + _ratio(values.all_apart * labels.all_apart, 8 * n5 * (n - 5))
-    )
-    return DealMoments(
-        -float((times * mean).sum()),
-        float((times * (square - mean**2)).sum()),
-        float((times * (cube - 3 * square * mean + 2 * mean**3)).sum()),
-    )
-
-
-def _ratio(numerator: NDArray[Any], denominator: NDArray[Any]) -> NDArray[Any]:
-    """The quotient, exact for whole numbers without limit; 0 where there are too few rows for the shape."""
-    if numerator.dtype == np.object_:
-        from fractions import Fraction
-
-        pairs = zip(numerator.tolist(), denominator.tolist(), strict=True)
-        return np.array([Fraction(a) / b if b else Fraction(0) for a, b in pairs], dtype=np.object_)
-    quotient: NDArray[Any] = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
-    return quotient
+    adjusted = np.full(len(p_values), np.nan)
+    known: Bools = ~np.isnan(p_values)
+    n = int(np.count_nonzero(known))
+    if not n:
+        return adjusted
+    order = np.argsort(p_values[known], kind="stable")
+    scaled = p_values[known][order] * n / np.arange(1, n + 1)
+    sorted_back = np.empty(n)
+    sorted_back[order] = np.minimum.accumulate(scaled[::-1])[::-1]
+    adjusted[known] = np.minimum(sorted_back, 1.0)
+    return adjusted

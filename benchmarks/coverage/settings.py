@@ -1,0 +1,159 @@
+"""Tables drawn from known populations; the first feature is studied, and a strength of 0 takes its effect away."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from analogical.experiments import universe
+
+Table = tuple[Any, Any]
+
+__all__ = ["CLUSTERS", "SETTINGS", "ClusterSetting", "Setting"]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A population with independent rows and two classes."""
+
+    name: str
+    n_rows: int
+    n_values: tuple[int, ...]
+    """Values of each feature; the first one is studied."""
+    draw: Callable[[Any, int, float], Table]
+    """Generator of random numbers, number of rows and strength of the first feature to rows and labels."""
+    idle: tuple[int, ...] = ()
+    """Features that do nothing, whatever the strength; with them the strength is never 0."""
+    n_tables: int = 400
+
+
+@dataclass(frozen=True)
+class ClusterSetting:
+    """A population of units with several rows each; the first feature is fixed within a unit, the second is not."""
+
+    name: str
+    n_units: int
+    sizes: tuple[int, int]
+    """Fewest and most rows of a unit."""
+    strength: float
+    """How much more often the second value of the first feature has the label."""
+    n_values: tuple[int, ...] = field(default=(2, 3))
+
+    def draw(self, rng: Any) -> tuple[Any, Any, Any]:
+        """Rows, labels and units; a unit changes the chance of the label by up to 40 points either way."""
+        size = rng.integers(self.sizes[0], self.sizes[1] + 1, size=self.n_units)
+        unit = np.repeat(np.arange(self.n_units), size)
+        own = rng.uniform(-0.4, 0.4, size=self.n_units)
+        second = rng.integers(0, 2, size=self.n_units)
+        X = np.column_stack([second[unit], rng.integers(0, 3, size=len(unit))])
+        chance = 0.5 + own[unit] + self.strength * (X[:, 0] - 0.5)
+        return X, _yes(rng, np.clip(chance, 0, 1)), unit
+
+
+def _yes(rng: Any, chance: Any) -> Any:
+    return (rng.random(len(chance)) < chance).astype(np.int64)
+
+
+def _independent(rng: Any, n: int, *shares: Any) -> Any:
+    """Columns drawn independently: each by the shares of its values, or by their number."""
+    return np.column_stack(
+        [rng.integers(0, s, size=n) if isinstance(s, int) else rng.choice(len(s), size=n, p=s) for s in shares]
+    )
+
+
+def _rare(share: float) -> Callable[[Any, int, float], Table]:
+    def draw(rng: Any, n: int, strength: float) -> Table:
+        X = _independent(rng, n, (1 - share, share), 4, 3)
+        return X, _yes(rng, 0.2 + 0.1 * X[:, 1] + 0.3 * strength * X[:, 0])
+
+    return draw
+
+
+def _rare_class(chance: float) -> Callable[[Any, int, float], Table]:
+    """A class of this share; the second value has it three times as often."""
+
+    def draw(rng: Any, n: int, strength: float) -> Table:
+        X = _independent(rng, n, 2, 3, 3)
+        return X, _yes(rng, chance * (1 + strength * (X[:, 0] - 0.5)))
+
+    return draw
+
+
+def _correlated(rng: Any, n: int, strength: float) -> Table:
+    second = rng.choice(4, size=n, p=(0.6, 0.25, 0.1, 0.05))
+    first = np.where(rng.random(n) < 0.7, np.minimum(second, 2), rng.choice(3, size=n, p=(0.7, 0.2, 0.1)))
+    third = np.where(rng.random(n) < 0.8, first > 0, rng.random(n) < 0.3).astype(np.int64)
+    return np.column_stack([first, second, third]), _yes(rng, 0.2 + 0.1 * second + 0.15 * strength * first)
+
+
+def _one_context(rng: Any, n: int, strength: float) -> Table:
+    X = _independent(rng, n, 2, 10)
+    return X, _yes(rng, 0.3 + 0.03 * X[:, 1] + 0.4 * strength * (X[:, 0] * (X[:, 1] == 0)))
+
+
+def _many_values(rng: Any, n: int, strength: float) -> Table:
+    X = _independent(rng, n, 20, 3, 2)
+    return X, _yes(rng, 0.25 + 0.1 * X[:, 1] + 0.015 * strength * X[:, 0])
+
+
+def _unequal(rng: Any, n: int, strength: float) -> Table:
+    """40 contexts, the largest 40 times the smallest, with different shares of the value and of the label."""
+    sizes = 1 / np.arange(1, 41)
+    context = rng.choice(40, size=n, p=sizes / sizes.sum())
+    second = (rng.random(n) < 0.2 + 0.6 * (context % 7) / 6).astype(np.int64)
+    return np.column_stack([second, context]), _yes(rng, 0.1 + 0.6 * (context % 5) / 4 + 0.2 * strength * second)
+
+
+def _many_contexts(rng: Any, n: int, strength: float) -> Table:
+    X = _independent(rng, n, 2, 300)
+    return X, _yes(rng, 0.2 + 0.4 * (X[:, 1] % 10) / 9 + 0.2 * strength * X[:, 0])
+
+
+ALL_ROWS = universe(6, 3).astype(np.int64)
+
+
+def _no_repeats(rule: Callable[[Any], Any]) -> Callable[[Any, int, float], Table]:
+    """Rows drawn without repetition, labelled by a rule on the first two features with 10 % noise."""
+
+    def draw(rng: Any, n: int, _: float) -> Table:
+        X = ALL_ROWS[rng.permutation(len(ALL_ROWS))[:n]]
+        return X, rule(X).astype(np.int64) ^ _yes(rng, np.full(n, 0.1))
+
+    return draw
+
+
+def _exclusive_or(X: Any) -> Any:
+    return (X[:, 0] != 0) ^ (X[:, 1] != 0)
+
+
+def _equal(X: Any) -> Any:
+    return X[:, 0] == X[:, 1]
+
+
+def _small(rng: Any, n: int, strength: float) -> Table:
+    X = _independent(rng, n, 2, 2, 2)
+    return X, _yes(rng, 0.25 + 0.5 * strength * X[:, 0])
+
+
+SETTINGS = (
+    Setting("rare value, .2 %", 5000, (2, 4, 3), _rare(0.002)),
+    Setting("rare value, .5 %", 5000, (2, 4, 3), _rare(0.005)),
+    Setting("rare value, 2 %", 2000, (2, 4, 3), _rare(0.02)),
+    Setting("skewed and correlated", 1500, (3, 4, 2), _correlated),
+    Setting("class of 1 %", 4000, (2, 3, 3), _rare_class(0.01)),
+    Setting("class of 5 %", 2000, (2, 3, 3), _rare_class(0.05)),
+    Setting("effect in 1 of 10 contexts", 2000, (2, 10), _one_context),
+    Setting("20 values", 2000, (20, 3, 2), _many_values),
+    Setting("unequal strata", 1000, (2, 40), _unequal),
+    Setting("20 points in 300 contexts", 600, (2, 300), _many_contexts),
+    Setting("no repeated row, xor of 2 of 6", 400, (3,) * 6, _no_repeats(_exclusive_or), (2, 3, 4, 5), 300),
+    Setting("no repeated row, 2 of 6 equal", 400, (3,) * 6, _no_repeats(_equal), (2, 3, 4, 5), 300),
+    Setting("24 rows", 24, (2, 2, 2), _small),
+)
+CLUSTERS = (
+    ClusterSetting("2 rows per unit", 300, (2, 2), 0.0),
+    ClusterSetting("2 to 10 rows per unit", 300, (2, 10), 0.0),
+    ClusterSetting("10 rows per unit", 300, (10, 10), 0.0),
+    ClusterSetting("2 to 10 rows per unit, effect of 25 points", 300, (2, 10), 0.25),
+)
