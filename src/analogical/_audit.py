@@ -21,7 +21,13 @@ from analogical.engines.memory import MemoryEngine
 from analogical.errors import InputError
 from analogical.scoring.clusters import N_DRAWS, cluster_profile, draw_one_of_each
 from analogical.scoring.deals import DealMoments
-from analogical.scoring.differences import compared_with, holm, measure_difference, split_two_values
+from analogical.scoring.differences import (
+    PairedDifference,
+    compared_with,
+    holm,
+    measure_difference,
+    split_two_values,
+)
 from analogical.scoring.intervals import flip_rate, share_interval
 
 __all__ = ["Audit", "Difference", "Finding", "Obstacle", "audit"]
@@ -36,42 +42,16 @@ Finding = Literal["no-pairs", "too-few-pairs", "unclear", "mixed", "direction"]
 no direction is significant; none is, but the values differ in some contexts; or some direction is significant."""
 
 
-@dataclass(frozen=True)
-class Difference:
+@dataclass(frozen=True, kw_only=True)
+class Difference(PairedDifference):
     """How much more often one value has a label than another, in pairs that are equal but for that."""
 
     values: tuple[Any, Any]
     """The reference, and the value that is compared with it."""
     label: Any
     """The label that is followed."""
-    pairs: int
-    changed: int
-    """Pairs whose labels differ, in whatever way."""
-    gained: int
-    """Pairs in which the second value has the label and the first one has not."""
-    lost: int
-    """Pairs in which the first value has the label and the second one has not."""
-    difference: float
-    """The Mantel-Haenszel difference: how much more often the second value has the label, all else equal; -1 to 1."""
-    difference_low: float
-    difference_high: float
-    odds_ratio: float
-    """The pooled odds ratio (Mantel-Haenszel) of the second value against the first; NaN or infinite if undefined."""
-    odds_low: float
-    odds_high: float
-    p_value: float
-    """Exact Cochran-Mantel-Haenszel test: probability of a deviation at least this large, in either direction, if
-    the feature had no effect."""
     p_adjusted: float
-    """The same after Holm's correction for all differences of the audit."""
-    smallest_p: float
-    """The smallest p-value that these rows could have given, whatever their labels did."""
-    p_homogeneity: float
-    """Breslow and Day's test that the odds ratio is the same in all contexts; NaN if it cannot be told."""
-    pair_difference: float
-    """(gained - lost) / pairs: the mean over all pairs, in which large contexts weigh more."""
-    pair_low: float
-    pair_high: float
+    """``p_value`` after Holm's correction for all differences of the audit."""
     crude: float
     """The difference between all rows of the two values, before like is compared with like."""
 
@@ -489,8 +469,15 @@ def _differences(
         for label in followed:
             measured = measure_difference(rows, label, confidence)
             crude = float(shares[other, label] - shares[reference, label])
-            two = (values[reference], values[other])
-            found.append(Difference(two, table.classes[label], **vars(measured), p_adjusted=1.0, crude=crude))
+            found.append(
+                Difference(
+                    **vars(measured),
+                    values=(values[reference], values[other]),
+                    label=table.classes[label],
+                    p_adjusted=1.0,
+                    crude=crude,
+                )
+            )
     return _adjusted(found), len(met) * len(followed)
 
 

@@ -1,6 +1,7 @@
 """What all results can do: text, HTML, a dataframe, plain types, and one entry by its name."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -14,19 +15,23 @@ from analogical.errors import InputError
 __all__ = ["Result", "entry_at", "json_ready"]
 
 
-class Result:
+class Result(ABC):
     """A result: small, frozen data. Its words live in ``analogical.presenting``."""
 
     backend: str | None
     """Name of the dataframe library that the table came in, for ``to_frame``."""
 
+    @abstractmethod
     def records(self) -> list[dict[str, Any]]:
         """The entries of the result as plain dictionaries, in the order in which they are shown."""
-        raise NotImplementedError
 
+    @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Everything in plain Python types, ready for JSON; unknown numbers are None."""
-        raise NotImplementedError
+
+    @abstractmethod
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns of ``to_frame``, also where there is no entry."""
 
     def to_frame(self, backend: str | None = None) -> Any:
         """One row per entry, in the dataframe library that the table came in.
@@ -39,10 +44,6 @@ class Result:
         from analogical.presenting.frames import frame_of_records
 
         return frame_of_records(self.records(), self.columns(), backend or self.backend or "pandas")
-
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns of ``to_frame``, also where there is no entry."""
-        raise NotImplementedError
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter(self.records())

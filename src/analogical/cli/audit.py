@@ -18,7 +18,7 @@ from analogical.cli.options import (
     Weights,
 )
 from analogical.cli.reading import read_source, refuse_role
-from analogical.cli.writing import show_result, write_json
+from analogical.cli.writing import write_result
 
 __all__ = ["audit"]
 
@@ -75,7 +75,4 @@ def audit(
     result = library.audit(
         *source.data, feature, **source.grouped, reference=reference, confidence=confidence, limit=limit
     )
-    if as_json:
-        write_json(result.to_dict(), source)
-    else:
-        show_result(result, source)
+    write_result(result, source, as_json=as_json)

@@ -18,7 +18,7 @@ from analogical.cli.options import (
     refuse_two_formats,
 )
 from analogical.cli.reading import Source, read_source
-from analogical.cli.writing import show_result, write_json, write_records
+from analogical.cli.writing import write_result
 from analogical.errors import InputError
 from analogical.presenting.views import view_of
 from analogical.rivals import MAX_ROWS, METHODS, choose_methods
@@ -88,12 +88,7 @@ def compare(
     notes = _missing() if methods is None else ()
     if plot is not None:
         _draw(found, source, plot)
-    if as_json:
-        write_json(found.to_dict(), source)
-    elif as_csv:
-        write_records(found, (*source.notes, *notes))
-    else:
-        show_result(found, source, notes=notes)
+    write_result(found, source, as_json=as_json, as_csv=as_csv, notes=notes)
 
 
 def _missing() -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from analogical.cli.options import (
     refuse_two_formats,
 )
 from analogical.cli.reading import read_source
-from analogical.cli.writing import show_result, write_json, write_records
+from analogical.cli.writing import write_result
 
 __all__ = ["redundancies"]
 
@@ -55,9 +55,4 @@ def redundancies(
         header=header,
     )
     found = library.redundancies(source.frame.drop(source.label), **source.options, max_determinants=max_determinants)
-    if as_json:
-        write_json(found.to_dict(), source)
-    elif as_csv:
-        write_records(found, source.notes)
-    else:
-        show_result(found, source)
+    write_result(found, source, as_json=as_json, as_csv=as_csv)

@@ -14,7 +14,7 @@ from analogical.presenting.words import shown
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["show_result", "show_table", "write_csv", "write_json", "write_records"]
+__all__ = ["show_result", "show_table", "write_csv", "write_json", "write_records", "write_result"]
 
 STYLES: dict[Tone, str] = {"plain": "", "strong": "bold", "good": "green", "warning": "yellow", "muted": "dim"}
 BAR_WIDTH = 6
@@ -133,6 +133,18 @@ def _console() -> "Console":
     from rich.console import Console
 
     return Console(highlight=False)
+
+
+def write_result(
+    result: Result, source: Source, *, as_json: bool, as_csv: bool = False, notes: tuple[str, ...] = ()
+) -> None:
+    """A result in the format that was asked for."""
+    if as_json:
+        write_json(result.to_dict(), source)
+    elif as_csv:
+        write_records(result, (*source.notes, *notes))
+    else:
+        show_result(result, source, notes=notes)
 
 
 def write_json(content: dict[str, Any], source: Source) -> None:

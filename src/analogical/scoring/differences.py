@@ -39,25 +39,34 @@ NEGLIGIBLE = 46.0
 """Outcomes of a context that are e^46 (about 10^20) times less likely than its likeliest one are left out."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PairedDifference:
     """The difference between two values for one label."""
 
     pairs: int
     changed: int
+    """Pairs whose labels differ, in whatever way."""
     gained: int
+    """Pairs in which the second value has the label and the first one has not."""
     lost: int
+    """Pairs in which the first value has the label and the second one has not."""
     difference: float
+    """The Mantel-Haenszel difference: how much more often the second value has the label, all else equal; -1 to 1."""
     difference_low: float
     difference_high: float
     odds_ratio: float
+    """The pooled odds ratio (Mantel-Haenszel) of the second value against the first; NaN or infinite if undefined."""
     odds_low: float
     odds_high: float
     p_value: float
+    """Exact Cochran-Mantel-Haenszel test: probability of a deviation at least this large, in either direction, if
+    the feature had no effect."""
     smallest_p: float
     """The smallest p-value that these rows could have given, whatever their labels did."""
     p_homogeneity: float
+    """Breslow and Day's test that the odds ratio is the same in all contexts; NaN if it cannot be told."""
     pair_difference: float
+    """(gained - lost) / pairs: the mean over all pairs, in which large contexts weigh more."""
     pair_low: float
     pair_high: float
 
