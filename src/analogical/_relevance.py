@@ -3,7 +3,6 @@
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass, replace
-from statistics import NormalDist
 from typing import Any, Literal
 
 import numpy as np
@@ -27,15 +26,15 @@ from analogical.engines.base import Engine
 from analogical.engines.memory import MemoryEngine
 from analogical.errors import InputError
 from analogical.scoring.attribution import ATTRIBUTIONS, AttributionMethod
-from analogical.scoring.clusters import cluster_profile, resample_clusters
 from analogical.scoring.dependencies import find_determinants
 from analogical.scoring.index import PaperStatus, Scores, rank_features, score_pairs
-from analogical.scoring.intervals import bootstrap_rows, flip_rate, share_interval
+from analogical.scoring.inference import infer, infer_from_groups
+from analogical.scoring.intervals import bootstrap_rows, flip_rate
 from analogical.scoring.noise import Basis
 from analogical.scoring.radius import Radius, RadiusReason
 from analogical.scoring.relaxed import ACTIVE
 from analogical.scoring.score import FeatureScores, Scoring
-from analogical.scoring.significance import adjust_for_features, feature_p_values
+from analogical.scoring.significance import adjust_for_features
 from analogical.scoring.status import Status, decide_status
 from analogical.scoring.summaries import MAX_COVERED, FeatureSummary, summarise_contexts
 
@@ -500,8 +499,11 @@ def relevance_of(
         noise=_noise(sums, confidence, duplicates),
     )
     if confidence is not None:
-        # Rows counted once are not independent draws any more, so they cannot be tested against noise.
-        result = _with_inference(result, table, engine, rows, sums, score, test=duplicates == "count", seed=seed)
+        if table.groups is not None:
+            found = infer_from_groups(engine, rows, table.groups, sums, score, confidence, seed=seed)
+        else:  # rows counted once are not independent draws any more, so they cannot be tested against noise
+            found = infer(rows, sums, score, confidence, test=duplicates == "count", seed=seed)
+        result = replace(result, **vars(found))
     result = replace(result, status=_status(result))
     if bootstrap is not None and confidence is not None:
         weights = rows.weights_or_ones()
@@ -602,82 +604,6 @@ def _noise(sums: ContextSums[FeatureSummary], confidence: float | None, duplicat
         if duplicates == "once"
         else NoiseFloor(*flip_rate(sums.repeats, sums.counts.n_rows, confidence))
     )
-
-
-def _with_inference(
-    result: Relevance,
-    table: EncodedTable,
-    engine: Engine,
-    rows: CodedRows,
-    sums: ContextSums[FeatureSummary],
-    score: FeatureScores,
-    *,
-    test: bool,
-    seed: int | None,
-) -> Relevance:
-    """The result with standard errors, intervals and p-values."""
-    confidence = result.settings.confidence
-    if confidence is None:
-        return result
-    n_rows, n = sums.counts.n_rows, len(result.names)
-    std_error, low, high, effect_low, effect_high, p_value = (np.full(n, np.nan) for _ in range(6))
-    for i, summary in enumerate(sums.summaries):
-        if summary is None:
-            continue
-        if table.groups is None:
-            std_error[i], low[i], high[i] = share_interval(summary.profile, n_rows, confidence)
-            effect_low[i], effect_high[i] = summary.effect.interval(n_rows, confidence)
-        else:
-            profile = cluster_profile(rows, i, table.groups)
-            totals = int(result.pairs[i]), int(result.changed[i])
-            n_groups = int(table.groups.max()) + 1
-            std_error[i], low[i], high[i] = share_interval(profile, n_groups, confidence, totals=totals)
-    if table.groups is not None:
-        drawn = resample_clusters(engine, rows, table.groups, confidence, seed)
-        is_effect = np.array([basis == "effect" for basis in result.score_basis])
-        result = replace(
-            result,
-            effect=drawn.effect,
-            noise_rate=drawn.noise_rate,
-            effect_pairs=drawn.effect_pairs,
-            score=np.where(is_effect & ~np.isnan(drawn.effect), drawn.effect, result.score),
-        )
-        effect_low, effect_high, p_value = drawn.effect_low, drawn.effect_high, drawn.p_value
-    elif test and result.settings.radius == 1:
-        p_value = feature_p_values(rows, sums.summaries)
-    result = replace(
-        result,
-        ari_std_error=std_error,
-        ari_low=low,
-        ari_high=high,
-        effect_low=effect_low,
-        effect_high=effect_high,
-        p_value=p_value,
-    )
-    result = _with_score_interval(result, score, confidence, test=test and table.groups is None, seed=seed)
-    return replace(result, p_adjusted=adjust_for_features(result.known_p_values()))
-
-
-def _known(numbers: Floats | None) -> Floats:
-    return np.zeros(0) if numbers is None else numbers
-
-
-def _with_score_interval(
-    result: Relevance, score: FeatureScores, confidence: float, *, test: bool, seed: int | None
-) -> Relevance:
-    """Intervals of the score: those of what it is; beyond distance 1 with p-values against shuffled labels."""
-    if score.fit is not None:
-        quantile = NormalDist().inv_cdf((1 + confidence) / 2)
-        std_error, low, high = score.fit.interval(quantile)
-        result = replace(result, score_std_error=std_error, score_low=low, score_high=high)
-        return replace(result, p_value=score.fit.p_values(seed)) if test else result
-    score_low, score_high = (np.full(len(result.names), np.nan) for _ in range(2))
-    for i, basis in enumerate(result.score_basis):
-        if basis == "effect":
-            score_low[i], score_high[i] = _known(result.effect_low)[i], _known(result.effect_high)[i]
-        elif basis == "index":
-            score_low[i], score_high[i] = _known(result.ari_low)[i], _known(result.ari_high)[i]
-    return replace(result, score_low=score_low, score_high=score_high)
 
 
 def _status(result: Relevance) -> tuple[Status, ...]:
