@@ -5,13 +5,14 @@ import math
 import numpy as np
 import pytest
 from conftest import coded
+from scipy.stats import gamma
 
 from analogical import relevance
 from analogical._types import CodedRows
 from analogical.counting.neighbours import count_neighbours
 from analogical.scoring import relaxed
 from analogical.scoring.attribution import Attribution, fit_noisy_or
-from analogical.scoring.relaxed import RelaxedFit, _units, sandwich_interval, shuffled_p_values
+from analogical.scoring.relaxed import RelaxedFit, _units, gamma_tail, sandwich_interval, shuffled_p_values
 
 WEIGHT = np.append([0.0, 1.0], 0.5 ** np.arange(1, 6))
 NORMAL_95 = 1.959963984540054
@@ -156,3 +157,13 @@ def test_identical_rows_with_the_same_label_are_shuffled_as_one():
     assert unit_of_row[0] == unit_of_row[2]
     assert len(set(unit_of_row.tolist())) == 3
     assert labels[unit_of_row].tolist() == [0, 1, 0, 1]
+
+
+def test_the_tail_is_that_of_a_gamma_distribution_with_the_moments_of_the_scores_above_0():
+    null = np.array([0.0, 0.0, 0.1, 0.2, 0.3])
+    expected = 4 / 6 * gamma.sf([0.1, 0.5], a=0.2**2 / 0.01, scale=0.01 / 0.2)
+    assert gamma_tail(np.array([0.1, 0.5, np.nan]), null, 1.0)[:2] == pytest.approx(expected)
+    wider = 4 / 6 * gamma.sf(0.5, a=0.2**2 / 0.03, scale=0.03 / 0.2)
+    assert gamma_tail(np.array([0.5]), null, 3.0)[0] == pytest.approx(wider)
+    assert np.isnan(gamma_tail(np.array([np.nan]), null, 1.0)[0])
+    assert gamma_tail(np.array([0.5]), np.array([0.0, 0.0, 0.3]), 1.0)[0] == 0.5

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analogical._types import Bools, CodedRows, Codes, Floats, Positions
+from analogical._types import CodedRows, Codes, Floats, Positions
 from analogical.counting.groups import number_groups
 from analogical.counting.neighbours import CHUNK, Neighbours
 from analogical.scoring.attribution import RARE, Attribution, fit_noisy_or
 
-__all__ = ["ACTIVE", "RelaxedFit", "sandwich_interval", "shuffled_p_values"]
+__all__ = ["ACTIVE", "RelaxedFit", "gamma_tail", "sandwich_interval", "shuffled_p_values"]
 
 N_SHUFFLES = 5
 """Times that labels are shuffled; the scores of all features together show what noise alone gives."""
@@ -109,8 +109,6 @@ def shuffled_p_values(found: Neighbours, fit: Attribution, weight: Floats, leak:
     distribution with their mean and variance, over all features and shuffles, give the tail; where the table has
     fewer changes than the shuffled ones, they vary more, and the variance is taken as much larger.
     """
-    from scipy.special import gammaincc
-
     rng = np.random.default_rng(seed)
     # Fewer pairs make scores of shuffled labels vary more, so the p-values err on the safe side.
     some = found.thinned(MAX_SHUFFLED, seed)
@@ -119,19 +117,27 @@ def shuffled_p_values(found: Neighbours, fit: Attribution, weight: Floats, leak:
     changes = float(np.mean([_share_changed(table, weight) for table in shuffled]))
     own_changes = _share_changed(found, weight)
     null = np.concatenate([fit_noisy_or(table, weight, leak).score for table in shuffled]) / max(changes, 1e-12)
-    null = null[~np.isnan(null)]
-    score = fit.score / max(own_changes, 1e-12)
-    known: Bools = ~np.isnan(score)
-    p_value = np.full(len(score), np.nan)
+    inflation = max(1.0, changes / max(own_changes, 1e-12))
+    p_value = gamma_tail(fit.score / max(own_changes, 1e-12), null[~np.isnan(null)], inflation)
+    with np.errstate(invalid="ignore"):
+        return np.where(fit.score <= ACTIVE, 1.0, p_value)
+
+
+def gamma_tail(scores: Floats, null: Floats, inflation: float) -> Floats:
+    """Probability that noise gives at least each score, from scores that noise gave; NaN stays NaN.
+
+    The share of the latter above 0, times the tail of a gamma distribution with their mean and, ``inflation`` times,
+    their variance.
+    """
+    from scipy.special import gammaincc
+
     positive = null[null > ACTIVE]
     share = (len(positive) + 1) / (len(null) + 1)
     if len(positive) < 2 or positive.var() == 0:
-        p_value[known] = np.where(fit.score[known] > ACTIVE, share, 1.0)
-        return p_value
-    mean, variance = float(positive.mean()), float(positive.var(ddof=1)) * max(1.0, changes / max(own_changes, 1e-12))
-    tail = share * gammaincc(mean**2 / variance, np.maximum(score[known], 0) * mean / variance)
-    p_value[known] = np.where(fit.score[known] > ACTIVE, np.minimum(tail, 1.0), 1.0)
-    return p_value
+        return np.where(np.isnan(scores), np.nan, share)
+    mean, variance = float(positive.mean()), float(positive.var(ddof=1)) * inflation
+    tail = share * gammaincc(mean**2 / variance, np.maximum(scores, 0.0) * mean / variance)
+    return np.minimum(np.asarray(tail, np.float64), 1.0)
 
 
 def _units(rows: CodedRows) -> tuple[Codes, Positions]:
