@@ -5,6 +5,7 @@
 
 A console block holds one command, ``$ analogical ...``, and its output at 80 columns. A table between
 ``<!-- from FILE -->`` and ``<!-- end -->`` is the one between ``<!-- table -->`` and ``<!-- end -->`` in that file.
+The table between ``<!-- kinds of columns -->`` and ``<!-- end -->`` is made by column_kinds.py.
 The lines between ``<!-- summary of FILE -->`` and ``<!-- end -->`` are the points at the top of that file.
 Tests run the check, so no page shows output that the program does not print, or a figure that was not recorded.
 """
@@ -20,6 +21,7 @@ BLOCK = re.compile(r"^```console\n\$ (?P<command>analogical .*)\n(?P<output>(?:.
 
 TABLE = re.compile(r"<!-- from (?P<file>\S+) -->\n(?:.*\n)*?<!-- end -->")
 SUMMARY = re.compile(r"<!-- summary of (?P<file>\S+) -->\n(?:.*\n)*?<!-- end -->")
+KINDS = re.compile(r"<!-- kinds of columns -->\n(?:.*\n)*?<!-- end -->")
 RECORDED = re.compile(r"<!-- table -->\n(?P<table>(?:.*\n)*?)<!-- end -->")
 
 
@@ -34,10 +36,16 @@ def run(command: str) -> str:
         "PYTHONIOENCODING": "utf-8",
     }
     done = subprocess.run(
-        command, shell=True, cwd=ROOT, env=environment, capture_output=True, encoding="utf-8", check=False
+        command,
+        shell=True,
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        check=False,
     )
-    text = done.stdout + done.stderr
-    return "".join(f"{line.rstrip()}\n" for line in text.splitlines()).strip("\n") + "\n"
+    return "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines()).strip("\n") + "\n"
 
 
 def recorded(file: str) -> str:
@@ -58,6 +66,10 @@ def refreshed(page: str) -> str:
     """The page with every console block run again and every recorded table copied anew."""
     page = BLOCK.sub(lambda block: f"```console\n$ {block['command']}\n{run(block['command'])}```", page)
     page = SUMMARY.sub(lambda s: f"<!-- summary of {s['file']} -->\n{summarised(s['file'])}<!-- end -->", page)
+    if KINDS.search(page):
+        from column_kinds import table
+
+        page = KINDS.sub(lambda _: f"<!-- kinds of columns -->\n{table()}<!-- end -->", page)
     return TABLE.sub(lambda t: f"<!-- from {t['file']} -->\n{recorded(t['file'])}<!-- end -->", page)
 
 

@@ -3,6 +3,7 @@
 Read it against the paper: a pair for feature i is two rows that differ on i and agree everywhere else.
 """
 
+from fractions import Fraction
 from itertools import combinations, permutations, product
 
 
@@ -321,3 +322,109 @@ def naive_cluster_profile(rows, labels, feature, groups):
         touching = [(r, s) for r, s in naive_pairs(rows, labels, feature) if group in (groups[r], groups[s])]
         found.append((len(touching), sum(labels[r] != labels[s] for r, s in touching)))
     return found
+
+
+# ---------------------------------------------------------------- from cells to categories
+
+
+def naive_quantile_edges(cells, n_bins, weights=None):
+    """Where quantile bins begin, but the first; equal cells stay together, and heavy values are bins of their own."""
+    size = {}
+    for cell, weight in zip(cells, [1] * len(cells) if weights is None else weights, strict=True):
+        size[cell] = size.get(cell, 0) + weight
+    ordered = sorted(size)
+    alone = set()
+    while True:
+        rest, left = sum(size[v] for v in ordered if v not in alone), n_bins - len(alone)
+        heavy = [v for v in ordered if v not in alone and size[v] * left >= rest] if left > 0 else []
+        if not heavy:
+            break
+        alone.update(heavy)
+    runs = []  # heavy values, and the others between them
+    for value in ordered:
+        if value in alone or not runs or runs[-1][-1] in alone:
+            runs.append([value])
+        else:
+            runs[-1].append(value)
+    edges = []
+    for run in runs:
+        n_parts = 1 if run[0] in alone else max(1, round(Fraction(sum(size[v] for v in run) * max(1, left), rest)))
+        edges += naive_parts(run, [size[v] for v in run], n_parts)
+    return edges[1:]
+
+
+def naive_parts(values, sizes, n_parts):
+    """First values of about equally large parts: each part ends where what is left would be divided most evenly."""
+    firsts, start = [values[0]], 0
+    for left in range(n_parts, 1, -1):
+        goal = sum(sizes[:start]) + Fraction(sum(sizes[start:]), left)
+        stop = min(range(start + 1, len(values) + 1), key=lambda end: (abs(sum(sizes[:end]) - goal), -end))
+        if stop == len(values):
+            break
+        firsts.append(values[stop])
+        start = stop
+    return firsts
+
+
+def naive_bin(cell, edges):
+    """The number of the bin that a cell falls into; None stays None."""
+    return None if cell is None else sum(edge <= cell for edge in edges)
+
+
+ID_WORDS = ("id", "ids", "uid", "uuid", "guid", "key", "index", "idx", "rownum", "identifier", "no", "nr", "num")
+
+
+def naive_is_id(name, kind, cells, weights, max_values):
+    """Whether nearly every row has another value, and it is no measurement."""
+    present = [(cell, weight) for cell, weight in zip(cells, weights, strict=True) if cell is not None]
+    values = {cell for cell, _ in present}
+    if kind == "real" or len(values) <= max_values or len(values) < 0.95 * sum(weight for _, weight in present):
+        return False
+    is_named = any(word in ID_WORDS for word in name.replace("_", " ").split())
+    return kind != "whole" or is_named or max(values) - min(values) < 2 * len(values)
+
+
+def naive_treatment(columns, labels, *, missing="value", n_bins=5, max_values=20, ids="drop", weights=None):
+    """Columns (name to kind and cells) as rows of categories, and what was done; all rows must have a label.
+
+    Kinds are "category", "whole", "real" and "time". Returns names, rows, labels, weights, edges, missing cells by
+    column, and the names that were set aside.
+    """
+    weights = [1] * len(labels) if weights is None else list(weights)
+    kept = [r for r in range(len(labels)) if weights[r] and labels[r] is not None]
+    labels, weights = [labels[r] for r in kept], [weights[r] for r in kept]
+    columns = {name: (kind, [cells[r] for r in kept]) for name, (kind, cells) in columns.items()}
+    aside = [
+        name
+        for name, (kind, cells) in columns.items()
+        if ids == "drop" and naive_is_id(name, kind, cells, weights, max_values)
+    ]
+    aside = [] if len(aside) == len(columns) else aside
+    columns = {name: column for name, column in columns.items() if name not in aside}
+    n_missing = {name: sum(cell is None for cell in cells) for name, (_, cells) in columns.items()}
+    if missing == "drop":
+        full = [r for r in range(len(labels)) if all(cells[r] is not None for _, cells in columns.values())]
+        labels, weights = [labels[r] for r in full], [weights[r] for r in full]
+        columns = {name: (kind, [cells[r] for r in full]) for name, (kind, cells) in columns.items()}
+        n_missing = dict.fromkeys(columns, 0)
+    edges, coded = {}, {}
+    for name, (kind, cells) in columns.items():
+        present = [(cell, weight) for cell, weight in zip(cells, weights, strict=True) if cell is not None]
+        values = {cell for cell, _ in present}
+        is_few = len(values) <= max_values and (kind != "real" or all(cell == int(cell) for cell in values))
+        edges[name] = ()
+        if kind == "category" or is_few or len(values) <= n_bins:
+            coded[name] = cells
+            continue
+        edges[name] = tuple(naive_quantile_edges([c for c, _ in present], n_bins, [w for _, w in present]))
+        coded[name] = [naive_bin(cell, edges[name]) for cell in cells]
+    rows = [tuple(coded[name][r] for name in columns) for r in range(len(labels))]
+    return {
+        "names": tuple(columns),
+        "rows": rows,
+        "labels": labels,
+        "weights": weights,
+        "edges": tuple(edges.values()),
+        "n_missing": [n_missing[name] for name in columns],
+        "aside": tuple(aside),
+    }

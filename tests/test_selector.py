@@ -278,3 +278,107 @@ def test_groups_keep_copied_rows_from_looking_like_evidence():
     assert grouped.relevance_.settings.n_groups == 80
     assert (grouped.pvalues_ > 0.05).all()
     assert grouped.get_support().sum() == 1
+
+
+# ---------------------------------------------------------------- what people pass
+
+
+def numbers_and_gaps(n=300, seed=0):
+    """A label that follows an amount and a colour; a third of one column is missing; an id."""
+    rng = np.random.default_rng(seed)
+    amount, colour = rng.random(n), rng.choice(["red", "green", "blue"], n)
+    gaps = pd.Series(rng.choice(["u", "v"], n), dtype=object).mask(rng.random(n) < 0.3)
+    frame = pd.DataFrame({"ticket": [f"t{k}" for k in range(n)], "amount": amount, "colour": colour, "gaps": gaps})
+    return frame, np.where((amount > 0.6) ^ (colour == "red"), "yes", "no")
+
+
+def test_nan_is_allowed_and_the_tags_say_so():
+    tags = AnalogicalSelector().__sklearn_tags__()
+    assert tags.input_tags.allow_nan
+    assert tags.input_tags.sparse
+    X = np.array([[0, np.nan], [1, 0], [0, 0], [1, np.nan]] * 10)
+    selector = AnalogicalSelector(k=1).fit(X, X[:, 0])
+    assert selector.get_support(indices=True).tolist() == [0]
+    assert selector.relevance_.n_missing.tolist() == [0, 20]
+    assert selector.transform(X).shape == (40, 1)
+    with pytest.raises(InputError, match="Missing values"):
+        AnalogicalSelector(missing="error").fit(X, X[:, 0])
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("output", ["pandas", "polars"])
+def test_frames_with_numbers_gaps_and_ids(library, output):
+    X, y = numbers_and_gaps()
+    table = X if library == "pandas" else pl.from_pandas(X)
+    selector = AnalogicalSelector(k=2).set_output(transform=output).fit(table, y)
+    assert list(selector.get_feature_names_out()) == ["amount", "colour"]
+    assert selector.dropped_[0].feature == "ticket"
+    assert selector.dropped_[0].reason == "id"
+    assert np.isnan(selector.scores_[0])
+    assert selector.relevance_.names == ("amount", "colour", "gaps")
+    assert len(selector.relevance_.edges[0]) == 4
+    chosen = selector.transform(table)
+    assert list(chosen.columns) == ["amount", "colour"]
+    assert type(chosen).__module__.startswith(output)
+
+
+def test_new_parameters_are_cloned_and_reach_the_encoding():
+    X, y = numbers_and_gaps()
+    given = {"missing": "drop", "bins": {"amount": [0.6]}, "max_values": 5, "ids": "keep", "bin_label": None}
+    selector = AnalogicalSelector(k=2, **given)
+    assert {name: selector.get_params()[name] for name in given} == given
+    assert clone(selector).get_params() == selector.get_params()
+    fitted = selector.set_params(k=1).fit(X, y).relevance_
+    assert fitted.n_rows == X["gaps"].notna().sum()
+    assert fitted.edges[fitted.names.index("amount")] == (0.6,)
+    assert "ticket" in fitted.names
+    binned = AnalogicalSelector(k=1, bin_label=2).fit(X.drop(columns="ticket"), X["amount"] * 2).relevance_
+    assert len(binned.classes) == 2
+
+
+@pytest.mark.parametrize("form", ["csr_matrix", "csc_matrix", "coo_matrix", "csr_array", "csc_array", "coo_array"])
+def test_sparse_tables(form):
+    from scipy import sparse
+
+    X = np.tile(EVERY_ROW, (4, 1))
+    y = np.tile(XOR, 4)
+    dense = AnalogicalSelector(k=2).fit(X, y)
+    found = AnalogicalSelector(k=2).fit(getattr(sparse, form)(X), y)
+    assert found.get_support().tolist() == dense.get_support().tolist()
+    assert found.relevance_.pairs.tolist() == dense.relevance_.pairs.tolist()
+    assert found.transform(sparse.csr_matrix(X)).shape == (64, 2)
+
+
+def test_weights_and_groups_are_routed_through_a_pipeline():
+    from sklearn import config_context
+    from sklearn.metrics import get_scorer
+    from sklearn.model_selection import GroupKFold, cross_validate
+
+    rng = np.random.default_rng(0)
+    X = np.tile(EVERY_ROW, (6, 1))
+    y, weights, groups = np.tile(XOR, 6), rng.integers(1, 4, 96), np.repeat(np.arange(24), 4)
+    with config_context(enable_metadata_routing=True):
+        selector = AnalogicalSelector(k=2).set_fit_request(sample_weight=True, groups=True)
+        model = LogisticRegression().set_fit_request(sample_weight=False)
+        pipeline = make_pipeline(selector, OneHotEncoder(), model)
+        fitted = pipeline.fit(X, y, sample_weight=weights, groups=groups)[0].relevance_
+        assert (fitted.n_rows, fitted.settings.weighted, fitted.settings.n_groups) == (weights.sum(), True, 24)
+        scores = cross_validate(
+            pipeline,
+            X,
+            y,
+            cv=GroupKFold(3),
+            scoring=get_scorer("accuracy").set_score_request(sample_weight=False),
+            params={"sample_weight": weights, "groups": groups},
+            return_estimator=True,
+            error_score="raise",
+        )
+        assert all(estimator[0].relevance_.settings.n_groups == 16 for estimator in scores["estimator"])
+
+
+def test_a_label_in_another_order_is_aligned():
+    X, y = numbers_and_gaps()
+    label = pd.Series(y, index=X.index, name="label")
+    turned = AnalogicalSelector(k=2).fit(X, label[::-1]).relevance_
+    assert turned.changed.tolist() == AnalogicalSelector(k=2).fit(X, label).relevance_.changed.tolist()
+    assert "aligned" in {note.kind for note in turned.notes}

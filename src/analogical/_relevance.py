@@ -1,7 +1,7 @@
 """The road from a table to its relevance: encode, count, score, and say how sure."""
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
@@ -20,8 +20,10 @@ from analogical._results import Result, entry_at, json_ready
 from analogical._types import CodedRows, Floats, Ints, Note, Positions
 from analogical.counting.groups import collapse_rows
 from analogical.counting.pairs import ContextSums
+from analogical.encoding.binning import Bins
 from analogical.encoding.columns import plain
 from analogical.encoding.table import EncodedTable, encode_table
+from analogical.encoding.treatment import Ids, Missing, Treatment
 from analogical.engines.base import Engine
 from analogical.engines.memory import MemoryEngine
 from analogical.errors import InputError
@@ -68,6 +70,8 @@ class Settings:
     is_sampled: bool
     """Whether there are more pairs within the radius, of which those used are a random sample."""
     converged: bool
+    coarser: tuple[int, ...]
+    """To how many bins numbers were merged as well beyond radius 1: the score is the mean over all sets of bins."""
     confidence: float | None
     """Level of the intervals; None if there are none."""
     bootstrap: int | None
@@ -80,6 +84,10 @@ class Settings:
     """Groups of rows that depend on each other; None if all rows were taken as independent."""
     pooled_noise: float | None = None
     """Noise that stands in where that of a feature's own contexts is not known well; None if it was not needed."""
+    searched_one: bool = False
+    """Whether every feature was tried as the one that determines a feature without pairs."""
+    searched_two: bool = False
+    """Whether all twos of features were tried as those that determine one; not among very many features."""
 
 
 @dataclass(frozen=True)
@@ -139,6 +147,10 @@ class Relevance(Result):
         on less than 30 are rough.
     n_values : ndarray of int
         Values that the feature takes in the table.
+    n_missing : ndarray of int
+        Missing cells of the feature; they are a value of their own, None.
+    edges : tuple of tuples
+        For each feature that was binned, the lowest value of every bin but the first; empty for categories.
     value_pairs, value_pairs_compared : ndarray of int
         Twos of values that there are, and those that some context holds both of; -1 for features with more than 64
         values. About what was never compared nothing is known; see :meth:`never_compared`.
@@ -195,6 +207,8 @@ class Relevance(Result):
     effect_pairs: Ints
     effective_rows: Floats
     n_values: Ints
+    n_missing: Ints
+    edges: tuple[tuple[Any, ...], ...]
     value_pairs: Ints
     value_pairs_compared: Ints
     label: str
@@ -224,7 +238,7 @@ class Relevance(Result):
         return len(self.names)
 
     def __getitem__(self, name: str) -> dict[str, Any]:
-        return self._feature(entry_at(name, self.names, "feature"))
+        return self._feature_and_edges(entry_at(name, self.names, "feature"))
 
     def known_p_values(self) -> Floats:
         """The p-values, NaN for all features if none were asked for."""
@@ -280,8 +294,11 @@ class Relevance(Result):
             "noise": json_ready(self.noise),
             "notes": json_ready(self.notes),
             "settings": asdict(self.settings),
-            "features": [self._feature(i) for i in range(len(self.names))],
+            "features": [self._feature_and_edges(i) for i in range(len(self.names))],
         }
+
+    def _feature_and_edges(self, i: int) -> dict[str, Any]:
+        return {**self._feature(i), "edges": json_ready(self.edges[i])}
 
     def _feature(self, i: int | np.intp) -> dict[str, Any]:
         """One feature in plain Python types; unknown numbers are None."""
@@ -320,6 +337,7 @@ _FEATURE_NUMBERS = (
     "effect_pairs",
     "effective_rows",
     "n_values",
+    "n_missing",
     "value_pairs",
     "value_pairs_compared",
 )
@@ -334,6 +352,11 @@ def relevance(
     groups: Any = None,
     features: Any = None,
     ignore: Any = None,
+    missing: Missing = "value",
+    bins: Bins = 5,
+    max_values: int | None = 20,
+    ids: Ids = "drop",
+    bin_label: int | None = None,
     radius: Radius = "auto",
     attribution: AttributionMethod = "noisy-or",
     duplicates: Duplicates = "count",
@@ -343,7 +366,7 @@ def relevance(
     redundancies: bool = True,
     random_state: Any = 0,
     progress: bool = False,
-    feature_names: Sequence[str] | None = None,
+    feature_names: Iterable[str] | None = None,
     n_jobs: int | None = None,
 ) -> Relevance:
     """Relevance of every feature for the label: how often it alone changes the label.
@@ -354,8 +377,8 @@ def relevance(
     Parameters
     ----------
     X : dataframe, 2-d array or list of rows
-        A categorical table: pandas, polars or pyarrow; numpy of integers, booleans, strings or objects;
-        rows as lists or tuples. Values are compared for equality only, so their coding does not matter.
+        pandas, polars (lazy frames too) or pyarrow; numpy arrays; scipy sparse matrices; rows as lists or tuples.
+        Categories are compared for equality only, so their coding does not matter; numbers are binned first.
     y : array-like of shape (rows,), or name of a column
         The label, of any hashable kind and with two or more classes; or the name of a column of ``X``. A column of
         ``X`` that has the name of ``y`` and the same values is not a feature; ``notes`` says so.
@@ -369,7 +392,24 @@ def relevance(
     features : names of columns, optional
         The features; all columns but the label, the weights and the groups if not given.
     ignore : names of columns, optional
-        Columns that are not features, such as ids and time stamps; instead of ``features``.
+        Columns that are not features; instead of ``features``. Both take patterns such as ``"price_*"``.
+    missing : {"value", "drop", "error"}
+        What becomes of missing cells (None, NaN, NaT, NA): a value of their own, shown as None; their rows are left
+        out; or an error that names their columns. Rows without a label are left out. ``notes`` says what was done.
+    bins : int, "widths:K", None or dict
+        How numbers and dates become categories: so many groups of about equal size, in which equal values stay together
+        and a value that fills a group alone has it for itself; K bins of equal width; or every distinct value by
+        itself. A dictionary gives single columns one of these, or a list of edges, and ``"*"`` one to the others.
+        ``edges`` in the result says where bins begin. Numbers are floats, decimals, durations, and whole numbers of
+        dataframes with many values; booleans, strings, category columns and whole numbers of arrays and lists are
+        categories.
+    max_values : int or None
+        Whole numbers and dates with at most so many values are categories; a numeric label with more is refused.
+    ids : {"drop", "keep"}
+        Whether columns with another value in nearly every row are set aside: they leave no two rows to compare.
+        Columns named in ``features`` are kept.
+    bin_label : int, optional
+        Make so many classes of about equally many rows from a numeric label.
     radius : int or "auto"
         On how many features two rows may differ and still be compared for ``score``. 1 is the paper's index; on
         wide tables hardly any rows differ on one feature only, and ``"auto"`` looks further, near pairs weighing
@@ -441,7 +481,14 @@ def relevance(
         if level is None:
             raise InputError("bootstrap needs a level for its intervals: give confidence, such as 0.95, not None.")
     table = encode_table(
-        X, y, weights=weights, groups=groups, features=features, ignore=ignore, feature_names=feature_names
+        X,
+        y,
+        weights=weights,
+        groups=groups,
+        features=features,
+        ignore=ignore,
+        treatment=Treatment.of(missing, bins, max_values, ids, bin_label),
+        feature_names=feature_names,
     )
     return relevance_of(
         table,
@@ -502,7 +549,9 @@ def relevance_of(
         if table.groups is not None:
             found = infer_from_groups(engine, rows, table.groups, sums, score, confidence, seed=seed)
         else:  # rows counted once are not independent draws any more, so they cannot be tested against noise
-            found = infer(rows, sums, score, confidence, test=duplicates == "count", seed=seed)
+            shuffling = progress_line("shuffling labels") if progress else None
+            is_tested = duplicates == "count"
+            found = infer(rows, sums, score, confidence, test=is_tested, seed=seed, progress=shuffling)
         result = replace(result, **vars(found))
     result = replace(result, status=_status(result))
     if bootstrap is not None and confidence is not None:
@@ -511,9 +560,14 @@ def relevance_of(
         result = replace(result, score_std_error=drawn[0], score_low=drawn[1], score_high=drawn[2])
     if redundancies:
         silent = [i for i, status in enumerate(index.paper_status) if status == "no-pairs"]
-        by = find_determinants(rows, silent)
+        show = progress_line("looking for redundant features") if progress else None
+        search = find_determinants(rows, silent, progress=show)
         names = table.names
-        result = replace(result, determined_by=tuple(tuple(names[j] for j in by.get(i, ())) for i in range(len(names))))
+        result = replace(
+            result,
+            determined_by=tuple(tuple(names[j] for j in search.by.get(i, ())) for i in range(len(names))),
+            settings=replace(result.settings, searched_one=search.searched_one, searched_two=search.searched_two),
+        )
     return result
 
 
@@ -545,6 +599,8 @@ def _assemble(
         effect_pairs=np.array([0 if effect is None else effect.n_pairs for effect in effects]),
         effective_rows=np.array([0.0 if summary is None else summary.profile.n_effective for summary in summaries]),
         n_values=n_values,
+        n_missing=np.array([column.n_missing for column in table.columns]),
+        edges=tuple(column.edges for column in table.columns),
         value_pairs=n_values * (n_values - 1) // 2,
         value_pairs_compared=compared,
         label=table.label,
@@ -564,6 +620,7 @@ def _assemble(
             n_pairs_used=relaxed.n_pairs_used,
             is_sampled=relaxed.is_sampled,
             converged=relaxed.converged,
+            coarser=relaxed.coarser,
             confidence=None,
             bootstrap=None,
             redundancies=False,
@@ -638,5 +695,5 @@ def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:
     >>> SelectKBest(ari_score, k=2).fit(X, X[:, 0] ^ X[:, 2]).get_support()
     array([ True, False,  True])
     """
-    table = encode_table(X, y)
+    table = encode_table(X, y, look_for_leaks=False)
     return score_pairs(MemoryEngine(n_jobs).count_pairs(table.coded), table.n_values).score

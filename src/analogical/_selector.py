@@ -13,9 +13,11 @@ from analogical._checks import check_choice, check_number, check_whole, is_whole
 from analogical._redundancy import Dropped, name_dropped
 from analogical._relevance import Duplicates, Relevance, relevance_of
 from analogical._types import Bools, Floats, Positions
+from analogical.encoding.binning import Bins
 from analogical.encoding.choosing import unknown_column
 from analogical.encoding.frames import is_frame
 from analogical.encoding.table import EncodedTable, encode_table
+from analogical.encoding.treatment import Ids, Missing, Treatment
 from analogical.engines.memory import MemoryEngine
 from analogical.errors import InputError
 from analogical.scoring.attribution import AttributionMethod
@@ -52,7 +54,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     priority : sequence of feature names, optional
         Which features to keep if some carry the same information, most wanted first (names as in
         ``get_feature_names_out``); the others follow in column order.
-    noise_free, attribution, duplicates, random_state, n_jobs
+    missing, bins, max_values, ids, bin_label, noise_free, attribution, duplicates, random_state, n_jobs
         As in :func:`analogical.relevance`.
 
     With none of ``k``, ``threshold`` and ``alpha``, the features that are told from noise are kept: those with status
@@ -109,6 +111,11 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         noise_free: bool = False,
         redundancy: Redundancy = "resolve",
         priority: Sequence[str] | None = None,
+        missing: Missing = "value",
+        bins: Bins = 5,
+        max_values: int | None = 20,
+        ids: Ids = "drop",
+        bin_label: int | None = None,
         duplicates: Duplicates = "count",
         random_state: Any = 0,
         n_jobs: int | None = None,
@@ -121,6 +128,11 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.noise_free = noise_free
         self.redundancy = redundancy
         self.priority = priority
+        self.missing = missing
+        self.bins = bins
+        self.max_values = max_values
+        self.ids = ids
+        self.bin_label = bin_label
         self.duplicates = duplicates
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -131,28 +143,41 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Parameters
         ----------
         X : dataframe, array or list of rows
-            A categorical table.
+            Categories and numbers, as in :func:`analogical.relevance`; cells may be missing.
         y : array-like
-            The label, with two or more classes.
+            The label, with two or more classes. Not the name of a column: a selector must not see the label in ``X``.
         sample_weight : array-like of whole numbers, optional
             How many rows each row stands for.
         groups : array-like, optional
             Which rows depend on each other, as in :func:`analogical.relevance`.
         """
         self._check_parameters()
+        _refuse_names(y=y, sample_weight=sample_weight, groups=groups)
         if is_frame(X):
             validate_data(self, X, skip_check_array=True)
         else:
-            X, y = validate_data(self, X, _one_column(y), dtype=None)
+            X, y = validate_data(
+                self, X, _one_column(y), dtype=None, ensure_all_finite="allow-nan", accept_sparse="csc"
+            )
         names = self._names()
         first = _check_priority(self.priority, names)
-        table = encode_table(X, y, weights=sample_weight, groups=groups, feature_names=None if is_frame(X) else names)
+        table = encode_table(
+            X,
+            y,
+            weights=sample_weight,
+            groups=groups,
+            treatment=Treatment.of(self.missing, self.bins, self.max_values, self.ids, self.bin_label),
+            feature_names=None if is_frame(X) else names,
+        )
         _refuse_role_in_features(table)
         engine = MemoryEngine(self.n_jobs)
         resolution = self._resolve(table, engine, first)
         remaining = resolution.remaining
-        self.dropped_: tuple[Dropped, ...] = name_dropped(resolution.left_out, names)
-        self._remaining: Positions = np.array(remaining, dtype=np.intp)
+        self.dropped_: tuple[Dropped, ...] = (
+            *(Dropped(name, "id", (), 0) for note in table.notes if note.kind == "set-aside" for name in note.columns),
+            *name_dropped(resolution.left_out, table.names),
+        )
+        self._remaining: Positions = np.array([table.columns[i].position for i in remaining], dtype=np.intp)
         self.relevance_: Relevance = relevance_of(
             table.select(remaining) if resolution.left_out else table,
             engine,
@@ -191,7 +216,9 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         everything = Resolution(remaining=tuple(range(len(table.names))))
         if self.redundancy == "keep":
             return everything
-        order = [*first, *(i for i in range(len(table.names)) if i not in first)]
+        wanted = [place for i in first if (place := table.place_of(i)) is not None]
+        taken = set(wanted)
+        order = [*wanted, *(i for i in range(len(table.names)) if i not in taken)]
         resolution = resolve(engine, table.coded, order)
         return resolution if any(item.reason != "constant" for item in resolution.left_out) else everything
 
@@ -260,6 +287,8 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         tags.target_tags.required = True
         tags.input_tags.categorical = True
         tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         return tags
 
 
@@ -281,6 +310,16 @@ def _refuse_role_in_features(table: EncodedTable) -> None:
         if note.kind in ("label-taken-out", "weights-taken-out", "groups-taken-out"):
             what = note.kind.removesuffix("-taken-out")
             raise InputError(f"X has the column {note.columns[0]!r}, which is the {what}; leave it out of X.")
+
+
+def _refuse_names(**given: Any) -> None:
+    """A selector takes values, not names of columns: what names a column would be in ``X`` at transform, too."""
+    for role, values in given.items():
+        if isinstance(values, str):
+            raise InputError(
+                f"{role}={values!r} names a column; give its values, and X without it, such as"
+                f" fit(X.drop(columns={values!r}), X[{values!r}])."
+            )
 
 
 def _one_column(y: Any) -> Any:

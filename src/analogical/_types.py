@@ -1,7 +1,7 @@
 """What the stages hand to each other: kinds of arrays, and the table as numbers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass, is_dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -49,6 +49,9 @@ class CodedRows:
     n_labels: int
     weights: Ints | None = None
     """How many rows each row stands for, 0 or more; None means one each."""
+    n_bins: Ints | None = None
+    """Of columns that hold binned numbers, how many bins: codes below it are bins in order, others (missing) are not.
+    0 for categories; None if there are no numbers."""
 
     @property
     def n_features(self) -> int:
@@ -63,7 +66,7 @@ class CodedRows:
     def take(self, rows: Positions | Bools) -> "CodedRows":
         """Some of the rows, with their weights."""
         weights = None if self.weights is None else self.weights[rows]
-        return CodedRows(self.codes[rows], self.labels[rows], self.n_values, self.n_labels, weights)
+        return replace(self, codes=self.codes[rows], labels=self.labels[rows], weights=weights)
 
     def weights_or_ones(self) -> Ints:
         """How many rows each row stands for."""
@@ -71,7 +74,29 @@ class CodedRows:
 
     def weighted(self, weights: Ints | None) -> "CodedRows":
         """The same rows with other weights."""
-        return CodedRows(self.codes, self.labels, self.n_values, self.n_labels, weights)
+        return replace(self, weights=weights)
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether some column has bins that can be merged."""
+        return self.n_bins is not None and bool((self.n_bins > 2).any())
+
+    def coarser(self, n_bins: int) -> "CodedRows":
+        """Numbers in at most so many bins of about as many rows each, made by merging neighbours; the rest as it is."""
+        codes, n_values = self.codes.copy(), self.n_values.copy()
+        bins = np.zeros_like(n_values) if self.n_bins is None else self.n_bins.copy()
+        weights = self.weights_or_ones()
+        for i in np.flatnonzero(bins > n_bins):
+            rows = np.bincount(codes[:, i], weights, minlength=int(n_values[i]))
+            below = np.cumsum(rows[: bins[i]])
+            middle = (below - rows[: bins[i]] / 2) / max(below[-1], 1)
+            merged = np.minimum((middle * n_bins).astype(np.int64), n_bins - 1)
+            merged = np.unique(merged, return_inverse=True)[1]
+            table = np.append(merged, merged.max() + 1 + np.arange(n_values[i] - bins[i]))
+            codes[:, i] = table[codes[:, i]]
+            n_values[i] -= bins[i] - (merged.max() + 1)
+            bins[i] = merged.max() + 1
+        return replace(self, codes=codes, n_values=n_values, n_bins=bins)
 
     def select(self, features: Sequence[int]) -> "CodedRows":
         """Some of the features, in the given order."""
@@ -79,18 +104,29 @@ class CodedRows:
             return self
         chosen = list(features)
         codes = np.asfortranarray(self.codes[:, chosen])
-        return CodedRows(codes, self.labels, self.n_values[chosen], self.n_labels, self.weights)
+        bins = None if self.n_bins is None else self.n_bins[chosen]
+        return CodedRows(codes, self.labels, self.n_values[chosen], self.n_labels, self.weights, bins)
 
 
 NoteKind = Literal[
     "label-taken-out",
-    "label-equals-column",
     "weights-taken-out",
     "weights-look-like-survey",
     "groups-taken-out",
     "label-name-kept",
     "weights-name-kept",
     "groups-name-kept",
+    "leak",
+    "label-missing",
+    "label-binned",
+    "missing-value",
+    "missing-dropped",
+    "binned",
+    "binned-time",
+    "set-aside",
+    "aligned",
+    "index-differs",
+    "collected",
 ]
 
 
@@ -99,4 +135,8 @@ class Note:
     """Something that was done to the table before it was counted, to be said next to the numbers."""
 
     kind: NoteKind
-    columns: tuple[str, ...]
+    columns: tuple[str, ...] = ()
+    counts: tuple[int, ...] = ()
+    """Rows, cells, bins or per cent, whichever the note is about; one for each column, or one for all."""
+    edges: tuple[tuple[Any, ...], ...] = ()
+    """For each column that was binned, where its bins but the first begin."""

@@ -1,19 +1,24 @@
-"""A file or a stream to a dataframe, or one sentence on why it cannot be read."""
+"""A file or a stream to a dataframe, with a note for every guess, or one sentence on why it cannot be read."""
 
-import csv
-import gzip
 import io
+import os
+import signal
 import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from analogical.datasets import table_names
 from analogical.errors import InputError
+from analogical.text_files import NA, TextFormat, parse_text
 
-__all__ = ["as_numbers", "read_file"]
+__all__ = ["FileTable", "as_numbers", "read_file"]
 
-_SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": ","}
 _READERS = {
     ".parquet": pl.read_parquet,
     ".pq": pl.read_parquet,
@@ -21,93 +26,186 @@ _READERS = {
     ".feather": pl.read_ipc,
     ".ipc": pl.read_ipc,
 }
+_MAGIC = {b"PAR1": ".parquet", b"ARROW1": ".arrow"}
+_SHEETS = (".xlsx", ".xls", ".xlsb", ".ods")
 
 
-def read_file(file: str, separator: str | None, header: bool) -> pl.DataFrame:
-    """The table in a file, or on standard input; cells of text files stay text."""
-    path = Path(file)
-    suffix = path.suffix.lower()
+@dataclass(frozen=True)
+class FileTable:
+    """The table in a file, and what was guessed to read it."""
+
+    frame: pl.DataFrame
+    notes: tuple[str, ...] = ()
+
+
+def read_file(
+    file: str,
+    *,
+    separator: str | None = None,
+    header: bool = True,
+    names: Sequence[str] | None = None,
+    na: Sequence[str] = NA,
+) -> FileTable:
+    """The table in a file, or on standard input.
+
+    Text files are looked at to find separator and encoding; columns of numbers and of dates become such. Parquet, Arrow
+    and spreadsheets keep their own types.
+    """
+    text_format = TextFormat(separator, header, None if names is None else tuple(names), tuple(na))
     if file == "-":
-        return _parse_text(sys.stdin.buffer.read(), "standard input", separator or ",", header)
-    if not path.exists():
+        return FileTable(*parse_text(_standard_input(), "standard input", text_format))
+    content = _read_bytes(file)
+    suffix = next((kind for magic, kind in _MAGIC.items() if content.startswith(magic)), Path(file).suffix.lower())
+    if suffix in _READERS:
+        return _read_binary(content, file, suffix)
+    if suffix in _SHEETS or content.startswith(b"PK\x03\x04"):
+        return _read_sheet(content, file)
+    content, inner = _decompress(content, file)
+    if inner is not None and Path(Path(file).stem).suffix.lower() in _READERS:
+        return _read_binary(content, file, Path(Path(file).stem).suffix.lower())
+    return FileTable(*parse_text(content, repr(file), text_format))
+
+
+def _read_bytes(file: str) -> bytes:
+    path = Path(file)
+    try:
+        content = None if path.is_dir() else path.read_bytes()
+    except FileNotFoundError:
         raise InputError(
             f"There is no file {file!r}; give a CSV, TSV, Parquet or Arrow file, - for standard input, or a"
             f" built-in table ({', '.join(table_names())})."
-        )
-    if path.is_dir():
-        raise InputError(f"{file!r} is a directory; give one file.")
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"{file!r} cannot be read: {error.strerror}.") from None
-    if not content:
-        raise InputError(f"{file!r} is empty; give a file with a header and rows.")
-    if suffix in _READERS:
-        try:
-            return _READERS[suffix](io.BytesIO(content))
-        except Exception as error:
-            reason = str(error).splitlines()[0]
-            raise InputError(
-                f"{file!r} is named {suffix} and cannot be read as such ({reason}); give it its right ending."
-            ) from None
-    if content[:2] == b"\x1f\x8b":
-        content = gzip.decompress(content)
-        suffix = Path(path.stem).suffix.lower()
-    return _parse_text(content, repr(file), separator or _SEPARATORS.get(suffix, ","), header)
-
-
-def _parse_text(content: bytes, what: str, separator: str, header: bool) -> pl.DataFrame:
-    """CSV as text cells: a category is what is written, so 1 and 1.0 are two values."""
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(
-            f"{what} is not UTF-8 text (byte {error.start:,}); give CSV or TSV text, or name a binary file by its"
-            " format (.parquet, .arrow, .feather)."
         ) from None
-    if "\0" in text[:65536]:
-        raise InputError(f"{what} is binary, not text; give CSV or TSV, or name it .parquet, .arrow or .feather.")
-    if not text.strip():
-        raise InputError(f"{what} is empty; give a header and rows.")
-    if len(separator) != 1:
-        raise InputError(f"--separator must be one character, got {separator!r}.")
-    names = next(csv.reader(io.StringIO(text), delimiter=separator))
-    if header:
-        repeated = sorted({name for name in names if names.count(name) > 1})
-        if repeated:
-            raise InputError(
-                f"{what} has more than one column named {', '.join(map(repr, repeated))}; rename or drop them"
-                " (if the first line holds values, use --no-header)."
-            )
-    if len(names) == 1:
-        raise InputError(
-            f"{what} has one column only, {names[0][:60]!r}; a table needs features and a label"
-            f" (columns are taken as separated by {separator!r}; see --separator)."
-        )
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"{_short(file)} cannot be read: {reason}.") from None
+    if content is None:
+        raise InputError(f"{_short(file)} is a directory; give one file.")
+    if not content:
+        raise InputError(f"{_short(file)} is empty; give a file with a header and rows.")
+    return content
+
+
+def _standard_input() -> bytes:
+    if threading.current_thread() is threading.main_thread():
+        signal.siginterrupt(signal.SIGINT, True)  # otherwise Ctrl-C does not end the waiting for input
     try:
-        frame = pl.read_csv(
-            text.encode(),
-            separator=separator,
-            has_header=header,
-            infer_schema=False,
-            new_columns=None if header else [f"column_{i}" for i in range(1, len(names) + 1)],
-        )
-    except pl.exceptions.PolarsError as error:
-        _refuse_ragged(text, what, separator, len(names))
-        raise InputError(f"{what} cannot be read as CSV: {str(error).splitlines()[0]}.") from None
-    if any(frame.null_count().row(0)):
-        _refuse_ragged(text, what, separator, len(names))
-    return frame
+        content = sys.stdin.buffer.read() if sys.stdin is not None else b""
+    except (OSError, ValueError) as error:
+        raise InputError(f"Standard input cannot be read: {_first_line(error)}.") from None
+    if not content:
+        raise InputError("Standard input is empty; pipe a table into the command, or name a file.")
+    return content
 
 
-def _refuse_ragged(text: str, what: str, separator: str, width: int) -> None:
-    reader = csv.reader(io.StringIO(text), delimiter=separator)
-    for cells in reader:
-        if cells and len(cells) != width:
-            raise InputError(
-                f"{what} has ragged rows: line {reader.line_num} has {len(cells)} cells and the first line has"
-                f" {width}; quote cells that hold {separator!r}, or name another --separator."
-            )
+def _decompress(content: bytes, file: str) -> tuple[bytes, str | None]:
+    """The content of a compressed file, found by its first bytes, and how it was compressed."""
+    if content.startswith(b"\x1f\x8b"):
+        import gzip
+
+        return _unpack(gzip.decompress, content, file, "gzip"), "gzip"
+    if content.startswith(b"BZh"):
+        import bz2
+
+        return _unpack(bz2.decompress, content, file, "bzip2"), "bzip2"
+    if content.startswith(b"\xfd7zXZ"):
+        import lzma
+
+        return _unpack(lzma.decompress, content, file, "xz"), "xz"
+    if content.startswith(b"\x28\xb5\x2f\xfd"):
+        return _unpack(_unzstd, content, file, "zstd"), "zstd"
+    return content, None
+
+
+def _unpack(unpack: Any, content: bytes, file: str, kind: str) -> bytes:
+    try:
+        unpacked: bytes = unpack(content)
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(f"{file!r} is a damaged {kind} file ({_first_line(error)}); compress it anew.") from None
+    if not unpacked.strip():
+        raise InputError(f"{file!r} is empty inside its {kind} compression; give a header and rows.")
+    return unpacked
+
+
+def _unzstd(content: bytes) -> bytes:
+    try:
+        import zstandard
+    except ModuleNotFoundError:
+        raise InputError(
+            "The file is compressed with zstd, which needs the package zstandard: pip install zstandard"
+        ) from None
+    parts: list[bytes] = []
+    while content:  # one frame after the other
+        frame = zstandard.ZstdDecompressor().decompressobj()
+        parts.append(frame.decompress(content))
+        if not frame.eof:
+            raise EOFError("it ends in the middle")
+        content = frame.unused_data
+    return b"".join(parts)
+
+
+def _read_binary(content: bytes, file: str, suffix: str) -> FileTable:
+    reader = _READERS[suffix]
+    try:
+        with _quiet_stderr():
+            frame = reader(io.BytesIO(content))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a panic of polars is no Exception
+        raise InputError(
+            f"{file!r} cannot be read as {suffix} ({_first_line(error)}); it is damaged, or of another format: write it"
+            " anew, or give it its right ending."
+        ) from None
+    if not frame.width:
+        raise InputError(f"{file!r} has no columns; give a table with features and a label.")
+    return FileTable(frame)
+
+
+def _read_sheet(content: bytes, file: str) -> FileTable:
+    """The first sheet of a workbook, if a reader is installed."""
+    try:
+        import fastexcel  # noqa: F401
+    except ModuleNotFoundError:
+        raise InputError(
+            f"{file!r} is a workbook; save the sheet as CSV, or install a reader: pip install fastexcel"
+        ) from None
+    try:
+        with _quiet_stderr():
+            frame = pl.read_excel(io.BytesIO(content))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        raise InputError(f"{file!r} cannot be read as a workbook ({_first_line(error)}); save it as CSV.") from None
+    return FileTable(frame, ("read the first sheet of the workbook",))
+
+
+@contextmanager
+def _quiet_stderr() -> Iterator[None]:
+    """Nothing on stderr meanwhile: polars writes there when a file surprises it, before it raises."""
+    try:
+        sys.stderr.flush()
+        saved = os.dup(2)
+    except (OSError, ValueError, AttributeError):  # there is no stderr to be kept quiet
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(saved, 2)
+        os.close(nowhere)
+        os.close(saved)
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0][:200].rstrip(".") if lines else type(error).__name__
+
+
+def _short(file: str) -> str:
+    return repr(file if len(file) <= 80 else f"{file[:77]}...")
 
 
 def as_numbers(column: pl.Series) -> pl.Series:

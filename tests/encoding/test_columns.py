@@ -80,3 +80,25 @@ def test_the_name_in_its_own_type_comes_before_text_and_position():
         find_column(3, keys, "label")
     with pytest.raises(InputError, match=r"feature must be a name or a position from 0 to 3 .* got -1"):
         find_column(-1, keys, "feature", by_position=True)
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        ([True, False], "category"),
+        ([True, 2.5], "category"),
+        ([1, 2, None], "whole"),
+        ([1, 2.5], "real"),
+        ([np.float32(1.5), 2], "real"),
+        ([np.int8(1), 2], "whole"),
+        ([1, "a"], "category"),
+        ([None], "category"),
+    ],
+)
+def test_kinds_of_objects(cells, kind):
+    assert encode_objects(cells, "feature 'x'").kind == kind
+
+
+def test_a_part_of_a_column_is_of_its_kind():
+    column = encode_array(np.array([0.5, 1.5, 0.5]), "feature 'x'").take(np.array([True, False, True]))
+    assert (column.kind, column.codes.tolist(), column.values) == ("real", [0, 0], [0.5])

@@ -94,8 +94,7 @@ def test_weights_of_the_same_name_with_other_values_leave_the_column_a_feature()
 def test_a_label_without_the_name_of_a_column_takes_nothing_out(label):
     result = relevance(pd.DataFrame(COLUMNS), label)
     assert result.names == ("a", "b", "y", "n")
-    has_name = isinstance(label, pd.Series)
-    assert result.notes == (() if has_name else (Note("label-equals-column", ("y",)),))
+    assert result.notes == ()
 
 
 def test_an_array_has_no_columns_to_take_out():

@@ -1,27 +1,34 @@
 """Arguments and options that several commands share: one meaning, one name, one help text."""
 
-from typing import Annotated
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Annotated, Any, Literal
 
 import typer
 
-__all__ = [
-    "Confidence",
-    "Csv",
-    "Features",
-    "File",
-    "Groups",
-    "Header",
-    "Ignore",
-    "Json",
-    "Label",
-    "Limit",
-    "Seed",
-    "Separator",
-    "Weights",
-    "refuse_two_formats",
-]
+from analogical.cli.reading import read_source
+from analogical.errors import InputError
 
-File = Annotated[
+__all__ = ["Confidence", "Csv", "Json", "Limit", "Seed", "reads_table", "refuse_two_formats"]
+
+READING = "Reading the table"
+"""Heading in the help pages of the options that say how a file becomes a table."""
+
+Confidence = Annotated[float, typer.Option(help="Level of the intervals.")]
+Limit = Annotated[int, typer.Option(help="How many pairs to show.")]
+Seed = Annotated[int, typer.Option(help="Seed; the same seed gives the same numbers.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, in the order of the table's columns.")]
+Csv = Annotated[bool, typer.Option("--csv", help="Print CSV, best feature first.")]
+
+
+def _option(kind: Any, default: Any, *names: str, **settings: Any) -> tuple[Any, Any]:
+    if default is None:
+        settings["show_default"] = False
+    return Annotated[kind, typer.Option(*names, **settings)], default
+
+
+_FILE = Annotated[
     str,
     typer.Argument(
         help="CSV, TSV, Parquet or Arrow/Feather file; - for CSV on stdin; or a built-in table"
@@ -29,59 +36,139 @@ File = Annotated[
         show_default=False,
     ),
 ]
-Label = Annotated[
-    str | None,
-    typer.Option(metavar="COL", help="Column with the label; the last one if not given.", show_default=False),
-]
-Weights = Annotated[
-    str | None,
-    typer.Option(metavar="COL", help="Column that says how many rows each row stands for.", show_default=False),
-]
-Groups = Annotated[
-    str | None,
-    typer.Option(
+
+_COLUMNS = {
+    "label": _option(str | None, None, metavar="COL", help="Column with the label; the last one if not given."),
+    "weights": _option(str | None, None, metavar="COL", help="Column that says how many rows each row stands for."),
+    "groups": _option(
+        str | None,
+        None,
         metavar="COL",
         help="Column that says which rows depend on each other, such as a patient's visits: intervals and tests then"
         " take whole groups as the independent units.",
-        show_default=False,
     ),
-]
-Features = Annotated[
-    str | None,
-    typer.Option(
+    "features": _option(
+        str | None,
+        None,
         metavar="COLS",
-        help="Columns to use as features, separated by commas; all but the label and the weights if not given.",
-        show_default=False,
+        help="Columns to use as features, separated by commas; patterns such as 'price_*' too. All but the label and"
+        " the weights if not given.",
     ),
-]
-Ignore = Annotated[
-    str | None,
-    typer.Option(
+    "ignore": _option(
+        str | None,
+        None,
         metavar="COLS",
-        help="Columns to leave out, separated by commas: ids, time stamps and whatever does not define two rows as"
-        " equal.",
-        show_default=False,
+        help="Columns to leave out, separated by commas; patterns such as 'date_*' too. A name with a comma in it is"
+        " put in double quotes.",
     ),
-]
-Confidence = Annotated[float, typer.Option(help="Level of the intervals.")]
-Limit = Annotated[int, typer.Option(help="How many pairs to show.")]
-Seed = Annotated[int, typer.Option(help="Seed; the same seed gives the same numbers.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, in the order of the table's columns.")]
-Csv = Annotated[bool, typer.Option("--csv", help="Print CSV, best feature first.")]
-Separator = Annotated[
-    str | None,
-    typer.Option(
+}
+"""Which columns are what."""
+
+_READING = {
+    "missing": _option(
+        Literal["value", "drop", "error"],
+        "value",
+        help="Missing cells: a value of their own, their rows left out, or an error.",
+        rich_help_panel=READING,
+    ),
+    "na": _option(
+        str | None,
+        None,
+        metavar="WORDS",
+        help="Cells of a text file that are missing, besides empty ones, separated by commas; ?, NA, N/A, #N/A, <NA>,"
+        " NaN, NaT, null and - if not given.",
+        rich_help_panel=READING,
+    ),
+    "bins": _option(
+        list[str] | None,
+        None,
+        metavar="RULE",
+        help="How numbers become categories: K groups of about equal size (5 if not given), widths:K, or none for every"
+        " distinct value. For one column: NAME=RULE, or NAME=EDGE,EDGE,... May be repeated.",
+        rich_help_panel=READING,
+    ),
+    "max_values": _option(
+        int,
+        20,
+        metavar="N",
+        help="Whole numbers and dates with at most so many values are categories; a numeric label with more is"
+        " refused.",
+        rich_help_panel=READING,
+    ),
+    "ids": _option(
+        Literal["drop", "keep"],
+        "drop",
+        help="Columns with another value in nearly every row: set aside, or kept.",
+        rich_help_panel=READING,
+    ),
+    "bin_label": _option(
+        int | None,
+        None,
+        metavar="K",
+        help="Make K classes of about equally many rows from a numeric label.",
+        rich_help_panel=READING,
+    ),
+    "separator": _option(
+        str | None,
+        None,
         metavar="CHAR",
-        help="Separator of a text file, if the file extension does not determine it.",
-        show_default=False,
+        help="Separator of a text file, \\t for a tab; found by looking if not given.",
+        rich_help_panel=READING,
     ),
-]
-Header = Annotated[bool, typer.Option(help="Whether the first line of a text file names the columns.")]
+    "header": _option(
+        bool, True, help="Whether the first line of a text file names the columns.", rich_help_panel=READING
+    ),
+    "names": _option(
+        str | None,
+        None,
+        metavar="COLS",
+        help="Names for the columns of a text file without a header, separated by commas; x1, x2, ... if not given.",
+        rich_help_panel=READING,
+    ),
+}
+"""How a file becomes a table."""
+
+
+def reads_table(*, without: tuple[str, ...] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options that say what to read and how; it receives the table as its first argument."""
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        own = list(inspect.signature(command).parameters.values())[1:]
+        columns = {name: option for name, option in _COLUMNS.items() if name not in without}
+        reading = {name: option for name, option in _READING.items() if name not in without}
+
+        @wraps(command)
+        def read_and_run(**given: Any) -> None:
+            own_given = {parameter.name: given.pop(parameter.name) for parameter in own}
+            command(read_source(given.pop("file"), **given), **own_given)
+
+        parameters = [
+            _parameter("file", _FILE, inspect.Parameter.empty),
+            *(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own if _is_required(parameter)),
+            *(_parameter(name, *option) for name, option in columns.items()),
+            *(
+                parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+                for parameter in own
+                if not _is_required(parameter)
+            ),
+            *(_parameter(name, *option) for name, option in reading.items()),
+        ]
+        read_and_run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        read_and_run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return read_and_run
+
+    return decorate
+
+
+def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _is_required(parameter: inspect.Parameter) -> bool:
+    return parameter.default is inspect.Parameter.empty
 
 
 def refuse_two_formats(as_json: bool, as_csv: bool) -> None:
     """Only one of the formats for machines can be printed."""
     if as_json and as_csv:
-        from analogical.errors import InputError
-
         raise InputError("--json and --csv cannot be used together; give one of them.")

@@ -1,11 +1,13 @@
 """What was typed to a table with its columns settled: which is the label, which are weights and which are left out."""
 
+import csv
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analogical.datasets import WEIGHTS, load_table, table_names
-from analogical.encoding.choosing import unknown_column
+from analogical.encoding.choosing import Names, unknown_column
 from analogical.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,27 +23,15 @@ class Source:
     title: str
     frame: "pl.DataFrame"
     label: str
-    weights: str | None
-    groups: str | None
-    features: list[str] | None
-    """Columns asked for; None for all."""
+    options: dict[str, Any]
+    """Which columns, and what becomes of their cells, as every function of the library takes it."""
     notes: tuple[str, ...]
-    """Choices that were made for the user, to be said next to the result."""
+    """Guesses and choices that were made for the user, to be said next to the result."""
 
     @property
     def data(self) -> tuple[Any, str]:
         """Table and label, as every function of the library takes them."""
         return self.frame, self.label
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """Weights and features, as every function of the library takes them."""
-        return {"weights": self.weights, "features": self.features}
-
-    @property
-    def grouped(self) -> dict[str, Any]:
-        """The same with the groups, for the functions that test."""
-        return {**self.options, "groups": self.groups}
 
     def to_dict(self) -> dict[str, Any]:
         """Title and notes, for JSON."""
@@ -56,66 +46,142 @@ def read_source(
     groups: str | None = None,
     features: str | None = None,
     ignore: str | None = None,
+    na: str | None = None,
+    bins: Sequence[str] | None = None,
     separator: str | None = None,
     header: bool = True,
+    names: str | None = None,
+    **treatment: Any,
 ) -> Source:
     """Read a table and settle the roles of its columns."""
-    notes: list[str] = []
-    left_out = _split(ignore)
     if features is not None and ignore is not None:
         raise InputError("--features and --ignore cannot be used together; give one of them.")
-    if file in table_names() and not Path(file).exists():
-        table = load_table(file)
-        if weights not in (None, WEIGHTS) or WEIGHTS in left_out:
-            raise InputError(
-                f"The built-in table {file} is counted by its column {WEIGHTS!r}, which stays its weights."
-            )
-        frame, weights = table.to_frame("polars"), WEIGHTS
-        title, default_label = f"built-in table {file}", table.label
+    if _is_built_in(file):
+        title, frame, default_label, notes = _built_in(file, weights, ignore)
+        weights = WEIGHTS
     else:
         from analogical.files import read_file
+        from analogical.text_files import NA
 
-        frame = read_file(file, separator, header)
         title = "standard input" if file == "-" else file
-        default_label = frame.columns[-1]
+        read = read_file(
+            file,
+            separator=separator,
+            header=header,
+            names=None if names is None else split_names(names),
+            na=NA if na is None else split_names(na),
+        )
+        frame, default_label, notes = read.frame, read.frame.columns[-1], list(read.notes)
         if label is None:
             notes.append(f"label: the last column, {default_label!r}; name another with --label")
-    label = default_label if label is None else label
-    named = [
-        (label, "--label"),
-        (weights, "--weights"),
-        (groups, "--groups"),
-        *((name, "--ignore") for name in left_out),
-    ]
-    for column, option in (*named, *((name, "--features") for name in _split(features))):
-        if column is not None and column not in frame.columns:
-            raise unknown_column(column, frame.columns, option)
-    if label in left_out or label == weights:
-        raise InputError(f"The column {label!r} is the label and cannot be ignored or hold the weights.")
-    if weights in left_out:
-        raise InputError(f"The column {weights!r} holds the weights and cannot also be ignored.")
+    label = _column(default_label if label is None else label, frame, "--label")
+    roles = {"label": label}
+    for role, column in (("weights", weights), ("groups", groups)):
+        if column is not None:
+            roles[role] = _column(column, frame, f"--{role}")
+    _refuse_two_roles(roles)
+    chosen = _columns(features, frame, roles, "--features")
+    left_out = _columns(ignore, frame, roles, "--ignore")
     if left_out:
         frame = frame.drop(left_out)
         notes.append(f"ignored: {', '.join(left_out)}")
     if weights is not None:
         from analogical.files import as_numbers
 
-        frame = frame.with_columns(as_numbers(frame[weights]))
-    if groups is not None and groups in (label, weights, *left_out):
-        raise InputError(
-            f"The column {groups!r} holds the groups and cannot be the label, the weights or ignored, too."
-        )
-    return Source(title, frame, label, weights, groups, _split(features) or None, tuple(notes))
+        frame = frame.with_columns(as_numbers(frame[roles["weights"]]))
+    options = {"weights": roles.get("weights"), "features": chosen, **treatment}
+    if "groups" in roles:
+        options["groups"] = roles["groups"]
+    if bins:
+        options["bins"] = _parse_bins(bins)
+    return Source(title, frame, label, options, tuple(notes))
+
+
+def _is_built_in(file: str) -> bool:
+    try:
+        return file in table_names() and not Path(file).exists()
+    except OSError:
+        return False
+
+
+def _built_in(file: str, weights: str | None, ignore: str | None) -> tuple[str, "pl.DataFrame", str, list[str]]:
+    table = load_table(file)
+    if weights not in (None, WEIGHTS) or (ignore is not None and WEIGHTS in split_names(ignore)):
+        raise InputError(f"The built-in table {file} is counted by its column {WEIGHTS!r}, which stays its weights.")
+    return f"built-in table {file}", table.to_frame("polars"), table.label, []
+
+
+def _column(given: str, frame: "pl.DataFrame", option: str) -> str:
+    """The name of a column of the table."""
+    if given not in frame.columns:
+        raise unknown_column(given, frame.columns, option)
+    return given
+
+
+def _columns(given: str | None, frame: "pl.DataFrame", roles: dict[str, str], option: str) -> list[str] | None:
+    """The columns that names and patterns stand for, without those that have a role."""
+    if given is None:
+        return None
+    names = Names(frame.columns)
+    found: list[str] = []
+    for word in [given] if given in frame.columns else split_names(given):
+        for role, column in roles.items():
+            if word == column:
+                raise InputError(f"{option} names {word!r}, which is the {role}; leave it out of {option}.")
+        places = [_place(word, names, option)] if word.isdecimal() else names.find_all(word, option)
+        found += [frame.columns[place] for place in places if frame.columns[place] not in roles.values()]
+    return list(dict.fromkeys(found))
+
+
+def _place(word: str, names: Names, option: str) -> int:
+    place = names.find(word)
+    if place is None:
+        raise unknown_column(word, names.texts, option)
+    return place
+
+
+def _refuse_two_roles(roles: dict[str, str]) -> None:
+    """A column cannot be the label and the weights as well."""
+    for role, column in roles.items():
+        for other, its_column in roles.items():
+            if role != other and column == its_column:
+                raise InputError(
+                    f"The column {column!r} cannot be both the {role} and the {other}; choose another one."
+                )
 
 
 def refuse_role(column: str, source: Source, option: str) -> None:
     """A column cannot be the label or the weights and something else as well."""
     if column == source.label:
         raise InputError(f"{option} names {column!r}, which is the label; choose another column, or another --label.")
-    if column == source.weights:
+    if column == source.options["weights"]:
         raise InputError(f"{option} names {column!r}, which holds the weights; choose another column.")
 
 
-def _split(names: str | None) -> list[str]:
-    """Column names that were given with commas between them."""
-    return [name.strip() for name in names.split(",")] if names else []
+def split_names(names: str) -> list[str]:
+    """Words with commas between them; a word with a comma of its own is in double quotes."""
+    return [name.strip() for name in next(csv.reader([names], skipinitialspace=True), [])]
+
+
+def _parse_bins(given: Sequence[str]) -> Any:
+    """One rule for all columns, or a rule for each column that is named, and * for the others."""
+    rules: dict[str, Any] = {}
+    for text in given:
+        name, _, rule = text.rpartition("=")
+        rules[name or "*"] = _parse_rule(rule)
+    return rules["*"] if list(rules) == ["*"] else rules
+
+
+def _parse_rule(rule: str) -> Any:
+    if rule.lower() == "none":
+        return None
+    if "," in rule:
+        return [_number(edge) for edge in rule.split(",")]
+    return int(rule) if rule.isdecimal() else rule
+
+
+def _number(text: str) -> Any:
+    try:
+        return float(text)
+    except ValueError:
+        return text.strip()

@@ -5,34 +5,17 @@ from typing import Annotated, Literal
 
 import typer
 
-from analogical.cli.options import (
-    Confidence,
-    Csv,
-    Features,
-    File,
-    Groups,
-    Header,
-    Ignore,
-    Json,
-    Label,
-    Separator,
-    Weights,
-    refuse_two_formats,
-)
-from analogical.cli.reading import read_source
-from analogical.cli.writing import show_result, write_json, write_records
+from analogical.cli.options import Confidence, Csv, Json, reads_table, refuse_two_formats
+from analogical.cli.reading import Source
+from analogical.cli.writing import CsvSafe, show_result, write_json, write_records
 from analogical.errors import InputError
 
 __all__ = ["score"]
 
 
+@reads_table()
 def score(
-    file: File,
-    label: Label = None,
-    weights: Weights = None,
-    groups: Groups = None,
-    features: Features = None,
-    ignore: Ignore = None,
+    source: Source,
     radius: Annotated[
         str,
         typer.Option(
@@ -53,8 +36,7 @@ def score(
     ] = None,
     as_json: Json = False,
     as_csv: Csv = False,
-    separator: Separator = None,
-    header: Header = True,
+    csv_safe: CsvSafe = False,
 ) -> None:
     """Score every feature of a table: how often it alone changes the label.
 
@@ -73,24 +55,14 @@ def score(
 
     - cat survey.csv | analogical score - --json
     """
-    refuse_two_formats(as_json, as_csv)
+    refuse_two_formats(as_json, as_csv or csv_safe)
     if top is not None and top < 1:
         raise InputError(f"--top must be a whole number from 1, got {top}.")
     from analogical._relevance import relevance
 
-    source = read_source(
-        file,
-        label=label,
-        weights=weights,
-        groups=groups,
-        features=features,
-        ignore=ignore,
-        separator=separator,
-        header=header,
-    )
     result = relevance(
         *source.data,
-        **source.grouped,
+        **source.options,
         radius="auto" if radius == "auto" else _whole(radius, "--radius"),
         duplicates=duplicates,
         noise_free=noise_free,
@@ -103,8 +75,8 @@ def score(
             best = set(result.ranking()[:top])
             content["features"] = [feature for feature in content["features"] if feature["name"] in best]
         write_json(content, source)
-    elif as_csv:
-        write_records(result, source.notes, top)
+    elif as_csv or csv_safe:
+        write_records(result, source, top=top, csv_safe=csv_safe)
     else:
         show_result(result, source, top=top)
 

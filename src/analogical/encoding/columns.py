@@ -1,8 +1,10 @@
 """One column to codes: two cells get the same code exactly when their values are equal."""
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from numbers import Real
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +13,13 @@ from analogical._types import Bools, Ints
 from analogical.encoding.integers import dense_codes
 from analogical.errors import InputError
 
-__all__ = ["MISSING", "Column", "compact", "encode_array", "encode_objects", "plain", "refuse_infinite"]
+__all__ = ["MISSING", "Column", "Kind", "compact", "encode_array", "encode_objects", "plain"]
 
 MISSING = -1
 """The code of a missing cell while a column is being encoded; it never leaves this package."""
+
+Kind = Literal["category", "whole", "real", "time"]
+"""What the values of a column are: names of something, whole numbers, other numbers (durations too), or dates."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +28,7 @@ class Column:
 
     codes: NDArray[Any]
     values: Sequence[Any]
+    kind: Kind = "category"
 
     def is_missing(self) -> Bools:
         """Which cells are missing."""
@@ -38,36 +44,61 @@ class Column:
 
     def take(self, rows: Bools) -> "Column":
         """The column on some rows, without the values that do not occur there."""
-        return compact(self.codes[rows], self.values)
+        return replace(compact(self.codes[rows], self.values), kind=self.kind)
+
+    def count_values(self, weights: Ints | None) -> Ints:
+        """Rows of each value, counted with their weights."""
+        present = self.codes >= 0
+        sizes = np.bincount(
+            self.codes[present].astype(np.intp),
+            None if weights is None else weights[present],
+            minlength=len(self.values),
+        )
+        return sizes.astype(np.int64)
 
     def has_same_groups_as(self, other: "Column") -> bool:
         """Whether both columns put the same rows together: they are equal up to the names of their values."""
         if len(self.values) != len(other.values) or len(self.codes) != len(other.codes):
             return False
-        if self.is_missing().any() or other.is_missing().any():
+        if not np.array_equal(self.is_missing(), other.is_missing()):
             return False
-        partner = np.empty(len(self.values), dtype=np.int64)
+        partner = np.empty(len(self.values) + 1, dtype=np.int64)  # the last entry is that of missing cells
         partner[self.codes] = other.codes
         return bool((partner[self.codes] == other.codes).all())
 
 
 def encode_array(cells: NDArray[Any], what: str) -> Column:
-    """Codes of a one-dimensional numpy array; missing cells get the code MISSING."""
+    """Codes of a one-dimensional numpy array; missing and masked cells get the code MISSING."""
+    if isinstance(cells, np.ma.MaskedArray):
+        gaps = np.ma.getmaskarray(cells)
+        column = encode_array(cells.data, what)
+        return replace(compact(np.where(gaps, MISSING, column.codes.astype(np.int64)), column.values), kind=column.kind)
     kind = cells.dtype.kind
     if kind == "O":
         return encode_objects(cells.tolist(), what)
+    if kind in "cV":
+        raise InputError(f"The {what} has dtype {cells.dtype}, which has no categories; give numbers or strings.")
     if kind == "b":
         return compact(cells.view(np.uint8), [False, True])
     if kind in "iu":
-        dense, (known,) = dense_codes(cells.reshape(-1, 1))
-        return Column(dense[:, 0], known)
-    if kind == "f":
-        refuse_infinite(cells, what)
+        dense, (known,) = dense_codes(cells.reshape(-1, 1)) if len(cells) else (cells.reshape(-1, 1), [[]])
+        return Column(dense[:, 0], known, "whole")
     values, codes = np.unique(cells, return_inverse=True)
     if kind in "fmM" and (gaps := np.isnat(values) if kind in "mM" else np.isnan(values)).any():
         values = values[~gaps]  # numpy sorts missing values last
         codes = np.where(codes < len(values), codes, MISSING)
-    return Column(codes, values.tolist())
+    kinds: dict[str, Kind] = {"f": "real", "m": "real", "M": "time"}
+    return Column(codes, _python_values(values), kinds.get(kind, "category"))
+
+
+def _python_values(values: NDArray[Any]) -> list[Any]:
+    """Values as Python objects; times beyond Python's precision or range keep numpy's own."""
+    if values.dtype.kind not in "mM":
+        return list(values.tolist())
+    if np.datetime_data(values.dtype)[0] in ("ns", "ps", "fs", "as"):
+        coarse = values.astype(f"{values.dtype.kind}8[us]")
+        values = coarse if (coarse == values).all() else values
+    return [value.item() if isinstance(value.item(), date | timedelta) else value for value in values]
 
 
 def encode_objects(cells: Sequence[Any], what: str) -> Column:
@@ -85,8 +116,24 @@ def encode_objects(cells: Sequence[Any], what: str) -> Column:
     gaps = np.fromiter((_is_missing(value) for value in values), np.bool_, len(values))
     if gaps.any():
         renumbered = np.where(gaps, MISSING, np.cumsum(~gaps) - 1)
-        return Column(renumbered[codes], [v for v, gap in zip(values, gaps, strict=True) if not gap])
-    return Column(codes, values)
+        codes, values = renumbered[codes], [v for v, gap in zip(values, gaps, strict=True) if not gap]
+    return Column(codes, values, _kind_of(values))
+
+
+def _kind_of(values: Sequence[Any]) -> Kind:
+    """What Python objects are, if they are all of one kind; booleans and mixtures are names."""
+    types = {type(plain(value)) for value in values}
+    if not types or bool in types:
+        return "category"
+    if types == {int}:
+        return "whole"
+    if all(issubclass(each, Real) or each.__name__ == "Decimal" for each in types):
+        return "real"
+    if all(issubclass(each, timedelta) for each in types):
+        return "real"
+    is_time = len(types) == 1 and issubclass(next(iter(types)), date)
+    with_zone = {getattr(value, "tzinfo", None) is not None for value in values}
+    return "time" if is_time and len(with_zone) == 1 else "category"
 
 
 def compact(codes: NDArray[Any], values: Sequence[Any]) -> Column:
@@ -96,7 +143,7 @@ def compact(codes: NDArray[Any], values: Sequence[Any]) -> Column:
     has_gaps = len(present) < len(codes)
     if not occurs.all():
         renumbered = np.append(np.cumsum(occurs) - 1, MISSING)  # the code -1 reads the last entry
-        codes = renumbered[codes]
+        codes = renumbered[np.maximum(codes, MISSING) if has_gaps else codes]
         values = [values[c] for c in np.flatnonzero(occurs).tolist()]
     elif has_gaps:
         codes = codes.astype(np.int64)
@@ -104,15 +151,10 @@ def compact(codes: NDArray[Any], values: Sequence[Any]) -> Column:
     return Column(codes, values)
 
 
-def refuse_infinite(cells: NDArray[Any], what: str) -> None:
-    """Refuse infinite numbers by name and row."""
-    if np.isinf(cells).any():
-        row = int(np.isinf(cells).argmax())
-        raise InputError(f"The {what} is infinite in row {row}; an infinity is not a category: replace it by a value.")
-
-
 def plain(value: Any) -> Any:
     """A value without its numpy wrapping, so that it prints as the user wrote it."""
+    if isinstance(value, np.datetime64 | np.timedelta64) and isinstance(value.item(), int):
+        return value  # a time beyond Python's precision or range, of which only a number would be left
     return value.item() if isinstance(value, np.generic) else value
 
 

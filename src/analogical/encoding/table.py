@@ -12,20 +12,28 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analogical._checks import is_whole
-from analogical._types import Bools, CodedRows, Codes, Ints, Note, NoteKind, Positions
-from analogical.counting.counts import refuse_too_many_rows
-from analogical.encoding.choosing import choose_features, find_column, listing, refuse_repeated
-from analogical.encoding.columns import Column, encode_array, encode_objects, plain
-from analogical.encoding.frames import Frame, as_series, encode_series, is_series, open_frame
-from analogical.encoding.integers import code_type, dense_codes
+from analogical._types import Bools, CodedRows, Codes, Ints, Note, Positions
+from analogical.encoding.binning import BinRule
+from analogical.encoding.choosing import Names, choose_features, find_column, listing, name_of, refuse_repeated
+from analogical.encoding.columns import Column, plain
+from analogical.encoding.frames import Frame
+from analogical.encoding.integers import code_type
+from analogical.encoding.leaks import find_leaks
+from analogical.encoding.preparing import Prepared, prepare
+from analogical.encoding.reading import RawTable, read_table
+from analogical.encoding.roles import (
+    Role,
+    encode_groups,
+    encode_label,
+    encode_weights,
+    question_weights,
+    sort_classes,
+    taken_columns,
+)
+from analogical.encoding.treatment import Treatment
 from analogical.errors import InputError
-
-SURVEY_ROWS = 30
-SURVEY_WEIGHT = 20
-"""Weights of at least so many rows whose median is at least this, most of them different, are questioned."""
 
 __all__ = ["ColumnMeaning", "EncodedTable", "encode_features", "encode_table"]
 
@@ -41,8 +49,12 @@ class ColumnMeaning:
     """``values[c]`` is what code c stands for."""
     position: int = 0
     """Position among the features of the user's table, before some were left out."""
-    treatment: Literal["categories"] = "categories"
-    """How values became codes: every distinct value is a category."""
+    treatment: Literal["categories", "bins"] = "categories"
+    """How values became codes: every distinct value is a category, or numbers and dates were binned."""
+    edges: tuple[Any, ...] = ()
+    """Where the bins but the first begin."""
+    n_missing: int = 0
+    """Rows without a value, for which the last code stands."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +98,7 @@ class EncodedTable:
         """Name of the label."""
         return self._labelled.name
 
-    @property
+    @cached_property
     def classes(self) -> tuple[Hashable, ...]:
         """Values of the label."""
         return tuple(plain(value) for value in self._labelled.values)
@@ -96,7 +108,15 @@ class EncodedTable:
         """The numbers alone, for counting."""
         if self.labels is None:
             raise ValueError("a table encoded without a label cannot be counted")
-        return CodedRows(self.codes, self.labels, self.n_values, len(self._labelled.values), self.weights)
+        return CodedRows(self.codes, self.labels, self.n_values, len(self._labelled.values), self.weights, self._n_bins)
+
+    @cached_property
+    def _n_bins(self) -> Ints | None:
+        """Bins of every feature, the value of missing cells not counted; 0 for categories, None if all are."""
+        if all(column.treatment == "categories" for column in self.columns):
+            return None
+        sizes = [len(c.values) - (c.n_missing > 0) if c.treatment == "bins" else 0 for c in self.columns]
+        return np.array(sizes, dtype=np.int64)
 
     @property
     def _labelled(self) -> ColumnMeaning:
@@ -115,6 +135,10 @@ class EncodedTable:
         for names in (keys, self.names):  # the dataframe's own names, and those given by feature_names
             if any(type(name) is type(feature) and name == feature for name in names):
                 return find_column(feature, names, "feature")
+        if is_whole(feature) and str(feature) in self.names:
+            raise InputError(
+                f"feature={feature} may be the name {str(feature)!r} or the position {feature}; give the name as text."
+            )
         for place, column in enumerate(self.columns):
             if is_whole(feature) and column.position == feature:
                 return place
@@ -124,6 +148,18 @@ class EncodedTable:
         raise InputError(
             f"feature must be a name or a position from 0 to {last}, of a feature that is not left out, got {feature}."
         )
+
+    def place_of(self, position: int) -> int | None:
+        """Place of the feature with this position in the user's table; None if it was left out."""
+        return next((place for place, column in enumerate(self.columns) if column.position == position), None)
+
+    def find_value(self, feature: int, value: Any) -> int | None:
+        """Code of a value of a feature, given itself or as it is written; None if it has no such value."""
+        values = [plain(known) for known in self.columns[feature].values]
+        if value in values:
+            return values.index(value)
+        texts = [str(known) for known in values]
+        return texts.index(value) if isinstance(value, str) and value in texts else None
 
     def positions(self, rows: Iterable[int]) -> list[int]:
         """Positions in the user's table of encoded rows."""
@@ -148,377 +184,186 @@ def encode_table(
     groups: Any = None,
     features: Any = None,
     ignore: Any = None,
-    feature_names: Sequence[str] | None = None,
+    keep: Any = None,
+    treatment: Treatment | None = None,
+    feature_names: Iterable[str] | None = None,
+    look_for_leaks: bool = True,
 ) -> EncodedTable:
     """Turn a table and its label into codes, or say in one sentence why that cannot be done.
 
     ``y`` and ``weights`` may name columns of ``X`` when it is a dataframe; those are then not features. A series that
-    is a column of ``X`` (same name, same rows together) is taken out of the features too, with a note.
+    is a column of ``X`` (same name, same rows together) is taken out of the features too, with a note. ``keep`` is a
+    feature that is asked about, and so is never set aside as an id.
     """
     if y is None:
         raise InputError("The label y is missing (None); give one label per row, or a column name.")
-    raw = _read(X)
-    label = _Role.of(raw, y, "label")
-    others = (_Role.of(raw, weights, "weights"), _Role.of(raw, groups, "groups"))
-    labels = _encode_labels(label.cells, label.name or "y", raw.n_rows)
-    table = _encode(raw, others, label, labels, features, ignore, feature_names)
+    raw = read_table(X)
+    treatment = treatment or Treatment()
+    label = Role.of(raw, y, "label")
+    others = (Role.of(raw, weights, "weights"), Role.of(raw, groups, "groups"))
+    table = _encode(raw, others, label, _Choice(features, ignore, keep, feature_names), treatment)
     if (table.n_values == 1).all():
         raise InputError(
-            f"All {len(table.names)} features have one value only in these {raw.n_rows:,} rows, so no two rows can be"
-            " compared; look at the filter applied before, or give columns that vary."
+            f"All {len(table.names)} features have one value only in these {len(table.codes):,} rows, so no two rows"
+            " can be compared; look at the filter applied before, or give columns that vary."
         )
+    leaks = find_leaks(table.coded) if look_for_leaks else {}
+    if leaks:
+        shares = tuple(100 if share == 1 else min(99, round(100 * share)) for share in leaks.values())
+        table = replace(table, notes=(*table.notes, Note("leak", tuple(table.names[i] for i in leaks), shares)))
     return table
 
 
 def encode_features(
-    X: Any, *, weights: Any = None, features: Any = None, ignore: Any = None, feature_names: Sequence[str] | None = None
+    X: Any,
+    *,
+    weights: Any = None,
+    features: Any = None,
+    ignore: Any = None,
+    treatment: Treatment | None = None,
+    feature_names: Iterable[str] | None = None,
 ) -> EncodedTable:
     """Turn a table without a label into codes; all of its features may be constant."""
-    raw = _read(X)
-    others = (_Role.of(raw, weights, "weights"), _Role.of(raw, None, "groups"))
-    return _encode(raw, others, None, None, features, ignore, feature_names)
+    raw = read_table(X)
+    others = (Role.of(raw, weights, "weights"), Role.of(raw, None, "groups"))
+    return _encode(raw, others, None, _Choice(features, ignore, None, feature_names), treatment or Treatment())
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Which columns were asked for, and their names."""
+
+    features: Any
+    ignore: Any
+    keep: Any
+    names: Iterable[str] | None
 
 
 def _encode(
-    raw: "_RawTable",
-    others: "tuple[_Role, _Role]",
-    label: "_Role | None",
-    labels: Column | None,
-    features: Any,
-    ignore: Any,
-    feature_names: Sequence[str] | None,
+    raw: RawTable, others: tuple[Role, Role], label: Role | None, choice: _Choice, treatment: Treatment
 ) -> EncodedTable:
     """The road through this file: which columns, which rows, codes, meanings."""
     if raw.n_rows == 0:
         raise InputError("The table is empty (0 rows); give at least two rows with different labels.")
     weights, groups = others
-    numbers = _encode_weights(weights.cells, raw.n_rows)
-    group_of_row = _encode_groups(groups.cells, raw.n_rows)
-    survey = _question_weights(numbers, weights.name or "weights")
-    taken, notes = _taken_columns(raw, (label, weights, groups), labels)
+    numbers = encode_weights(weights.cells)
+    labels, label_notes = (None, ()) if label is None else encode_label(label, numbers, treatment)
+    taken, notes = taken_columns(raw, (label, weights, groups), labels)
+    names, keys, chosen = _choose(raw, taken, choice)
+    kept = _rows_that_count(raw.n_rows, numbers, labels)
+    encoded = raw.encode(chosen, [names[p] for p in chosen], kept)
+    prepared = prepare(
+        encoded.columns,
+        names,
+        None if numbers is None else numbers[kept],
+        treatment,
+        wanted=_columns_asked_for(choice, keys, chosen),
+        bins_of=_own_bins(treatment, keys, chosen),
+    )
+    if prepared.rows is not None:
+        kept[np.flatnonzero(kept)[~prepared.rows]] = False
+    if label is not None and labels is not None:
+        labels = sort_classes(labels.take(kept))
+        _refuse_single_class(labels, label.name or "y", prepared.weights)
+    group_of_row = encode_groups(groups.cells)
     free = [position for position in range(len(raw.keys)) if position not in taken]
-    place_of = {position: place for place, position in enumerate(free)}
-    names = {p: str(raw.keys[p]) for p in free}
-    if feature_names is not None:
-        names = dict(zip(free, _check_names(feature_names, len(free)), strict=True))
-    keys = [names.get(p, key) if feature_names is not None else key for p, key in enumerate(raw.keys)]
-    chosen = choose_features(keys, taken, features, ignore)
-    if not chosen:
-        raise InputError("The table has no features; give at least one column besides the label.")
-    kept = None if numbers is None or numbers.all() else numbers > 0
-    if kept is not None and numbers is not None:
-        numbers = numbers[kept]
-        labels = None if labels is None else labels.take(kept)
-        group_of_row = None if group_of_row is None else np.unique(group_of_row[kept], return_inverse=True)[1]
-    if labels is not None and label is not None:
-        labels = _sort_classes(labels)
-        _refuse_single_class(labels, label.name or "y", numbers)
-    codes, values = raw.encode(chosen, [names[p] for p in chosen], kept)
-    if label is not None and labels is not None and label.name is None and raw.frame is not None:
-        notes += _same_as_label(codes, labels, [names[p] for p in chosen], values)
     return EncodedTable(
-        codes=codes,
-        columns=tuple(
-            ColumnMeaning(raw.keys[p], names[p], v, position=place_of[p]) for p, v in zip(chosen, values, strict=True)
-        ),
-        weights=numbers,
+        codes=encoded.stack(prepared.columns),
+        columns=_meanings(raw, prepared, names, {position: place for place, position in enumerate(free)}),
+        weights=prepared.weights,
         labels=None if labels is None else labels.codes.astype(code_type(len(labels.values))),
         label_meaning=None
         if label is None or labels is None
         else ColumnMeaning(label.name, label.name or "y", labels.values),
-        groups=group_of_row,
-        origin=None if kept is None else np.flatnonzero(kept),
+        groups=None if group_of_row is None else np.unique(group_of_row[kept], return_inverse=True)[1],
+        origin=None if kept.all() else np.flatnonzero(kept),
         frame=raw.frame,
-        notes=(*notes, *survey),
+        notes=(
+            *raw.notes,
+            *notes,
+            *label_notes,
+            *question_weights(numbers, weights.name or "weights"),
+            *prepared.notes,
+        ),
     )
 
 
-# ---------------------------------------------------------------- the table's shape
-
-
-@dataclass(frozen=True)
-class _RawTable:
-    """The user's columns, not yet encoded."""
-
-    keys: tuple[Hashable, ...]
-    cells: Sequence[Any]
-    n_rows: int
-    frame: Frame | None = None
-    matrix: NDArray[Any] | None = None
-    """The whole table, if it is a numpy array of whole numbers or booleans, which is encoded in one go."""
-
-    def encode(
-        self, chosen: Sequence[int], names: Sequence[str], kept: Bools | None
-    ) -> tuple[Codes, Sequence[Sequence[Any]]]:
-        """Codes of the chosen columns on the kept rows, and what they stand for; bad columns are reported together."""
-        if self.matrix is not None:
-            is_whole_table = len(chosen) == len(self.keys)
-            part = self.matrix if is_whole_table else self.matrix[:, list(chosen)]
-            part = part if kept is None else part[kept]
-            if part.dtype.kind != "b":
-                return dense_codes(part)
-            codes, values = dense_codes(part.view(np.uint8))
-            return codes, [[bool(value) for value in known] for known in values]
-        encoded = [_encode_cells(self.cells[p], f"feature {name!r}") for p, name in zip(chosen, names, strict=True)]
-        _refuse_missing(encoded, names)
-        if kept is not None:
-            encoded = [column.take(kept) for column in encoded]
-        return _stack(encoded), [column.values for column in encoded]
-
-
-def _read(X: Any) -> _RawTable:
-    """The columns of a dataframe, an array or a list of rows; anything else is refused."""
-    if isinstance(X, np.ndarray):
-        return _read_array(X)
-    if type(X).__module__.startswith("scipy.sparse"):  # without importing it, which takes a quarter of a second
-        raise InputError(
-            "X is a sparse matrix; relevance compares whole rows and needs a dense table:"
-            " give X.toarray(), or the categorical columns before they were one-hot encoded."
+def _meanings(
+    raw: RawTable, prepared: Prepared, names: dict[int, str], place_of: dict[int, int]
+) -> tuple[ColumnMeaning, ...]:
+    """What the codes of each column stand for."""
+    return tuple(
+        ColumnMeaning(
+            key=raw.keys[position],
+            name=names[position],
+            values=column.values,
+            position=place_of[position],
+            treatment="bins" if position in prepared.edges else "categories",
+            edges=prepared.edges.get(position, ()),
+            n_missing=prepared.n_missing.get(position, 0),
         )
-    if isinstance(X, str | bytes | dict) or not hasattr(X, "__len__"):
-        if hasattr(X, "collect"):
-            raise InputError("X is a lazy frame; call .collect() on it first.")
-        raise InputError(f"X must be a table (dataframe, 2-d array or list of rows), got {type(X).__name__}.")
-    frame = open_frame(X)
-    if frame is None:
-        return _read_array(np.asarray(X)) if hasattr(X, "__array__") else _read_rows(list(X))
-    refuse_repeated([str(key) for key in frame.keys])
-    return _RawTable(frame.keys, list(frame.columns()), frame.n_rows, frame=frame)
+        for position, column in prepared.columns.items()
+    )
 
 
-def _read_array(X: NDArray[Any]) -> _RawTable:
-    """Columns of a numpy array, as views."""
-    if X.ndim != 2:
-        how = "reshape it with X.reshape(-1, 1) if it is one feature" if X.ndim == 1 else "flatten each row"
-        raise InputError(f"X must have two dimensions (rows, features), got {X.ndim}: {how}.")
-    if X.dtype.names is not None or X.dtype.kind in "cV":
-        raise InputError(f"X has dtype {X.dtype}, which has no categories; give numbers, strings or objects.")
-    n_rows, n_features = X.shape
-    keys = tuple(f"x{i}" for i in range(n_features))
-    if X.dtype.kind in "iub" and n_rows and n_features:
-        return _RawTable(keys, [], n_rows, matrix=X)
-    return _RawTable(keys, list(X.T), n_rows)
+def _choose(raw: RawTable, taken: dict[int, str], choice: _Choice) -> tuple[dict[int, str], list[Hashable], list[int]]:
+    """Names of the free columns by position, what each column is called by the user, and the chosen positions."""
+    free = [position for position in range(len(raw.keys)) if position not in taken]
+    names = {p: name_of(raw.keys[p]) for p in free}
+    keys = list(raw.keys)
+    if choice.names is not None:
+        names = dict(zip(free, _check_names(choice.names, len(free)), strict=True))
+        keys = [names.get(p, key) for p, key in enumerate(raw.keys)]
+    chosen = choose_features(keys, taken, choice.features, choice.ignore)
+    if not chosen:
+        raise InputError("The table has no features; give at least one column besides the label.")
+    return names, keys, chosen
 
 
-def _read_rows(rows: list[Any]) -> _RawTable:
-    """Columns of a list of rows."""
-    for position, row in enumerate(rows):
-        if isinstance(row, str | bytes | dict) or not hasattr(row, "__len__"):
-            raise InputError(
-                "X must have two dimensions: a list of rows, each a list of values;"
-                f" row {position} is {row!r} ({type(row).__name__})."
-            )
-        if len(row) != len(rows[0]):
-            raise InputError(
-                f"X has ragged rows: row 0 has {len(rows[0])} values and row {position} has {len(row)};"
-                " give every row the same number of values."
-            )
-    n_features = len(rows[0]) if rows else 0
-    keys = tuple(f"x{i}" for i in range(n_features))
-    return _RawTable(keys, [[row[i] for row in rows] for i in range(n_features)], len(rows))
+def _columns_asked_for(choice: _Choice, keys: Sequence[Hashable], chosen: Sequence[int]) -> set[int]:
+    """Columns that the user asked for by name, which are never set aside."""
+    if choice.features is not None:
+        return set(chosen)
+    if choice.keep is None:
+        return set()
+    place = Names([keys[p] for p in chosen]).find(choice.keep)
+    if place is None and is_whole(choice.keep) and 0 <= choice.keep < len(chosen):
+        place = int(choice.keep)
+    return set() if place is None else {chosen[place]}
 
 
-# ---------------------------------------------------------------- label and weights
+def _own_bins(treatment: Treatment, keys: Sequence[Hashable], chosen: Sequence[int]) -> dict[int, BinRule]:
+    """The columns that have a rule of their own, by position."""
+    names = Names([keys[p] for p in chosen])
+    return {chosen[place]: rule for given, rule in treatment.bins_of for place in names.find_all(given, "bins")}
 
 
-@dataclass(frozen=True)
-class _Role:
-    """The label, the weights or the groups: cells, name, and which column of the table they are if they named one."""
-
-    what: Literal["label", "weights", "groups"]
-    name: str | None
-    cells: Any
-    position: int | None = None
-
-    @classmethod
-    def of(cls, raw: _RawTable, given: Any, what: Literal["label", "weights", "groups"]) -> "_Role":
-        """From a column's name, or from the values themselves."""
-        is_text = isinstance(given, str)
-        if raw.frame is None:
-            if is_text:
-                raise InputError(
-                    f"The {what} {given!r} names a column, but X is not a dataframe; give the values, one per row."
-                )
-        elif is_text or is_whole(given) or (isinstance(given, tuple) and given in raw.keys):
-            position = find_column(given, raw.keys, what)
-            return cls(what, str(raw.keys[position]), raw.cells[position], position)
-        name = getattr(given, "name", None)
-        return cls(what, None if name is None else str(name), given)
-
-
-def _taken_columns(
-    raw: _RawTable, roles: "tuple[_Role | None, ...]", labels: Column | None
-) -> tuple[dict[int, str], tuple[Note, ...]]:
-    """Which columns are the label, the weights or the groups, by position, and what to say about it."""
-    taken: dict[int, str] = {}
-    notes: list[Note] = []
-    for role in roles:
-        if role is None:
-            continue
-        if role.position is not None:
-            taken[role.position] = role.what
-        elif role.name is not None and raw.frame is not None and role.name in map(str, raw.keys):
-            position = find_column(role.name, raw.keys, role.what)
-            column = _encode_cells(raw.cells[position], f"{role.what} {role.name!r}")
-            cells = _as_cells(role.cells, role.what, raw.n_rows)
-            given = labels if role.what == "label" and labels is not None else _encode_cells(cells, role.what)
-            is_same = column.has_same_groups_as(given)
-            if is_same and role.what == "weights":  # numbers must be the same, not only the groups they make
-                is_same = [plain(v) for v in column.values] == [plain(v) for v in given.values]
-            if is_same:
-                taken[position] = role.what
-            kinds: dict[str, tuple[NoteKind, NoteKind]] = {
-                "label": ("label-name-kept", "label-taken-out"),
-                "weights": ("weights-name-kept", "weights-taken-out"),
-                "groups": ("groups-name-kept", "groups-taken-out"),
-            }
-            notes.append(Note(kinds[role.what][is_same], (role.name,)))
-    return taken, tuple(notes)
-
-
-def _same_as_label(
-    codes: Codes, labels: Column, names: Sequence[str], values: Sequence[Sequence[Any]]
-) -> tuple[Note, ...]:
-    """A note on features that equal a label that came without a name; a few rows rule out nearly all of them."""
-    found = []
-    for i, name in enumerate(names):
-        if len(values[i]) == len(labels.values):
-            column = Column(codes[:, i], values[i])
-            some = slice(0, 1000)
-            partner = dict(zip(codes[some, i].tolist(), labels.codes[some].tolist(), strict=True))
-            agrees = all(
-                partner[c] == k for c, k in zip(codes[some, i].tolist(), labels.codes[some].tolist(), strict=True)
-            )
-            if agrees and column.has_same_groups_as(labels):
-                found.append(name)
-    return (Note("label-equals-column", tuple(found)),) if found else ()
-
-
-def _encode_labels(cells: Any, label: str, n_rows: int) -> Column:
-    column = _encode_cells(_as_cells(cells, f"The label {label!r}", n_rows), f"label {label!r}")
-    gaps = column.is_missing()
-    if gaps.any():
-        raise InputError(
-            f"The label {label!r} is missing (NaN or None) in {int(gaps.sum()):,} of {n_rows:,} rows,"
-            f" first in row {gaps.argmax()}; drop those rows, or give them a class of their own."
-        )
-    return column
-
-
-def _sort_classes(labels: Column) -> Column:
-    """Classes sorted, or in order of appearance if they cannot be: the same for every kind of table."""
-    values = list(labels.values)
-    try:
-        order = sorted(range(len(values)), key=values.__getitem__)
-    except TypeError:
-        order = np.argsort(labels.first_positions()).tolist()
-    if order == list(range(len(values))):
-        return labels
-    return Column(np.argsort(order)[labels.codes], [values[c] for c in order])
+def _rows_that_count(n_rows: int, numbers: Ints | None, labels: Column | None) -> Bools:
+    """Rows with a weight above 0 and with a label."""
+    kept = np.ones(n_rows, np.bool_) if numbers is None else numbers > 0
+    if labels is not None:
+        kept &= ~labels.is_missing()
+        if not kept.any():
+            raise InputError("No row has both a label and a weight above 0; look at the label and the weights.")
+    return kept
 
 
 def _refuse_single_class(labels: Column, label: str, weights: Ints | None) -> None:
     if len(labels.values) == 1:
         n_rows = len(labels.codes) if weights is None else int(weights.sum())
+        rows = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
         raise InputError(
-            f"The label {label!r} has one class only ({plain(labels.values[0])!r}, {n_rows:,} rows); relevance compares"
+            f"The label {label!r} has one class only ({plain(labels.values[0])!r}, {rows}); relevance compares"
             " rows whose labels differ. Look at the filter applied before."
         )
 
 
-def _encode_weights(cells: Any, n_rows: int) -> Ints | None:
-    """Whole-number frequencies as int64, None if there are none."""
-    if cells is None:
-        return None
-    cells = _as_cells(cells, "weights", n_rows)
-    expected = "weights must be whole numbers from 0 (how many rows each row stands for)"
-    try:
-        numbers = np.asarray(cells, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{expected}, got {cells[0]!r} in row 0.") from None
-    with np.errstate(invalid="ignore"):
-        bad = ~((numbers >= 0) & (numbers == np.floor(numbers)) & np.isfinite(numbers))
-    if bad.any():
-        row = int(bad.argmax())
-        raise InputError(f"{expected}, got {numbers[row]:g} in row {row}; use counts, not shares.")
-    if not numbers.any():
-        raise InputError(f"{expected}, and at least one above 0; all {n_rows:,} weights are zero.")
-    refuse_too_many_rows(float(numbers.sum()))
-    return numbers.astype(np.int64)
-
-
-def _encode_groups(cells: Any, n_rows: int) -> Ints | None:
-    """The number of the group of each row; a row without a group is one of its own."""
-    if cells is None:
-        return None
-    column = _encode_cells(_as_cells(cells, "groups", n_rows), "groups")
-    groups = column.codes.astype(np.int64)
-    alone = np.flatnonzero(column.is_missing())
-    groups[alone] = len(column.values) + np.arange(len(alone))
-    return groups
-
-
-def _question_weights(numbers: Ints | None, name: str) -> tuple[Note, ...]:
-    """A note if weights look like survey weights: large, and different in most rows."""
-    if numbers is None or len(numbers) < SURVEY_ROWS or np.median(numbers) < SURVEY_WEIGHT:
-        return ()
-    is_varied = 2 * len(np.unique(numbers)) > len(numbers)
-    return (Note("weights-look-like-survey", (name,)),) if is_varied else ()
-
-
-def _as_cells(cells: Any, what: str, n_rows: int) -> Any:
-    """One-dimensional cells of the right length, as a series, an array or a list."""
-    series = as_series(cells)
-    if not (is_series(series) or isinstance(series, np.ndarray | list | tuple)):
-        if hasattr(series, "__array__"):
-            series = np.asarray(series)
-        elif isinstance(series, str | bytes) or not hasattr(series, "__len__"):
-            raise InputError(f"{what} must be one value per row, got {type(cells).__name__}.")
-        else:
-            series = list(series)
-    if isinstance(series, np.ndarray) and series.ndim != 1:
-        raise InputError(f"{what} must have one dimension, got an array of shape {series.shape}; give one column.")
-    if len(series) != n_rows:
-        raise InputError(f"{what} has {len(series):,} values and X has {n_rows:,} rows; give one value per row.")
-    return series
-
-
-# ---------------------------------------------------------------- columns
-
-
-def _encode_cells(cells: Any, what: str) -> Column:
-    """Codes of one column of any kind."""
-    if is_series(cells):
-        return encode_series(cells, what)
-    return encode_array(cells, what) if isinstance(cells, np.ndarray) else encode_objects(cells, what)
-
-
-def _refuse_missing(columns: Sequence[Column], names: Sequence[str]) -> None:
-    """Report all columns with missing cells together."""
-    missing = []
-    for name, column in zip(names, columns, strict=True):
-        gaps = column.is_missing()
-        if gaps.any():
-            missing.append(f"{name!r} ({int(gaps.sum()):,} of {len(gaps):,} rows, first in row {gaps.argmax()})")
-    if missing:
+def _check_names(names: Iterable[str], n_features: int) -> tuple[str, ...]:
+    checked = () if isinstance(names, str) else tuple(str(name) for name in names)
+    if len(checked) != n_features:
         raise InputError(
-            f"Missing values (NaN or None) in {listing(missing)}; every cell needs a value:"
-            " drop those rows, or give the gap a value of its own, such as 'missing'."
+            f"feature_names must have one name for each of the {n_features} features, got"
+            f" {listing(checked) or repr(names)}."
         )
-
-
-def _stack(columns: Sequence[Column]) -> Codes:
-    """All columns in one matrix of the narrowest unsigned type, column after column in memory."""
-    widest = max(len(column.values) for column in columns)
-    codes = np.empty((len(columns[0].codes), len(columns)), dtype=code_type(widest), order="F")
-    for i, column in enumerate(columns):
-        codes[:, i] = column.codes
-    return codes
-
-
-def _check_names(names: Sequence[str], n_features: int) -> tuple[str, ...]:
-    if isinstance(names, str) or len(names) != n_features:
-        raise InputError(f"feature_names must have one name for each of the {n_features} features, got {names!r}.")
-    checked = tuple(str(name) for name in names)
     refuse_repeated(checked)
     return checked

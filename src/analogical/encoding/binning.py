@@ -1,0 +1,200 @@
+"""Numbers and dates to a few bins: where one bin ends and the next begins, and what a bin is called.
+
+A bin holds the values from one edge up to, and without, the next. Equal values are never divided, and a value that
+would fill a bin alone, such as the many zeros of an amount, is a bin of its own.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from itertools import pairwise
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analogical._checks import is_whole
+from analogical._types import Ints, Positions
+from analogical.encoding.columns import MISSING, Column, plain
+from analogical.errors import InputError
+
+__all__ = ["BinRule", "Binned", "Bins", "bin_column", "check_bins"]
+
+Bins: TypeAlias = int | str | Sequence[Any] | Mapping[Any, Any] | None
+"""How numbers are binned: so many quantiles, "widths:K", None for every distinct value, or one of these or a list of
+edges for each column by name."""
+
+MAX_BINS = 1000
+FIRST_DIGITS = 4
+"""Digits that a bin is written with, if they tell all bins apart; of a time, the day."""
+
+
+@dataclass(frozen=True)
+class BinRule:
+    """How one column is binned."""
+
+    method: Literal["quantiles", "widths", "edges", "none"]
+    n_bins: int = 0
+    edges: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Binned:
+    """A column in bins: its values are the names of the bins, in increasing order."""
+
+    column: Column
+    edges: tuple[Any, ...]
+    """The lowest value of every bin but the first."""
+
+
+def check_bins(bins: Any, role: str = "bins") -> BinRule:
+    """One column's rule, from what the user gave."""
+    expected = f'{role} must be a whole number from 2, "widths:K", a list of increasing edges or None'
+    if bins is None:
+        return BinRule("none")
+    if is_whole(bins) and 2 <= bins <= MAX_BINS:
+        return BinRule("quantiles", int(bins))
+    if isinstance(bins, str):
+        method, _, number = bins.partition(":")
+        if method in ("quantiles", "widths") and number.isdecimal() and 2 <= int(number) <= MAX_BINS:
+            return BinRule("widths" if method == "widths" else "quantiles", int(number))
+        raise InputError(f"{expected}, got {bins!r}.")
+    if isinstance(bins, Sequence | np.ndarray) and len(bins):
+        edges = tuple(plain(edge) for edge in bins)
+        try:
+            if all(edge == edge for edge in edges) and all(one < other for one, other in pairwise(edges)):
+                return BinRule("edges", len(edges) + 1, edges)
+        except TypeError:
+            pass
+    raise InputError(f"{expected}, got {bins!r}.")
+
+
+def bin_column(column: Column, rule: BinRule, weights: Ints | None, what: str) -> Binned:
+    """The column in bins; missing cells stay missing."""
+    values = _as_array(column.values)
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    if rule.method == "quantiles":
+        edges = ordered[_quantile_starts(column.count_values(weights)[order], rule.n_bins)]
+    elif rule.method == "widths":
+        edges = _width_edges(ordered, rule.n_bins, what)
+    else:
+        edges = _own_edges(rule.edges, ordered, what)
+    bin_of_ordered = np.searchsorted(edges, ordered, side="right")
+    used, dense = np.unique(bin_of_ordered, return_inverse=True)
+    firsts = np.searchsorted(bin_of_ordered, used, side="left")
+    lasts = np.searchsorted(bin_of_ordered, used, side="right") - 1
+    bin_of_value = np.full(len(values) + 1, MISSING)  # the last entry is that of missing cells
+    bin_of_value[order] = dense
+    names = _name_bins(column, order[firsts].tolist(), order[lasts].tolist())
+    return Binned(Column(bin_of_value[column.codes], names), tuple(plain(edge) for edge in edges))
+
+
+def _as_array(values: Sequence[Any]) -> NDArray[Any]:
+    """Values that can be sorted; numbers beyond 64 bits and decimals as Python objects."""
+    array = np.asarray(values)
+    if array.dtype.kind in "iufmM":
+        return array
+    objects = np.empty(len(values), dtype=object)
+    objects[:] = list(values)
+    return objects
+
+
+def _quantile_starts(sizes: Ints, n_bins: int) -> Positions:
+    """Positions of the values that begin a bin, all but the first, so that bins hold about equally many rows.
+
+    Values that hold a bin's share of the rows alone become bins of their own, and the others share what is left.
+    """
+    alone = np.zeros(len(sizes), np.bool_)
+    while (left := n_bins - int(alone.sum())) > 0:
+        heavy = ~alone & (sizes * left >= sizes[~alone].sum())
+        if not heavy.any():
+            break
+        alone |= heavy
+    share = sizes[~alone].sum() / max(1, n_bins - int(alone.sum()))
+    borders = np.flatnonzero(np.append(alone, True) | np.append(True, alone))
+    starts: list[int] = []
+    for start, stop in zip(borders[:-1].tolist(), borders[1:].tolist(), strict=True):
+        n_parts = 1 if alone[start] else max(1, round(float(sizes[start:stop].sum() / share)))
+        starts += _divide(sizes[start:stop], n_parts, start)
+    return np.array(starts[1:], dtype=np.intp)
+
+
+def _divide(sizes: Ints, n_parts: int, first: int) -> list[int]:
+    """Where parts of about equal size begin, in a run of values none of which is larger than a part."""
+    ends = np.cumsum(sizes)
+    starts, place, done = [first], 0, 0
+    for left in range(n_parts, 1, -1):
+        goal = done + (int(ends[-1]) - done) / left
+        after = int(np.searchsorted(ends, goal))  # the part that ends with this value is at least as large as its share
+        nearer = after > place and goal - ends[after - 1] < ends[after] - goal
+        place = after if nearer else after + 1
+        if place >= len(sizes):
+            break
+        starts.append(first + place)
+        done = int(ends[place - 1])
+    return starts
+
+
+def _width_edges(ordered: NDArray[Any], n_bins: int, what: str) -> NDArray[Any]:
+    """Edges that divide the span of the values into equal parts."""
+    if not len(ordered):
+        return ordered
+    low, high = ordered[0], ordered[-1]
+    if ordered.dtype.kind == "f" and not (np.isfinite(low) and np.isfinite(high)):
+        raise InputError(f"The {what} has an infinite value, so it has no bins of equal width; use quantiles or edges.")
+    low, high = plain(low), plain(high)
+    if high - low == float("inf"):  # two large floats
+        return _as_array([low * (1 - k / n_bins) + high * (k / n_bins) for k in range(1, n_bins)])
+    return _as_array([low + (high - low) * k / n_bins for k in range(1, n_bins)])
+
+
+def _own_edges(edges: tuple[Any, ...], ordered: NDArray[Any], what: str) -> NDArray[Any]:
+    """The user's edges, if they can be compared with the values."""
+    given: tuple[Any, ...] = edges
+    try:
+        if len(ordered) and isinstance(plain(ordered[0]), date):
+            given = tuple(_as_time(edge, plain(ordered[0])) for edge in edges)
+        found = _as_array(given)
+        np.searchsorted(found, ordered)
+        return found
+    except (TypeError, ValueError):
+        raise InputError(
+            f"The edges of the {what} must be of the kind of its values, such as {plain(ordered[0])!r}, got"
+            f" {edges[0]!r}."
+        ) from None
+
+
+def _as_time(edge: Any, value: date) -> Any:
+    """An edge written as text, as the kind of time that a value of the column is."""
+    if not isinstance(edge, str):
+        return edge
+    if not isinstance(value, datetime):
+        return date.fromisoformat(edge)
+    time = datetime.fromisoformat(edge)
+    return time if time.tzinfo is not None else time.replace(tzinfo=value.tzinfo)
+
+
+def _name_bins(column: Column, firsts: list[int], lasts: list[int]) -> list[str]:
+    """Bins by their lowest and highest value, with as few digits as tell them apart."""
+    lows = [plain(column.values[place]) for place in firsts]
+    highs = [plain(column.values[place]) for place in lasts]
+    for digits in range(FIRST_DIGITS, 18):
+        names = [_name_bin(low, high, digits) for low, high in zip(lows, highs, strict=True)]
+        ends = [_text(end, digits) for pair in zip(lows, highs, strict=True) for end in dict.fromkeys(pair)]
+        if len(set(ends)) == len(ends):
+            break
+    return names
+
+
+def _name_bin(low: Any, high: Any, digits: int) -> str:
+    one, other = _text(low, digits), _text(high, digits)
+    return one if low == high else f"{one} to {other}"
+
+
+def _text(value: Any, digits: int) -> str:
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:.{digits}g}"
+    if isinstance(value, datetime) and digits <= FIRST_DIGITS + 1:
+        return value.strftime("%Y-%m-%d" if digits == FIRST_DIGITS else "%Y-%m-%d %H:%M")
+    return str(value)

@@ -1,0 +1,53 @@
+"""Columns that tell the label nearly alone: the answer, or the label under another name."""
+
+import numpy as np
+
+from analogical._types import Bools, CodedRows, Floats, Ints, Positions
+
+__all__ = ["find_leaks"]
+
+MOST = 0.9
+"""Share of the rows outside the largest class that a column must tell right to be named."""
+FEWEST_ROWS = 50
+"""In smaller tables a column may tell the label by chance."""
+MAX_VALUES = 64
+"""Columns with more values are not looked at: with few rows each, they seem to tell anything."""
+N_SAMPLE = 5_000
+N_CELLS = 4_000_000
+FEWEST_SAMPLED = 200
+"""Rows that are looked at first: so many, fewer if there are so many cells, but not fewer than the last."""
+MAX_ENTRIES = 4_000_000
+"""Cells that are counted together."""
+
+
+def find_leaks(rows: CodedRows) -> dict[int, float]:
+    """Columns that tell the label in nearly all rows, with the share of rows that they tell right."""
+    if rows.n_rows < FEWEST_ROWS or not 2 <= rows.n_labels <= MAX_VALUES:
+        return {}
+    few = np.flatnonzero((rows.n_values > 1) & (rows.n_values <= MAX_VALUES))
+    n_sampled = max(FEWEST_SAMPLED, min(N_SAMPLE, N_CELLS // max(1, len(few))))
+    step = -(-len(rows.codes) // n_sampled)
+    some = rows.take(np.arange(0, len(rows.codes), step)) if step > 1 else rows
+    found: list[int] = []
+    at_once = max(1, MAX_ENTRIES // max(len(some.codes), MAX_VALUES * rows.n_labels))
+    for start in range(0, len(few), at_once):
+        chosen = few[start : start + at_once]
+        found += chosen[_is_leak(some, chosen)[0]].tolist()
+    if not found:
+        return {}
+    is_leak, share = _is_leak(rows, np.array(found))
+    return {i: float(s) for i, yes, s in zip(found, is_leak, share, strict=True) if yes}
+
+
+def _is_leak(rows: CodedRows, columns: Positions) -> tuple[Bools, Floats]:
+    """For each column whether it tells the label, and in which share of the rows."""
+    widest = int(rows.n_values[columns].max(initial=1))
+    keys = rows.codes[:, columns].astype(np.int64) + widest * np.arange(len(columns))
+    keys = keys * rows.n_labels + rows.labels[:, None]
+    weights = None if rows.weights is None else np.repeat(rows.weights, len(columns))
+    sizes = np.bincount(keys.ravel(), weights, minlength=len(columns) * widest * rows.n_labels)
+    table: Ints = sizes.reshape(len(columns), widest, rows.n_labels).astype(np.int64)
+    largest = table.max(axis=2)
+    told = np.where(largest > 1, largest, 0).sum(axis=1)  # a value of one row tells nothing
+    n_rows, base = rows.n_rows, int(table[:1].sum(axis=1).max(initial=0))
+    return told - base >= MOST * (n_rows - base), told / max(n_rows, 1)
