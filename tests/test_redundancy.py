@@ -9,7 +9,9 @@ from naive import naive_redundancies
 
 import analogical
 from analogical import AnalogicalSelector, InputError, SelectionWarning, redundancies, relevance
+from analogical._types import Note
 from analogical.presenting.views import view_of
+from analogical.scoring import dependencies
 
 
 def explain(result):
@@ -43,8 +45,10 @@ def test_redundancies_equal_all_subsets(seed):
 def test_unique_numbers_determine_nothing():
     rng = np.random.default_rng(0)
     rows = np.column_stack([np.arange(50), rng.integers(0, 2, size=(50, 3))])
-    assert redundancies(rows).dependencies == ()
-    assert repr(redundancies(rows)) == "Redundancies among 4 columns, 50 rows: none"
+    assert redundancies(rows, ids="keep").dependencies == ()
+    assert repr(redundancies(rows, ids="keep")) == "Redundancies among 4 columns, 50 rows: none"
+    assert redundancies(rows).names == ("x1", "x2", "x3")
+    assert redundancies(rows).notes == (Note("set-aside", ("x0",)),)
 
 
 def test_support_counts_rows_that_could_have_broken_the_dependency():
@@ -84,6 +88,35 @@ def test_many_columns_of_many_rows():
     assert [(d.feature, d.determined_by) for d in found.dependencies] == [("x30", ("x3",))]
 
 
+def test_what_one_column_determines_is_found_among_thousands_of_columns():
+    rng = np.random.default_rng(8)
+    X = rng.integers(0, 3, size=(60, 3_000))
+    X[:, 1_000] = X[:, 3] // 2
+    X[:, 2_000] = 2 - X[:, 5]
+    X[:, 2_500] = rng.integers(0, 9, 60)
+    X[:, 2_600] = X[:, 2_500] // 3
+    found = redundancies(X)
+    assert found.renamings == (("x5", "x2000"),)
+    assert [(d.feature, d.determined_by) for d in found.dependencies] == [("x1000", ("x3",)), ("x2600", ("x2500",))]
+    assert (found.searched_one, found.searched_two) == (True, False)
+    result = relevance(X, rng.integers(0, 2, 60), radius=1)
+    assert {i: by for i, by in enumerate(result.determined_by) if by} == {
+        5: ("x2000",),
+        1_000: ("x3",),
+        2_000: ("x5",),
+        2_600: ("x2500",),
+    }
+    assert (result.settings.searched_one, result.settings.searched_two) == (True, False)
+
+
+def test_a_search_that_is_cut_short_says_so(monkeypatch):
+    rows = [(town, town // 3) for town in range(9)] * 6
+    assert redundancies(rows).searched_one
+    monkeypatch.setattr(dependencies, "MAX_TRIED", -1)
+    found = redundancies(rows)
+    assert (found.searched_one, found.dependencies) == (False, ())
+
+
 def test_one_row_is_a_table_of_constants():
     found = redundancies([(1, 2)])
     assert (found.constants, found.renamings, found.dependencies) == (("x0", "x1"), (), ())
@@ -97,6 +130,8 @@ def test_redundancies_as_dict_and_text():
         "constants": ["c"],
         "renamings": [],
         "dependencies": [{"feature": "b", "determined_by": ["a"], "support": 16}],
+        "searched_one": True,
+        "searched_two": True,
         "notes": [],
     }
     assert "a determines b (16 tests)" in repr(found)

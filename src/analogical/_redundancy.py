@@ -9,8 +9,10 @@ import numpy as np
 from analogical._checks import check_whole
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import Note
+from analogical.encoding.binning import Bins
 from analogical.encoding.table import encode_features
-from analogical.scoring.dependencies import LeftOut, Reason, Search
+from analogical.encoding.treatment import Ids, Missing, Treatment
+from analogical.scoring.dependencies import MAX_LISTED_SEARCH, LeftOut, Reason, Search
 
 __all__ = ["Dependency", "Dropped", "Redundancies", "name_dropped", "redundancies"]
 
@@ -60,6 +62,9 @@ class Redundancies(Result):
     dependencies : tuple of Dependency
         Columns that one or two others determine, without the renamings above; of a group of renamings only
         the first one is considered.
+    searched_one, searched_two : bool
+        Whether all columns, and all twos of columns, were tried as what determines others. Among very many columns
+        they are not, and what was not tried is not known.
     notes : tuple of Note
         What was done to the table.
     """
@@ -69,6 +74,8 @@ class Redundancies(Result):
     constants: tuple[str, ...]
     renamings: tuple[tuple[str, ...], ...]
     dependencies: tuple[Dependency, ...]
+    searched_one: bool = True
+    searched_two: bool = True
     notes: tuple[Note, ...] = ()
     backend: str | None = None
 
@@ -109,6 +116,10 @@ def redundancies(
     weights: Any = None,
     features: Any = None,
     ignore: Any = None,
+    missing: Missing = "value",
+    bins: Bins = 5,
+    max_values: int | None = 20,
+    ids: Ids = "drop",
     max_determinants: int = 2,
     feature_names: Sequence[str] | None = None,
 ) -> Redundancies:
@@ -135,8 +146,9 @@ def redundancies(
     if an unrelated column with the same shares of values would pass all tests with a probability below 5 %, over
     all candidates for that column.
 
-    One determinant costs a look at a few rows for each pair of columns, and at all rows for those
-    that hold so far; two determinants cost a matrix product for each column.
+    One determinant costs a few looks at each column if it has at most 6 values, and otherwise a look at a few rows of
+    all other columns. Two determinants cost a matrix product for each column; they are looked for among up to about 460
+    columns, and ``searched_two`` says whether they were.
 
     Examples
     --------
@@ -152,14 +164,22 @@ def redundancies(
     country and size determine town (16 tests)
     """
     check_whole("max_determinants", max_determinants, low=1, high=2)
-    table = encode_features(X, weights=weights, features=features, ignore=ignore, feature_names=feature_names)
+    table = encode_features(
+        X,
+        weights=weights,
+        features=features,
+        ignore=ignore,
+        treatment=Treatment.of(missing, bins, max_values, ids),
+        feature_names=feature_names,
+    )
     names = table.names
     search = Search(table.codes, table.n_values, table.weights)
     groups = search.renamings(range(len(names)))
     reported = {i for group in groups for i in group[1:]} | set(np.flatnonzero(table.n_values == 1).tolist())
     columns = [i for i in range(len(names)) if i not in reported]
     found = list(search.single(columns, columns))
-    if max_determinants == 2:
+    searched_two = max_determinants == 2 and len(columns) ** 3 <= MAX_LISTED_SEARCH
+    if searched_two:
         known = {(d.determined, d.by[0]) for d in found}
         for target in columns:
             candidates = [i for i in columns if i != target and (target, i) not in known]
@@ -173,6 +193,8 @@ def redundancies(
             Dependency(names[d.determined], tuple(names[i] for i in d.by), d.support)
             for d in sorted(found, key=lambda d: (len(d.by), d.determined, d.by))
         ),
+        searched_one=search.is_complete,
+        searched_two=searched_two,
         notes=table.notes,
         backend=table.backend,
     )

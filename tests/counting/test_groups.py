@@ -7,7 +7,7 @@ import pytest
 from conftest import coded, random_table
 
 from analogical.counting import groups
-from analogical.counting.groups import collapse_rows, number_groups, rows_by_context
+from analogical.counting.groups import collapse_rows, merge_rows, number_groups, rows_by_context
 
 SHAPES = [(30, 1, 2), (40, 5, 3), (60, 7, 300), (50, 64, 2), (50, 65, 2), (40, 200, 3), (40, 5, 70_000), (1, 3, 2)]
 
@@ -76,3 +76,21 @@ def test_rows_are_brought_together_by_their_context(m, n, v):
             assert all(part == sorted(part) for part in parts)
             assert Counter(contexts) == {contexts[part[0]]: len(part) for part in parts}
             assert all(contexts[r] == contexts[part[0]] for part in parts for r in part)
+
+
+def test_merged_rows_are_the_distinct_ones_in_an_order_of_their_own():
+    rng = np.random.default_rng(0)
+    rows, labels = rng.integers(0, 2, (60, 70)), rng.integers(0, 2, 60)
+    rows[:, 3:] = rows[:, :1]
+    weights = rng.integers(0, 4, 60)
+    one = merge_rows(coded(rows, labels, weights, n_labels=2))
+    order = rng.permutation(weights.sum())
+    other = merge_rows(
+        coded(np.repeat(rows, weights, axis=0)[order], np.repeat(labels, weights)[order], n_labels=2, n_values=[2] * 70)
+    )
+    assert np.array_equal(one.codes, other.codes)
+    assert one.labels.tolist() == other.labels.tolist()
+    assert one.weights_or_ones().tolist() == other.weights_or_ones().tolist()
+    assert one.n_rows == weights.sum()
+    distinct = {(*row, label) for row, label, w in zip(rows.tolist(), labels.tolist(), weights, strict=True) if w}
+    assert len(one.codes) == len(distinct)

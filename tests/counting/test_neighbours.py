@@ -8,6 +8,7 @@ from conftest import coded
 from naive import naive_counts, naive_disagreements
 
 from analogical.counting import neighbours
+from analogical.counting.groups import draw_rows
 from analogical.counting.neighbours import count_distances, count_neighbours, rows_compared
 from analogical.scoring.attribution import count_per_feature
 
@@ -45,9 +46,10 @@ def test_counts_by_disagreement_set_equal_the_loops(m, n, v, k, radius, is_weigh
 
 def test_blocks_and_threads_change_nothing(monkeypatch):
     rng = np.random.default_rng(0)
-    rows = coded(rng.integers(0, 2, (300, 8)), rng.integers(0, 2, 300))
+    rows = coded(np.column_stack([np.arange(300), rng.integers(0, 2, (300, 8))]), rng.integers(0, 2, 300))
     one = count_neighbours(rows, radius=4)
     monkeypatch.setattr(neighbours, "BLOCK", 37)
+    monkeypatch.setattr(neighbours, "TILE", 5)
     steps = []
     many = count_neighbours(rows, radius=4, n_jobs=3, progress=lambda done, total: steps.append((done, total)))
     assert as_dict(one) == as_dict(many)
@@ -57,11 +59,12 @@ def test_blocks_and_threads_change_nothing(monkeypatch):
 def test_distances_are_counted():
     rng = np.random.default_rng(1)
     codes = rng.integers(0, 3, (200, 6)).astype(np.uint8)
+    rows = coded(codes, np.zeros(200))
     expected = np.zeros(7)
     for a, b in combinations(range(200), 2):
         expected[(codes[a] != codes[b]).sum()] += 1
-    assert (count_distances(codes) == expected).all()
-    sampled = count_distances(codes, n_sampled=100)
+    assert (count_distances(rows) == expected).all()
+    sampled = count_distances(rows, n_sampled=100)
     assert not (sampled == expected).all()
     assert sampled == pytest.approx(expected, rel=0.2, abs=60)
 
@@ -94,8 +97,43 @@ def test_no_pair_beyond_the_radius_is_kept():
 
 
 def test_rows_compared_have_the_pairs_allowed():
-    assert rows_compared(100_000_000) == 14_143
-    assert rows_compared(50) == 11
+    assert rows_compared(100_000_000, 2_000) == 14_143
+    assert rows_compared(50, 2_000) == 11
+    assert rows_compared(100_000_000, 100_000) == 2_001  # 2 * 10^11 codes
+
+
+def test_distances_beyond_16_bits_are_counted():
+    rows = np.zeros((3, 40_000), np.uint8)
+    rows[1], rows[2, :35_000] = 1, 2
+    table = coded(rows, [0, 1, 1])
+    distances = count_distances(table)
+    assert (np.flatnonzero(distances).tolist(), distances.sum()) == ([35_000, 40_000], 3)
+    found = count_neighbours(table, radius=40_000)
+    assert sorted(found.distance.tolist()) == [35_000, 40_000]
+    assert found.n_pairs.sum() == 3
+
+
+def test_a_weighted_row_counts_as_so_many_rows_in_a_sample():
+    """Nine of ten rows are the row with the weight: a sample of 100 holds it about 90 times."""
+    rng = np.random.default_rng(0)
+    rows = np.column_stack([np.arange(2_000), rng.integers(0, 2, (2_000, 5))])
+    table = coded(rows, rng.integers(0, 2, 2_000), np.append(18_000, np.ones(1_999, int)))
+    drawn = draw_rows(table, 100, rng)
+    assert drawn.n_rows == 100
+    assert 75 <= drawn.weights_or_ones().max() <= 100
+    found = count_neighbours(table, radius=6, max_compared=5_000)
+    assert (found.n_rows, found.n_rows_used, found.is_sampled) == (19_999, 101, True)
+
+
+def test_a_search_that_is_interrupted_stops():
+    rng = np.random.default_rng(0)
+    rows = coded(np.column_stack([np.arange(5_000), rng.integers(0, 2, (5_000, 4))]), rng.integers(0, 2, 5_000))
+
+    def interrupt(done, total):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        count_neighbours(rows, radius=5, n_jobs=2, progress=interrupt)
 
 
 @pytest.mark.parametrize(

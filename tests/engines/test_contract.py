@@ -140,6 +140,14 @@ def test_distances_of_small_tables_are_counted_exactly(engine):
         assert engine.count_distances(coded(rows, labels)).tolist() == expected.tolist()
 
 
+def test_distances_of_rows_with_a_weight_are_those_of_the_rows_repeated(engine):
+    for rows, labels, weights in CASES:
+        if weights is not None:
+            repeated = coded(np.repeat(rows, weights, axis=0), np.repeat(labels, weights))
+            found = engine.count_distances(coded(rows, labels, weights))
+            assert found.tolist() == engine.count_distances(repeated).tolist()
+
+
 @pytest.mark.parametrize("radius", [1, 2, 4])
 def test_pairs_by_disagreement_set_are_those_of_the_oracle(engine, radius):
     for rows, labels, weights in CASES:
@@ -170,7 +178,7 @@ def test_no_more_rows_are_compared_than_the_engine_says(make_engine):
     rng = np.random.default_rng(0)
     table = coded(rng.integers(0, 2, (300, 5)), rng.integers(0, 2, 300))
     engine = make_engine(max_compared=5_000)
-    assert engine.max_rows_compared == 101
+    assert engine.rows_compared(5) == 101
     found = engine.count_neighbours(table, radius=5)
     assert (found.n_rows, found.n_rows_used, found.is_sampled) == (300, 101, True)
-    assert make_engine().max_rows_compared == 14_143
+    assert make_engine().rows_compared(5) == 14_143

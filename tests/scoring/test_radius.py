@@ -1,6 +1,7 @@
 """Beyond distance 1: which radius, which decay, and what they rest on, in numbers."""
 
 import warnings
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from conftest import coded
 from naive import naive_disagreements
 
+from analogical import relevance
 from analogical.counting.counts import PairCounts
 from analogical.counting.neighbours import count_neighbours
 from analogical.engines.memory import MemoryEngine
@@ -118,7 +120,7 @@ def test_pairs_in_effect_are_three_times_rows_to_the_power_of_one_and_a_half(n_r
 def test_rows_that_are_not_compared_do_not_steepen_the_decay():
     rows, labels = xor_table(400, 20)
     engine = MemoryEngine(max_compared=4_901)
-    assert engine.max_rows_compared == 100
+    assert engine.rows_compared(20) == 100
     found = score(rows, labels, engine=engine)
     assert effective_share(rows, found.decay) == pytest.approx(0.6, rel=1e-6)
 
@@ -152,6 +154,63 @@ def test_there_is_a_leak_exactly_if_identical_rows_differ_in_label():
     for found, leak in ((noisy, True), (clean, False)):
         assert (found.score == ATTRIBUTIONS["noisy-or"](neighbours, weight, leak).score).all()
     assert (noisy.score < clean.score).all()
+
+
+def weighted_table(seed):
+    """A small table in which half of the rows are near others, with weights from 1 to 20."""
+    rng = np.random.default_rng(seed)
+    n_rows, n_features = int(rng.integers(5, 30)), int(rng.choice([4, 8, 30, 80]))
+    rows = rng.integers(0, 3, (n_rows, n_features))
+    labels = rng.integers(0, 2, n_rows) if seed % 2 else (rows[:, 0] > 0) ^ (rng.random(n_rows) < 0.2)
+    labels[:2] = 0, 1
+    return rows, labels, rng.integers(1, 21, n_rows)
+
+
+NUMBERS = ("score", "score_low", "score_high", "score_std_error", "p_value", "pairs_within", "changed_within")
+
+
+def assert_same_relaxed(one, other, columns=slice(None)):
+    assert other.settings.radius == one.settings.radius
+    assert other.settings.decay == pytest.approx(one.settings.decay, abs=1e-12)
+    for name in NUMBERS:
+        mine, theirs = getattr(one, name), getattr(other, name)
+        if mine is not None or theirs is not None:
+            assert theirs[columns] == pytest.approx(mine, rel=1e-7, abs=1e-9, nan_ok=True), name
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_rows_with_a_weight_score_like_the_rows_repeated_in_any_order(seed):
+    rows, labels, weights = weighted_table(seed)
+    names = [f"x{i}" for i in range(rows.shape[1])]
+    one = relevance(rows, labels, weights=weights, feature_names=names)
+    order = np.random.default_rng(seed).permutation(weights.sum())
+    repeated = np.repeat(rows, weights, axis=0)[order], np.repeat(labels, weights)[order]
+    other = relevance(*repeated, feature_names=names)
+    assert_same_relaxed(one, other)
+    assert one.settings.n_pairs_used == other.settings.n_pairs_used
+    assert one.ranking() == other.ranking()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_constant_feature_changes_no_other_one(seed):
+    rows, labels, weights = weighted_table(seed)
+    place = seed % (rows.shape[1] + 1)
+    with_constant = relevance(np.insert(rows, place, 1, axis=1), labels, weights=weights)
+    others = [i for i in range(rows.shape[1] + 1) if i != place]
+    assert_same_relaxed(relevance(rows, labels, weights=weights), with_constant, others)
+    assert np.isnan(with_constant.score[place])
+    assert np.isnan(with_constant.p_value[place])
+    assert with_constant.pairs_within[place] == 0
+
+
+def test_a_repeated_table_is_sampled_only_if_its_distinct_rows_are_too_many():
+    rows, labels = xor_table(60, 12)
+    engine = MemoryEngine(max_compared=4_901)
+    assert engine.rows_compared(12) == 100
+    once, often = (score(np.repeat(rows, n, axis=0), np.repeat(labels, n), engine=engine) for n in (1, 5))
+    assert not once.is_sampled
+    assert not often.is_sampled
+    assert often.n_pairs_used == 25 * once.n_pairs_used or often.radius != once.radius
 
 
 # ---------------------------------------------------------------- the road
@@ -242,3 +301,21 @@ def test_no_changed_pair_at_distance_one_is_the_reason_given():
         found = score(rows, kinds)
     assert (found.reason, found.fewest_pairs) == ("none-changed", 0)
     assert found.score[:2].min() > found.score[2:].max()
+
+
+def test_numbers_are_scored_by_the_mean_over_their_bins_and_coarser_ones():
+    rng = np.random.default_rng(5)
+    codes = np.column_stack([rng.integers(0, 5, (80, 4)), rng.integers(0, 2, (80, 2))])
+    rows = coded(codes, (codes[:, 0] > 2) ^ codes[:, 4].astype(bool))
+    numbers = replace(rows, n_bins=np.array([5, 5, 5, 5, 0, 0]))
+
+    def score(table):
+        counts = MemoryEngine().count_pairs(table)
+        return score_within_radius(MemoryEngine(), table, counts, radius=3)
+
+    mean = score(numbers)
+    single = [score(replace(table, n_bins=None)) for table in (numbers, numbers.coarser(3), numbers.coarser(2))]
+    np.testing.assert_allclose(mean.score, np.mean([one.score for one in single], axis=0), atol=1e-6)
+    assert not np.allclose(mean.score, single[0].score, atol=1e-3)
+    assert (mean.coarser, single[0].coarser) == ((3, 2), ())
+    assert (mean.pairs.tolist(), mean.n_pairs_used) == (single[0].pairs.tolist(), single[0].n_pairs_used)

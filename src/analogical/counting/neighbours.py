@@ -1,10 +1,11 @@
 """Codes to counts by disagreement set, for pairs of rows within a radius.
 
-The disagreement set of two rows is the set of features on which they differ. Pairs are found by blocks of rows: a
-product of two one-hot blocks counts the features on which rows agree, so all distances come at the speed of BLAS.
-Arrays in, arrays out; nothing here knows a name or divides.
+The disagreement set of two rows is the set of features on which they differ. Pairs are found by blocks of rows. The
+bits of 64 codes are compared at a time, so a distance costs a few operations for each 64 features. A row with a weight
+counts as that many rows. Arrays in, arrays out; nothing here knows a name or divides.
 """
 
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from analogical._progress import Progress
 from analogical._types import CodedRows, Codes, Floats, Ints, Positions
+from analogical.counting.groups import draw_rows, merge_rows
 
 __all__ = ["Neighbours", "count_distances", "count_neighbours", "rows_compared"]
 
@@ -23,15 +25,18 @@ Words: TypeAlias = NDArray[np.uint64]
 
 BLOCK = 1024
 """Positions on each side of a block: 4 MB of distances."""
+TILE = 128
+"""Rows of a block whose distances are made together: what they need stays in cache."""
 MAX_COMPARED = 100_000_000
 """Pairs whose distance is looked at: those of 14,142 rows; past it, rows are sampled."""
+MAX_COMPARED_CODES = 200_000_000_000
+"""The same times features: on a table of 100,000 features those of 2,000 rows, about ten seconds."""
 MAX_PAIRS = 1_000_000
 """Pairs kept; past it, pairs are sampled."""
 MAX_MEMBERS = 20_000_000
 """Pairs kept times features."""
-MAX_ONE_HOT = 32
-"""Features with more values are compared directly: their one-hot blocks would be wide and empty."""
 CHUNK = 100_000
+"""Pairs looked at together."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +55,11 @@ class Neighbours:
     keep_probability : float64 array of shape (features + 1,)
         With which probability a pair at each distance was kept; 0 outside the radius.
     n_rows : int
-        Rows given.
+        Rows given, with their weights.
     left, right, set_of_pair : int32 arrays
         The two rows of each pair kept, among the rows that were compared, and its disagreement set.
     rows : CodedRows
-        The rows that were compared with each other.
+        The rows that were compared with each other; identical ones with the same label are one row with their weight.
     """
 
     sets: Words
@@ -71,8 +76,8 @@ class Neighbours:
 
     @property
     def n_rows_used(self) -> int:
-        """Rows compared with each other."""
-        return len(self.rows.codes)
+        """Rows compared with each other, with their weights."""
+        return self.rows.n_rows
 
     @property
     def n_pairs_used(self) -> int:
@@ -135,15 +140,19 @@ class Neighbours:
         return together, together * _class_weights(self.rows.labels, weight, self.left, self.right)
 
 
-def count_distances(codes: Codes, *, n_sampled: int = 1000, random_state: int | None = 0) -> Floats:
+def count_distances(rows: CodedRows, *, n_sampled: int = 1000, random_state: int | None = 0) -> Floats:
     """How many pairs of rows lie at each distance 0 .. features; estimated from a sample if there are more rows."""
-    m, n = codes.shape
-    rows = _sample_rows(m, n_sampled, np.random.default_rng(random_state))
-    blocks = _Blocks(codes[rows])
-    counts = np.zeros(n + 2, np.int64)
-    for _, _, distance in blocks.distances(0, len(rows)):
-        counts += np.bincount(distance.ravel() + 1, minlength=n + 2)  # the first entry takes what is no pair
-    return np.asarray(counts[1:] * (m * (m - 1) / max(1, len(rows) * (len(rows) - 1))), dtype=np.float64)
+    n_rows, n = rows.n_rows, rows.n_features
+    if len(rows.codes) > n_sampled:
+        rows = draw_rows(rows, n_sampled, np.random.default_rng(random_state))
+    weight = rows.weights_or_ones().astype(np.float64)
+    counts = np.zeros(n + 2)  # the first entry takes what is no pair
+    for a, b, distance in _Blocks(rows.codes).distances(0, len(weight)):
+        together = weight[a : a + BLOCK, None] * weight[b : b + BLOCK]
+        counts += np.bincount(distance.ravel() + 1, together.ravel(), minlength=n + 2)
+    counts[1] += float(weight @ (weight - 1)) / 2
+    n_drawn = rows.n_rows
+    return np.asarray(counts[1:] * (n_rows * (n_rows - 1) / max(1, n_drawn * (n_drawn - 1))), dtype=np.float64)
 
 
 def count_neighbours(
@@ -159,15 +168,16 @@ def count_neighbours(
 ) -> Neighbours:
     """Count pairs and changed pairs by disagreement set, for pairs at distance 1 to ``radius``.
 
-    Past ``max_compared`` a sample of rows is compared; past ``max_pairs`` (or MAX_MEMBERS) pairs are kept with a
-    probability proportional to decay ** distance. ``n_jobs`` threads change nothing. Costs one multiplication of the
-    one-hot table with itself plus a few hundred bytes per pair kept; memory does not grow with the rows beyond the
-    limits.
+    Past ``max_compared`` (or MAX_COMPARED_CODES) a sample of rows is compared; past ``max_pairs`` (or MAX_MEMBERS)
+    pairs are kept with a probability proportional to decay ** distance. ``n_jobs`` threads change nothing. Costs a few
+    operations for each 64 features of each pair compared and a few hundred bytes per pair kept; memory does not grow
+    with the rows beyond the limits.
     """
-    m, n = rows.codes.shape
+    n_rows, n = rows.n_rows, rows.n_features
     seeds = np.random.SeedSequence(random_state)
     rng = np.random.default_rng(seeds)
-    sample = rows.take(_sample_rows(m, rows_compared(max_compared), rng))
+    limit = rows_compared(max_compared, n)
+    sample = merge_rows(draw_rows(rows, limit, rng) if len(rows.codes) > limit else rows)
     codes = sample.codes
     probability = _keep_probability(codes, radius, decay, min(max_pairs, MAX_MEMBERS // n), rng)
     left, right = _find_pairs(_Blocks(codes), probability, seeds, n_jobs, progress)
@@ -177,7 +187,7 @@ def count_neighbours(
     return _count_sets(
         sets[order[starts]],
         probability,
-        m,
+        n_rows,
         left[order].astype(np.int32),
         right[order].astype(np.int32),
         set_of_pair,
@@ -215,42 +225,70 @@ def _count_sets(
     )
 
 
-def rows_compared(max_compared: int) -> int:
-    """Rows that have about so many pairs."""
-    return int((2 * max_compared) ** 0.5) + 1
+def rows_compared(max_compared: int, n_features: int) -> int:
+    """Rows that have about so many pairs, or fewer on a very wide table."""
+    return int((2 * min(max_compared, MAX_COMPARED_CODES // max(1, n_features))) ** 0.5) + 1
 
 
 class _Blocks:
-    """Distances between blocks of rows; features with few values by a matrix product, the others one by one."""
+    """Distances between blocks of rows.
+
+    Bit k of the codes of 64 features goes into one word, its plane k. Two rows differ on a feature if they do so on
+    some plane.
+    """
 
     def __init__(self, codes: Codes) -> None:
-        n_values = codes.max(axis=0, initial=0).astype(np.int64) + 1
-        self.n_features = codes.shape[1]
-        self.few = codes[:, n_values <= MAX_ONE_HOT]
-        self.many = codes[:, n_values > MAX_ONE_HOT]
-        self.first = np.concatenate([[0], np.cumsum(n_values[n_values <= MAX_ONE_HOT])])
+        self.n_rows = len(codes)
+        self.stopped = threading.Event()
+        """Set to end the work of other threads early."""
+        n_bits = np.array([int(top).bit_length() for top in codes.max(axis=0, initial=0).tolist()], np.int64)
+        order = np.argsort(n_bits, kind="stable")
+        order = order[np.count_nonzero(n_bits == 0) :]
+        self.words = [
+            _planes(codes[:, features], int(n_bits[features[-1]]))
+            for features in (order[start : start + 64] for start in range(0, len(order), 64))
+        ]
+        """For each 64 features their planes, shape (planes, rows)."""
 
     def __len__(self) -> int:
-        return len(self.few)
+        return self.n_rows
 
-    def one_hot(self, start: int) -> NDArray[np.float32]:
-        """The rows of a block, one column per value."""
-        columns = self.few[start : start + BLOCK] + self.first[:-1]
-        hot = np.zeros((len(columns), self.first[-1]), np.float32)
-        np.put_along_axis(hot, columns, 1, axis=1)
-        return hot
-
-    def distances(self, start: int, stop: int) -> Iterator[tuple[int, int, NDArray[np.int16]]]:
+    def distances(self, start: int, stop: int) -> Iterator[tuple[int, int, NDArray[np.int32]]]:
         """Blocks (a, b, distances) on and above the diagonal, for rows start to stop; -1 marks what is no pair."""
         for a in range(start, stop, BLOCK):
-            left = self.one_hot(a)
             for b in range(a, len(self), BLOCK):
-                distance = (self.few.shape[1] - left @ self.one_hot(b).T).astype(np.int16)
-                for column in self.many.T:
-                    distance += column[a : a + BLOCK, None] != column[b : b + BLOCK]
+                distance = np.full((min(BLOCK, len(self) - a), min(BLOCK, len(self) - b)), -1, np.int32)
+                for top in range(0, len(distance), TILE):
+                    if self.stopped.is_set():
+                        return
+                    left = top if a == b else 0  # what lies below the diagonal is not needed
+                    distance[top : top + TILE, left:] = self._tile(a + top, min(a + BLOCK, a + top + TILE), b + left)
                 if a == b:
                     distance[np.tril_indices(len(distance))] = -1
                 yield a, b, distance
+
+    def _tile(self, top: int, bottom: int, left: int) -> NDArray[np.int32]:
+        """Distances between the rows from top to bottom and those from left to the end of its block."""
+        rows, others = slice(top, bottom), slice(left, (left // BLOCK + 1) * BLOCK)
+        shape = min(bottom, len(self)) - top, min(others.stop, len(self)) - left
+        distance = np.zeros(shape, np.int32)
+        differs, on_plane = np.empty(shape, np.uint64), np.empty(shape, np.uint64)
+        for planes in self.words:
+            np.bitwise_xor(planes[0, rows, None], planes[0, others], out=differs)
+            for plane in planes[1:]:
+                np.bitwise_xor(plane[rows, None], plane[others], out=on_plane)
+                np.bitwise_or(differs, on_plane, out=differs)
+            distance += np.bitwise_count(differs)
+        return distance
+
+
+def _planes(codes: Codes, n_planes: int) -> Words:
+    """The bits of up to 64 columns, one word per row for each place of the bits."""
+    planes = np.zeros((n_planes, len(codes), 8), np.uint8)
+    for place in range(n_planes):
+        bits = np.packbits(codes >> codes.dtype.type(place) & codes.dtype.type(1), axis=1)
+        planes[place, :, : bits.shape[1]] = bits
+    return planes.view(np.uint64)[:, :, 0]
 
 
 def _find_pairs(
@@ -269,7 +307,8 @@ def _find_pairs(
                 found.append(task.result())
                 if progress is not None:
                     progress(number, len(tasks))
-        except BaseException:  # Ctrl-C: finish the strips under way, start no other
+        except BaseException:  # Ctrl-C: start no other strip, and end the ones under way
+            blocks.stopped.set()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     return np.concatenate([left for left, _ in found]), np.concatenate([right for _, right in found])
@@ -287,7 +326,8 @@ def _keep_pairs(
         left, right = np.nonzero(at_distance[distance] > bar)
         lefts.append(left + a)
         rights.append(right + b)
-    return np.concatenate(lefts), np.concatenate(rights)
+    empty = [np.zeros(0, np.intp)]  # if it was stopped
+    return np.concatenate(lefts or empty), np.concatenate(rights or empty)
 
 
 def _is_thinned(probability: Floats) -> bool:
@@ -295,23 +335,21 @@ def _is_thinned(probability: Floats) -> bool:
     return bool(((probability > 0) & (probability < 1)).any())
 
 
-def _sample_rows(m: int, n_sampled: int, rng: np.random.Generator) -> Positions:
-    """All rows, or a sorted sample of them."""
-    return np.arange(m) if m <= n_sampled else np.sort(rng.choice(m, n_sampled, replace=False))
-
-
 def _keep_probability(codes: Codes, radius: int, decay: float, budget: int, rng: np.random.Generator) -> Floats:
     """Per distance, min(1, s * decay ** distance) within the radius, s such that about ``budget`` pairs are kept."""
     distances = np.arange(codes.shape[1] + 1)
     inside = (distances >= 1) & (distances <= radius)
-    expected = count_distances(codes, random_state=int(rng.integers(2**31))) * inside
+    rows = CodedRows(codes, np.zeros(len(codes), np.uint8), np.zeros(codes.shape[1], np.int64), 1)
+    expected = count_distances(rows, random_state=int(rng.integers(2**31))) * inside
     shape = decay ** np.maximum(distances - float(np.argmax(expected > 0)), 0.0)
-    if expected.sum() <= budget or not (expected @ shape):
+    known = expected > 0
+    pairs, weight = expected[known], shape[known]
+    if pairs.sum() <= budget or not (pairs * weight).sum():
         return inside.astype(np.float64)
-    low, high = 0.0, float(budget / (expected @ shape)) * 1e6
+    low, high = 0.0, float(budget / (pairs * weight).sum()) * 1e6
     for _ in range(100):  # bisection: the expected number of pairs grows with s
         s = (low + high) / 2
-        low, high = (low, s) if expected @ np.minimum(1, s * shape) > budget else (s, high)
+        low, high = (low, s) if (pairs * np.minimum(1, s * weight)).sum() > budget else (s, high)
     return np.asarray(np.minimum(1, low * shape) * inside, dtype=np.float64)
 
 

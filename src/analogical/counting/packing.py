@@ -13,6 +13,8 @@ __all__ = ["PACKED_BITS", "PairSums", "pack_codes", "pairs_between"]
 
 PACKED_BITS = 53  # codes are packed by a matrix product in float64, exact below 2**53
 CHUNK = 2**17  # codes packed at a time: stays in cache, and too few for BLAS to start threads of its own
+SPREAD = 8
+"""Columns that lie among more than so many others each are picked out first."""
 
 
 @dataclass
@@ -50,8 +52,12 @@ def pack_codes(codes: Codes, features: Sequence[int], places: Sequence[int], row
     if not features:
         return keys
     first, width = features[0], features[-1] + 1 - features[0]
-    factors = np.zeros(width)
-    factors[np.subtract(features, first)] = places
+    if width > SPREAD * len(features):
+        codes, first, width = codes[:, features], 0, len(features)
+        factors = np.array(places, np.float64)
+    else:
+        factors = np.zeros(width)
+        factors[np.subtract(features, first)] = places
     step = max(1024, CHUNK // width)
     for start in range(0, n_rows, step):
         chunk = slice(start, start + step)

@@ -24,6 +24,7 @@ from analogical.counting.threads import Task, run_tasks
 __all__ = ["sum_by_sorting"]
 
 SPARSE_BITS = 3  # a block is worth isolating when its outside has 2**3 times more possible values than there are rows
+MAX_PARTS = 64  # a block is divided into no more parts
 SMALL_SORT = 2**16  # keys; features are sorted together up to here, to save calls
 
 
@@ -35,9 +36,12 @@ def sum_by_sorting(
 ) -> PairSums:
     """Sums of pairs for every feature; with ``visit``, the contexts of each of ``features`` are handed to it."""
     everything = range(rows.n_features)
-    sorter = _Sorter(rows, visit, frozenset(everything if features is None else features))
-    run_tasks([partial(sorter.look, _Branch(len(rows.codes)), everything, rows_too=True)], n_threads)
+    sorter = _Sorter(rows, visit, everything if features is None else features)
+    if len(rows.codes) > 1:
+        run_tasks([partial(sorter.look, _Branch(len(rows.codes)), everything, rows_too=True)], n_threads)
     sums = sorter.sums
+    constant = rows.n_values == 1  # without them groups by context are groups by row
+    sums.by_context[constant], sums.by_context_and_label[constant] = sums.by_row, sums.by_row_and_label
     if visit is not None:
         sums.repeats = sorter.repeats()
     elif rows.weights is not None:  # the pairs that a row of weight w forms with itself
@@ -62,14 +66,18 @@ class _Branch:
 class _Sorter:
     """Fills in `sums`, or visits contexts, task by task; each feature is dealt with by exactly one task."""
 
-    def __init__(self, rows: CodedRows, visit: Callable[[int, Contexts], None] | None, wanted: frozenset[int]) -> None:
+    def __init__(self, rows: CodedRows, visit: Callable[[int, Contexts], None] | None, wanted: Sequence[int]) -> None:
         self.rows = rows
         self.visit = visit
-        self.wanted = wanted
+        self.wanted = np.zeros(rows.n_features, np.bool_)
+        """Features to deal with; those with one value have no pairs."""
+        self.wanted[list(wanted)] = True
+        self.wanted &= rows.n_values > 1
+        self.n_wanted = np.append(0, np.cumsum(self.wanted))
         self.sums = PairSums.zeros(rows.n_features)
         self.sums.n_distinct = len(rows.codes)
         self.bits = [int(n - 1).bit_length() for n in rows.n_values.tolist()]
-        self.spans = [math.log2(n) for n in rows.n_values.tolist()]
+        self.spans_before: list[float] = np.append(0, np.cumsum(np.log2(rows.n_values))).tolist()
         self.label_bits = (rows.n_labels - 1).bit_length()
         self.identical = RowProfile(*(np.zeros(0, np.int64) for _ in range(3)))
         self.repeated: Positions = np.zeros(0, np.intp)
@@ -80,7 +88,7 @@ class _Sorter:
 
         On request, with identical rows as well.
         """
-        if branch.n_rows < 2 or not (rows_too or self.wanted.intersection(block)):
+        if not (rows_too or self.wants(block)):
             return []
         parts = self.parts(branch, block)
         if len(parts) == 1:
@@ -98,21 +106,29 @@ class _Sorter:
         """
         if len(block) == 1 or (len(block) * branch.n_rows <= SMALL_SORT and self.fits(branch, block)):
             return [block]
-        spans = self.spans[block.start : block.stop]
         needed = math.log2(branch.n_rows) + SPARSE_BITS - math.log2(branch.n_groups)
-        for n_parts in range(2, len(block) // 4 + 1):
+        for n_parts in range(2, min(len(block) // 4, MAX_PARTS) + 1):
             parts = _split(block, n_parts)
-            inside = max(sum(spans[part.start - block.start : part.stop - block.start]) for part in parts)
-            if sum(spans) - inside >= needed:
+            if self.span(block) - max(self.span(part) for part in parts) >= needed:
                 return parts
         return [block] if self.fits(branch, block) else _split(block, 2)
 
+    def span(self, block: range) -> float:
+        """Bits of information in the features of a block, at most."""
+        return self.spans_before[block.stop] - self.spans_before[block.start]
+
+    def wants(self, block: range) -> bool:
+        """Whether some feature of a block is to be dealt with."""
+        return bool(self.n_wanted[block.stop] > self.n_wanted[block.start])
+
     def isolate(self, branch: _Branch, outside: Sequence[int], part: range, *, rows_too: bool) -> list[Task]:
         """Keep the rows that also agree with another row on the features outside a part, one key at a time."""
-        if not (rows_too or self.wanted.intersection(part)):
+        if not (rows_too or self.wants(part)):
             return []
         word = self.next_word(branch, outside)
         branch = self.regroup(branch, word)
+        if branch.n_rows < 2:
+            return []
         if len(word) < len(outside):
             return [partial(self.isolate, branch, outside[len(word) :], part, rows_too=rows_too)]
         return self.look(branch, part, rows_too=rows_too)
@@ -129,10 +145,10 @@ class _Sorter:
             offset += self.bits[feature]
         if self.visit is not None:
             tasks: list[Task] = [partial(self.collect_identical, branch, keys)] if rows_too else []
-            chosen = [feature for feature in block if feature in self.wanted]
+            chosen = [feature for feature in block if self.wanted[feature]]
             return [*tasks, *(partial(self.collect, branch, keys, f, offsets[f]) for f in chosen)]
         masks: dict[int | None, int] = {None: 0} if rows_too else {}
-        masks |= {feature: (1 << self.bits[feature]) - 1 << offset for feature, offset in offsets.items()}
+        masks |= {f: (1 << self.bits[f]) - 1 << offset for f, offset in offsets.items() if self.wanted[f]}
         step = max(1, SMALL_SORT // branch.n_rows)
         items = list(masks.items())
         return [partial(self.count, branch, keys, dict(items[i : i + step])) for i in range(0, len(items), step)]

@@ -22,10 +22,13 @@ __all__ = ["fits_in_table", "sum_in_table"]
 
 ENTRIES_PER_ROW = 6  # a table may have this many entries for each row of the data,
 MANY_ENTRIES = 2**22  # but no more than this plus one for each row, for the sake of memory
+LARGEST_BITS = 40  # no table has so many entries; the product of all values may be a number of thousands of digits
 
 
 def fits_in_table(rows: CodedRows) -> bool:
     """Whether the possible rows are few enough for a table."""
+    if np.log2(rows.n_values).sum() > LARGEST_BITS:
+        return False
     n_entries = math.prod(rows.n_values.tolist()) * rows.n_labels
     return bool(0 < n_entries <= min(ENTRIES_PER_ROW * len(rows.codes), MANY_ENTRIES + len(rows.codes)))
 
@@ -36,9 +39,15 @@ def sum_in_table(
     visit: Callable[[int, Contexts], None] | None = None,
     features: Sequence[int] | None = None,
 ) -> PairSums:
-    """Sums of pairs for every feature; with ``visit``, the contexts of each of ``features`` are handed to it."""
+    """Sums of pairs for every feature; with ``visit``, the contexts of each of ``features`` are handed to it.
+
+    Features with one value are no axes of the table; without them groups by context are groups by row.
+    """
     sums = PairSums.zeros(rows.n_features)
-    entries = _tabulate(rows)
+    axes = np.flatnonzero(rows.n_values > 1).tolist()
+    axis_of = {feature: axis for axis, feature in enumerate(axes)}
+    sizes = rows.n_values[axes].tolist()
+    entries = _tabulate(rows, axes)
     by_row = entries.sum(axis=0)
     total = int(by_row.sum())
     sums.n_distinct = int(np.count_nonzero(by_row))
@@ -47,31 +56,35 @@ def sum_in_table(
         sums.repeats = _repeats(entries, by_row)
         largest = int(entries.max())
         narrow = entries.astype(np.uint8 if largest < 2**8 else np.uint16 if largest < 2**16 else np.int64)
-        views = _Views(narrow, rows.n_values.tolist())
+        views = _Views(narrow, sizes)
 
         def hand_over(feature: int) -> list[Task]:
-            visit(feature, contexts_of_tables(views.along(feature)))
+            visit(feature, contexts_of_tables(views.along(axis_of[feature])))
             return []
 
-        tasks += [partial(hand_over, f) for f in (range(rows.n_features) if features is None else features)]
+        tasks += [
+            partial(hand_over, feature) for feature in (axes if features is None else features) if feature in axis_of
+        ]
     else:
         sums.by_row = pairs_between(by_row, total)
         sums.by_row_and_label = pairs_between(entries, total)
-        views = _Views(entries, rows.n_values.tolist())
-        views_by_row = _Views(by_row[None], rows.n_values.tolist())
+        sums.by_context[:], sums.by_context_and_label[:] = sums.by_row, sums.by_row_and_label
+        views = _Views(entries, sizes)
+        views_by_row = _Views(by_row[None], sizes)
 
         def count(feature: int) -> list[Task]:
-            sums.by_context[feature] = _sum_along(views_by_row.along(feature), sums.by_row, total)
-            sums.by_context_and_label[feature] = _sum_along(views.along(feature), sums.by_row_and_label, total)
+            axis = axis_of[feature]
+            sums.by_context[feature] = _sum_along(views_by_row.along(axis), sums.by_row, total)
+            sums.by_context_and_label[feature] = _sum_along(views.along(axis), sums.by_row_and_label, total)
             return []
 
-        tasks += [partial(count, feature) for feature in range(rows.n_features)]
+        tasks += [partial(count, feature) for feature in axes]
     run_tasks(tasks, n_threads)
     return sums
 
 
 class _Views:
-    """A table of shape (labels, possible rows), seen along the axis of any feature.
+    """A table of shape (labels, possible rows), seen along any axis.
 
     Along outer axes whole runs of entries are added and multiplied, which is quick, so each half of the features has
     its turn outside: the table is kept in two orders.
@@ -84,11 +97,11 @@ class _Views:
         n_first = math.prod(sizes[: self.half])
         self.turned = np.ascontiguousarray(entries.reshape(len(entries), n_first, -1).transpose(0, 2, 1))
 
-    def along(self, feature: int) -> NDArray[Any]:
-        """The table in shape (labels, outer, values of the feature, inner)."""
-        start, table = (0, self.entries) if feature < self.half else (self.half, self.turned)
-        n_outer = math.prod(self.sizes[start:feature])
-        return table.reshape(len(table), n_outer, self.sizes[feature], -1)
+    def along(self, axis: int) -> NDArray[Any]:
+        """The table in shape (labels, outer, values of the axis, inner)."""
+        start, table = (0, self.entries) if axis < self.half else (self.half, self.turned)
+        n_outer = math.prod(self.sizes[start:axis])
+        return table.reshape(len(table), n_outer, self.sizes[axis], -1)
 
 
 def _sum_along(entries: NDArray[np.int64], in_entries: int, total: int) -> int:
@@ -99,12 +112,12 @@ def _sum_along(entries: NDArray[np.int64], in_entries: int, total: int) -> int:
     return pairs_between(entries.sum(axis=1), total)
 
 
-def _tabulate(rows: CodedRows) -> NDArray[np.int64]:
+def _tabulate(rows: CodedRows, axes: Sequence[int]) -> NDArray[np.int64]:
     """How many rows fall on each possible (label, row): shape (n_labels, number of possible rows)."""
-    sizes = rows.n_values.tolist()
-    places = [math.prod(sizes[feature + 1 :]) for feature in range(len(sizes))]
+    sizes = rows.n_values[axes].tolist()
+    places = [math.prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
     n_possible = math.prod(sizes)
-    keys = pack_codes(rows.codes, range(len(places)), places)
+    keys = pack_codes(rows.codes, axes, places)
     keys += rows.labels * np.uint64(n_possible)
     entries = np.bincount(keys.view(np.int64), rows.weights, minlength=rows.n_labels * n_possible)
     return entries.astype(np.int64, copy=False).reshape(rows.n_labels, n_possible)

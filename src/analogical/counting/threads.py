@@ -1,13 +1,15 @@
 """Threads: tasks that make tasks, and how many of them run at once."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from typing import TypeAlias
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, TypeAlias
 
 from analogical._checks import is_whole
 from analogical.errors import InputError
 
-__all__ = ["Task", "n_threads_for", "run_tasks"]
+__all__ = ["Task", "n_threads_for", "one_blas_thread", "run_tasks"]
 
 Task: TypeAlias = Callable[[], "list[Task]"]
 
@@ -43,3 +45,18 @@ def n_threads_for(n_jobs: int | None, n_codes: int) -> int:
     from joblib import effective_n_jobs
 
     return int(effective_n_jobs(n_jobs))
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """For many small matrix products, which threads of BLAS slow down: on a busy machine a hundredfold."""
+    with _blas().limit(limits=1):
+        yield
+
+
+@cache
+def _blas() -> Any:
+    """The BLAS of this process; looking for it takes some milliseconds."""
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]  # scikit-learn brings it
+
+    return ThreadpoolController().select(user_api="blas")

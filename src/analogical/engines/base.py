@@ -22,8 +22,7 @@ class Engine(Protocol):
     returns less.
     """
 
-    @property
-    def max_rows_compared(self) -> int:
+    def rows_compared(self, n_features: int) -> int:
         """Rows that :meth:`count_neighbours` compares with each other at most; past it, rows are sampled."""
         ...
 

@@ -41,10 +41,9 @@ class MemoryEngine:
         self.max_pairs = max_pairs
         self.max_compared = max_compared
 
-    @property
-    def max_rows_compared(self) -> int:
+    def rows_compared(self, n_features: int) -> int:
         """Rows whose pairs are all compared; of more rows, this many are sampled."""
-        return rows_compared(self.max_compared)
+        return rows_compared(self.max_compared, n_features)
 
     def count_pairs(self, rows: CodedRows) -> PairCounts:
         """Pairs at distance 1, for every feature."""
@@ -58,7 +57,7 @@ class MemoryEngine:
 
     def count_distances(self, rows: CodedRows, *, random_state: int | None = 0) -> Floats:
         """Pairs of rows at each distance, estimated from a sample of large tables."""
-        return count_distances(rows.codes, random_state=random_state)
+        return count_distances(rows, random_state=random_state)
 
     def count_neighbours(
         self,

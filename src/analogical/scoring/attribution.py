@@ -1,21 +1,21 @@
 """Counts by disagreement set to one score per feature: whom to credit when two rows differ on several features.
 
 The model (noisy-or): each feature i on which two rows differ flips the label on its own with probability t_i, so a pair
-with disagreement set D has changed with probability 1 - prod over i in D of (1 - t_i). In -log(1 - t_i) the
-log-likelihood is concave, so there is one maximum and EM climbs to it. Where every D holds one feature, t is the
-paper's index.
+with disagreement set D has changed with probability 1 - prod over i in D of (1 - t_i). ``maximising`` finds the t of
+the largest likelihood. Where every D holds one feature, t is the paper's index.
 """
 
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analogical._types import Floats, Ints
-from analogical.counting.neighbours import CHUNK, Neighbours
+from analogical.counting.neighbours import Neighbours
+from analogical.counting.threads import one_blas_thread
+from analogical.scoring.maximising import ENTRIES, Likelihood, Maximum
 
 __all__ = [
     "ATTRIBUTIONS",
@@ -32,10 +32,10 @@ AttributionMethod = Literal["noisy-or", "share"]
 
 Numbers = TypeVar("Numbers", Ints, Floats)
 
-TINY = 1e-200
-ALMOST_ONE = 1 - 1e-12
-LARGE = 5_000_000
-"""Entries of the matrix of changed sets above which it is kept in single precision: scores good to about 1e-6."""
+EDGE = 1e-9
+"""Features that the fit credits with nothing have scores below this, in the order in which they would be credited."""
+NEGLIGIBLE = 1e-15
+"""Changed sets with so small a share of all pairs, as weighted, are not fitted."""
 RARE = 0.01
 """A feature on which only this share of the pairs differ keeps half its score: few rows hold a rare value."""
 
@@ -56,7 +56,7 @@ class Attribution:
     coverage: Floats
     """Share of the pairs, as weighted, that differ on the feature."""
     log_likelihood: tuple[float, ...]
-    """At every step of the fit; it never falls."""
+    """Mean of a pair, at every step of the fit; it never falls."""
     converged: bool
 
 
@@ -86,7 +86,7 @@ def noisy_or(
     *,
     balanced: bool = False,
     leak: bool = False,
-    tolerance: float = 5e-3,
+    tolerance: float = 1e-14,
     max_steps: int = 1000,
 ) -> Attribution:
     """Maximum-likelihood flip probability of each feature.
@@ -103,16 +103,9 @@ def noisy_or(
         Let a pair also change without any feature's doing, P(changed | D) = 1 - (1 - t_0) prod (1 - t_i), so that label
         noise is not attributed to the features.
     tolerance : float
-        Stop when a step moves no score by more than this share of the score from which all features start (the one at
-        which they would together explain the share of changed pairs).
+        Stop when the mean log-likelihood of a pair is within this of its maximum.
     max_steps : int
         Steps after which to give up, with a warning.
-
-    Notes
-    -----
-    EM: t_i <- t_i * (sum over changed pairs with i of weight / P(changed | D)) / (sum over pairs with i of weight).
-    Every third step extrapolates along the last two (SQUAREM, Varadhan and Roland 2008) and is taken back when the
-    likelihood would fall. A step costs two products with the matrix of changed sets and features.
     """
     distance = found.distance
     if distance.max(initial=1) <= 1 and not balanced:
@@ -121,17 +114,50 @@ def noisy_or(
     probability = found.keep_probability
     scale = np.ones(len(probability)) if weight is None else weight.astype(np.float64)
     scale = np.divide(scale, probability, out=np.zeros_like(scale), where=probability > 0)[distance]
-    if len(scale):
-        scale = scale / (pairs * scale).mean()
-    fit = _Likelihood.of(found, pairs * scale, changed * scale, leak).maximise(tolerance, max_steps)
-    n = found.n_features
-    return replace(
-        fit,
-        score=fit.score[:n],
-        flips=fit.score[:n],
-        leak=float(fit.score[n]) if leak else 0.0,
-        coverage=fit.coverage[:n],
-    )
+    return _maximise(found, pairs * scale, changed * scale, leak, tolerance, max_steps)
+
+
+def _maximise(
+    found: Neighbours, pairs: Floats, changed: Floats, leak: bool, tolerance: float, max_steps: int
+) -> Attribution:
+    """The fit to these masses of pairs and changed pairs of each set."""
+    n, total = found.n_features, float(pairs.sum())
+    if total > 0:
+        pairs, changed = pairs / total, changed / total
+    pairs_with, changed_with = _sum_per_feature(found, pairs), _sum_per_feature(found, changed)
+    is_changed = changed > NEGLIGIBLE
+    if not is_changed.any():
+        flips = np.where(pairs_with > 0, 0.0, np.nan)
+        return Attribution(flips, flips, 0.0, pairs_with, (), True)
+    member = found.member[is_changed]
+    if leak:  # t_0 is the t of a feature on which all pairs differ
+        member = np.hstack([member, np.ones((len(member), 1), np.uint8)])
+        pairs_with, changed_with = np.append(pairs_with, 1.0), np.append(changed_with, changed.sum())
+    likelihood = Likelihood(member, changed[is_changed], np.maximum(pairs_with - changed_with, 0.0))
+    start = -np.log1p(-min(float(changed.sum()), 0.99)) / pairs_with.sum()  # all features share the changed pairs
+    with one_blas_thread():
+        maximum = likelihood.maximise(np.full(len(pairs_with), start), tolerance, max_steps)
+    if not maximum.converged:
+        warnings.warn(
+            f"The noisy-or fit did not reach its tolerance {tolerance:g} within {max_steps} steps; the last ones"
+            " still moved the scores a little.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    t = _flips(maximum, pairs_with)
+    return Attribution(t[:n], t[:n], float(t[n]) if leak else 0.0, pairs_with[:n], maximum.values, maximum.converged)
+
+
+def _flips(maximum: Maximum, pairs_with: Floats) -> Floats:
+    """Flip probabilities from rates; NaN for features without pairs.
+
+    The gradient orders features whose rate is 0: the nearer to 0 it is beside the pairs of the feature, the less was
+    missing for a credit. Rounded, so that features that are alike stay so.
+    """
+    has_pairs = pairs_with > 0
+    slack = np.divide(maximum.gradient, pairs_with, out=np.zeros_like(pairs_with), where=has_pairs)
+    at_edge = EDGE * np.round(np.clip(1 + slack, 0, 1), 6)
+    return np.where(has_pairs, np.maximum(-np.expm1(-maximum.rates), at_edge), np.nan)
 
 
 def fit_noisy_or(found: Neighbours, weight: Floats, leak: bool) -> Attribution:
@@ -154,96 +180,8 @@ ATTRIBUTIONS: dict[AttributionMethod, Callable[[Neighbours, Floats, bool], Attri
 def _sum_per_feature(found: Neighbours, values: Numbers) -> Numbers:
     """Sum over the sets that hold each feature, in chunks and in the type of the values, so that int64 stays exact."""
     sums = np.zeros(found.n_features, values.dtype)
-    for start in range(0, len(values), CHUNK):
-        chunk = slice(start, start + CHUNK)
+    step = max(1, ENTRIES // max(1, found.n_features))
+    for start in range(0, len(values), step):
+        chunk = slice(start, start + step)
         sums += values[chunk] @ found.member[chunk].astype(values.dtype)
     return sums
-
-
-@dataclass(frozen=True)
-class _Likelihood:
-    """What EM needs: the changed sets as a matrix with their masses, and the masses per feature."""
-
-    member: NDArray[Any]
-    """Shape (changed sets, features), 0 or 1."""
-    changed: Floats
-    """Mass of changed pairs per changed set."""
-    unchanged_with: Floats
-    """Mass of unchanged pairs that differ on each feature."""
-    pairs_with: Floats
-    """Mass of pairs that differ on each feature."""
-    coverage: Floats
-    share_changed: float
-
-    @classmethod
-    def of(cls, found: Neighbours, pairs: Floats, changed: Floats, leak: bool) -> "_Likelihood":
-        """Collect it from counts, weighted or not."""
-        pairs_with, changed_with = _sum_per_feature(found, pairs), _sum_per_feature(found, changed)
-        is_changed = found.n_changed > 0
-        total = max(float(pairs.sum()), TINY)
-        is_large = np.count_nonzero(is_changed) * found.n_features >= LARGE
-        member = found.member[is_changed].astype(np.float32 if is_large else np.float64)
-        if leak:  # t_0 is the t of a feature on which all pairs differ
-            member = np.hstack([member, np.ones((len(member), 1), member.dtype)])
-            pairs_with, changed_with = np.append(pairs_with, pairs.sum()), np.append(changed_with, changed.sum())
-        return cls(
-            member=member,
-            changed=changed[is_changed],
-            unchanged_with=pairs_with - changed_with,
-            pairs_with=pairs_with,
-            coverage=pairs_with / total,
-            share_changed=float(changed.sum()) / total,
-        )
-
-    def step(self, t: Floats) -> tuple[Floats, float]:
-        """One step of EM, and the mean log-likelihood at the t it started from."""
-        t = np.clip(t, TINY, ALMOST_ONE)
-        log_stay = np.log1p(-t)
-        p_changed = -np.expm1(self.member @ log_stay.astype(self.member.dtype)).astype(np.float64)
-        np.maximum(p_changed, 1e-12, out=p_changed)
-        log_likelihood = float(self.changed @ np.log(p_changed) + self.unchanged_with @ log_stay)
-        blame = (self.changed / p_changed).astype(self.member.dtype) @ self.member
-        return np.clip(t * blame / self.pairs_with, TINY, ALMOST_ONE), log_likelihood / len(self.changed)
-
-    def maximise(self, tolerance: float, max_steps: int) -> Attribution:
-        """The maximum, from a start at which all features share the changed pairs equally."""
-        has_pairs = self.pairs_with > 0
-        if not len(self.changed):
-            flips = np.where(has_pairs, 0.0, np.nan)
-            return Attribution(flips, flips, 0.0, self.coverage, (), True)
-        likelihood = replace(self, pairs_with=np.maximum(self.pairs_with, TINY))
-        start = -np.expm1(np.log1p(-min(self.share_changed, 0.99)) / self.coverage.sum())
-        t, trace, converged = _squarem(likelihood, np.full(len(has_pairs), start), tolerance * start, max_steps)
-        if not converged:
-            warnings.warn(
-                f"The noisy-or fit did not reach its tolerance {tolerance:g} within {max_steps} steps; the last ones"
-                " still moved the scores a little.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        flips = np.where(has_pairs, t, np.nan)
-        return Attribution(flips, flips, 0.0, self.coverage, tuple(trace), converged)
-
-
-def _squarem(likelihood: _Likelihood, t: Floats, tolerance: float, max_steps: int) -> tuple[Floats, list[float], bool]:
-    """EM with squared extrapolation, kept monotone; the trace holds the likelihood of each t gone through."""
-    t1, value = likelihood.step(t)
-    trace = [value]
-    n_steps = 1
-    while n_steps < max_steps:
-        t2, value1 = likelihood.step(t1)
-        trace.append(value1)
-        n_steps += 1
-        if np.abs(t2 - t1).max() < tolerance:
-            return t2, trace, True
-        r, v = t1 - t, t2 - 2 * t1 + t
-        length = max(1.0, float(np.linalg.norm(r)) / max(float(np.linalg.norm(v)), TINY))
-        jump = np.clip(t + 2 * length * r + length**2 * v, t2 / 10, ALMOST_ONE)  # a score may shrink, not cross 0
-        after, value_jump = likelihood.step(jump)
-        n_steps += 1
-        if value_jump >= value1:
-            t, t1 = jump, after
-            trace.append(value_jump)
-        else:
-            t, t1 = t1, t2
-    return t1, trace, False

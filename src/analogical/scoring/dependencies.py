@@ -13,10 +13,23 @@ from typing import Literal
 
 import numpy as np
 
-from analogical._types import CodedRows, Codes, Ints
+from analogical._progress import Progress
+from analogical._types import CodedRows, Codes, Floats, Ints, Keys, Positions
+from analogical.counting.partitions import ENTRIES, FEW_VALUES, Divisions, Refuter
+from analogical.counting.threads import one_blas_thread
 from analogical.engines.base import Engine
 
-__all__ = ["Found", "LeftOut", "Reason", "Resolution", "Search", "find_determinants", "resolve"]
+__all__ = [
+    "MAX_LISTED_SEARCH",
+    "Determinants",
+    "Found",
+    "LeftOut",
+    "Reason",
+    "Resolution",
+    "Search",
+    "find_determinants",
+    "resolve",
+]
 
 CHANCE = 0.05
 """A dependency counts if an unrelated column would pass its tests less often than this, over all candidates."""
@@ -26,14 +39,21 @@ N_SAMPLE = 20_000
 """Rows among which pairs are sought that refute a dependency."""
 MAX_ENTRIES = 20_000_000
 """Entries of a matrix of pairs of rows and columns."""
-CHUNK = 256
-"""Targets that are looked at together."""
+MAX_TRIED = 10_000_000_000
+"""Twos of columns that are tried because one of them has many values: about ten seconds."""
+MANY_VALUES = 32
+MANY_ROWS = 5_000
+"""Up to so many values and rows, those of many columns are counted together; beyond, column by column."""
+PROGRESS_STEP = 256
+"""Columns between two reports of progress."""
 N_HEAD = 1_000
 """Rows that a dependency is tried on before all of them."""
 MAX_SEARCH = 1_000_000
 """Two determinants are looked for if features without pairs times features squared stay below this."""
+MAX_LISTED_SEARCH = 100_000_000
+"""The same where two determinants were asked for: about ten seconds, for 460 columns."""
 
-Reason = Literal["constant", "same information", "determined"]
+Reason = Literal["constant", "id", "same information", "determined"]
 
 
 @dataclass(frozen=True)
@@ -54,56 +74,140 @@ class Search:
         self.weights = np.ones(len(codes), dtype=np.int64) if weights is None else weights
         self.n_rows = int(self.weights.sum())
         self.rng = np.random.default_rng(0)  # which rows are tried first; no result depends on it
-        some = self.rng.choice(len(codes), N_SAMPLE) if len(codes) > N_SAMPLE else self.rng.permutation(len(codes))
-        self.sample = codes[some]
-        self.head = self.sample[:N_HEAD]
+        first, others = self._some_rows()
+        self.sample = np.ascontiguousarray(codes[np.concatenate([first, others])])
+        self.head = self.sample[: len(first) + N_HEAD]
+        self.is_complete = True
+        """Whether all columns could be tried so far."""
+
+    def _some_rows(self) -> tuple[Positions, Positions]:
+        """A few rows in which no column is constant that is not, and others: all in random order, or a sample."""
+        if len(self.codes) <= N_HEAD:
+            return np.zeros(0, np.intp), self.rng.permutation(len(self.codes))
+        other = np.zeros(self.codes.shape[1], np.intp)  # the first row with another value than the first row
+        for column in np.flatnonzero(self.n_values > 1).tolist():
+            other[column] = (self.codes[:, column] != self.codes[0, column]).argmax()
+        m = len(self.codes)
+        return np.unique(np.append(other, 0)), self.rng.permutation(m) if m <= N_SAMPLE else self.rng.choice(
+            m, N_SAMPLE
+        )
 
     def renamings(self, columns: Iterable[int]) -> list[tuple[int, ...]]:
         """Groups of two or more columns that divide the rows in the same way, in the given order."""
+        varying = np.array([i for i in columns if self.n_values[i] > 1], np.intp)
+        with one_blas_thread():
+            keys = Divisions(self.sample, self.n_values).keys(varying)
+        _, key, n_equal = np.unique(keys, return_inverse=True, return_counts=True)
         groups: dict[bytes, list[int]] = {}
-        columns = [i for i in columns if self.n_values[i] > 1]
-        for i in columns:
+        for i in varying[n_equal[key] > 1].tolist():
             groups.setdefault(_division(self.codes[:, i], int(self.n_values[i])).tobytes(), []).append(i)
         return [
             tuple(group)
             for group in groups.values()
-            if len(group) > 1 and self._support(self._sizes((group[0],)), group[1], len(columns) - 1) is not None
+            if len(group) > 1 and self._support(self._sizes((group[0],)), group[1], len(varying) - 1) is not None
         ]
 
-    def single(self, targets: Iterable[int], candidates: Sequence[int]) -> Iterator[Found]:
-        """Every candidate that determines a target alone, target by target."""
-        wanted = list(targets)
-        for start in range(0, len(wanted), CHUNK):
-            chunk = wanted[start : start + CHUNK]
-            for target, possible in zip(chunk, self._not_refuted(chunk, candidates), strict=True):
-                for i in possible:
-                    if i != target and self.n_values[i] >= self.n_values[target] and self._holds((i,), target):
-                        support = self._support(self._sizes((i,)), target, len(candidates) - 1)
-                        if support is not None:
-                            yield Found(target, (i,), support)
+    def single(
+        self,
+        targets: Iterable[int],
+        candidates: Sequence[int],
+        *,
+        first_only: bool = False,
+        progress: Progress | None = None,
+    ) -> Iterator[Found]:
+        """Every candidate that determines a target alone, target by target; or only the first one of each target."""
+        wanted, possible = np.array(list(targets), np.intp), np.array(candidates, np.intp)
+        if not len(wanted) or len(possible) < 2:
+            return
+        by_target, by = self._may_determine(wanted, possible, first_only=first_only, progress=progress)
+        last = -1
+        for place, other in zip(by_target.tolist(), by.tolist(), strict=True):
+            target, i = int(wanted[place]), int(possible[other])
+            if i == target or (first_only and place == last) or not self._holds((i,), target):
+                continue
+            support = self._support(self._sizes((i,)), target, len(candidates) - 1)
+            if support is not None:
+                last = place
+                yield Found(target, (i,), support)
 
-    def _not_refuted(self, targets: Sequence[int], candidates: Sequence[int]) -> list[list[int]]:
-        """For each target the candidates that no pair of sampled rows refutes: they agree on it and not on the target.
+    def _may_determine(
+        self, targets: Positions, candidates: Positions, *, first_only: bool, progress: Progress | None
+    ) -> tuple[Positions, Positions]:
+        """Twos (target, candidate), by place, that sampled rows do not refute and that could count; in order."""
+        tried = np.arange(len(candidates))
+        with one_blas_thread():
+            if first_only and len(self.codes) <= N_SAMPLE:
+                # of columns that are equal up to renaming, the first determines all others, the second it
+                tried = _first_two(Divisions(self.sample, self.n_values).keys(candidates))
+            by_target, by = Divisions(self.head, self.n_values).finer(targets, candidates[tried])
+        found = [(by_target, tried[by])]
+        many = tried[self.n_values[candidates[tried]] > FEW_VALUES]
+        if not len(many) and not len(by):
+            return by_target, by
+        with one_blas_thread():
+            evidence = self._evidence(targets)
+        needed = math.log(max(len(candidates) - 1, 1) / CHANCE)
+        refuter = Refuter(self.sample, targets, self.rng)
+        possible = {
+            n_values: np.packbits(
+                ((self.n_rows - n_values) * evidence >= needed) & (self.n_values[targets] <= n_values)
+            )
+            for n_values in np.unique(self.n_values[candidates[many]]).tolist()
+        }
+        for number, place in enumerate(many.tolist()):
+            if number * len(targets) > MAX_TRIED:
+                self.is_complete = False
+                break
+            column = int(candidates[place])
+            left = refuter.coarser_than(column, possible[int(self.n_values[column])])
+            found.append((left, np.full(len(left), place)))
+            if progress is not None and (number % PROGRESS_STEP == 0 or number == len(many) - 1):
+                progress(number + 1, len(many))
+        by_target, by = (np.concatenate(part) for part in zip(*found, strict=True))
+        could = (self.n_rows - self.n_values[candidates[by]]) * evidence[by_target] >= needed
+        by_target, by = by_target[could], by[could]
+        order = np.lexsort((by, by_target))
+        return by_target[order], by[order]
 
-        All candidates and targets at once, as a product of two matrices of pairs of rows and columns.
+    def _evidence(self, targets: Positions) -> Floats:
+        """The most that a test can tell about each target: minus the log of the sum of its squared shares of values.
+
+        An unrelated column passes with a probability of sum over values of share^size in a group of rows. That is the
+        mean of share^(size - 1), at least the (size - 1)-th power of the mean share, which is the sum of the squares.
         """
-        n_pairs = max(1, min(N_WITNESSES, MAX_ENTRIES // (len(candidates) + 1)))
-        rows, others = self.rng.integers(0, len(self.sample), (2, n_pairs))
-        agrees = (self.sample[rows][:, candidates] == self.sample[others][:, candidates]).astype(np.float32)
-        differs = (self.sample[rows][:, targets] != self.sample[others][:, targets]).astype(np.float32)
-        possible = differs.T @ agrees == 0
-        return [[candidates[k] for k in np.flatnonzero(row).tolist()] for row in possible]
+        squares = np.zeros(len(targets))
+        weights = self.weights.astype(np.float64)
+        step = max(1, ENTRIES // len(self.codes))
+        for start in range(0, len(targets), step):
+            part = self.codes[:, targets[start : start + step]]
+            n_values = int(part.max(initial=0)) + 1
+            if n_values <= MANY_VALUES and len(part) <= MANY_ROWS:
+                for value in range(n_values):
+                    squares[start : start + step] += (weights @ (part == value) / self.n_rows) ** 2
+            else:
+                for place, column in enumerate(part.T, start):
+                    squares[place] = ((np.bincount(column, weights) / self.n_rows) ** 2).sum()
+        return -np.log(np.minimum(squares, 1.0))
+
+    def _not_refuted(self, target: int, candidates: Sequence[int]) -> list[int]:
+        """The candidates that no pair of sampled rows refutes: they agree on it and not on the target."""
+        rows, others = self.rng.integers(0, len(self.sample), (2, N_WITNESSES))
+        one, other = self.sample[rows], self.sample[others]
+        agrees = one[:, candidates] == other[:, candidates]
+        refuted = agrees[one[:, target] != other[:, target]].any(axis=0)
+        return [candidates[k] for k in np.flatnonzero(~refuted).tolist()]
 
     def double(self, target: int, candidates: Sequence[int]) -> Iterator[Found]:
         """Every two candidates that determine a target together, where neither does alone."""
         n_pairs = len(candidates) * (len(candidates) - 1) // 2
         if n_pairs == 0:
             return
-        alone = {i for i in self._not_refuted([target], candidates)[0] if self._holds((i,), target)}
+        alone = {i for i in self._not_refuted(target, candidates) if self._holds((i,), target)}
         # Pairs of rows that differ on the target: two columns on which such rows agree do not determine it.
         rows, others = self._witnesses(target)
         agree = (rows[:, candidates] == others[:, candidates]).astype(np.float32)
-        refuted = agree.T @ agree > 0
+        with one_blas_thread():
+            refuted = agree.T @ agree > 0
         for a, b in zip(*np.nonzero(np.triu(~refuted, 1)), strict=True):
             by = (candidates[a], candidates[b])
             if alone.isdisjoint(by) and self._holds(by, target):
@@ -155,6 +259,13 @@ class Search:
         return one, other
 
 
+def _first_two(keys: Keys) -> Positions:
+    """Where each key stands for the first and for the second time."""
+    order = np.argsort(keys, kind="stable")
+    is_new = np.append(True, keys[order[1:]] != keys[order[:-1]])
+    return np.sort(order[is_new | np.append(False, is_new[:-1])])
+
+
 def _division(column: Codes, n_values: int) -> Ints:
     """The column with its values numbered by first appearance: equal for columns equal up to renaming."""
     firsts = np.full(n_values, len(column), dtype=np.int64)
@@ -189,6 +300,8 @@ class Resolution:
 
     remaining: tuple[int, ...]
     left_out: tuple[LeftOut, ...] = ()
+    searched_two: bool = True
+    """Whether features that two others determine were looked for; not among very many columns."""
 
 
 def resolve(engine: Engine, rows: CodedRows, priority: Sequence[int]) -> Resolution:
@@ -202,10 +315,14 @@ def resolve(engine: Engine, rows: CodedRows, priority: Sequence[int]) -> Resolut
     rank = {column: r for r, column in enumerate(priority)}
     left_out = [LeftOut(column, "constant", (), 0) for column in priority if rows.n_values[column] == 1]
     remaining = [column for column in priority if rows.n_values[column] > 1]
+    searched_two = True
     while len(remaining) > 1:
         counts = engine.count_pairs(rows.select(remaining))
         silent = [column for column, pairs in zip(remaining, counts.pairs.tolist(), strict=True) if pairs == 0]
-        found = list(_next_left_out(search, silent, remaining, rank))
+        found = list(_next_left_out(search, silent, remaining))
+        if not found:
+            searched_two = len(silent) * len(remaining) ** 2 <= MAX_LISTED_SEARCH
+            found = list(_determined_by_two(search, silent, remaining, rank)) if searched_two else []
         if not found:
             break
         left_out += found
@@ -218,25 +335,25 @@ def resolve(engine: Engine, rows: CodedRows, priority: Sequence[int]) -> Resolut
             LeftOut(item.column, item.reason, _remaining_of(item.in_favour_of, favoured, rank), item.support)
             for item in sorted(left_out, key=lambda item: item.column)
         ),
+        searched_two=searched_two,
     )
 
 
-def _next_left_out(
-    search: Search, silent: Sequence[int], remaining: Sequence[int], rank: dict[int, int]
-) -> Iterator[LeftOut]:
-    """The next columns to leave out: renamings, else columns with one determinant, else one with two."""
+def _next_left_out(search: Search, silent: Sequence[int], remaining: Sequence[int]) -> Iterator[LeftOut]:
+    """The next columns to leave out: renamings, else columns with one determinant."""
     groups = search.renamings(silent)
     for first, *others in groups:
         support = search.n_rows - int(search.n_values[first])
         yield from (LeftOut(column, "same information", (first,), support) for column in others)
-    if groups:
-        return
-    by_one: dict[int, Found] = {}
-    for found in search.single(silent, remaining):
-        by_one.setdefault(found.determined, found)
-    yield from (LeftOut(column, "determined", found.by, found.support) for column, found in by_one.items())
-    if by_one:
-        return
+    if not groups:
+        for found in search.single(silent, remaining, first_only=True):
+            yield LeftOut(found.determined, "determined", found.by, found.support)
+
+
+def _determined_by_two(
+    search: Search, silent: Sequence[int], remaining: Sequence[int], rank: dict[int, int]
+) -> Iterator[LeftOut]:
+    """The last column that two others determine, if any."""
     for target in sorted(silent, key=lambda column: -rank[column]):
         for found in search.double(target, [column for column in remaining if column != target]):
             yield LeftOut(target, "determined", found.by, found.support)
@@ -251,19 +368,29 @@ def _remaining_of(by: tuple[int, ...], favoured: dict[int, tuple[int, ...]], ran
     return tuple(sorted(ends, key=rank.__getitem__))
 
 
-def find_determinants(rows: CodedRows, silent: Sequence[int]) -> dict[int, tuple[int, ...]]:
+@dataclass(frozen=True)
+class Determinants:
+    """The one or two features that determine a feature, by position, and how far they were looked for."""
+
+    by: dict[int, tuple[int, ...]]
+    searched_one: bool
+    """Whether all features were tried as the one that determines."""
+    searched_two: bool
+    """Whether twos of features were tried; not among very many features."""
+
+
+def find_determinants(rows: CodedRows, silent: Sequence[int], *, progress: Progress | None = None) -> Determinants:
     """For features without pairs: which one or two features determine them; none means too few rows."""
     if not silent:
-        return {}
+        return Determinants({}, True, True)
     search = Search(rows.codes, rows.n_values, rows.weights)
     varying = np.flatnonzero(rows.n_values > 1).tolist()
-    by: dict[int, tuple[int, ...]] = {}
-    for found in search.single(silent, varying):
-        by.setdefault(found.determined, found.by)
-    if len(silent) * len(varying) ** 2 <= MAX_SEARCH:
+    by = {found.determined: found.by for found in search.single(silent, varying, first_only=True, progress=progress)}
+    searched_two = len(silent) * len(varying) ** 2 <= MAX_SEARCH
+    if searched_two:
         for target in silent:
             if target not in by:
                 first = next(search.double(target, [column for column in varying if column != target]), None)
                 if first is not None:
                     by[target] = first.by
-    return by
+    return Determinants(by, search.is_complete, searched_two)

@@ -5,6 +5,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from analogical._progress import Progress
 from analogical._types import CodedRows, Floats, Ints
 from analogical.counting.pairs import ContextSums
 from analogical.engines.base import Engine
@@ -45,6 +46,7 @@ def infer(
     *,
     test: bool,
     seed: int | None,
+    progress: Progress | None = None,
 ) -> Inference:
     """Intervals and p-values if all rows are independent; with ``test=False`` p-values stay unknown."""
     n_rows = sums.counts.n_rows
@@ -56,7 +58,9 @@ def infer(
     found = _with_intervals(sums, score, index, effects, confidence)
     if not test:
         return found
-    return _tested(found, feature_p_values(rows, sums.summaries) if score.fit is None else score.fit.p_values(seed))
+    if score.fit is not None:
+        return _tested(found, score.fit.p_values(seed, progress))
+    return _tested(found, feature_p_values(rows, sums.summaries))
 
 
 def infer_from_groups(

@@ -7,6 +7,7 @@ others in the same way.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -14,9 +15,10 @@ import numpy as np
 from analogical._progress import Progress
 from analogical._types import CodedRows, Floats, Ints
 from analogical.counting.counts import PairCounts
+from analogical.counting.groups import merge_rows, number_groups
 from analogical.engines.base import Engine
 from analogical.scoring.attribution import ATTRIBUTIONS, AttributionMethod, count_per_feature
-from analogical.scoring.relaxed import RelaxedFit
+from analogical.scoring.relaxed import GridFit, RelaxedFit, in_columns, mean_score
 
 __all__ = ["Radius", "RadiusReason", "RelaxedScore", "score_within_radius"]
 
@@ -33,6 +35,9 @@ ENOUGH_PER_ROW = 0.25
 """In a small table so many pairs per row settle it too: half of the rows have a partner for every feature."""
 EVIDENCE = 3.0
 """Effective pairs aimed at, in units of rows ** 1.5."""
+COARSER = (3, 2)
+"""Bins of numbers are also merged to so many, and the scores averaged: no single set of bins suits every rule, and
+fewer bins have more near pairs. See benchmarks/recovery/numeric.md."""
 WEIGHT_INSIDE = 0.97
 """Share of the weight that the radius must hold."""
 
@@ -56,6 +61,8 @@ class RelaxedScore:
     is_sampled: bool
     """Whether some pairs within the radius were left out."""
     converged: bool
+    coarser: tuple[int, ...] = ()
+    """To how many bins numbers were merged for the fits that the score averages with that of the table's own bins."""
     fit: RelaxedFit | None = None
     """What it was fitted on, for intervals and p-values; None at distance 1 and for shares."""
 
@@ -70,9 +77,14 @@ def score_within_radius(
     random_state: int | None = 0,
     progress: Progress | None = None,
 ) -> RelaxedScore:
-    """Score every feature from pairs within a radius; ``counts`` are those at distance 1."""
-    varies = rows.codes.max(axis=0) != rows.codes.min(axis=0)
-    fewest = int(counts.pairs[varies].min(initial=np.iinfo(np.int64).max)) if varies.any() else 0
+    """Score every feature from pairs within a radius; ``counts`` are those at distance 1.
+
+    Constant features take no part. Identical rows with the same label are one row with their weight, so rows that are
+    repeated and rows with a weight give the same scores.
+    """
+    held = rows if rows.weights is None or rows.weights.all() else rows.take(rows.weights > 0)
+    varies = held.codes.max(axis=0) != held.codes.min(axis=0)
+    fewest = int(counts.pairs[varies].min()) if varies.any() else 0
     if radius == 1:
         return _at_distance_one(counts, "asked", fewest)
     if not varies.any():  # a resample may be so
@@ -80,41 +92,77 @@ def score_within_radius(
     reason: RadiusReason = "asked" if radius != "auto" else _why_not_one(counts, fewest)
     if reason == "enough-pairs":
         return _at_distance_one(counts, reason, fewest)
-    distances = engine.count_distances(rows, random_state=random_state)
-    n_compared = min(len(rows.codes), engine.max_rows_compared)
-    decay = choose_decay(distances, distances[1:].sum() * min(1.0, 2 * EVIDENCE / n_compared**0.5))
-    reach = choose_radius(distances, decay) if radius == "auto" else radius
+    varying = np.flatnonzero(varies)
+    compared = held.select(varying.tolist())
+    limit = engine.rows_compared(len(varying))
+    if counts.n_distinct <= limit:  # else there are too many rows in any case
+        compared = merge_rows(compared)
+    n_compared = compared.n_rows if len(compared.codes) <= limit else limit
+    fit_grid = partial(
+        _fit_grid, engine, n_compared=n_compared, radius=radius, attribution=attribution, random_state=random_state
+    )
+    # Identical rows with different labels prove label noise; without such rows a leak only slows the fit.
+    base, reach, decay = fit_grid(compared, leak=counts.n_contradictions > 0, progress=progress)
     if reach == 1:
         return _at_distance_one(counts, "nothing-further", fewest)
-    found = engine.count_neighbours(rows, radius=reach, decay=decay, random_state=random_state, progress=progress)
-    # Identical rows with different labels prove label noise; without such rows a leak only slows the fit.
-    weight, leak = distance_weight(distances, decay), counts.n_contradictions > 0
-    fit = ATTRIBUTIONS[attribution](found, weight, leak)
-    pairs, changed = count_per_feature(found)
+    fits = [base]
+    if compared.has_numbers and attribution == "noisy-or":
+        coarser = (compared.coarser(n_bins) for n_bins in COARSER)
+        fits += [fit_grid(grid, leak=_has_contradictions(grid), progress=progress)[0] for grid in coarser]
+    pairs, changed = count_per_feature(base.found)
+    place = partial(in_columns, rows.n_features, varying)
     return RelaxedScore(
-        score=fit.score,
+        score=place(mean_score([grid.fit for grid in fits]), np.nan),
         radius=reach,
         decay=decay,
         reason=reason,
         fewest_pairs=fewest,
-        pairs=pairs,
-        changed=changed,
-        n_pairs_used=found.n_pairs_used,
-        is_sampled=found.is_sampled,
-        converged=fit.converged,
-        fit=RelaxedFit(found, fit, weight, leak) if attribution == "noisy-or" else None,
+        pairs=place(pairs, 0),
+        changed=place(changed, 0),
+        n_pairs_used=base.found.n_pairs_used,
+        is_sampled=base.found.is_sampled,
+        converged=all(grid.fit.converged for grid in fits),
+        coarser=COARSER if len(fits) > 1 else (),
+        fit=RelaxedFit(tuple(fits), varying, rows.n_features) if attribution == "noisy-or" else None,
     )
+
+
+def _fit_grid(
+    engine: Engine,
+    rows: CodedRows,
+    *,
+    n_compared: int,
+    leak: bool,
+    radius: Radius,
+    attribution: AttributionMethod,
+    random_state: int | None,
+    progress: Progress | None,
+) -> tuple[GridFit, int, float]:
+    """Find the pairs and credit them to the features; with how far it looked, and the decay."""
+    distances = engine.count_distances(rows, random_state=random_state)
+    decay = choose_decay(distances, distances[1:].sum() * min(1.0, 2 * EVIDENCE / n_compared**0.5))
+    reach = choose_radius(distances, decay) if radius == "auto" else radius
+    found = engine.count_neighbours(rows, radius=reach, decay=decay, random_state=random_state, progress=progress)
+    weight = distance_weight(distances, decay)
+    return GridFit(found, ATTRIBUTIONS[attribution](found, weight, leak), weight, leak), reach, decay
+
+
+def _has_contradictions(rows: CodedRows) -> bool:
+    """Whether identical rows have different labels."""
+    groups = number_groups(rows.codes, rows.n_values, range(rows.n_features))
+    both = number_groups(rows.codes, rows.n_values, range(rows.n_features), rows.labels)
+    return len(np.unique(both)) > len(np.unique(groups))
 
 
 def choose_decay(distances: Floats, n_effective: float) -> float:
     """The steepest decay under which (sum of weights)^2 / (sum of squared weights) is still ``n_effective`` pairs."""
-    pairs = distances.copy()
-    pairs[0] = 0
+    known = 1 + np.flatnonzero(distances[1:])
+    pairs, beyond = distances[known], (known - known.min(initial=len(distances))).astype(np.float64)
     low, high = 0.0, 1.0
     for _ in range(50):
         decay = (low + high) / 2
-        weight = distance_weight(distances, decay)
-        is_enough = (pairs @ weight) ** 2 >= n_effective * (pairs @ weight**2)
+        weight = decay**beyond
+        is_enough = (pairs * weight).sum() ** 2 >= n_effective * (pairs * weight**2).sum()
         low, high = (low, decay) if is_enough else (decay, high)
     return high
 
