@@ -1,6 +1,7 @@
 """The all-else-equal audit, against loops over pairs, rows and deals of labels."""
 
 import json
+import tracemalloc
 from itertools import product
 
 import numpy as np
@@ -12,7 +13,7 @@ from naive import naive_deals, naive_direction
 from scipy.stats import binomtest, fisher_exact, hypergeom
 
 import analogical
-from analogical import InputError, Obstacle, _audit, audit
+from analogical import InputError, Obstacle, _audit, _evidence, audit
 from analogical.presenting.views import view_of
 from analogical.scoring import differences
 
@@ -321,7 +322,7 @@ def test_planted_bias_is_found_with_its_size():
 
 
 def test_without_ignoring_the_id_nothing_is_equal():
-    result = audit(loans(n=50), "approved", "gender")
+    result = audit(loans(n=50), "approved", "gender", ids="keep", bins=None)
     assert result.n_pairs == 0
     assert result.differences == ()
     assert result.finding == "no-pairs"
@@ -545,7 +546,7 @@ def test_bad_input_is_refused(settings, message):
     ("X", "settings", "message"),
     [
         (np.arange(3), {}, "X must have two dimensions"),
-        ([], {}, "The label 'y' has 2 values and X has 0 rows"),
+        ([], {}, "The label has 2 values and X has 0 rows"),
         (np.empty((2, 0), int), {}, "The table has no column 'x0' to take as features|The table has no features"),
         (None, {}, "X must be a table"),
         ([(0, 1), (1, 1)], {"feature_names": ["a"]}, "feature_names must have one name for each of the 2 features"),
@@ -598,3 +599,91 @@ def test_renaming_values_changes_no_effect(names, seed):
     assert {e.values[1]: [str(getattr(e, n)) for n in numbers] for e in plain.differences} == {
         names.index(e.values[1]): [str(getattr(e, n)) for n in numbers] for e in renamed.differences
     }
+
+
+# ---------------------------------------------------------------- tall tables, many values, large weights
+
+
+def test_a_direction_that_never_occurs_is_not_looked_for(monkeypatch):
+    opened = []
+
+    def counted(rows, *args):
+        opened.append(len(rows))
+        return pairs_of(rows, *args)
+
+    pairs_of = _evidence._pairs_of
+    monkeypatch.setattr(_evidence, "_pairs_of", counted)
+    rows = [(k % 2,) for k in range(400)]
+    result = audit(rows, [k % 4 == 1 for k in range(400)], 0)
+    assert result.differences[0].lost == 0
+    assert len(result.examples) == 6
+    assert opened == [300]  # 100 rows that have the label, and the 200 rows of the other value
+
+
+def test_audit_of_many_values_and_classes_fits_in_memory():
+    """3,000 values and 3,000 classes have 9,000,000 combinations, of which 6,000 occur."""
+    rows = np.column_stack([np.arange(6000) % 3000, np.arange(6000) // 4])
+    labels = [f"class {k}" for k in np.arange(6000) % 2999]
+    tracemalloc.start()
+    result = audit(rows, labels, 0, ids="keep", max_values=None)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert result.n_pairs == 1500 * 6
+    assert peak < 2**25
+
+
+def test_of_very_many_labels_the_most_frequent_ones_are_followed(monkeypatch):
+    rows = [(k % 2,) for k in range(20)]
+    labels = ["a"] * 8 + ["b"] * 2 + ["c"] * 6 + ["d"] * 4
+    everything = audit(rows, labels, 0)
+    monkeypatch.setattr(_audit, "MAX_FOLLOWED", 2)
+    result = audit(rows, labels, 0)
+    assert [found.label for found in result.differences] == ["a", "c"]
+    assert list(result.base_rates) == ["a", "c"]
+    assert result.n_comparisons == everything.n_comparisons == len(everything.differences) == 4
+
+
+def test_deals_are_made_until_there_are_too_many(monkeypatch):
+    made = []
+
+    class Deal(differences._Deal):
+        def __init__(self, *kind):
+            made.append(kind)
+            super().__init__(*kind)
+
+    monkeypatch.setattr(differences, "_Deal", Deal)
+    monkeypatch.setattr(differences, "MAX_SUPPORT", 10)
+    table = as_arrays([(n, n, n // 2, n // 3) for n in range(4, 100)])
+    assert differences.exact_cmh(*table)[1] == 0.0
+    assert len(made) < 4
+
+
+def test_standard_errors_of_large_counts_shrink_with_the_root():
+    contexts = np.array([(10, 9, 1, 8), (7, 5, 3, 3)])
+    (one, error), (same, small) = (differences.risk_difference(*as_arrays(contexts * k)) for k in (1, 10**8))
+    assert same == pytest.approx(one)
+    assert small == pytest.approx(error / 10**4)
+
+
+def test_homogeneity_of_large_counts_is_a_probability():
+    table = as_arrays([(42_190_893, 1, 1, 0), (354_129, 264_147_852, 345_777, 144_027_529)])
+    assert 0 <= differences.homogeneity(*table, differences.odds_ratio(*table)[0]) <= 1
+
+
+def test_homogeneity_is_unknown_where_a_cell_is_expected_to_be_empty():
+    table = as_arrays([(35_242, 404_261_970, 1, 404_261_969), (44, 32_496_875, 1, 32_496_874)])
+    assert np.isnan(differences.homogeneity(*table, differences.odds_ratio(*table)[0]))
+
+
+def test_an_odds_ratio_without_precision_is_bounded_by_infinity():
+    rows, labels, weights = zip(
+        *[
+            ((value, context), label, n)
+            for context, (a, b, a_with, b_with) in enumerate([(663_188_598, 17, 1, 0), (16_751, 1, 11_864, 1)])
+            for value, label, n in ((0, 1, a_with), (0, 0, a - a_with), (1, 1, b_with), (1, 0, b - b_with))
+            if n
+        ],
+        strict=True,
+    )
+    (found,) = audit(list(rows), list(labels), 0, reference=0, weights=list(weights)).differences
+    assert (found.odds_low, found.odds_high) == (0.0, np.inf)

@@ -3,11 +3,13 @@
 import csv
 import io
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
 
-from analogical import InputError, MissingDependencyError, compare, load_table
+from analogical import InputError, MissingDependencyError, _comparison, compare, load_table
+from analogical._types import CodedRows
 from analogical.experiments import sample
 from analogical.plotting import bar_charts, save_figure
 from analogical.presenting.views import view_of
@@ -189,3 +191,45 @@ def test_missing_matplotlib_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
     with pytest.raises(MissingDependencyError, match=r'pip install "analogical\[plot\]"'):
         bar_charts(["a"], {"One": np.zeros(1)})
+
+
+def test_large_weights_and_ids_fit_in_memory():
+    """Rows are not repeated, and neither values x rows nor values x classes become a table."""
+    X = np.array([(k, k % 3) for k in range(3000)])
+    y, weights = [f"class {k % 1000}" for k in range(3000)], np.arange(3000) * 100
+    tracemalloc.start()
+    found = compare(X, y, weights=weights, methods=["ari", "chi2", "mi"], ids="keep", max_values=None)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**24
+    assert found.n_rows == weights.sum()
+    assert found.scores["chi2"][0] == pytest.approx(weights.sum() * 999)  # an id determines the class
+
+
+def test_weights_scale_chi2_and_leave_mi():
+    rng = np.random.default_rng(0)
+    X, y, weights = rng.integers(0, 3, (30, 2)), rng.integers(0, 2, 30), rng.integers(1, 9, 30)
+    one, large = (compare(X, y, weights=weights * k, methods=["chi2", "mi"]) for k in (1, 10**6))
+    np.testing.assert_allclose(large.scores["chi2"], 10**6 * one.scores["chi2"])
+    np.testing.assert_allclose(large.scores["mi"], one.scores["mi"])
+
+
+@pytest.mark.parametrize("max_shuffled", [0, 10**7])
+def test_rows_are_drawn_as_often_as_their_weight_says(max_shuffled, monkeypatch):
+    monkeypatch.setattr(_comparison, "MAX_SHUFFLED", max_shuffled)
+    weights = np.array([1, 5000, 2, 3000, 4])
+    rows = CodedRows(np.arange(5, dtype=np.uint8)[:, None], np.zeros(5, np.uint8), np.array([5]), 1, weights)
+    drawn = _comparison._draw(rows, 1000, np.random.default_rng(0)).codes[:, 0]
+    times = np.bincount(drawn, minlength=5)
+    assert times.sum() == 1000
+    assert (times <= weights).all()
+    assert times[1] / times[3] == pytest.approx(5 / 3, rel=0.2)
+    assert _comparison._draw(rows.weighted(np.array([1, 3, 0, 2, 1])), 7, None).codes[:, 0].tolist() == [
+        0,
+        1,
+        1,
+        1,
+        3,
+        3,
+        4,
+    ]

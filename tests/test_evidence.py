@@ -1,6 +1,7 @@
 """The pairs behind a score and their transitions, against all pairs."""
 
 import json
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,9 @@ from hypothesis import strategies as st
 from naive import naive_evidence, naive_transitions
 
 import analogical
-from analogical import InputError, evidence, relevance, transitions
+from analogical import InputError, _evidence, evidence, relevance, transitions
+
+KEEP = {"ids": "keep", "max_values": None}
 
 
 def positions(found):
@@ -162,3 +165,92 @@ def test_columns_named_by_numbers_are_found_by_name():
 def test_rows_of_an_index_that_repeats_are_named_by_position():
     frame = pd.DataFrame({"a": [0, 1], "b": [0, 0]}, index=["same", "same"])
     assert "rows 0, 1" in repr(evidence(frame, [0, 1], "a"))
+
+
+# ---------------------------------------------------------------- tall tables and many values
+
+
+def counted_scans(monkeypatch):
+    """Notes each search of a context for the partners of a row."""
+    scans = []
+
+    def without_memory(maxsize):
+        def decorate(search):
+            def counted(*args):
+                scans.append(args)
+                return search(*args)
+
+            return counted
+
+        return decorate
+
+    monkeypatch.setattr(_evidence, "lru_cache", without_memory)
+    return scans
+
+
+def test_pairs_that_do_not_exist_are_not_looked_for(monkeypatch):
+    """One context of 3,000 rows; the last row has the only other value, and no pair is unchanged."""
+    scans = counted_scans(monkeypatch)
+    rows = [(0,)] * 2999 + [(1,)]
+    labels = [1] * 2990 + [0] * 10
+    found = evidence(rows, labels, 0)
+    assert positions(found) == [(r, 2999) for r in range(6)]
+    assert len(scans) == 6
+    scans.clear()
+    found = evidence(rows, [1] * 2999 + [0], 0, limit=2999)
+    assert (found.n_changed, len(found)) == (2999, 2999)
+    assert set(scans) == {(0, 1)}
+
+
+def test_contexts_without_an_unchanged_pair_are_not_opened(monkeypatch):
+    opened = []
+
+    def counted(rows, *args):
+        opened.append(len(rows))
+        return pairs_of(rows, *args)
+
+    pairs_of = _evidence._pairs_of
+    monkeypatch.setattr(_evidence, "_pairs_of", counted)
+    rows = [(value, context) for context in range(50) for value in "ab"]
+    labels = ["no", "yes"] * 49 + ["yes", "yes"]
+    found = evidence(rows, labels, 0, limit=60)
+    assert [pair.changed for pair in found.pairs] == [True] * 49 + [False]
+    assert len(opened) == 50
+
+
+def test_more_pairs_than_can_be_held_are_refused(monkeypatch):
+    monkeypatch.setattr(_evidence, "MAX_LISTED", 4)
+    rows, labels = [(value,) for value in "abcd"], [0, 1, 0, 1]
+    assert len(evidence(rows, labels, 0, limit=4)) == 4
+    for limit in (5, None):
+        with pytest.raises(
+            InputError,
+            match=rf"More than 4 pairs would be listed with limit={limit}; give a smaller limit, or use transitions,",
+        ):
+            evidence(rows, labels, 0, limit=limit)
+
+
+def test_transitions_of_many_values_and_classes_fit_in_memory():
+    """3,000 values and 3,000 classes have 9,000,000 combinations, of which 6,000 occur."""
+    rows = np.column_stack([np.arange(6000) % 3000, np.arange(6000) // 4])
+    labels = [f"class {k}" for k in np.arange(6000) % 2999]
+    tracemalloc.start()
+    found = transitions(rows, labels, 0, **KEEP)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.n_pairs == 1500 * 6
+    assert peak < 2**25
+
+
+def test_transitions_are_added_up_in_parts(monkeypatch):
+    rng = np.random.default_rng(0)
+    rows, labels = rng.integers(0, [2, 30], (300, 2)).tolist(), rng.integers(0, 2, 300).tolist()
+    monkeypatch.setattr(_evidence, "MAX_LISTED", 4)
+    found = transitions(rows, labels, 0)
+    expected = naive_transitions([tuple(row) for row in rows], labels, 0)
+    assert {(*t.values, *t.labels): t.pairs for t in found.counts} == expected
+    monkeypatch.setattr(_evidence, "MAX_LISTED", 3)
+    with pytest.raises(
+        InputError, match="The pairs of 'x0' go between more than 3 different values and labels, too many to be listed;"
+    ):
+        transitions(rows, labels, 0)

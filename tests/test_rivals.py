@@ -9,7 +9,7 @@ from sklearn.metrics import mutual_info_score
 from analogical import InputError, MissingDependencyError, relevance
 from analogical.experiments import sample
 from analogical.experiments.protocol import distance_to_nearest_miss
-from analogical.rivals import METHODS, Method, choose_methods, paper_index, relaxed_index
+from analogical.rivals import METHODS, Method, choose_methods, one_hot, paper_index, relaxed_index
 
 RNG = np.random.default_rng(0)
 
@@ -146,3 +146,31 @@ def test_methods_are_chosen_by_name_and_once():
         choose_methods(["ari", "gini"])
     with pytest.raises(InputError, match=r"No method was named; choose from ari"):
         choose_methods([])
+
+
+def test_cells_are_counted_alike_in_a_table_and_by_sorting(monkeypatch):
+    rng = np.random.default_rng(3)
+    codes, labels = rng.integers(0, 40, (60, 3)), rng.integers(0, 5, 60)
+    in_table = [METHODS[name](codes, labels, RNG) for name in ("chi2", "mi")]
+    monkeypatch.setattr("analogical.rivals.LOOKUP", 0)
+    for name, expected in zip(("chi2", "mi"), in_table, strict=True):
+        np.testing.assert_array_equal(METHODS[name](codes, labels, RNG), expected)
+
+
+def test_a_single_class_has_no_chi2_and_no_information():
+    codes, labels = np.array([[0, 1], [1, 1], [2, 0]]), np.zeros(3, int)
+    assert np.isnan(METHODS["chi2"](codes, labels, RNG)).all()
+    assert METHODS["mi"](codes, labels, RNG).tolist() == [0, 0]
+
+
+def test_relief_of_ids_needs_no_column_for_each():
+    """A value of one row agrees with nobody, so it says nothing."""
+    ids = np.random.default_rng(0).permutation(50)
+    codes, labels = np.column_stack([ids, ids % 2, ids % 3]), ids % 2
+    np.testing.assert_allclose(METHODS["relief"](codes, labels, RNG), naive_relief(codes, labels), atol=1e-12)
+    assert one_hot(codes, fewest=2)[0].shape == (50, 5)
+
+
+def test_relieff_is_not_run_on_hundreds_of_classes(monkeypatch):
+    codes = np.random.default_rng(0).integers(0, 3, (101, 2))
+    assert np.isnan(METHODS["relieff"](codes, np.arange(101), RNG)).all()

@@ -8,15 +8,17 @@ from typing import Any, Literal
 import numpy as np
 
 from analogical._checks import check_confidence, check_limit, seed_from
-from analogical._evidence import Evidence, Only, find_pairs, name_pairs
+from analogical._evidence import Evidence, find_pairs, name_pairs
 from analogical._relevance import NoiseFloor
 from analogical._results import Result, entry_at, json_ready
-from analogical._types import Bools, Note, Positions
+from analogical._types import Bools, Floats, Note
 from analogical.counting.contexts import Contexts
 from analogical.counting.pairs import contexts_themselves
+from analogical.encoding.binning import Bins
 from analogical.encoding.choosing import as_list, listing
 from analogical.encoding.columns import plain
 from analogical.encoding.table import EncodedTable, encode_table
+from analogical.encoding.treatment import Ids, Missing, Treatment
 from analogical.engines.memory import MemoryEngine
 from analogical.errors import InputError
 from analogical.scoring.clusters import N_DRAWS, cluster_profile, draw_one_of_each
@@ -34,6 +36,8 @@ __all__ = ["Audit", "Difference", "Finding", "Obstacle", "audit"]
 
 MAX_COMPARISONS = 50
 """At most so many values are compared with the reference, the most frequent ones."""
+MAX_FOLLOWED = 50
+"""At most so many labels are followed, the most frequent ones."""
 MAX_OBSTACLES = 40
 """Columns that are tried as the one that prevents rows from being compared."""
 
@@ -101,10 +105,11 @@ class Audit(Result):
     noise : NoiseFloor
         How often rows that are equal on the feature and on everything given differ in label.
     differences : tuple of Difference
-        For the reference and every other value, most frequent first; with two classes one label is followed.
+        For the reference and every other value, most frequent first; with two classes one label is followed, with very
+        many the most frequent ones.
     n_comparisons : int
-        How many differences there could be; more than ``differences`` if only those with the most frequent values were
-        looked at.
+        How many differences there could be; more than ``differences`` if only those with the most frequent values and
+        labels were looked at.
     examples : Evidence
         Some of the pairs.
     confidence : float
@@ -228,6 +233,11 @@ def audit(
     groups: Any = None,
     features: Any = None,
     ignore: Any = None,
+    missing: Missing = "value",
+    bins: Bins = 5,
+    max_values: int | None = 20,
+    ids: Ids = "drop",
+    bin_label: int | None = None,
     reference: Any = None,
     confidence: float = 0.95,
     limit: int | None = 6,
@@ -238,7 +248,7 @@ def audit(
 
     Parameters
     ----------
-    X, y, weights, groups, feature_names
+    X, y, weights, groups, missing, bins, max_values, ids, bin_label, feature_names
         As in :func:`analogical.relevance`.
     feature : str or int
         Name or position of the feature to audit.
@@ -286,16 +296,27 @@ def audit(
         raise InputError("confidence must be a number between 0 and 1 for an audit, such as 0.95, got None.")
     limit = check_limit(limit)
     seed = seed_from(random_state)
-    table = _encode(X, y, feature, weights, groups, features, ignore, feature_names)
+    table = _encode(
+        X,
+        y,
+        feature,
+        features,
+        ignore,
+        weights=weights,
+        groups=groups,
+        treatment=Treatment.of(missing, bins, max_values, ids, bin_label),
+        feature_names=feature_names,
+    )
     i = table.find(feature)
     rows, engine = table.coded, MemoryEngine()
     sums = engine.sum_contexts(rows, contexts_themselves, features=[i])
     counts = sums.counts
     contexts = sums.summaries[i] or Contexts.none()
     first = _reference(table, i, reference)
-    differences, n_comparisons = _differences(table, i, contexts, first, level)
+    followed = _followed(table)
+    differences, n_comparisons = _differences(table, i, contexts, first, followed, level)
     if table.groups is not None:
-        differences = _regrouped(table, i, differences, first, level, seed)
+        differences = _regrouped(table, i, differences, first, followed, level, seed)
     n_pairs, n_changed = int(counts.pairs[i]), int(counts.changed[i])
     low, high, p_value = _index_inference(table, i, contexts, counts.n_rows, level)
     n_compared = contexts.profile.n_paired_rows
@@ -309,7 +330,7 @@ def audit(
         reference=plain(table.columns[i].values[first]),
         n_rows=counts.n_rows,
         n_compared=n_compared,
-        base_rates=_base_rates(table, contexts),
+        base_rates=_base_rates(table, contexts, followed),
         n_contexts=int(contexts.times.sum()),
         largest_context=float(pairs_of_context.max()) / n_pairs if n_pairs else np.nan,
         effective_rows=contexts.profile.n_effective,
@@ -350,26 +371,27 @@ def _reference(table: EncodedTable, i: int, reference: Any) -> int:
     """Code of the value that the others are compared with: the most frequent one, or the one asked for."""
     values = [plain(value) for value in table.columns[i].values]
     if reference is not None:
-        if reference not in values:
+        code = table.find_value(i, reference)
+        if code is None:
             known = listing([repr(value) for value in values])
             raise InputError(
                 f"The feature {table.names[i]!r} has no value {reference!r} to compare with; it has {known}."
             )
-        return values.index(reference)
+        return code
     return int(np.bincount(table.codes[:, i], table.weights).argmax())
 
 
-def _base_rates(table: EncodedTable, contexts: Contexts) -> dict[Any, tuple[float, float]]:
+def _base_rates(table: EncodedTable, contexts: Contexts, followed: Sequence[int]) -> dict[Any, tuple[float, float]]:
     """For each label that is followed, its share among all rows and among those compared."""
-    n_classes = len(table.classes)
+    classes, n_classes = table.classes, len(table.classes)
     everybody = np.bincount(table.coded.labels, table.weights, minlength=n_classes)
     compared = np.bincount(contexts.labels, contexts.sizes * contexts.times[contexts.owner], minlength=n_classes)
     return {
-        table.classes[label]: (
+        classes[label]: (
             float(everybody[label] / everybody.sum()),
             float(compared[label] / compared.sum()) if len(contexts) else np.nan,
         )
-        for label in _followed(table.classes)
+        for label in followed
     }
 
 
@@ -392,11 +414,9 @@ def _encode(
     X: Any,
     y: Any,
     feature: Any,
-    weights: Any,
-    groups: Any,
     features: Any,
     ignore: Any,
-    feature_names: Sequence[str] | None,
+    **options: Any,
 ) -> EncodedTable:
     """The table with the audited feature and the columns that define "equal"."""
     if features is not None:
@@ -405,9 +425,7 @@ def _encode(
         features = [feature, *named]
     if ignore is not None:
         _refuse_audited(feature, as_list(ignore, "ignore"), "ignore")
-    return encode_table(
-        X, y, weights=weights, groups=groups, features=features, ignore=ignore, feature_names=feature_names
-    )
+    return encode_table(X, y, features=features, ignore=ignore, keep=feature, **options)
 
 
 def _refuse_audited(feature: Any, named: Sequence[Any], role: str) -> None:
@@ -430,55 +448,49 @@ def _examples(
         first, second = second, first
     column, has_label = rows.codes[:, i], rows.labels == label
 
-    def shows(gainer: int, loser: int) -> Only:
-        """Pairs in which the gainer has the label and the loser has not."""
+    def showing(gainer: int, loser: int) -> Bools:
+        """Rows of the gainer that have the label and rows of the loser that have not: all their pairs show the same."""
+        shown: Bools = np.where(has_label, column == gainer, column == loser)
+        return shown
 
-        def wanted(row: int, others: Positions) -> Bools:
-            if column[row] == gainer and has_label[row]:
-                found: Bools = (column[others] == loser) & ~has_label[others]
-            elif column[row] == loser and not has_label[row]:
-                found = (column[others] == gainer) & has_label[others]
-            else:
-                found = np.zeros(len(others), np.bool_)
-            return found
-
-        return wanted
-
-    showing = find_pairs(rows, i, limit, shows(second, first))
-    against = [] if limit is not None and limit < 2 else find_pairs(rows, i, 1, shows(first, second))
+    found = find_pairs(rows, i, limit, showing(second, first))
+    against = [] if limit is not None and limit < 2 else find_pairs(rows, i, 1, showing(first, second))
     n_showing = None if limit is None else max(limit - len(against), 0)
-    return [*showing[:n_showing], *against] or find_pairs(rows, i, limit)
+    return [*found[:n_showing], *against] or find_pairs(rows, i, limit)
 
 
 def _differences(
-    table: EncodedTable, i: int, contexts: Contexts, reference: int, confidence: float
+    table: EncodedTable, i: int, contexts: Contexts, reference: int, followed: Sequence[int], confidence: float
 ) -> tuple[tuple[Difference, ...], int]:
     """The reference against every other value that it meets, most frequent first, and how many there are."""
-    n_classes = len(table.classes)
-    values = [plain(value) for value in table.columns[i].values]
-    shares = np.zeros((len(values), n_classes))
-    np.add.at(shares, (table.codes[:, i], table.coded.labels), table.coded.weights_or_ones())
-    sizes = shares.sum(axis=1)
-    shares /= np.maximum(sizes, 1)[:, None]  # a draw of one row per group may lack a value
+    column, labels, weights = table.codes[:, i], table.coded.labels, table.coded.weights_or_ones()
+    values, classes = table.columns[i].values, table.classes
+    sizes = np.bincount(column, weights, minlength=len(values))
+
+    def shares(value: int) -> Floats:
+        """Share of each label among all rows of a value; a draw of one row per group may lack the value."""
+        mine = column == value
+        found: Floats = np.bincount(labels[mine], weights[mine], minlength=len(classes)) / max(sizes[value], 1)
+        return found
+
     others = [value for value in np.argsort(-sizes, kind="stable").tolist() if value != reference]
     met = compared_with(contexts, reference, others)
-    followed = _followed(table.classes)
-    found = []
+    found: list[Difference] = []
     for other in met[:MAX_COMPARISONS]:
-        rows = split_two_values(contexts, reference, other, n_classes)
-        for label in followed:
-            measured = measure_difference(rows, label, confidence)
-            crude = float(shares[other, label] - shares[reference, label])
-            found.append(
-                Difference(
-                    **vars(measured),
-                    values=(values[reference], values[other]),
-                    label=table.classes[label],
-                    p_adjusted=1.0,
-                    crude=crude,
-                )
+        rows = split_two_values(contexts, reference, other, len(classes))
+        crude = shares(other) - shares(reference)
+        found += [
+            Difference(
+                **vars(measure_difference(rows, label, confidence)),
+                values=(plain(values[reference]), plain(values[other])),
+                label=classes[label],
+                p_adjusted=1.0,
+                crude=float(crude[label]),
             )
-    return _adjusted(found), len(met) * len(followed)
+            for label in followed
+        ]
+    n_labels = 1 if len(classes) == 2 else len(classes)
+    return _adjusted(found), len(met) * n_labels
 
 
 def _adjusted(found: Sequence[Difference]) -> tuple[Difference, ...]:
@@ -492,6 +504,7 @@ def _regrouped(
     i: int,
     differences: Sequence[Difference],
     reference: int,
+    followed: Sequence[int],
     confidence: float,
     seed: int | None,
 ) -> tuple[Difference, ...]:
@@ -510,7 +523,7 @@ def _regrouped(
         )
         sums = MemoryEngine().sum_contexts(part.coded, contexts_themselves, features=[i])
         contexts = sums.summaries[i] or Contexts.none()
-        for difference in _differences(part, i, contexts, reference, confidence)[0]:
+        for difference in _differences(part, i, contexts, reference, followed, confidence)[0]:
             drawn.setdefault((difference.values[1], difference.label), []).append(difference)
     quantile = NormalDist().inv_cdf((1 + confidence) / 2)
     found = []
@@ -552,10 +565,12 @@ def _regrouped(
     return _adjusted(found)
 
 
-def _followed(classes: Sequence[Any]) -> list[int]:
-    """With two classes the one whose name sorts last (1 of 0 and 1, yes of no and yes); otherwise all."""
+def _followed(table: EncodedTable) -> list[int]:
+    """With two classes the one whose name sorts last (1 of 0 and 1, yes of no and yes); otherwise the frequent ones."""
+    classes: Sequence[Any] = table.classes
     if len(classes) > 2:
-        return list(range(len(classes)))
+        sizes = np.bincount(table.coded.labels, table.weights, minlength=len(classes))
+        return sorted(np.argsort(-sizes, kind="stable")[:MAX_FOLLOWED].tolist())
     try:
         return [int(classes[1] > classes[0])]
     except TypeError:

@@ -8,12 +8,17 @@ import numpy as np
 
 from analogical._checks import check_whole, seed_from
 from analogical._results import Result, entry_at, json_ready
-from analogical._types import Floats, Ints, Note, Positions
+from analogical._types import CodedRows, Floats, Ints, Note, Positions
+from analogical.encoding.binning import Bins
 from analogical.encoding.choosing import as_list
 from analogical.encoding.table import encode_table
+from analogical.encoding.treatment import Ids, Missing, Treatment
 from analogical.rivals import MAX_ROWS, METHODS, Method, choose_methods, normalise
 
 __all__ = ["Comparison", "compare"]
+
+MAX_SHUFFLED = 10_000_000
+"""Rows are drawn by shuffling up to so many; of more, which only weights can stand for, single ones are drawn."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -122,6 +127,11 @@ def compare(
     weights: Any = None,
     features: Any = None,
     ignore: Any = None,
+    missing: Missing = "value",
+    bins: Bins = 5,
+    max_values: int | None = 20,
+    ids: Ids = "drop",
+    bin_label: int | None = None,
     methods: Sequence[str] | None = None,
     max_rows: int = MAX_ROWS,
     random_state: Any = 0,
@@ -131,7 +141,7 @@ def compare(
 
     Parameters
     ----------
-    X, y, weights, features, ignore, feature_names
+    X, y, weights, features, ignore, missing, bins, max_values, ids, bin_label, feature_names
         As in :func:`analogical.relevance`; rows with a weight are repeated so many times.
     methods : sequence of str, optional
         Names from ``analogical.rivals.METHODS``; all that are installed if not given.
@@ -166,33 +176,53 @@ def compare(
     seed = seed_from(random_state)
     installed = [method.name for method in METHODS.values() if method.is_available]
     chosen = choose_methods(installed if methods is None else as_list(methods, "methods"))
-    table = encode_table(X, y, weights=weights, features=features, ignore=ignore, feature_names=feature_names)
-    codes, labels = table.codes.astype(np.int64), table.coded.labels.astype(np.int64)
-    if table.weights is not None:
-        codes, labels = np.repeat(codes, table.weights, axis=0), np.repeat(labels, table.weights)
-    scores, sampled = {}, []
+    table = encode_table(
+        X,
+        y,
+        weights=weights,
+        features=features,
+        ignore=ignore,
+        treatment=Treatment.of(missing, bins, max_values, ids, bin_label),
+        feature_names=feature_names,
+    )
+    rows = table.coded
+    scores = {}
     for method in chosen:
         rng = np.random.default_rng(seed)
-        rows = np.arange(len(codes))
-        if method.is_quadratic and len(codes) > max_rows:
-            rows = np.sort(rng.permutation(len(codes))[:max_rows])
-            sampled.append(method.name)
-        scores[method.name] = method(codes[rows], labels[rows], rng)
+        if method.is_quadratic:
+            drawn = _draw(rows, max_rows, rng)
+            scores[method.name] = method(drawn.codes.astype(np.int64), drawn.labels.astype(np.int64), rng)
+        else:
+            scores[method.name] = method(rows.codes, rows.labels, rng, rows.weights)
     return Comparison(
         names=table.names,
         label=table.label,
         methods=chosen,
         scores=scores,
-        n_rows=len(codes),
+        n_rows=rows.n_rows,
         max_rows=max_rows,
         seed=seed,
-        sampled=tuple(sampled),
+        sampled=tuple(method.name for method in chosen if method.is_quadratic and rows.n_rows > max_rows),
         notes=table.notes,
         backend=table.backend,
     )
 
 
+def _draw(rows: CodedRows, max_rows: int, rng: np.random.Generator) -> CodedRows:
+    """All rows, or so many drawn at random, in order; a row is repeated as often as its weight says."""
+    n_rows = rows.n_rows
+    if n_rows <= max_rows:
+        drawn = np.arange(n_rows)
+    elif n_rows <= MAX_SHUFFLED:
+        drawn = np.sort(rng.permutation(n_rows)[:max_rows])
+    else:
+        drawn = np.sort(rng.choice(n_rows, max_rows, replace=False, shuffle=False))
+    if rows.weights is not None:
+        drawn = np.searchsorted(np.cumsum(rows.weights), drawn, side="right")
+    return rows.weighted(None).take(drawn)
+
+
 def _ranks(scores: Floats) -> Ints:
     """1 for the best; scores that are equal but for rounding share the better rank, NaN comes last."""
     keys = np.where(np.isnan(scores), -np.inf, np.round(scores, 12))
-    return np.array([(keys > key).sum() + 1 for key in keys], dtype=np.int64)
+    return len(keys) - np.searchsorted(np.sort(keys), keys, side="right") + 1

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import Any
 
@@ -10,17 +11,19 @@ import numpy as np
 from analogical._checks import check_limit
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import Bools, CodedRows, Codes, Ints, Note, Positions
-from analogical.counting.contexts import Contexts
+from analogical.counting.contexts import Contexts, differs_from_last
 from analogical.counting.groups import rows_by_context
 from analogical.counting.pairs import contexts_themselves
+from analogical.encoding.binning import Bins
 from analogical.encoding.columns import plain
 from analogical.encoding.table import EncodedTable, encode_table
+from analogical.encoding.treatment import Ids, Missing, Treatment
 from analogical.engines.memory import MemoryEngine
+from analogical.errors import InputError
 
 __all__ = [
     "Evidence",
     "EvidencePair",
-    "Only",
     "Transition",
     "Transitions",
     "evidence",
@@ -30,8 +33,10 @@ __all__ = [
     "transitions",
 ]
 
-Only = Callable[[int, Positions], Bools]
-"""Which of some rows form a wanted pair with a row."""
+N_REMEMBERED = 16
+"""Values with a label for which the partners in a context are remembered."""
+MAX_LISTED = 1_000_000
+"""More pairs, or more changes of value and label, than this are not listed: each takes about a kilobyte."""
 
 
 @dataclass(frozen=True)
@@ -219,6 +224,11 @@ def evidence(
     weights: Any = None,
     features: Any = None,
     ignore: Any = None,
+    missing: Missing = "value",
+    bins: Bins = 5,
+    max_values: int | None = 20,
+    ids: Ids = "drop",
+    bin_label: int | None = None,
     limit: int | None = 6,
     feature_names: Sequence[str] | None = None,
 ) -> Evidence:
@@ -226,12 +236,12 @@ def evidence(
 
     Parameters
     ----------
-    X, y, weights, features, ignore, feature_names
+    X, y, weights, features, ignore, missing, bins, max_values, ids, bin_label, feature_names
         As in :func:`analogical.relevance`.
     feature : str or int
         Name or position of the feature.
     limit : int or None
-        How many pairs to show; None for all of them, which can be very many.
+        How many pairs to show; None for all of them. More than a million are refused.
 
     Returns
     -------
@@ -253,7 +263,16 @@ def evidence(
       animal cat → dog  y tame → wild  rows 2, 3
     """
     limit = check_limit(limit)
-    table = encode_table(X, y, weights=weights, features=features, ignore=ignore, feature_names=feature_names)
+    table = encode_table(
+        X,
+        y,
+        weights=weights,
+        features=features,
+        ignore=ignore,
+        keep=feature,
+        treatment=Treatment.of(missing, bins, max_values, ids, bin_label),
+        feature_names=feature_names,
+    )
     i = table.find(feature)
     counts = MemoryEngine().sum_contexts(table.coded, contexts_themselves, features=[i]).counts
     pairs = name_pairs(find_pairs(table.coded, i, limit), table, i)
@@ -276,13 +295,18 @@ def transitions(
     weights: Any = None,
     features: Any = None,
     ignore: Any = None,
+    missing: Missing = "value",
+    bins: Bins = 5,
+    max_values: int | None = 20,
+    ids: Ids = "drop",
+    bin_label: int | None = None,
     feature_names: Sequence[str] | None = None,
 ) -> Transitions:
     """How many pairs go from which value and label to which, for one feature.
 
     Parameters
     ----------
-    X, y, weights, features, ignore, feature_names
+    X, y, weights, features, ignore, missing, bins, max_values, ids, bin_label, feature_names
         As in :func:`analogical.relevance`.
     feature : str or int
         Name or position of the feature.
@@ -302,7 +326,16 @@ def transitions(
     male → female  yes → no   115,965  17.7 %
     male → female  yes = yes   99,397  15.2 %
     """
-    table = encode_table(X, y, weights=weights, features=features, ignore=ignore, feature_names=feature_names)
+    table = encode_table(
+        X,
+        y,
+        weights=weights,
+        features=features,
+        ignore=ignore,
+        keep=feature,
+        treatment=Treatment.of(missing, bins, max_values, ids, bin_label),
+        feature_names=feature_names,
+    )
     i = table.find(feature)
     sums = MemoryEngine().sum_contexts(table.coded, contexts_themselves, features=[i])
     contexts = sums.summaries[i]
@@ -311,24 +344,44 @@ def transitions(
 
 
 def _count_transitions(table: EncodedTable, i: int, contexts: Contexts) -> tuple[Transition, ...]:
-    """Transitions of a feature, from the products of the cells of each context."""
-    from scipy.sparse import csr_array
-
-    n_classes, n_values = len(table.classes), int(table.n_values[i])
-    kind = contexts.values.astype(np.int64) * n_classes + contexts.labels
-    shape = (len(contexts), n_values * n_classes)
-    rows = csr_array((contexts.sizes, (contexts.owner, kind)), shape=shape)
-    times = csr_array((contexts.sizes * contexts.times[contexts.owner], (contexts.owner, kind)), shape=shape)
-    together = (rows.T @ times).tocoo()
-    rank = np.argsort(np.argsort(first_rows(table.codes[:, i], n_values)))
-    (a, p), (b, q) = (np.divmod(side, n_classes) for side in together.coords)
+    """Transitions of a feature: products of two cells of a context that have different values, added up."""
+    n_classes = len(table.classes)
+    kinds, kind = np.unique(contexts.values.astype(np.int64) * n_classes + contexts.labels, return_inverse=True)
+    times = contexts.sizes * contexts.times[contexts.owner]
+    # The partners of a cell run from the next value of its context to the end of the context.
+    first = np.append(contexts.value_starts, len(kind))[contexts.value_of_cell + 1]
+    n_partners = np.append(contexts.starts, len(kind))[contexts.owner + 1] - first
+    keys, pairs = (np.zeros(0, np.int64) for _ in range(2))
+    for cells in np.split(np.arange(len(kind)), _even_cuts(n_partners)):
+        one = np.repeat(cells, n_partners[cells])
+        place = np.arange(len(one)) - np.repeat(np.cumsum(n_partners[cells]) - n_partners[cells], n_partners[cells])
+        other = first[one] + place
+        keys = np.append(keys, kind[one] * len(kinds) + kind[other])
+        pairs = np.append(pairs, times[one] * contexts.sizes[other])
+        order = np.argsort(keys, kind="stable")
+        starts = np.flatnonzero(differs_from_last(keys[order]))
+        keys, pairs = keys[order[starts]], np.add.reduceat(pairs[order], starts)
+        if len(keys) > MAX_LISTED:
+            raise InputError(
+                f"The pairs of {table.names[i]!r} go between more than {MAX_LISTED:,} different values and labels, too"
+                " many to be listed; take rare values or classes together, or look at single pairs with evidence."
+            )
+    rank = np.argsort(np.argsort(first_rows(table.codes[:, i], int(table.n_values[i]))))
+    (a, p), (b, q) = (np.divmod(kinds[side], n_classes) for side in np.divmod(keys, len(kinds)))
+    turned = rank[a] > rank[b]
+    a, b, p, q = (np.where(turned, two, one) for one, two in ((a, b), (b, a), (p, q), (q, p)))
     order = np.lexsort((q, p, rank[b], rank[a]))
-    forward = order[rank[a[order]] < rank[b[order]]]
     values, classes = table.columns[i].values, table.classes
     return tuple(
-        Transition((plain(values[a[k]]), plain(values[b[k]])), (classes[p[k]], classes[q[k]]), int(together.data[k]))
-        for k in forward.tolist()
+        Transition((plain(values[a[k]]), plain(values[b[k]])), (classes[p[k]], classes[q[k]]), int(pairs[k]))
+        for k in order.tolist()
     )
+
+
+def _even_cuts(n_partners: Ints) -> Positions:
+    """Where to cut the cells so that the parts have about as many partners as are listed at most."""
+    part = np.cumsum(n_partners) // MAX_LISTED
+    return np.flatnonzero(np.diff(part)) + 1
 
 
 def first_rows(column: Codes, n_values: int) -> Ints:
@@ -341,43 +394,80 @@ def first_rows(column: Codes, n_values: int) -> Ints:
 # ---------------------------------------------------------------- pairs, one at a time
 
 
-def find_pairs(rows: CodedRows, i: int, limit: int | None, only: Only | None = None) -> list[tuple[int, int]]:
+def find_pairs(rows: CodedRows, i: int, limit: int | None, among: Bools | None = None) -> list[tuple[int, int]]:
     """Pairs of rows for feature i: changed ones first, in turn from each context.
 
-    With ``only``, changed pairs for which it is true: a row against an array of later ones.
+    With ``among``, changed pairs of two of those rows only.
     """
     column, labels = rows.codes[:, i], rows.labels
     order, starts = rows_by_context(rows, i)
-    varied = _varies(column[order], starts)
+    firsts = order[starts]
+    owner = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
+    if among is not None:
+        order, owner = order[among[order]], owner[among[order]]
+    starts = np.flatnonzero(differs_from_last(owner))
     stops = np.append(starts[1:], len(order))
     found: list[tuple[int, int]] = []
-    for changed in (True, False) if only is None else (True,):
-        # Two values and two labels in a context always make a changed pair; for an unchanged one we look.
-        some = varied & _varies(labels[order], starts) if changed else varied
-        chosen = np.flatnonzero(some)
-        chosen = chosen[np.argsort(order[starts[chosen]])]  # by their first row
+    for changed in (True, False) if among is None else (True,):
+        some = np.flatnonzero(_holds_pair(column[order], labels[order], owner, starts, changed))
+        some = some[np.argsort(firsts[owner[starts[some]]])]  # by their first row
         left = None if limit is None else limit - len(found)
-        streams = (_pairs_of(order[starts[c] : stops[c]], column, labels, changed, only) for c in chosen)
-        found += islice(_in_turn(streams, left), left)
+        streams = (_pairs_of(order[starts[c] : stops[c]], column, labels, changed) for c in some)
+        found += islice(_in_turn(streams, left), min(MAX_LISTED + 1 if left is None else left, MAX_LISTED + 1))
+        if len(found) > MAX_LISTED:
+            raise InputError(
+                f"More than {MAX_LISTED:,} pairs would be listed with limit={limit}; give a smaller limit,"
+                " or use transitions, which counts them."
+            )
     return found
 
 
+def _holds_pair(values: Codes, labels: Codes, owner: Positions, starts: Positions, changed: bool) -> Bools:
+    """Whether a context holds a pair whose labels differ, or one whose labels are the same."""
+    if not len(starts):
+        return np.zeros(0, np.bool_)
+    if changed:  # two values and two labels in a context always make one
+        return _varies(values, starts) & _varies(labels, starts)
+    by_label = np.lexsort((labels, owner))
+    is_new = differs_from_last(owner[by_label]) | differs_from_last(labels[by_label])
+    parts = np.flatnonzero(is_new)
+    holds = np.zeros(len(starts), np.bool_)
+    context = np.cumsum(differs_from_last(owner[by_label]))[parts] - 1
+    holds[context[_varies(values[by_label], parts)]] = True
+    return holds
+
+
 def _varies(values: Codes, starts: Positions) -> Bools:
-    """Whether a context holds two different values."""
+    """Whether runs that begin at the starts hold two different values."""
     varies: Bools = np.minimum.reduceat(values, starts) != np.maximum.reduceat(values, starts)
     return varies
 
 
-def _pairs_of(
-    rows: Positions, column: Codes, labels: Codes, changed: bool, only: Only | None
-) -> Iterator[tuple[int, int]]:
+def _pairs_of(rows: Positions, column: Codes, labels: Codes, changed: bool) -> Iterator[tuple[int, int]]:
     """Changed, or unchanged, pairs of one context, by the first row and then the second."""
-    for k, row in enumerate(rows.tolist()):
-        later = rows[k + 1 :]
-        wanted = (column[later] != column[row]) & ((labels[later] != labels[row]) == changed)
-        if only is not None:
-            wanted &= only(row, later)
-        yield from ((row, other) for other in later[wanted].tolist())
+    values, classes = column[rows], labels[rows]
+    n_partners = _n_later(classes) - _n_later(values, classes)
+    if changed:
+        n_partners = np.arange(len(rows))[::-1] - _n_later(values) - n_partners
+
+    @lru_cache(maxsize=N_REMEMBERED)
+    def partners(value: int, label: int) -> Positions:
+        found: Positions = rows[(values != value) & ((classes != label) == changed)]
+        return found
+
+    for k in np.flatnonzero(n_partners).tolist():
+        later = partners(int(values[k]), int(classes[k]))[-n_partners[k] :]
+        yield from ((int(rows[k]), partner) for partner in later.tolist())
+
+
+def _n_later(*keys: Codes) -> Ints:
+    """For each row, how many later rows agree with it on all keys."""
+    order = np.lexsort(keys)
+    starts = np.flatnonzero(np.logical_or.reduce([differs_from_last(key[order]) for key in keys]))
+    sizes = np.diff(starts, append=len(order))
+    n_later = np.empty(len(order), np.int64)
+    n_later[order] = np.repeat(starts + sizes, sizes) - 1 - np.arange(len(order))
+    return n_later
 
 
 def _in_turn(streams: Iterator[Iterator[tuple[int, int]]], enough: int | None) -> Iterator[tuple[int, int]]:
@@ -404,24 +494,26 @@ def _in_turn(streams: Iterator[Iterator[tuple[int, int]]], enough: int | None) -
 
 def name_pairs(pairs: Sequence[tuple[int, int]], table: EncodedTable, i: int) -> tuple[EvidencePair, ...]:
     """Pairs of encoded rows with the user's values, names and labels."""
+    rows, names, classes = table.coded, table.names, table.classes
     firsts = first_rows(table.codes[:, i], int(table.n_values[i]))
-    rows = table.coded
-    others = [j for j in range(len(table.names)) if j != i]
+    two = np.array(pairs, dtype=np.intp).reshape(-1, 2)
+    is_turned = firsts[rows.codes[two[:, 0], i]] > firsts[rows.codes[two[:, 1], i]]
+    two[is_turned] = two[is_turned, ::-1]
+    first, second = two.T.tolist()
 
-    def name(r: int, s: int) -> EvidencePair:
-        if firsts[rows.codes[r, i]] > firsts[rows.codes[s, i]]:
-            r, s = s, r
-        row, other_row = table.positions((r, s))
-        index, other_index = table.row_names((r, s))
-        value, other_value = table.cells((r, s), i)
-        label, other_label = (table.classes[rows.labels[k]] for k in (r, s))
-        return EvidencePair(
-            rows=(row, other_row),
-            index=(index, other_index),
-            context=tuple((table.names[j], table.cells((r,), j)[0]) for j in others),
-            values=(value, other_value),
-            labels=(label, other_label),
-            weight=1 if rows.weights is None else int(rows.weights[r]) * int(rows.weights[s]),
+    def of_both(what: Callable[[list[int]], Sequence[Any]]) -> Iterator[tuple[Any, Any]]:
+        return zip(what(first), what(second), strict=True)
+
+    cells = [[(names[j], cell) for cell in table.cells(first, j)] for j in range(len(names)) if j != i]
+    return tuple(
+        EvidencePair(places, index, context, values, labels, weight * other_weight)
+        for places, index, context, values, labels, (weight, other_weight) in zip(
+            of_both(table.positions),
+            of_both(table.row_names),
+            zip(*cells, strict=True) if cells else [()] * len(two),
+            of_both(lambda some: table.cells(some, i)),
+            of_both(lambda some: [classes[code] for code in rows.labels[some].tolist()]),
+            of_both(lambda some: rows.weights_or_ones()[some].tolist()),
+            strict=True,
         )
-
-    return tuple(name(r, s) for r, s in pairs)
+    )

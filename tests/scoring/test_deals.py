@@ -23,10 +23,10 @@ def moments_of(rows, labels, feature, weights=None):
     return sum_contexts(coded(rows, labels, weights), deal_moments, features=[feature]).summaries[feature]
 
 
-@pytest.mark.parametrize("in_whole_numbers", [True, False])
+@pytest.mark.parametrize("in_decimals", [True, False])
 @pytest.mark.parametrize("seed", range(30))
-def test_moments_are_those_of_all_deals_of_the_labels(seed, in_whole_numbers, monkeypatch):
-    monkeypatch.setattr(deals, "EXACT_IN_FLOATS", 0 if in_whole_numbers else 1000)
+def test_moments_are_those_of_all_deals_of_the_labels(seed, in_decimals, monkeypatch):
+    monkeypatch.setattr(deals, "EXACT_IN_FLOATS", 0 if in_decimals else 1000)
     rng = np.random.default_rng(seed)
     rows, labels = rng.integers(0, [2, 3], size=(7, 2)), rng.integers(0, 3, size=7)
     plain, classes = [tuple(row) for row in rows.tolist()], labels.tolist()
@@ -134,7 +134,7 @@ def test_values_apart_count_even_where_fewer_labels_change_than_by_noise():
     assert result.p_value[0] < 1e-6
 
 
-def test_large_contexts_are_summed_in_whole_numbers():
+def test_large_contexts_are_summed_in_decimals():
     rng = np.random.default_rng(0)
     feature = rng.integers(0, 2, size=12_000)
     labels = rng.integers(0, 2, size=12_000)
@@ -162,3 +162,22 @@ def test_moments_of_a_large_context_are_exact():
     mean = chances @ moves
     assert found.variance == pytest.approx(chances @ (moves - mean) ** 2, rel=1e-6)
     assert found.third == pytest.approx(chances @ (moves - mean) ** 3, rel=1e-5)
+
+
+def test_parts_of_equal_size_are_summed_once(monkeypatch):
+    """Decimal numbers are slow: 10,000 values of two or three rows must not become 10,000 of them."""
+    lengths = []
+
+    def numbers(counts, in_decimals):
+        lengths.append(len(counts))
+        return original(counts, in_decimals)
+
+    original = deals._numbers
+    monkeypatch.setattr(deals, "_numbers", numbers)
+    feature = np.arange(25_000) % 10_000
+    found = moments_of(feature[:, None], np.arange(25_000) % 3, 0)
+    assert max(lengths) == 2
+    monkeypatch.setattr(deals, "EXACT_IN_FLOATS", 10**6)
+    in_floats = moments_of(feature[:, None], np.arange(25_000) % 3, 0)
+    assert found.variance == pytest.approx(in_floats.variance, rel=1e-6)
+    assert found.deviation == pytest.approx(in_floats.deviation, rel=1e-9)

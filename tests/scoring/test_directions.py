@@ -13,7 +13,7 @@ from analogical.scoring.directions import (
     informative_tables,
     merge_rare,
     moments_of_tables,
-    quadratic_form,
+    quadratic_forms,
 )
 from analogical.scoring.exact_deals import exact_p_values
 
@@ -90,10 +90,11 @@ def test_order_of_values_and_labels_does_not_change_the_p_value():
 
 
 def test_directions_that_cannot_vary_are_no_degrees_of_freedom():
-    deviation, covariance = np.array([1.0, -1.0]), np.array([[2.0, -2.0], [-2.0, 2.0]])
-    assert quadratic_form(deviation, covariance) == (pytest.approx(0.5), 1)
-    assert quadratic_form(np.zeros(2), np.zeros((2, 2))) == (0.0, 0)
-    assert quadratic_form(np.array([1.0, 2.0]), np.diag([4.0, 1.0])) == (pytest.approx(4.25), 2)
+    deviations = np.array([[1.0, -1.0], [0.0, 0.0], [1.0, 2.0]])
+    covariances = np.array([[[2.0, -2.0], [-2.0, 2.0]], np.zeros((2, 2)), np.diag([4.0, 1.0])])
+    statistics, freedoms = quadratic_forms(deviations, covariances)
+    assert statistics.tolist() == pytest.approx([0.5, 0.0, 4.25])
+    assert freedoms.tolist() == [1, 0, 2]
 
 
 def test_no_context_that_tells_gives_no_p_value():

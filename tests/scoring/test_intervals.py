@@ -445,3 +445,21 @@ def test_bootstrap_gives_standard_error_and_percentiles_of_what_was_drawn():
 def test_impossible_bootstrap_is_refused(settings, message):
     with pytest.raises(InputError, match=message):
         relevance([(0,), (1,)], [0, 1], **settings)
+
+
+def test_pairs_within_one_group_have_the_widest_interval():
+    """One pair, both rows in the same group: half a pair in Kish's number, which must not be rounded to none."""
+    _, low, high = share_interval(profile((1, 1, 1)), 3, 0.95, totals=(1, 1))
+    assert (low, high) == (pytest.approx(wilson(1.0, 0.5, NORMAL_95)[0]), 1.0)
+
+
+def test_a_share_that_is_rounded_to_one_has_an_interval():
+    almost_all = profile((2**60 - 1, 2**60 - 2, 1), (1, 1, 1))
+    _, low, high = share_interval(almost_all, 2, 0.95, totals=(2**60, 2**60 - 1))
+    assert 0 <= low < high == 1.0
+
+
+def test_bootstrap_without_any_score_gives_no_interval():
+    found = bootstrap_rows(lambda _: np.full(2, np.nan), np.ones(3, np.int64), 4, 0.95, seed=0)
+    assert np.isnan(found).all()
+    assert np.shape(found) == (3, 2)

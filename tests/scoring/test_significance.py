@@ -11,6 +11,7 @@ from scipy.stats import chi2, false_discovery_control
 from analogical import relevance
 from analogical.counting.pairs import sum_contexts
 from analogical.scoring import strata, summaries
+from analogical.scoring.directions import quadratic_forms
 from analogical.scoring.significance import adjust_for_features, combine, feature_p_values
 from analogical.scoring.strata import strata_p_value
 from analogical.scoring.summaries import summarise_contexts
@@ -259,3 +260,18 @@ def test_sums_of_many_rows_are_not_kept_as_tables(monkeypatch):
     assert two.few is not None
     assert (one + two).few is None
     assert (one + two + one).few is None
+
+
+def test_strata_of_a_feature_are_taken_together(monkeypatch):
+    """One set of eigenvalues for all strata of a feature, not one call for each of many."""
+    calls = []
+
+    def forms(deviations, covariances):
+        calls.append(len(deviations))
+        return quadratic_forms(deviations, covariances)
+
+    monkeypatch.setattr(strata, "quadratic_forms", forms)
+    rng = np.random.default_rng(0)
+    rows, labels = np.column_stack([rng.integers(0, 2, 4000), np.arange(4000) // 40]), rng.integers(0, 2, 4000)
+    assert 0 < strata_p_value(coded(rows, labels), 0, np.bincount(labels)) <= 1
+    assert calls == [100]

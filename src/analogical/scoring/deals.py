@@ -12,6 +12,7 @@ labels and a repeated row.
 
 import math
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,9 @@ from analogical.counting.contexts import Contexts, Parts, differs_from_last
 __all__ = ["DealMoments", "pearson_tail"]
 
 EXACT_IN_FLOATS = 5_000
-"""Up to this many rows in a context its three moments are summed in floats, above in whole numbers."""
+"""Up to this many rows in a context its three moments are summed in floats, above in decimal numbers."""
+DIGITS = 100
+"""Digits of these decimal numbers: what is left of sums of cubes of up to 2^31 rows, less each other, is exact."""
 ROUNDING = 1e-7
 """A variance below this is the rounding error of a sum of floats."""
 
@@ -55,14 +58,15 @@ class DealMoments:
         times = contexts.times[contexts.owner[told]]
         found = cls(float((times * (sizes * (sizes - 1) / (2 * value_sizes))).sum()), 0.0, 0.0)
         large = n_rows > EXACT_IN_FLOATS
-        for some, kind in ((tells & ~large, np.float64), (tells & large, np.object_)):
-            if some.any():
-                found = found + _moments(
-                    n_rows[some].astype(kind),
-                    _Shapes.of(values, some, kind, shared=True),
-                    _Shapes.of(labels, some, kind),
-                    contexts.times[some],
-                )
+        with localcontext(prec=DIGITS):
+            for some, in_decimals in ((tells & ~large, False), (tells & large, True)):
+                if some.any():
+                    found = found + _moments(
+                        _numbers(n_rows[some], in_decimals),
+                        _Shapes.of(values, some, in_decimals, shared=True),
+                        _Shapes.of(labels, some, in_decimals),
+                        contexts.times[some],
+                    )
         return found
 
     def p_value(self) -> float:
@@ -114,14 +118,20 @@ class _Shapes:
     all_apart: NDArray[Any]
 
     @classmethod
-    def of(cls, parts: Parts, some: Bools, kind: Any, *, shared: bool = False) -> "_Shapes":
+    def of(cls, parts: Parts, some: Bools, in_decimals: bool, *, shared: bool = False) -> "_Shapes":
         """The shapes found in the parts of some contexts.
 
         With ``shared``, a pair of rows counts one over the size of its part, instead of one.
         """
         mine = some[parts.owner]
-        starts = np.flatnonzero(differs_from_last(parts.owner[mine]))
-        n1 = parts.sizes[mine].astype(kind)
+        owner, sizes = parts.owner[mine], parts.sizes[mine]
+        times: Ints | int = 1
+        if in_decimals:  # decimal numbers are slow, and parts of n rows have at most sqrt(2 n) different sizes
+            base = int(sizes.max()) + 1
+            known, times = np.unique(owner * base + sizes, return_counts=True)
+            owner, sizes = np.divmod(known, base)
+        starts = np.flatnonzero(differs_from_last(owner))
+        n1 = _numbers(sizes, in_decimals)
         n2 = n1 * (n1 - 1)
         n3 = n2 * (n1 - 2)
         n4 = n3 * (n1 - 3)
@@ -129,7 +139,7 @@ class _Shapes:
         w = _ratio(n1**0, n1 if shared else n1**0)
 
         def total(terms: NDArray[Any]) -> NDArray[Any]:
-            sums: NDArray[Any] = np.add.reduceat(terms, starts)
+            sums: NDArray[Any] = np.add.reduceat(times * terms, starts)
             return sums
 
         x = n2 * w
@@ -186,12 +196,14 @@ def _moments(n: NDArray[Any], values: _Shapes, labels: _Shapes, times: Ints) -> 
     )
 
 
-def _ratio(numerator: NDArray[Any], denominator: NDArray[Any]) -> NDArray[Any]:
-    """The quotient, exact for whole numbers without limit; 0 where there are too few rows for the shape."""
-    if numerator.dtype == np.object_:
-        from fractions import Fraction
+def _numbers(counts: Ints, in_decimals: bool) -> NDArray[Any]:
+    """Counts as numbers to calculate with."""
+    if not in_decimals:
+        return counts.astype(np.float64)
+    return np.array([Decimal(count) for count in counts.tolist()], dtype=np.object_)
 
-        pairs = zip(numerator.tolist(), denominator.tolist(), strict=True)
-        return np.array([Fraction(a) / b if b else Fraction(0) for a, b in pairs], dtype=np.object_)
+
+def _ratio(numerator: NDArray[Any], denominator: NDArray[Any]) -> NDArray[Any]:
+    """The quotient; 0 where there are too few rows for the shape."""
     quotient: NDArray[Any] = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
     return quotient

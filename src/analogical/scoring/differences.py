@@ -11,13 +11,18 @@ interval leaves out one row at a time, because a row sits in many pairs.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import NormalDist
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from analogical._types import Floats, Ints
 from analogical.counting.contexts import Contexts
 from analogical.scoring.intervals import corrected_variance, jackknife_variance
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array
 
 __all__ = [
     "PairedDifference",
@@ -73,38 +78,50 @@ class PairedDifference:
 
 @dataclass(frozen=True)
 class TwoValues:
-    """Rows of two values by label, in the contexts that hold both; shape (contexts, labels)."""
+    """Rows of two values by label, in the contexts that hold both; sparse, of shape (contexts, labels)."""
 
-    first: Ints
-    second: Ints
+    first: "csc_array"
+    second: "csc_array"
     times: Ints
     """How many contexts look like this one."""
+
+    @cached_property
+    def sizes(self) -> tuple[Ints, Ints]:
+        """Rows of each value in each context."""
+        return self.first.sum(axis=1), self.second.sum(axis=1)
+
+    @cached_property
+    def n_unchanged(self) -> int:
+        """Pairs whose labels are the same."""
+        return int((self.times * (self.first * self.second).sum(axis=1)).sum())
 
 
 def compared_with(contexts: Contexts, reference: int, others: Sequence[int]) -> list[int]:
     """Those of the other values that some context holds beside the reference."""
-    holds = contexts.owner[contexts.values == reference]
-    met = np.unique(contexts.values[np.isin(contexts.owner, holds)])
+    holds = np.zeros(len(contexts), np.bool_)
+    holds[contexts.owner[contexts.values == reference]] = True
+    met = set(np.unique(contexts.values[holds[contexts.owner]]).tolist())
     return [value for value in others if value in met]
 
 
 def split_two_values(contexts: Contexts, first: int, second: int, n_labels: int) -> TwoValues:
     """The rows of two values, context by context."""
+    from scipy.sparse import csc_array
+
     cells = {value: np.flatnonzero(contexts.values == value) for value in (first, second)}
     shared = np.intersect1d(contexts.owner[cells[first]], contexts.owner[cells[second]])
     sides = []
     for found in cells.values():
         mine = found[np.isin(contexts.owner[found], shared)]
-        by_label = np.zeros((len(shared), n_labels), dtype=np.int64)
-        by_label[np.searchsorted(shared, contexts.owner[mine]), contexts.labels[mine]] = contexts.sizes[mine]
-        sides.append(by_label)
+        place = np.searchsorted(shared, contexts.owner[mine]), contexts.labels[mine]
+        sides.append(csc_array((contexts.sizes[mine], place), shape=(len(shared), n_labels)))
     return TwoValues(sides[0], sides[1], contexts.times[shared])
 
 
 def measure_difference(rows: TwoValues, label: int, confidence: float) -> PairedDifference:
     """Differences, odds ratio, intervals and tests for two values and one label."""
-    a, b, times = rows.first.sum(axis=1), rows.second.sum(axis=1), rows.times
-    a_with, b_with = rows.first[:, label], rows.second[:, label]
+    (a, b), times = rows.sizes, rows.times
+    a_with, b_with = (side[:, [label]].toarray()[:, 0] for side in (rows.first, rows.second))
     pairs = int((times * a * b).sum())
     gained, lost = int((times * (a - a_with) * b_with).sum()), int((times * a_with * (b - b_with)).sum())
     # Four kinds of rows in each context, with the sum of (b has it) - (a has it) over the pairs of each.
@@ -119,10 +136,11 @@ def measure_difference(rows: TwoValues, label: int, confidence: float) -> Paired
     difference, std_error = risk_difference(*table)
     ratio, log_error = odds_ratio(*table)
     p_value, smallest_p = exact_cmh(*table)
-    spread = math.exp(quantile * log_error) if log_error < math.inf else math.inf
+    with np.errstate(over="ignore"):
+        spread = float(np.exp(quantile * log_error))
     return PairedDifference(
         pairs=pairs,
-        changed=pairs - int((times * (rows.first * rows.second).sum(axis=1)).sum()),
+        changed=pairs - rows.n_unchanged,
         gained=gained,
         lost=lost,
         difference=difference,
@@ -142,12 +160,12 @@ def measure_difference(rows: TwoValues, label: int, confidence: float) -> Paired
 
 def risk_difference(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints) -> tuple[float, float]:
     """The Mantel-Haenszel difference in shares, b less a, and its standard error (Sato 1989)."""
-    n = a + b
-    weight = times * a * b / n
-    total = float(weight.sum())
-    difference = float((times * (b_with * a - a_with * b) / n).sum()) / total
-    p = (b**2 * a_with - a**2 * b_with + a * b * (a - b) / 2) / n**2
-    q = (b_with * (a - a_with) + a_with * (b - b_with)) / (2 * n)
+    n_a, n_b, x, y = (counts.astype(np.float64) for counts in (a, b, a_with, b_with))  # cubes of them leave int64
+    n = n_a + n_b
+    total = float((times * n_a * n_b / n).sum())
+    difference = float((times * (y * n_a - x * n_b) / n).sum()) / total
+    p = (n_b**2 * x - n_a**2 * y + n_a * n_b * (n_a - n_b) / 2) / n**2
+    q = (y * (n_a - x) + x * (n_b - y)) / (2 * n)
     variance = (difference * float((times * p).sum()) + float((times * q).sum())) / total**2
     return difference, math.sqrt(max(variance, 0.0))
 
@@ -177,13 +195,17 @@ def homogeneity(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints, ratio
     if not math.isfinite(ratio) or ratio <= 0 or int(times[tells].sum()) < 2:
         return math.nan
     n_a, n_b, n_with, x, n = (numbers[tells].astype(np.float64) for numbers in (a, b, k, b_with, times))
-    # The expected rows e of b with the label solve e (n_a - n_with + e) = ratio (n_b - e) (n_with - e).
-    if abs(ratio - 1) < 1e-12:
-        e = n_b * n_with / (n_a + n_b)
-    else:
-        linear = n_a - n_with + ratio * (n_b + n_with)
-        e = (linear - np.sqrt(linear**2 - 4 * (ratio - 1) * ratio * n_b * n_with)) / (2 * (ratio - 1))
-    variance = 1 / (1 / e + 1 / (n_with - e) + 1 / (n_b - e) + 1 / (n_a - n_with + e))
+    # The expected rows e of b with the label solve e (n_a - n_with + e) = ratio (n_b - e) (n_with - e). Of the two ways
+    # to write the root of this equation, the one that adds numbers of the same sign keeps its digits.
+    linear = n_a - n_with + ratio * (n_b + n_with)
+    root = np.sqrt(np.maximum(linear**2 - 4 * (ratio - 1) * ratio * n_b * n_with, 0.0))
+    is_positive = linear > 0
+    above = np.where(is_positive, 2 * ratio * n_b * n_with, linear - root)
+    e = above / np.where(is_positive, linear + root, 2 * (ratio - 1))
+    cells = np.array([e, n_with - e, n_b - e, n_a - n_with + e])
+    if (cells <= 0).any():  # an odds ratio so large that a cell is expected to be empty
+        return math.nan
+    variance = 1 / (1 / cells).sum(axis=0)
     statistic = float((n * (x - e) ** 2 / variance).sum())
     statistic -= float((n * (x - e)).sum()) ** 2 / float((n * variance).sum())
     return float(chdtrc(float(n.sum()) - 1, max(statistic, 0.0)))
@@ -221,10 +243,14 @@ def exact_cmh(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints) -> tupl
     n, k_of, b_of = (kinds[:, column].astype(np.float64) for column in range(3))
     mean = float((np.array(n_kinds) * k_of * b_of / n).sum())
     observed = abs(float((times[tells] * b_with[tells]).sum()) - mean)
-    deals = [_Deal(*kind) for kind in kinds.tolist()]
-    if sum(len(deal.chances) * times for deal, times in zip(deals, n_kinds, strict=True)) > MAX_SUPPORT:
-        variance = float((np.array(n_kinds) * k_of * (n - k_of) * b_of * (n - b_of) / (n**2 * (n - 1))).sum())
-        return math.erfc(observed / math.sqrt(2 * variance)), 0.0
+    deals: list[_Deal] = []
+    support = 0
+    for kind, times_of_kind in zip(kinds.tolist(), n_kinds, strict=True):
+        deals.append(_Deal(*kind))
+        support += len(deals[-1].chances) * times_of_kind
+        if support > MAX_SUPPORT:
+            variance = float((np.array(n_kinds) * k_of * (n - k_of) * b_of * (n - b_of) / (n**2 * (n - 1))).sum())
+            return math.erfc(observed / math.sqrt(2 * variance)), 0.0
     chances, lowest = np.ones(1), 0
     for deal, times_of_kind in zip(deals, n_kinds, strict=True):
         lowest += deal.lowest * times_of_kind

@@ -22,7 +22,7 @@ __all__ = [
     "margins",
     "merge_rare",
     "moments_of_tables",
-    "quadratic_form",
+    "quadratic_forms",
 ]
 
 MAX_KINDS = 8
@@ -57,7 +57,7 @@ class DirectionSums:
         """Probability of a statistic at least this large if the feature had no effect; NaN if no context tells."""
         from scipy.special import chdtrc
 
-        statistic, freedom = quadratic_form(self.deviation, self.covariance)
+        (statistic,), (freedom,) = quadratic_forms(self.deviation[None], self.covariance[None])
         return float(chdtrc(freedom, statistic)) if freedom else math.nan
 
 
@@ -119,15 +119,14 @@ def _margins(tables: Floats) -> tuple[Floats, Floats, Floats]:
     return deviation, of_values / (n**2 * (n - 1))[:, None, None], of_labels
 
 
-def quadratic_form(deviation: Floats, covariance: Floats) -> tuple[float, int]:
-    """Deviation' covariance^-1 deviation in the directions that can vary, and how many there are."""
-    scale = float(np.trace(covariance))
-    if scale <= 0:
-        return 0.0, 0
-    values, vectors = np.linalg.eigh(covariance)
-    varies = values > 1e-9 * scale
-    along = deviation @ vectors[:, varies]
-    return float((along**2 / values[varies]).sum()), int(np.count_nonzero(varies))
+def quadratic_forms(deviations: Floats, covariances: Floats) -> tuple[Floats, Ints]:
+    """Deviation' covariance^-1 deviation of each row in the directions that can vary, and how many there are."""
+    scale = np.trace(covariances, axis1=1, axis2=2)
+    values, vectors = np.linalg.eigh(covariances)
+    varies = (values > 1e-9 * scale[:, None]) & (scale[:, None] > 0)
+    along = (deviations[:, None, :] @ vectors)[:, 0]
+    parts = np.divide(along**2, values, out=np.zeros_like(values), where=varies)
+    return parts.sum(axis=1), np.count_nonzero(varies, axis=1)
 
 
 def _diagonals(rows: Floats) -> Floats:

@@ -21,6 +21,8 @@ from analogical.counting.counts import RowProfile
 ROUNDING = 1e-12
 """A variance smaller than this share of the variance of single pairs is the rounding error of 0."""
 TINY = 1e-24
+LEAST = 0.5
+"""Kish's number of pairs that all lie within one group; rounding down half a pair would make it smaller, even 0."""
 MANY = 30
 """Effective rows, or degrees of freedom, from which a sum counts as normal."""
 
@@ -52,8 +54,8 @@ def share_interval(
     pair_variance = share * (1 - share)
     variance = jackknife_variance(n_pairs, n_changed, profile.pairs, profile.changed, profile.rows, n_rows)
     variance = corrected_variance(variance, pair_variance / n_pairs if totals is None else 0.0)
-    n_kish = profile.n_effective
-    n = pair_variance / variance if variance > 0 else n_kish
+    n_kish = max(profile.n_effective, LEAST)
+    n = pair_variance / variance if variance > 0 and pair_variance > 0 else n_kish  # a share may be rounded to 1
     if n_kish < MANY:
         n = min(n, n_kish)
     pulls = np.asarray(share * profile.pairs - profile.changed, np.float64) * (variance > 0)
@@ -149,6 +151,8 @@ def bootstrap_rows(
     drawn = np.array(scores)
     enough = np.isfinite(drawn).sum(axis=0) > n_resamples / 2
     std_error, low, high = (np.full(drawn.shape[1], np.nan) for _ in range(3))
+    if not enough.any():
+        return std_error, low, high
     known = drawn[:, enough]
     std_error[enough] = np.nanstd(known, axis=0, ddof=1)
     low[enough], high[enough] = np.nanquantile(known, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)

@@ -11,9 +11,9 @@ import math
 
 import numpy as np
 
-from analogical._types import CodedRows, Ints
+from analogical._types import Bools, CodedRows, Floats, Ints
 from analogical.counting.groups import rows_by_context
-from analogical.scoring.directions import hold_two, margins, merge_rare, moments_of_tables, quadratic_form
+from analogical.scoring.directions import hold_two, margins, merge_rare, moments_of_tables, quadratic_forms
 
 __all__ = ["strata_p_value"]
 
@@ -25,8 +25,6 @@ MAX_KINDS = 4
 
 def strata_p_value(rows: CodedRows, feature: int, label_sizes: Ints) -> float:
     """Smallest p-value over the other features, times their number; NaN if no stratum tells."""
-    from scipy.special import chdtrc
-
     value_sizes = np.bincount(rows.codes[:, feature], rows.weights, minlength=int(rows.n_values[feature]))
     value_kinds = merge_rare(value_sizes.astype(np.int64), MAX_KINDS)
     label_kinds = merge_rare(label_sizes, MAX_KINDS)
@@ -39,25 +37,29 @@ def strata_p_value(rows: CodedRows, feature: int, label_sizes: Ints) -> float:
     tells = hold_two(tables)
     if np.count_nonzero(tells) < 2:
         return math.nan
-    deviation, covariance = moments_of_tables(tables[tells])
-    moments = np.hstack([deviation, covariance.reshape(len(deviation), -1)])
-    k = deviation.shape[1]
-    others = [j for j in range(rows.n_features) if j != feature and rows.n_values[j] > 1]
-    first = order[starts[tells]]
-    by_value, by_label = margins(tables[tells])
+    tables, first = tables[tells], order[starts[tells]]
+    by_value, by_label = margins(tables)
     n = by_value.sum(axis=1)
     variance = (n**2 - (by_value**2).sum(axis=1)) * (n**2 - (by_label**2).sum(axis=1)) / (n**2 * (n - 1))
-    smallest = math.inf
-    n_tried = 0
-    for j in others:
-        values = rows.codes[first, j].astype(np.int64)
-        sums = np.zeros((int(values.max()) + 1, moments.shape[1]))
-        np.add.at(sums, values, moments)
-        told = np.bincount(values, variance) > ENOUGH
-        if np.count_nonzero(told) < 2:
-            continue
-        n_tried += 1
-        parts = [quadratic_form(row[:k], row[k:].reshape(k, k)) for row in sums[told]]
-        statistic, freedom = (sum(part) for part in zip(*parts, strict=True))
-        smallest = min(smallest, float(chdtrc(freedom, statistic)))
-    return min(1.0, n_tried * smallest) if n_tried else math.nan
+    codes = {j: rows.codes[first, j].astype(np.int64) for j in range(rows.n_features) if j != feature}
+    told = {j: np.bincount(values, variance) > ENOUGH for j, values in codes.items()}
+    pooled = [j for j in codes if np.count_nonzero(told[j]) > 1]
+    if not pooled:
+        return math.nan
+    is_used = np.logical_or.reduce([told[j][codes[j]] for j in pooled])
+    moments = moments_of_tables(tables[is_used])
+    smallest = min(_pooled_p_value(moments, codes[j][is_used], told[j]) for j in pooled)
+    return min(1.0, len(pooled) * smallest)
+
+
+def _pooled_p_value(moments: tuple[Floats, Floats], values: Ints, told: Bools) -> float:
+    """P-value from the moments of contexts, added up over those that share a value; only some values are told."""
+    from scipy.special import chdtrc
+
+    mine = told[values]
+    stratum = (np.cumsum(told) - 1)[values[mine]]
+    sums = [np.zeros((np.count_nonzero(told), *moment.shape[1:])) for moment in moments]
+    for total, moment in zip(sums, moments, strict=True):
+        np.add.at(total, stratum, moment[mine])
+    statistics, freedoms = quadratic_forms(sums[0], sums[1])
+    return float(chdtrc(int(freedoms.sum()), float(statistics.sum())))
