@@ -67,12 +67,14 @@ def test_to_dict_is_ready_for_json():
         "effect_pairs": 0,
         "effective_rows": 0.0,
         "n_values": 2,
+        "n_missing": 0,
         "value_pairs": 1,
         "value_pairs_compared": 0,
         "status": "no-pairs",
         "paper_status": "no-pairs",
         "score_basis": "none",
         "determined_by": [],
+        "edges": [],
     }
     assert content["classes"] == ["no", "yes"]
     assert (content["n_rows"], content["n_distinct"]) == (6, 4)
@@ -88,12 +90,15 @@ def test_to_dict_is_ready_for_json():
         "n_pairs_used": 4,
         "is_sampled": False,
         "converged": True,
+        "coarser": [],
         "confidence": 0.95,
         "bootstrap": None,
         "redundancies": True,
         "noise_free": False,
         "n_groups": None,
         "pooled_noise": 2 / 3,
+        "searched_one": True,
+        "searched_two": True,
     }
     assert content["noise"]["rate"] == pytest.approx(2 / 3)
     assert content["notes"] == []

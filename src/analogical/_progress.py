@@ -1,20 +1,84 @@
-"""How far long work is, as one line on stderr."""
+"""How far long work is, as one line on stderr that is written over and over."""
 
 import sys
+import threading
+import time
 from collections.abc import Callable
 from typing import TypeAlias
 
-__all__ = ["Progress", "progress_line"]
+__all__ = ["Clock", "Progress", "end_line", "progress_line"]
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with what is done and what there is to do."""
+
+
+class _Line:
+    """The line on stderr: one for all threads."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        self.text = ""
+        self.is_counting = False
+        """Whether the line says how much is done, which the clock does not write over."""
+
+    def show(self, text: str) -> None:
+        with self.lock:
+            sys.stderr.write(f"\r{text.ljust(len(self.text))}")
+            sys.stderr.flush()
+            self.text = text
+
+    def end(self) -> None:
+        """Erase the line on a terminal; elsewhere, where nothing can be erased, end it."""
+        with self.lock:
+            if self.text:
+                sys.stderr.write(f"\r{' ' * len(self.text)}\r" if sys.stderr.isatty() else "\n")
+                sys.stderr.flush()
+            self.text, self.is_counting = "", False
+
+
+_LINE = _Line()
 
 
 def progress_line(what: str) -> Progress:
     """Write "what: 3 of 10" over and over on the same line, and end the line when all is done."""
 
     def show(done: int, total: int) -> None:
-        sys.stderr.write(f"\r{what}: {done:,} of {total:,}" + ("\n" if done == total else ""))
-        sys.stderr.flush()
+        with _LINE.lock:
+            _LINE.is_counting = True
+            _LINE.show(f"{what}: {done:,} of {total:,}")
+            if done == total:
+                _LINE.end()
 
     return show
+
+
+def end_line() -> None:
+    """Leave no half-written line on stderr before something else is said."""
+    _LINE.end()
+
+
+class Clock:
+    """For how long a command has been working, said once a second where nothing else tells how far it is."""
+
+    def __init__(self) -> None:
+        self._stopped = threading.Event()
+
+    def start(self) -> None:
+        """Begin to count; only a terminal gets to see it."""
+        self._stopped = threading.Event()
+        if sys.stderr.isatty():
+            threading.Thread(target=self._count, args=(self._stopped,), daemon=True).start()
+
+    def stop(self) -> None:
+        """Say no more, and erase the line."""
+        with _LINE.lock:
+            self._stopped.set()
+            _LINE.end()
+
+    @staticmethod
+    def _count(stopped: threading.Event) -> None:
+        began = time.monotonic()
+        while not stopped.wait(1):
+            with _LINE.lock:
+                if not stopped.is_set() and not _LINE.is_counting:
+                    _LINE.show(f"working: {time.monotonic() - began:,.0f} s")

@@ -1,6 +1,8 @@
 """Figures: matplotlib is imported only when one is drawn."""
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -24,6 +26,10 @@ CHARACTERS = 48
 """Labels of more characters than this do not fit beside each other under one chart."""
 MAX_LABELS = 30
 """More features than this are numbered by every so many ticks only."""
+MAX_TITLE = 120
+"""Characters of a title; a longer one would squeeze the charts."""
+PLAIN_TEXT: dict[Any, bool] = {"text.parse_math": False, "text.usetex": False}
+"""Names are drawn as they are: a dollar sign does not begin a formula."""
 
 
 def bar_charts(
@@ -56,6 +62,21 @@ def bar_charts(
         The best feature of each chart stands out.
     """
     figure_class = require_matplotlib()
+    import matplotlib as mpl
+
+    with mpl.rc_context(PLAIN_TEXT):
+        return _draw_charts(figure_class, names, panels, title, caption, marks, mark_label)
+
+
+def _draw_charts(
+    figure_class: "type[Figure]",
+    names: Sequence[str],
+    panels: Mapping[str, NDArray[np.float64]],
+    title: str | None,
+    caption: str | None,
+    marks: Mapping[str, Sequence[float]] | None,
+    mark_label: str,
+) -> "Figure":
     n_columns = 1 if len(panels) == 1 else 2 if len(panels) in (2, 4) else 3
     n_rows = -(-len(panels) // n_columns)
     width = float(np.clip(0.34 * len(names) + 1.2, 4.4, 11))
@@ -73,10 +94,12 @@ def bar_charts(
         axis.set_visible(False)
     for axis in axes[:, 0]:
         axis.set_ylabel("share of the score", fontsize=9, color=MUTED)
+    from analogical.presenting.words import shown
+
     if title:
-        figure.suptitle(title, x=0.01, ha="left", fontsize=13, color=INK, fontweight="bold")
+        figure.suptitle(shown(title, MAX_TITLE), x=0.01, ha="left", fontsize=13, color=INK, fontweight="bold")
     if caption:
-        figure.supxlabel(caption, x=0.01, ha="left", fontsize=9, color=MUTED)
+        figure.supxlabel(shown(caption, 3 * MAX_TITLE), x=0.01, ha="left", fontsize=9, color=MUTED)
     if marks:
         from matplotlib.lines import Line2D
 
@@ -96,8 +119,31 @@ def save_figure(figure: "Figure", path: str | Path) -> None:
         raise InputError(f"There is no folder {str(path.parent)!r} to write the figure to; create it first.")
     import matplotlib as mpl
 
-    with mpl.rc_context({"svg.hashsalt": "analogical", "svg.fonttype": "path"}):
-        figure.savefig(path, dpi=200, metadata={"Date": None} if kind == "svg" else None)
+    try:
+        with mpl.rc_context({"svg.hashsalt": "analogical", "svg.fonttype": "path", **PLAIN_TEXT}), _glyph_warnings():
+            figure.savefig(path, dpi=200, metadata={"Date": None} if kind == "svg" else None)
+    except OSError as error:
+        raise InputError(
+            f"The figure cannot be written to {str(path)!r}: {error.strerror}; name another file."
+        ) from None
+
+
+@contextmanager
+def _glyph_warnings() -> Iterator[None]:
+    """One warning that names cannot be read, instead of one for each character that the font does not have."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    missing = [warning for warning in caught if "missing from font" in str(warning.message)]
+    for warning in caught:
+        if warning not in missing:
+            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    if missing:
+        warnings.warn(
+            "The font of the figure lacks some characters of the names, which are drawn as boxes; set another with"
+            " matplotlib's font.family.",
+            stacklevel=4,
+        )
 
 
 def _bar_chart(axis: Any, names: Sequence[str], shares: NDArray[np.float64], marks: Sequence[float] | None) -> None:
@@ -131,7 +177,9 @@ def _bar_chart(axis: Any, names: Sequence[str], shares: NDArray[np.float64], mar
 
 
 def _shortened(name: str, width: int = 18) -> str:
-    return name if len(name) <= width else f"{name[: width - 1]}…"
+    from analogical.presenting.words import shorten, shown
+
+    return shorten(shown(name), width)
 
 
 def require_matplotlib() -> "type[Figure]":

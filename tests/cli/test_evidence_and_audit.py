@@ -77,7 +77,7 @@ def test_audit_as_json_with_features_and_ignore(run, tmp_path):
     assert "label: the last column, 'ok'" in first["source"]["notes"][0]
     nothing = run("audit", str(file), "--feature", "sex")
     assert "Nothing can be said" in nothing[1]
-    assert "label: the last column" in nothing[1]
+    assert "label: the last column" in nothing[2]
 
 
 def test_score_shows_intervals_noise_and_why_there_are_no_pairs(run, tmp_path):

@@ -16,6 +16,9 @@ from analogical.presenting import words
         ("\u202eright to left", r"\u202eright to left"),
         ("non\u00a0breaking", "non breaking"),
         (7, "7"),
+        ("zero\u200bwidth", r"zero\u200bwidth"),
+        ("filler\u3164", r"filler\u3164"),
+        ("variant\ufe0e", r"variant\ufe0e"),
     ],
 )
 def test_no_word_of_the_data_steers_the_terminal(text, expected):
@@ -53,3 +56,20 @@ def test_lists_read_as_sentences():
     assert [words.counted(n, "row") for n in (0, 1, 1204)] == ["0 rows", "1 row", "1,204 rows"]
     assert words.counted(2, "class", "classes") == "2 classes"
     assert [words.verb(list(text), "is", "are") for text in ("a", "ab")] == ["is", "are"]
+
+
+def test_values_whose_ends_cannot_be_seen_are_quoted():
+    assert [words.marked(value, 8) for value in ("yes", "yes ", "", " ", "a b", 1, "x" * 9)] == [
+        "yes",
+        "'yes '",
+        "''",
+        "' '",
+        "a b",
+        "1",
+        "xxxxx...",
+    ]
+
+
+def test_long_names_in_sentences_are_cut():
+    assert words.listed(["a", "x" * 100]) == f"a and {'x' * 57}..."
+    assert words.some_of(["x" * 100]) == f"{'x' * 57}..."

@@ -9,6 +9,9 @@ def main() -> None:
     """Run the command line, or say what to install for it."""
     try:
         from analogical.cli.app import run
+    except KeyboardInterrupt:
+        sys.stderr.write("Interrupted.\n")
+        raise SystemExit(130) from None
     except ModuleNotFoundError as missing:
         if missing.name not in ("typer", "rich", "polars", "click"):
             raise

@@ -1,6 +1,5 @@
 """The command line: its commands, each in a file of its own, and what becomes of errors."""
 
-import sys
 from typing import Annotated
 
 import typer
@@ -12,9 +11,13 @@ from analogical.cli.generate import generate, tables
 from analogical.cli.redundancies import redundancies
 from analogical.cli.reproduce import reproduce
 from analogical.cli.score import score
+from analogical.cli.streams import guarded_streams, say
 from analogical.errors import AnalogicalError
 
 __all__ = ["app", "run"]
+
+INTERRUPTED = 130
+"""Exit code of a command that was stopped with Ctrl-C, as shells have it."""
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -52,11 +55,30 @@ for command in (score, evidence, audit, redundancies, compare, reproduce, genera
 
 
 def run() -> None:
-    """Run the command that was typed; what we refuse becomes one line on stderr and exit code 2."""
-    from analogical.presenting.words import shown
+    """Run the command that was typed; what we or the system refuse becomes one line on stderr and exit code 2."""
+    try:
+        with guarded_streams():
+            code = _run_app()
+    except AnalogicalError as refused:
+        code = 2
+        say(refused)
+    except MemoryError:
+        code = 2
+        say(
+            "The table needs more memory than there is; leave out columns with --ignore, score a sample of the rows, or"
+            " use a machine with more."
+        )
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    if code == INTERRUPTED:
+        say("Interrupted.")
+    raise SystemExit(code)
 
+
+def _run_app() -> int | str | None:
+    """The exit code of the command."""
     try:
         app()
-    except AnalogicalError as refused:
-        sys.stderr.write(f"{shown(refused)}\n")
-        raise SystemExit(2) from None
+    except SystemExit as stop:
+        return stop.code
+    return 0

@@ -4,33 +4,17 @@ from typing import Annotated
 
 import typer
 
-from analogical.cli.options import (
-    Confidence,
-    Features,
-    File,
-    Groups,
-    Header,
-    Ignore,
-    Json,
-    Label,
-    Limit,
-    Separator,
-    Weights,
-)
-from analogical.cli.reading import read_source, refuse_role
+from analogical.cli.options import Confidence, Json, Limit, reads_table
+from analogical.cli.reading import Source, refuse_role
 from analogical.cli.writing import write_result
 
 __all__ = ["audit"]
 
 
+@reads_table()
 def audit(
-    file: File,
+    source: Source,
     feature: Annotated[str, typer.Option(metavar="COL", help="The feature to audit.", show_default=False)],
-    label: Label = None,
-    weights: Weights = None,
-    groups: Groups = None,
-    features: Features = None,
-    ignore: Ignore = None,
     reference: Annotated[
         str | None,
         typer.Option(
@@ -42,8 +26,6 @@ def audit(
     confidence: Confidence = 0.95,
     limit: Limit = 6,
     as_json: Json = False,
-    separator: Separator = None,
-    header: Header = True,
 ) -> None:
     """Audit one feature with all else equal: does it change the label, in whose favour, and by how much.
 
@@ -59,20 +41,8 @@ def audit(
     """
     from analogical import _audit as library
 
-    source = read_source(
-        file,
-        label=label,
-        weights=weights,
-        groups=groups,
-        features=features,
-        ignore=ignore,
-        separator=separator,
-        header=header,
-    )
     refuse_role(feature, source, "--feature")
-    for column in source.features or ():
-        refuse_role(column, source, "--features")
     result = library.audit(
-        *source.data, feature, **source.grouped, reference=reference, confidence=confidence, limit=limit
+        *source.data, feature, **source.options, reference=reference, confidence=confidence, limit=limit
     )
     write_result(result, source, as_json=as_json)

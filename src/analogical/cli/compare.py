@@ -4,21 +4,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from analogical.cli.options import (
-    Csv,
-    Features,
-    File,
-    Header,
-    Ignore,
-    Json,
-    Label,
-    Seed,
-    Separator,
-    Weights,
-    refuse_two_formats,
-)
-from analogical.cli.reading import Source, read_source
-from analogical.cli.writing import write_result
+from analogical.cli.options import Csv, Json, Seed, reads_table, refuse_two_formats
+from analogical.cli.reading import Source
+from analogical.cli.streams import say
+from analogical.cli.writing import CsvSafe, write_result
 from analogical.errors import InputError
 from analogical.presenting.views import view_of
 from analogical.rivals import MAX_ROWS, METHODS, choose_methods
@@ -29,12 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["compare"]
 
 
+@reads_table(without=("groups",))
 def compare(
-    file: File,
-    label: Label = None,
-    weights: Weights = None,
-    features: Features = None,
-    ignore: Ignore = None,
+    source: Source,
     methods: Annotated[
         str | None,
         typer.Option(
@@ -54,8 +40,7 @@ def compare(
     ] = None,
     as_json: Json = False,
     as_csv: Csv = False,
-    separator: Separator = None,
-    header: Header = True,
+    csv_safe: CsvSafe = False,
 ) -> None:
     """Score the features of a table by several methods, side by side.
 
@@ -68,27 +53,18 @@ def compare(
 
     - analogical compare survey.csv --label churned --methods ari,mi --plot methods.png
     """
-    refuse_two_formats(as_json, as_csv)
+    refuse_two_formats(as_json, as_csv or csv_safe)
     if seed < 0:
         raise InputError(f"--seed must be a whole number from 0, got {seed}.")
     names = None if methods is None else methods.split(",")
     choose_methods(names)
     from analogical import _comparison as library
 
-    source = read_source(
-        file,
-        label=label,
-        weights=weights,
-        features=features,
-        ignore=ignore,
-        separator=separator,
-        header=header,
-    )
     found = library.compare(*source.data, **source.options, methods=names, max_rows=max_rows, random_state=seed)
     notes = _missing() if methods is None else ()
     if plot is not None:
         _draw(found, source, plot)
-    write_result(found, source, as_json=as_json, as_csv=as_csv, notes=notes)
+    write_result(found, source, as_json=as_json, as_csv=as_csv, csv_safe=csv_safe, notes=notes)
 
 
 def _missing() -> tuple[str, ...]:
@@ -111,4 +87,4 @@ def _draw(found: "Comparison", source: Source, path: str) -> None:
         caption="; ".join(["scores as shares of their sum, a dash where there is no evidence", *view_of(found).notes]),
     )
     save_figure(figure, path)
-    typer.echo(f"drawn to {path}", err=True)
+    say(f"drawn to {path}")

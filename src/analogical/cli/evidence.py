@@ -4,25 +4,20 @@ from typing import Annotated
 
 import typer
 
-from analogical.cli.options import Features, File, Header, Ignore, Json, Label, Limit, Separator, Weights
-from analogical.cli.reading import read_source, refuse_role
+from analogical.cli.options import Json, Limit, reads_table
+from analogical.cli.reading import Source, refuse_role
 from analogical.cli.writing import show_result, write_json
 from analogical.errors import InputError
 
 __all__ = ["evidence"]
 
 
+@reads_table(without=("groups",))
 def evidence(
-    file: File,
+    source: Source,
     feature: Annotated[str, typer.Option(metavar="COL", help="The feature to look at.", show_default=False)],
-    label: Label = None,
-    weights: Weights = None,
-    features: Features = None,
-    ignore: Ignore = None,
     limit: Limit = 6,
     as_json: Json = False,
-    separator: Separator = None,
-    header: Header = True,
 ) -> None:
     """Show the pairs of rows that a feature's index was counted on.
 
@@ -35,15 +30,6 @@ def evidence(
         raise InputError(f"--limit must be a whole number from 0, got {limit}.")
     from analogical import _evidence as library
 
-    source = read_source(
-        file,
-        label=label,
-        weights=weights,
-        features=features,
-        ignore=ignore,
-        separator=separator,
-        header=header,
-    )
     refuse_role(feature, source, "--feature")
     found = library.evidence(*source.data, feature, **source.options, limit=limit)
     changes = library.transitions(*source.data, feature, **source.options)

@@ -48,12 +48,14 @@ def generate(
 def tables() -> None:
     """List the built-in tables, which can be given wherever a file is asked for."""
     built_in = [load_table(name) for name in table_names()]
-    titles = ("name", "rows", "features", "label", "source")
     show_table(
         Table(
-            headings=tuple(
-                Heading(title, is_text=title not in ("rows", "features"), may_wrap=title == "source")
-                for title in titles
+            headings=(
+                Heading("name", is_text=True),
+                Heading("rows"),
+                Heading("features"),
+                Heading("label", is_text=True),
+                Heading("source", is_text=True, may_wrap=True, leaves=1),
             ),
             rows=tuple(
                 (

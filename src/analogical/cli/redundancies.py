@@ -4,37 +4,22 @@ from typing import Annotated
 
 import typer
 
-from analogical.cli.options import (
-    Csv,
-    Features,
-    File,
-    Header,
-    Ignore,
-    Json,
-    Label,
-    Separator,
-    Weights,
-    refuse_two_formats,
-)
-from analogical.cli.reading import read_source
-from analogical.cli.writing import write_result
+from analogical.cli.options import Csv, Json, reads_table, refuse_two_formats
+from analogical.cli.reading import Source
+from analogical.cli.writing import CsvSafe, write_result
 
 __all__ = ["redundancies"]
 
 
+@reads_table(without=("groups", "bin_label"))
 def redundancies(
-    file: File,
-    label: Label = None,
-    weights: Weights = None,
-    features: Features = None,
-    ignore: Ignore = None,
+    source: Source,
     max_determinants: Annotated[
         int, typer.Option(metavar="1|2", help="Look for columns determined by one other column, or also by two.")
     ] = 2,
     as_json: Json = False,
     as_csv: Csv = False,
-    separator: Separator = None,
-    header: Header = True,
+    csv_safe: CsvSafe = False,
 ) -> None:
     """Find columns that are constant, that carry the same information, or that others determine.
 
@@ -42,17 +27,8 @@ def redundancies(
 
     Example: analogical redundancies survey.csv --label churned
     """
-    refuse_two_formats(as_json, as_csv)
+    refuse_two_formats(as_json, as_csv or csv_safe)
     from analogical import _redundancy as library
 
-    source = read_source(
-        file,
-        label=label,
-        weights=weights,
-        features=features,
-        ignore=ignore,
-        separator=separator,
-        header=header,
-    )
     found = library.redundancies(source.frame.drop(source.label), **source.options, max_determinants=max_determinants)
-    write_result(found, source, as_json=as_json, as_csv=as_csv)
+    write_result(found, source, as_json=as_json, as_csv=as_csv, csv_safe=csv_safe)

@@ -1,5 +1,6 @@
 """``analogical reproduce``: the paper's tables and figure, run again."""
 
+import signal
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
@@ -7,7 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from analogical.cli.options import Seed
-from analogical.cli.writing import show_table
+from analogical.cli.streams import say, start_output
+from analogical.cli.writing import print_line, show_table
 from analogical.presenting.views import Cell, Heading, Table
 from analogical.presenting.words import shown
 
@@ -78,16 +80,18 @@ def reproduce(
     from analogical.experiments.protocol import Plan
     from analogical.experiments.reproduce import PARTS, VARIANTS
     from analogical.experiments.reproduce import reproduce as run
+    from analogical.experiments.writing import refuse_foreign_folder
 
     wanted = list(PARTS) if not parts or "all" in parts else parts
     runs = repetitions if repetitions is not None else QUICK if quick else 10
     variants = [v for v in VARIANTS if {"as-published": as_published, "corrected": corrected}[v]] or list(VARIANTS)
     errors = Console(stderr=True, highlight=False)
+    refuse_foreign_folder(out)
     folder = find_folder(data)
     if download:
         folder = folder or Path(out) / "data"
         for name in download_datasets(folder):
-            typer.echo(f"downloaded {name}.csv to {folder}", err=True)
+            say(f"downloaded {name}.csv to {folder}")
     columns = (
         TextColumn("{task.description:<22}"),
         BarColumn(),
@@ -95,7 +99,10 @@ def reproduce(
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=errors) as progress:
+    if n_jobs not in (0, 1):
+        _start_processes(n_jobs)
+    start_output()
+    with Progress(*columns, console=errors, transient=errors.is_terminal) as progress:
 
         def track(results: Iterable[Any], total: int, what: str) -> Iterable[Any]:
             yield from progress.track(results, total=total, description=what)
@@ -110,11 +117,20 @@ def reproduce(
     _show(done.tables, done.files)
 
 
-def _show(tables: Any, files: Any) -> None:
-    from rich.console import Console
-    from rich.text import Text
+def _start_processes(n_jobs: int) -> None:
+    """Start the processes before the work, deaf to Ctrl-C: this process stops them, and they print no traceback."""
+    from joblib import Parallel, delayed
 
-    console = Console(highlight=False)
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])  # processes inherit it
+    try:
+        Parallel(n_jobs=n_jobs)(delayed(abs)(number) for number in range(2))
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _show(tables: Any, files: Any) -> None:
     rows = []
     for table in tables:
         agrees, judged = table.agreement()
@@ -124,9 +140,9 @@ def _show(tables: Any, files: Any) -> None:
         headings = (
             Heading("table", is_text=True),
             Heading("variant", is_text=True),
-            Heading("printed numbers that agree"),
+            Heading("printed numbers that agree", may_wrap=True),
         )
-        show_table(Table(headings, tuple(rows)), console)
+        show_table(Table(headings, tuple(rows)))
     for note in dict.fromkeys(note for table in tables for note in table.notes):
-        console.print(Text(note, style="yellow"), soft_wrap=True)
-    console.print(Text(f"Read {shown(files[0])} first; {len(files)} files were written."), soft_wrap=True)
+        print_line(shown(note), "yellow", in_one_piece=True)
+    print_line(f"Read {shown(files[0])} first; {len(files)} files were written.", in_one_piece=True)

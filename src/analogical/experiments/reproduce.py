@@ -11,7 +11,7 @@ from analogical.experiments.figure import draw_figure
 from analogical.experiments.protocol import Plan
 from analogical.experiments.results import ReproducedTable, Variant
 from analogical.experiments.tables import TABLES, build_table
-from analogical.experiments.writing import DIFFERS, FORMATS, agreement_sentence
+from analogical.experiments.writing import DIFFERS, FORMATS, PAGE_TITLE, agreement_sentence
 from analogical.plotting import require_matplotlib, save_figure
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def _stem(table: ReproducedTable) -> str:
 
 def _readme(tables: Sequence[ReproducedTable], files: Sequence[Path], plan: Plan) -> str:
     parts = [
-        "# The Analogical Relevance Index paper, run again",
+        PAGE_TITLE,
         "",
         f"Written by `analogical reproduce` with {plan.repetitions} repetitions and seed {plan.seed}.",
         "",

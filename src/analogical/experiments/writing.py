@@ -3,14 +3,33 @@
 import csv
 import io
 import json
+import os
 from collections.abc import Callable, Iterator
 from decimal import Decimal
+from pathlib import Path
 
+from analogical.errors import InputError
 from analogical.experiments.results import Cell, ReproducedTable
 
-__all__ = ["FORMATS", "as_csv", "as_json", "as_latex", "as_markdown"]
+__all__ = ["FORMATS", "as_csv", "as_json", "as_latex", "as_markdown", "refuse_foreign_folder"]
 
 DIFFERS = "✗"
+PAGE_TITLE = "# The Analogical Relevance Index paper, run again"
+"""First line of the page to read first; a page that begins otherwise is somebody else's."""
+
+
+def refuse_foreign_folder(folder: "str | os.PathLike[str]") -> None:
+    """Refuse a folder that cannot be written to, or whose README.md was written by somebody else."""
+    page = Path(folder) / "README.md"
+    if page.parent.is_dir() and not os.access(page.parent, os.W_OK):
+        raise InputError(f"The folder {str(folder)!r} cannot be written to; name another with --out.")
+    if not page.exists():
+        return
+    if not page.is_file() or not page.read_bytes().startswith(PAGE_TITLE.encode()):
+        raise InputError(
+            f"{str(page)!r} was not written by analogical reproduce and would be overwritten; name another folder with"
+            " --out."
+        )
 
 
 def as_markdown(table: ReproducedTable) -> str:

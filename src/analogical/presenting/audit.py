@@ -4,8 +4,9 @@ import math
 
 from analogical._audit import Audit, Difference
 from analogical.presenting.evidence import pair_blocks
-from analogical.presenting.views import Cell, Heading, Table, View, describe_notes
-from analogical.presenting.words import counted, listed, p_value, p_words, percent, points, quoted, shown, verb
+from analogical.presenting.notes import describe_notes
+from analogical.presenting.views import Cell, Heading, Table, View
+from analogical.presenting.words import counted, listed, marked, p_value, p_words, percent, points, quoted, verb
 
 __all__ = ["view_audit"]
 
@@ -77,7 +78,7 @@ def _describe_compared(result: Audit) -> str:
 
 def _describe_difference(found: Difference) -> list[str]:
     """Two values and one label, in sentences."""
-    a, b = (shown(value, 20) for value in found.values)
+    a, b = (marked(value, 20) for value in found.values)
     how = f"{points(found.difference)} than {a}" if round(1000 * found.difference) else f"as often as {a}"
     odds = "not defined"
     if found.odds_ratio > 0 and math.isfinite(found.odds_ratio):
@@ -110,8 +111,12 @@ def _difference_table(result: Audit) -> Table:
     if len(differences) > MAX_DIFFERENCES:
         differences.sort(key=lambda d: -abs(d.difference))
     titles = ("reference", "value", "label", "pairs", "points", "interval", "odds ratio", "p", "crude")
+    leaving = {"crude": 5, "odds ratio": 4, "pairs": 3, "interval": 2, "p": 1}
     return Table(
-        headings=tuple(Heading(title, is_text=k < 3, may_shorten=k < 3) for k, title in enumerate(titles)),
+        headings=tuple(
+            Heading(title, is_text=k < 3, may_shorten=k < 3, leaves=leaving.get(title, 0))
+            for k, title in enumerate(titles)
+        ),
         rows=tuple(_difference_cells(difference) for difference in differences[:MAX_DIFFERENCES]),
         note=_difference_note(result),
     )
@@ -119,9 +124,9 @@ def _difference_table(result: Audit) -> Table:
 
 def _difference_cells(found: Difference) -> tuple[Cell, ...]:
     return (
-        Cell(shown(found.values[0], 16)),
-        Cell(shown(found.values[1], 16)),
-        Cell(shown(found.label, 12)),
+        Cell(marked(found.values[0], 16)),
+        Cell(marked(found.values[1], 16)),
+        Cell(marked(found.label, 12)),
         Cell(f"{found.pairs:,}"),
         Cell(f"{100 * found.difference:+.1f}"),
         Cell(f"{100 * found.difference_low:+.1f} {100 * found.difference_high:+.1f}"),
@@ -139,7 +144,7 @@ def _difference_note(result: Audit) -> str:
         " without matching."
     )
     if result.n_comparisons > n:
-        note += f" Of {result.n_comparisons:,} comparisons those of the most frequent values were made."
+        note += f" Of {result.n_comparisons:,} comparisons those of the most frequent values and labels were made."
     if n > MAX_DIFFERENCES:
         rest = n - MAX_DIFFERENCES
         note += f" The {MAX_DIFFERENCES} largest are shown; to_dict() and --json have the other {rest:,}."
@@ -177,5 +182,5 @@ def _conclude(result: Audit) -> str:
 
 def _more_and_less(found: Difference) -> tuple[str, str]:
     """The value that has the label more often, and the other one."""
-    a, b = (shown(value) for value in found.values)
+    a, b = (marked(value) for value in found.values)
     return (b, a) if found.difference > 0 else (a, b)

@@ -1,7 +1,8 @@
 """A comparison of methods as a view."""
 
 from analogical._comparison import Comparison
-from analogical.presenting.views import Cell, Heading, Table, View, describe_notes
+from analogical.presenting.notes import describe_notes
+from analogical.presenting.views import Cell, Heading, Table, View
 from analogical.presenting.words import counted, quoted, shown
 
 __all__ = ["view_comparison"]
@@ -19,7 +20,7 @@ def view_comparison(result: Comparison) -> View:
     table = Table(
         headings=(
             Heading("feature", is_text=True, may_shorten=True),
-            *(Heading(method.title) for method in result.methods),
+            *(Heading(method.title, leaves=k) for k, method in enumerate(result.methods)),
         ),
         rows=tuple(
             (Cell(shown(result.names[i])), *(cell(method.name, int(i)) for method in result.methods))

@@ -1,15 +1,19 @@
 """Pairs of rows and transitions as views."""
 
+from collections.abc import Callable
 from typing import Any
 
 from analogical._evidence import Evidence, EvidencePair, Transitions
-from analogical.presenting.views import Cell, Heading, Table, Tone, View, describe_notes
-from analogical.presenting.words import counted, percent, quoted, shown
+from analogical.presenting.notes import describe_notes
+from analogical.presenting.views import Cell, Heading, Table, Tone, View
+from analogical.presenting.words import LONG_NAME, counted, marked, percent, quoted, shorten, shown
 
 __all__ = ["pair_blocks", "view_evidence", "view_transitions"]
 
 MAX_TRANSITIONS = 30
 """Lines of a table of transitions."""
+LONG_VALUE = 24
+"""Values are cut to this length."""
 
 
 def view_evidence(result: Evidence) -> View:
@@ -30,10 +34,11 @@ def pair_blocks(result: Evidence) -> tuple[Table, ...]:
     blocks: dict[tuple[tuple[str, Any], ...], list[EvidencePair]] = {}
     for pair in result.pairs:
         blocks.setdefault(pair.context, []).append(pair)
-    headings = (Heading("values", is_text=True), Heading("labels", is_text=True), Heading("rows", is_text=True))
+    words = (Heading(title, is_text=True, may_wrap=True) for title in ("values", "labels", "rows"))
+    headings = (*words, Heading("stands for", may_wrap=True))
     return tuple(
         Table(
-            headings=(*headings, Heading("stands for")),
+            headings=headings,
             rows=tuple(
                 (
                     Cell(_change(result.feature, pair.values), "strong"),
@@ -43,7 +48,8 @@ def pair_blocks(result: Evidence) -> tuple[Table, ...]:
                 )
                 for pair in pairs
             ),
-            title=", ".join(f"{shown(name)}={shown(value, 30)}" for name, value in context) or "(no other features)",
+            title=", ".join(f"{shown(name, LONG_NAME)}={marked(value, 30)}" for name, value in context)
+            or "(no other features)",
             has_head=False,
         )
         for context, pairs in blocks.items()
@@ -52,8 +58,23 @@ def pair_blocks(result: Evidence) -> tuple[Table, ...]:
 
 def _change(name: str, two: tuple[Any, Any]) -> str:
     """A change from one value to another, or that it stayed the same."""
-    a, b = (shown(value, 24) for value in two)
-    return f"{shown(name)} {a} {'→' if two[0] != two[1] else '='} {b}".strip()
+    a, b = _told_apart(two) if two[0] != two[1] else (marked(value, LONG_VALUE) for value in two)
+    return f"{shown(name, LONG_NAME)} {a} {'→' if two[0] != two[1] else '='} {b}".strip()
+
+
+def _told_apart(two: tuple[Any, Any]) -> tuple[str, str]:
+    """Two different values as texts that differ: cut in the middle, or as Python writes them, if need be."""
+    ways: tuple[Callable[[Any], str], ...] = (
+        lambda value: marked(value, LONG_VALUE),
+        lambda value: shorten(shown(value), LONG_VALUE, "...", keep_end=True),
+        lambda value: shown(repr(value)),
+    )
+    a, b = ("", "")
+    for way in ways:
+        a, b = map(way, two)
+        if a != b:
+            break
+    return a, b
 
 
 def view_transitions(result: Transitions) -> View:
@@ -67,8 +88,8 @@ def view_transitions(result: Transitions) -> View:
     tones: dict[bool, Tone] = {True: "good", False: "plain"}
     table = Table(
         headings=(
-            Heading(shown(result.feature), is_text=True),
-            Heading(shown(result.label), is_text=True),
+            Heading(shown(result.feature, LONG_NAME), is_text=True, may_wrap=True),
+            Heading(shown(result.label, LONG_NAME), is_text=True, may_wrap=True),
             Heading("pairs"),
             Heading("share"),
         ),

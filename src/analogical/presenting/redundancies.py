@@ -1,7 +1,8 @@
 """Redundancies as a view."""
 
 from analogical._redundancy import Dropped, Redundancies
-from analogical.presenting.views import View, describe_notes
+from analogical.presenting.notes import describe_notes
+from analogical.presenting.views import View
 from analogical.presenting.words import counted, listed, shown, verb
 
 __all__ = ["describe_dropped", "view_redundancies"]
@@ -18,8 +19,18 @@ def view_redundancies(result: Redundancies) -> View:
         for d in result.dependencies
     ]
     return View(
-        headline if findings else f"{headline}: none", notes=describe_notes(result.notes), findings=tuple(findings)
+        headline if findings else f"{headline}: none",
+        notes=describe_notes(result.notes),
+        findings=tuple(findings),
+        caveat=_not_searched(result),
     )
+
+
+def _not_searched(result: Redundancies) -> str:
+    """What was not looked for, because the table has too many columns or because nobody asked."""
+    if not result.searched_one:
+        return "Not every column was looked at as determined by another one: there are too many."
+    return "" if result.searched_two else "Columns that two others determine together were not looked for."
 
 
 def describe_dropped(dropped: Dropped) -> str:
@@ -27,6 +38,8 @@ def describe_dropped(dropped: Dropped) -> str:
     feature = shown(dropped.feature)
     if dropped.reason == "constant":
         return f"{feature}: one value only"
+    if dropped.reason == "id":
+        return f"{feature}: another value in nearly every row"
     tests = counted(dropped.support, "test")
     if dropped.reason == "same information":
         return f"{feature}: the same information as {shown(dropped.in_favour_of[0])} ({tests})"

@@ -7,11 +7,13 @@ import numpy as np
 
 from analogical._relevance import Relevance
 from analogical._types import Floats
-from analogical.presenting.views import Cell, Heading, Table, Tone, View, describe_notes
+from analogical.presenting.notes import describe_notes
+from analogical.presenting.views import Cell, Heading, Table, Tone, View
 from analogical.presenting.words import (
     counted,
     interval,
     listed,
+    marked,
     number,
     p_value,
     percent,
@@ -75,28 +77,32 @@ def _columns(result: Relevance) -> list[tuple[Heading, Callable[[int], Cell]]]:
         (Heading("feature", is_text=True, may_shorten=True), lambda i: Cell(shown(result.names[i])))
     ]
 
-    def add_number(title: str, numbers: Floats, low: Floats | None, high: Floats | None, *, bar: bool) -> None:
-        found.append((Heading(title), lambda i: Cell(shares(numbers[i]), bar=float(numbers[i]) if bar else None)))
+    def add_ranked(title: str, numbers: Floats, low: Floats | None, high: Floats | None) -> None:
+        found.append((Heading(title), lambda i: Cell(shares(numbers[i]), bar=float(numbers[i]))))
         if low is not None and high is not None:
-            found.append((Heading(level), lambda i: Cell(interval(low[i], high[i]))))
+            found.append((Heading(level, leaves=1), lambda i: Cell(interval(low[i], high[i]))))
+
+    def add_number(title: str, numbers: Floats, leaves: int) -> None:
+        found.append((Heading(title, leaves=leaves), lambda i: Cell(shares(numbers[i]))))
 
     index = np.where(result.pairs > 0, result.ari, np.nan)
     if is_relaxed:
-        add_number("score", result.score, result.score_low, result.score_high, bar=True)
-        add_number("ARI", index, None, None, bar=False)
+        add_ranked("score", result.score, result.score_low, result.score_high)
+        add_number("ARI", index, leaves=3)
     elif is_noisy:
-        add_number("effect", result.effect, result.effect_low, result.effect_high, bar=True)
-        add_number("noise", result.noise_rate, None, None, bar=False)
-        add_number("ARI", index, None, None, bar=False)
+        add_ranked("effect", result.effect, result.effect_low, result.effect_high)
+        add_number("noise", result.noise_rate, leaves=5)
+        add_number("ARI", index, leaves=3)
     else:
-        add_number("ARI", index, result.ari_low, result.ari_high, bar=True)
-    found.append((Heading("pairs"), lambda i: Cell(number(result.pairs[i]))))
+        add_ranked("ARI", index, result.ari_low, result.ari_high)
+    found.append((Heading("pairs", leaves=4), lambda i: Cell(number(result.pairs[i]))))
     if not is_noisy and not is_relaxed:
-        found.append((Heading("changed"), lambda i: Cell(number(result.changed[i]))))
+        found.append((Heading("changed", leaves=5), lambda i: Cell(number(result.changed[i]))))
     if result.p_adjusted is not None and not settings.noise_free:
         p = result.p_adjusted
-        found.append((Heading("p"), lambda i: Cell(p_value(p[i]))))
-    found.append((Heading("status", is_text=True), lambda i: Cell(result.status[i], TONES[result.status[i]])))
+        found.append((Heading("p", leaves=2), lambda i: Cell(p_value(p[i]))))
+    leaks = {name for note in result.notes if note.kind == "leak" for name in note.columns}
+    found.append((Heading("status", is_text=True), lambda i: _status(result, i, leaks)))
     return found
 
 
@@ -116,7 +122,7 @@ def _noise_floor(result: Relevance) -> str:
 
 def _summarise(result: Relevance) -> str:
     """What was read: rows, features, label, repeated rows and contradictions."""
-    classes = ", ".join(shown(value, 20) for value in result.classes[:6])
+    classes = ", ".join(marked(value, 20) for value in result.classes[:6])
     parts = [
         counted(result.n_rows, "row"),
         counted(len(result.names), "feature"),
@@ -150,6 +156,12 @@ def _explain(result: Relevance) -> list[str]:
         _noise_floor(result),
         *_explain_assumptions(result),
     ]
+
+
+def _status(result: Relevance, i: int, leaks: set[str]) -> Cell:
+    """The status of a feature, with a mark if it may be the label under another name."""
+    status = result.status[i]
+    return Cell(f"{status}, leak?" if result.names[i] in leaks else status, TONES[status])
 
 
 def _explain_effects(result: Relevance, of_status: dict[str, list[str]]) -> list[str]:
@@ -212,13 +224,22 @@ def _explain_no_pairs(result: Relevance) -> list[str]:
             f" {verb(redundant, 'has', 'have')} no pair ({some_of(reasons)})."
         )
     if unexplained := [name for name in without if not by[name]]:
-        reason = "not enough rows" if result.settings.redundancies else "redundant, or too few rows"
+        reason = _why_no_pairs(result)
         sentences.append(
             f"{len(unexplained)} {verb(unexplained, 'has', 'have')} no pair of rows that differ on"
             f" {verb(unexplained, 'it', 'them')} alone, so the index says nothing ({some_of(unexplained)}):"
             f" {reason} (the paper writes 2)."
         )
     return sentences
+
+
+def _why_no_pairs(result: Relevance) -> str:
+    """Why features that nothing was found to determine may have no pair."""
+    if not result.settings.redundancies:
+        return "redundant, or too few rows"
+    if result.settings.searched_one and result.settings.searched_two:
+        return "not enough rows"
+    return "not enough rows, or determined by two others, which was not looked for among so many features"
 
 
 def _explain_ids(result: Relevance) -> list[str]:
@@ -243,7 +264,15 @@ def _explain_radius(result: Relevance) -> list[str]:
     typical = max(0.0005, float(np.nanmean(result.score)))
     best = [result.names[i] for i in result.order() if result.score[i] >= typical][:3]
     end = f" It ranks {listed(best)} highest." if best else " It finds nothing either."
-    return [f"The score looks further: {describe_radius(result)}.{end}"]
+    return [f"The score looks further: {describe_radius(result)}.{_describe_grids(result)}{end}"]
+
+
+def _describe_grids(result: Relevance) -> str:
+    """In which other bins numbers were compared."""
+    if not result.settings.coarser:
+        return ""
+    bins = listed(result.settings.coarser)
+    return f" Numbers are also compared in {bins} bins, and the scores averaged."
 
 
 def _explain_basis(result: Relevance) -> list[str]:

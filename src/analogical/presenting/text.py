@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from analogical.presenting.views import Table, View
+from analogical.presenting.words import LONG_NAME, shorten, width_of
 
-__all__ = ["aligned", "render_text", "wrapped"]
+__all__ = ["aligned", "padded", "render_text", "wrapped"]
 
 WIDTH = 80
 """Columns that plain text is laid out for."""
@@ -29,21 +30,29 @@ def render_text(view: View) -> str:
 
 def _render_table(table: Table) -> list[str]:
     head = [tuple(heading.title for heading in table.headings)] if table.has_head else []
-    rows = [*head, *(tuple(cell.text for cell in row) for row in table.rows)]
+    limits = [LONG_NAME if heading.may_shorten else None for heading in table.headings]
+    cells = (
+        (cell.text if n is None else shorten(cell.text, n) for cell, n in zip(row, limits, strict=True))
+        for row in table.rows
+    )
+    rows = [*head, *map(tuple, cells)]
     lines = aligned(rows, [heading.is_text for heading in table.headings])
     return [*lines, wrapped(table.note)] if table.note else lines
 
 
 def aligned(rows: Sequence[Sequence[str]], is_text: Sequence[bool]) -> list[str]:
     """Rows of words as lines of aligned columns, words on the left, numbers on the right."""
-    widths = [max(len(row[c]) for row in rows) for c in range(len(rows[0]))] if rows else []
+    widths = [max(width_of(row[c]) for row in rows) for c in range(len(rows[0]))] if rows else []
     return [
-        "  ".join(
-            word.ljust(width) if left else word.rjust(width)
-            for word, width, left in zip(row, widths, is_text, strict=True)
-        ).rstrip()
+        "  ".join(padded(word, width, left) for word, width, left in zip(row, widths, is_text, strict=True)).rstrip()
         for row in rows
     ]
+
+
+def padded(word: str, width: int, left: bool) -> str:
+    """A word in a column: on the left, or on the right."""
+    space = " " * (width - width_of(word))
+    return word + space if left else space + word
 
 
 def wrapped(text: str, indent: str = "") -> str:

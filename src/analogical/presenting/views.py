@@ -1,19 +1,16 @@
 """Results to views: what is said and shown, as plain data that text, terminal, HTML and pages render."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
-from analogical._types import Note
-from analogical.presenting.words import quoted
-
 if TYPE_CHECKING:
     from analogical._results import Result
 
-__all__ = ["Cell", "Heading", "Table", "Tone", "View", "describe_notes", "view_of"]
+__all__ = ["Cell", "Heading", "Table", "Tone", "View", "view_of"]
 
-Tone = Literal["plain", "strong", "good", "warning", "muted"]
+Tone = Literal["plain", "strong", "good", "warning", "muted", "accent"]
 """What a piece of text means for the reader; renderers choose colours."""
 
 
@@ -37,6 +34,8 @@ class Heading:
     """Whether a narrow terminal may cut the cells of this column."""
     may_wrap: bool = False
     """Whether a narrow terminal may write the cells of this column on several lines."""
+    leaves: int = 0
+    """Order in which columns leave a table that is too wide for the terminal, the highest first; 0 always stays."""
 
 
 @dataclass(frozen=True)
@@ -88,19 +87,3 @@ def view_of(result: "Result", **options: Any) -> View:
     file, name = _MAKERS[type(result).__name__]
     make: Callable[..., View] = getattr(import_module(f"analogical.presenting.{file}"), name)
     return make(result, **options)
-
-
-def describe_notes(notes: Sequence[Note]) -> tuple[str, ...]:
-    """What was done to a table, one sentence each."""
-    sentences = {
-        "label-taken-out": "the column {} of X holds the label, or a recoding of it, so it is not a feature",
-        "label-equals-column": "the column {} of X equals the label; leave it out with ignore if it is the label",
-        "weights-taken-out": "the column {} of X holds the weights, so it is not a feature",
-        "weights-look-like-survey": "the weights {} look like survey weights, not like counts of rows: intervals and p"
-        " take every unit of weight as one independent row, and are then far too sure",
-        "groups-taken-out": "the column {} of X holds the groups, so it is not a feature",
-        "groups-name-kept": "the column {} of X has the name of the groups but other values; it is kept as a feature",
-        "label-name-kept": "the column {} of X has the name of the label but other values; it is kept as a feature",
-        "weights-name-kept": "the column {} of X has the name of the weights but other values; it is kept as a feature",
-    }
-    return tuple(sentences[note.kind].format(", ".join(map(quoted, note.columns))) for note in notes)

@@ -8,6 +8,7 @@ __all__ = [
     "counted",
     "interval",
     "listed",
+    "marked",
     "number",
     "p_value",
     "p_words",
@@ -15,21 +16,35 @@ __all__ = [
     "points",
     "quoted",
     "shares",
+    "shorten",
     "shown",
     "some_of",
     "verb",
+    "width_of",
+    "wrap_words",
 ]
+
+INVISIBLE = frozenset(
+    map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10)))
+)
+"""Characters that count as printable and show nothing: two values that differ by one would look the same."""
+LONG_NAME = 60
+"""Names in sentences are cut to this length."""
+
+
+MISSING = "(missing)"
+"""How a missing cell is written."""
 
 
 def shown(value: Any, limit: int | None = None) -> str:
     """A name or value of the user's as one line of printable text, cut to a length if asked for.
 
-    Control characters, which a terminal would obey, and characters that turn the direction of writing are shown as
-    escape sequences.
+    Control characters, which a terminal would obey, characters that turn the direction of writing and invisible ones
+    are shown as escape sequences.
     """
-    text = str(value)
-    if not text.isprintable():
-        text = "".join(c if c.isprintable() or c == " " else _escaped(c) for c in text)
+    text = MISSING if value is None else str(value)
+    if not text.isascii() or not text.isprintable():
+        text = "".join(c if c.isprintable() and c not in INVISIBLE else _escaped(c) for c in text)
     return text if limit is None or len(text) <= limit else text[: limit - 3] + "..."
 
 
@@ -37,6 +52,53 @@ def _escaped(character: str) -> str:
     if unicodedata.category(character) == "Zs":  # a space of another width
         return " "
     return character.encode("unicode_escape").decode("ascii")
+
+
+def marked(value: Any, limit: int | None = None) -> str:
+    """A value of the user's, in quotes where its ends could not be seen: nothing at all, or spaces around it."""
+    text = shown(value, limit)
+    return text if text and text == text.strip() else f"'{text}'"
+
+
+def width_of(text: str) -> int:
+    """Columns of a terminal that a text takes: two for wide characters, none for accents of their own."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def shorten(text: str, width: int, ellipsis: str = "…", *, keep_end: bool = False) -> str:
+    """A text cut to a width, at the end or in the middle."""
+    if width_of(text) <= width:
+        return text
+    room = width - width_of(ellipsis)
+    end = _head(text[::-1], room // 2)[::-1] if keep_end else ""
+    return f"{_head(text, room - width_of(end))}{ellipsis}{end}"
+
+
+def _head(text: str, width: int) -> str:
+    """As many characters from the beginning as fit."""
+    n, room = 0, width
+    while n < len(text) and (room := room - width_of(text[n])) >= 0:
+        n += 1
+    return text[:n]
+
+
+def wrap_words(text: str, width: int) -> list[str]:
+    """A text in lines of a width; words that are longer than a line are broken."""
+    if width_of(text) <= width:
+        return [text]
+    lines: list[str] = []
+    for word in text.split():
+        rest = word
+        if lines and width_of(f"{lines[-1]} {word}") <= width:
+            lines[-1] += f" {word}"
+            continue
+        while width_of(rest) > width and (part := _head(rest, width)):
+            lines.append(part)
+            rest = rest[len(part) :]
+        lines.append(rest)
+    return lines or [""]
 
 
 def quoted(value: Any, limit: int | None = None) -> str:
@@ -93,11 +155,11 @@ def verb(subjects: Sequence[Any], singular: str, plural: str) -> str:
 
 def listed(words: Sequence[Any]) -> str:
     """Words in a sentence: a, b and c."""
-    *most, last = (shown(word) for word in words)
+    *most, last = (shown(word, LONG_NAME) for word in words)
     return f"{', '.join(most)} and {last}" if most else last
 
 
 def some_of(words: Sequence[Any], limit: int = 6) -> str:
     """The first of some words, and how many more there are."""
     more = f" and {len(words) - limit} more" if len(words) > limit else ""
-    return f"{', '.join(shown(word) for word in words[:limit])}{more}"
+    return f"{', '.join(shown(word, LONG_NAME) for word in words[:limit])}{more}"

@@ -1,0 +1,96 @@
+"""The line that says how far a command is: on terminals only, and erased at the end."""
+
+import io
+import sys
+
+import pytest
+
+from analogical._progress import Clock, end_line, progress_line
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+class Seconds:
+    """An event that is set after so many seconds, without waiting for them."""
+
+    def __init__(self, n):
+        self.left = n
+
+    def wait(self, _):
+        self.left -= 1
+        return self.left < 0
+
+    def is_set(self):
+        return self.left < 0
+
+
+@pytest.fixture
+def use_terminal(monkeypatch):
+    """Make a terminal of stderr; to be called in the test, after pytest has set its own streams."""
+
+    def use():
+        stream = Terminal()
+        monkeypatch.setattr(sys, "stderr", stream)
+        return stream
+
+    yield use
+    end_line()
+
+
+def seen(stream):
+    """What a reader sees in the end: later characters of a line cover earlier ones."""
+    line = ""
+    for part in stream.getvalue().split("\r"):
+        line = part + line[len(part) :]
+    return line.rstrip()
+
+
+def test_progress_is_erased_when_all_is_done(use_terminal):
+    terminal = use_terminal()
+    show = progress_line("comparing rows")
+    show(1, 1_000)
+    show(999, 1_000)
+    assert seen(terminal) == "comparing rows: 999 of 1,000"
+    show(1_000, 1_000)
+    assert seen(terminal) == ""
+    assert "\n" not in terminal.getvalue()
+
+
+def test_a_clock_says_the_seconds_and_is_erased(use_terminal):
+    terminal = use_terminal()
+    Clock._count(Seconds(2))
+    assert seen(terminal).startswith("working: ")
+    Clock().stop()
+    assert seen(terminal) == ""
+
+
+def test_a_clock_does_not_cover_progress(use_terminal):
+    terminal = use_terminal()
+    progress_line("comparing rows")(1, 2)
+    Clock._count(Seconds(2))
+    assert seen(terminal) == "comparing rows: 1 of 2"
+
+
+def test_what_is_said_stands_on_a_line_of_its_own(run, monkeypatch, use_terminal):
+    terminal = use_terminal()
+
+    def stop(*_, **__):
+        progress_line("comparing rows")(1, 2)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("analogical.cli.writing._console", stop)
+    assert run("score", "titanic")[0] == 130
+    assert terminal.getvalue().endswith(f"\r{' ' * len('comparing rows: 1 of 2')}\rInterrupted.\n")
+
+
+def test_no_terminal_gets_no_clock(monkeypatch):
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr("threading.Thread.start", lambda _: pytest.fail("a thread was started"))
+    clock = Clock()
+    clock.start()
+    clock.stop()
+    assert stream.getvalue() == ""

@@ -1,0 +1,71 @@
+"""Files that commands write: nobody else's is overwritten, and a target that cannot be written is named."""
+
+import os
+import warnings
+
+import numpy as np
+import pytest
+
+from analogical import InputError
+from analogical.experiments.writing import refuse_foreign_folder
+from analogical.plotting import bar_charts, save_figure
+
+
+def test_reproduce_does_not_overwrite_a_page_of_somebody_else(run, tmp_path):
+    page = tmp_path / "README.md"
+    page.write_text("# My project\n")
+    code, out, err = run("reproduce", "table5", "--out", tmp_path)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert f"'{page}' was not written by analogical reproduce and would be overwritten; name another folder" in err
+    assert page.read_text() == "# My project\n"
+    assert list(tmp_path.iterdir()) == [page]
+
+
+def test_reproduce_writes_over_what_it_wrote(run, tmp_path):
+    for _ in range(2):
+        code, out, _ = run("reproduce", "table5", "--out", tmp_path / "new", "--n-jobs", 1)
+        assert code == 0
+        assert "5 files were written" in out
+
+
+def test_a_folder_that_cannot_be_used_is_refused_before_the_work(run, tmp_path, monkeypatch):
+    file = tmp_path / "file"
+    file.write_text("")
+    code, _, err = run("reproduce", "table5", "--out", file)
+    assert (code, "cannot be made: File exists; name another with --out." in err) == (2, True)
+    (tmp_path / "README.md").mkdir()
+    with pytest.raises(InputError, match="was not written by analogical"):
+        refuse_foreign_folder(tmp_path)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(InputError, match="cannot be written to; name another with --out"):
+        refuse_foreign_folder(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["folder.png", "nowhere/x.png", "x.docx"])
+def test_a_figure_that_cannot_be_written_is_one_sentence(run, tmp_path, name):
+    (tmp_path / "folder.png").mkdir()
+    code, out, err = run("compare", "titanic", "--methods", "ari", "--plot", tmp_path / name)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert str(tmp_path) in err
+
+
+ODD = ["$x^2", r"$\frac{$", "_hidden", "[red]x", "\x1b[31m", "a\nb", "x" * 1000, r"\LaTeX_%"]
+
+
+def test_names_are_drawn_as_they_are(tmp_path):
+    figure = bar_charts(ODD, {"ARI": np.arange(8.0)}, title="$" * 999, caption=r"$\bad")
+    save_figure(figure, tmp_path / "odd.png")
+    assert (tmp_path / "odd.png").read_bytes().startswith(b"\x89PNG")
+    labels = [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    assert labels == ["$x^2", r"$\frac{$", "_hidden", "[red]x", r"\x1b[31m", r"a\nb", "x" * 17 + "…", r"\LaTeX_%"]
+    assert not any(label.get_parse_math() for label in figure.axes[0].get_xticklabels())
+    figure.savefig(tmp_path / "by_hand.png")
+
+
+def test_characters_that_the_font_lacks_are_one_warning(tmp_path):
+    figure = bar_charts(["日本", "東京"], {"ARI": np.array([1.0, 2.0])})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        save_figure(figure, tmp_path / "font.svg")
+    assert len(caught) <= 1  # none where the font has them
+    assert all("lacks some characters" in str(warning.message) for warning in caught)
