@@ -10,7 +10,7 @@ ifneq ($(wildcard ../shared/datasets),)
 export ANALOGICAL_DATA ?= $(abspath ../shared/datasets)
 endif
 
-.PHONY: help demo test check lint format docs bench bench-full recovery clean
+.PHONY: help demo test fuzz check lint format docs bench bench-full recovery clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -28,6 +28,11 @@ demo: .venv/cli ## Set up and score the built-in tables
 
 test: .venv/test ## Set up and run all tests, doctests and documentation examples
 	$(PYTEST)
+
+fuzz: .venv/test ## Random tables against brute force and damaged files, new ones each time (an hour or two; FUZZ_TABLES=1000 for less)
+	FUZZ_SEED=$${FUZZ_SEED:-$$(date +%s)} && export FUZZ_SEED && echo "FUZZ_SEED=$$FUZZ_SEED" && \
+	FUZZ_TABLES=$${FUZZ_TABLES:-100000} FUZZ_FILES=$${FUZZ_FILES:-10000} FUZZ_FRAMES=$${FUZZ_FRAMES:-10000} \
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --no-cov tests/fuzz
 
 check: lint test ## Everything that must be green before a commit: format, lint, types, tests
 

@@ -403,7 +403,7 @@ def test_of_very_many_values_the_most_frequent_ones_are_compared(monkeypatch):
     result = audit(rows, [r % 2 for r in range(len(rows))], 0)
     assert [found.values for found in result.differences] == [("e", "d"), ("e", "c"), ("e", "b")]
     assert result.n_comparisons == 4
-    assert "Of 4 comparisons those of the most frequent values were made." in view_of(result).tables[0].note
+    assert "Of 4 comparisons those of the most frequent values and labels were made." in view_of(result).tables[0].note
 
 
 def test_who_was_compared():

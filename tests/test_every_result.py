@@ -12,9 +12,10 @@ import pyarrow as pa
 import pytest
 
 from analogical import InputError, audit, compare, evidence, redundancies, relevance, transitions
+from analogical.presenting.notes import describe_notes
 from analogical.presenting.redundancies import describe_dropped
 from analogical.presenting.relevance import describe_radius
-from analogical.presenting.views import Cell, Heading, Table, View, describe_notes, view_of
+from analogical.presenting.views import Cell, Heading, Table, View, view_of
 
 FRAME = pd.DataFrame(
     {
@@ -287,7 +288,7 @@ def test_notes_are_said_in_words():
         "the column 'label' of X holds the label, or a recoding of it, so it is not a feature",
     )
     assert describe_notes(result.notes)[0] in " ".join(repr(result).split())
-    assert result.to_dict()["notes"] == [{"kind": "label-taken-out", "columns": ["label"]}]
+    assert result.to_dict()["notes"] == [{"kind": "label-taken-out", "columns": ["label"], "counts": [], "edges": []}]
     assert relevance(FRAME, "label").notes == ()
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from analogical.errors import InputError
 
 __all__ = [
+    "brief",
     "check_attribution",
     "check_choice",
     "check_confidence",
@@ -18,6 +19,12 @@ __all__ = [
     "is_whole",
     "seed_from",
 ]
+
+
+def brief(value: Any, limit: int = 60) -> str:
+    """A value as it is written in a message, cut if it is long."""
+    text = repr(value)
+    return text if len(text) <= limit else f"{text[: limit - 3]}..."
 
 
 def is_whole(value: Any) -> bool:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -293,7 +293,7 @@ class Relevance(Result):
             "n_contradictions": self.n_contradictions,
             "noise": json_ready(self.noise),
             "notes": json_ready(self.notes),
-            "settings": asdict(self.settings),
+            "settings": json_ready(self.settings),
             "features": [self._feature_and_edges(i) for i in range(len(self.names))],
         }
 

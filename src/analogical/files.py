@@ -3,9 +3,10 @@
 import io
 import os
 import signal
+import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ from analogical.text_files import NA, TextFormat, parse_text
 
 __all__ = ["FileTable", "as_numbers", "read_file"]
 
-_READERS = {
+_READERS: dict[str, Callable[[io.BytesIO], pl.DataFrame]] = {
     ".parquet": pl.read_parquet,
     ".pq": pl.read_parquet,
     ".arrow": pl.read_ipc,
@@ -147,6 +148,8 @@ def _unzstd(content: bytes) -> bytes:
 
 def _read_binary(content: bytes, file: str, suffix: str) -> FileTable:
     reader = _READERS[suffix]
+    if reader is pl.read_ipc and _ends_a_process(content):
+        raise InputError(f"{file!r} is a damaged {suffix} file; write it anew.")
     try:
         with _quiet_stderr():
             frame = reader(io.BytesIO(content))
@@ -160,6 +163,13 @@ def _read_binary(content: bytes, file: str, suffix: str) -> FileTable:
     if not frame.width:
         raise InputError(f"{file!r} has no columns; give a table with features and a label.")
     return FileTable(frame)
+
+
+def _ends_a_process(content: bytes) -> bool:
+    """Whether reading an Arrow file kills the process that does it: damaged ones may, whichever library reads them."""
+    code = "import sys, polars; polars.read_ipc(sys.stdin.buffer.read())"
+    done = subprocess.run([sys.executable, "-c", code], input=content, capture_output=True, check=False)
+    return done.returncode < 0
 
 
 def _read_sheet(content: bytes, file: str) -> FileTable:

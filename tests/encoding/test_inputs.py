@@ -184,7 +184,7 @@ BAD_TABLES = {
     "3-d": (np.zeros((8, 2, 2)), LABELS, "two dimensions .*, got 3: flatten each row"),
     "1-d list": ([1, 2, 3], [0, 1, 0], r"list of rows, each a list of values; row 0 is 1 \(int\)"),
     "list of text": (["abc", "abd"], [0, 1], r"row 0 is 'abc' \(str\)"),
-    "series": (pd.Series([1, 2]), [0, 1], "two dimensions .*, got 1"),
+    "series": (pd.Series([1, 2]), [0, 1], "X is a series, of one dimension; give a dataframe"),
     "ragged": ([(1, 2), (1,)], [0, 1], "ragged rows: row 0 has 2 values and row 1 has 1"),
     "unhashable": ([([1], 2), ([2], 2)], [0, 1], r"feature 'x0' holds .* row 0 is \[1\] \(list\); give strings"),
     "unhashable object": (pd.DataFrame({"a": [[1], [2]]}), [0, 1], "feature 'a' holds a value that cannot be compared"),

@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from analogical._checks import brief
 from analogical._types import Bools, Ints
 from analogical.encoding.integers import dense_codes
 from analogical.errors import InputError
@@ -109,7 +110,7 @@ def encode_objects(cells: Sequence[Any], what: str) -> Column:
     except TypeError:
         row, cell = next((r, c) for r, c in enumerate(cells) if not _is_hashable(c))
         raise InputError(
-            f"The {what} holds a value that cannot be compared as a category: row {row} is {cell!r}"
+            f"The {what} holds a value that cannot be compared as a category: row {row} is {brief(cell)}"
             f" ({type(cell).__name__}); give strings, numbers or other hashable values."
         ) from None
     values = list(code_of)

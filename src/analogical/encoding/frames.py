@@ -76,7 +76,9 @@ def is_frame(X: Any) -> bool:
 def open_frame(X: Any) -> Frame | None:
     """The dataframe behind X, None if it is not one; a lazy one is collected."""
     try:
-        frame: Any = nw.from_native(X, pass_through=True)
+        frame: Any = nw.from_native(_as_table(X), allow_series=True, pass_through=True)
+        if isinstance(frame, nw.Series):
+            raise InputError("X is a series, of one dimension; give a dataframe, such as X.to_frame() for one feature.")
         was_lazy = isinstance(frame, nw.LazyFrame)
         if was_lazy:
             frame = _collect(frame)
@@ -89,6 +91,15 @@ def open_frame(X: Any) -> Frame | None:
         names = [name_of(name) for name in getattr(X, "column_names", getattr(X, "columns", ()))]
         refuse_repeated(names)
         raise
+
+
+def _as_table(X: Any) -> Any:
+    """An Arrow table for the batches of rows that one is made of; anything else as it is."""
+    if type(X).__name__ == "RecordBatch" and type(X).__module__.startswith("pyarrow"):
+        import pyarrow as pa
+
+        return pa.Table.from_batches([X])
+    return X
 
 
 def _collect(frame: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from analogical._checks import brief
 from analogical._types import Bools, Codes, Note
 from analogical.encoding.choosing import name_of, refuse_repeated
 from analogical.encoding.columns import Column, Kind, encode_array, encode_objects
@@ -173,7 +174,7 @@ def _read_rows(rows: list[Any]) -> RawTable:
         if isinstance(row, str | bytes | dict | set) or not hasattr(row, "__len__"):
             raise InputError(
                 "X must have two dimensions: a list of rows, each a list of values;"
-                f" row {position} is {row!r} ({type(row).__name__})."
+                f" row {position} is {brief(row)} ({type(row).__name__})."
             )
         if len(row) != len(rows[0]):
             raise InputError(

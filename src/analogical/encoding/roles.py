@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from analogical._checks import is_whole
+from analogical._checks import brief, is_whole
 from analogical._types import Ints, Note, NoteKind
 from analogical.counting.counts import refuse_too_many_rows
 from analogical.encoding.choosing import find_column, name_of
@@ -132,22 +132,22 @@ def encode_label(label: Role, weights: Ints | None, treatment: Treatment) -> tup
         raise InputError(f"The {what} is missing in all {len(gaps):,} rows; choose another column as the label.")
     if gaps.any():
         notes = (Note("label-missing", (name,), (int(gaps.sum()),)),)
+    present = ~gaps if weights is None else ~gaps & (weights > 0)
+    kept = column.take(present)
     if treatment.bin_label is not None:
         if column.kind == "category":
             raise InputError(
                 f"The {what} holds {plain(column.values[0])!r} and is not numeric, so it has no bins; leave out"
                 " bin_label."
             )
-        present = ~gaps if weights is None else ~gaps & (weights > 0)
-        kept = column.take(present)
         binned = treatment.group_label(kept, None if weights is None else weights[present], what)
         codes = np.full(len(gaps), -1)
         codes[present] = binned.column.codes
         notes += (Note("label-binned", (name,), (len(binned.column.values),), (binned.edges,)),)
         return Column(codes, binned.column.values), notes
-    if column.kind != "category" and not treatment.has_few_values(column):
+    if column.kind != "category" and not treatment.has_few_values(kept):
         raise InputError(
-            f"The {what} is {'a time' if column.kind == 'time' else 'numeric'} and has {len(column.values):,} values,"
+            f"The {what} is {'a time' if column.kind == 'time' else 'numeric'} and has {len(kept.values):,} values,"
             " too many for classes: bin it with bin_label=4 (quantiles), choose another label, or raise max_values"
             f" ({treatment.max_values})."
         )
@@ -173,14 +173,14 @@ def encode_weights(cells: Any) -> Ints | None:
     expected = "weights must be whole numbers from 0 (how many rows each row stands for)"
     try:
         found = np.asarray(cells)
-        if found.dtype.kind == "O" and all(_is_number(cell) for cell in found.tolist()):
-            found = found.astype(np.float64)
-    except (TypeError, ValueError):
-        found = np.empty(0, dtype=object)
+    except Exception:  # a type that only its own library knows, such as whole numbers of 128 bits
+        found = np.array(list(cells), dtype=object)
+    if found.dtype.kind == "O" and all(_is_number(cell) for cell in found.tolist()):
+        found = found.astype(np.float64)
     if isinstance(cells, np.ma.MaskedArray) and np.ma.getmaskarray(cells).any():
         raise InputError(f"{expected}, got a masked one in row {np.ma.getmaskarray(cells).argmax()}.")
     if found.dtype.kind not in "iufb":
-        raise InputError(f"{expected}, got {plain(cells[0])!r} in row 0.")
+        raise InputError(f"{expected}, got {brief(plain(cells[0]))} in row 0.")
     numbers = found.astype(np.float64)
     with np.errstate(invalid="ignore"):
         bad = ~((numbers >= 0) & (numbers == np.floor(numbers)) & np.isfinite(numbers))

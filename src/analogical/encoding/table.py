@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from analogical._checks import is_whole
+from analogical._checks import brief, is_whole
 from analogical._types import Bools, CodedRows, Codes, Ints, Note, Positions
 from analogical.encoding.binning import BinRule
 from analogical.encoding.choosing import Names, choose_features, find_column, listing, name_of, refuse_repeated
@@ -353,7 +353,7 @@ def _refuse_single_class(labels: Column, label: str, weights: Ints | None) -> No
         n_rows = len(labels.codes) if weights is None else int(weights.sum())
         rows = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
         raise InputError(
-            f"The label {label!r} has one class only ({plain(labels.values[0])!r}, {rows}); relevance compares"
+            f"The label {label!r} has one class only ({brief(plain(labels.values[0]))}, {rows}); relevance compares"
             " rows whose labels differ. Look at the filter applied before."
         )
 

@@ -9,6 +9,7 @@ interval leaves out one row at a time, because a row sits in many pairs.
 """
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -250,7 +251,7 @@ def exact_cmh(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints) -> tupl
         support += len(deals[-1].chances) * times_of_kind
         if support > MAX_SUPPORT:
             variance = float((np.array(n_kinds) * k_of * (n - k_of) * b_of * (n - b_of) / (n**2 * (n - 1))).sum())
-            return math.erfc(observed / math.sqrt(2 * variance)), 0.0
+            return max(math.erfc(observed / math.sqrt(2 * variance)), sys.float_info.min), 0.0
     chances, lowest = np.ones(1), 0
     for deal, times_of_kind in zip(deals, n_kinds, strict=True):
         lowest += deal.lowest * times_of_kind
@@ -258,10 +259,9 @@ def exact_cmh(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints) -> tupl
             chances = np.convolve(chances, deal.chances)
     distance = np.abs(lowest + np.arange(len(chances)) - mean)
     largest = distance[chances > 0].max()
-    return (
-        min(float(chances[distance >= observed - 1e-9].sum()), 1.0),
-        min(float(chances[distance >= largest - 1e-9].sum()), 1.0),
-    )
+    smallest = min(float(chances[distance >= largest - 1e-9].sum()), 1.0)
+    # Outcomes that were left out as negligible are at most as likely as the rarest one that was not.
+    return max(min(float(chances[distance >= observed - 1e-9].sum()), 1.0), smallest), smallest
 
 
 class _Deal:

@@ -134,7 +134,7 @@ def _newton(likelihood: Likelihood, rates: Floats, tolerance: float, max_steps: 
         bound = (rates <= min(1e-3, float(np.abs(moved).max()))) & (gradient < 0)
         step = gradient / diagonal
         free = np.flatnonzero(~bound)
-        step[free] = np.linalg.solve(curvature[np.ix_(free, free)], gradient[free])
+        step[free] = _solve(curvature[np.ix_(free, free)], gradient[free])
         gain = float(gradient[free] @ step[free]) - float(gradient[bound] @ rates[bound])
         if gain <= tolerance:
             return Maximum(np.where(bound, 0.0, rates), gradient, tuple(values), True)
@@ -151,9 +151,17 @@ def _newton(likelihood: Likelihood, rates: Floats, tolerance: float, max_steps: 
         values.append(value)
 
 
+def _solve(matrix: Floats, vector: Floats) -> Floats:
+    """The solution of linear equations; the shortest of the best ones where rounding has left the matrix singular."""
+    try:
+        return np.asarray(np.linalg.solve(matrix, vector))
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.lstsq(matrix, vector, rcond=None)[0])
+
+
 def _odds(exponent: Floats) -> Floats:
     """Probability that a pair stays unchanged over that of a change."""
-    return np.asarray(1 / np.expm1(np.minimum(exponent, 500.0)))  # beyond, it is 0 next to any other
+    return np.asarray(1 / np.expm1(np.clip(exponent, 1e-12, 500.0)))  # beyond, it is 0 next to any other
 
 
 def _largest(x: Floats, n_wanted: int) -> Bools:

@@ -8,6 +8,7 @@ pairs.
 """
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -15,7 +16,7 @@ from typing import TypeVar
 import numpy as np
 
 from analogical._progress import Progress
-from analogical._types import Floats, Ints, Positions
+from analogical._types import Codes, Floats, Ints, Positions
 from analogical.counting.neighbours import Neighbours
 from analogical.counting.threads import one_blas_thread
 from analogical.scoring.attribution import RARE, Attribution, fit_noisy_or
@@ -179,7 +180,14 @@ def shuffled_p_values(grids: Sequence[GridFit], seed: int | None, progress: Prog
     noise_scores, score = np.mean(null, axis=0), mean_score([grid.fit for grid in grids])
     p_value = gamma_tail(np.mean(own, axis=0), noise_scores[~np.isnan(noise_scores)], float(np.mean(inflation)))
     with np.errstate(invalid="ignore"):
-        return np.where(score <= ACTIVE, 1.0, p_value)
+        return np.where(score <= ACTIVE, 1.0, np.maximum(p_value, _least_p_value(grids[0].found.rows.labels)))
+
+
+def _least_p_value(labels: Codes) -> float:
+    """One in as many ways as there are to deal the labels: no shuffle can show less."""
+    sizes = np.bincount(labels)
+    n_ways = math.lgamma(len(labels) + 1) - sum(math.lgamma(size + 1) for size in sizes.tolist())
+    return max(math.exp(-n_ways), sys.float_info.min)
 
 
 def gamma_tail(scores: Floats, null: Floats, inflation: float) -> Floats:
