@@ -9,7 +9,7 @@ from naive import naive_counts, naive_disagreements
 
 from analogical.counting import neighbours
 from analogical.counting.groups import draw_rows
-from analogical.counting.neighbours import count_distances, count_neighbours, rows_compared
+from analogical.counting.neighbours import count_distances, count_neighbours, pairs_kept, rows_compared
 from analogical.scoring.attribution import count_per_feature
 
 
@@ -162,3 +162,11 @@ def test_two_classes_weigh_as_if_they_were_equally_common():
     ratio = skewed.balanced_changed[changed] / even.n_changed[changed]
     assert ratio == pytest.approx(25 / 4 / 4)  # 1 / (4/5 * 1/5) for each pair, which stands for four
     assert even.balanced_pairs == pytest.approx(4 * even.n_pairs)
+
+
+@pytest.mark.parametrize(
+    ("n_features", "n_pairs"),
+    [(1, 20_000_000), (50, 400_000), (4_000, 5_000), (10_000, 5_000), (100_000, 500), (10**9, 1)],
+)
+def test_wide_tables_keep_fewer_pairs_but_not_too_few(n_features, n_pairs):
+    assert pairs_kept(n_features) == n_pairs

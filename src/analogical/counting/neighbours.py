@@ -19,7 +19,7 @@ from analogical._progress import Progress
 from analogical._types import CodedRows, Codes, Floats, Ints, Positions
 from analogical.counting.groups import draw_rows, merge_rows
 
-__all__ = ["Neighbours", "count_distances", "count_neighbours", "rows_compared"]
+__all__ = ["Neighbours", "count_distances", "count_neighbours", "pairs_kept", "rows_compared"]
 
 Words: TypeAlias = NDArray[np.uint64]
 
@@ -35,6 +35,9 @@ MAX_PAIRS = 1_000_000
 """Pairs kept; past it, pairs are sampled."""
 MAX_MEMBERS = 20_000_000
 """Pairs kept times features."""
+FEW_PAIRS = 5_000
+MAX_MEMBERS_OF_FEW = 50_000_000
+"""On very wide tables so many pairs are kept all the same, as long as pairs times features stay below the second."""
 CHUNK = 100_000
 """Pairs looked at together."""
 
@@ -179,7 +182,7 @@ def count_neighbours(
     limit = rows_compared(max_compared, n)
     sample = merge_rows(draw_rows(rows, limit, rng) if len(rows.codes) > limit else rows)
     codes = sample.codes
-    probability = _keep_probability(codes, radius, decay, min(max_pairs, MAX_MEMBERS // n), rng)
+    probability = _keep_probability(codes, radius, decay, min(max_pairs, pairs_kept(n)), rng)
     left, right = _find_pairs(_Blocks(codes), probability, seeds, n_jobs, progress)
     sets = _disagreement_sets(codes, left, right)
     order, starts = _group(sets)
@@ -223,6 +226,11 @@ def _count_sets(
         set_of_pair=set_of_pair,
         rows=rows,
     )
+
+
+def pairs_kept(n_features: int) -> int:
+    """Pairs that are kept of a table with so many features, if it has more."""
+    return max(MAX_MEMBERS // n_features, min(MAX_MEMBERS_OF_FEW // n_features, FEW_PAIRS), 1)
 
 
 def rows_compared(max_compared: int, n_features: int) -> int:
