@@ -398,3 +398,30 @@ def test_real_tables_are_read_at_the_first_command(data_folder, name):
         assert any(note.startswith("repeated column names were numbered: ") for note in table.notes)
     if "missing-value" in REAL[name]:
         assert any(note.startswith("read as missing: '?'") for note in table.notes)
+
+
+def test_options_of_text_files_are_refused_for_other_files(run, tmp_path):
+    path = tmp_path / "t.parquet"
+    pl.DataFrame({"a": [0, 0, 1, 1], "y": [0, 1, 1, 0]}).write_parquet(path)
+    for words, option in (
+        (["--na", "x"], "--na"),
+        (["--separator", ";"], "--separator"),
+        (["--no-header"], "--no-header"),
+    ):
+        for source in (path, "titanic"):
+            code, out, err = run("score", source, *words)
+            assert (code, out, err.count("\n")) == (2, "", 1)
+            assert f"{option} is for text files" in err
+
+
+def test_a_missing_last_cell_of_a_tab_file_is_missing_and_an_extra_one_is_refused(run):
+    rows = b"a\tb\ty\n1\t2\t0\n1\t3\t1\n2\t2\t1\n2\t3\t"
+    code, _, err = run("score", "-", "--csv", stdin=rows + b"\n")
+    assert (code, "without a label" in err) == (0, True)
+    code, _, err = run("score", "-", stdin=rows + b"0\t\n")
+    assert (code, "ragged rows: line 5 has 4 cells" in err) == (2, True)
+
+
+def test_names_say_that_the_first_line_is_data(run):
+    code, _, err = run("score", "-", "--names", "p,q,r", stdin=b"0,0,0\n0,1,1\n1,0,1\n1,1,0\n")
+    assert (code, "the first line is data, because --names was given" in err) == (0, True)

@@ -159,7 +159,10 @@ def test_silence_is_redundancy_or_too_few_rows():
     result = relevance(rows, rng.integers(0, 2, 80), feature_names=["town", "county", "size"])
     assert result.paper_status[1] == "no-pairs"
     assert result.determined_by[1] == ("town",)
-    assert "1 is redundant, determined by other features, and so has no pair (county by town)." in explain(result)
+    assert (
+        "1 is redundant, determined by other features, and so has no pair (county by town); to score one, ignore those"
+        " that determine it."
+    ) in explain(result)
     assert result.to_dict()["features"][1]["determined_by"] == ["town"]
 
 

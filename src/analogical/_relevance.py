@@ -130,8 +130,9 @@ class Relevance(Result):
     status : tuple of str
         ``"effect"`` (the labels changed more than noise explains: ``p_adjusted`` at most 1 - confidence),
         ``"unclear"`` (they changed, but not significantly), ``"noise-unknown"`` (they changed, the tests do not tell,
-        and no repeated row shows the noise), ``"none-seen"`` (no pair changed), ``"no-pairs"`` or ``"constant"``. About
-        the pairs that ``score`` rests on.
+        and no repeated row shows the noise), ``"none-seen"`` (no pair changed or, beyond
+        radius 1, other features explain all that did: the score is 0, or below 1e-9 to keep an order), ``"no-pairs"``
+        or ``"constant"``. About the pairs that ``score`` rests on.
     paper_status : tuple of str
         The paper's words, about distance 1: ``"relevant"`` (some pair changed its label), ``"irrelevant"`` (there are
         pairs and none did), ``"constant"`` or ``"no-pairs"``.
@@ -432,7 +433,7 @@ def relevance(
         Add standard errors and intervals of ``score`` from this many resamples of the rows: slower by that factor, and
         an interval without width where every resample agrees.
     redundancies : bool
-        Look for the features that determine those without pairs.
+        Look for the features that determine those without pairs. Such features do not make the score look further.
     random_state : int, RandomState or None
         Seed of the resamples and, past the limits of the search beyond radius 1, of the sample of pairs; None draws
         anew each time.
@@ -528,8 +529,15 @@ def relevance_of(
     rows = collapse_rows(table.coded) if duplicates == "once" else table.coded
     sums = engine.sum_contexts(rows, summarise_contexts(rows))
     index = score_pairs(sums.counts, table.n_values)
+    search = None
+    if redundancies:
+        silent = [i for i, status in enumerate(index.paper_status) if status == "no-pairs"]
+        search = find_determinants(
+            rows, silent, progress=progress_line("looking for redundant features") if progress else None
+        )
     show = progress_line("comparing rows") if progress else None
-    scoring = Scoring(engine, radius, attribution, noise_free or duplicates == "once", seed)
+    determined = () if search is None else tuple(search.by)
+    scoring = Scoring(engine, radius, attribution, noise_free or duplicates == "once", seed, determined)
     score = scoring.score(rows, sums, progress=show)
     result = _assemble(table, rows, sums, index, score)
     result = replace(
@@ -558,10 +566,7 @@ def relevance_of(
         weights = rows.weights_or_ones()
         drawn = bootstrap_rows(scoring.rescorer(rows), weights, bootstrap, confidence, seed, progress)
         result = replace(result, score_std_error=drawn[0], score_low=drawn[1], score_high=drawn[2])
-    if redundancies:
-        silent = [i for i, status in enumerate(index.paper_status) if status == "no-pairs"]
-        show = progress_line("looking for redundant features") if progress else None
-        search = find_determinants(rows, silent, progress=show)
+    if search is not None:
         names = table.names
         result = replace(
             result,

@@ -317,8 +317,8 @@ def _refuse_names(**given: Any) -> None:
     for role, values in given.items():
         if isinstance(values, str):
             raise InputError(
-                f"{role}={values!r} names a column; give its values, and X without it, such as"
-                f" fit(X.drop(columns={values!r}), X[{values!r}])."
+                f"{role}={values!r} names a column; give its values, X[{values!r}], and X without it,"
+                f" X.drop(columns={values!r})."
             )
 
 

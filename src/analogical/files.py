@@ -18,7 +18,7 @@ from analogical.datasets import table_names
 from analogical.errors import InputError
 from analogical.text_files import NA, TextFormat, parse_text
 
-__all__ = ["FileTable", "as_numbers", "read_file"]
+__all__ = ["FileTable", "as_numbers", "read_file", "refuse_text_options"]
 
 _READERS: dict[str, Callable[[io.BytesIO], pl.DataFrame]] = {
     ".parquet": pl.read_parquet,
@@ -27,6 +27,8 @@ _READERS: dict[str, Callable[[io.BytesIO], pl.DataFrame]] = {
     ".feather": pl.read_ipc,
     ".ipc": pl.read_ipc,
 }
+LARGEST_TRIED = 100_000_000
+"""Bytes up to which an Arrow file is tried in a process of its own first."""
 _MAGIC = {b"PAR1": ".parquet", b"ARROW1": ".arrow"}
 _SHEETS = (".xlsx", ".xls", ".xlsb", ".ods")
 
@@ -57,14 +59,22 @@ def read_file(
         return FileTable(*parse_text(_standard_input(), "standard input", text_format))
     content = _read_bytes(file)
     suffix = next((kind for magic, kind in _MAGIC.items() if content.startswith(magic)), Path(file).suffix.lower())
-    if suffix in _READERS:
-        return _read_binary(content, file, suffix)
-    if suffix in _SHEETS or content.startswith(b"PK\x03\x04"):
-        return _read_sheet(content, file)
+    if suffix in _READERS or suffix in _SHEETS or content.startswith(b"PK\x03\x04"):
+        refuse_text_options(text_format, repr(file))
+        return _read_binary(content, file, suffix) if suffix in _READERS else _read_sheet(content, file)
     content, inner = _decompress(content, file)
     if inner is not None and Path(Path(file).stem).suffix.lower() in _READERS:
         return _read_binary(content, file, Path(Path(file).stem).suffix.lower())
     return FileTable(*parse_text(content, repr(file), text_format))
+
+
+def refuse_text_options(given: TextFormat, what: str) -> None:
+    """Options that say how text is read say nothing about what has types of its own."""
+    asked = {"--separator": given.separator, "--no-header": not given.header, "--names": given.names}
+    asked["--na"] = given.na != NA
+    for option, is_asked in asked.items():
+        if is_asked:
+            raise InputError(f"{option} is for text files, and {what} is not one; leave it out.")
 
 
 def _read_bytes(file: str) -> bytes:
@@ -148,7 +158,7 @@ def _unzstd(content: bytes) -> bytes:
 
 def _read_binary(content: bytes, file: str, suffix: str) -> FileTable:
     reader = _READERS[suffix]
-    if reader is pl.read_ipc and _ends_a_process(content):
+    if reader is pl.read_ipc and len(content) <= LARGEST_TRIED and _ends_a_process(content):
         raise InputError(f"{file!r} is a damaged {suffix} file; write it anew.")
     try:
         with _quiet_stderr():

@@ -63,6 +63,8 @@ def parse_text(content: bytes, what: str, given: TextFormat) -> tuple[pl.DataFra
             f" (columns are taken as separated by {separator!r}; see --separator)."
         )
     has_header = given.header and given.names is None
+    if given.header and given.names is not None:
+        notes.append("the first line is data, because --names was given")
     names = _name_columns(first, has_header, given.names, what, notes)
     frame = _parse(text, separator, has_header, len(first), what)
     frame.columns = names
@@ -115,15 +117,19 @@ def _clean_lines(text: str, notes: list[str]) -> str:
     """The text with one kind of line end and without blank lines; quoted cells are left as they are."""
     if "\r" in text:
         text = text.replace("\r\n", "\n") if "\n" in text else text.replace("\r", "\n")
-    text = text.rstrip(" \t\r\n\x1a") + "\n" if text.strip() else ""
-    if not re.match(r"[ \t\r]*\n", text) and not re.search(r"\n[ \t\r]*\n", text):
+    if not text.strip():
+        return ""
+    first = text.lstrip().partition("\n")[0]
+    blank = " \r" if "\t" in first else " \t\r"  # a line of tabs may hold empty cells
+    text = text.rstrip(f"{blank}\n\x1a") + "\n"
+    if not re.match(rf"[{blank}]*\n", text) and not re.search(rf"\n[{blank}]*\n", text):
         return text
     if '"' not in text:
-        cleaned, n_blank = re.subn(r"(?m)^[ \t\r]*\n", "", text)
+        cleaned, n_blank = re.subn(rf"(?m)^[{blank}]*\n", "", text)
     else:
         lines, is_quoted, n_blank = [], False, 0
         for line in text.splitlines(keepends=True):
-            if not is_quoted and not line.strip():
+            if not is_quoted and not line.strip(f"{blank}\n"):
                 n_blank += 1
                 continue
             is_quoted ^= line.count('"') % 2 == 1

@@ -227,7 +227,7 @@ def test_rules(given, rule):
 )
 def test_other_rules_are_refused(given):
     with pytest.raises(
-        InputError, match='bins must be a whole number from 2, "widths:K", a list of increasing edges or'
+        InputError, match='bins must be a whole number from 2, "quantiles:K", "widths:K", a list of increasing edges or'
     ):
         check_bins(given)
 

@@ -46,9 +46,21 @@ def test_a_recoding_and_a_finer_column_are_leaks():
 
 
 def test_small_tables_have_no_leaks():
-    for n in (49, 50):
+    for n in (19, 20):
         frame = pd.DataFrame({"copy": LABELS[:n], "noise": NOISE[:n]})
+        assert (leak_note(frame, LABELS[:n]) is not None) is (n == 20)
+    for n in (49, 50):
+        nearly = np.where(np.arange(n) == 3, 1 - np.asarray(LABELS[:n]), LABELS[:n])
+        frame = pd.DataFrame({"nearly": nearly, "noise": NOISE[:n]})
         assert (leak_note(frame, LABELS[:n]) is not None) is (n == 50)
+
+
+def test_copies_of_a_label_with_very_many_classes_are_named():
+    labels = np.repeat([f"class {k}" for k in range(100)], 3)
+    frame = pd.DataFrame({"copy": [f"other {label}" for label in labels], "noise": np.arange(300) % 7})
+    assert leak_note(frame, labels).columns == ("copy",)
+    frame.loc[299, "copy"] = frame.loc[0, "copy"]
+    assert leak_note(frame, labels) is None
 
 
 def test_rare_classes_are_told_beyond_the_largest_class():

@@ -269,3 +269,11 @@ def test_rows_that_are_left_keep_their_weights():
     )
     assert result.pairs.tolist() == naive_counts(rows, labels, left)["pairs"]
     assert result.n_rows == sum(left)
+
+
+def test_the_feature_that_is_asked_about_by_position_is_kept_whatever_is_ignored():
+    from analogical import evidence
+
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 2, (60, 2)), np.arange(60)])
+    assert evidence(X, rng.integers(0, 2, 60), feature=2, ignore=["x0"]).feature == "x2"

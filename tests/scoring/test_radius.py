@@ -319,3 +319,16 @@ def test_numbers_are_scored_by_the_mean_over_their_bins_and_coarser_ones():
     assert not np.allclose(mean.score, single[0].score, atol=1e-3)
     assert (mean.coarser, single[0].coarser) == ((3, 2), ())
     assert (mean.pairs.tolist(), mean.n_pairs_used) == (single[0].pairs.tolist(), single[0].n_pairs_used)
+
+
+def test_a_copy_of_a_column_does_not_make_the_score_look_further():
+    rng = np.random.default_rng(2)
+    codes = rng.integers(0, 2, (400, 4))
+    labels = codes[:, 0] & codes[:, 1]
+    plain = relevance(codes, labels)
+    copied = relevance(np.column_stack([codes, codes[:, 3] * 7]), labels)
+    assert (plain.settings.radius, copied.settings.radius) == (1, 1)
+    assert copied.settings.reason == "enough-pairs"
+    assert copied.status[3:] == ("no-pairs", "no-pairs")
+    unknown = relevance(np.column_stack([codes, codes[:, 3] * 7]), labels, redundancies=False)
+    assert unknown.settings.radius > 1

@@ -18,8 +18,8 @@ READING = "Reading the table"
 Confidence = Annotated[float, typer.Option(help="Level of the intervals.")]
 Limit = Annotated[int, typer.Option(help="How many pairs to show.")]
 Seed = Annotated[int, typer.Option(help="Seed; the same seed gives the same numbers.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, in the order of the table's columns.")]
-Csv = Annotated[bool, typer.Option("--csv", help="Print CSV, best feature first.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Csv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
 
 
 def _option(kind: Any, default: Any, *names: str, **settings: Any) -> tuple[Any, Any]:
@@ -31,7 +31,7 @@ def _option(kind: Any, default: Any, *names: str, **settings: Any) -> tuple[Any,
 _FILE = Annotated[
     str,
     typer.Argument(
-        help="CSV, TSV, Parquet or Arrow/Feather file; - for CSV on stdin; or a built-in table"
+        help="CSV or TSV (compressed too), Parquet, Arrow/Feather or workbook; - for CSV on stdin; or a built-in table"
         " (see: analogical tables).",
         show_default=False,
     ),
@@ -75,8 +75,8 @@ _READING = {
         str | None,
         None,
         metavar="WORDS",
-        help="Cells of a text file that are missing, besides empty ones, separated by commas; ?, NA, N/A, #N/A, <NA>,"
-        " NaN, NaT, null and - if not given.",
+        help="Cells of a text file that are missing, besides empty ones, separated by commas; ?, NA, N/A, NaN, null, -"
+        " and the like if not given.",
         rich_help_panel=READING,
     ),
     "bins": _option(
@@ -84,7 +84,7 @@ _READING = {
         None,
         metavar="RULE",
         help="How numbers become categories: K groups of about equal size (5 if not given), widths:K, or none for every"
-        " distinct value. For one column: NAME=RULE, or NAME=EDGE,EDGE,... May be repeated.",
+        " distinct value. For one column: NAME=RULE, or NAME=EDGE,EDGE,... (one edge: NAME=EDGE,). May be repeated.",
         rich_help_panel=READING,
     ),
     "max_values": _option(

@@ -56,21 +56,22 @@ def read_source(
     """Read a table and settle the roles of its columns."""
     if features is not None and ignore is not None:
         raise InputError("--features and --ignore cannot be used together; give one of them.")
+    from analogical.files import read_file, refuse_text_options
+    from analogical.text_files import NA, TextFormat
+
+    text_format = TextFormat(
+        separator,
+        header,
+        None if names is None else tuple(split_names(names)),
+        NA if na is None else tuple(split_names(na)),
+    )
     if _is_built_in(file):
+        refuse_text_options(text_format, f"the built-in table {file}")
         title, frame, default_label, notes = _built_in(file, weights, ignore)
         weights = WEIGHTS
     else:
-        from analogical.files import read_file
-        from analogical.text_files import NA
-
         title = "standard input" if file == "-" else file
-        read = read_file(
-            file,
-            separator=separator,
-            header=header,
-            names=None if names is None else split_names(names),
-            na=NA if na is None else split_names(na),
-        )
+        read = read_file(file, **vars(text_format))
         frame, default_label, notes = read.frame, read.frame.columns[-1], list(read.notes)
         if label is None:
             notes.append(f"label: the last column, {default_label!r}; name another with --label")
@@ -176,7 +177,7 @@ def _parse_rule(rule: str) -> Any:
     if rule.lower() == "none":
         return None
     if "," in rule:
-        return [_number(edge) for edge in rule.split(",")]
+        return [_number(edge) for edge in rule.split(",") if edge.strip()]
     return int(rule) if rule.isdecimal() else rule
 
 

@@ -49,7 +49,7 @@ class Binned:
 
 def check_bins(bins: Any, role: str = "bins") -> BinRule:
     """One column's rule, from what the user gave."""
-    expected = f'{role} must be a whole number from 2, "widths:K", a list of increasing edges or None'
+    expected = f'{role} must be a whole number from 2, "quantiles:K", "widths:K", a list of increasing edges or None'
     if bins is None:
         return BinRule("none")
     if is_whole(bins) and 2 <= bins <= MAX_BINS:

@@ -8,8 +8,11 @@ __all__ = ["find_leaks"]
 
 MOST = 0.9
 """Share of the rows outside the largest class that a column must tell right to be named."""
+N_FIRST = 100
+"""Rows that rule out nearly all copies of the label."""
+FEWEST_OF_COPY = 20
 FEWEST_ROWS = 50
-"""In smaller tables a column may tell the label by chance."""
+"""In tables with fewer rows a column may be a copy of the label, or nearly tell it, by chance."""
 MAX_VALUES = 64
 """Columns with more values are not looked at: with few rows each, they seem to tell anything."""
 N_SAMPLE = 5_000
@@ -22,6 +25,27 @@ MAX_ENTRIES = 4_000_000
 
 def find_leaks(rows: CodedRows) -> dict[int, float]:
     """Columns that tell the label in nearly all rows, with the share of rows that they tell right."""
+    return dict(sorted((_nearly_tell(rows) | dict.fromkeys(_copies(rows), 1.0)).items()))
+
+
+def _copies(rows: CodedRows) -> list[int]:
+    """Columns that are the label under other names, in a table with enough rows for that to be no chance."""
+    if rows.n_rows < FEWEST_OF_COPY:
+        return []
+    few = slice(0, N_FIRST)
+    same = rows.codes[few] == rows.codes[0]
+    possible = (same == (rows.labels[few] == rows.labels[0])[:, None]).all(axis=0) & (rows.n_values == rows.n_labels)
+    found = []
+    for i in np.flatnonzero(possible).tolist():
+        partner = np.empty(rows.n_labels, rows.labels.dtype)
+        partner[rows.codes[:, i]] = rows.labels
+        if (partner[rows.codes[:, i]] == rows.labels).all():
+            found.append(i)
+    return found
+
+
+def _nearly_tell(rows: CodedRows) -> dict[int, float]:
+    """Columns with few values that tell the label in nearly all rows."""
     if rows.n_rows < FEWEST_ROWS or not 2 <= rows.n_labels <= MAX_VALUES:
         return {}
     few = np.flatnonzero((rows.n_values > 1) & (rows.n_values <= MAX_VALUES))

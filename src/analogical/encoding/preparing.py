@@ -95,7 +95,7 @@ def _missing_error(columns: dict[int, Column], names: dict[int, str], n_missing:
     ]
     return InputError(
         f'Missing values (NaN or None) in {listing(found)}; take them as a value of their own with missing="value", or'
-        ' leave out their rows with missing="drop".'
+        ' leave out their rows with missing="drop" (--missing drop).'
     )
 
 

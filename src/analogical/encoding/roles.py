@@ -148,7 +148,7 @@ def encode_label(label: Role, weights: Ints | None, treatment: Treatment) -> tup
     if column.kind != "category" and not treatment.has_few_values(kept):
         raise InputError(
             f"The {what} is {'a time' if column.kind == 'time' else 'numeric'} and has {len(kept.values):,} values,"
-            " too many for classes: bin it with bin_label=4 (quantiles), choose another label, or raise max_values"
+            " too many for classes: bin it with bin_label=4 (--bin-label 4), choose another label, or raise max_values"
             f" ({treatment.max_values})."
         )
     return column, notes

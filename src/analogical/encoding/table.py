@@ -2,8 +2,8 @@
 
 Everything after this folder sees numbers only, and nothing reads the user's table again: :class:`EncodedTable` knows
 which value a code stands for, what was done to a column and where a row came from. Columns that carry codes of their
-own (pandas categories, polars Categorical and Enum, Arrow dictionaries, small integers) are used as they are. What
-cannot be encoded is refused here, in one sentence.
+own (pandas categories, polars Categorical and Enum, small integers) are used as they are. What cannot be encoded is
+refused here, in one sentence.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -249,7 +249,8 @@ def _encode(
     numbers = encode_weights(weights.cells)
     labels, label_notes = (None, ()) if label is None else encode_label(label, numbers, treatment)
     taken, notes = taken_columns(raw, (label, weights, groups), labels)
-    names, keys, chosen = _choose(raw, taken, choice)
+    free = [position for position in range(len(raw.keys)) if position not in taken]
+    names, keys, chosen = _choose(raw, taken, free, choice)
     kept = _rows_that_count(raw.n_rows, numbers, labels)
     encoded = raw.encode(chosen, [names[p] for p in chosen], kept)
     prepared = prepare(
@@ -257,8 +258,8 @@ def _encode(
         names,
         None if numbers is None else numbers[kept],
         treatment,
-        wanted=_columns_asked_for(choice, keys, chosen),
-        bins_of=_own_bins(treatment, keys, chosen),
+        wanted=_columns_asked_for(choice, keys, chosen, free),
+        bins_of=_own_bins(treatment, keys, chosen, label),
     )
     if prepared.rows is not None:
         kept[np.flatnonzero(kept)[~prepared.rows]] = False
@@ -266,7 +267,6 @@ def _encode(
         labels = sort_classes(labels.take(kept))
         _refuse_single_class(labels, label.name or "y", prepared.weights)
     group_of_row = encode_groups(groups.cells)
-    free = [position for position in range(len(raw.keys)) if position not in taken]
     return EncodedTable(
         codes=encoded.stack(prepared.columns),
         columns=_meanings(raw, prepared, names, {position: place for place, position in enumerate(free)}),
@@ -306,9 +306,10 @@ def _meanings(
     )
 
 
-def _choose(raw: RawTable, taken: dict[int, str], choice: _Choice) -> tuple[dict[int, str], list[Hashable], list[int]]:
+def _choose(
+    raw: RawTable, taken: dict[int, str], free: list[int], choice: _Choice
+) -> tuple[dict[int, str], list[Hashable], list[int]]:
     """Names of the free columns by position, what each column is called by the user, and the chosen positions."""
-    free = [position for position in range(len(raw.keys)) if position not in taken]
     names = {p: name_of(raw.keys[p]) for p in free}
     keys = list(raw.keys)
     if choice.names is not None:
@@ -320,21 +321,28 @@ def _choose(raw: RawTable, taken: dict[int, str], choice: _Choice) -> tuple[dict
     return names, keys, chosen
 
 
-def _columns_asked_for(choice: _Choice, keys: Sequence[Hashable], chosen: Sequence[int]) -> set[int]:
-    """Columns that the user asked for by name, which are never set aside."""
+def _columns_asked_for(
+    choice: _Choice, keys: Sequence[Hashable], chosen: Sequence[int], free: Sequence[int]
+) -> set[int]:
+    """Columns that the user asked for by name or position, which are never set aside; ``free`` are all features."""
     if choice.features is not None:
         return set(chosen)
     if choice.keep is None:
         return set()
     place = Names([keys[p] for p in chosen]).find(choice.keep)
-    if place is None and is_whole(choice.keep) and 0 <= choice.keep < len(chosen):
-        place = int(choice.keep)
-    return set() if place is None else {chosen[place]}
+    if place is not None:
+        return {chosen[place]}
+    return {free[choice.keep]} if is_whole(choice.keep) and 0 <= choice.keep < len(free) else set()
 
 
-def _own_bins(treatment: Treatment, keys: Sequence[Hashable], chosen: Sequence[int]) -> dict[int, BinRule]:
+def _own_bins(
+    treatment: Treatment, keys: Sequence[Hashable], chosen: Sequence[int], label: Role | None
+) -> dict[int, BinRule]:
     """The columns that have a rule of their own, by position."""
     names = Names([keys[p] for p in chosen])
+    for given, _ in treatment.bins_of:
+        if label is not None and given == label.name and names.find(given) is None:
+            raise InputError(f"bins names {given!r}, which is the label; bin it with bin_label (--bin-label).")
     return {chosen[place]: rule for given, rule in treatment.bins_of for place in names.find_all(given, "bins")}
 
 

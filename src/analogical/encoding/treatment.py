@@ -4,6 +4,7 @@
 |---|---|
 | booleans, strings, categories, whole numbers of an array or a list | categories |
 | whole numbers of a dataframe or file with few values | categories |
+| whole numbers that a dataframe stores as floats, with few values | categories |
 | other numbers, durations, decimals | bins |
 | dates and times with few values | categories; otherwise bins of time |
 | another value in nearly every row (not numbers with a fraction) | set aside as an id or a time stamp |
@@ -65,7 +66,7 @@ class Treatment:
         own: tuple[tuple[Any, BinRule], ...] = ()
         if isinstance(bins, Mapping):
             own = tuple((name, check_bins(rule, f"bins of {name!r}")) for name, rule in bins.items() if name != "*")
-            bins = bins.get("*", 5)
+            bins = bins.get("*", DEFAULT_BINS.n_bins)
         return cls(missing, check_bins(bins), own, max_values, ids, bin_label)
 
     def has_few_values(self, column: Column) -> bool:

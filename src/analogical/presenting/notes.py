@@ -59,14 +59,14 @@ def _describe_bins(note: Note) -> str:
     else:
         cells = [f"{name} ({n})" for name, n in zip(note.columns, note.counts, strict=True)]
         found = f"{what} in bins: {some_of(cells)}"
-    return f"{found}; edges in --json and to_dict(), every value its own category with bins=None"
+    return f"{found}; edges in --json and to_dict(), every value its own category with bins=None (--bins none)"
 
 
 def _describe_ids(note: Note) -> str:
     has = verb(note.columns, "has", "have")
     return (
         f"set aside: {some_of(note.columns)} {has} another value in nearly every row, as an id has;"
-        ' keep with ids="keep"'
+        ' keep with ids="keep" (--ids keep)'
     )
 
 

@@ -78,7 +78,7 @@ def _columns(result: Relevance) -> list[tuple[Heading, Callable[[int], Cell]]]:
     ]
 
     def add_ranked(title: str, numbers: Floats, low: Floats | None, high: Floats | None) -> None:
-        found.append((Heading(title), lambda i: Cell(shares(numbers[i]), bar=float(numbers[i]))))
+        found.append((Heading(title), lambda i: Cell(shares(numbers[i]), bar=_bar(numbers[i]))))
         if low is not None and high is not None:
             found.append((Heading(level, leaves=1), lambda i: Cell(interval(low[i], high[i]))))
 
@@ -158,6 +158,11 @@ def _explain(result: Relevance) -> list[str]:
     ]
 
 
+def _bar(share: float) -> float:
+    """A share to be drawn; unknown ones are one and the same NaN, so that equal views are equal."""
+    return float(share) if share == share else math.nan
+
+
 def _status(result: Relevance, i: int, leaks: set[str]) -> Cell:
     """The status of a feature, with a mark if it may be the label under another name."""
     status = result.status[i]
@@ -170,19 +175,19 @@ def _explain_effects(result: Relevance, of_status: dict[str, list[str]]) -> list
     changes = "changes the label" if result.settings.noise_free else "has an effect beyond noise"
     change = "change the label" if result.settings.noise_free else "have an effect beyond noise"
     sentences = [
-        f"{len(effect)} of {n} {verb(effect, changes, change)} ({some_of(effect)})."
+        f"{len(effect):,} of {n} {verb(effect, changes, change)} ({some_of(effect)})."
         if effect
         else f"No effect beyond noise was found among {n}."
     ]
     if unclear:
         sentences.append(
-            f"{len(unclear)} changed labels, but not significantly more than noise ({some_of(unclear)})."
+            f"{len(unclear):,} changed labels, but not significantly more than noise ({some_of(unclear)})."
             if result.p_adjusted is not None
-            else f"{len(unclear)} changed labels; without confidence nothing was tested ({some_of(unclear)})."
+            else f"{len(unclear):,} changed labels; without confidence nothing was tested ({some_of(unclear)})."
         )
     if unknown:
         sentences.append(
-            f"{len(unknown)} changed labels, but nothing shows how much of that is noise ({some_of(unknown)}): the"
+            f"{len(unknown):,} changed labels, but nothing shows how much of that is noise ({some_of(unknown)}): the"
             " index is an upper bound of the effect. If labels have no noise, say so with noise_free (--noise-free)."
         )
     return sentences
@@ -195,7 +200,7 @@ def _explain_none_seen(result: Relevance, none_seen: list[str]) -> list[str]:
     what = verb(none_seen, "has a score of 0", "have a score of 0")
     if not is_relaxed:
         what = f"changed no label in {verb(none_seen, 'its pairs', 'their pairs')}"
-    sentences = [f"{len(none_seen)} {what} ({some_of(none_seen)})."]
+    sentences = [f"{len(none_seen):,} {what} ({some_of(none_seen)})."]
     positions = [result.names.index(name) for name in none_seen]
     partly = [i for i in positions if 0 < result.value_pairs_compared[i] < result.value_pairs[i]]
     if partly:
@@ -220,13 +225,14 @@ def _explain_no_pairs(result: Relevance) -> list[str]:
     if redundant := [name for name in without if by[name]]:
         reasons = [f"{shown(name)} by {listed(by[name])}" for name in redundant]
         sentences.append(
-            f"{len(redundant)} {verb(redundant, 'is', 'are')} redundant, determined by other features, and so"
-            f" {verb(redundant, 'has', 'have')} no pair ({some_of(reasons)})."
+            f"{len(redundant):,} {verb(redundant, 'is', 'are')} redundant, determined by other features, and so"
+            f" {verb(redundant, 'has', 'have')} no pair ({some_of(reasons)}); to score one, ignore"
+            " those that determine it."
         )
     if unexplained := [name for name in without if not by[name]]:
         reason = _why_no_pairs(result)
         sentences.append(
-            f"{len(unexplained)} {verb(unexplained, 'has', 'have')} no pair of rows that differ on"
+            f"{len(unexplained):,} {verb(unexplained, 'has', 'have')} no pair of rows that differ on"
             f" {verb(unexplained, 'it', 'them')} alone, so the index says nothing ({some_of(unexplained)}):"
             f" {reason} (the paper writes 2)."
         )
@@ -255,7 +261,7 @@ def _explain_ids(result: Relevance) -> list[str]:
 def _explain_constants(constant: list[str]) -> list[str]:
     if not constant:
         return []
-    return [f"{len(constant)} {verb(constant, 'has', 'have')} one value only ({some_of(constant)})."]
+    return [f"{len(constant):,} {verb(constant, 'has', 'have')} one value only ({some_of(constant)})."]
 
 
 def _explain_radius(result: Relevance) -> list[str]:

@@ -161,5 +161,5 @@ def listed(words: Sequence[Any]) -> str:
 
 def some_of(words: Sequence[Any], limit: int = 6) -> str:
     """The first of some words, and how many more there are."""
-    more = f" and {len(words) - limit} more" if len(words) > limit else ""
+    more = f" and {len(words) - limit:,} more" if len(words) > limit else ""
     return f"{', '.join(shown(word, LONG_NAME) for word in words[:limit])}{more}"

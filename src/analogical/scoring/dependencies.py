@@ -37,8 +37,6 @@ N_WITNESSES = 2_000
 """Pairs of rows that a search for two determinants tries before it looks at all rows."""
 N_SAMPLE = 20_000
 """Rows among which pairs are sought that refute a dependency."""
-MAX_ENTRIES = 20_000_000
-"""Entries of a matrix of pairs of rows and columns."""
 MAX_TRIED = 10_000_000_000
 """Twos of columns that are tried because one of them has many values: about ten seconds."""
 MANY_VALUES = 32

@@ -6,6 +6,7 @@ tends to distance 1 alone, the paper's index. A radius that is asked for leaves 
 others in the same way.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -52,7 +53,7 @@ class RelaxedScore:
     """What a pair's weight falls to with each feature that it differs on; None at distance 1."""
     reason: RadiusReason
     fewest_pairs: int
-    """Pairs at distance 1 of the varying feature that has the fewest."""
+    """Pairs at distance 1 of the feature that has the fewest, of those that vary and that no other ones determine."""
     pairs: Ints
     """Pairs used that differ on this feature, and perhaps on others."""
     changed: Ints
@@ -74,17 +75,22 @@ def score_within_radius(
     *,
     radius: Radius = "auto",
     attribution: AttributionMethod = "noisy-or",
+    determined: Collection[int] = (),
     random_state: int | None = 0,
     progress: Progress | None = None,
 ) -> RelaxedScore:
     """Score every feature from pairs within a radius; ``counts`` are those at distance 1.
 
+    Features that others determine never have a pair at distance 1, so they say nothing about how far to look.
     Constant features take no part. Identical rows with the same label are one row with their weight, so rows that are
     repeated and rows with a weight give the same scores.
     """
     held = rows if rows.weights is None or rows.weights.all() else rows.take(rows.weights > 0)
     varies = held.codes.max(axis=0) != held.codes.min(axis=0)
-    fewest = int(counts.pairs[varies].min()) if varies.any() else 0
+    able = varies.copy()
+    able[list(determined)] = False
+    able = able if able.any() else varies
+    fewest = int(counts.pairs[able].min()) if able.any() else 0
     if radius == 1:
         return _at_distance_one(counts, "asked", fewest)
     if not varies.any():  # a resample may be so

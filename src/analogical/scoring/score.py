@@ -1,6 +1,6 @@
 """The score that features are ranked by, at distance 1 or beyond it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from analogical._progress import Progress
@@ -41,6 +41,8 @@ class Scoring:
     attribution: AttributionMethod
     noise_free: bool
     seed: int | None
+    determined: Collection[int] = ()
+    """Features that others determine."""
 
     def score(
         self, rows: CodedRows, sums: ContextSums[FeatureSummary], *, progress: Progress | None = None
@@ -52,6 +54,7 @@ class Scoring:
             sums.counts,
             radius=self.radius,
             attribution=self.attribution,
+            determined=self.determined,
             random_state=self.seed,
             progress=progress,
         )

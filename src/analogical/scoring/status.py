@@ -24,7 +24,8 @@ def decide_status(
     ``"effect"``: the labels changed more than noise explains (adjusted p-value at most ``level``), or at all where
     labels are said to have no noise. ``"unclear"``: they changed, but not significantly more than noise.
     ``"noise-unknown"``: they changed, the tests do not tell, and no row repeats to show the noise. ``"none-seen"``: no
-    pair changed. ``"no-pairs"`` and ``"constant"``: nothing to compare.
+    pair changed or, beyond radius 1, other features explain all pairs that did. ``"no-pairs"`` and ``"constant"``:
+    nothing to compare.
     """
     return tuple(
         _decide(*feature, level, noise_free)
