@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from analogical._checks import is_whole
+from analogical._checks import brief, is_whole
 from analogical.encoding.columns import plain
 from analogical.errors import InputError
 
@@ -124,12 +124,12 @@ def unknown_column(given: Any, names: Sequence[str], role: str) -> InputError:
 
     text, some = str(given), names[:MAX_LOOKED_AT]
     near = get_close_matches(text, some, n=1) or get_close_matches(text.lower(), some, n=1)
-    hint = f"did you mean {near[0]!r}?" if near and near[0] != text else _has(names)
-    return InputError(f"The table has no column {given!r} to take as {role}; {hint}")
+    hint = f"did you mean {brief(near[0])}?" if near and near[0] != text else _has(names)
+    return InputError(f"The table has no column {brief(given)} to take as {role}; {hint}")
 
 
 def _has(names: Sequence[str]) -> str:
-    return f"it has {listing([repr(name) for name in names])}."
+    return f"it has {listing([brief(name) for name in names])}."
 
 
 def listing(words: Sequence[str], limit: int = 8) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from analogical._checks import brief
 from analogical._types import Bools, Ints, Note, NoteKind
 from analogical.encoding.binning import BinRule
 from analogical.encoding.choosing import listing
@@ -125,7 +126,7 @@ def _bin(
         rule = bins_of.get(p)
         if rule is not None and rule.method != "none" and column.kind == "category":
             raise InputError(f"bins names {names[p]!r}, which does not hold numbers or dates; leave it out of bins.")
-        binned = treatment.group(column, rule, weights, f"feature {names[p]!r}")
+        binned = treatment.group(column, rule, weights, f"feature {brief(names[p])}")
         done[p] = column if binned is None else binned.column
         if binned is not None:
             edges[p] = binned.edges

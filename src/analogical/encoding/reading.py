@@ -53,7 +53,7 @@ class RawTable:
 
     def _encode_one(self, position: int, name: str) -> Column:
         """Codes of one column; the whole numbers of arrays and lists are names, as codes of categories are."""
-        column = encode_cells(self.cells[position], f"feature {name!r}")
+        column = encode_cells(self.cells[position], f"feature {brief(name)}")
         return replace(column, kind="category") if self.frame is None and column.kind == "whole" else column
 
 

@@ -124,7 +124,7 @@ def taken_columns(
 def encode_label(label: Role, weights: Ints | None, treatment: Treatment) -> tuple[Column, tuple[Note, ...]]:
     """Classes of the rows, binned if that was asked for; missing ones stay missing, and the caller drops their rows."""
     name = label.name or "y"
-    what = f"label {name!r}"
+    what = f"label {brief(name)}"
     column = encode_cells(label.cells, what)
     notes: tuple[Note, ...] = ()
     gaps = column.is_missing()

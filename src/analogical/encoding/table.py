@@ -361,8 +361,8 @@ def _refuse_single_class(labels: Column, label: str, weights: Ints | None) -> No
         n_rows = len(labels.codes) if weights is None else int(weights.sum())
         rows = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
         raise InputError(
-            f"The label {label!r} has one class only ({brief(plain(labels.values[0]))}, {rows}); relevance compares"
-            " rows whose labels differ. Look at the filter applied before."
+            f"The label {brief(label)} has one class only ({brief(plain(labels.values[0]))}, {rows}); relevance"
+            " compares rows whose labels differ. Look at the filter applied before."
         )
 
 

@@ -21,7 +21,7 @@ def _column(cells: list[Any]) -> list[Any]:
         cells = [None if cell is None else str(cell) for cell in cells]
     cells = [_storable(cell) if isinstance(cell, str) else cell for cell in cells]
     if any(isinstance(cell, list | dict) for cell in cells):
-        return [_joined(cell) for cell in cells]
+        return [None if cell is None else _joined(cell) for cell in cells]
     known = [cell for cell in cells if cell is not None]
     if len(known) < len(cells) and all(isinstance(cell, int | float) for cell in known):
         return [float("nan") if cell is None else float(cell) for cell in cells]

@@ -33,6 +33,10 @@ ENTRIES = 5_000_000
 """Entries of a matrix of pairs and features that are looked at together."""
 MAX_FEATURES = 500
 """Beyond so many features there is no interval: it inverts a matrix of features times features."""
+NOTHING = 1e-6
+"""If the dyadic correction leaves less than this share of a variance, what is left is rounding, and it is not made."""
+SINGULAR = 1e-8
+"""Directions in which the curvature is so much smaller than in the steepest one are left to rounding, so left out."""
 ACTIVE = 1e-3
 """Flip probabilities below this lie at the edge, where the curvature says nothing."""
 
@@ -104,9 +108,11 @@ def sandwich_interval(
     rates = -np.log1p(-np.minimum(flips, 1 - 1e-9))
     with one_blas_thread():
         gradients, uncorrected, curvature = _derivatives(found, weight, rates, active)
-    inverse = np.linalg.pinv(curvature, hermitian=True)
+    inverse = np.linalg.pinv(curvature, rcond=SINGULAR, hermitian=True)
     variance, safe = (np.diag(inverse @ middle @ inverse) for middle in (gradients, uncorrected))
-    of_rates = np.sqrt(np.where(variance > 0, variance, np.maximum(safe, 0.0)))  # the correction may take off too much
+    of_rates = np.sqrt(
+        np.where(variance > NOTHING * safe, variance, np.maximum(safe, 0.0))
+    )  # the correction may take off too much
     shrink = fit.coverage / (fit.coverage + RARE)
     for place, i in enumerate(active.tolist()):
         if i < n:
