@@ -382,3 +382,14 @@ def test_a_label_in_another_order_is_aligned():
     turned = AnalogicalSelector(k=2).fit(X, label[::-1]).relevance_
     assert turned.changed.tolist() == AnalogicalSelector(k=2).fit(X, label).relevance_.changed.tolist()
     assert "aligned" in {note.kind for note in turned.notes}
+
+
+def test_columns_that_are_not_named_or_are_ignored_are_never_kept():
+    X = pd.DataFrame([(a, b, c, a) for a in (0, 1) for b in (0, 1) for c in (0, 1)], columns=["a", "b", "c", "a_too"])
+    y = X["a"] ^ X["b"]
+    ignoring = AnalogicalSelector(k=2, ignore=["*_too"]).fit(X, y)
+    naming = AnalogicalSelector(k=2, features=["b", "c", "a_too"]).fit(X, y)
+    assert ignoring.get_feature_names_out().tolist() == ["a", "b"]
+    assert naming.get_feature_names_out().tolist() == ["b", "a_too"]
+    assert np.isnan(ignoring.scores_[3])
+    assert ignoring.transform(X).shape == (8, 2)

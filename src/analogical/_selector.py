@@ -54,6 +54,8 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     priority : sequence of feature names, optional
         Which features to keep if some carry the same information, most wanted first (names as in
         ``get_feature_names_out``); the others follow in column order.
+    features, ignore : names or patterns of columns, optional
+        Columns to choose from, or columns that are never kept.
     missing, bins, max_values, ids, bin_label, noise_free, attribution, duplicates, random_state, n_jobs
         As in :func:`analogical.relevance`.
 
@@ -111,6 +113,8 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         noise_free: bool = False,
         redundancy: Redundancy = "resolve",
         priority: Sequence[str] | None = None,
+        features: Any = None,
+        ignore: Any = None,
         missing: Missing = "value",
         bins: Bins = 5,
         max_values: int | None = 20,
@@ -128,6 +132,8 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.noise_free = noise_free
         self.redundancy = redundancy
         self.priority = priority
+        self.features = features
+        self.ignore = ignore
         self.missing = missing
         self.bins = bins
         self.max_values = max_values
@@ -166,6 +172,8 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             y,
             weights=sample_weight,
             groups=groups,
+            features=self.features,
+            ignore=self.ignore,
             treatment=Treatment.of(self.missing, self.bins, self.max_values, self.ids, self.bin_label),
             feature_names=None if is_frame(X) else names,
         )
