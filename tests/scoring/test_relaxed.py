@@ -10,8 +10,10 @@ from scipy.stats import gamma
 
 from analogical import relevance
 from analogical.counting.neighbours import count_neighbours
+from analogical.engines.memory import MemoryEngine
 from analogical.scoring import relaxed
 from analogical.scoring.attribution import Attribution, fit_noisy_or
+from analogical.scoring.radius import score_within_radius
 from analogical.scoring.relaxed import GridFit, RelaxedFit, gamma_tail, sandwich_interval, shuffled_p_values
 
 WEIGHT = np.append([0.0, 1.0], 0.5 ** np.arange(1, 6))
@@ -192,3 +194,23 @@ def test_the_tail_is_that_of_a_gamma_distribution_with_the_moments_of_the_scores
     assert gamma_tail(np.array([0.5]), null, 3.0)[0] == pytest.approx(wider)
     assert np.isnan(gamma_tail(np.array([np.nan]), null, 1.0)[0])
     assert gamma_tail(np.array([0.5]), np.array([0.0, 0.0, 0.3]), 1.0)[0] == 0.5
+
+
+def test_all_sets_of_bins_hold_the_same_rows_so_that_noise_is_not_averaged_away():
+    rng = np.random.default_rng(1)
+    rows = replace(coded(rng.integers(0, 5, (60, 6)), rng.integers(0, 2, 60)), n_bins=np.full(6, 5))
+    engine = MemoryEngine()
+    fit = score_within_radius(engine, rows, engine.count_pairs(rows), radius=6).fit
+    first, *others = fit.grids
+    assert len(others) == 2
+    for grid in others:
+        assert grid.found.rows.labels.tolist() == first.found.rows.labels.tolist()
+        assert len(grid.found.rows.codes) == 60
+
+
+def test_numbers_without_an_effect_rarely_have_small_p_values():
+    p_values = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        p_values += relevance(rng.random((120, 8)), rng.integers(0, 2, 120), redundancies=False).p_value.tolist()
+    assert np.mean(np.array(p_values) <= 0.05) <= 0.08

@@ -165,6 +165,7 @@ def count_neighbours(
     decay: float = 1.0,
     max_pairs: int = MAX_PAIRS,
     max_compared: int = MAX_COMPARED,
+    merge: bool = True,
     random_state: int | None = 0,
     n_jobs: int = 1,
     progress: Progress | None = None,
@@ -174,13 +175,14 @@ def count_neighbours(
     Past ``max_compared`` (or MAX_COMPARED_CODES) a sample of rows is compared; past ``max_pairs`` (or MAX_MEMBERS)
     pairs are kept with a probability proportional to decay ** distance. ``n_jobs`` threads change nothing. Costs a few
     operations for each 64 features of each pair compared and a few hundred bytes per pair kept; memory does not grow
-    with the rows beyond the limits.
+    with the rows beyond the limits. Without ``merge`` identical rows stay apart, in the order in which they came.
     """
     n_rows, n = rows.n_rows, rows.n_features
     seeds = np.random.SeedSequence(random_state)
     rng = np.random.default_rng(seeds)
     limit = rows_compared(max_compared, n)
-    sample = merge_rows(draw_rows(rows, limit, rng) if len(rows.codes) > limit else rows)
+    sample = draw_rows(rows, limit, rng) if len(rows.codes) > limit else rows
+    sample = merge_rows(sample) if merge else sample
     codes = sample.codes
     probability = _keep_probability(codes, radius, decay, min(max_pairs, pairs_kept(n)), rng)
     left, right = _find_pairs(_Blocks(codes), probability, seeds, n_jobs, progress)

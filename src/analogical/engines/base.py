@@ -49,8 +49,12 @@ class Engine(Protocol):
         *,
         radius: int,
         decay: float = 1.0,
+        merge: bool = True,
         random_state: int | None = 0,
         progress: Progress | None = None,
     ) -> Neighbours:
-        """Pairs within a radius by the set of features on which they differ."""
+        """Pairs within a radius by the set of features on which they differ.
+
+        Identical rows with the same label are compared as one, unless rows are to stay as they came.
+        """
         ...

@@ -65,16 +65,21 @@ class MemoryEngine:
         *,
         radius: int,
         decay: float = 1.0,
+        merge: bool = True,
         random_state: int | None = 0,
         progress: Progress | None = None,
     ) -> Neighbours:
-        """Pairs within a radius by the set of features on which they differ."""
+        """Pairs within a radius by the set of features on which they differ.
+
+        Identical rows with the same label are compared as one, unless rows are to stay as they came.
+        """
         return count_neighbours(
             rows,
             radius=radius,
             decay=decay,
             max_pairs=self.max_pairs,
             max_compared=self.max_compared,
+            merge=merge,
             random_state=random_state,
             n_jobs=n_threads_for(self.n_jobs, rows.codes.size),
             progress=progress,

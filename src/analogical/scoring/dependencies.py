@@ -82,8 +82,9 @@ class Search:
         """A few rows in which no column is constant that is not, and others: all in random order, or a sample."""
         if len(self.codes) <= N_HEAD:
             return np.zeros(0, np.intp), self.rng.permutation(len(self.codes))
-        other = np.zeros(self.codes.shape[1], np.intp)  # the first row with another value than the first row
-        for column in np.flatnonzero(self.n_values > 1).tolist():
+        # the first row with another value than the first row, which is nearly always near
+        other = (self.codes[:N_HEAD] != self.codes[0]).argmax(axis=0)
+        for column in np.flatnonzero((other == 0) & (self.n_values > 1)).tolist():
             other[column] = (self.codes[:, column] != self.codes[0, column]).argmax()
         m = len(self.codes)
         return np.unique(np.append(other, 0)), self.rng.permutation(m) if m <= N_SAMPLE else self.rng.choice(
@@ -138,6 +139,8 @@ class Search:
                 # of columns that are equal up to renaming, the first determines all others, the second it
                 tried = _first_two(Divisions(self.sample, self.n_values).keys(candidates))
             by_target, by = Divisions(self.head, self.n_values).finer(targets, candidates[tried])
+        is_other = targets[by_target] != candidates[tried[by]]
+        by_target, by = by_target[is_other], by[is_other]
         found = [(by_target, tried[by])]
         many = tried[self.n_values[candidates[tried]] > FEW_VALUES]
         if not len(many) and not len(by):

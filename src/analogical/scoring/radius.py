@@ -104,15 +104,23 @@ def score_within_radius(
     if counts.n_distinct <= limit:  # else there are too many rows in any case
         compared = merge_rows(compared)
     n_compared = compared.n_rows if len(compared.codes) <= limit else limit
+    # Several sets of bins must hold the same rows in the same order, so that labels can be shuffled alike in all.
+    has_grids = compared.has_numbers and attribution == "noisy-or"
     fit_grid = partial(
-        _fit_grid, engine, n_compared=n_compared, radius=radius, attribution=attribution, random_state=random_state
+        _fit_grid,
+        engine,
+        merge=not has_grids,
+        n_compared=n_compared,
+        radius=radius,
+        attribution=attribution,
+        random_state=random_state,
     )
     # Identical rows with different labels prove label noise; without such rows a leak only slows the fit.
     base, reach, decay = fit_grid(compared, leak=counts.n_contradictions > 0, progress=progress)
     if reach == 1:
         return _at_distance_one(counts, "nothing-further", fewest)
     fits = [base]
-    if compared.has_numbers and attribution == "noisy-or":
+    if has_grids:
         coarser = (compared.coarser(n_bins) for n_bins in COARSER)
         fits += [fit_grid(grid, leak=_has_contradictions(grid), progress=progress)[0] for grid in coarser]
     pairs, changed = count_per_feature(base.found)
@@ -138,6 +146,7 @@ def _fit_grid(
     rows: CodedRows,
     *,
     n_compared: int,
+    merge: bool,
     leak: bool,
     radius: Radius,
     attribution: AttributionMethod,
@@ -148,7 +157,9 @@ def _fit_grid(
     distances = engine.count_distances(rows, random_state=random_state)
     decay = choose_decay(distances, distances[1:].sum() * min(1.0, 2 * EVIDENCE / n_compared**0.5))
     reach = choose_radius(distances, decay) if radius == "auto" else radius
-    found = engine.count_neighbours(rows, radius=reach, decay=decay, random_state=random_state, progress=progress)
+    found = engine.count_neighbours(
+        rows, radius=reach, decay=decay, merge=merge, random_state=random_state, progress=progress
+    )
     weight = distance_weight(distances, decay)
     return GridFit(found, ATTRIBUTIONS[attribution](found, weight, leak), weight, leak), reach, decay
 
