@@ -27,10 +27,11 @@ def test_ranks_are_shared_by_equals_and_last_without_evidence():
 
 def test_weights_stand_for_rows():
     titanic = load_table("titanic")
-    weighted = compare(titanic.X, titanic.y, weights=titanic.weights, methods=["ari", "chi2", "mi"])
+    methods = ["ari", "chi2", "mi", "jmi", "cmim", "forest"]
+    weighted = compare(titanic.X, titanic.y, weights=titanic.weights, methods=methods)
     spread_out = np.repeat(np.arange(len(titanic.y)), titanic.weights)
-    repeated = compare(titanic.X[spread_out], titanic.y[spread_out], methods=["ari", "chi2", "mi"])
-    for method in ("ari", "chi2", "mi"):
+    repeated = compare(titanic.X[spread_out], titanic.y[spread_out], methods=methods)
+    for method in methods:
         np.testing.assert_allclose(weighted.scores[method], repeated.scores[method])
 
 
@@ -48,7 +49,8 @@ def test_table_shows_shares_and_ranks(run):
     code, out, err = run("compare", "monks-1")
     assert (code, err) == (0, "")
     lines = [line.split() for line in out.splitlines()]
-    assert ["feature", "ARI", "ARI", "relaxed", "χ²", "MI", "Relief", "ReliefF"] in lines
+    assert ["feature", "ARI", "ARI", "relaxed", "χ²", "MI", "JMI", "CMIM"] in lines
+    assert "Not shown at this width: Forest, Relief, ReliefF;" in " ".join(out.split())
     assert next(line for line in lines if line[:1] == ["head_shape"])[1:3] == ["0.375", "(1)"]
     assert "0.000 (4)" in out
     assert "Relief: Kira and Rendell's Relief" in " ".join(out.split())
@@ -124,7 +126,7 @@ def test_installed_methods_are_the_default_and_the_others_are_named(run, monkeyp
     [
         (
             ["titanic", "--methods", "ari,gini"],
-            "There is no method 'gini'; choose from ari, relaxed, chi2, mi, relief, relieff.",
+            "There is no method 'gini'; choose from ari, relaxed, chi2, mi, jmi, cmim, forest, relief, relieff.",
         ),
         (["titanic", "--json", "--csv"], "--json and --csv cannot be used together; give one of them."),
         (["titanic", "--seed", "-1"], "--seed must be a whole number from 0, got -1."),

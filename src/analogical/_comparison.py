@@ -42,8 +42,7 @@ class Comparison(Result):
         By name of the method: 1 for the best; equal scores share the better rank, and features without
         evidence the last.
     n_rows, max_rows, seed
-        Rows of the table, rows that methods which compare all rows with each other were given, and the seed of that
-        draw.
+        Rows of the table, rows that slow methods were given at most, and the seed of that draw (and of the forest).
     sampled : tuple of str
         Names of the methods that saw a sample of the rows only.
     notes : tuple of Note
@@ -146,10 +145,10 @@ def compare(
     methods : sequence of str, optional
         Names from ``analogical.rivals.METHODS``; all that are installed if not given.
     max_rows : int
-        Methods that compare all rows with each other (Relief, ReliefF) see at most so many, drawn at random.
-        The result says so.
+        Slow methods (Relief and ReliefF, which compare all rows with each other, and the random forest) see at most
+        so many, drawn at random. The result says so.
     random_state : int, RandomState or None
-        Seed of that draw.
+        Seed of that draw and of the forest.
 
     Returns
     -------
@@ -160,6 +159,8 @@ def compare(
     -----
     The scores of different methods have different scales and mean different things; compare their ranks, and
     how a method's shares are spread. χ² and MI look at one feature at a time and cannot see an interaction.
+    JMI and CMIM choose one feature after the other; their score is the place in that order, n for the first of n
+    features, and says nothing about distances. After 50 features the others follow by the criterion as it stands then.
     The relaxed index bounds its own work on large tables, with a fixed seed (see :func:`analogical.relevance`).
 
     Examples
@@ -189,7 +190,7 @@ def compare(
     scores = {}
     for method in chosen:
         rng = np.random.default_rng(seed)
-        if method.is_quadratic:
+        if method.is_slow:
             drawn = _draw(rows, max_rows, rng)
             scores[method.name] = method(drawn.codes.astype(np.int64), drawn.labels.astype(np.int64), rng)
         else:
@@ -202,7 +203,7 @@ def compare(
         n_rows=rows.n_rows,
         max_rows=max_rows,
         seed=seed,
-        sampled=tuple(method.name for method in chosen if method.is_quadratic and rows.n_rows > max_rows),
+        sampled=tuple(method.name for method in chosen if method.is_slow and rows.n_rows > max_rows),
         notes=table.notes,
         backend=table.backend,
     )

@@ -6,13 +6,14 @@ means more relevant. A new method is one more entry in :data:`METHODS`.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._types import CodedRows, Floats, Ints
+from analogical._types import CodedRows, Floats, Ints, Positions
 from analogical.encoding.integers import dense_codes
 from analogical.engines.memory import MemoryEngine
 from analogical.errors import InputError, MissingDependencyError
@@ -20,14 +21,27 @@ from analogical.scoring.index import score_pairs
 from analogical.scoring.score import Scoring
 from analogical.scoring.summaries import summarise_contexts
 
-__all__ = ["MAX_ROWS", "METHODS", "Method", "choose_methods", "normalise", "one_hot", "paper_index", "relaxed_index"]
+__all__ = [
+    "MAX_ROWS",
+    "METHODS",
+    "Method",
+    "choose_methods",
+    "greedy_order",
+    "normalise",
+    "one_hot",
+    "paper_index",
+    "relaxed_index",
+]
 
 Codes = NDArray[Any]
 """Shape (rows, features); whole numbers from 0, compared for equality only."""
 Labels = NDArray[Any]
+Criterion = Literal["jmi", "cmim"]
 
 MAX_ROWS = 3_000
-"""Rows that methods which compare all rows with each other are given, unless told otherwise."""
+"""Rows that slow methods are given, unless told otherwise."""
+MAX_PICKS = 50
+"""Features that JMI and CMIM choose one after the other; the cost is in proportion to it."""
 LOOKUP = 4
 """Cells of a feature and the label are counted in a table of at most so many entries for each row; beyond, sorted."""
 ROUNDING = float(np.finfo(np.float64).eps)
@@ -36,21 +50,25 @@ MAX_CLASSES = 100
 """ReliefF is not run on more classes: it takes minutes on a few thousand rows, in proportion to the classes."""
 BLOCK = 1024
 """Rows compared with all others at a time by Relief."""
+TREES = 100
+"""Trees of the random forest: scikit-learn's default."""
+TIES = 1e-10
+"""Information, in nats, that is equal up to rounding."""
 
 
 @dataclass(frozen=True)
 class Method:
     """A way to score features; ``method(codes, labels, rng)`` gives one score per feature.
 
-    Methods that are not quadratic also take ``weights``: how many rows each row stands for.
+    Methods that are not slow also take ``weights``: how many rows each row stands for.
     """
 
     name: str
     title: str
     about: str
     score: Callable[..., Floats]
-    is_quadratic: bool = False
-    """Whether it compares every row with every other one, so that large tables have to be sampled."""
+    is_slow: bool = False
+    """Whether large tables have to be sampled: it compares all rows with each other, or grows trees."""
     package: str | None = None
     """Module of the optional extra ``compare`` that it needs."""
 
@@ -118,18 +136,29 @@ class _Crossed:
     def of_table(cls, codes: Codes, labels: Labels, weights: Ints | None) -> "Iterator[_Crossed]":
         """Every feature crossed with the label."""
         rows = _coded(codes, labels, weights)
-        for column in rows.codes.T:
-            keys = column.astype(np.int64) * rows.n_labels + rows.labels
-            if int(keys.max()) < LOOKUP * len(keys):
-                counts = np.bincount(keys, rows.weights)
-                known = np.flatnonzero(counts)
-                sizes = counts[known].astype(np.float64)
-            else:
-                known, cell = np.unique(keys, return_inverse=True)
-                sizes = np.bincount(cell, rows.weights).astype(np.float64)
-            values, classes = np.divmod(known, rows.n_labels)
-            value_sizes, label_sizes = np.bincount(values, sizes)[values], np.bincount(classes, sizes)[classes]
-            yield cls(sizes, values, classes, value_sizes.astype(np.float64), label_sizes.astype(np.float64))
+        return (cls.of_column(column, rows) for column in rows.codes.T)
+
+    @classmethod
+    def of_column(cls, column: Codes, rows: CodedRows) -> "_Crossed":
+        """A column of codes, of these rows, crossed with their label."""
+        keys = column.astype(np.int64) * rows.n_labels + rows.labels
+        if int(keys.max()) < LOOKUP * len(keys):
+            counts = np.bincount(keys, rows.weights)
+            known = np.flatnonzero(counts)
+            sizes = counts[known].astype(np.float64)
+        else:
+            known, cell = np.unique(keys, return_inverse=True)
+            sizes = np.bincount(cell, rows.weights).astype(np.float64)
+        values, classes = np.divmod(known, rows.n_labels)
+        value_sizes, label_sizes = np.bincount(values, sizes)[values], np.bincount(classes, sizes)[classes]
+        return cls(sizes, values, classes, value_sizes.astype(np.float64), label_sizes.astype(np.float64))
+
+    @property
+    def information(self) -> float:
+        """Sum of p(value, label) log(p(value, label) / (p(value) p(label))), in nats."""
+        n = self.sizes.sum()
+        terms = self.sizes / n * np.log(self.sizes / self.value_sizes * (n / self.label_sizes))
+        return max(float(terms[np.abs(terms) > ROUNDING].sum()), 0.0)
 
 
 def _chi2(codes: Codes, labels: Labels, rng: np.random.Generator, weights: Ints | None = None) -> Floats:  # noqa: ARG001
@@ -156,13 +185,93 @@ def _mutual_information(
     rng: np.random.Generator,  # noqa: ARG001
     weights: Ints | None = None,
 ) -> Floats:
-    """Sum of p(value, label) log(p(value, label) / (p(value) p(label)))."""
-    found = []
-    for cells in _Crossed.of_table(codes, labels, weights):
-        n = cells.sizes.sum()
-        terms = cells.sizes / n * np.log(cells.sizes / cells.value_sizes * (n / cells.label_sizes))
-        found.append(max(float(terms[np.abs(terms) > ROUNDING].sum()), 0.0))
-    return np.array(found)
+    return np.array([crossed.information for crossed in _Crossed.of_table(codes, labels, weights)])
+
+
+def _in_greedy_order(
+    codes: Codes,
+    labels: Labels,
+    rng: np.random.Generator,  # noqa: ARG001
+    weights: Ints | None = None,
+    *,
+    criterion: Criterion,
+) -> Floats:
+    """The place of every feature from the end: n for the feature chosen first, 1 for the last of n.
+
+    The criterion itself depends on what was chosen before, so its values do not rank the features.
+    """
+    order = _Greedy(_coded(codes, labels, weights), criterion).order(MAX_PICKS)
+    scores = np.empty(len(order), np.float64)
+    scores[order] = np.arange(len(order), 0, -1)
+    return scores
+
+
+def greedy_order(
+    codes: Codes, labels: Labels, k: int, criterion: Criterion, weights: Ints | None = None
+) -> tuple[int, ...]:
+    """The first k features that JMI or CMIM choose, in the order chosen; ties go to the earlier column.
+
+    The first one has the most information on the label, I(f; y). Each further one has the largest sum over the
+    chosen features s of I(f, s; y) (JMI), or the largest minimum over them of I(f; y | s) (CMIM). Costs O(k n m).
+
+    Examples
+    --------
+    The label is 2a + b; the second column, a copy of a, adds nothing to a:
+
+    >>> codes = np.array([(a, a, b) for a in (0, 1, 2) for b in (0, 1)])
+    >>> greedy_order(codes, 2 * codes[:, 0] + codes[:, 2], 2, "cmim")
+    (0, 2)
+    """
+    return tuple(_Greedy(_coded(codes, labels, weights), criterion).order(k)[:k].tolist())
+
+
+@dataclass(frozen=True)
+class _Greedy:
+    """Features chosen one after the other.
+
+    I(f, s; y) = I(f; y | s) + I(s; y), and the last term is the same for all f. So JMI adds up I(f; y | s) where CMIM
+    takes its minimum (Brown et al., 2012).
+    """
+
+    rows: CodedRows
+    criterion: Criterion
+
+    def order(self, k: int) -> Positions:
+        """All features: the first k as they are chosen, the others by the criterion after that."""
+        alone = np.array([_Crossed.of_column(column, self.rows).information for column in self.rows.codes.T])
+        value, chosen = alone, []
+        is_left = np.ones(self.rows.n_features, np.bool_)
+        for place in range(min(k, self.rows.n_features)):
+            candidates = np.flatnonzero(is_left)
+            pick = int(candidates[np.argmax(value[candidates] >= value[candidates].max() - TIES)])
+            chosen.append(pick)
+            is_left[pick] = False
+            if place + 1 < k:
+                given = self._given(pick, is_left) - alone[pick]
+                value = given if place == 0 else value + given if self.criterion == "jmi" else np.minimum(value, given)
+        rest = np.flatnonzero(is_left)
+        return np.append(chosen, rest[np.argsort(-np.round(value[rest], 10), kind="stable")]).astype(np.intp)
+
+    def _given(self, pick: int, is_left: NDArray[np.bool_]) -> Floats:
+        """Information of each feature together with the pick; of those left only."""
+        codes, n_values = self.rows.codes, self.rows.n_values
+        picked = codes[:, pick].astype(np.int64)
+        found = np.full(self.rows.n_features, -np.inf)
+        for f in np.flatnonzero(is_left):
+            pairs = picked * n_values[f] + codes[:, f]
+            if n_values[pick] * n_values[f] > LOOKUP * len(codes):
+                pairs = np.unique(pairs, return_inverse=True)[1]
+            found[f] = _Crossed.of_column(pairs, self.rows).information
+        return found
+
+
+def _forest(codes: Codes, labels: Labels, rng: np.random.Generator) -> Floats:
+    """Impurity importance in scikit-learn's random forest on indicator columns, summed over those of a feature."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    indicators, owner = one_hot(codes)
+    model = RandomForestClassifier(TREES, random_state=int(rng.integers(2**31)), n_jobs=1).fit(indicators, labels)
+    return np.bincount(owner, weights=model.feature_importances_, minlength=codes.shape[1]).astype(np.float64)
 
 
 def _relieff(codes: Codes, labels: Labels, rng: np.random.Generator) -> Floats:  # noqa: ARG001
@@ -226,18 +335,37 @@ METHODS: dict[str, Method] = {
         Method("chi2", "χ²", "Pearson's chi-square of the feature's values and the label", _chi2),
         Method("mi", "MI", "mutual information of the feature and the label", _mutual_information),
         Method(
+            "jmi",
+            "JMI",
+            "joint mutual information with the features chosen before, summed; the score is the place in that order",
+            partial(_in_greedy_order, criterion="jmi"),
+        ),
+        Method(
+            "cmim",
+            "CMIM",
+            "smallest mutual information given one of the features chosen before; the score is the place in that order",
+            partial(_in_greedy_order, criterion="cmim"),
+        ),
+        Method(
+            "forest",
+            "Forest",
+            "impurity importance in a random forest of 100 trees on indicators (scikit-learn)",
+            _forest,
+            is_slow=True,
+        ),
+        Method(
             "relief",
             "Relief",
             "Kira and Rendell's Relief, all rows as anchors, equally near neighbours shared",
             _relief,
-            is_quadratic=True,
+            is_slow=True,
         ),
         Method(
             "relieff",
             "ReliefF",
             "ReliefF with 10 neighbours (scikit-rebate)",
             _relieff,
-            is_quadratic=True,
+            is_slow=True,
             package="skrebate",
         ),
     )

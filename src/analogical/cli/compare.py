@@ -31,7 +31,7 @@ def compare(
     ] = None,
     max_rows: Annotated[
         int,
-        typer.Option(metavar="N", help="Rows, drawn at random, for methods that compare all rows with each other."),
+        typer.Option(metavar="N", help="Rows, drawn at random, for slow methods: forest, relief, relieff."),
     ] = MAX_ROWS,
     seed: Seed = 0,
     plot: Annotated[
