@@ -10,7 +10,7 @@ ifneq ($(wildcard ../shared/datasets),)
 export ANALOGICAL_DATA ?= $(abspath ../shared/datasets)
 endif
 
-.PHONY: help demo test fuzz check lint format docs bench bench-full recovery clean
+.PHONY: help demo test fuzz check lint format docs bench bench-full recovery real clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -56,6 +56,9 @@ bench-full: .venv/bench ## Measure speed with more repetitions and growth up to 
 
 recovery: .venv/bench ## Measure how often the relevant features come out on top, beside the peers (an hour; resumes)
 	$(BIN)/python benchmarks/recovery/run.py
+
+real: .venv/bench ## Measure accuracy on real tables with the features that each method chooses (ten minutes; resumes)
+	$(BIN)/python benchmarks/real/run.py
 
 clean: ## Remove everything that make made
 	rm -rf .venv .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
