@@ -5,6 +5,7 @@ Read it against the paper: a pair for feature i is two rows that differ on i and
 
 from fractions import Fraction
 from itertools import combinations, permutations, product
+from math import log
 
 
 def naive_counts(rows, labels, weights=None):
@@ -428,3 +429,98 @@ def naive_treatment(columns, labels, *, missing="value", n_bins=5, max_values=20
         "n_missing": [n_missing[name] for name in columns],
         "aside": tuple(aside),
     }
+
+
+def naive_votes(rows, labels, joint, classes):
+    """How the other rows vote on each row: every row is left out, and rows that agree on the joint features vote.
+
+    With few rows in agreement the vote of one feature less counts as three rows. A row keeps its vote if the next
+    feature does not divide those that agree with it, or if these have one label only.
+    """
+    votes = []
+    for i, row in enumerate(rows):
+        others = [j for j in range(len(rows)) if j != i]
+        vote = {c: (sum(labels[j] == c for j in others) + 1) / (len(others) + len(classes)) for c in classes}
+        for place, f in enumerate(joint):
+            agree = [j for j in others if rows[j][f] == row[f]]
+            is_settled = place > 0 and all(labels[j] == labels[i] for j in others)
+            if len(agree) < len(others) and not is_settled:
+                vote = {c: (sum(labels[j] == c for j in agree) + 3 * vote[c]) / (len(agree) + 3) for c in classes}
+            others = agree
+        votes.append(vote)
+    return votes
+
+
+def naive_own_votes(rows, labels, f, classes):
+    """How much likelier the value of each row is with every label than over all, among the other rows."""
+    n_values = len({row[f] for row in rows})
+    votes = []
+    for i, row in enumerate(rows):
+        others = [j for j in range(len(rows)) if j != i]
+        with_value = [j for j in others if rows[j][f] == row[f]]
+        over_all = (len(with_value) + 1) / (len(others) + n_values)
+        votes.append(
+            {
+                c: (sum(labels[j] == c for j in with_value) + 3 * over_all)
+                / (sum(labels[j] == c for j in others) + 3)
+                / over_all
+                for c in classes
+            }
+        )
+    return votes
+
+
+def naive_log_likelihood(rows, labels, joint, own=()):
+    """Log-likelihood of the labels: the joint vote times the votes of features on their own, scaled to add up to 1."""
+    classes = sorted(set(labels))
+    predicted = naive_votes(rows, labels, joint, classes)
+    for f in own:
+        for vote, factor in zip(predicted, naive_own_votes(rows, labels, f, classes), strict=True):
+            for c in classes:
+                vote[c] *= factor[c]
+    return sum(log(vote[label] / sum(vote.values())) for vote, label in zip(predicted, labels, strict=True))
+
+
+def naive_together(rows, labels, k, order):
+    """The k best together as (feature, gain, why), by trying everything again at every step.
+
+    No column may be constant or determined by another one: what then happens is tested by itself.
+    """
+    n = len(rows[0])
+    need, need_of_pair = 2 * log(max(10, n)), 2 * log(max(45, n * (n - 1) // 2))
+    joint, own, trial, steps = [], [], [], []
+    while len(steps) < min(k, n):
+        chosen = [step[0] for step in steps]
+        left = [f for f in range(n) if f not in chosen]
+        now = naive_log_likelihood(rows, labels, joint, own)
+        ways = {}
+        for f in left:
+            ways[f, "joint"] = naive_log_likelihood(rows, labels, [*joint, f], own) - now
+            if steps:
+                ways[f, "own"] = naive_log_likelihood(rows, labels, joint, [*own, f]) - now
+            if trial:
+                ways[f, "trial"] = naive_log_likelihood(rows, labels, [*joint, *trial, f], own) - now
+        f, way = max(ways, key=lambda w: ways[w])
+        pool = [g for g in order if g not in chosen][:8]
+        pairs = {
+            (g, h): naive_log_likelihood(rows, labels, [*joint, g, h], own) - now for g, h in combinations(pool, 2)
+        }
+        pair = max(pairs, key=lambda p: pairs[p], default=None)
+        if ways[f, way] >= need:
+            steps.append((f, ways[f, way], "interaction" if way == "trial" else "gain"))
+            if way == "own":
+                own = [*own, f]
+            else:
+                joint = [*joint, *(trial if way == "trial" else ()), f]
+            if way == "trial":
+                steps = [(g, gain, "interaction" if g in trial else why) for g, gain, why in steps]
+                trial = []
+        elif min(k, n) - len(steps) >= 2 and pair is not None and pairs[pair] >= need_of_pair:
+            first = max(value for (g, _), value in ways.items() if g == pair[0])
+            steps += [(pair[0], first, "interaction"), (pair[1], pairs[pair] - first, "interaction")]
+            joint = [*joint, *pair]
+        else:
+            f = pool[0]
+            steps.append((f, max(value for (g, _), value in ways.items() if g == f), "index"))
+            trial = [*trial, f]
+    return steps

@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from analogical import InputError, audit, compare, evidence, redundancies, relevance, transitions
+from analogical import InputError, audit, compare, evidence, redundancies, relevance, select, transitions
 from analogical.presenting.notes import describe_notes
 from analogical.presenting.redundancies import describe_dropped
 from analogical.presenting.relevance import describe_radius
@@ -33,8 +33,17 @@ RESULTS = {
     "audit": audit(FRAME, "label", "old"),
     "redundancies": redundancies(FRAME.drop(columns="label")),
     "comparison": compare(FRAME, "label", methods=["ari", "chi2"]),
+    "selection": select(FRAME, "label", 2),
 }
-LENGTHS = {"relevance": 4, "evidence": 6, "transitions": 3, "audit": 1, "redundancies": 3, "comparison": 4}
+LENGTHS = {
+    "relevance": 4,
+    "evidence": 6,
+    "transitions": 3,
+    "audit": 1,
+    "redundancies": 3,
+    "comparison": 4,
+    "selection": 2,
+}
 FRAME_TYPES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.Table}
 
 
@@ -138,7 +147,7 @@ def test_entries_are_found_by_name():
 
 def test_results_are_iterated_record_by_record(name, result):
     assert list(result) == result.records()
-    first = {"evidence": 0, "audit": "no", "transitions": ("no", "yes")}
+    first = {"evidence": 0, "audit": "no", "transitions": ("no", "yes"), "selection": "town"}
     assert first.get(name, "size") in result
     assert "nonsense" not in result
     assert object() not in result

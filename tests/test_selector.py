@@ -61,10 +61,13 @@ def test_threshold_and_k_combine():
 def test_evidence_comes_before_no_evidence_and_constants_last():
     #    irrelevant, no pairs (copies), constant, relevant
     rows = np.array([[a, b, b, 7, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
-    selector = AnalogicalSelector(k=1, radius=1, redundancy="keep").fit(rows, rows[:, 4])
+    selector = AnalogicalSelector(strategy="ranking", k=1, radius=1, redundancy="keep").fit(rows, rows[:, 4])
     assert selector.relevance_.status == ("none-seen", "no-pairs", "no-pairs", "constant", "noise-unknown")
     chosen = [
-        AnalogicalSelector(k=k, radius=1, redundancy="keep").fit(rows, rows[:, 4]).get_support(indices=True).tolist()
+        AnalogicalSelector(strategy="ranking", k=k, radius=1, redundancy="keep")
+        .fit(rows, rows[:, 4])
+        .get_support(indices=True)
+        .tolist()
         for k in range(1, 6)
     ]
     assert chosen == [[4], [0, 4], [0, 1, 4], [0, 1, 2, 4], [0, 1, 2, 3, 4]]
@@ -72,11 +75,11 @@ def test_evidence_comes_before_no_evidence_and_constants_last():
 
 def test_ties_go_to_more_pairs_then_to_the_earlier_column():
     rows = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 2, 0], [0, 0, 1]])
-    result = AnalogicalSelector(k=1, radius=1).fit(rows, [0, 1, 1, 1, 1])
+    result = AnalogicalSelector(strategy="ranking", k=1, radius=1).fit(rows, [0, 1, 1, 1, 1])
     assert result.relevance_.pairs.tolist() == [1, 3, 1]
     assert result.relevance_.score.tolist() == [1.0, 2 / 3, 1.0]
     assert result.get_support(indices=True).tolist() == [0]
-    balanced = AnalogicalSelector(k=1, radius=1).fit(rows, [0, 1, 1, 2, 1])
+    balanced = AnalogicalSelector(strategy="ranking", k=1, radius=1).fit(rows, [0, 1, 1, 2, 1])
     assert balanced.relevance_.score.tolist() == [1, 1, 1]
     assert balanced.get_support(indices=True).tolist() == [1]
 
@@ -108,7 +111,9 @@ def test_inverse_transform_puts_the_columns_back():
 
 def test_pipeline_grid_search_clone_and_pickle(monks):
     X, y = monks.drop(columns="class"), monks["class"].astype(int)
-    pipeline = make_pipeline(AnalogicalSelector(k=1), OneHotEncoder(handle_unknown="ignore"), LogisticRegression())
+    pipeline = make_pipeline(
+        AnalogicalSelector(strategy="ranking", k=1), OneHotEncoder(handle_unknown="ignore"), LogisticRegression()
+    )
     search = GridSearchCV(pipeline, {"analogicalselector__k": [1, 3]}, cv=3).fit(X, y)
     assert search.best_score_ > 0.6
     fitted = search.best_estimator_[0]
@@ -122,8 +127,12 @@ def test_pipeline_grid_search_clone_and_pickle(monks):
 
 def test_sample_weight_is_a_frequency():
     weights = np.arange(16) % 3
-    weighted = AnalogicalSelector(k=2).fit(EVERY_ROW, XOR, sample_weight=weights).relevance_
-    expanded = AnalogicalSelector(k=2).fit(np.repeat(EVERY_ROW, weights, axis=0), np.repeat(XOR, weights)).relevance_
+    weighted = AnalogicalSelector(strategy="ranking", k=2).fit(EVERY_ROW, XOR, sample_weight=weights).relevance_
+    expanded = (
+        AnalogicalSelector(strategy="ranking", k=2)
+        .fit(np.repeat(EVERY_ROW, weights, axis=0), np.repeat(XOR, weights))
+        .relevance_
+    )
     assert weighted.pairs.tolist() == expanded.pairs.tolist()
 
 
@@ -164,9 +173,9 @@ def test_bad_parameters_are_refused_in_fit(options, message):
 @pytest.mark.parametrize("number", [int, np.int64, np.uint8])
 def test_a_radius_may_be_a_number_of_numpy(number):
     X, y = sample("g2", n_features=12, n_values=3, n_rows=200, seed=0)
-    selector = AnalogicalSelector(k=2, radius=number(4)).fit(X, y)
+    selector = AnalogicalSelector(strategy="ranking", k=2, radius=number(4)).fit(X, y)
     assert selector.relevance_.settings.radius == 4
-    assert selector.relevance_ == AnalogicalSelector(k=2, radius=4).fit(X, y).relevance_
+    assert selector.relevance_ == AnalogicalSelector(strategy="ranking", k=2, radius=4).fit(X, y).relevance_
     assert selector.get_support(indices=True).tolist() == [0, 1]
 
 
@@ -254,7 +263,7 @@ def test_alpha_does_not_make_a_grid_search_fail():
 
 
 def test_pvalues_follow_the_last_fit():
-    selector = AnalogicalSelector(k=2)
+    selector = AnalogicalSelector(strategy="ranking", k=2)
     first = selector.fit(*noisy(3, n_features=5)).pvalues_
     assert (first[:2] < 0.001).all()
     assert (first >= 0).all()
@@ -297,7 +306,7 @@ def test_nan_is_allowed_and_the_tags_say_so():
     assert tags.input_tags.allow_nan
     assert tags.input_tags.sparse
     X = np.array([[0, np.nan], [1, 0], [0, 0], [1, np.nan]] * 10)
-    selector = AnalogicalSelector(k=1).fit(X, X[:, 0])
+    selector = AnalogicalSelector(strategy="ranking", k=1).fit(X, X[:, 0])
     assert selector.get_support(indices=True).tolist() == [0]
     assert selector.relevance_.n_missing.tolist() == [0, 20]
     assert selector.transform(X).shape == (40, 1)
@@ -310,7 +319,7 @@ def test_nan_is_allowed_and_the_tags_say_so():
 def test_frames_with_numbers_gaps_and_ids(library, output):
     X, y = numbers_and_gaps()
     table = X if library == "pandas" else pl.from_pandas(X)
-    selector = AnalogicalSelector(k=2).set_output(transform=output).fit(table, y)
+    selector = AnalogicalSelector(strategy="ranking", k=2).set_output(transform=output).fit(table, y)
     assert list(selector.get_feature_names_out()) == ["amount", "colour"]
     assert selector.dropped_[0].feature == "ticket"
     assert selector.dropped_[0].reason == "id"
@@ -325,14 +334,18 @@ def test_frames_with_numbers_gaps_and_ids(library, output):
 def test_new_parameters_are_cloned_and_reach_the_encoding():
     X, y = numbers_and_gaps()
     given = {"missing": "drop", "bins": {"amount": [0.6]}, "max_values": 5, "ids": "keep", "bin_label": None}
-    selector = AnalogicalSelector(k=2, **given)
+    selector = AnalogicalSelector(strategy="ranking", k=2, **given)
     assert {name: selector.get_params()[name] for name in given} == given
     assert clone(selector).get_params() == selector.get_params()
     fitted = selector.set_params(k=1).fit(X, y).relevance_
     assert fitted.n_rows == X["gaps"].notna().sum()
     assert fitted.edges[fitted.names.index("amount")] == (0.6,)
     assert "ticket" in fitted.names
-    binned = AnalogicalSelector(k=1, bin_label=2).fit(X.drop(columns="ticket"), X["amount"] * 2).relevance_
+    binned = (
+        AnalogicalSelector(strategy="ranking", k=1, bin_label=2)
+        .fit(X.drop(columns="ticket"), X["amount"] * 2)
+        .relevance_
+    )
     assert len(binned.classes) == 2
 
 
@@ -342,8 +355,8 @@ def test_sparse_tables(form):
 
     X = np.tile(EVERY_ROW, (4, 1))
     y = np.tile(XOR, 4)
-    dense = AnalogicalSelector(k=2).fit(X, y)
-    found = AnalogicalSelector(k=2).fit(getattr(sparse, form)(X), y)
+    dense = AnalogicalSelector(strategy="ranking", k=2).fit(X, y)
+    found = AnalogicalSelector(strategy="ranking", k=2).fit(getattr(sparse, form)(X), y)
     assert found.get_support().tolist() == dense.get_support().tolist()
     assert found.relevance_.pairs.tolist() == dense.relevance_.pairs.tolist()
     assert found.transform(sparse.csr_matrix(X)).shape == (64, 2)
@@ -379,8 +392,10 @@ def test_weights_and_groups_are_routed_through_a_pipeline():
 def test_a_label_in_another_order_is_aligned():
     X, y = numbers_and_gaps()
     label = pd.Series(y, index=X.index, name="label")
-    turned = AnalogicalSelector(k=2).fit(X, label[::-1]).relevance_
-    assert turned.changed.tolist() == AnalogicalSelector(k=2).fit(X, label).relevance_.changed.tolist()
+    turned = AnalogicalSelector(strategy="ranking", k=2).fit(X, label[::-1]).relevance_
+    assert (
+        turned.changed.tolist() == AnalogicalSelector(strategy="ranking", k=2).fit(X, label).relevance_.changed.tolist()
+    )
     assert "aligned" in {note.kind for note in turned.notes}
 
 

@@ -3,13 +3,13 @@
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analogical._relevance import relevance_of
+from analogical._selection import select_of
 from analogical.encoding.table import EncodedTable
 from analogical.engines.memory import MemoryEngine
 from analogical.rivals import METHODS, greedy_order
@@ -33,6 +33,8 @@ class Chooser:
     choose: Callable[[EncodedTable, int, int], Order]
     is_ours: bool = False
     """Ours may change, so its choices are made anew in every run; those of the rivals are kept in the cache."""
+    depends_on_k: bool = False
+    """Whether the best 2 may be others than the first 2 of the best 8."""
 
 
 def best_first(scores: NDArray[np.float64], k: int) -> Order:
@@ -47,9 +49,8 @@ def _ranking(table: EncodedTable, k: int, seed: int) -> Order:  # noqa: ARG001
 
 
 def _together(table: EncodedTable, k: int, seed: int) -> Order:  # noqa: ARG001
-    from analogical.scoring.together import choose_together
-
-    return tuple(int(i) for i in choose_together(table.coded, k))
+    chosen = select_of(table, MemoryEngine(), k).features
+    return tuple(table.names.index(name) for name in chosen)
 
 
 def _by_scores(name: str) -> Callable[[EncodedTable, int, int], Order]:
@@ -76,7 +77,7 @@ def _relief(name: str) -> Callable[[EncodedTable, int, int], Order]:
 
 
 CHOOSERS: dict[str, Chooser] = {
-    "together": Chooser("ours: the k best together", _together, is_ours=True),
+    "together": Chooser("ours: `select(X, y, k)`", _together, is_ours=True, depends_on_k=True),
     "ranking": Chooser("ours: the order of `relevance(X, y)`", _ranking, is_ours=True),
     "CMIM": Chooser("conditional mutual information maximisation, greedy", _greedy("cmim")),
     "JMI": Chooser("joint mutual information, greedy", _greedy("jmi")),
@@ -90,6 +91,3 @@ CHOOSERS: dict[str, Chooser] = {
     "chi2": Chooser("Pearson's chi-square of the feature's values and the label", _by_scores("chi2")),
 }
 """The methods by the name they are shown with; ours first."""
-
-if find_spec("analogical.scoring.together") is None:
-    del CHOOSERS["together"]

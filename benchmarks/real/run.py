@@ -71,15 +71,21 @@ class Cache:
         return self.known[text]
 
 
-def choices(name: str, split: Split, seed: int, methods: Sequence[str], cache: Cache) -> dict[str, Sequence[int]]:
-    """The best features of every method, first chosen first, as many as the largest k."""
-    k = min(max(KS), split.codes.shape[1])
-    found = {}
+def choices(
+    name: str, split: Split, seed: int, methods: Sequence[str], cache: Cache
+) -> Iterator[tuple[str, int, list[int]]]:
+    """Method, k, and the k features that it chooses, in column order."""
+    n_features = split.codes.shape[1]
     for method in methods:
-        choose = partial(CHOOSERS[method].choose, split.train, k, seed)
+        chooser = CHOOSERS[method]
         key = ["choice", name, seed, split.digest, method]
-        found[method] = choose() if CHOOSERS[method].is_ours else cache.get(key, choose)
-    return found
+        if chooser.depends_on_k:
+            for k in KS:
+                yield method, k, sorted(chooser.choose(split.train, min(k, n_features), seed))
+            continue
+        choose = partial(chooser.choose, split.train, min(max(KS), n_features), seed)
+        order = choose() if chooser.is_ours else cache.get(key, choose)
+        yield from ((method, k, sorted(order[:k])) for k in KS)
 
 
 def accuracy(
@@ -101,13 +107,11 @@ def measure_table(name: str, table: EncodedTable, n_seeds: int, methods: Sequenc
     for seed in range(n_seeds):
         split = draw_split(table, seed)
         indicators = one_hot(split.codes)
-        for method, order in choices(name, split, seed, methods, cache).items():
-            for k in KS:
-                features = sorted(order[:k])  # methods often choose the same ones
-                for model in MODELS:
-                    key = ["accuracy", name, seed, split.digest, model, features]
-                    value = cache.get(key, partial(accuracy, model, features, split, indicators))
-                    found[method][model][str(k)].append(value)
+        for method, k, features in choices(name, split, seed, methods, cache):
+            for model in MODELS:
+                key = ["accuracy", name, seed, split.digest, model, features]  # methods often choose the same ones
+                value = cache.get(key, partial(accuracy, model, features, split, indicators))
+                found[method][model][str(k)].append(value)
     return found
 
 

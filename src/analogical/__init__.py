@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from analogical._evidence import Evidence, EvidencePair, Transition, Transitions, evidence, transitions
     from analogical._redundancy import Dependency, Dropped, Redundancies, redundancies
     from analogical._relevance import NoiseFloor, Relevance, Settings, ari_score, relevance
+    from analogical._selection import Carried, Selection, select
     from analogical._selector import AnalogicalSelector, SelectionWarning
     from analogical.datasets import BuiltInTable, load_table, table_names
 
@@ -19,6 +20,7 @@ __all__ = [
     "AnalogicalSelector",
     "Audit",
     "BuiltInTable",
+    "Carried",
     "Comparison",
     "Dependency",
     "Difference",
@@ -31,6 +33,7 @@ __all__ = [
     "Obstacle",
     "Redundancies",
     "Relevance",
+    "Selection",
     "SelectionWarning",
     "Settings",
     "Transition",
@@ -42,6 +45,7 @@ __all__ = [
     "load_table",
     "redundancies",
     "relevance",
+    "select",
     "table_names",
     "transitions",
 ]
@@ -53,6 +57,7 @@ _HOMES = {
     "_evidence": ("Evidence", "EvidencePair", "Transition", "Transitions", "evidence", "transitions"),
     "_redundancy": ("Dependency", "Dropped", "Redundancies", "redundancies"),
     "_relevance": ("NoiseFloor", "Relevance", "Settings", "ari_score", "relevance"),
+    "_selection": ("Carried", "Selection", "select"),
     "_selector": ("AnalogicalSelector", "SelectionWarning"),
     "datasets": ("BuiltInTable", "load_table", "table_names"),
 }

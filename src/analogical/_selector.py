@@ -1,4 +1,4 @@
-"""AnalogicalSelector: a scikit-learn shell around relevance, without maths of its own."""
+"""AnalogicalSelector: a scikit-learn shell around select and relevance, without maths of its own."""
 
 import warnings
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from analogical._checks import check_choice, check_number, check_whole, is_whole, seed_from
 from analogical._redundancy import Dropped, name_dropped
 from analogical._relevance import Duplicates, Relevance, relevance_of
+from analogical._selection import Selection, select_of
 from analogical._types import Bools, Floats, Positions
 from analogical.encoding.binning import Bins
 from analogical.encoding.choosing import unknown_column
@@ -28,6 +29,7 @@ from analogical.scoring.significance import adjust_for_features
 __all__ = ["AnalogicalSelector", "SelectionWarning"]
 
 Redundancy = Literal["resolve", "keep"]
+Strategy = Literal["auto", "together", "ranking"]
 
 
 class SelectionWarning(UserWarning):
@@ -35,14 +37,20 @@ class SelectionWarning(UserWarning):
 
 
 class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
-    """Keep the features that change the label with all else equal.
+    """Keep the features that predict the label best together, or those that change it with all else equal.
 
     Parameters
     ----------
     k : int or "all", optional
-        Keep the k best features. Fewer only if the table has fewer, or ``threshold`` leaves fewer.
+        Keep k features. Fewer only if the table has fewer, or ``threshold`` leaves fewer.
+    strategy : {"auto", "together", "ranking"}
+        ``"together"`` chooses features one after the other, each for what it adds to the prediction by those before it,
+        as :func:`analogical.select` does; without ``k`` it stops by itself, and keeps nothing where labels look
+        shuffled. ``"ranking"`` keeps the best features of :func:`analogical.relevance`. ``"auto"`` is ``"together"``
+        with a number as ``k`` and neither ``threshold``, ``alpha`` nor groups, otherwise ``"ranking"``.
     threshold : float, optional
-        Keep features with at least this score (0 to 1); features without evidence have none.
+        Keep features with at least this score (0 to 1); features without evidence have none. Ranking only, as are
+        ``alpha`` and ``redundancy``.
     alpha : float, optional
         Keep features whose p-values pass Benjamini and Hochberg's control of false discoveries at this level, so that
         among the features kept at most this share is expected to do nothing.
@@ -59,22 +67,26 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     missing, bins, max_values, ids, bin_label, noise_free, attribution, duplicates, random_state, n_jobs
         As in :func:`analogical.relevance`.
 
-    With none of ``k``, ``threshold`` and ``alpha``, the features that are told from noise are kept: those with status
-    ``"effect"``. With several criteria, a feature must pass all. If no feature passes ``alpha`` or the default rule,
-    ``fit`` warns and keeps the features that changed some label where noise is unknown, otherwise the best one, so that
-    a pipeline or a grid search can go on.
+    By default, with none of ``k``, ``threshold`` and ``alpha``, the features that are told from noise are kept: those
+    with status ``"effect"``. With several criteria, a feature must pass all. If no feature passes ``alpha`` or the
+    default rule, ``fit`` warns and keeps the features that changed some label where noise is unknown, otherwise the
+    best one, so that a pipeline or a grid search can go on.
 
     Attributes
     ----------
+    selection_ : Selection
+        With strategy ``"together"``: the features in the order chosen, what each added and why, and which were left
+        out because a chosen one carries the same information.
     relevance_ : Relevance
-        What was counted on the features that were not dropped; its ``ranking()`` is the order in which
-        features are chosen.
+        With strategy ``"ranking"``: what was counted on the features that were not dropped; its ``ranking()`` is the
+        order in which features are chosen.
     scores_ : ndarray of shape (n_features,)
-        Score of each feature, NaN without evidence and for dropped features.
+        With ``"ranking"``, the score of each feature, NaN without evidence and for dropped features; with
+        ``"together"`` the nats that each chosen feature added, NaN for the others.
     pvalues_ : ndarray of shape (n_features,)
-        P-value of each feature, not adjusted; NaN where nothing tells it from noise.
+        With ``"ranking"``: p-value of each feature, not adjusted; NaN where nothing tells it from noise.
     dropped_ : tuple of Dropped
-        Features left out as constant or redundant, why, and in favour of which ones.
+        Features left out as ids and, with ``"ranking"``, as constant or redundant, why, and in favour of which ones.
     n_features_in_ : int
         Number of features seen in ``fit``.
     feature_names_in_ : ndarray of str
@@ -82,8 +94,9 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
-    A constant feature, or one without evidence, is never chosen before one with evidence; ties go to
-    the feature with more pairs, then to the earlier column.
+    In a ranking, a constant feature, or one without evidence, is never chosen before one with evidence; ties go to the
+    feature with more pairs, then to the earlier column. Together, ties go to the features of ``priority``, then to the
+    earlier column.
 
     Examples
     --------
@@ -91,10 +104,13 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     >>> from analogical import AnalogicalSelector
     >>> X = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
     >>> selector = AnalogicalSelector(k=2).fit(X, X[:, 0] ^ X[:, 2])
+    >>> selector.get_feature_names_out().tolist(), selector.selection_.why
+    (['x0', 'x2'], ('index', 'index'))
+    >>> selector = AnalogicalSelector(k=2, strategy="ranking").fit(X, X[:, 0] ^ X[:, 2])
     >>> selector.get_feature_names_out().tolist(), selector.scores_.tolist()
     (['x0', 'x2'], [1.0, 0.0, 1.0])
 
-    A copy of a column takes all pairs away from both; one of them is left out:
+    In a ranking, a copy of a column takes all pairs away from both; one of them is left out:
 
     >>> X = np.tile(np.column_stack([X, X[:, 0]]), (2, 1))
     >>> selector = AnalogicalSelector().fit(X, X[:, 0] ^ X[:, 2])
@@ -106,6 +122,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self,
         k: int | str | None = None,
         *,
+        strategy: Strategy = "auto",
         threshold: float | None = None,
         alpha: float | None = None,
         radius: Radius = "auto",
@@ -125,6 +142,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         n_jobs: int | None = None,
     ) -> None:
         self.k = k
+        self.strategy = strategy
         self.threshold = threshold
         self.alpha = alpha
         self.radius = radius
@@ -178,14 +196,67 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             feature_names=None if is_frame(X) else names,
         )
         _refuse_role_in_features(table)
+        for name in ("selection_", "relevance_", "pvalues_"):  # of an earlier fit with another strategy
+            self.__dict__.pop(name, None)
         engine = MemoryEngine(self.n_jobs)
+        ids = tuple(Dropped(name, "id", (), 0) for n in table.notes if n.kind == "set-aside" for name in n.columns)
+        if self._chooses_together(groups):
+            self._fit_together(table, engine, ids, first)
+        else:
+            self._fit_ranking(table, engine, ids, first)
+        return self
+
+    def _chooses_together(self, groups: Any) -> bool:
+        """Whether features are chosen for what they add to each other."""
+        if self.strategy != "auto":
+            refused = {"threshold": self.threshold, "alpha": self.alpha, "groups": groups}
+            given = next((name for name, value in refused.items() if value is not None), None)
+            if self.strategy == "together" and given is not None:
+                raise InputError(
+                    f'strategy="together" does not use {given}; leave {given} out, or set strategy="ranking".'
+                )
+            return self.strategy == "together"
+        return is_whole(self.k) and self.threshold is None and self.alpha is None and groups is None
+
+    def _fit_together(
+        self, table: EncodedTable, engine: MemoryEngine, ids: tuple[Dropped, ...], first: list[int]
+    ) -> None:
+        """Choose features for what each adds to those before it."""
+        order = self._wanted_first(table, first)
+        self.dropped_: tuple[Dropped, ...] = ids
+        self._remaining: Positions = np.array([table.columns[i].position for i in order], dtype=np.intp)
+        self.selection_: Selection = select_of(
+            table.select(order),
+            engine,
+            None if self.k is None else len(order) if self.k == "all" else int(self.k),
+            radius=min(self.radius, len(order)) if is_whole(self.radius) else self.radius,
+            attribution=self.attribution,
+            duplicates=self.duplicates,
+            noise_free=self.noise_free,
+            seed=seed_from(self.random_state),
+            n_jobs=self.n_jobs,
+        )
+        names = self.selection_.names
+        self._chosen: Positions = np.array([names.index(f) for f in self.selection_.features], dtype=np.intp)
+        gains = np.full(len(names), np.nan)
+        gains[self._chosen] = self.selection_.gain
+        self.scores_: Floats = self._at_all_features(gains)
+        if not len(self._chosen):
+            warnings.warn(
+                f"No feature adds {self.selection_.need:.1f} nats to the prediction, alone or in a pair, and the index"
+                ' tells none from noise, so none is kept. Set k, or strategy="ranking", to keep some.',
+                SelectionWarning,
+                stacklevel=3,
+            )
+
+    def _fit_ranking(
+        self, table: EncodedTable, engine: MemoryEngine, ids: tuple[Dropped, ...], first: list[int]
+    ) -> None:
+        """Score every feature by itself, all else equal."""
         resolution = self._resolve(table, engine, first)
         remaining = resolution.remaining
-        self.dropped_: tuple[Dropped, ...] = (
-            *(Dropped(name, "id", (), 0) for note in table.notes if note.kind == "set-aside" for name in note.columns),
-            *name_dropped(resolution.left_out, table.names),
-        )
-        self._remaining: Positions = np.array([table.columns[i].position for i in remaining], dtype=np.intp)
+        self.dropped_ = (*ids, *name_dropped(resolution.left_out, table.names))
+        self._remaining = np.array([table.columns[i].position for i in remaining], dtype=np.intp)
         self.relevance_: Relevance = relevance_of(
             table.select(remaining) if resolution.left_out else table,
             engine,
@@ -196,12 +267,11 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             seed=seed_from(self.random_state),
             redundancies=False,
         )
-        self.scores_: Floats = self._at_all_features(self.relevance_.score)
+        self.scores_ = self._at_all_features(self.relevance_.score)
         self.pvalues_: Floats = self._at_all_features(self.relevance_.known_p_values())
-        _, warning = self._choose()
+        self._chosen, warning = self._choose()
         if warning:
-            warnings.warn(warning, SelectionWarning, stacklevel=2)
-        return self
+            warnings.warn(warning, SelectionWarning, stacklevel=3)
 
     def _check_parameters(self) -> None:
         """Refuse parameters that cannot be meant."""
@@ -212,6 +282,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if self.alpha is not None:
             check_number("alpha", self.alpha, expected="a number between 0 and 1, such as 0.05, or None")
         check_choice("redundancy", self.redundancy, ("resolve", "keep"))
+        check_choice("strategy", self.strategy, ("auto", "together", "ranking"))
 
     def _names(self) -> list[str]:
         """Names of the columns, as ``get_feature_names_out`` gives them."""
@@ -224,11 +295,15 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         everything = Resolution(remaining=tuple(range(len(table.names))))
         if self.redundancy == "keep":
             return everything
+        resolution = resolve(engine, table.coded, self._wanted_first(table, first))
+        return resolution if any(item.reason != "constant" for item in resolution.left_out) else everything
+
+    @staticmethod
+    def _wanted_first(table: EncodedTable, first: list[int]) -> list[int]:
+        """Places of all features, the wanted ones first."""
         wanted = [place for i in first if (place := table.place_of(i)) is not None]
         taken = set(wanted)
-        order = [*wanted, *(i for i in range(len(table.names)) if i not in taken)]
-        resolution = resolve(engine, table.coded, order)
-        return resolution if any(item.reason != "constant" for item in resolution.left_out) else everything
+        return [*wanted, *(i for i in range(len(table.names)) if i not in taken)]
 
     def _at_all_features(self, of_remaining: Floats) -> Floats:
         """Numbers of the features used, at their places among all features; NaN for the dropped ones."""
@@ -239,7 +314,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _get_support_mask(self) -> Bools:
         check_is_fitted(self)
         mask = np.zeros(len(self.scores_), dtype=np.bool_)
-        mask[self._remaining[self._choose()[0]]] = True
+        mask[self._remaining[self._chosen]] = True
         return mask
 
     def _choose(self) -> tuple[Positions, str]:

@@ -11,6 +11,7 @@ from analogical.cli.generate import generate, tables
 from analogical.cli.redundancies import redundancies
 from analogical.cli.reproduce import reproduce
 from analogical.cli.score import score
+from analogical.cli.select import select
 from analogical.cli.streams import guarded_streams, say
 from analogical.errors import AnalogicalError
 
@@ -50,7 +51,7 @@ def _about(
     """
 
 
-for command in (score, evidence, audit, redundancies, compare, reproduce, generate, tables):
+for command in (score, select, evidence, audit, redundancies, compare, reproduce, generate, tables):
     app.command()(command)
 
 

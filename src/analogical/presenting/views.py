@@ -77,6 +77,7 @@ _MAKERS = {
     "Evidence": ("evidence", "view_evidence"),
     "Redundancies": ("redundancies", "view_redundancies"),
     "Relevance": ("relevance", "view_relevance"),
+    "Selection": ("selection", "view_selection"),
     "Transitions": ("evidence", "view_transitions"),
 }
 """For each kind of result, the file of this folder and the function in it that makes its view."""

@@ -1,0 +1,45 @@
+"""``analogical select``: the features that predict the label best together."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from analogical.cli.options import Csv, Json, reads_table, refuse_two_formats
+from analogical.cli.reading import Source
+from analogical.cli.writing import CsvSafe, write_result
+
+__all__ = ["select"]
+
+
+@reads_table(without=("groups",))
+def select(
+    source: Source,
+    k: Annotated[
+        int | None,
+        typer.Option(
+            "--k",
+            "-k",
+            metavar="K",
+            help="How many features to choose; as many as earn their keep if not given.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Json = False,
+    as_csv: Csv = False,
+    csv_safe: CsvSafe = False,
+) -> None:
+    """Choose the features that predict the label best together.
+
+    A ranking may put features on top that say the same. Here one feature after the other is chosen: the one that
+    improves the prediction of every row by the other rows most, given those chosen before. Features that act only
+    together are found too. The output says what each one added, where it would have stopped, and what was left out
+    because a chosen feature carries the same information.
+
+    Example: analogical select survey.csv --label churned --k 5
+    """
+    refuse_two_formats(as_json, as_csv or csv_safe)
+    from analogical import _selection as library
+
+    found = library.select(*source.data, k, **source.options, progress=sys.stderr.isatty())
+    write_result(found, source, as_json=as_json, as_csv=as_csv, csv_safe=csv_safe)
