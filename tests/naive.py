@@ -516,7 +516,7 @@ def naive_together(rows, labels, k, order):
                 steps = [(g, gain, "interaction" if g in trial else why) for g, gain, why in steps]
                 trial = []
         elif min(k, n) - len(steps) >= 2 and pair is not None and pairs[pair] >= need_of_pair:
-            first = max(value for (g, _), value in ways.items() if g == pair[0])
+            first = ways[pair[0], "joint"]
             steps += [(pair[0], first, "interaction"), (pair[1], pairs[pair] - first, "interaction")]
             joint = [*joint, *pair]
         else:

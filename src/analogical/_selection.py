@@ -198,8 +198,8 @@ def select(
     Selection of 3 of 6 features for 'class' (2 classes), 432 rows
        feature       adds (nats)  explained  why
     1  jacket_color         89.7     29.9 %  adds most
-    2  head_shape           -1.4     27.9 %  an interaction with body_shape
-    3  body_shape            177     88.3 %  an interaction with head_shape
+    2  head_shape           -6.0     27.9 %  an interaction with body_shape
+    3  body_shape            182     88.3 %  an interaction with head_shape
     Nothing further adds 4.6 nats: holding would add 0.0.
     <BLANKLINE>
     A feature adds what the log-likelihood of the labels rises by, every row

@@ -284,17 +284,17 @@ class _Search:
         cells += [self.rows.codes[entries.first_row[parts.parent], f].astype(np.intp) for f in self.chosen]
         return any(_determines(cell, parts.value) for cell in cells)
 
-    def _best_pair(self) -> tuple[int, int, float] | None:
-        """Two of the best features of the index that together add enough, and what they add."""
+    def _best_pair(self) -> tuple[int, int] | None:
+        """Two of the best features of the index that together add enough."""
         skip = {*self.chosen, *self.determined}
         pool = [f for f in self.index.order.tolist() if f not in skip and self.varies[f]][:POOL]
-        best: tuple[int, int, float] | None = None
+        best, most = None, self.need_of_pair - TIE * abs(self.state.value)
         for place, first in enumerate(pool):
             for second in pool[place + 1 :]:
                 if self.rows.n_values[first] * self.rows.n_values[second] <= len(self.rows.codes):
                     gain = self._gain_of_pair(first, second)
-                    if gain >= self.need_of_pair and (best is None or gain > best[2] + TIE * abs(self.state.value)):
-                        best = first, second, gain
+                    if gain > most + TIE * abs(self.state.value):
+                        best, most = (first, second), gain
         return best
 
     def _gain_of_pair(self, first: int, second: int) -> float:
@@ -355,16 +355,15 @@ class _Search:
         ]
         self.on_trial = []
 
-    def _take_pair(self, first: int, second: int, gain: float) -> None:
-        alone = self._gain(first)
-        for feature, added, partner in ((first, alone, second), (second, gain - alone, first)):
+    def _take_pair(self, first: int, second: int) -> None:
+        for feature, partner in ((first, second), (second, first)):
             before, n_values = self.state, int(self.rows.n_values[feature])
             entries, parts, votes = self._refine(feature)
             joint = votes.joined(before.joint, parts.value, n_values)
             trial = None if before.trial is None else votes.joined(before.trial, parts.value, n_values)
             value = votes.value(joint, before.own)
             self.state = _State(entries, joint, before.own[parts.parent], value, trial)
-            self.steps.append(Step(feature, added, value, "interaction", (partner,)))
+            self.steps.append(Step(feature, value - before.value, value, "interaction", (partner,)))
 
     def _take_on_trial(self, feature: int) -> None:
         gain = self._gain(feature)
