@@ -5,7 +5,7 @@ import html as html_library
 import polars as pl
 import pytest
 
-from analogical import AnalogicalSelector, audit, compare, evidence, redundancies, relevance, transitions
+from analogical import AnalogicalSelector, audit, compare, evidence, redundancies, relevance, select, transitions
 
 MARKUP = ("[unknown]x", "[red]x", "[/]x", "[link=http://e.org]y[/link]", "<b>&'\"</b>", "<script>alert(1)</script>")
 CONTROLS = ("\x1b[31mred", "\x1b]0;title\x07", "\x9b31mred", "a\u202eb", "a\u2066b", "line\nline", "a\rb", "\x08\x7f")
@@ -32,6 +32,7 @@ def results_of(word):
         "audit": audit(frame, label, "b"),
         "redundancies": redundancies(frame.drop(label)),
         "comparison": compare(frame, label, methods=["ari", "chi2"]),
+        "selection": select(frame, label, 3),
     }
 
 
@@ -60,7 +61,9 @@ def test_a_line_break_in_a_value_does_not_break_the_table():
 
 def test_dropped_features_are_harmless():
     frame = odd_frame("\x1b[31m")
-    selector = AnalogicalSelector(k=1).fit(frame.drop("\x1b[31mlabel"), frame["\x1b[31mlabel"].to_list())
+    selector = AnalogicalSelector(k=1, strategy="ranking").fit(
+        frame.drop("\x1b[31mlabel"), frame["\x1b[31mlabel"].to_list()
+    )
     assert selector.dropped_
     assert_harmless(" ".join(map(str, selector.dropped_)))
 
@@ -77,6 +80,7 @@ def test_every_command_is_harmless(run, tmp_path, word):
         ["evidence", path, "--feature", name, "--ignore", header[2]],
         ["audit", path, "--feature", "b"],
         ["redundancies", path],
+        ["select", path, "--k", "3"],
         ["compare", path, "--methods", "ari,chi2"],
     ]
     for command in commands:
@@ -87,7 +91,7 @@ def test_every_command_is_harmless(run, tmp_path, word):
             assert word[:5] in out
 
 
-@pytest.mark.parametrize("command", ["score", "evidence", "audit", "redundancies", "compare"])
+@pytest.mark.parametrize("command", ["score", "select", "evidence", "audit", "redundancies", "compare"])
 def test_errors_are_harmless(run, tmp_path, command):
     path = tmp_path / "odd.csv"
     odd_frame("\x1b[31m").write_csv(path)

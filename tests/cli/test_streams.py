@@ -41,6 +41,7 @@ def run_in(run, monkeypatch):
         ["evidence", "--feature", "größe"],
         ["audit", "--feature", "größe"],
         ["redundancies"],
+        ["select", "--k", "3"],
         ["compare", "--methods", "ari,chi2"],
         ["score", "--csv"],
     ],

@@ -14,6 +14,8 @@ COMMANDS = (
     "audit titanic --feature class",
     "evidence berkeley --feature gender",
     "redundancies monks-1",
+    "select monks-1 --k 4",
+    "select titanic",
     "tables",
 )
 
@@ -75,7 +77,12 @@ def test_a_tiny_terminal_still_shows_whole_numbers(run, monkeypatch):
 
 def test_long_names_do_not_push_out_the_numbers(run):
     table = run("generate", "g1", "--features", 3)[1].replace("x1", "x" * 1000)
-    for command in (["score", "-"], ["evidence", "-", "--feature", "x2"], ["compare", "-", "--methods", "ari,chi2"]):
+    for command in (
+        ["score", "-"],
+        ["evidence", "-", "--feature", "x2"],
+        ["compare", "-", "--methods", "ari,chi2"],
+        ["select", "-", "--k", "3"],
+    ):
         code, out, _ = run(*command, stdin=table.encode())
         assert code == 0
         assert max(map(len, out.splitlines())) <= 80
