@@ -481,7 +481,7 @@ def naive_log_likelihood(rows, labels, joint, own=()):
     return sum(log(vote[label] / sum(vote.values())) for vote, label in zip(predicted, labels, strict=True))
 
 
-def naive_together(rows, labels, k, order):
+def naive_together(rows, labels, k, order, n_pool=8):
     """The k best together as (feature, gain, why), by trying everything again at every step.
 
     No column may be constant or determined by another one: what then happens is tested by itself.
@@ -489,6 +489,7 @@ def naive_together(rows, labels, k, order):
     n = len(rows[0])
     need, need_of_pair = 2 * log(max(10, n)), 2 * log(max(45, n * (n - 1) // 2))
     joint, own, trial, steps = [], [], [], []
+    with_trial = []  # the joint features and those on trial, in the order chosen
     while len(steps) < min(k, n):
         chosen = [step[0] for step in steps]
         left = [f for f in range(n) if f not in chosen]
@@ -499,9 +500,9 @@ def naive_together(rows, labels, k, order):
             if steps:
                 ways[f, "own"] = naive_log_likelihood(rows, labels, joint, [*own, f]) - now
             if trial:
-                ways[f, "trial"] = naive_log_likelihood(rows, labels, [*joint, *trial, f], own) - now
+                ways[f, "trial"] = naive_log_likelihood(rows, labels, [*with_trial, f], own) - now
         f, way = max(ways, key=lambda w: ways[w])
-        pool = [g for g in order if g not in chosen][:8]
+        pool = [g for g in order if g not in chosen][:n_pool]
         pairs = {
             (g, h): naive_log_likelihood(rows, labels, [*joint, g, h], own) - now for g, h in combinations(pool, 2)
         }
@@ -511,16 +512,16 @@ def naive_together(rows, labels, k, order):
             if way == "own":
                 own = [*own, f]
             else:
-                joint = [*joint, *(trial if way == "trial" else ()), f]
+                joint, with_trial = [*(with_trial if way == "trial" else joint), f], [*with_trial, f]
             if way == "trial":
                 steps = [(g, gain, "interaction" if g in trial else why) for g, gain, why in steps]
                 trial = []
         elif min(k, n) - len(steps) >= 2 and pair is not None and pairs[pair] >= need_of_pair:
             first = ways[pair[0], "joint"]
             steps += [(pair[0], first, "interaction"), (pair[1], pairs[pair] - first, "interaction")]
-            joint = [*joint, *pair]
+            joint, with_trial = [*joint, *pair], [*with_trial, *pair]
         else:
             f = pool[0]
             steps.append((f, max(value for (g, _), value in ways.items() if g == f), "index"))
-            trial = [*trial, f]
+            trial, with_trial = [*trial, f], [*with_trial, f]
     return steps

@@ -66,6 +66,20 @@ def test_all_ways_of_choosing_occur_among_the_random_tables():
     assert whys == {"gain", "interaction", "index"}
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_features_stay_on_trial_while_others_earn_their_keep(seed, monkeypatch):
+    """Pairs come into the pool late, and what was taken before them may still belong to a parity."""
+    monkeypatch.setattr("analogical.scoring.together.POOL", 2)
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 2, (120, 6))
+    parity, pair = codes[:, 0] ^ codes[:, 3] ^ codes[:, 4], codes[:, 1] ^ codes[:, 2]
+    labels = np.where(rng.random(120) < 0.5, parity, pair) if seed % 2 else 2 * pair + parity
+    found = choose_together(coded(codes, labels), 6, by_columns(6))
+    expected = naive_together(codes.tolist(), labels.tolist(), 6, range(6), n_pool=2)
+    assert [(f, why) for f, _, why in steps(found)] == [(f, why) for f, _, why in expected]
+    np.testing.assert_allclose([step.gain for step in found.steps], [gain for _, gain, _ in expected], atol=1e-8)
+
+
 def uniform(n_rows, n_features, n_values=2, seed=0):
     return np.random.default_rng(seed).integers(0, n_values, (n_rows, n_features))
 
@@ -152,6 +166,32 @@ def test_a_copy_adds_nothing_and_is_carried_by_its_original():
     assert found.alone[5] == pytest.approx(found.alone[1])
 
 
+def test_a_copy_earns_nothing_by_making_votes_more_certain():
+    """Every value has five rows, so their vote is far from certain, and the same vote again would sharpen it."""
+    town = np.repeat(np.arange(40), 5)
+    codes = np.column_stack([town, 39 - town, uniform(200, 1)[:, 0]])
+    found = choose_together(coded(codes, town % 2), None, by_columns(3))
+    assert [step.feature for step in found.steps] == [0]
+    assert found.further[1] == 0.0
+    assert found.carried_by[1] == (0,)
+
+
+def test_what_is_carried_is_not_kept_because_the_index_tells_it_from_noise():
+    rng = np.random.default_rng(12)
+    codes = uniform(600, 4, seed=12)
+    codes[:, 3] = np.where(rng.random(600) < 0.8, codes[:, 0], codes[:, 3])
+    labels = np.where(rng.random(600) < 0.8, codes[:, 0], rng.integers(0, 2, 600))
+    found = choose_together(coded(codes, labels), None, by_columns(4, told=(0, 3)))
+    assert [step.feature for step in found.steps] == [0]
+    assert found.carried_by[3] == (0,)
+
+
+def test_one_of_two_that_act_together_is_not_chosen_for_that():
+    codes = uniform(200, 4, seed=13)
+    found = choose_together(coded(codes, codes[:, 0] ^ codes[:, 1]), 1, by_columns(4))
+    assert [(step.feature, step.why) for step in found.steps] == [(0, "index")]
+
+
 def test_what_only_several_chosen_features_carry_names_them_all():
     rng = np.random.default_rng(6)
     codes = uniform(4000, 2, seed=6)
@@ -218,6 +258,16 @@ def test_ties_go_to_the_earlier_column():
     codes = np.column_stack([codes, 1 - codes[:, 2]])
     assert choose_together(coded(codes, labels), 1, never).steps[0].feature == 2
     assert choose_together(coded(codes[:, ::-1], labels), 1, never).steps[0].feature == 0
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rounding_does_not_settle_ties(seed):
+    """The same column with its values numbered otherwise adds the same, but for rounding."""
+    rng = np.random.default_rng(seed)
+    town = rng.integers(0, 30, 500)
+    labels = (town % 3 == 0) ^ (rng.random(500) < 0.2)
+    codes = np.column_stack([rng.permutation(30)[town], town])
+    assert choose_together(coded(codes, labels), 1, never).steps[0].feature == 0
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -396,8 +396,7 @@ class _Search:
             values = self.rows.codes[entries.first_row[parts.parent], step.feature].astype(np.intp)
             one = votes.joined(root, values, int(n_values[step.feature]))
             both = votes.joined(one, parts.value, int(n_values[feature]), is_of_parts=True)
-            is_copy = _determines(values, parts.value)
-            added.append(0.0 if is_copy else votes.value(both) - votes.value(one))
+            added.append(votes.value(both) - votes.value(one))
         best = int(np.argmin(added))
         return (self.steps[best].feature,) if added[best] < self.need else tuple(self.chosen)
 
