@@ -312,11 +312,10 @@ class _Search:
         What tells something alone but adds nothing to the chosen features says the same as they do.
         """
         left = [f for f in self.index.order.tolist() if f not in self.chosen]
+        new = (f for f in left if self.varies[f] and f not in self.determined and not self._is_determined(f))
         if must_take:
-            new = [f for f in left if self.varies[f] and f not in self.determined and not self._is_determined(f)]
-            return (new or left)[0] if left else None
-        told = (f for f in left if self.index.is_told[f] and f not in self.determined and self.alone[f] < self.need)
-        return next((f for f in told if not self._is_determined(f)), None)
+            return next(new, left[0] if left else None)
+        return next((f for f in new if self.index.is_told[f] and self.alone[f] < self.need), None)
 
     # ------------------------------------------------------------ choosing
 
