@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from analogical._audit import Audit, Difference, Obstacle, audit
     from analogical._comparison import Comparison, compare
     from analogical._evidence import Evidence, EvidencePair, Transition, Transitions, evidence, transitions
+    from analogical._interactions import Interactions, interactions
     from analogical._redundancy import Dependency, Dropped, Redundancies, redundancies
     from analogical._relevance import NoiseFloor, Relevance, Settings, ari_score, relevance
     from analogical._selector import AnalogicalSelector, SelectionWarning
@@ -26,6 +27,7 @@ __all__ = [
     "Evidence",
     "EvidencePair",
     "InputError",
+    "Interactions",
     "MissingDependencyError",
     "NoiseFloor",
     "Obstacle",
@@ -39,6 +41,7 @@ __all__ = [
     "audit",
     "compare",
     "evidence",
+    "interactions",
     "load_table",
     "redundancies",
     "relevance",
@@ -51,6 +54,7 @@ _HOMES = {
     "_audit": ("Audit", "Difference", "Obstacle", "audit"),
     "_comparison": ("Comparison", "compare"),
     "_evidence": ("Evidence", "EvidencePair", "Transition", "Transitions", "evidence", "transitions"),
+    "_interactions": ("Interactions", "interactions"),
     "_redundancy": ("Dependency", "Dropped", "Redundancies", "redundancies"),
     "_relevance": ("NoiseFloor", "Relevance", "Settings", "ari_score", "relevance"),
     "_selector": ("AnalogicalSelector", "SelectionWarning"),
