@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from analogical._redundancy import Dependency, Dropped, Redundancies, redundancies
     from analogical._relevance import NoiseFloor, Relevance, Settings, ari_score, relevance
     from analogical._selector import AnalogicalSelector, SelectionWarning
+    from analogical._squares import Square, Squares, squares
     from analogical.datasets import BuiltInTable, load_table, table_names
 
 __all__ = [
@@ -35,6 +36,8 @@ __all__ = [
     "Relevance",
     "SelectionWarning",
     "Settings",
+    "Square",
+    "Squares",
     "Transition",
     "Transitions",
     "ari_score",
@@ -45,6 +48,7 @@ __all__ = [
     "load_table",
     "redundancies",
     "relevance",
+    "squares",
     "table_names",
     "transitions",
 ]
@@ -58,6 +62,7 @@ _HOMES = {
     "_redundancy": ("Dependency", "Dropped", "Redundancies", "redundancies"),
     "_relevance": ("NoiseFloor", "Relevance", "Settings", "ari_score", "relevance"),
     "_selector": ("AnalogicalSelector", "SelectionWarning"),
+    "_squares": ("Square", "Squares", "squares"),
     "datasets": ("BuiltInTable", "load_table", "table_names"),
 }
 """Which file holds which public name; a file is imported when one of its names is asked for."""

@@ -25,7 +25,7 @@ from analogical.scoring.interactions import SquareSums, sum_pairs
 from analogical.scoring.pair_contexts import ContextReason, features_that_fit, told_from_noise, try_all_others
 from analogical.scoring.significance import adjust_for_features
 
-__all__ = ["Interactions", "PairReason", "PairStatus", "choose_contexts", "find_features", "interactions"]
+__all__ = ["Interactions", "PairReason", "PairSearch", "PairStatus", "choose_contexts", "find_features", "interactions"]
 
 MAX_PAIRS = 5_000
 """Pairs of features up to which all are looked at."""
@@ -58,8 +58,8 @@ class Interactions(Result):
         noise; labels that are fair coins break .625 of the squares.
     effect : ndarray of float
         Mean over the squares of the sum over labels of (p_a - p_b - p_c + p_d)^2 / 8, p being the share of a label in
-        the four cells: 1 for an exclusive or, 1/4 for an "and", 0 where shares are additive in the two features. Without
-        bias, so it may lie slightly below 0; NaN where no square has repeated rows in all four cells.
+        the four cells: 1 for an exclusive or, 1/4 for an "and", 0 where shares are additive in the two features.
+        Without bias, so it may lie slightly below 0; NaN where no square has repeated rows in all four cells.
     effect_low, effect_high : ndarray of float, or None
         Interval of ``effect``; None if not asked for.
     p_value, p_adjusted : ndarray of float, or None
@@ -285,7 +285,7 @@ def interactions(
     )
     seed = seed_from(random_state)
     show = progress_line("looking at pairs of features") if progress else None
-    search = _Search(table, level, seed, n_jobs, show)
+    search = PairSearch(table, level, seed, n_jobs, show)
     pool = search.varying if features is None else find_features(table, features, "features")
     pairs, n_possible, pairs_reason = search.choose_pairs(pool, top)
     chosen = choose_contexts(search, pairs, contexts)
@@ -295,7 +295,7 @@ def interactions(
 
 def _assemble(
     table: EncodedTable,
-    search: "_Search",
+    search: "PairSearch",
     pairs: Sequence[tuple[int, int]],
     sums: Sequence[SquareSums],
     chosen: "ChosenContexts",
@@ -381,7 +381,7 @@ class ChosenContexts:
     n_left_out: int = 0
 
 
-class _Search:
+class PairSearch:
     """The table in search of pairs; what the relaxed index says is computed once, when it is asked for."""
 
     def __init__(
@@ -445,7 +445,7 @@ class _Search:
         return self._ranked
 
 
-def choose_contexts(search: _Search, pairs: Sequence[tuple[int, int]], given: Any) -> ChosenContexts:
+def choose_contexts(search: PairSearch, pairs: Sequence[tuple[int, int]], given: Any) -> ChosenContexts:
     """The features that form contexts, from what was asked for."""
     table, rows, varying = search.table, search.rows, search.varying
     if is_whole(given):

@@ -71,8 +71,9 @@ def pair_tables(rows: CodedRows, groups: Positions, n_groups: int, i: int, j: in
 
 
 def _counted(keys: NDArray[np.intp], weights: Ints | None, shape: tuple[int, ...]) -> Ints:
-    counts = np.bincount(keys, weights, minlength=int(np.prod(shape)))
-    return counts.astype(np.int64).reshape(shape)  # sums of weights are below 2**53
+    counts: Ints = np.bincount(keys, weights, minlength=int(np.prod(shape))).astype(np.int64)  # below 2**53
+    tables: Ints = counts.reshape(shape)
+    return tables
 
 
 def _is_varied(groups: Positions, n_groups: int, values: Codes, n_values: int) -> NDArray[np.bool_]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from analogical._types import Bools, Floats
 
-__all__ = ["covariances_of", "interaction_projection", "tail_probability", "additive_cumulants"]
+__all__ = ["additive_cumulants", "covariances_of", "interaction_projection", "tail_probability"]
 
 MAX_LABELS = 8
 """Labels up to which the third cumulant of single rows, which has as many entries cubed, is taken into account."""
@@ -125,8 +125,9 @@ def additive_cumulants(n: Floats, p: Floats, projection: Floats) -> Floats:
 def _possible_shares(fit: Floats, n_rows: Floats) -> Floats:
     """Shares of labels away from 0 and 1 by half a row of the context, adding up to 1."""
     least = (0.5 / (n_rows + 1))[:, None, None]
-    shares: Floats = np.clip(fit, least, 1 - least)
-    return shares / shares.sum(axis=2, keepdims=True)
+    clipped = np.clip(fit, least, 1 - least)
+    shares: Floats = clipped / clipped.sum(axis=2, keepdims=True)
+    return shares
 
 
 def _three_to_two(covariances: Floats, n: Floats, n_labels: int) -> Floats:

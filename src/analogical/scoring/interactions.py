@@ -26,10 +26,10 @@ from analogical.counting.squares import context_numbers, count_squares, pair_tab
 from analogical.counting.threads import Task, run_tasks
 from analogical.scoring.effect import skewed_interval
 from analogical.scoring.interaction_tests import (
+    additive_cumulants,
     covariances_of,
     interaction_projection,
     tail_probability,
-    additive_cumulants,
 )
 from analogical.scoring.intervals import MANY, wilson
 

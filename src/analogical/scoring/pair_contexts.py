@@ -25,9 +25,7 @@ from analogical.scoring.significance import adjust_for_features
 
 __all__ = ["ContextReason", "features_that_fit", "label_tests", "told_from_noise", "try_all_others"]
 
-ContextReason = Literal[
-    "asked", "no-others", "enough-repeats", "no-noise", "told-from-noise", "none-told", "none-fit"
-]
+ContextReason = Literal["asked", "no-others", "enough-repeats", "no-noise", "told-from-noise", "none-told", "none-fit"]
 ROWS_PER_CELL = 5
 """Rows that a cell of context, two values and any label must hold on average."""
 PAIRS_TRIED = 15
