@@ -21,7 +21,7 @@ from analogical.encoding.table import EncodedTable, encode_table
 from analogical.encoding.treatment import Ids, Missing, Treatment
 from analogical.engines.memory import MemoryEngine
 from analogical.errors import InputError
-from analogical.scoring.interactions import SquareSums, sum_pairs
+from analogical.scoring.interactions import SquareSums, rank_pairs, sum_pairs
 from analogical.scoring.pair_contexts import ContextReason, features_that_fit, told_from_noise, try_all_others
 from analogical.scoring.significance import adjust_for_features
 
@@ -134,10 +134,22 @@ class Interactions(Result):
 
     def order(self) -> Positions:
         """Positions of the pairs, strongest first; the order of :meth:`ranking`."""
-        return _order(self.effect, self.index, self.p_value, self.squares)
+        known = np.full(len(self), np.nan)
+        return rank_pairs(
+            self.effect,
+            self.index,
+            known if self.p_value is None else self.p_value,
+            np.array([status == "effect" for status in self.status], np.bool_),
+            np.array([float(n) for n in self.squares]),
+        )
 
     def ranking(self) -> list[tuple[str, str]]:
         """Pairs of features, strongest first.
+
+        The order is total. First come pairs that are told from noise (status ``"effect"``), by effect; then pairs with
+        a p-value, by it; then those without, by effect where it is known and by index otherwise. Ties are broken by the
+        number of squares, then by column order. An effect that is not told from noise is no guide: it is larger by
+        chance where cells are small.
 
         Examples
         --------
@@ -199,13 +211,6 @@ _ABOUT = (
     "confidence",
     "notes",
 )
-
-
-def _order(effect: Floats, index: Floats, p_value: Floats | None, squares: Sequence[int]) -> Positions:
-    """By effect where it is known, by index otherwise; then by squares, then by column order."""
-    by = np.where(np.isnan(effect), np.where(np.isnan(index), -np.inf, index - 2), effect)
-    sizes = np.array([float(n) for n in squares])
-    return np.lexsort((np.arange(len(by)), -sizes, -by))
 
 
 def interactions(
@@ -324,7 +329,7 @@ def _assemble(
             _status(found, math.nan if p_adjusted is None else float(p_adjusted[k]), level)
             for k, found in enumerate(sums)
         ),
-        contexts=tuple(names[f] for f in sorted(chosen.features)),
+        contexts=tuple(names[f] for f in chosen.features),
         contexts_reason=chosen.reason,
         n_left_out=chosen.n_left_out,
         n_ranked_rows=search.n_ranked_rows,
@@ -450,7 +455,8 @@ def choose_contexts(search: PairSearch, pairs: Sequence[tuple[int, int]], given:
     table, rows, varying = search.table, search.rows, search.varying
     if is_whole(given):
         n = check_whole("contexts", given, low=0, other=', "auto", "all" or a list of names')
-        return ChosenContexts(tuple([f for f in search.ranked()[0] if f in set(varying)][:n] if n else []), "asked")
+        best = [f for f in search.ranked()[0] if f in set(varying)][:n] if n else []
+        return ChosenContexts(tuple(sorted(best)), "asked")
     if not (isinstance(given, str) and given in ("auto", "all")):
         return ChosenContexts(tuple(find_features(table, given, "contexts")), "asked")
     if given == "all":
@@ -465,7 +471,7 @@ def choose_contexts(search: PairSearch, pairs: Sequence[tuple[int, int]], given:
         return ChosenContexts((), "none-told")
     fitting = features_that_fit(rows, candidates, pairs)
     n_left_out = len(candidates) - len(fitting)
-    return ChosenContexts(tuple(fitting), "told-from-noise" if fitting else "none-fit", n_left_out)
+    return ChosenContexts(tuple(sorted(fitting)), "told-from-noise" if fitting else "none-fit", n_left_out)
 
 
 def _some_rows(table: EncodedTable, limit: int, seed: int | None) -> EncodedTable:

@@ -236,7 +236,7 @@ def squares(
         n_broken=sums.broken,
         effect=sums.effect(),
         examples=_examples(table, i, j, equal, sums, limit),
-        contexts=tuple(table.names[f] for f in sorted(equal)),
+        contexts=tuple(table.names[f] for f in equal),
         contexts_reason=chosen.reason,
         n_left_out=chosen.n_left_out,
         n_ranked_rows=search.n_ranked_rows,
@@ -334,7 +334,7 @@ def _named(table: EncodedTable, i: int, j: int, equal: Sequence[int], four: Any,
     return Square(
         rows=tuple(table.positions(four)),  # type: ignore[arg-type]
         index=tuple(table.row_names(four)),  # type: ignore[arg-type]
-        context=tuple((table.names[f], table.cells(four[:1], f)[0]) for f in sorted(equal)),
+        context=tuple((table.names[f], table.cells(four[:1], f)[0]) for f in equal),
         first_values=(first[0], first[1]),
         second_values=(second[0], second[2]),
         labels=tuple(table.classes[label] for label in labels),

@@ -71,9 +71,8 @@ def pair_tables(rows: CodedRows, groups: Positions, n_groups: int, i: int, j: in
 
 
 def _counted(keys: NDArray[np.intp], weights: Ints | None, shape: tuple[int, ...]) -> Ints:
-    counts: Ints = np.bincount(keys, weights, minlength=int(np.prod(shape))).astype(np.int64)  # below 2**53
-    tables: Ints = counts.reshape(shape)
-    return tables
+    counts = np.bincount(keys, weights, minlength=int(np.prod(shape)))
+    return np.reshape(counts.astype(np.int64), shape)  # sums of weights are below 2**53
 
 
 def _is_varied(groups: Positions, n_groups: int, values: Codes, n_values: int) -> NDArray[np.bool_]:
@@ -88,7 +87,8 @@ def _is_varied(groups: Positions, n_groups: int, values: Codes, n_values: int) -
 
 def repeated_cells(tables: Ints) -> Ints:
     """The tables without the cells that hold a single row."""
-    return tables * (tables.sum(axis=3, keepdims=True) > 1)
+    told: Ints = tables * (tables.sum(axis=3, keepdims=True) > 1)
+    return told
 
 
 def count_squares(tables: Ints) -> tuple[NDArray[np.object_] | Ints, NDArray[np.object_] | Ints]:

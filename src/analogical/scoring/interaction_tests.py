@@ -15,9 +15,9 @@ import math
 
 import numpy as np
 
-from analogical._types import Bools, Floats
+from analogical._types import Floats
 
-__all__ = ["additive_cumulants", "covariances_of", "interaction_projection", "tail_probability"]
+__all__ = ["additive_cumulants", "covariances_of", "interaction_projection", "null_cumulants", "tail_probability"]
 
 MAX_LABELS = 8
 """Labels up to which the third cumulant of single rows, which has as many entries cubed, is taken into account."""
@@ -82,44 +82,67 @@ def interaction_projection(n: Floats) -> Floats:
 def additive_cumulants(n: Floats, p: Floats, projection: Floats) -> Floats:
     """The interaction sum of squares of different rows, and its variance and third cumulant if shares are additive.
 
+    Parameters
+    ----------
+    n : ndarray of shape (contexts, cells)
+        Rows, 0 or from 2.
+    p : ndarray of shape (contexts, cells, labels)
+        Observed shares of the labels.
+    projection : ndarray of shape (contexts, cells, cells)
+        As :func:`interaction_projection` makes it.
+
+    Returns
+    -------
+    ndarray of shape (contexts, 3)
+        The fit has used as many parameters as the projection leaves out, so the covariances of the fitted shares are
+        enlarged by rows / (rows - parameters).
+    """
+    size = np.maximum(n, 2)
+    left = projection @ (np.sqrt(n)[..., None] * p)
+    diagonal = np.einsum("gcc->gc", projection)
+    within = (1 - (p**2).sum(axis=2)) * size / (size - 1) * (n > 0)
+    statistic = (np.sqrt(n)[..., None] * p * left).sum(axis=(1, 2)) - (diagonal * within).sum(axis=1)
+    n_rows = n.sum(axis=1)
+    n_parameters = np.count_nonzero(n, axis=1) - diagonal.sum(axis=1)
+    fit = _possible_shares(p - left / np.sqrt(size)[..., None], n_rows)
+    variance, third = null_cumulants(n, fit, projection, n_rows / np.maximum(n_rows - n_parameters, 1))
+    return np.stack([statistic, variance, third], axis=1)
+
+
+def null_cumulants(n: Floats, shares: Floats, projection: Floats, larger: Floats) -> tuple[Floats, Floats]:
+    """Variance and third cumulant of the statistic if rows have these shares, and covariances larger by a factor.
+
     With e the deviations of the labels of single rows from their shares, the statistic is the sum over rows r != s of
     a_rs e_r.e_s, where a_rs = P_cc' / sqrt(n_c n_c') between cells and P_cc / (n_c - 1) within one. With S the
     covariance of a row's labels and K its third cumulants, its cumulants are
 
         2 sum a_rs^2 tr(S_r S_s)    and    8 sum a_rs a_st a_tr tr(S_r S_s S_t) + 4 sum a_rs^3 K_r.K_s
 
-    over different rows. The trace of three covariances is taken as that of three times their mean in the context. The
-    fit has used as many parameters as the projection leaves out, and the covariances are enlarged by rows / (rows -
-    parameters).
+    over different rows. With more than two labels the trace of three covariances is taken as if all had the shape of
+    their mean in the context.
     """
     on = n > 0
     size = np.maximum(n, 2)
-    z = np.sqrt(n)[..., None] * p
-    diagonal = np.einsum("gcc->gc", projection)
-    within = (1 - (p**2).sum(axis=2)) * size / (size - 1) * on
-    left = projection @ z
-    statistic = (z * left).sum(axis=(1, 2)) - (diagonal * within).sum(axis=1)
-    n_rows = n.sum(axis=1)
-    n_parameters = on.sum(axis=1) - diagonal.sum(axis=1)
-    larger = n_rows / np.maximum(n_rows - n_parameters, 1)
-    fit = _possible_shares(p - left / np.sqrt(size)[..., None], n_rows)
-    covariances = covariances_of(fit) * (larger[:, None] * on)[..., None]
-    products = covariances @ covariances.transpose(0, 2, 1)
-    s = np.sqrt(np.einsum("gcc->gc", products))
-    own = diagonal * s
     c = np.arange(n.shape[1])
+    diagonal = np.einsum("gcc->gc", projection)
+    factor = larger[:, None] * on
+    covariances = covariances_of(shares) * factor[..., None]
+    products = covariances @ covariances.transpose(0, 2, 1)
     second = projection**2 * products
     second[:, c, c] *= size / (size - 1)
+    s = np.sqrt(np.einsum("gcc->gc", products))
+    own = diagonal * s
+    # Over all rows tr(A^3), less the terms in which two rows are the same one.
     matrix = projection * np.sqrt(s[:, :, None] * s[:, None])
     matrix[:, c, c] = own * size / (size - 1)
     twice = matrix @ matrix
     d = own / (size - 1)
     cubes = (twice * matrix).sum(axis=(1, 2)) - 3 * (np.einsum("gcc->gc", twice) * d).sum(axis=1)
     cubes += 2 * (n * d**3).sum(axis=1)
-    third = 8 * _three_to_two(covariances, n, p.shape[2]) * cubes
-    if p.shape[2] <= MAX_LABELS:
-        third += 4 * _skewness_part(fit, larger, projection, diagonal, size, on)
-    return np.stack([statistic, 2 * second.sum(axis=(1, 2)), third], axis=1)
+    third = 8 * _three_to_two(covariances, n, shares.shape[2]) * cubes
+    if shares.shape[2] <= MAX_LABELS:
+        third += 4 * _skewness_part(shares, factor, projection, diagonal, size)
+    return 2 * second.sum(axis=(1, 2)), third
 
 
 def _possible_shares(fit: Floats, n_rows: Floats) -> Floats:
@@ -139,21 +162,23 @@ def _three_to_two(covariances: Floats, n: Floats, n_labels: int) -> Floats:
     return ratio
 
 
-def _skewness_part(
-    fit: Floats, larger: Floats, projection: Floats, diagonal: Floats, size: Floats, on: Bools
-) -> Floats:
-    """Sum over different rows of a_rs^3 K_r.K_s, K the third cumulants of a row's labels."""
-    n_contexts, n_cells, n_labels = fit.shape
-    label = np.arange(n_labels)
-    one = np.zeros((n_labels,) * 3)
-    one[label, label, label] = 1
-    two = np.eye(n_labels)
-    third = one * fit[..., None, None]
-    pairs = fit[..., :, None] * fit[..., None, :]
-    for axes in ("ab,gca,gcd->gcabd", "ad,gca,gcb->gcabd", "bd,gcb,gca->gcabd"):
-        third = third - np.einsum(axes, two, fit, fit)
-    third = third + 2 * pairs[..., None] * fit[..., None, None, :]
-    third = third.reshape(n_contexts, n_cells, -1) * (larger[:, None] * on)[..., None]
+def _skewness_part(shares: Floats, factor: Floats, projection: Floats, diagonal: Floats, size: Floats) -> Floats:
+    """Sum over different rows of a_rs^3 K_r.K_s, K the third cumulants of a row's labels, times a factor.
+
+    Textbook: E[(x_a - p_a)(x_b - p_b)(x_d - p_d)] for one draw x of a multinomial distribution.
+    """
+    n_contexts, n_cells, n_labels = shares.shape
+    if n_labels == 2:  # K_r.K_s is 8 k_r k_s, k = p (1 - p) (1 - 2 p)
+        p = shares[..., 1]
+        third = (np.sqrt(8) * p * (1 - p) * (1 - 2 * p) * factor)[..., None]
+    else:
+        same = np.eye(n_labels)
+        pairs = shares[..., :, None] * shares[..., None, :]
+        cubes = 2 * pairs[..., None] * shares[..., None, None, :]
+        cubes += np.einsum("ab,bd,gca->gcabd", same, same, shares)
+        for axes in ("ab,gcad->gcabd", "ad,gcab->gcabd", "bd,gcab->gcabd"):
+            cubes -= np.einsum(axes, same, pairs)
+        third = cubes.reshape(n_contexts, n_cells, -1) * factor[..., None]
     scaled = third / np.sqrt(size)[..., None]
     between = projection**3 * (scaled @ scaled.transpose(0, 2, 1))
     c = np.arange(n_cells)
