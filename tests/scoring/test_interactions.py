@@ -230,20 +230,21 @@ def test_an_interval_without_noise_is_that_of_a_share():
 
 def naive_variances(tables, effect):
     """The parts of the variance of the sum of effects, from all squares one at a time."""
-    labels = products = rows = 0.0
+    labels = products = roots = rows = 0.0
     for table in tables:
         n = table.sum(axis=2).astype(float)
         p = table / n[..., None]
         matrix = brute_matrix(n)
         c = n.size
         flat = p.reshape(c, -1)
-        spread = [(np.diag(q) - np.outer(q, q)) / (m - 1) for q, m in zip(flat, n.reshape(-1), strict=True)]
+        smooth = (table.reshape(c, -1) + 0.25) / (n.reshape(-1) + 0.5)[:, None]
+        spread = [(np.diag(q) - np.outer(q, q)) / (m - 1) for q, m in zip(smooth, n.reshape(-1), strict=True)]
         slope = matrix @ flat
         labels += 4 * sum(slope[k] @ spread[k] @ slope[k] for k in range(c)) / 64
-        products += (
-            2 * sum(matrix[k, m] ** 2 * np.trace(spread[k] @ spread[m]) for k in range(c) for m in range(c)) / 64
-        )
-        noise = np.array([np.trace(s) for s in spread]).reshape(n.shape)
+        twice = 2 * sum(matrix[k, m] ** 2 * np.trace(spread[k] @ spread[m]) for k in range(c) for m in range(c)) / 64
+        products += twice
+        roots += (twice / 2) ** 1.5
+        noise = (1 - (p**2).sum(axis=2)) / (n - 1)
         part, weight = np.zeros(n.shape), np.zeros(n.shape)
         for u, w in product(range(n.shape[0]), repeat=2):
             for v, x in product(range(n.shape[1]), repeat=2):
@@ -256,24 +257,44 @@ def naive_variances(tables, effect):
                         part[cell] += times * value
                         weight[cell] += times
         rows += ((part - effect * weight) ** 2 / n).sum()
-    return labels, products, rows
+    return labels, products, roots, rows
 
 
-def test_the_interval_rests_on_labels_and_on_rows():
+Z = 1.959963984540054
+
+
+def ends_of(found, tables):
+    """Both ends of the 95 % interval, from the definitions."""
+    size, effect = found.effect_squares, found.effect()
+    labels, products, roots, rows = naive_variances(tables, effect)
+    least, rows = products / size**2, rows / size**2
+    labels = max(labels / size**2 - least, least)
+    deviation = math.sqrt(labels + rows)
+    slope = (labels - least) / effect if effect > 2 * deviation else 4 * roots / products / size
+    start = max(effect, 0)
+    high = np.roots([1, -2 * start - Z**2 * slope, start**2 - Z**2 * (least + rows)]).max()
+    return max(effect - Z * deviation, 0), high
+
+
+def test_the_interval_of_a_large_effect_rests_on_labels_and_on_rows():
     rng = np.random.default_rng(8)
     tables = rng.integers(4, 30, size=(4, 2, 3, 2))
     tables[:, 0, 0, 1] += 60
     found = sums_of(tables)
-    labels, products, rows = naive_variances(tables, found.effect())
-    variance = (max(labels - products, products) + rows) / found.effect_squares**2
-    z = 1.959963984540054
     low, high = found.interval(0.95)
     assert found.n_effective() > 30
-    assert low == pytest.approx(max(found.effect() - z * math.sqrt(variance), 0))
-    slope = variance / max(found.effect(), 2 * math.sqrt(variance))
-    expected = found.effect() + z**2 * slope / 2 + z * math.sqrt(variance + z**2 * slope**2 / 4)
-    assert high == pytest.approx(expected)
+    assert (low, high) == pytest.approx(ends_of(found, tables))
     assert 0 < low < found.effect() < high < 1
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_interval_of_a_small_effect_begins_at_0(seed):
+    rng = np.random.default_rng(seed)
+    tables = rng.integers(20, 40, size=(3, 3, 2, 3))
+    found = sums_of(tables)
+    assert found.interval(0.95) == pytest.approx(ends_of(found, tables), abs=1e-12)
+    assert found.interval(0.95)[0] == 0
+    assert found.interval(0.5)[1] < found.interval(0.95)[1] < found.interval(0.99)[1]
 
 
 def test_few_squares_take_students_quantile():

@@ -24,7 +24,6 @@ from analogical._types import Bools, CodedRows, Floats, Ints, Positions
 from analogical.counting.groups import number_groups
 from analogical.counting.squares import context_numbers, count_squares, pair_tables, repeated_cells
 from analogical.counting.threads import Task, run_tasks
-from analogical.scoring.effect import skewed_interval
 from analogical.scoring.interaction_tests import (
     additive_cumulants,
     covariances_of,
@@ -43,6 +42,8 @@ PAIRS_AT_ONCE = 64
 """Pairs of features in one task."""
 ENTRIES_WAITING = 2**16
 """Entries of tables of the same shape that are summed up together."""
+SMOOTHING = 0.25
+"""Rows that each label has in addition, where the variance of shares is estimated for an interval."""
 TINY = 1e-12
 """Relative size below which a sum is the rounding error of 0."""
 
@@ -100,17 +101,19 @@ class SquareSums:
             return math.nan, math.nan
         effect, n = self.effect(), self.n_effective()
         quantile = _quantile(n, confidence)
-        noise = max(self._moment("labels") - self._moment("products"), self._moment("products"))
+        if self._moment("noise") == 0:  # a mean of numbers from 0 to 1
+            low, high = wilson(min(max(effect, 0.0), 1.0), n, quantile)
+            return min(low, effect), max(high, effect)
         rows = (
             self._moment("effect_effect")
             - 2 * effect * self._moment("effect_weight")
             + effect**2 * self._moment("weight_weight")
         )
-        variance = (noise + max(rows, 0.0)) / float(self.effect_squares) ** 2
-        if noise <= TINY * float(self.effect_squares) ** 2:  # labels without noise: a mean of numbers from 0 to 1
-            low, high = wilson(min(max(effect, 0.0), 1.0), n, quantile)
-            return min(low, effect), max(high, effect)
-        return skewed_interval(effect, variance, quantile)
+        size = float(self.effect_squares)
+        least, rows = self._moment("products") / size**2, max(rows, 0.0) / size**2
+        labels = max(self._moment("labels") / size**2 - least, least)
+        steepest = 4 * self._moment("products_root") / self._moment("products") / size
+        return _interval(effect, labels, least, rows, steepest, quantile)
 
     def p_value(self) -> float:
         """Probability of an interaction sum of squares at least this large if shares are additive; NaN if unknown."""
@@ -119,8 +122,10 @@ class SquareSums:
 
 _MOMENTS = (
     "effect",
+    "noise",
     "labels",
     "products",
+    "products_root",
     "effect_effect",
     "effect_weight",
     "weight_weight",
@@ -128,6 +133,25 @@ _MOMENTS = (
     "test_variance",
     "test_third",
 )
+
+
+def _interval(
+    effect: float, labels: float, least: float, rows: float, steepest: float, quantile: float
+) -> tuple[float, float]:
+    """Interval of an effect whose variance grows with it.
+
+    An effect is a mean of squares, so the variance that labels bring is b x + ``least`` at the effect x: for a single
+    square with a difference of variance 4 s, 4 s x + 2 s^2. The upper end solves (x - effect)^2 = q^2 (b x + least +
+    rows), as Wilson's interval does for a share. Where the effect is large, b is known from the variance itself; where it
+    is not, the ``steepest`` slope of squares with this ``least`` variance takes its place. The lower end is the usual
+    one, and effects are not negative.
+    """
+    deviation = math.sqrt(labels + rows)
+    slope = (labels - least) / effect if effect > 2 * deviation else steepest
+    start = max(effect, 0.0)
+    half = quantile**2 * slope / 2
+    high = start + half + math.sqrt(half**2 + quantile**2 * (slope * start + least + rows))
+    return max(effect - quantile * deviation, 0.0), min(high, 1.0)
 
 
 def _quantile(n: float, confidence: float) -> float:
@@ -198,14 +222,17 @@ def _context_moments(tables: Floats) -> Floats:
     found[:, 0] = effect
     with np.errstate(divide="ignore", invalid="ignore"):
         each = np.where(n > 0, 1 / n, 0.0)
-    found[:, 3] = (parts**2 * each).sum(axis=(1, 2))
-    found[:, 4] = (parts * weights * each).sum(axis=(1, 2))
-    found[:, 5] = (weights**2 * each).sum(axis=(1, 2))
+    found[:, 1] = (n * (1 - (shares**2).sum(axis=3))).sum(axis=(1, 2))
+    found[:, 1] *= found[:, 1] > TINY * n.sum(axis=(1, 2))
+    found[:, 5] = (parts**2 * each).sum(axis=(1, 2))
+    found[:, 6] = (parts * weights * each).sum(axis=(1, 2))
+    found[:, 7] = (weights**2 * each).sum(axis=(1, 2))
     if n_cells > MAX_MATRIX:
         return found
     cells, p = n.reshape(len(n), n_cells), shares.reshape(len(n), n_cells, -1)
-    found[:, 1:3] = _label_variance(cells, p, square_matrix(n))
-    found[:, 6:9] = additive_cumulants(cells, p, interaction_projection(n))
+    found[:, 2:4] = _label_variance(cells, p, square_matrix(n))
+    found[:, 4] = (found[:, 3] / 2) ** 1.5
+    found[:, 8:11] = additive_cumulants(cells, p, interaction_projection(n))
     return found
 
 
@@ -254,13 +281,16 @@ def square_matrix(n: Floats) -> Floats:
 def _label_variance(n: Floats, p: Floats, matrix: Floats) -> Floats:
     """Variance of p'Qp / 8 that the labels bring, in two parts: 4 p'Q S Q p, and 2 tr (Q S)^2, S that of the shares.
 
-    The first one holds the second one twice, because p itself is observed with noise.
+    The first one holds the second one twice, because p itself is observed with noise. For S each label has a quarter of a row
+    more in each cell: a small cell that happens to have one label only is not without noise.
     """
-    spread = np.where(n > 1, n / np.maximum(n - 1, 1), 0.0)
+    spread = np.where(n > 1, 1 / np.maximum(n - 1, 1), 0.0)
     slope = matrix @ p
+    n_labels = p.shape[2]
+    p = (n[..., None] * p + SMOOTHING) / (n + n_labels * SMOOTHING)[..., None]
     # Of the multinomial shares of a cell: g'Sg = (sum p g^2 - (sum p g)^2) / (n - 1)
-    own = ((p * slope**2).sum(axis=2) - (p * slope).sum(axis=2) ** 2) * spread / np.maximum(n, 1)
-    covariances = covariances_of(p) * (spread / np.maximum(n, 1))[..., None]
+    own = ((p * slope**2).sum(axis=2) - (p * slope).sum(axis=2) ** 2) * spread
+    covariances = covariances_of(p) * spread[..., None]
     products = covariances @ covariances.transpose(0, 2, 1)
     return np.stack([4 * own.sum(axis=1), 2 * (matrix**2 * products).sum(axis=(1, 2))], axis=1) / 64
 
