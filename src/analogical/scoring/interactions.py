@@ -142,9 +142,9 @@ def _interval(
 
     An effect is a mean of squares, so the variance that labels bring is b x + ``least`` at the effect x: for a single
     square with a difference of variance 4 s, 4 s x + 2 s^2. The upper end solves (x - effect)^2 = q^2 (b x + least +
-    rows), as Wilson's interval does for a share. Where the effect is large, b is known from the variance itself; where it
-    is not, the ``steepest`` slope of squares with this ``least`` variance takes its place. The lower end is the usual
-    one, and effects are not negative.
+    rows), as Wilson's interval does for a share. Where the effect is large, b is known from the variance itself; where
+    it is not, the ``steepest`` slope of squares with this ``least`` variance takes its place. The lower end is the
+    usual one, and effects are not negative.
     """
     deviation = math.sqrt(labels + rows)
     slope = (labels - least) / effect if effect > 2 * deviation else steepest
@@ -281,8 +281,8 @@ def square_matrix(n: Floats) -> Floats:
 def _label_variance(n: Floats, p: Floats, matrix: Floats) -> Floats:
     """Variance of p'Qp / 8 that the labels bring, in two parts: 4 p'Q S Q p, and 2 tr (Q S)^2, S that of the shares.
 
-    The first one holds the second one twice, because p itself is observed with noise. For S each label has a quarter of a row
-    more in each cell: a small cell that happens to have one label only is not without noise.
+    The first one holds the second one twice, because p itself is observed with noise. For S each label has a quarter of
+    a row more in each cell: a small cell that happens to have one label only is not without noise.
     """
     spread = np.where(n > 1, 1 / np.maximum(n - 1, 1), 0.0)
     slope = matrix @ p
