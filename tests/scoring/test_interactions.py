@@ -144,10 +144,10 @@ def test_cumulants_are_those_of_all_outcomes_of_additive_shares(sizes, p):
     second, third = ((chances * (values - mean) ** k).sum() for k in (2, 3))
     assert chances.sum() == pytest.approx(1)
     assert mean == pytest.approx(0, abs=1e-9)
-    variance, skewed = null_cumulants(n, shares[None], projection, np.ones(1))
+    variance, skewed = null_cumulants(n, shares[None], projection, np.ones((1, 4)))
     assert variance[0] == pytest.approx(second, rel=1e-6)
     assert skewed[0] == pytest.approx(third, rel=1e-6)
-    assert null_cumulants(n, shares[None], projection, np.array([2.0]))[0] == pytest.approx(4 * variance)
+    assert null_cumulants(n, shares[None], projection, np.full((1, 4), 2.0))[0] == pytest.approx(4 * variance)
 
 
 def test_statistic_is_the_sum_over_different_rows():
@@ -176,7 +176,7 @@ def test_covariances_are_enlarged_for_the_parameters_of_the_fit():
     tables = np.ones((1, 2, 2, 2))
     n = tables.sum(axis=3).reshape(1, 4)
     projection = interaction_projection(n.reshape(1, 2, 2))
-    expected = null_cumulants(n, np.full((1, 4, 2), 0.5), projection, np.array([8 / 5]))
+    expected = null_cumulants(n, np.full((1, 4, 2), 0.5), projection, np.full((1, 4), 8 / 5))
     found = additive_cumulants(n, np.full((1, 4, 2), 0.5), projection)[0]
     assert found[1:] == pytest.approx([expected[0][0], expected[1][0]])
 

@@ -94,8 +94,8 @@ def additive_cumulants(n: Floats, p: Floats, projection: Floats) -> Floats:
     Returns
     -------
     ndarray of shape (contexts, 3)
-        The fit has used as many parameters as the projection leaves out, so the covariances of the fitted shares are
-        enlarged by rows / (rows - parameters).
+        The covariances of the fitted shares are too small by the variance of the fit, the share (1 - P_cc) / n of
+        them, and are enlarged by it: by rows / (rows - parameters) where all cells are alike.
     """
     size = np.maximum(n, 2)
     left = projection @ (np.sqrt(n)[..., None] * p)
@@ -103,14 +103,14 @@ def additive_cumulants(n: Floats, p: Floats, projection: Floats) -> Floats:
     within = (1 - (p**2).sum(axis=2)) * size / (size - 1) * (n > 0)
     statistic = (np.sqrt(n)[..., None] * p * left).sum(axis=(1, 2)) - (diagonal * within).sum(axis=1)
     n_rows = n.sum(axis=1)
-    n_parameters = np.count_nonzero(n, axis=1) - diagonal.sum(axis=1)
+    larger = 1 / (1 - (1 - diagonal) / size)
     fit = _possible_shares(p - left / np.sqrt(size)[..., None], n_rows)
-    variance, third = null_cumulants(n, fit, projection, n_rows / np.maximum(n_rows - n_parameters, 1))
+    variance, third = null_cumulants(n, fit, projection, larger)
     return np.stack([statistic, variance, third], axis=1)
 
 
 def null_cumulants(n: Floats, shares: Floats, projection: Floats, larger: Floats) -> tuple[Floats, Floats]:
-    """Variance and third cumulant of the statistic if rows have these shares, and covariances larger by a factor.
+    """Variance and third cumulant of the statistic if rows have these shares, and covariances larger by factors.
 
     With e the deviations of the labels of single rows from their shares, the statistic is the sum over rows r != s of
     a_rs e_r.e_s, where a_rs = P_cc' / sqrt(n_c n_c') between cells and P_cc / (n_c - 1) within one. With S the
@@ -125,7 +125,7 @@ def null_cumulants(n: Floats, shares: Floats, projection: Floats, larger: Floats
     size = np.maximum(n, 2)
     c = np.arange(n.shape[1])
     diagonal = np.einsum("gcc->gc", projection)
-    factor = larger[:, None] * on
+    factor = larger * on
     covariances = covariances_of(shares) * factor[..., None]
     products = covariances @ covariances.transpose(0, 2, 1)
     second = projection**2 * products
