@@ -12,6 +12,7 @@ from analogical.presenting.words import (
     LONG_NAME,
     counted,
     interval,
+    listed,
     marked,
     number,
     p_value,
@@ -41,6 +42,8 @@ TONES: dict[str, Tone] = {
     "none-seen": "muted",
     "no-squares": "warning",
 }
+MAX_NAMED = 6
+"""Features that form contexts which are named."""
 COIN = "noise alone breaks .625 of the squares of a fair coin"
 
 
@@ -100,9 +103,10 @@ def describe_contexts(result: Interactions | Squares) -> str:
         why = "rows repeat enough" if reason == "enough-repeats" else "labels show no noise"
         return f"Squares: rows that are equal on all other features ({why})."
     chance = "all else is left to chance"
+    some = listed(names) if 0 < len(names) <= MAX_NAMED else some_of(names, MAX_NAMED)
     if reason == "asked":
         if names:
-            return f"Squares: rows that are equal on {some_of(names)}, as asked for; {chance}."
+            return f"Squares: rows that are equal on {some}, as asked for; {chance}."
         return f"Squares: any rows, as asked for; {chance}."
     if not names:
         why = "no feature is told from noise" if reason == "none-told" else "rows are too few to hold any feature equal"
@@ -110,7 +114,7 @@ def describe_contexts(result: Interactions | Squares) -> str:
     left = result.n_left_out
     more = f" (rows are too few for {counted(left, 'more', 'more')})" if left else ""
     whom = f"which {verb(names, 'is', 'are')} told from noise{more}"
-    return f"Squares: rows that are equal on {some_of(names)}, {whom}; {chance}."
+    return f"Squares: rows that are equal on {some}, {whom}; {chance}."
 
 
 def _passed_over(result: Interactions) -> str:
