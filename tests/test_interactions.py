@@ -245,11 +245,19 @@ def test_features_with_main_effects_are_held_equal():
     rng, X = wide_table()
     y = rng.random(600) < 0.1 + 0.2 * X[:, 3] + 0.2 * X[:, 7]
     found = interactions(X, y)
-    assert (found.contexts, found.contexts_reason, found.n_left_out) == (("x3", "x7"), "told-from-noise", 0)
+    assert (found.contexts, found.contexts_reason, found.left_out) == (("x3", "x7"), "told-from-noise", ())
     assert "effect" not in found.status
     fewer = interactions(X[:200], y[:200])
-    assert (len(fewer.contexts), fewer.n_left_out) == (1, 1)
-    assert "(rows are too few for 1 more)" in " ".join(repr(fewer).split())
+    assert {*fewer.contexts, *fewer.left_out} == {"x3", "x7"}
+    said = f"told from noise (rows are too few for {fewer.left_out[0]}); all else is left to chance."
+    assert said in " ".join(repr(fewer).split())
+    card = squares(X[:200], y[:200], "x1", fewer.left_out[0])
+    assert (card.contexts, card.left_out) == (fewer.contexts, ())
+    card = squares(X[:200], y[:200], "x1", fewer.contexts[0])
+    assert (card.contexts, card.left_out) == ((), fewer.left_out)
+    assert f"because rows are too few to hold {fewer.left_out[0]} equal" in " ".join(repr(card).split())
+    both = squares(X[:200], y[:200], "x3", "x7")
+    assert "Squares: any rows, because no other feature is told from noise" in " ".join(repr(both).split())
 
 
 def test_parity_of_three_is_found_with_the_third_one_held_equal():
@@ -320,7 +328,15 @@ def test_all_others_are_tried_by_how_many_rows_are_in_squares():
     assert try_all_others(coded_table(rows * 2, labels * 2), pairs, range(4)) == "enough-repeats"
     assert try_all_others(coded_table(rows, labels), [(0, 1)], [0, 1]) == "no-others"
     noise = np.random.default_rng(0).integers(0, 2, 16)
-    assert try_all_others(coded_table(rows, noise), pairs, range(4)) is None
+    assert try_all_others(coded_table(rows, noise), pairs, range(4)) == "no-noise"  # too few rows to tell
+    larger = list(product((0, 1), repeat=6))
+    noise = np.random.default_rng(0).integers(0, 2, 64)
+    pairs_of_six = list(combinations(range(6), 2))
+    assert try_all_others(coded_table(larger, noise), pairs_of_six, range(6)) is None
+    rule = [a & b for a, b, *_ in larger]
+    assert try_all_others(coded_table(larger, rule), pairs_of_six, range(6)) == "no-noise"
+    parity = [sum(row) % 2 for row in larger]
+    assert try_all_others(coded_table(larger, parity), pairs_of_six, range(6)) == "no-noise"
     _, X = wide_table()
     assert try_all_others(coded_table(X, X[:, 0]), [(0, 1), (1, 2)], range(15)) is None
     # identical rows that contradict each other show noise

@@ -80,8 +80,8 @@ class Interactions(Result):
         Why these: ``"asked"``, ``"no-others"`` (there are only two), ``"enough-repeats"`` (all others: most rows are in
         squares with repeated cells), ``"no-noise"`` (all others: labels show no noise), ``"told-from-noise"`` (those
         that are told from noise), ``"none-told"`` (no feature is), ``"none-fit"`` (none that is leaves enough rows).
-    n_left_out : int
-        Features that are told from noise, for which there were not enough rows.
+    left_out : tuple of str
+        Features that are told from noise and not held equal, because there were not enough rows.
     n_ranked_rows : int or None
         Rows on which the relaxed index put features in order; None if it was not needed.
     names : tuple of str
@@ -109,7 +109,7 @@ class Interactions(Result):
     status: tuple[PairStatus, ...]
     contexts: tuple[str, ...]
     contexts_reason: ContextReason
-    n_left_out: int
+    left_out: tuple[str, ...]
     n_ranked_rows: int | None
     n_possible: int
     pairs_reason: PairReason
@@ -204,7 +204,7 @@ _ABOUT = (
     "names",
     "contexts",
     "contexts_reason",
-    "n_left_out",
+    "left_out",
     "n_ranked_rows",
     "n_possible",
     "pairs_reason",
@@ -331,7 +331,7 @@ def _assemble(
         ),
         contexts=tuple(names[f] for f in chosen.features),
         contexts_reason=chosen.reason,
-        n_left_out=chosen.n_left_out,
+        left_out=tuple(names[f] for f in chosen.left_out),
         n_ranked_rows=search.n_ranked_rows,
         n_possible=n_possible,
         pairs_reason=pairs_reason,
@@ -383,7 +383,7 @@ class ChosenContexts:
 
     features: tuple[int, ...]
     reason: ContextReason
-    n_left_out: int = 0
+    left_out: tuple[int, ...] = ()
 
 
 class PairSearch:
@@ -470,8 +470,8 @@ def choose_contexts(search: PairSearch, pairs: Sequence[tuple[int, int]], given:
     if not candidates:
         return ChosenContexts((), "none-told")
     fitting = features_that_fit(rows, candidates, pairs)
-    n_left_out = len(candidates) - len(fitting)
-    return ChosenContexts(tuple(sorted(fitting)), "told-from-noise" if fitting else "none-fit", n_left_out)
+    left_out = tuple(sorted(set(candidates) - set(fitting)))
+    return ChosenContexts(tuple(sorted(fitting)), "told-from-noise" if fitting else "none-fit", left_out)
 
 
 def _some_rows(table: EncodedTable, limit: int, seed: int | None) -> EncodedTable:

@@ -91,8 +91,9 @@ class Squares(Result):
         As in :class:`analogical.Interactions`.
     examples : tuple of Square
         Broken squares, then kept ones, in turn from each context, the most frequent ones first.
-    contexts, contexts_reason
-        On which features the rows of a square are equal, and why; as in :class:`analogical.Interactions`.
+    contexts, contexts_reason, left_out, n_ranked_rows
+        On which features the rows of a square are equal, and why; as in :class:`analogical.Interactions`, without the
+        two features themselves.
     notes : tuple of Note
         What was done to the table before it was counted.
     """
@@ -110,7 +111,7 @@ class Squares(Result):
     examples: tuple[Square, ...]
     contexts: tuple[str, ...]
     contexts_reason: ContextReason
-    n_left_out: int = 0
+    left_out: tuple[str, ...] = ()
     n_ranked_rows: int | None = None
     notes: tuple[Note, ...] = ()
     backend: str | None = None
@@ -147,7 +148,7 @@ class Squares(Result):
     def to_dict(self) -> dict[str, Any]:
         """Everything in plain Python types, ready for JSON."""
         names = ("first", "second", "label", "first_values", "second_values", "classes", "counts", "n_squares")
-        others = ("n_broken", "effect", "contexts", "contexts_reason", "n_left_out", "n_ranked_rows", "notes")
+        others = ("n_broken", "effect", "contexts", "contexts_reason", "left_out", "n_ranked_rows", "notes")
         return {
             **{name: json_ready(getattr(self, name)) for name in (*names, *others)},
             "examples": [square.to_dict() for square in self.examples],
@@ -238,7 +239,7 @@ def squares(
         examples=_examples(table, i, j, equal, sums, limit),
         contexts=tuple(table.names[f] for f in equal),
         contexts_reason=chosen.reason,
-        n_left_out=chosen.n_left_out,
+        left_out=tuple(table.names[f] for f in chosen.left_out if f not in (i, j)),
         n_ranked_rows=search.n_ranked_rows,
         notes=table.notes,
         backend=table.backend,

@@ -27,7 +27,7 @@ def test_the_pair_comes_first_and_contexts_are_said(run, noisy_file):
     code, out, err = run("interactions", noisy_file, "--label", "label")
     assert (code, err) == (0, "")
     assert "28 pairs of 8 features for 'label' (2 classes), 600 rows" in " ".join(out.split())
-    said = "Squares: rows that are equal on c1 and c4, which are told from noise; all else is left to chance."
+    said = "Squares: rows that are equal on c1 and c4 (less the pair's own), which are told from noise; all else"
     assert said in " ".join(out.split())
     lines = out.splitlines()
     first = next(k for k, line in enumerate(lines) if line.startswith("pair "))

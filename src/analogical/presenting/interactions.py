@@ -103,16 +103,19 @@ def describe_contexts(result: Interactions | Squares) -> str:
         why = "rows repeat enough" if reason == "enough-repeats" else "labels show no noise"
         return f"Squares: rows that are equal on all other features ({why})."
     chance = "all else is left to chance"
+    own = " (less the pair's own)" if isinstance(result, Interactions) else ""
     some = listed(names) if 0 < len(names) <= MAX_NAMED else some_of(names, MAX_NAMED)
+    some += own
     if reason == "asked":
         if names:
             return f"Squares: rows that are equal on {some}, as asked for; {chance}."
         return f"Squares: any rows, as asked for; {chance}."
+    left = result.left_out
     if not names:
-        why = "no feature is told from noise" if reason == "none-told" else "rows are too few to hold any feature equal"
+        other = "no other feature" if reason == "told-from-noise" else "no feature"
+        why = f"rows are too few to hold {some_of(left, MAX_NAMED)} equal" if left else f"{other} is told from noise"
         return f"Squares: any rows, because {why}; {chance}."
-    left = result.n_left_out
-    more = f" (rows are too few for {counted(left, 'more', 'more')})" if left else ""
+    more = f" (rows are too few for {some_of(left, MAX_NAMED)})" if left else ""
     whom = f"which {verb(names, 'is', 'are')} told from noise{more}"
     return f"Squares: rows that are equal on {some}, {whom}; {chance}."
 

@@ -32,6 +32,8 @@ PAIRS_TRIED = 15
 """Pairs of features on which it is tried whether all others can form the contexts."""
 ENOUGH = 0.5
 """Share of the rows that must be part of squares."""
+FEW_ROWS = 32
+"""Rows without repeats up to which a table is taken as that of a rule."""
 FEW_BROKEN, MANY_BROKEN = 0.25, 0.9
 """Where no row repeats, labels show no noise if some pair breaks fewer squares than this, or more: noise breaks .625 of
 the squares of a fair coin."""
@@ -75,13 +77,18 @@ def try_all_others(rows: CodedRows, pairs: Sequence[tuple[int, int]], varying: S
 
 
 def _shows_no_noise(rows: CodedRows, indices: Sequence[float]) -> bool:
-    """Whether identical rows always have the same label or, if none repeats, squares break as noise would not."""
+    """Whether identical rows always have the same label or, if none repeats, squares break as noise would not.
+
+    So few rows that no test could tell noise are taken as the table of a rule.
+    """
     groups, n_groups = context_numbers(number_groups(rows.codes, rows.n_values, range(rows.n_features)))
     counts = np.bincount(groups * rows.n_labels + rows.labels, rows.weights, minlength=n_groups * rows.n_labels)
     by_label = counts.reshape(n_groups, rows.n_labels)
     if (np.count_nonzero(by_label, axis=1) > 1).any():
         return False
-    return bool(by_label.sum(axis=1).max() > 1) or min(indices) <= FEW_BROKEN or max(indices) >= MANY_BROKEN
+    if by_label.sum(axis=1).max() > 1 or rows.n_rows <= FEW_ROWS:
+        return True
+    return min(indices) <= FEW_BROKEN or max(indices) >= MANY_BROKEN
 
 
 def label_tests(rows: CodedRows, features: Sequence[int]) -> Floats:
