@@ -233,7 +233,7 @@ def wide_table(seed=0, n_rows=600, n_features=15):
 
 
 def test_noise_is_tested_in_plain_tables():
-    rng, X = wide_table()
+    rng, X = wide_table(seed=1)
     found = interactions(X, rng.integers(0, 2, 600))
     assert (found.contexts, found.contexts_reason) == ((), "none-told")
     assert "Squares: any rows, because no feature is told from noise; all else is left to chance." in " ".join(
@@ -247,6 +247,7 @@ def test_features_with_main_effects_are_held_equal():
     found = interactions(X, y)
     assert (found.contexts, found.contexts_reason, found.left_out) == (("x3", "x7"), "told-from-noise", ())
     assert "effect" not in found.status
+    y[:200] = rng.random(200) < 0.02 + 0.24 * X[:200, 3] + 0.24 * X[:200, 7]
     fewer = interactions(X[:200], y[:200])
     assert {*fewer.contexts, *fewer.left_out} == {"x3", "x7"}
     said = f"told from noise (rows are too few for {fewer.left_out[0]}); all else is left to chance."
@@ -305,14 +306,23 @@ def test_among_very_many_features_the_best_are_looked_at(monkeypatch):
 def test_the_relaxed_index_looks_at_a_sample_of_large_tables(monkeypatch):
     _, X = wide_table(n_rows=900)
     y = (X[:, 3] == 1) ^ (X[:, 7] == 1)
-    assert interactions(X, y, top=2).n_ranked_rows == 900
+    assert interactions(X, y, top=2, contexts=0).n_ranked_rows == 900
+    assert interactions(X, y).n_ranked_rows == 500
     monkeypatch.setattr(module, "RANKED_ROWS", 300)
-    found = interactions(X, y, top=2)
+    found = interactions(X, y, top=2, contexts=0)
     assert found.n_ranked_rows == 300
     assert found.ranking() == [("x3", "x7")]
-    weighted = interactions(X[:200], y[:200], weights=np.full(200, 3), top=2)
+    weighted = interactions(X[:200], y[:200], weights=np.full(200, 3), top=2, contexts=0)
     assert weighted.n_ranked_rows == 300
     assert interactions(X, y, features=["x3", "x7"], contexts=0).n_ranked_rows is None
+
+
+def test_of_many_features_the_best_are_tried_as_contexts(monkeypatch):
+    rng, X = wide_table()
+    y = rng.random(600) < 0.1 + 0.2 * X[:, 3] + 0.2 * X[:, 7]
+    monkeypatch.setattr(module, "BEST_FEATURES", 4)
+    found = interactions(X, y, features=["x1", "x2"])
+    assert found.contexts == ("x3", "x7")
 
 
 def coded_table(X, y):

@@ -28,7 +28,7 @@ def _tables(X, y, weights=None):
 
 
 def mdr(X, y, *, n_folds=10, seed=0):
-    """Multifactor dimensionality reduction: balanced accuracy of the rule "more cases than overall", cross-validated."""
+    """Multifactor dimensionality reduction: balanced accuracy of "more cases than overall", cross-validated."""
     fold = np.random.default_rng(seed).permutation(len(y)) % n_folds
     whole = _tables(X, y)
     total = np.zeros(len(whole))

@@ -10,7 +10,7 @@ import numpy as np
 
 from analogical._checks import check_confidence, check_whole, is_whole, seed_from
 from analogical._progress import Progress, progress_line
-from analogical._relevance import relevance_of
+from analogical._relevance import Relevance, relevance_of
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import CodedRows, Floats, Note, Positions
 from analogical.counting.groups import merge_rows
@@ -22,7 +22,7 @@ from analogical.encoding.treatment import Ids, Missing, Treatment
 from analogical.engines.memory import MemoryEngine
 from analogical.errors import InputError
 from analogical.scoring.interactions import SquareSums, rank_pairs, sum_pairs
-from analogical.scoring.pair_contexts import ContextReason, features_that_fit, told_from_noise, try_all_others
+from analogical.scoring.pair_contexts import N_LOOKS, ContextReason, features_that_fit, told_from_noise, try_all_others
 from analogical.scoring.significance import adjust_for_features
 
 __all__ = ["Interactions", "PairReason", "PairSearch", "PairStatus", "choose_contexts", "find_features", "interactions"]
@@ -31,8 +31,10 @@ MAX_PAIRS = 5_000
 """Pairs of features up to which all are looked at."""
 BEST_FEATURES = 100
 """Features whose pairs are looked at where there are more."""
-RANKED_ROWS = 1_000
+RANKED_ROWS = 2_000
 """Rows on which the relaxed index orders features; of more rows, so many are drawn."""
+TESTED_ROWS = 500
+"""Rows on which the relaxed index is tested, which takes longer."""
 DEFAULT_LEVEL = 0.05
 
 PairStatus = Literal["effect", "unclear", "noise-unknown", "none-seen", "no-squares"]
@@ -405,7 +407,7 @@ class PairSearch:
         self.progress = progress
         self.varying = np.flatnonzero(table.n_values > 1).tolist()
         self.n_ranked_rows: int | None = None
-        self._ranked: tuple[list[int], set[int]] | None = None
+        self._ranking: list[int] | None = None
 
     @property
     def level(self) -> float:
@@ -434,20 +436,31 @@ class PairSearch:
             top, reason = BEST_FEATURES, "too-many"
         if top is None or top >= len(features):
             return list(combinations(features, 2)), n_possible, "all"
-        best = set([f for f in self.ranked()[0] if f in set(features)][:top])
+        best = set([f for f in self.ranking() if f in set(features)][:top])
         return list(combinations(sorted(best), 2)), n_possible, reason
 
-    def ranked(self) -> tuple[list[int], set[int]]:
-        """Features in the order of the relaxed index, and those that it tells from noise."""
-        if self._ranked is None:
-            table = _some_rows(self.table, RANKED_ROWS, self.seed)
-            self.n_ranked_rows = len(table.codes)
-            found = relevance_of(
-                table, MemoryEngine(self.n_jobs), confidence=1 - self.level, redundancies=False, seed=self.seed
-            )
-            told = {i for i, status in enumerate(found.status) if status == "effect"}
-            self._ranked = [int(i) for i in found.order()], told
-        return self._ranked
+    def ranking(self) -> list[int]:
+        """Features in the order of the relaxed index."""
+        if self._ranking is None:
+            found = self._relaxed(self.table, RANKED_ROWS, None)
+            self._ranking = [int(i) for i in found.order()]
+        return self._ranking
+
+    def told(self) -> tuple[list[int], set[int]]:
+        """Features in the order of the relaxed index, and those that it tells from noise; of many, the best ones."""
+        features = self.varying
+        if len(features) > BEST_FEATURES:
+            features = sorted([f for f in self.ranking() if f in set(features)][:BEST_FEATURES])
+        found = self._relaxed(self.table.select(features), TESTED_ROWS, 1 - self.level / N_LOOKS)
+        told = {features[i] for i, status in enumerate(found.status) if status == "effect"}
+        order = [features[i] for i in found.order().tolist()]
+        return [*order, *(f for f in self._ranking or [] if f not in set(order))], told
+
+    def _relaxed(self, table: EncodedTable, limit: int, confidence: float | None) -> Relevance:
+        """The relaxed index, on a sample of large tables."""
+        some = _some_rows(table, limit, self.seed)
+        self.n_ranked_rows = some.coded.n_rows
+        return relevance_of(some, MemoryEngine(self.n_jobs), confidence=confidence, redundancies=False, seed=self.seed)
 
 
 def choose_contexts(search: PairSearch, pairs: Sequence[tuple[int, int]], given: Any) -> ChosenContexts:
@@ -455,7 +468,7 @@ def choose_contexts(search: PairSearch, pairs: Sequence[tuple[int, int]], given:
     table, rows, varying = search.table, search.rows, search.varying
     if is_whole(given):
         n = check_whole("contexts", given, low=0, other=', "auto", "all" or a list of names')
-        best = [f for f in search.ranked()[0] if f in set(varying)][:n] if n else []
+        best = [f for f in search.ranking() if f in set(varying)][:n] if n else []
         return ChosenContexts(tuple(sorted(best)), "asked")
     if not (isinstance(given, str) and given in ("auto", "all")):
         return ChosenContexts(tuple(find_features(table, given, "contexts")), "asked")
@@ -464,8 +477,8 @@ def choose_contexts(search: PairSearch, pairs: Sequence[tuple[int, int]], given:
     reason = try_all_others(rows, pairs, varying)
     if reason is not None:
         return ChosenContexts(tuple(varying), reason)
-    told = told_from_noise(rows, varying, pairs, search.sum_pairs(pairs, ()), search.level)
-    order, beyond = search.ranked()
+    told = told_from_noise(rows, varying, pairs, search.sum_pairs(pairs, ()), search.level / N_LOOKS)
+    order, beyond = search.told()
     candidates = [f for f in order if f in told | beyond]
     if not candidates:
         return ChosenContexts((), "none-told")

@@ -8,8 +8,8 @@ has no effect on the label cannot mislead. A feature is told from noise
 - with another one: the test of additive shares in the plain table of the two, or
 - beyond: its status in the relaxed index is "effect", which sees what acts only together with several others,
 
-each at the level of the test after Benjamini and Hochberg's correction. They are taken in the order of the relaxed
-index, as long as the rows can fill the cells.
+each at a third of the level of the test, after Benjamini and Hochberg's correction. They are taken in the order of the
+relaxed index, as long as the rows can fill the cells.
 """
 
 from collections.abc import Sequence
@@ -23,9 +23,11 @@ from analogical.counting.squares import context_numbers, count_squares, pair_tab
 from analogical.scoring.interactions import SquareSums
 from analogical.scoring.significance import adjust_for_features
 
-__all__ = ["ContextReason", "features_that_fit", "label_tests", "told_from_noise", "try_all_others"]
+__all__ = ["N_LOOKS", "ContextReason", "features_that_fit", "label_tests", "told_from_noise", "try_all_others"]
 
 ContextReason = Literal["asked", "no-others", "enough-repeats", "no-noise", "told-from-noise", "none-told", "none-fit"]
+N_LOOKS = 3
+"""Ways in which a feature can be told from noise; each has its part of the level."""
 ROWS_PER_CELL = 5
 """Rows that a cell of context, two values and any label must hold on average."""
 PAIRS_TRIED = 15
