@@ -525,3 +525,60 @@ def naive_together(rows, labels, k, order, n_pool=8):
             steps.append((f, max(value for (g, _), value in ways.items() if g == f), "index"))
             trial, with_trial = [*trial, f], [*with_trial, f]
     return steps
+
+
+# ---------------------------------------------------------------- two features together
+
+
+def naive_square_of(rows, four, i, j, equal):
+    """Four rows in the order (u, v), (u', v), (u, v'), (u', v') if they are a square; None if they are not."""
+    if any(len({rows[r][f] for r in four}) > 1 for f in equal):
+        return None
+    us, vs = (sorted({rows[r][f] for r in four}) for f in (i, j))
+    if len(us) != 2 or len(vs) != 2:
+        return None
+    at = {(rows[r][i], rows[r][j]): r for r in four}
+    corners = [(us[0], vs[0]), (us[1], vs[0]), (us[0], vs[1]), (us[1], vs[1])]
+    return [at[corner] for corner in corners] if len(at) == 4 else None
+
+
+def naive_squares(rows, labels, i, j, equal=None, weights=None):
+    """Squares of two features and how many are broken, by looking at all fours of rows."""
+    equal = [f for f in range(len(rows[0])) if f not in (i, j)] if equal is None else equal
+    weights = [1] * len(rows) if weights is None else [int(w) for w in weights]
+    squares = broken = 0
+    for four in combinations(range(len(rows)), 4):
+        found = naive_square_of(rows, four, i, j, equal)
+        if found:
+            a, b, c, d = (labels[r] for r in found)
+            together = weights[four[0]] * weights[four[1]] * weights[four[2]] * weights[four[3]]
+            squares += together
+            broken += 0 if (a == b and c == d) or (a == c and b == d) else together
+    return squares, broken
+
+
+def naive_agreement(labels, some, others):
+    """How often a row of the one group and a different row of the other have the same label."""
+    twos = [(r, s) for r in some for s in others if r != s]
+    return Fraction(sum(labels[r] == labels[s] for r, s in twos), len(twos))
+
+
+def naive_interaction_effect(rows, labels, i, j, equal=None):
+    """Mean over the squares whose rows are all repeated of the sum of (p_a - p_b - p_c + p_d)^2 / 8, and their number.
+
+    The square of the difference holds products of shares of two cells: how often different rows of them agree.
+    """
+    equal = [f for f in range(len(rows[0])) if f not in (i, j)] if equal is None else equal
+
+    def cell(r):
+        return [s for s in range(len(rows)) if all(rows[s][f] == rows[r][f] for f in (i, j, *equal))]
+
+    total, n_squares = Fraction(0), 0
+    for four in combinations(range(len(rows)), 4):
+        found = naive_square_of(rows, four, i, j, equal)
+        if found and all(len(cell(r)) > 1 for r in found):
+            n_squares += 1
+            for r, sign in zip(found, (1, -1, -1, 1), strict=True):
+                for s, other in zip(found, (1, -1, -1, 1), strict=True):
+                    total += sign * other * naive_agreement(labels, cell(r), cell(s)) / 8
+    return (total / n_squares if n_squares else None), n_squares

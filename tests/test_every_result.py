@@ -11,7 +11,18 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from analogical import InputError, audit, compare, evidence, redundancies, relevance, select, transitions
+from analogical import (
+    InputError,
+    audit,
+    compare,
+    evidence,
+    interactions,
+    redundancies,
+    relevance,
+    select,
+    squares,
+    transitions,
+)
 from analogical.presenting.notes import describe_notes
 from analogical.presenting.redundancies import describe_dropped
 from analogical.presenting.relevance import describe_radius
@@ -34,6 +45,8 @@ RESULTS = {
     "redundancies": redundancies(FRAME.drop(columns="label")),
     "comparison": compare(FRAME, "label", methods=["ari", "chi2"]),
     "selection": select(FRAME, "label", 2),
+    "interactions": interactions(FRAME, "label", ignore=["town"]),
+    "squares": squares(FRAME, "label", "size", "old"),
 }
 LENGTHS = {
     "relevance": 4,
@@ -43,6 +56,8 @@ LENGTHS = {
     "redundancies": 3,
     "comparison": 4,
     "selection": 2,
+    "interactions": 3,
+    "squares": 4,
 }
 FRAME_TYPES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.Table}
 
@@ -85,6 +100,8 @@ def test_to_frame_comes_in_the_library_of_the_table():
     assert isinstance(audit(table.to_arrow(), "label", "old").to_frame(), pa.Table)
     assert isinstance(redundancies(table.drop("label")).to_frame(), pl.DataFrame)
     assert isinstance(compare(table, "label", methods=["ari"]).to_frame(), pl.DataFrame)
+    assert isinstance(interactions(table, "label").to_frame(), pl.DataFrame)
+    assert isinstance(squares(table, "label", "size", "old").to_frame(), pl.DataFrame)
 
 
 def test_a_result_without_entries_has_a_frame_with_columns():
@@ -94,6 +111,7 @@ def test_a_result_without_entries_has_a_frame_with_columns():
         "transitions": transitions(rows, [0, 1], 0),
         "audit": audit(rows, [0, 1], 0),
         "redundancies": redundancies(rows),
+        "squares": squares(rows, [0, 1], 0, 1),
     }
     for name, result in nothing.items():
         assert len(result) == 0
@@ -147,7 +165,14 @@ def test_entries_are_found_by_name():
 
 def test_results_are_iterated_record_by_record(name, result):
     assert list(result) == result.records()
-    first = {"evidence": 0, "audit": "no", "transitions": ("no", "yes"), "selection": "town"}
+    first = {
+        "evidence": 0,
+        "squares": 0,
+        "audit": "no",
+        "transitions": ("no", "yes"),
+        "interactions": ("old", "country"),
+        "selection": "town",
+    }
     assert first.get(name, "size") in result
     assert "nonsense" not in result
     assert object() not in result

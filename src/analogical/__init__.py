@@ -9,10 +9,12 @@ if TYPE_CHECKING:
     from analogical._audit import Audit, Difference, Obstacle, audit
     from analogical._comparison import Comparison, compare
     from analogical._evidence import Evidence, EvidencePair, Transition, Transitions, evidence, transitions
+    from analogical._interactions import Interactions, interactions
     from analogical._redundancy import Dependency, Dropped, Redundancies, redundancies
     from analogical._relevance import NoiseFloor, Relevance, Settings, ari_score, relevance
     from analogical._selection import Carried, Selection, select
     from analogical._selector import AnalogicalSelector, SelectionWarning
+    from analogical._squares import Square, Squares, squares
     from analogical.datasets import BuiltInTable, load_table, table_names
 
 __all__ = [
@@ -28,6 +30,7 @@ __all__ = [
     "Evidence",
     "EvidencePair",
     "InputError",
+    "Interactions",
     "MissingDependencyError",
     "NoiseFloor",
     "Obstacle",
@@ -36,16 +39,20 @@ __all__ = [
     "Selection",
     "SelectionWarning",
     "Settings",
+    "Square",
+    "Squares",
     "Transition",
     "Transitions",
     "ari_score",
     "audit",
     "compare",
     "evidence",
+    "interactions",
     "load_table",
     "redundancies",
     "relevance",
     "select",
+    "squares",
     "table_names",
     "transitions",
 ]
@@ -55,10 +62,12 @@ _HOMES = {
     "_audit": ("Audit", "Difference", "Obstacle", "audit"),
     "_comparison": ("Comparison", "compare"),
     "_evidence": ("Evidence", "EvidencePair", "Transition", "Transitions", "evidence", "transitions"),
+    "_interactions": ("Interactions", "interactions"),
     "_redundancy": ("Dependency", "Dropped", "Redundancies", "redundancies"),
     "_relevance": ("NoiseFloor", "Relevance", "Settings", "ari_score", "relevance"),
     "_selection": ("Carried", "Selection", "select"),
     "_selector": ("AnalogicalSelector", "SelectionWarning"),
+    "_squares": ("Square", "Squares", "squares"),
     "datasets": ("BuiltInTable", "load_table", "table_names"),
 }
 """Which file holds which public name; a file is imported when one of its names is asked for."""

@@ -8,6 +8,7 @@ from analogical.cli.audit import audit
 from analogical.cli.compare import compare
 from analogical.cli.evidence import evidence
 from analogical.cli.generate import generate, tables
+from analogical.cli.interactions import interactions
 from analogical.cli.redundancies import redundancies
 from analogical.cli.reproduce import reproduce
 from analogical.cli.score import score
@@ -51,7 +52,18 @@ def _about(
     """
 
 
-for command in (score, select, evidence, audit, redundancies, compare, reproduce, generate, tables):
+for command in (
+    score,
+    select,
+    evidence,
+    interactions,
+    audit,
+    redundancies,
+    compare,
+    reproduce,
+    generate,
+    tables,
+):
     app.command()(command)
 
 

@@ -75,9 +75,11 @@ _MAKERS = {
     "Audit": ("audit", "view_audit"),
     "Comparison": ("comparison", "view_comparison"),
     "Evidence": ("evidence", "view_evidence"),
+    "Interactions": ("interactions", "view_interactions"),
     "Redundancies": ("redundancies", "view_redundancies"),
     "Relevance": ("relevance", "view_relevance"),
     "Selection": ("selection", "view_selection"),
+    "Squares": ("interactions", "view_squares"),
     "Transitions": ("evidence", "view_transitions"),
 }
 """For each kind of result, the file of this folder and the function in it that makes its view."""

@@ -1,0 +1,187 @@
+"""The test of additive shares: the interaction sum of squares of different rows, and its tail.
+
+In each context the cell means, times the root of their rows, are projected onto what is not additive in the two
+features (``P`` below). The null hypothesis is that the shares of every label are additive in both features within
+every context: main effects may have any size, and another one in every context. The statistic holds products of
+different rows only, so its mean is exactly 0 under the null hypothesis, whatever the noise. Its variance and third
+cumulant are those of a quadratic form in independent rows that have the additive shares which fit best, and its upper
+tail is that of a shifted gamma distribution (Pearson's type III) with the same three cumulants.
+
+Chosen by simulation (benchmarks/interactions/calibration.md) before the variances that each cell itself shows, which
+make small p-values too frequent where cells are small.
+"""
+
+import math
+
+import numpy as np
+
+from analogical._types import Floats
+
+__all__ = ["additive_cumulants", "covariances_of", "interaction_projection", "null_cumulants", "tail_probability"]
+
+MAX_LABELS = 8
+"""Labels up to which the third cumulant of single rows, which has as many entries cubed, is taken into account."""
+RIDGE = 1e-9
+"""Added to the diagonal of matrices without an inverse, relative to their largest entry."""
+
+
+def tail_probability(statistic: float, variance: float, third: float) -> float:
+    """Upper tail of a shifted gamma distribution with mean 0, this variance and this third cumulant.
+
+    Textbook: chi-squared with nu = 8 / skewness^2 degrees of freedom, scaled to the variance. Without skewness it is
+    the normal distribution. NaN if there is no variance.
+    """
+    from scipy.special import chdtrc, ndtr
+
+    if not variance > 0:
+        return math.nan
+    z, skewness = statistic / math.sqrt(variance), third / variance**1.5
+    if skewness < 1e-3:
+        return float(ndtr(-z))
+    nu = 8 / skewness**2
+    return float(chdtrc(nu, max(nu + z * math.sqrt(2 * nu), 0.0)))
+
+
+def covariances_of(p: Floats) -> Floats:
+    """Covariances of the labels of one row, of shape (contexts, cells, labels squared)."""
+    n_labels = p.shape[2]
+    found = -p[..., :, None] * p[..., None, :]
+    label = np.arange(n_labels)
+    found[..., label, label] += p
+    return found.reshape(*p.shape[:2], n_labels**2)
+
+
+def interaction_projection(n: Floats) -> Floats:
+    """For each context, the projection of cell means, times the root of their rows, onto what is not additive.
+
+    Textbook: I - H with H the hat matrix of the least squares fit of u + v, weighted by the rows n; 0 for cells
+    without rows.
+    """
+    n_contexts, n_u, n_v = n.shape
+    rows, columns = n.sum(axis=2), n.sum(axis=1)
+    share = n / np.maximum(columns, 1)[:, None]  # of the rows of a value of j
+    laplacian = -share @ n.transpose(0, 2, 1)
+    u, v = np.arange(n_u), np.arange(n_v)
+    laplacian[:, u, u] += rows + np.where(rows > 0, RIDGE * rows.max(axis=1, keepdims=True), 1.0)
+    # Its null space, equal numbers for all values, is filled; the ridge is there for tables in unconnected parts.
+    laplacian += rows[:, :, None] * rows[:, None] / rows.sum(axis=1)[:, None, None]
+    inverse = np.linalg.inv(laplacian)
+    across = -inverse @ share
+    other = share.transpose(0, 2, 1) @ inverse @ share
+    other[:, v, v] += np.where(columns > 0, 1 / np.maximum(columns, 1), 0.0)
+    fit = inverse[:, :, None, :, None] + other[:, None, :, None, :]
+    fit = fit + across[:, :, None, None, :] + across.transpose(0, 2, 1)[:, None, :, :, None]
+    cells = n.reshape(n_contexts, -1)
+    root = np.sqrt(cells)
+    projection: Floats = -fit.reshape(n_contexts, n_u * n_v, n_u * n_v) * root[:, :, None] * root[:, None]
+    c = np.arange(n_u * n_v)
+    projection[:, c, c] += cells > 0
+    return projection
+
+
+def additive_cumulants(n: Floats, p: Floats, projection: Floats) -> Floats:
+    """The interaction sum of squares of different rows, and its variance and third cumulant if shares are additive.
+
+    Parameters
+    ----------
+    n : ndarray of shape (contexts, cells)
+        Rows, 0 or from 2.
+    p : ndarray of shape (contexts, cells, labels)
+        Observed shares of the labels.
+    projection : ndarray of shape (contexts, cells, cells)
+        As :func:`interaction_projection` makes it.
+
+    Returns
+    -------
+    ndarray of shape (contexts, 3)
+        The covariances of the fitted shares are too small by the variance of the fit, the share (1 - P_cc) / n of
+        them, and are enlarged by it: by rows / (rows - parameters) where all cells are alike.
+    """
+    size = np.maximum(n, 2)
+    left = projection @ (np.sqrt(n)[..., None] * p)
+    diagonal = np.einsum("gcc->gc", projection)
+    within = (1 - (p**2).sum(axis=2)) * size / (size - 1) * (n > 0)
+    statistic = (np.sqrt(n)[..., None] * p * left).sum(axis=(1, 2)) - (diagonal * within).sum(axis=1)
+    n_rows = n.sum(axis=1)
+    larger = 1 / (1 - (1 - diagonal) / size)
+    fit = _possible_shares(p - left / np.sqrt(size)[..., None], n_rows)
+    variance, third = null_cumulants(n, fit, projection, larger)
+    return np.stack([statistic, variance, third], axis=1)
+
+
+def null_cumulants(n: Floats, shares: Floats, projection: Floats, larger: Floats) -> tuple[Floats, Floats]:
+    """Variance and third cumulant of the statistic if rows have these shares, and covariances larger by factors.
+
+    With e the deviations of the labels of single rows from their shares, the statistic is the sum over rows r != s of
+    a_rs e_r.e_s, where a_rs = P_cc' / sqrt(n_c n_c') between cells and P_cc / (n_c - 1) within one. With S the
+    covariance of a row's labels and K its third cumulants, its cumulants are
+
+        2 sum a_rs^2 tr(S_r S_s)    and    8 sum a_rs a_st a_tr tr(S_r S_s S_t) + 4 sum a_rs^3 K_r.K_s
+
+    over different rows. With more than two labels the trace of three covariances is taken as if all had the shape of
+    their mean in the context.
+    """
+    on = n > 0
+    size = np.maximum(n, 2)
+    c = np.arange(n.shape[1])
+    diagonal = np.einsum("gcc->gc", projection)
+    factor = larger * on
+    covariances = covariances_of(shares) * factor[..., None]
+    products = covariances @ covariances.transpose(0, 2, 1)
+    second = projection**2 * products
+    second[:, c, c] *= size / (size - 1)
+    s = np.sqrt(np.einsum("gcc->gc", products))
+    own = diagonal * s
+    # Over all rows tr(A^3), less the terms in which two rows are the same one.
+    matrix = projection * np.sqrt(s[:, :, None] * s[:, None])
+    matrix[:, c, c] = own * size / (size - 1)
+    twice = matrix @ matrix
+    d = own / (size - 1)
+    cubes = (twice * matrix).sum(axis=(1, 2)) - 3 * (np.einsum("gcc->gc", twice) * d).sum(axis=1)
+    cubes += 2 * (n * d**3).sum(axis=1)
+    third = 8 * _three_to_two(covariances, n, shares.shape[2]) * cubes
+    if shares.shape[2] <= MAX_LABELS:
+        third += 4 * _skewness_part(shares, factor, projection, diagonal, size)
+    return 2 * second.sum(axis=(1, 2)), third
+
+
+def _possible_shares(fit: Floats, n_rows: Floats) -> Floats:
+    """Shares of labels away from 0 and 1 by half a row of the context, adding up to 1."""
+    least = (0.5 / (n_rows + 1))[:, None, None]
+    clipped = np.clip(fit, least, 1 - least)
+    shares: Floats = clipped / clipped.sum(axis=2, keepdims=True)
+    return shares
+
+
+def _three_to_two(covariances: Floats, n: Floats, n_labels: int) -> Floats:
+    """tr(S^3) / tr(S^2)^1.5 of the mean covariance S of each context: 1 with two labels, less with more."""
+    weights = n / n.sum(axis=1, keepdims=True)
+    mean = (weights[..., None] * covariances).sum(axis=1).reshape(-1, n_labels, n_labels)
+    squared = mean @ mean
+    ratio: Floats = (squared * mean).sum(axis=(1, 2)) / np.einsum("gll->g", squared) ** 1.5
+    return ratio
+
+
+def _skewness_part(shares: Floats, factor: Floats, projection: Floats, diagonal: Floats, size: Floats) -> Floats:
+    """Sum over different rows of a_rs^3 K_r.K_s, K the third cumulants of a row's labels, times a factor.
+
+    Textbook: E[(x_a - p_a)(x_b - p_b)(x_d - p_d)] for one draw x of a multinomial distribution.
+    """
+    n_contexts, n_cells, n_labels = shares.shape
+    if n_labels == 2:  # K_r.K_s is 8 k_r k_s, k = p (1 - p) (1 - 2 p)
+        p = shares[..., 1]
+        third = (np.sqrt(8) * p * (1 - p) * (1 - 2 * p) * factor)[..., None]
+    else:
+        same = np.eye(n_labels)
+        pairs = shares[..., :, None] * shares[..., None, :]
+        cubes = 2 * pairs[..., None] * shares[..., None, None, :]
+        cubes += np.einsum("ab,bd,gca->gcabd", same, same, shares)
+        for axes in ("ab,gcad->gcabd", "ad,gcab->gcabd", "bd,gcab->gcabd"):
+            cubes -= np.einsum(axes, same, pairs)
+        third = cubes.reshape(n_contexts, n_cells, -1) * factor[..., None]
+    scaled = third / np.sqrt(size)[..., None]
+    between = projection**3 * (scaled @ scaled.transpose(0, 2, 1))
+    c = np.arange(n_cells)
+    between[:, c, c] = diagonal**3 * size / (size - 1) ** 2 * (third**2).sum(axis=2)
+    total: Floats = between.sum(axis=(1, 2))
+    return total

@@ -1,0 +1,112 @@
+"""``analogical interactions``: the table of pairs, the card of one pair, formats and errors."""
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def noisy_file(tmp_path):
+    """Two columns that act together among eight, 600 rows; the label is not the last column."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, size=(600, 8))
+    y = ((X[:, 1] == 1) ^ (X[:, 4] == 1)) ^ (rng.random(600) < 0.1)
+    path = tmp_path / "noisy.csv"
+    lines = ["label," + ",".join(f"c{k}" for k in range(8))]
+    lines += [
+        ",".join(["yes" if label else "no", *(f"v{value}" for value in row)]) for label, row in zip(y, X, strict=True)
+    ]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_the_pair_comes_first_and_contexts_are_said(run, noisy_file):
+    code, out, err = run("interactions", noisy_file, "--label", "label")
+    assert (code, err) == (0, "")
+    assert "28 pairs of 8 features for 'label' (2 classes), 600 rows" in " ".join(out.split())
+    said = "Squares: rows that are equal on c1 and c4 (less the pair's own), which are told from noise; all else"
+    assert said in " ".join(out.split())
+    lines = out.splitlines()
+    first = next(k for k, line in enumerate(lines) if line.startswith("pair "))
+    assert lines[first + 1].startswith("c1 × c4")
+    assert lines[first + 1].endswith("effect")
+    assert "- 1 pair acts together (p adj. at most 0.05): c1 × c4." in out
+    assert max(map(len, lines)) <= 80
+
+
+def test_json_and_csv_hold_all_pairs(run, noisy_file):
+    code, out, _ = run("interactions", noisy_file, "--label", "label", "--json")
+    content = json.loads(out)
+    assert code == 0
+    assert len(content["pairs"]) == 28
+    assert content["contexts"] == ["c1", "c4"]
+    assert content["contexts_reason"] == "told-from-noise"
+    code, out, _ = run("interactions", noisy_file, "--label", "label", "--csv")
+    records = list(csv.DictReader(io.StringIO(out)))
+    assert (records[0]["first"], records[0]["second"], records[0]["status"]) == ("c1", "c4", "effect")
+    assert list(records[0])[:6] == ["first", "second", "squares", "broken", "index", "effect"]
+    assert len(records) == 28
+
+
+def test_features_and_top_choose_pairs(run, noisy_file):
+    code, out, _ = run("interactions", noisy_file, "--label", "label", "--features", "c1,c4,c5", "--json")
+    content = json.loads(out)
+    assert (code, len(content["pairs"]), len(content["names"])) == (0, 3, 8)
+    code, out, _ = run("interactions", noisy_file, "--label", "label", "--top", "2", "--json")
+    content = json.loads(out)
+    assert [(pair["first"], pair["second"]) for pair in content["pairs"]] == [("c1", "c4")]
+    assert (content["n_possible"], content["pairs_reason"]) == (28, "top")
+
+
+@pytest.mark.parametrize(
+    ("given", "contexts"),
+    [("0", []), ("c2,c3", ["c2", "c3"]), ("2", ["c1", "c4"]), ("all", [f"c{k}" for k in range(8)])],
+)
+def test_contexts_are_a_word_a_number_or_columns(run, noisy_file, given, contexts):
+    _, out, _ = run(
+        "interactions", noisy_file, "--label", "label", "--contexts", given, "--features", "c0,c6", "--json"
+    )
+    assert json.loads(out)["contexts"] == contexts
+
+
+def test_a_pair_is_shown_as_a_card(run):
+    code, out, _ = run("interactions", "monks-1", "--pair", "head_shape,body_shape", "--limit", "2")
+    assert code == 0
+    lines = out.splitlines()
+    assert lines[:2] == [
+        "built-in table monks-1",
+        "324 of 432 squares of 'head_shape' and 'body_shape' are broken (75.0 %)",
+    ]
+    assert "body_shape=round    100.0 % of 48     25.0 % of 48       25.0 % of 48" in lines
+    start = lines.index("broken: is_smiling=yes, holding=sword, jacket_color=yellow, has_tie=yes")
+    assert lines[start + 1 : start + 4] == [
+        "                     head_shape=round  head_shape=square",
+        "  body_shape=round   1 (row 2)         0 (row 146)",
+        "  body_shape=square  0 (row 50)        1 (row 194)",
+    ]
+    assert sum(line.startswith(("broken:", "kept:")) for line in lines) == 2
+    _, out, _ = run("interactions", "monks-1", "--pair", "head_shape,body_shape", "--json")
+    content = json.loads(out)
+    assert (content["n_squares"], content["n_broken"], len(content["examples"])) == (432, 324, 4)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--pair", "c1"], "--pair must name two columns, separated by a comma, got 'c1'."),
+        (["--pair", "c1,c2", "--top", "3"], "--pair and --top cannot be used together; give one of them."),
+        (["--pair", "c1,nope"], "The table has no column 'nope' to take as feature"),
+        (["--top", "1"], "top must be a whole number from 2 (features), or None, got 1."),
+        (["--json", "--csv"], "--json and --csv cannot be used together"),
+        (["--contexts", "z1"], "The table has no column 'z1' to take as contexts"),
+        (["--limit", "-1", "--pair", "c1,c2"], "limit must be a whole number from 0"),
+    ],
+)
+def test_errors_are_one_line(run, noisy_file, options, message):
+    code, out, err = run("interactions", noisy_file, "--label", "label", *options)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
