@@ -32,7 +32,7 @@ from analogical.scoring.differences import (
 )
 from analogical.scoring.intervals import flip_rate, share_interval
 
-__all__ = ["Audit", "Difference", "Finding", "Obstacle", "audit"]
+__all__ = ["Audit", "Difference", "Finding", "Obstacle", "audit", "audit_of"]
 
 MAX_COMPARISONS = 50
 """At most so many values are compared with the reference, the most frequent ones."""
@@ -307,7 +307,19 @@ def audit(
         treatment=Treatment.of(missing, bins, max_values, ids, bin_label),
         feature_names=feature_names,
     )
-    i = table.find(feature)
+    return audit_of(table, table.find(feature), reference=reference, level=level, limit=limit, seed=seed)
+
+
+def audit_of(
+    table: EncodedTable,
+    i: int,
+    *,
+    reference: Any = None,
+    level: float = 0.95,
+    limit: int | None = 6,
+    seed: int | None = 0,
+) -> Audit:
+    """The road after encoding: contexts, differences, what they say, and examples."""
     rows, engine = table.coded, MemoryEngine()
     sums = engine.sum_contexts(rows, contexts_themselves, features=[i])
     counts = sums.counts

@@ -26,6 +26,7 @@ __all__ = [
     "EvidencePair",
     "Transition",
     "Transitions",
+    "count_transitions",
     "evidence",
     "find_pairs",
     "first_rows",
@@ -339,11 +340,11 @@ def transitions(
     i = table.find(feature)
     sums = MemoryEngine().sum_contexts(table.coded, contexts_themselves, features=[i])
     contexts = sums.summaries[i]
-    counts = () if contexts is None else _count_transitions(table, i, contexts)
+    counts = () if contexts is None else count_transitions(table, i, contexts)
     return Transitions(table.names[i], table.label, counts, table.notes, table.backend)
 
 
-def _count_transitions(table: EncodedTable, i: int, contexts: Contexts) -> tuple[Transition, ...]:
+def count_transitions(table: EncodedTable, i: int, contexts: Contexts) -> tuple[Transition, ...]:
     """Transitions of a feature: products of two cells of a context that have different values, added up."""
     n_classes = len(table.classes)
     kinds, kind = np.unique(contexts.values.astype(np.int64) * n_classes + contexts.labels, return_inverse=True)

@@ -25,7 +25,17 @@ from analogical.scoring.interactions import SquareSums, rank_pairs, sum_pairs
 from analogical.scoring.pair_contexts import N_LOOKS, ContextReason, features_that_fit, told_from_noise, try_all_others
 from analogical.scoring.significance import adjust_for_features
 
-__all__ = ["Interactions", "PairReason", "PairSearch", "PairStatus", "choose_contexts", "find_features", "interactions"]
+__all__ = [
+    "ChosenContexts",
+    "Interactions",
+    "PairReason",
+    "PairSearch",
+    "PairStatus",
+    "choose_contexts",
+    "find_features",
+    "interactions",
+    "interactions_of",
+]
 
 MAX_PAIRS = 5_000
 """Pairs of features up to which all are looked at."""
@@ -290,14 +300,20 @@ def interactions(
         treatment=Treatment.of(missing, bins, max_values, ids, bin_label),
         feature_names=feature_names,
     )
-    seed = seed_from(random_state)
     show = progress_line("looking at pairs of features") if progress else None
-    search = PairSearch(table, level, seed, n_jobs, show)
+    search = PairSearch(table, level, seed_from(random_state), n_jobs, show)
     pool = search.varying if features is None else find_features(table, features, "features")
+    return interactions_of(search, pool, top=top, contexts=contexts)
+
+
+def interactions_of(
+    search: "PairSearch", pool: Sequence[int], *, top: int | None = None, contexts: Any = "auto"
+) -> Interactions:
+    """The road after encoding: which pairs, in which contexts, their squares, and what they say."""
     pairs, n_possible, pairs_reason = search.choose_pairs(pool, top)
     chosen = choose_contexts(search, pairs, contexts)
     sums = search.sum_pairs(pairs, chosen.features)
-    return _assemble(table, search, pairs, sums, chosen, n_possible, pairs_reason)
+    return _assemble(search.table, search, pairs, sums, chosen, n_possible, pairs_reason)
 
 
 def _assemble(

@@ -10,11 +10,11 @@ from analogical._checks import check_whole
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import Note
 from analogical.encoding.binning import Bins
-from analogical.encoding.table import encode_features
+from analogical.encoding.table import EncodedTable, encode_features
 from analogical.encoding.treatment import Ids, Missing, Treatment
 from analogical.scoring.dependencies import MAX_LISTED_SEARCH, LeftOut, Reason, Search
 
-__all__ = ["Dependency", "Dropped", "Redundancies", "name_dropped", "redundancies"]
+__all__ = ["Dependency", "Dropped", "Redundancies", "name_dropped", "redundancies", "redundancies_of"]
 
 
 @dataclass(frozen=True)
@@ -172,6 +172,11 @@ def redundancies(
         treatment=Treatment.of(missing, bins, max_values, ids),
         feature_names=feature_names,
     )
+    return redundancies_of(table, max_determinants)
+
+
+def redundancies_of(table: EncodedTable, max_determinants: int = 2) -> Redundancies:
+    """The road after encoding: what is constant, equal up to names, or determined by others."""
     names = table.names
     search = Search(table.codes, table.n_values, table.weights)
     groups = search.renamings(range(len(names)))

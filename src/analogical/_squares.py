@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from analogical._checks import check_confidence, check_limit, seed_from
-from analogical._interactions import PairSearch, choose_contexts
+from analogical._interactions import ChosenContexts, PairSearch, choose_contexts
 from analogical._results import Result, json_ready
 from analogical._types import CodedRows, Ints, Note, Positions
 from analogical.counting.contexts import differs_from_last
@@ -22,7 +22,7 @@ from analogical.errors import InputError
 from analogical.scoring.interactions import SquareSums
 from analogical.scoring.pair_contexts import ContextReason
 
-__all__ = ["Square", "Squares", "squares"]
+__all__ = ["Square", "Squares", "squares", "squares_of"]
 
 MAX_LISTED = 100_000
 """More squares than this are not listed."""
@@ -223,6 +223,12 @@ def squares(
     search = PairSearch(table, check_confidence(0.95), seed_from(random_state))
     pairs, _, _ = search.choose_pairs(search.varying, None) if len(search.varying) > 1 else ([], 0, "all")
     chosen = choose_contexts(search, pairs or [(i, j)], contexts)
+    return squares_of(search, i, j, chosen, limit)
+
+
+def squares_of(search: PairSearch, i: int, j: int, chosen: ChosenContexts, limit: int | None) -> Squares:
+    """The road after encoding and choosing contexts: the sums of one pair, and its squares by name."""
+    table = search.table
     (sums,) = search.sum_pairs([(i, j)], chosen.features)
     equal = [f for f in chosen.features if f not in (i, j)]
     return Squares(
