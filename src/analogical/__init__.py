@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from analogical._interactions import Interactions, interactions
     from analogical._redundancy import Dependency, Dropped, Redundancies, redundancies
     from analogical._relevance import NoiseFloor, Relevance, Settings, ari_score, relevance
+    from analogical._report import Report, report
     from analogical._selection import Carried, Selection, select
     from analogical._selector import AnalogicalSelector, SelectionWarning
     from analogical._squares import Square, Squares, squares
@@ -36,6 +37,7 @@ __all__ = [
     "Obstacle",
     "Redundancies",
     "Relevance",
+    "Report",
     "Selection",
     "SelectionWarning",
     "Settings",
@@ -51,6 +53,7 @@ __all__ = [
     "load_table",
     "redundancies",
     "relevance",
+    "report",
     "select",
     "squares",
     "table_names",
@@ -65,6 +68,7 @@ _HOMES = {
     "_interactions": ("Interactions", "interactions"),
     "_redundancy": ("Dependency", "Dropped", "Redundancies", "redundancies"),
     "_relevance": ("NoiseFloor", "Relevance", "Settings", "ari_score", "relevance"),
+    "_report": ("Report", "report"),
     "_selection": ("Carried", "Selection", "select"),
     "_selector": ("AnalogicalSelector", "SelectionWarning"),
     "_squares": ("Square", "Squares", "squares"),

@@ -78,6 +78,7 @@ _MAKERS = {
     "Interactions": ("interactions", "view_interactions"),
     "Redundancies": ("redundancies", "view_redundancies"),
     "Relevance": ("relevance", "view_relevance"),
+    "Report": ("report", "view_report"),
     "Selection": ("selection", "view_selection"),
     "Squares": ("interactions", "view_squares"),
     "Transitions": ("evidence", "view_transitions"),

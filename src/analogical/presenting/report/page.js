@@ -1,0 +1,87 @@
+// Sorting, filtering and panels. Everything on the page can be read without this script.
+(() => {
+  "use strict";
+  const table = document.getElementById("ranked");
+  const body = table.tBodies[0];
+  const rows = Array.from(body.rows);
+  const atOnce = Number(table.dataset.atOnce);
+  const filter = document.getElementById("filter");
+  const all = document.getElementById("all");
+  const shown = document.getElementById("shown");
+  let showAll = rows.length <= atOnce;
+
+  for (const controls of document.querySelectorAll(".controls")) controls.hidden = false;
+  all.hidden = showAll;
+
+  const update = () => {
+    const wanted = filter.value.trim().toLowerCase();
+    let matching = 0;
+    let visible = 0;
+    for (const row of Array.from(body.rows)) {
+      const matches = (row.dataset.name + " " + row.dataset.status).toLowerCase().includes(wanted);
+      matching += matches;
+      row.hidden = !matches || (!showAll && !wanted && visible >= atOnce);
+      visible += !row.hidden;
+    }
+    shown.textContent = visible < rows.length ? visible + " of " + rows.length + " features shown" : "";
+  };
+  filter.addEventListener("input", update);
+  all.addEventListener("click", () => {
+    showAll = !showAll;
+    all.setAttribute("aria-expanded", String(showAll));
+    all.textContent = showAll ? "Show the best " + atOnce : "Show all " + rows.length + " features";
+    update();
+  });
+
+  const sortBy = (head) => {
+    const key = head.dataset.key;
+    const isText = "text" in head.dataset;
+    const first = key === "score" || key === "pairs" ? "descending" : "ascending";
+    const now = head.getAttribute("aria-sort");
+    const next = now === null ? first : now === "ascending" ? "descending" : "ascending";
+    for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", next);
+    const sign = next === "ascending" ? 1 : -1;
+    const known = (row) => row.dataset[key] !== "";
+    rows.sort((a, b) => {
+      if (known(a) !== known(b)) return known(a) ? -1 : 1;
+      const x = a.dataset[key];
+      const y = b.dataset[key];
+      const order = isText ? x.localeCompare(y) : Number(x) - Number(y);
+      return sign * order || Number(a.dataset.rank) - Number(b.dataset.rank);
+    });
+    body.append(...rows);
+    update();
+  };
+  for (const head of table.tHead.rows[0].cells) {
+    if (!head.dataset.key) continue;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => sortBy(head));
+  }
+
+  const panels = Array.from(document.querySelectorAll("article.feature details"));
+  const setAll = (open) => panels.forEach((panel) => { panel.open = open; });
+  const open = document.getElementById("open");
+  if (open) {
+    open.addEventListener("click", () => setAll(true));
+    document.getElementById("close").addEventListener("click", () => setAll(false));
+  }
+  const openTarget = () => {
+    const target = location.hash && document.getElementById(location.hash.slice(1));
+    const panel = target && target.querySelector("details");
+    if (panel) panel.open = true;
+  };
+  addEventListener("hashchange", openTarget);
+  openTarget();
+
+  let before = [];
+  addEventListener("beforeprint", () => {
+    before = panels.filter((panel) => !panel.open);
+    setAll(true);
+  });
+  addEventListener("afterprint", () => before.forEach((panel) => { panel.open = false; }));
+  update();
+})();
