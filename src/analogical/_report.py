@@ -401,7 +401,9 @@ def report(
     classes = _shown_classes(table)
     order = found.order().tolist()
     panels = _panels(table, engine, order[:top], classes, level)
-    pairs, squares = _acting_together(independent, level, seed, n_jobs, progress)
+    twice = redundancies_of(table, 2 if len(table.names) <= FEW_COLUMNS else 1)
+    renamed = {name for group in twice.renamings for name in group[1:]}
+    pairs, squares = _acting_together(independent, renamed, level, seed, n_jobs, progress)
     selection = select_of(
         independent, engine, None, radius=radius, noise_free=noise_free, seed=seed, progress=progress, n_jobs=n_jobs
     )
@@ -410,11 +412,11 @@ def report(
     return Report(
         relevance=found,
         information=information,
-        disagreements=_disagreements(found, information, panels, pairs, selection),
+        disagreements=_disagreements(found, information, panels, _acting(pairs, renamed), selection),
         panels=panels,
         class_sizes=np.bincount(rows.labels, rows.weights, minlength=rows.n_labels).astype(np.int64),
         shown_classes=tuple(table.classes[c] for c in classes),
-        redundancies=redundancies_of(table, 2 if len(table.names) <= FEW_COLUMNS else 1),
+        redundancies=twice,
         interactions=pairs,
         squares=squares,
         selection=selection,
@@ -549,8 +551,8 @@ def _strongest_change(
         for label in followed:
             if two is not None and is_met:
                 (a, b), times = two.sizes, two.times
-                with_label = [side[:, [label]].toarray()[:, 0] for side in (two.first, two.second)]
-                difference, _ = risk_difference(a, b, *with_label, times)
+                a_with, b_with = (side[:, [label]].toarray()[:, 0] for side in (two.first, two.second))
+                difference, _ = risk_difference(a, b, a_with, b_with, times)
                 weight, changed = float((times * a * b / (a + b)).sum()), float((times * a * b).sum())
             else:
                 a_rows, b_rows = (float(counts[v].sum()) for v in (first, second))
@@ -564,23 +566,24 @@ def _strongest_change(
     first, second, label = best[1]
     names = table.columns[i].values
     crude = float(shares[second, label] - shares[first, label])
-    common = {
-        "values": (plain(names[first]), plain(names[second])),
-        "label": table.classes[label],
-        "crude": crude,
-    }
+    values_named = (plain(names[first]), plain(names[second]))
     if not best[0][0]:
-        unknown = dict.fromkeys(("difference", "difference_low", "difference_high"), math.nan)
         n_rows = int(counts[[first, second]].sum())
-        return Change(**common, **unknown, n_rows=n_rows, gained=0, lost=0, pairs=0)
+        return Change(values_named, table.classes[label], math.nan, math.nan, math.nan, crude, n_rows, 0, 0, 0)
     two = split_two_values(contexts, first, second, n_labels)
     measured = measure_difference(two, label, level)
     a, b = two.sizes
-    numbers = ("difference", "difference_low", "difference_high", "gained", "lost", "pairs")
     return Change(
-        **common,
+        values=values_named,
+        label=table.classes[label],
+        difference=measured.difference,
+        difference_low=measured.difference_low,
+        difference_high=measured.difference_high,
+        crude=crude,
         n_rows=int((two.times * (a + b)).sum()),
-        **{name: getattr(measured, name) for name in numbers},
+        gained=measured.gained,
+        lost=measured.lost,
+        pairs=measured.pairs,
     )
 
 
@@ -618,7 +621,7 @@ def _typical_pairs(
 
 
 def _acting_together(
-    table: EncodedTable, level: float, seed: int | None, n_jobs: int | None, progress: bool
+    table: EncodedTable, renamed: set[str], level: float, seed: int | None, n_jobs: int | None, progress: bool
 ) -> tuple[Interactions | None, tuple[Squares, ...]]:
     """Pairs among the best features, and those that act together value by value."""
     show = progress_line("looking at pairs of features") if progress else None
@@ -629,16 +632,26 @@ def _acting_together(
     names = table.names
     places = [tuple(names.index(name) for name in some) for some in (found.contexts, found.left_out)]
     chosen = ChosenContexts(places[0], found.contexts_reason, places[1])
-    acting = [k for k in found.order().tolist() if _acts(found, k)][:MAX_SQUARES]
     return found, tuple(
-        squares_of(search, names.index(found.first[k]), names.index(found.second[k]), chosen, 0) for k in acting
+        squares_of(search, names.index(first), names.index(second), chosen, 0)
+        for first, second in _acting(found, renamed)[:MAX_SQUARES]
     )
 
 
-def _acts(found: Interactions, k: int) -> bool:
-    """Whether a pair is told from noise or, where labels show no noise, breaks squares."""
-    shows_no_noise = found.contexts_reason == "no-noise" and found.status[k] == "noise-unknown"
-    return found.status[k] == "effect" or (shows_no_noise and found.broken[k] > 0)
+def _acting(found: Interactions | None, renamed: set[str]) -> list[tuple[str, str]]:
+    """Pairs that are told from noise or, where labels show no noise, break squares; the strongest first.
+
+    Of columns that carry the same information only the first one is named.
+    """
+    if found is None:
+        return []
+    shows_no_noise = found.contexts_reason == "no-noise"
+    return [
+        (found.first[k], found.second[k])
+        for k in found.order().tolist()
+        if (found.status[k] == "effect" or (shows_no_noise and found.broken[k] > 0))
+        and not renamed & {found.first[k], found.second[k]}
+    ]
 
 
 # ---------------------------------------------------------------- beside mutual information
@@ -655,14 +668,15 @@ def middle_ranks(scores: Floats) -> Floats:
     known = np.where(np.isnan(scores), -np.inf, np.round(scores, TIED))
     above = (known[None, :] > known[:, None]).sum(axis=1)
     equal = (known[None, :] == known[:, None]).sum(axis=1)
-    return (above + (equal + 1) / 2).astype(np.float64)
+    ranks: Floats = (above + (equal + 1) / 2).astype(np.float64)
+    return ranks
 
 
 def _disagreements(
     found: Relevance,
     information: Floats,
     panels: Sequence[Panel],
-    pairs: Interactions | None,
+    acting: Sequence[tuple[str, str]],
     selection: Selection,
 ) -> tuple[Disagreement, ...]:
     """Features that one of the two orders tells from noise and that lie far apart in them."""
@@ -680,10 +694,10 @@ def _disagreements(
     for i in apart[:MAX_DISAGREEMENTS]:
         change = panel_of[found.names[i]].change if found.names[i] in panel_of else None
         if ours[i] < theirs[i]:
-            reason = _why_higher(found.names[i], change, pairs, selection)
+            reason = _why_higher(found.names[i], change, acting, selection)
         else:
             above = [found.names[j] for j in told if ours[j] < ours[i] and theirs[j] > theirs[i]]
-            reason = _why_lower(found, i, change, above, pairs, selection)
+            reason = _why_lower(found, i, change, above, acting, selection)
         named.append(Disagreement(found.names[i], float(ours[i]), float(theirs[i]), *reason))
     return tuple(named)
 
@@ -701,9 +715,9 @@ Why = tuple[WhyDisagree, tuple[str, ...]]
 """A reason, and the features that it is about."""
 
 
-def _why_higher(name: str, change: Change | None, pairs: Interactions | None, selection: Selection) -> Why:
+def _why_higher(name: str, change: Change | None, acting: Sequence[tuple[str, str]], selection: Selection) -> Why:
     """What explains that a feature stands higher in our order than by mutual information."""
-    if pairs is not None and (partners := _partners(pairs, name)):
+    if partners := _partners(acting, name):
         return "interaction", partners
     if name in selection.features[1:]:
         return "adds", selection.features[: selection.features.index(name)]
@@ -717,7 +731,7 @@ def _why_lower(
     i: int,
     change: Change | None,
     above: Sequence[str],
-    pairs: Interactions | None,
+    acting: Sequence[tuple[str, str]],
     selection: Selection,
 ) -> Why:
     """What explains that a feature stands lower; ``above`` are those that passed it."""
@@ -730,16 +744,10 @@ def _why_lower(
         return "never-compared", ()
     if change is not None and change.is_matched and abs(change.difference) < abs(change.crude) - LESS:
         return "shared", ()
-    acting = tuple(name for name in above if pairs is not None and _partners(pairs, name))
-    return ("passed", acting) if acting else ("unexplained", ())
+    raised = tuple(name for name in above if _partners(acting, name))
+    return ("passed", raised) if raised else ("unexplained", ())
 
 
-def _partners(pairs: Interactions, name: str) -> tuple[str, ...]:
+def _partners(acting: Sequence[tuple[str, str]], name: str) -> tuple[str, ...]:
     """Features that a feature acts together with, the strongest first; at most three."""
-    acting = [k for k in pairs.order().tolist() if _acts(pairs, k)]
-    others = [pairs.second[k] if pairs.first[k] == name else pairs.first[k] for k in acting if name in _two(pairs, k)]
-    return tuple(others[:3])
-
-
-def _two(pairs: Interactions, k: int) -> tuple[str, str]:
-    return pairs.first[k], pairs.second[k]
+    return tuple(first if second == name else second for first, second in acting if name in (first, second))[:3]

@@ -10,6 +10,7 @@ from analogical.cli.evidence import evidence
 from analogical.cli.generate import generate, tables
 from analogical.cli.interactions import interactions
 from analogical.cli.redundancies import redundancies
+from analogical.cli.report import report
 from analogical.cli.reproduce import reproduce
 from analogical.cli.score import score
 from analogical.cli.select import select
@@ -59,6 +60,7 @@ for command in (
     interactions,
     audit,
     redundancies,
+    report,
     compare,
     reproduce,
     generate,

@@ -26,9 +26,9 @@ from analogical.presenting.report.sentences import (
     measure_of,
     verdict,
 )
-from analogical.presenting.report.words import each, some, value, word
+from analogical.presenting.report.words import each, signed, some, value, word
 from analogical.presenting.selection import view_selection
-from analogical.presenting.words import counted, interval, number, p_value, percent, shares, shown
+from analogical.presenting.words import counted, number, p_value, percent, shares, shown
 
 __all__ = ["page_of"]
 
@@ -38,6 +38,8 @@ MAX_AT_ONCE = 20
 """Features that a browser shows before it is asked for all."""
 MAX_CELLS = 8
 """Values of a feature in a card of two features."""
+WIDE = 4
+"""Cards with more columns take the whole width."""
 MAX_CONTEXT = 10
 """Features named in a card of two rows that they are equal on."""
 MAX_NEVER = 6
@@ -56,6 +58,8 @@ STATUS = {
     "no-pairs": "no pairs",
     "constant": "one value",
 }
+STARTS = ("missing cells", "left out:", "set aside:", "the ", "numbers in", "dates in", "label:", "ignored:")
+"""Beginnings of notes that are words of ours."""
 ANSWERS = {"yes": "Yes", "partly": "Partly", "no": "No"}
 
 
@@ -165,7 +169,9 @@ def _fitness(report: Report) -> dict[str, Any]:
     binned = [i for i in range(len(found.names)) if found.edges[i]]
     constant = [name for name, n in zip(found.names, found.n_values, strict=True) if n == 1]
     leaks = [name for note in found.notes if note.kind == "leak" for name in note.columns]
-    twice = list(dict.fromkeys(record["feature"] for record in report.redundancies.records() if record["determined_by"]))
+    twice = list(
+        dict.fromkeys(record["feature"] for record in report.redundancies.records() if record["determined_by"])
+    )
     repeated = found.n_rows - found.n_distinct
     n_missing = int(found.n_missing.sum())
     names = found.names
@@ -180,8 +186,8 @@ def _fitness(report: Report) -> dict[str, Any]:
         _tile("Binned", len(binned), some([names[i] for i in binned], 3) if binned else "no numbers in bins"),
         _tile("Set aside as ids", len(aside), some(aside, 3) if aside else "none"),
         _tile("Constant", len(constant), some(constant, 3) if constant else "none"),
-        _tile("Redundant", len(twice), some(twice, 3) if twice else "no column says what another says"),
-        _tile("Possible leaks", len(leaks), some(leaks, 3) if leaks else "no column tells the label alone"),
+        _tile("Redundant", len(twice), some(twice, 3) if twice else "none found"),
+        _tile("Possible leaks", len(leaks), some(leaks, 3) if leaks else "none found"),
     ]
     said = list(view_redundancies(report.redundancies).findings)
     more = [f"... and {len(said) - MAX_FOUND:,} more, in the JSON below"] if len(said) > MAX_FOUND else []
@@ -199,6 +205,8 @@ def _tile(name: str, n: int, about: str) -> dict[str, Any]:
 
 def _sentence(text: str) -> str:
     """A note as a sentence: with a capital, unless it begins with a name, and a full stop."""
+    if text.startswith(STARTS):
+        text = text[0].upper() + text[1:]
     return text if text.endswith((".", "?", "!")) else f"{text}."
 
 
@@ -217,8 +225,9 @@ def _ranking(report: Report) -> dict[str, Any]:
         _ranked(record, low, high, record["name"] in with_panel, record["name"] in apart)
         for record in records[:MAX_ROWS]
     ]
-    for row, (first, last) in zip(rows, _tied_places(report, records[:MAX_ROWS]), strict=True):
-        row["information_text"] = f"{first}" if first == last else f"{first}–{last}"
+    theirs = report.ranks()[1].tolist()
+    for row in rows:
+        row["information_text"] = _places(row["information_rank"], theirs)
     n_left = len(records) - len(rows)
     level = "" if found.settings.confidence is None else f"{100 * found.settings.confidence:g} % interval"
     return {
@@ -245,7 +254,7 @@ def _scale(records: Sequence[dict[str, Any]]) -> tuple[float, float]:
         return 0.0, 1.0
     step = 10 ** math.floor(math.log10(top))
     high = next(k * step for k in (1, 1.2, 1.6, 2, 2.4, 3.2, 4, 5, 6, 8, 10) if k * step >= top - 1e-12)
-    lowest = min([0.0, *(r["score_low"] for r in records if r["score_low"] is not None)])
+    lowest = min([0.0, *(end for r in records for end in (r["score"], r["score_low"]) if end is not None)])
     return max(lowest, -NEGATIVE * high), float(high)
 
 
@@ -259,7 +268,10 @@ def _ranked(record: dict[str, Any], low: float, high: float, has_panel: bool, is
     width = high - low
     zero = -low / width
     at = None if score is None else (score - low) / width
-    bar = {} if at is None else {"x": _place(min(zero, at)), "width": _place(abs(at - zero))}
+    bar = {}
+    if at is not None:
+        begin, end = sorted((_place(zero), _place(at)))
+        bar = {"x": begin, "width": round(end - begin, 2)}
     whisker = {}
     if ends[0] is not None and ends[1] is not None:
         left, right = (_place((end - low) / width) for end in ends)
@@ -270,10 +282,10 @@ def _ranked(record: dict[str, Any], low: float, high: float, has_panel: bool, is
         "plain": shown(record["name"], 200),
         "anchor": f"f-{record['rank']}" if has_panel else None,
         "score": score,
-        "score_text": shares(math.nan if score is None else score),
-        "interval_text": "–" if ends[0] is None else interval(*ends),
+        "score_text": _typeset(shares(math.nan if score is None else score)),
+        "interval_text": "–" if ends[0] is None else _bounds(*ends),
         "p": record["p_adjusted"],
-        "p_text": p_value(math.nan if record["p_adjusted"] is None else record["p_adjusted"]),
+        "p_text": _typeset(p_value(math.nan if record["p_adjusted"] is None else record["p_adjusted"])),
         "pairs": record["pairs"],
         "pairs_text": number(record["pairs"]),
         "changed": record["changed"],
@@ -288,28 +300,25 @@ def _ranked(record: dict[str, Any], low: float, high: float, has_panel: bool, is
     }
 
 
-def _tied_places(report: Report, records: Sequence[dict[str, Any]]) -> list[tuple[int, int]]:
-    """First and last place that each feature shares with those of the same mutual information."""
-    all_ranks = report.ranks()[1].tolist()
-    n_tied = {rank: all_ranks.count(rank) for rank in set(all_ranks)}
-    found = []
-    for record in records:
-        rank = record["information_rank"]
-        half = (n_tied[rank] - 1) / 2
-        found.append((int(rank - half), int(rank + half)))
-    return found
+def _bounds(low: float, high: float) -> str:
+    return _typeset(f"{shares(low)} to {shares(high)}")
+
+
+def _typeset(number_text: str) -> str:
+    """A number with the signs of print: a minus, or a dash where there is none."""
+    return "–" if number_text == "-" else number_text.replace("-", "−")
 
 
 def _disagreements(report: Report) -> dict[str, Any]:
     """The box beside mutual information."""
-    places = {record["name"]: record["rank"] for record in report.records()}
+    ours, theirs = (ranks.tolist() for ranks in report.ranks())
     items = [
         {
             "feature": word(item.feature),
             "rank": item.rank,
             "information_rank": item.information_rank,
-            "ours": _ordinal(places[item.feature], item.rank),
-            "theirs": _ordinal(None, item.information_rank),
+            "ours": _places(item.rank, ours),
+            "theirs": _places(item.information_rank, theirs),
             "is_higher": item.rank < item.information_rank,
             "reason": item.reason,
             "text": describe_disagreement(report, item),
@@ -326,9 +335,11 @@ def _disagreements(report: Report) -> dict[str, Any]:
     return {"intro": intro, "items": items}
 
 
-def _ordinal(place: int | None, rank: float) -> str:
-    """A place in words; equal ones share it."""
-    return f"{rank:g}" if place is None or rank != place else f"{place}"
+def _places(rank: float, all_ranks: Sequence[float]) -> str:
+    """A place in words, from the middle of the places that equal ones share: 3, or 2–6."""
+    half = (all_ranks.count(rank) - 1) / 2
+    first, last = int(rank - half), int(rank + half)
+    return f"{first}" if first == last else f"{first}–{last}"
 
 
 # ---------------------------------------------------------------- one feature
@@ -343,7 +354,6 @@ def _panel(report: Report, panel: Panel, rank: int) -> dict[str, Any]:
     line = "It has one value only."
     if panel.change is not None:
         line = describe_change(panel.change)
-        line = line[:1].upper() + line[1:]
     return {
         "anchor": f"f-{rank}",
         "rank": rank,
@@ -384,11 +394,15 @@ def _panel(report: Report, panel: Panel, rank: int) -> dict[str, Any]:
         "coverage": _coverage(report, panel, i),
         "numbers": [
             ("Index (ARI)", shares(found.ari[i]) if found.pairs[i] else "–"),
-            ("Noise in the same contexts", shares(found.noise_rate[i]).replace("-", "–")),
-            ("Effect", shares(found.effect[i]) if found.effect[i] == found.effect[i] else "–"),
+            ("Noise in the same contexts", _known(found.noise_rate[i])),
+            ("Effect", _known(found.effect[i])),
             ("Pairs, of them changed", f"{number(found.pairs[i])}, {number(found.changed[i])}"),
         ],
     }
+
+
+def _known(share: float) -> str:
+    return _typeset(shares(share)) if share == share else "not known"
 
 
 def _transition(n_pairs: int, found: Transition) -> dict[str, Any]:
@@ -432,7 +446,8 @@ def _coverage(report: Report, panel: Panel, i: int) -> dict[str, Any]:
     if compared < 0:
         said.append("Too many values to say which were compared with which.")
     elif possible:
-        said.append(f"{compared:,} of {counted(possible, 'value pair')} were compared.")
+        was = "was" if possible == 1 else "were"
+        said.append(f"{compared:,} of {counted(possible, 'value pair')} {was} compared.")
     never = [" with ".join(value(cell, 24) for cell in two) for two in found.not_compared[i][:MAX_NEVER]]
     n_left = possible - compared - len(never)
     if never:
@@ -454,7 +469,9 @@ def _together(report: Report) -> dict[str, Any] | None:
     passed = (
         f"Pairs among the {n_features} best features were looked at: {len(found):,} of {found.n_possible:,}."
         if len(found) < found.n_possible
-        else f"All {counted(found.n_possible, 'pair')} of features were looked at."
+        else f"All {found.n_possible:,} pairs of features were looked at."
+        if found.n_possible > 1
+        else "There is one pair of features."
     )
     n_acting = sum(status == "effect" for status in found.status)
     if cards:
@@ -472,31 +489,38 @@ def _square_card(report: Report, found: Squares) -> dict[str, Any]:
     """Shares of one class: values of the first feature across, of the second one down."""
     pairs = report.interactions
     record = {} if pairs is None else pairs[found.first, found.second]
-    across, down = (_frequent(found.counts.sum(axis=axes)) for axes in ((1, 2), (0, 2)))
     c = _class_shown(found)
-    cells = [[_cell(found.counts[u, v], c) for u in across] for v in down]
+    sides = [
+        (found.first, found.first_values, _frequent(found.counts.sum(axis=(1, 2)))),
+        (found.second, found.second_values, _frequent(found.counts.sum(axis=(0, 2)))),
+    ]
+    is_turned = len(sides[0][2]) > len(sides[1][2])
+    (first, first_values, across), (second, second_values, down) = sides[::-1] if is_turned else sides
+    counts = found.counts.swapaxes(0, 1) if is_turned else found.counts
+    cells = [[_cell(counts[u, v], c) for u in across] for v in down]
     told = record.get("status") == "effect"
     effect, p = record.get("effect"), record.get("p_adjusted")
     facts = []
     if effect is not None:
         bounds = record["effect_low"], record["effect_high"]
-        facts.append(f"effect {shares(effect)}" + ("" if bounds[0] is None else f" ({interval(*bounds)})"))
+        facts.append(f"effect {shares(effect)}" + ("" if bounds[0] is None else f" ({_bounds(*bounds)})"))
     if p is not None:
         facts.append(f"p {p_value(p)}")
     facts.append(f"{percent(found.n_broken / found.n_squares) if found.n_squares else 'none'} of squares broken")
     rarer = [
         f"{counted(len(values) - MAX_CELLS, 'rarer value')} of {word(name)}"
-        for name, values in ((found.first, found.first_values), (found.second, found.second_values))
+        for name, values, _ in sides
         if len(values) > MAX_CELLS
     ]
     return {
-        "first": word(found.first),
-        "second": word(found.second),
+        "first": word(first),
+        "second": word(second),
+        "is_wide": len(across) > WIDE,
         "label": value(found.classes[c]),
         "is_told": told,
         "facts": ", ".join(facts) + ("" if told else ", noise unknown"),
-        "across": [value(found.first_values[u], 20) for u in across],
-        "down": [value(found.second_values[v], 20) for v in down],
+        "across": [value(first_values[u], 20) for u in across],
+        "down": [value(second_values[v], 20) for v in down],
         "cells": cells,
         "left_out": f"Not shown: {' and '.join(rarer)}." if rarer else "",
     }
@@ -566,7 +590,7 @@ def _audit(found: Audit) -> dict[str, Any]:
     view = view_audit(found)
     shown_differences = sorted(found.differences, key=lambda d: -abs(d.difference))[:12]
     ends = [abs(end) for d in shown_differences for end in (d.crude, d.difference_low, d.difference_high)]
-    reach = max([end for end in ends if end == end], default=1.0) or 1.0
+    reach = min(1.1 * max([end for end in ends if end == end], default=1.0), 1.0) or 1.0
     n_left = len(found.differences) - len(shown_differences)
     return {
         "feature": word(found.feature),
@@ -575,7 +599,9 @@ def _audit(found: Audit) -> dict[str, Any]:
         "conclusion": list(view.findings),
         "facts": list(view.facts),
         "rows": [_difference(d, reach) for d in shown_differences],
-        "left_out": f"The {len(shown_differences)} largest of {len(found.differences):,} differences." if n_left else "",
+        "left_out": f"The {len(shown_differences)} largest of {len(found.differences):,} differences."
+        if n_left
+        else "",
         "reach": f"{100 * reach:.0f}",
         "caveat": view.caveat,
     }
@@ -590,10 +616,10 @@ def _difference(found: Difference, reach: float) -> dict[str, Any]:
         "value": value(found.values[1]),
         "label": value(found.label),
         "difference": found.difference,
-        "difference_text": f"{100 * found.difference:+.1f}",
-        "interval_text": f"{100 * found.difference_low:+.1f} to {100 * found.difference_high:+.1f}",
+        "difference_text": signed(found.difference),
+        "interval_text": f"{signed(found.difference_low)} to {signed(found.difference_high)}",
         "crude": found.crude,
-        "crude_text": f"{100 * found.crude:+.1f}",
+        "crude_text": signed(found.crude),
         "odds_text": f"{found.odds_ratio:.2f}" if math.isfinite(found.odds_ratio) else "–",
         "p_text": p_value(found.p_adjusted),
         "pairs_text": number(found.pairs),

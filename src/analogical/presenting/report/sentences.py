@@ -4,7 +4,7 @@ import math
 
 from analogical._report import Change, Disagreement, Doubt, Report
 from analogical.presenting.relevance import describe_radius
-from analogical.presenting.report.words import each, some, value, word
+from analogical.presenting.report.words import each, signed, some, value, word
 from analogical.presenting.words import counted, percent, verb
 
 __all__ = [
@@ -34,29 +34,29 @@ def verdict(report: Report) -> str:
     best = next((panel for panel in report.panels if panel.feature == told[0]), None)
     if best is None or best.change is None or not best.change.is_matched or without_direction(best.change):
         return start
-    return f"{start} First comes {word(told[0])}: {describe_change(best.change)}"
+    return f"{start} First comes {word(told[0])}. {describe_change(best.change)}"
 
 
 def describe_change(change: Change) -> str:
     """Which change of value moves which class by how many points over how many rows."""
     a, b = (value(cell) for cell in change.values)
-    step, label = f"from {a} to {b}", value(change.label)
+    step, label = f"{a} → {b}", f"'{value(change.label)}'"
     if not change.is_matched:
         how = _points(change.crude, label)
         return (
-            f"no two rows with {a} and {b} are equal on everything else. Without matching, {step}, {how}, over"
-            f" {counted(change.n_rows, 'row')}."
+            f"{step}: {how} over {counted(change.n_rows, 'row')}, without matching. No two rows with these values are"
+            " equal on everything else."
         )
     over = f"over {counted(change.n_rows, 'row')}"
     if without_direction(change):
         if not change.gained and not change.lost:
-            return f"{step}, {label} does not change in any of {counted(change.pairs, 'pair')}, {over}."
+            return f"{step}: {label} does not change in any of {counted(change.pairs, 'pair')}, {over}."
         return (
-            f"{step}, {label} is gained in {counted(change.gained, 'pair')} and lost in {change.lost:,}, {over}: which"
+            f"{step}: {label} is gained in {counted(change.gained, 'pair')} and lost in {change.lost:,}, {over}: which"
             " way it goes depends on the other features."
         )
-    bounds = f"{100 * change.difference_low:+.1f} to {100 * change.difference_high:+.1f}"
-    return f"{step}, {_points(change.difference, label)} ({bounds}), {over}."
+    bounds = f"{signed(change.difference_low)} to {signed(change.difference_high)}"
+    return f"{step}: {_points(change.difference, label)} ({bounds}), {over}."
 
 
 def without_direction(change: Change) -> bool:
@@ -101,10 +101,12 @@ def _repeats(report: Report) -> str:
     share = percent(repeated / found.n_rows)
     if found.noise.rate is None:
         return f"{counted(repeated, 'row')} ({share}) {'repeats' if repeated == 1 else 'repeat'} another one."
-    return (
+    start = (
         f"{counted(repeated, 'row')} ({share}) {'repeats' if repeated == 1 else 'repeat'} another one. Identical rows"
-        f" differ in label in {percent(found.noise.rate)} of their pairs: that is the noise."
     )
+    if not found.n_contradictions:
+        return f"{start} always have the same label: they show no noise."
+    return f"{start} differ in label in {percent(found.noise.rate)} of their pairs: that is the noise."
 
 
 def _doubt(report: Report, doubt: Doubt) -> str:
@@ -146,13 +148,11 @@ def describe_disagreement(report: Report, item: Disagreement) -> str:
     panel = next((panel for panel in report.panels if panel.feature == item.feature), None)
     change = None if panel is None else panel.change
     if item.reason == "interaction":
-        return (
-            f"An interaction: what it does depends on {each(item.others)}, and alone part of it cancels out."
-        )
+        return f"An interaction: what it does depends on {each(item.others)}, which no feature shows alone."
     if item.reason == "determined":
         return (
-            f"Redundant: {each(item.others)} {verb(item.others, 'determines', 'determine')} it, so no two rows differ on"
-            " it alone."
+            f"Redundant: {each(item.others)} {verb(item.others, 'determines', 'determine')} it, so no two rows"
+            " differ on it alone."
         )
     if item.reason == "carried":
         if len(item.others) > 3:
@@ -169,7 +169,7 @@ def describe_disagreement(report: Report, item: Disagreement) -> str:
         a, b = (value(cell, 24) for cell in change.values)
         crude, equal = (f"{100 * abs(d):.1f}" for d in (change.crude, change.difference))
         end = "other features account for the rest" if item.reason == "shared" else "other features mask part of it"
-        return f"From {a} to {b} the label moves by {crude} points over all rows, and by {equal} all else equal: {end}."
+        return f"{a} → {b}: the label moves by {crude} points over all rows, and by {equal} all else equal; {end}."
     if item.reason == "passed":
         return f"{each(item.others)} {verb(item.others, 'stands', 'stand')} above it because of interactions."
     if item.reason == "adds":
@@ -200,10 +200,14 @@ def measure_of(report: Report) -> tuple[str, str]:
             "Effect beyond noise: how often labels differ between rows that are equal but for the feature, less how"
             f" often they differ by noise alone.{roots}",
         )
+    noise = (
+        "Identical rows have the same label, so no noise is subtracted."
+        if found.n_identical
+        else "No row repeats, so nothing shows how much of it is noise."
+    )
     return (
         "index",
-        "Index (ARI): how often labels differ between rows that are equal but for the feature. Labels show no noise in"
-        " repeated rows, so none is subtracted.",
+        f"Index (ARI): how often labels differ between rows that are equal but for the feature. {noise}",
     )
 
 
@@ -214,8 +218,8 @@ def describe_limits(report: Report) -> list[str]:
         independent = "Intervals and p-values take rows as independent; rows that belong together need groups."
     else:
         independent = (
-            f"Intervals and p-values take {counted(settings.n_groups, 'group')} of rows as independent; interactions and"
-            " the best set take single rows."
+            f"Intervals and p-values take {counted(settings.n_groups, 'group')} of rows as independent; interactions"
+            " and the best set take single rows."
         )
     partly = sum(0 <= c < n for c, n in zip(found.value_pairs_compared, found.value_pairs, strict=True))
     return [

@@ -5,7 +5,7 @@ from typing import Any
 
 from analogical.presenting.words import marked, shown
 
-__all__ = ["CLOSE", "LONG", "OPEN", "each", "some", "unmarked", "value", "word"]
+__all__ = ["CLOSE", "LONG", "OPEN", "each", "signed", "some", "unmarked", "value", "word"]
 
 OPEN, CLOSE = "\ue000", "\ue001"
 """Around every word of the user's; ``shown`` lets no such character of the data through."""
@@ -36,6 +36,11 @@ def some(names: Sequence[Any], limit: int = 6) -> str:
     if len(names) <= limit:
         return each(names)
     return f"{', '.join(map(word, names[:limit]))} and {len(names) - limit:,} more"
+
+
+def signed(difference: float) -> str:
+    """A difference of shares in points, with its sign."""
+    return f"{100 * difference:+.1f}".replace("-", "−")
 
 
 def unmarked(text: str) -> str:

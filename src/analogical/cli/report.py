@@ -1,0 +1,109 @@
+"""``analogical report``: one page about a table, to send to a colleague."""
+
+import shlex
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from analogical.cli.options import Confidence, reads_table
+from analogical.cli.reading import Source, refuse_role, split_names
+from analogical.cli.streams import say, start_output
+from analogical.errors import InputError
+
+__all__ = ["report"]
+
+HEAD = 2_000
+"""Bytes of a file in which the mark of our pages stands."""
+
+
+@reads_table()
+def report(
+    source: Source,
+    out: Annotated[str, typer.Option(metavar="FILE", help="Where to write the page.")] = "report.html",
+    protected: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLS",
+            help="Columns to audit, such as gender: does the label differ between their values, all else equal? May be"
+            " repeated, or separated by commas.",
+            show_default=False,
+        ),
+    ] = None,
+    title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the page.", show_default=False)] = None,
+    top: Annotated[
+        int, typer.Option(metavar="K", help="Features that get a panel of their own; all are in the table.")
+    ] = 20,
+    noise_free: Annotated[
+        bool, typer.Option("--noise-free", help="Say that the labels have no noise: one changed pair shows an effect.")
+    ] = False,
+    confidence: Confidence = 0.95,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is not one of our pages.")] = False,
+) -> None:
+    """Write one page about a table: which features matter, how sure that is, and the rows behind it.
+
+    The page is a single HTML file that refers to nothing outside itself: it opens offline and without JavaScript, and
+    can be sent as it is. It says whether the table can answer at all, ranks the features beside mutual information and
+    says where the two disagree and why, shows pairs of rows for and against each of the best features, features that
+    act together, the best set, and audits of protected columns.
+
+    Examples
+    --------
+    - analogical report titanic
+
+    - analogical report loans.csv --label approved --protected gender,age --out loans.html
+    """
+    target = Path(out)
+    _refuse_target(target, force=force)
+    audited = [name for given in protected or [] for name in _names(given, source)]
+    for name in audited:
+        refuse_role(name, source, "--protected")
+    from analogical import _report as library
+
+    found = library.report(
+        *source.data,
+        **source.options,
+        protected=list(dict.fromkeys(audited)) or None,
+        title=title,
+        top=top,
+        noise_free=noise_free,
+        confidence=confidence,
+        progress=sys.stderr.isatty(),
+    )
+    found = replace(found, source=source.title, reading=source.notes, command=_command())
+    page = found.html
+    target.write_text(page, encoding="utf-8")
+    start_output()
+    for note in source.notes:
+        say(note)
+    say(f"written to {target} ({len(page.encode()) / 1000:,.0f} kB)")
+
+
+def _names(given: str, source: Source) -> list[str]:
+    """Columns named in one option: one column, or several with commas between them."""
+    return [given] if given in source.frame.columns else split_names(given)
+
+
+def _command() -> str:
+    """What was typed."""
+    return shlex.join(["analogical", *sys.argv[1:]])
+
+
+def _refuse_target(target: Path, *, force: bool) -> None:
+    """Refuse, before the work, a file that cannot be written or that somebody else wrote."""
+    from analogical.presenting.report import MARK
+
+    if target.is_dir():
+        raise InputError(f"{str(target)!r} is a folder; name a file with --out.")
+    if not target.parent.is_dir():
+        raise InputError(f"The folder of {str(target)!r} does not exist; make it, or name another file with --out.")
+    if target.is_file() and not force:
+        with target.open("rb") as file:
+            is_ours = f'content="{MARK}"'.encode() in file.read(HEAD)
+        if not is_ours:
+            raise InputError(
+                f"{str(target)!r} was not written by analogical report and would be overwritten; name another file with"
+                " --out, or overwrite it with --force."
+            )
