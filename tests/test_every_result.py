@@ -19,6 +19,7 @@ from analogical import (
     interactions,
     redundancies,
     relevance,
+    report,
     select,
     squares,
     transitions,
@@ -47,6 +48,7 @@ RESULTS = {
     "selection": select(FRAME, "label", 2),
     "interactions": interactions(FRAME, "label", ignore=["town"]),
     "squares": squares(FRAME, "label", "size", "old"),
+    "report": report(FRAME, "label", protected="old"),
 }
 LENGTHS = {
     "relevance": 4,
@@ -58,6 +60,7 @@ LENGTHS = {
     "selection": 2,
     "interactions": 3,
     "squares": 4,
+    "report": 4,
 }
 FRAME_TYPES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.Table}
 

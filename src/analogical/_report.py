@@ -456,8 +456,10 @@ def _call(y: Any, given: Mapping[str, tuple[Any, Any]]) -> str:
     for name, (value, default) in given.items():
         if value is default or (isinstance(value, str | int | float) and value == default):
             continue
-        is_short = isinstance(value, str | int | float) or (
-            isinstance(value, list | tuple) and len(value) <= 20 and all(isinstance(item, str) for item in value)
+        is_short = (
+            value is None
+            or isinstance(value, str | int | float)
+            or (isinstance(value, list | tuple) and len(value) <= 20 and all(isinstance(item, str) for item in value))
         )
         words.append(f"{name}={value!r}" if is_short else f"{name}={name}")
     return f"report({', '.join(words)})"

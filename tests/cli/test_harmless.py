@@ -5,7 +5,17 @@ import html as html_library
 import polars as pl
 import pytest
 
-from analogical import AnalogicalSelector, audit, compare, evidence, redundancies, relevance, select, transitions
+from analogical import (
+    AnalogicalSelector,
+    audit,
+    compare,
+    evidence,
+    redundancies,
+    relevance,
+    report,
+    select,
+    transitions,
+)
 
 MARKUP = ("[unknown]x", "[red]x", "[/]x", "[link=http://e.org]y[/link]", "<b>&'\"</b>", "<script>alert(1)</script>")
 CONTROLS = ("\x1b[31mred", "\x1b]0;title\x07", "\x9b31mred", "a\u202eb", "a\u2066b", "line\nline", "a\rb", "\x08\x7f")
@@ -33,6 +43,7 @@ def results_of(word):
         "redundancies": redundancies(frame.drop(label)),
         "comparison": compare(frame, label, methods=["ari", "chi2"]),
         "selection": select(frame, label, 3),
+        "report": report(frame, label),
     }
 
 
@@ -82,16 +93,17 @@ def test_every_command_is_harmless(run, tmp_path, word):
         ["redundancies", path],
         ["select", path, "--k", "3"],
         ["compare", path, "--methods", "ari,chi2"],
+        ["report", path, "--out", tmp_path / "page.html", "--protected", "b"],
     ]
     for command in commands:
         code, out, err = run(*command)
         assert code == 0, err
         assert_harmless(out + err)
-        if word in MARKUP and command[0] != "redundancies":
+        if word in MARKUP and command[0] not in ("redundancies", "report"):
             assert word[:5] in out
 
 
-@pytest.mark.parametrize("command", ["score", "select", "evidence", "audit", "redundancies", "compare"])
+@pytest.mark.parametrize("command", ["score", "select", "evidence", "audit", "redundancies", "compare", "report"])
 def test_errors_are_harmless(run, tmp_path, command):
     path = tmp_path / "odd.csv"
     odd_frame("\x1b[31m").write_csv(path)

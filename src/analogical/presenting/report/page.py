@@ -36,7 +36,7 @@ MAX_ROWS = 500
 """Features in the table."""
 MAX_AT_ONCE = 20
 """Features that a browser shows before it is asked for all."""
-MAX_CELLS = 8
+MAX_CELLS = 6
 """Values of a feature in a card of two features."""
 WIDE = 4
 """Cards with more columns take the whole width."""
