@@ -15,7 +15,7 @@ endif
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
-demo: .venv/cli ## Set up and score the built-in tables
+demo: .venv/cli,report ## Set up, score the built-in tables, and write a page about one of them
 	$(BIN)/analogical tables
 	@echo
 	$(BIN)/analogical score monks-1
@@ -25,6 +25,10 @@ demo: .venv/cli ## Set up and score the built-in tables
 	$(BIN)/analogical audit berkeley --label admitted --feature gender
 	@echo
 	$(BIN)/analogical generate g2 --features 30 --values 3 --rows 500 --seed 1 | $(BIN)/analogical score - --top 6
+	@echo
+	@mkdir -p demo
+	$(BIN)/analogical report berkeley --label admitted --protected gender --out demo/report.html
+	@echo "Open it in a browser: $(CURDIR)/demo/report.html"
 
 test: .venv/test ## Set up and run all tests, doctests and documentation examples
 	$(PYTEST)
@@ -61,9 +65,9 @@ real: .venv/bench ## Measure accuracy on real tables with the features that each
 	$(BIN)/python benchmarks/real/run.py
 
 clean: ## Remove everything that make made
-	rm -rf .venv .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
+	rm -rf .venv .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis dist demo
 
-# One stamp per set of extras: .venv/cli, .venv/test, .venv/dev
+# One stamp per set of extras: .venv/cli, .venv/cli,report, .venv/test, .venv/dev
 .venv/%: pyproject.toml
 	@test -n "$(PYTHON)" || { echo "analogical needs Python 3.11 or newer; none was found. Name one: make PYTHON=/path/to/python3" >&2; exit 2; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv

@@ -38,6 +38,8 @@ __all__ = ["Answer", "Change", "Disagreement", "Doubt", "Panel", "Report", "Valu
 
 MAX_INTERACTING = 12
 """Features whose pairs are looked at: the best ones of the relaxed index."""
+MAX_PAIRED_VALUES = 32
+"""Features with more values are not paired: tests of their squares take long, and cards of them cannot be read."""
 MAX_SQUARES = 6
 """Pairs of features that are shown value by value."""
 MAX_VALUES = 12
@@ -180,7 +182,7 @@ class Report(Result):
     redundancies : Redundancies
         Columns that say the same.
     interactions : Interactions or None
-        Pairs among the best features; None with fewer than two features that vary.
+        Pairs among the best features of up to 32 values; None with fewer than two such features.
     squares : tuple of Squares
         The pairs that act together, value by value.
     selection : Selection
@@ -362,8 +364,8 @@ def report(
 
     Notes
     -----
-    The table is encoded once. Pairs of features are looked at among the best 12 features only, and the page says what
-    was left out. Interactions and the selection take rows as independent, with ``groups`` too.
+    The table is encoded once. Pairs of features are looked at among the best 12 features of up to 32 values only, and
+    the page says what was left out. Interactions and the selection take rows as independent, with ``groups`` too.
 
     Examples
     --------
@@ -628,9 +630,10 @@ def _acting_together(
     """Pairs among the best features, and those that act together value by value."""
     show = progress_line("looking at pairs of features") if progress else None
     search = PairSearch(table, level, seed, n_jobs, show)
-    if len(search.varying) < 2:
+    pool = [i for i in search.varying if table.n_values[i] <= MAX_PAIRED_VALUES]
+    if len(pool) < 2:
         return None, ()
-    found = interactions_of(search, search.varying, top=MAX_INTERACTING)
+    found = interactions_of(search, pool, top=MAX_INTERACTING)
     names = table.names
     places = [tuple(names.index(name) for name in some) for some in (found.contexts, found.left_out)]
     chosen = ChosenContexts(places[0], found.contexts_reason, places[1])

@@ -11,7 +11,7 @@ from typing import Any
 
 from analogical._audit import Audit, Difference
 from analogical._evidence import EvidencePair, Transition
-from analogical._report import Panel, Report
+from analogical._report import MAX_PAIRED_VALUES, Panel, Report
 from analogical._squares import Squares
 from analogical.presenting.audit import view_audit
 from analogical.presenting.interactions import describe_contexts
@@ -473,6 +473,9 @@ def _together(report: Report) -> dict[str, Any] | None:
         if found.n_possible > 1
         else "There is one pair of features."
     )
+    n_many = int((report.relevance.n_values > MAX_PAIRED_VALUES).sum())
+    if n_many:
+        passed += f" {counted(n_many, 'feature')} with more than {MAX_PAIRED_VALUES} values {'was' if n_many == 1 else 'were'} left out."
     n_acting = sum(status == "effect" for status in found.status)
     if cards:
         intro = "What one feature does to the label depends on the other. Darker cells: the class is more frequent."

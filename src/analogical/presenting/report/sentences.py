@@ -27,7 +27,7 @@ def verdict(report: Report) -> str:
     told = [found.names[i] for i in found.order() if found.status[i] == "effect"]
     n = counted(len(found.names), "feature")
     if not told:
-        return f"No feature is told from noise among {n}: in these rows, {word(found.label)} does not go with any."
+        return f"No feature is told from noise among {n}. That is not evidence that none matters."
     what = "changes the label" if found.settings.noise_free else "goes with the label beyond noise"
     whats = "change the label" if found.settings.noise_free else "go with the label beyond noise"
     start = f"{len(told):,} of {n} {verb(told, what, whats)}, all else equal: {some(told, 5)}."
