@@ -52,8 +52,8 @@ MAX_LISTED_VALUES = 64
 """Features with more values have no list of transitions."""
 MAX_TRANSITIONS = 12
 """Transitions of a feature that are kept, the largest ones."""
-MAX_DISAGREEMENTS = 8
-"""Features on which the two orders disagree that are named, the largest gaps first."""
+MAX_DISAGREEMENTS = 10
+"""Features on which the two orders disagree that are named, those that stand highest in either order first."""
 FEW_FEATURES = 5
 """Ranks disagree if they lie as many places apart as there are features, divided by this number."""
 FEW_COLUMNS = 60
@@ -693,7 +693,7 @@ def _disagreements(
         if found.n_values[i] > 1 and (found.status[i] == "effect" or _is_informative(found, information, i))
     ]
     apart = [i for i in told if abs(ours[i] - theirs[i]) >= max(1.0, varying / FEW_FEATURES)]
-    apart.sort(key=lambda i: (-abs(ours[i] - theirs[i]), theirs[i], i))
+    apart.sort(key=lambda i: (min(ours[i], theirs[i]), -abs(ours[i] - theirs[i]), i))
     panel_of = {panel.feature: panel for panel in panels}
     named = []
     for i in apart[:MAX_DISAGREEMENTS]:

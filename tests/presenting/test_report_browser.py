@@ -57,7 +57,7 @@ def pages(tmp_path_factory):
     made = {
         "titanic": report(load_table("titanic").to_frame("polars"), "survived", weights="count"),
         "berkeley": report(berkeley, "admitted", weights="count", protected="gender"),
-        "wide": report(wide, "y"),
+        "wide": report(wide, "y", top=3),
         "odd": report(odd, ALERT + "label", protected=[ALERT], title=IMAGE),
     }
     return {name: found.save(folder / f"{name}.html") for name, found in made.items()}
@@ -166,8 +166,7 @@ def test_no_script_of_the_data_runs(browser, pages):
     with opened(browser, pages["odd"]) as page:
         page.get_by_role("button", name="Open all panels").click()
         page.locator("#ranked th", has_text="Feature").get_by_role("button").click()
-        page.get_by_label("Filter").fill("<script>")
-        assert names_shown(page) == [ALERT]
+        assert sorted(names_shown(page)) == sorted([ALERT, IMAGE, "long", "javascript:alert(3)"])
         assert page.locator("img").count() == 0
         assert page.locator("script").count() == 2
         assert page.locator("h1").inner_text() == IMAGE
@@ -209,7 +208,7 @@ def axe(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("name", "width", "scheme"), [("berkeley", 1280, "light"), ("berkeley", 1280, "dark"), ("odd", 400, "light")]
+    ("name", "width", "scheme"), [("wide", 1280, "light"), ("berkeley", 1280, "dark"), ("odd", 400, "light")]
 )
 def test_accessibility_has_no_serious_finding(browser, pages, axe, name, width, scheme):
     with opened(browser, pages[name], viewport={"width": width, "height": 900}, color_scheme=scheme) as page:

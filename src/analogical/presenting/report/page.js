@@ -10,7 +10,10 @@
   const shown = document.getElementById("shown");
   let showAll = rows.length <= atOnce;
 
-  for (const controls of document.querySelectorAll(".controls")) controls.hidden = false;
+  const few = 5;  // so few features need no filter
+  for (const controls of document.querySelectorAll(".controls")) {
+    controls.hidden = "table" in controls.dataset && rows.length <= few;
+  }
   all.hidden = showAll;
 
   const update = () => {

@@ -475,7 +475,8 @@ def _together(report: Report) -> dict[str, Any] | None:
     )
     n_many = int((report.relevance.n_values > MAX_PAIRED_VALUES).sum())
     if n_many:
-        passed += f" {counted(n_many, 'feature')} with more than {MAX_PAIRED_VALUES} values {'was' if n_many == 1 else 'were'} left out."
+        was = "was" if n_many == 1 else "were"
+        passed += f" {counted(n_many, 'feature')} with more than {MAX_PAIRED_VALUES} values {was} left out."
     n_acting = sum(status == "effect" for status in found.status)
     if cards:
         intro = "What one feature does to the label depends on the other. Darker cells: the class is more frequent."

@@ -34,13 +34,16 @@ def verdict(report: Report) -> str:
     best = next((panel for panel in report.panels if panel.feature == told[0]), None)
     if best is None or best.change is None or not best.change.is_matched or without_direction(best.change):
         return start
-    return f"{start} First comes {word(told[0])}. {describe_change(best.change)}"
+    change = best.change
+    a, b = (value(cell) for cell in change.values)
+    how = f"{_points(change.difference, _quoted(change.label))} for {b} than for {a}"
+    return f"{start} First comes {word(told[0])}: {how} {_bounds(change)}, over {counted(change.n_rows, 'row')}."
 
 
 def describe_change(change: Change) -> str:
     """Which change of value moves which class by how many points over how many rows."""
     a, b = (value(cell) for cell in change.values)
-    step, label = f"{a} → {b}", f"'{value(change.label)}'"
+    step, label = f"{a} → {b}", _quoted(change.label)
     if not change.is_matched:
         how = _points(change.crude, label)
         return (
@@ -55,8 +58,15 @@ def describe_change(change: Change) -> str:
             f"{step}: {label} is gained in {counted(change.gained, 'pair')} and lost in {change.lost:,}, {over}: which"
             " way it goes depends on the other features."
         )
-    bounds = f"{signed(change.difference_low)} to {signed(change.difference_high)}"
-    return f"{step}: {_points(change.difference, label)} ({bounds}), {over}."
+    return f"{step}: {_points(change.difference, label)} {_bounds(change)}, {over}."
+
+
+def _quoted(label: object) -> str:
+    return f"'{value(label)}'"
+
+
+def _bounds(change: Change) -> str:
+    return f"({signed(change.difference_low)} to {signed(change.difference_high)})"
 
 
 def without_direction(change: Change) -> bool:
@@ -118,8 +128,8 @@ def _doubt(report: Report, doubt: Doubt) -> str:
     if doubt == "redundant":
         names = [found.names[i] for i in silent if by[i]]
         return (
-            f"{some(names)} {verb(names, 'is', 'are')} determined by other columns, so nothing can be said about"
-            f" {verb(names, 'it', 'them')} with all else equal; ignore one of each to score the other."
+            f"{some(names)} {verb(names, 'is', 'are')} determined by other columns, so no two rows differ on"
+            f" {verb(names, 'it', 'one of them')} alone; ignore what determines a column to compare it."
         )
     if doubt == "no-pairs":
         names = [found.names[i] for i in silent if not by[i]]
@@ -203,7 +213,7 @@ def measure_of(report: Report) -> tuple[str, str]:
     noise = (
         "Identical rows have the same label, so no noise is subtracted."
         if found.n_identical
-        else "No row repeats, so nothing shows how much of it is noise."
+        else "No row repeats, so no noise could be subtracted."
     )
     return (
         "index",
