@@ -224,7 +224,7 @@ class Report(Result):
     def save(self, path: Any) -> Path:
         """Write the page to a file, and say where it lies; a file that is there is written over."""
         target = Path(path)
-        target.write_text(self.html, encoding="utf-8")
+        target.write_text(self.html, encoding="utf-8", newline="\n")
         return target
 
     @property

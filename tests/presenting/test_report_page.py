@@ -1,6 +1,5 @@
 """The page as data and as HTML: numbers equal the result's, nothing from the data is markup, nothing from outside."""
 
-import builtins
 import html as html_library
 import json
 import re
@@ -14,6 +13,7 @@ import polars as pl
 import pytest
 
 from analogical import MissingDependencyError, load_table, report
+from analogical.presenting.report import rendering
 from analogical.presenting.report.page import page_of
 from analogical.presenting.report.rendering import render
 from analogical.presenting.report.words import CLOSE, OPEN, unmarked
@@ -307,14 +307,10 @@ def test_the_answer_is_said_with_its_reasons():
     assert any("had to look further" in reason for reason in said["no pairs"]["reasons"])
 
 
-def test_without_jinja_the_message_says_what_to_install(monkeypatch):
-    real = builtins.__import__
-
-    def without(name, *rest, **more):
-        if name == "jinja2":
-            raise ImportError(name)
-        return real(name, *rest, **more)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+def test_without_jinja_the_message_says_what_to_install(monkeypatch, run, tmp_path):
+    monkeypatch.setattr(rendering, "find_spec", lambda _: None)
     with pytest.raises(MissingDependencyError, match=r'needs jinja2.*pip install "analogical\[report\]"'):
         _ = made("weights").html
+    code, out, err = run("report", "titanic", "--out", tmp_path / "x.html")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "The page needs jinja2, which is not installed." in err

@@ -55,7 +55,10 @@ def report(
 
     - analogical report loans.csv --label approved --protected gender,age --out loans.html
     """
+    from analogical.presenting.report.rendering import require_jinja
+
     target = Path(out)
+    require_jinja()
     _refuse_target(target, force=force)
     audited = [name for given in protected or [] for name in _names(given, source)]
     for name in audited:
@@ -73,12 +76,11 @@ def report(
         progress=sys.stderr.isatty(),
     )
     found = replace(found, source=source.title, reading=source.notes, command=_command())
-    page = found.html
-    target.write_text(page, encoding="utf-8")
+    found.save(target)
     start_output()
     for note in source.notes:
         say(note)
-    say(f"written to {target} ({len(page.encode()) / 1000:,.0f} kB)")
+    say(f"written to {target} ({target.stat().st_size / 1000:,.0f} kB)")
 
 
 def _names(given: str, source: Source) -> list[str]:

@@ -4,6 +4,7 @@ import base64
 import hashlib
 from functools import cache
 from importlib.resources import files
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from analogical.errors import MissingDependencyError
@@ -13,17 +14,20 @@ if TYPE_CHECKING:
     from jinja2 import Template
     from markupsafe import Markup
 
-__all__ = ["render"]
+__all__ = ["render", "require_jinja"]
+
+
+def require_jinja() -> None:
+    """Refuse to go on without what the page is made with."""
+    if find_spec("jinja2") is None:
+        raise MissingDependencyError(
+            'The page needs jinja2, which is not installed. Install it with: pip install "analogical[report]"'
+        )
 
 
 def render(page: dict[str, Any], generator: str) -> str:
     """The page as HTML; everything from the data is escaped."""
-    try:
-        import jinja2  # noqa: F401
-    except ImportError:
-        raise MissingDependencyError(
-            'The page needs jinja2, which is not installed. Install it with: pip install "analogical[report]"'
-        ) from None
+    require_jinja()
     from markupsafe import Markup
 
     style, script = _file("page.css"), _file("page.js")
