@@ -13,9 +13,11 @@ import polars as pl
 import pytest
 
 from analogical import MissingDependencyError, load_table, report
+from analogical._report import Disagreement
 from analogical.presenting.report import rendering
 from analogical.presenting.report.page import page_of
 from analogical.presenting.report.rendering import render
+from analogical.presenting.report.sentences import describe_disagreement
 from analogical.presenting.report.words import CLOSE, OPEN, unmarked
 
 SECTIONS = ["answer", "data", "ranking", "features", "together", "set", "audit", "limits", "made"]
@@ -305,6 +307,74 @@ def test_the_answer_is_said_with_its_reasons():
     assert said["nothing to compare"]["word"] == "No"
     assert said["no pairs"]["word"] == "Partly"
     assert any("had to look further" in reason for reason in said["no pairs"]["reasons"])
+
+
+def test_the_verdict_names_a_change_only_if_its_direction_is_clear():
+    assert "'yes' is 49.2 points more frequent for female than for male (+44.3 to +54.1), over 2,201 rows." in unmarked(
+        page_of(made("weights"))["verdict"]
+    )
+    found = made("weights")
+    unsure = replace(found.panels[0], change=replace(found.panels[0].change, difference_low=-0.1))
+    said = unmarked(page_of(replace(found, panels=(unsure, *found.panels[1:])))["verdict"])
+    assert said == "3 of 3 features go with the label beyond noise, all else equal: sex, age and class."
+    assert unmarked(page_of(made("no effect"))["verdict"]).startswith("No feature is told from noise among 4 features.")
+
+
+def test_changes_without_a_direction_are_said_so():
+    found = report(load_table("monks-1").to_frame("polars"), "class", weights="count")
+    lines = {unmarked(panel["name"]): unmarked(panel["line"]) for panel in page_of(found)["panels"]}
+    assert lines["head_shape"] == (
+        "round → square: '1' is gained in 36 pairs and lost in 36, over 288 rows: which way it goes depends on the"
+        " other features."
+    )
+    assert lines["holding"] == "sword → balloon: '1' does not change in any of 144 pairs, over 288 rows."
+    assert lines["jacket_color"] == "red → yellow: '1' is 66.7 points less frequent (−75.6 to −57.8), over 216 rows."
+
+
+@pytest.mark.parametrize(
+    ("reason", "others", "said"),
+    [
+        ("interaction", ("a", "b"), "An interaction: what it does depends on a and b, which no feature shows alone."),
+        ("determined", ("a",), "Redundant: a determines it, so no two rows differ on it alone."),
+        ("carried", ("a",), "Redundant: what it tells alone, a tells as well."),
+        ("carried", tuple("abcde"), "Redundant: what it tells alone is told by a, b, c and 2 more together."),
+        (
+            "never-compared",
+            (),
+            "Values never compared: 0 of 6 value pairs; no two rows differ on it alone, while mutual",
+        ),
+        ("passed", ("a",), "a stands above it because of interactions."),
+        ("adds", ("a", "b"), "It adds to a and b what those do not tell."),
+        ("shared", (), "3rd → 1st: the label moves by 37.2 points over all rows, and by 30.5 all else equal; other"),
+        ("unmasked", (), "all else equal; other features mask part of it."),
+        ("unexplained", (), "None of the reasons that were looked for; where intervals overlap, the order is not"),
+    ],
+)
+def test_every_reason_has_words(reason, others, said):
+    item = Disagreement("class", 3.0, 2.0, reason, others)
+    assert said in unmarked(describe_disagreement(made("weights"), item))
+
+
+def test_values_that_were_never_compared_are_named():
+    rows = [("a", 0), ("b", 0), ("c", 1), ("d", 1), ("a", 0), ("d", 2)]
+    found = report(rows, [0, 1, 0, 1, 0, 0], radius=1, feature_names=["letter", "digit"])
+    item = Disagreement("letter", 1.0, 2.0, "never-compared")
+    assert "4 of 6 value pairs, such as a with d, while" in unmarked(describe_disagreement(found, item))
+    coverage = next(p for p in page_of(found)["panels"] if unmarked(p["name"]) == "letter")["coverage"]["said"]
+    assert unmarked(coverage[-1]).startswith("Never compared: a with d, ")
+
+
+def test_every_doubt_has_words():
+    copies = [(a, a, b) for a in (0, 1) for b in (0, 1)] * 10
+    reasons = page_of(report(copies, [a ^ b for a, _, b in copies], radius=1))["answer"]["reasons"]
+    assert any("are determined by other columns, so no two rows differ on one of them alone" in r for r in reasons)
+    few = [(0, 0, 0), (0, 1, 0), (1, 0, 1), (2, 1, 2)]
+    reasons = page_of(report(few, [0, 1, 0, 1], radius=1))["answer"]["reasons"]
+    assert any("no pair of rows to compare: there are not enough rows" in r for r in reasons)
+    assert any("nothing shows how much of that is noise" in r for r in reasons)
+    leak = [(a, b) for a in (0, 1, 2) for b in (0, 1)] * 20
+    reasons = page_of(report(leak, [a for a, _ in leak]))["answer"]["reasons"]
+    assert any("alone tells the label nearly always: the answer, or a leak of it?" in unmarked(r) for r in reasons)
 
 
 def test_without_jinja_the_message_says_what_to_install(monkeypatch, run, tmp_path):

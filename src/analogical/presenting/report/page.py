@@ -332,7 +332,8 @@ def _disagreements(report: Report) -> dict[str, Any]:
         else "Mutual information, which looks at one feature at a time over all rows, puts no feature that is told from"
         " noise far from its place here."
     )
-    return {"intro": intro, "items": items}
+    title = "Where mutual information disagrees" if items else "Mutual information agrees"
+    return {"title": title, "intro": intro, "items": items}
 
 
 def _places(rank: float, all_ranks: Sequence[float]) -> str:
@@ -375,7 +376,7 @@ def _panel(report: Report, panel: Panel, rank: int) -> dict[str, Any]:
             }
             for entry in panel.values
         ],
-        "classes": [value(name) for name in report.shown_classes],
+        "classes": [value(name, 20) for name in report.shown_classes],
         "values_left": f"{counted(n_left, 'rarer value')} not shown." if n_left > 0 else "",
         "transitions": [_transition(found.pairs[i], t) for t in panel.transitions],
         "transitions_left": (

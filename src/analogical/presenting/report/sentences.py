@@ -32,9 +32,9 @@ def verdict(report: Report) -> str:
     whats = "change the label" if found.settings.noise_free else "go with the label beyond noise"
     start = f"{len(told):,} of {n} {verb(told, what, whats)}, all else equal: {some(told, 5)}."
     best = next((panel for panel in report.panels if panel.feature == told[0]), None)
-    if best is None or best.change is None or not best.change.is_matched or without_direction(best.change):
+    change = None if best is None else best.change
+    if change is None or not change.is_matched or change.difference_low <= 0 <= change.difference_high:
         return start
-    change = best.change
     a, b = (value(cell) for cell in change.values)
     how = f"{_points(change.difference, _quoted(change.label))} for {b} than for {a}"
     return f"{start} First comes {word(told[0])}: {how} {_bounds(change)}, over {counted(change.n_rows, 'row')}."
