@@ -564,7 +564,8 @@ def relevance_of(
     result = replace(result, status=_status(result))
     if bootstrap is not None and confidence is not None:
         weights = rows.weights_or_ones()
-        drawn = bootstrap_rows(scoring.rescorer(rows), weights, bootstrap, confidence, seed, progress)
+        alike = replace(scoring, radius=score.relaxed.radius)  # resamples repeat rows, so "auto" may choose another one
+        drawn = bootstrap_rows(alike.rescorer(rows), weights, bootstrap, confidence, seed, progress)
         result = replace(result, score_std_error=drawn[0], score_low=drawn[1], score_high=drawn[2])
     if search is not None:
         names = table.names
@@ -672,14 +673,15 @@ def _status(result: Relevance) -> tuple[Status, ...]:
     """One word per feature, about the pairs that its score rests on."""
     settings = result.settings
     p_adjusted = adjust_for_features(result.known_p_values())
+    level = 0.05 if settings.confidence is None else 1 - settings.confidence
     is_relaxed = settings.radius > 1
     return decide_status(
         result.n_values,
         result.pairs_within,
-        result.score > ACTIVE if is_relaxed else result.changed > 0,
+        (result.score > ACTIVE) | (p_adjusted <= level) if is_relaxed else result.changed > 0,
         p_adjusted,
         ~np.isnan(p_adjusted) if is_relaxed else ~np.isnan(result.noise_rate),
-        level=0.05 if settings.confidence is None else 1 - settings.confidence,
+        level=level,
         noise_free=settings.noise_free,
     )
 

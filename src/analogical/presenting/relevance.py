@@ -338,6 +338,9 @@ def describe_radius(result: Relevance) -> str:
         "nothing-further": "no two rows differ on more than one feature",
         "no-pairs": "there is no pair at distance 1",
         "none-changed": "at distance 1 no pair changed its label",
+        "enough-weight": "other pairs have next to no weight",
+        "noisy-labels": "labels are noisy, and distance 1 compares too few repeated rows to stand for all",
+        "noise-unknown": "labels may be noisy, since few rows repeat, and distance 1 compares too few to stand for all",
         "few-pairs": f"at distance 1 some feature has only {counted(fewest, 'pair')}",
     }
     is_weighed = settings.attribution != "share" and settings.decay is not None
