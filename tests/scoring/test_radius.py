@@ -138,6 +138,8 @@ def test_resamples_are_scored_within_the_radius_of_the_table():
     assert (result.settings.reason, result.settings.radius > 1) == ("noise-unknown", True)
     assert (np.abs(result.score - result.score_low) < 0.1).all()
     assert (result.ari - result.score).min() > 0.1
+    copied = relevance(np.column_stack([rows, rows[:, 7] * 5]), labels, confidence=None)
+    assert copied.settings.reason == "noise-unknown"  # a copy has no pair, which does not show that labels are quiet
 
 
 def test_weight_is_one_up_to_the_nearest_pairs_and_decays_beyond():

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from analogical._progress import Progress
-from analogical._types import Bools, CodedRows, Floats, Ints
+from analogical._types import CodedRows, Floats, Ints
 from analogical.counting.counts import PairCounts
 from analogical.counting.groups import merge_rows, number_groups
 from analogical.engines.base import Engine
@@ -55,7 +55,7 @@ and on columns drawn from real tables; with more, effects did. See benchmarks/re
 """
 MIN_COMPARED = 1 / 3
 """Share of the rows that must be compared at distance 1, for every feature, if labels are noisy or may be: fewer do not
-stand for the others. In the census table it is 1 %, of people in the most common circumstances."""
+stand for the others. In the census table it is .2 to 24 %, of people in the most common circumstances."""
 QUIET = 0.01
 """If a feature changes the label this rarely, so does noise."""
 COARSER = (3, 2)
@@ -127,7 +127,7 @@ def score_within_radius(
     limit = engine.rows_compared(len(varying))
     reason: RadiusReason = "asked" if radius != "auto" else _why_not_one(counts, fewest)
     if reason == "enough-pairs" and summaries is not None:
-        reason = _why_noise_matters(counts, able, summaries, limit) or reason
+        reason = _why_noise_matters(counts, summaries, limit) or reason
     if reason == "enough-pairs":
         return _at_distance_one(counts, reason, fewest)
     compared = held.select(varying.tolist())
@@ -258,18 +258,19 @@ def _why_not_one(counts: PairCounts, fewest_pairs: int) -> RadiusReason:
 
 
 def _why_noise_matters(
-    counts: PairCounts, able: Bools, summaries: Sequence[FeatureSummary | None], limit: int
+    counts: PairCounts, summaries: Sequence[FeatureSummary | None], limit: int
 ) -> RadiusReason | None:
     """What distance 1 lacks for labels with noise, if they have noise or may have it, and if it lacks anything.
 
     ``limit`` is how many rows are compared beyond distance 1: the fit has no more evidence in larger tables.
     """
-    known = [summary for summary, is_able in zip(summaries, able, strict=True) if is_able and summary is not None]
+    known = [summary for summary in summaries if summary is not None]
     if counts.n_contradictions:
         n_told = sum(summary.effect.n_pairs for summary in known)
         is_settled = n_told >= NOISY_EVIDENCE * min(counts.n_rows, limit) ** 1.5
         n_compared = min(summary.effect.profile.n_paired_rows for summary in known)
         return None if is_settled and n_compared >= MIN_COMPARED * counts.n_rows else "noisy-labels"
-    is_quiet = counts.n_identical >= ENOUGH_PAIRS or (counts.changed[able] <= QUIET * counts.pairs[able]).any()
+    rarely = (counts.pairs > 0) & (counts.changed <= QUIET * counts.pairs)
+    is_quiet = counts.n_identical >= ENOUGH_PAIRS or rarely.any()
     n_compared = min(summary.profile.n_paired_rows for summary in known)
     return None if is_quiet or n_compared >= MIN_COMPARED * counts.n_rows else "noise-unknown"
