@@ -284,6 +284,17 @@ def test_every_reason_has_its_words(reason, words):
     assert describe_radius(dataclasses.replace(result, settings=settings)) == f"radius 1: {words} (4 pairs used)"
 
 
+def test_effects_stand_beside_the_score_where_noise_makes_it_look_further():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(1500, 9))
+    y = X[:, 0] ^ X[:, 1] ^ (rng.random(1500) < 0.2)
+    (table,) = view_of(relevance(X, y)).tables
+    titles = ["feature", "score", "95% CI", "effect", "ARI", "pairs", "p", "status"]
+    assert [heading.title for heading in table.headings] == titles
+    (wide,) = view_of(relevance(X[:80], y[:80])).tables
+    assert [heading.title for heading in wide.headings] == [title for title in titles if title != "effect"]
+
+
 def test_describe_radius_beyond_distance_one():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 3, size=(150, 12))

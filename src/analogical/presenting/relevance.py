@@ -88,6 +88,8 @@ def _columns(result: Relevance) -> list[tuple[Heading, Callable[[int], Cell]]]:
     index = np.where(result.pairs > 0, result.ari, np.nan)
     if is_relaxed:
         add_ranked("score", result.score, result.score_low, result.score_high)
+        if settings.reason == "noisy-labels":  # then distance 1 has pairs enough to show effects
+            add_number("effect", result.effect, leaves=5)
         add_number("ARI", index, leaves=3)
     elif is_noisy:
         add_ranked("effect", result.effect, result.effect_low, result.effect_high)

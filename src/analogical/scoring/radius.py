@@ -136,23 +136,19 @@ def score_within_radius(
     n_compared = compared.n_rows if len(compared.codes) <= limit else limit
     # Several sets of bins must hold the same rows in the same order, so that labels can be shuffled alike in all.
     has_grids = compared.has_numbers and attribution == "noisy-or"
+    look = partial(_look, engine, n_compared=n_compared, radius=radius, random_state=random_state)
     fit_grid = partial(
-        _fit_grid,
-        engine,
-        merge=not has_grids,
-        n_compared=n_compared,
-        radius=radius,
-        attribution=attribution,
-        random_state=random_state,
+        _fit_grid, engine, merge=not has_grids, attribution=attribution, random_state=random_state, progress=progress
     )
-    # Identical rows with different labels prove label noise; without such rows a leak only slows the fit.
-    base, reach, decay, has_further = fit_grid(compared, leak=counts.n_contradictions > 0, progress=progress)
+    distances, decay, reach = look(compared)
     if reach == 1:
-        return _at_distance_one(counts, "enough-weight" if has_further else "nothing-further", fewest)
+        return _at_distance_one(counts, "enough-weight" if distances[2:].any() else "nothing-further", fewest)
+    # Identical rows with different labels prove label noise; without such rows a leak only slows the fit.
+    base = fit_grid(compared, distances, decay, reach, leak=counts.n_contradictions > 0)
     fits = [base]
     if has_grids:
         coarser = (compared.coarser(n_bins) for n_bins in COARSER)
-        fits += [fit_grid(grid, leak=_has_contradictions(grid), progress=progress)[0] for grid in coarser]
+        fits += [fit_grid(grid, *look(grid), leak=_has_contradictions(grid)) for grid in coarser]
     pairs, changed = count_per_feature(base.found)
     place = partial(in_columns, rows.n_features, varying)
     return RelaxedScore(
@@ -171,28 +167,34 @@ def score_within_radius(
     )
 
 
+def _look(
+    engine: Engine, rows: CodedRows, *, n_compared: int, radius: Radius, random_state: int | None
+) -> tuple[Floats, float, int]:
+    """Pairs at each distance, the decay, and how far to look."""
+    distances = engine.count_distances(rows, random_state=random_state)
+    decay = choose_decay(distances, distances[1:].sum() * min(1.0, 2 * EVIDENCE / n_compared**0.5))
+    return distances, decay, choose_radius(distances, decay) if radius == "auto" else radius
+
+
 def _fit_grid(
     engine: Engine,
     rows: CodedRows,
+    distances: Floats,
+    decay: float,
+    reach: int,
     *,
-    n_compared: int,
     merge: bool,
     leak: bool,
-    radius: Radius,
     attribution: AttributionMethod,
     random_state: int | None,
     progress: Progress | None,
-) -> tuple[GridFit, int, float, bool]:
-    """Find the pairs and credit them to the features; with how far it looked, the decay, and if rows differ on more."""
-    distances = engine.count_distances(rows, random_state=random_state)
-    decay = choose_decay(distances, distances[1:].sum() * min(1.0, 2 * EVIDENCE / n_compared**0.5))
-    reach = choose_radius(distances, decay) if radius == "auto" else radius
+) -> GridFit:
+    """Find the pairs and credit them to the features."""
     found = engine.count_neighbours(
         rows, radius=reach, decay=decay, merge=merge, random_state=random_state, progress=progress
     )
     weight = distance_weight(distances, decay)
-    fit = GridFit(found, ATTRIBUTIONS[attribution](found, weight, leak), weight, leak)
-    return fit, reach, decay, bool(distances[2:].any())
+    return GridFit(found, ATTRIBUTIONS[attribution](found, weight, leak), weight, leak)
 
 
 def _has_contradictions(rows: CodedRows) -> bool:
