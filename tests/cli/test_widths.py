@@ -14,6 +14,9 @@ COMMANDS = (
     "audit titanic --feature class",
     "evidence berkeley --feature gender",
     "redundancies monks-1",
+    "interactions titanic",
+    "interactions monks-1",
+    "interactions titanic --pair class,sex",
     "tables",
 )
 

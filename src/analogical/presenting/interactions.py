@@ -215,7 +215,10 @@ def _share_table(result: Squares, c: int) -> Table:
     return Table(
         headings=(
             Heading(f"share of {quoted(result.classes[c], 20)}", is_text=True, may_wrap=True),
-            *(Heading(_valued(result.first, result.first_values[u]), is_text=True, may_wrap=True) for u in across),
+            *(
+                Heading(_valued(result.first, result.first_values[u]), is_text=True, may_wrap=True, leaves=place)
+                for place, u in enumerate(across)
+            ),
         ),
         rows=tuple(
             (
