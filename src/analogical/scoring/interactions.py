@@ -42,6 +42,8 @@ PAIRS_AT_ONCE = 64
 """Pairs of features in one task."""
 ENTRIES_WAITING = 2**16
 """Entries of tables of the same shape that are summed up together."""
+LEAST_EXPECTED = 0.25
+"""Rows of the rarer labels that a cell of the test is expected to hold."""
 SMOOTHING = 0.25
 """Rows that each label has in addition, where the variance of shares is estimated for an interval."""
 TINY = 1e-12
@@ -232,7 +234,26 @@ def _context_moments(tables: Floats) -> Floats:
     cells, p = n.reshape(len(n), n_cells), shares.reshape(len(n), n_cells, -1)
     found[:, 2:4] = _label_variance(cells, p, square_matrix(n))
     found[:, 4] = (found[:, 3] / 2) ** 1.5
-    found[:, 8:11] = additive_cumulants(cells, p, interaction_projection(n))
+    found[:, 8:11] = _test_sums(n, shares)
+    return found
+
+
+def _test_sums(n: Floats, shares: Floats) -> Floats:
+    """Statistic, variance and third cumulant of the test, from the cells that can tell something.
+
+    In a cell where less than ``LEAST_EXPECTED`` rows are expected to have another label than most rows of the context,
+    a single such row would decide the test.
+    """
+    total = n.sum(axis=(1, 2))
+    pooled = (n[..., None] * shares).sum(axis=(1, 2)) / total[:, None]
+    spread = (1 - (pooled**2).sum(axis=1)) / 2
+    n = n * (n * spread[:, None, None] >= LEAST_EXPECTED)
+    found = np.zeros((len(n), 3))
+    left = np.flatnonzero(n.any(axis=(1, 2)))
+    if not len(left):
+        return found
+    cells, p = n[left].reshape(len(left), -1), shares[left].reshape(len(left), -1, shares.shape[3])
+    found[left] = additive_cumulants(cells, p, interaction_projection(n[left]), pooled[left])
     return found
 
 
