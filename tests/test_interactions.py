@@ -12,7 +12,13 @@ from naive import naive_interaction_effect, naive_squares
 
 import analogical._interactions as module
 from analogical import InputError, interactions, load_table, squares
-from analogical.scoring.pair_contexts import features_that_fit, label_tests, told_from_noise, try_all_others
+from analogical.scoring.pair_contexts import (
+    dependent_features,
+    features_that_fit,
+    label_tests,
+    told_from_noise,
+    try_all_others,
+)
 
 UNIVERSE = list(product((0, 1), repeat=4))
 
@@ -241,24 +247,48 @@ def test_noise_is_tested_in_plain_tables():
     )
 
 
-def test_features_with_main_effects_are_held_equal():
+def linked_table(n_rows=600):
+    """Two features with main effects, each of which another one copies in most rows."""
+    rng, X = wide_table(n_rows=n_rows)
+    for source, copy in ((3, 4), (7, 8)):
+        copied = rng.random(n_rows) < 0.6
+        X[copied, copy] = X[copied, source]
+    return X, rng.random(n_rows) < 0.02 + 0.24 * X[:, 3] + 0.24 * X[:, 7]
+
+
+def test_features_with_main_effects_that_go_with_others_are_held_equal():
+    X, y = linked_table()
+    found = interactions(X, y, features=["x3", "x7", "x1", "x4"])
+    assert found.contexts_reason == "told-from-noise"
+    assert {"x3", "x4"} <= {*found.contexts, *found.left_out}
+    assert "effect" not in found.status
+    fewer = interactions(X[:200], y[:200])
+    assert len(fewer.contexts) == 1
+    assert {*fewer.contexts, *fewer.left_out} >= {"x3", "x7"}
+    said = f"told from noise (rows are too few for {', '.join(fewer.left_out)}); all else is left to chance."
+    assert said in " ".join(repr(fewer).split())
+    card = squares(X[:200], y[:200], "x1", fewer.contexts[0])
+    assert (card.contexts, card.left_out) == ((), fewer.left_out)
+    assert f"because rows are too few to hold {fewer.left_out[0]}" in " ".join(repr(card).split())
+
+
+def test_features_with_main_effects_that_are_independent_are_not_held_equal():
     rng, X = wide_table()
     y = rng.random(600) < 0.1 + 0.2 * X[:, 3] + 0.2 * X[:, 7]
     found = interactions(X, y)
-    assert (found.contexts, found.contexts_reason, found.left_out) == (("x3", "x7"), "told-from-noise", ())
+    assert (found.contexts, found.contexts_reason, found.left_out) == ((), "independent", ())
+    said = "Squares: any rows, because features that are told from noise are independent of the others; all else"
+    assert said in " ".join(repr(found).split())
     assert "effect" not in found.status
-    y[:200] = rng.random(200) < 0.02 + 0.24 * X[:200, 3] + 0.24 * X[:200, 7]
-    fewer = interactions(X[:200], y[:200])
-    assert {*fewer.contexts, *fewer.left_out} == {"x3", "x7"}
-    said = f"told from noise (rows are too few for {fewer.left_out[0]}); all else is left to chance."
-    assert said in " ".join(repr(fewer).split())
-    card = squares(X[:200], y[:200], "x1", fewer.left_out[0])
-    assert (card.contexts, card.left_out) == (fewer.contexts, ())
-    card = squares(X[:200], y[:200], "x1", fewer.contexts[0])
-    assert (card.contexts, card.left_out) == ((), fewer.left_out)
-    assert f"because rows are too few to hold {fewer.left_out[0]} equal" in " ".join(repr(card).split())
-    both = squares(X[:200], y[:200], "x3", "x7")
-    assert "Squares: any rows, because no other feature is told from noise" in " ".join(repr(both).split())
+
+
+def test_features_go_with_others_by_chi_squared_tests():
+    X, y = linked_table()
+    rows = coded_table(X, y.astype(int))
+    assert dependent_features(rows, [1, 3, 7, 8], range(15), 0.01) == {3, 7, 8}
+    assert dependent_features(rows, [3, 7], [1, 2, 8], 0.01) == {7}
+    assert dependent_features(rows, [], range(15), 0.01) == set()
+    assert dependent_features(coded_table([(0, 0), (0, 1)], [0, 1]), [1], [0, 1], 1 - 1e-9) == set()
 
 
 def test_parity_of_three_is_found_with_the_third_one_held_equal():
@@ -318,11 +348,10 @@ def test_the_relaxed_index_looks_at_a_sample_of_large_tables(monkeypatch):
 
 
 def test_of_many_features_the_best_are_tried_as_contexts(monkeypatch):
-    rng, X = wide_table()
-    y = rng.random(600) < 0.1 + 0.2 * X[:, 3] + 0.2 * X[:, 7]
+    X, y = linked_table()
     monkeypatch.setattr(module, "BEST_FEATURES", 4)
-    found = interactions(X, y, features=["x1", "x2"])
-    assert found.contexts == ("x3", "x7")
+    found = interactions(X, y, features=["x4", "x8"])
+    assert {*found.contexts, *found.left_out} >= {"x3", "x7"}
 
 
 def coded_table(X, y):

@@ -22,7 +22,14 @@ from analogical.encoding.treatment import Ids, Missing, Treatment
 from analogical.engines.memory import MemoryEngine
 from analogical.errors import InputError
 from analogical.scoring.interactions import SquareSums, rank_pairs, sum_pairs
-from analogical.scoring.pair_contexts import N_LOOKS, ContextReason, features_that_fit, told_from_noise, try_all_others
+from analogical.scoring.pair_contexts import (
+    N_LOOKS,
+    ContextReason,
+    dependent_features,
+    features_that_fit,
+    told_from_noise,
+    try_all_others,
+)
 from analogical.scoring.significance import adjust_for_features
 
 __all__ = ["Interactions", "PairReason", "PairSearch", "PairStatus", "choose_contexts", "find_features", "interactions"]
@@ -81,9 +88,10 @@ class Interactions(Result):
     contexts_reason : str
         Why these: ``"asked"``, ``"no-others"`` (there are only two), ``"enough-repeats"`` (all others: most rows are in
         squares with repeated cells), ``"no-noise"`` (all others: labels show no noise), ``"told-from-noise"`` (those
-        that are told from noise), ``"none-told"`` (no feature is), ``"none-fit"`` (none that is leaves enough rows).
+        that are told from noise and could mislead), ``"none-told"`` (no feature is told from noise), ``"independent"``
+        (those that are are independent of the others, and cannot mislead), ``"none-fit"`` (rows are too few).
     left_out : tuple of str
-        Features that are told from noise and not held equal, because there were not enough rows.
+        Features that could mislead and are not held equal, because there were not enough rows.
     n_ranked_rows : int or None
         Rows on which the relaxed index put features in order; None if it was not needed.
     names : tuple of str
@@ -139,6 +147,7 @@ class Interactions(Result):
         known = np.full(len(self), np.nan)
         return rank_pairs(
             self.effect,
+            self.effect if self.effect_low is None else self.effect_low,
             self.index,
             known if self.p_value is None else self.p_value,
             np.array([status == "effect" for status in self.status], np.bool_),
@@ -148,10 +157,10 @@ class Interactions(Result):
     def ranking(self) -> list[tuple[str, str]]:
         """Pairs of features, strongest first.
 
-        The order is total. First come pairs that are told from noise (status ``"effect"``), by effect; then pairs with
-        a p-value, by it; then those without, by effect where it is known and by index otherwise. Ties are broken by the
-        number of squares, then by column order. An effect that is not told from noise is no guide: it is larger by
-        chance where cells are small.
+        The order is total. First come pairs that are told from noise (status ``"effect"``), by the lower end of their
+        effect; then pairs with a p-value, by it; then those without, by effect where it is known and by index
+        otherwise. Ties are broken by p-value, by the number of squares, then by column order. An effect alone is no
+        guide: it is larger by chance where cells are small.
 
         Examples
         --------
@@ -253,7 +262,7 @@ def interactions(
     contexts : {"auto", "all"}, int or names of columns
         On which features the rows of a square must be equal, besides the two: all others, the best ones of the relaxed
         index, or those that are named. ``"auto"`` takes all others if rows repeat enough, and otherwise those that are
-        told from noise, as many as the rows can fill. ``contexts_reason`` says why.
+        told from noise and go with other features, as many as the rows can fill. ``contexts_reason`` says why.
     confidence : float or None
         Level of the intervals, and 1 minus the level of the tests; None leaves out intervals and p-values.
     random_state : int, RandomState or None
@@ -479,11 +488,14 @@ def choose_contexts(search: PairSearch, pairs: Sequence[tuple[int, int]], given:
         return ChosenContexts(tuple(varying), reason)
     told = told_from_noise(rows, varying, pairs, search.sum_pairs(pairs, ()), search.level / N_LOOKS)
     order, beyond = search.told()
-    candidates = [f for f in order if f in told | beyond]
-    if not candidates:
+    if not told | beyond:
         return ChosenContexts((), "none-told")
-    fitting = features_that_fit(rows, candidates, pairs)
-    left_out = tuple(sorted(set(candidates) - set(fitting)))
+    looked_at = sorted({f for pair in pairs for f in pair})
+    misleading = dependent_features(rows, sorted(told), looked_at, search.level) | (beyond - told)
+    if not misleading:
+        return ChosenContexts((), "independent")
+    fitting = features_that_fit(rows, [f for f in order if f in misleading], pairs)
+    left_out = tuple(sorted(misleading - set(fitting)))
     return ChosenContexts(tuple(sorted(fitting)), "told-from-noise" if fitting else "none-fit", left_out)
 
 

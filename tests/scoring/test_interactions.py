@@ -233,16 +233,20 @@ def test_cells_in_which_one_row_would_decide_are_left_out_of_the_test():
     assert sums_of(wider).p_value() == pytest.approx(sums_of(kept).p_value(), rel=0.05)
 
 
-def test_pairs_told_from_noise_come_first_by_effect_then_pairs_by_p():
+def test_pairs_told_from_noise_come_first_by_their_lower_end_then_pairs_by_p():
     nan = math.nan
     effect = np.array([0.5, 0.1, 0.2, 0.9, nan, nan, 0.3, nan])
     index = np.array([0.6, 0.6, 0.6, 0.6, 0.2, 0.4, 0.5, nan])
     p = np.array([0.2, 0.001, 0.002, 0.3, nan, nan, nan, nan])
     told = np.array([0, 1, 1, 0, 0, 0, 0, 0], bool)
-    order = rank_pairs(effect, index, p, told, np.ones(8))
-    assert order.tolist() == [2, 1, 0, 3, 6, 5, 4, 7]
+    low = effect - 0.05
+    assert rank_pairs(effect, low, index, p, told, np.ones(8)).tolist() == [2, 1, 0, 3, 6, 5, 4, 7]
+    low[1:3] = 0.08, 0.01  # the larger effect is less sure
+    assert rank_pairs(effect, low, index, p, told, np.ones(8)).tolist() == [1, 2, 0, 3, 6, 5, 4, 7]
+    low[1:3] = 0.0
+    assert rank_pairs(effect, low, index, p, told, np.ones(8)).tolist() == [1, 2, 0, 3, 6, 5, 4, 7]
     same = np.full(3, 0.5)
-    assert rank_pairs(same, same, same, np.zeros(3, bool), np.array([1.0, 2.0, 1.0])).tolist() == [1, 0, 2]
+    assert rank_pairs(same, same, same, same, np.zeros(3, bool), np.array([1.0, 2.0, 1.0])).tolist() == [1, 0, 2]
 
 
 # ---------------------------------------------------------------- how sure

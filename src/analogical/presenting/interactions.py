@@ -112,8 +112,13 @@ def describe_contexts(result: Interactions | Squares) -> str:
         return f"Squares: any rows, as asked for; {chance}."
     left = result.left_out
     if not names:
-        other = "no other feature" if reason == "told-from-noise" else "no feature"
-        why = f"rows are too few to hold {some_of(left, MAX_NAMED)} equal" if left else f"{other} is told from noise"
+        if left:
+            why = f"rows are too few to hold {some_of(left, MAX_NAMED)} equal"
+        elif reason == "independent":
+            why = "features that are told from noise are independent of the others"
+        else:
+            other = "no other feature could mislead" if reason == "told-from-noise" else "no feature is told from noise"
+            why = other
         return f"Squares: any rows, because {why}; {chance}."
     more = f" (rows are too few for {some_of(left, MAX_NAMED)})" if left else ""
     whom = f"which {verb(names, 'is', 'are')} told from noise{more}"

@@ -165,16 +165,18 @@ def _quantile(n: float, confidence: float) -> float:
     return float(stdtrit(max(n, 3.0), (1 + confidence) / 2))
 
 
-def rank_pairs(effect: Floats, index: Floats, p_value: Floats, is_told: Bools, squares: Floats) -> Positions:
-    """Positions of pairs, strongest first: those told from noise by effect, then by p-value, then by effect or index.
+def rank_pairs(
+    effect: Floats, low: Floats, index: Floats, p_value: Floats, is_told: Bools, squares: Floats
+) -> Positions:
+    """Positions of pairs, strongest first: those told from noise by ``low``, then by p-value, then by effect or index.
 
-    Ties are broken by the number of squares, then by position. Chosen by experiment: by effect alone the true pair of
-    sparse tables comes first less often (benchmarks/interactions).
+    ``low`` is the lower end of the effect. Ties are broken by p-value, by the number of squares, then by position.
+    Chosen by experiment: by effect alone the true pair of sparse tables comes first less often.
     """
     has_p, has_effect = ~np.isnan(p_value), ~np.isnan(effect)
     group = np.select([is_told, has_p, has_effect, ~np.isnan(index)], [0, 1, 2, 3], 4)
-    by = np.select([group == 1, (group == 0) | (group == 2), group == 3], [p_value, -effect, -index], 0.0)
-    return np.lexsort((np.arange(len(by)), -squares, by, group))
+    by = np.select([group == 0, group == 1, group == 2, group == 3], [-low, p_value, -effect, -index], 0.0)
+    return np.lexsort((np.arange(len(by)), -squares, np.where(has_p, p_value, 0.0), by, group))
 
 
 # ---------------------------------------------------------------- sums over contexts
