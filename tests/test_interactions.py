@@ -557,6 +557,16 @@ def test_text_names_the_pairs_that_act_together():
     assert "rest on fewer than 30 independent squares; their intervals are rough" in noise
 
 
+def test_the_index_of_noise_is_that_of_the_shares_of_the_classes():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, size=(3000, 2)), rng.choice(3, 3000, p=[0.6, 0.3, 0.1])
+    found = interactions(X, y)
+    assert found.noise_index == pytest.approx(found.index[0], abs=0.02)
+    here = f"{found.noise_index:.3f}".removeprefix("0")
+    assert f"of a fair coin, and {here} with the shares of these classes" in " ".join(repr(found).split())
+    assert interactions(X, [0, 1] * 1500).noise_index == 0.625
+
+
 def test_text_without_squares_says_how_to_go_on():
     text = " ".join(repr(interactions([(0, 0), (0, 1), (1, 0)], [0, 0, 1])).split())
     assert "No four rows form a square, so nothing is known; give fewer contexts" in text
@@ -583,7 +593,70 @@ def test_text_of_squares_is_a_card():
 def test_long_tables_of_shares_show_the_most_frequent_values():
     rng = np.random.default_rng(0)
     X = rng.integers(0, [12, 2], size=(500, 2))
-    text = repr(squares(X, rng.integers(0, 6, 500), 0, 1, limit=0))
-    assert "Not shown: 4 rarer values of x0." in text
+    text = repr(squares(X[:, ::-1], rng.integers(0, 6, 500), 0, 1, limit=0))
+    assert "Not shown: 4 rarer values of x1." in text
     assert text.count("share of") == 4
-    assert max(map(len, repr(squares(X[:, ::-1], rng.integers(0, 2, 500), 0, 1)).splitlines())) <= 80
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_wide_tables_of_shares_are_lists():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"size": rng.normal(size=200), "town": rng.choice(["Ulm", "Bonn"], 200)})
+    found = squares(frame, rng.integers(0, 2, 200), "size", "town", bins=8, limit=0)
+    lines = repr(found).splitlines()
+    assert max(map(len, lines)) <= 80
+    head = next(k for k, line in enumerate(lines) if line.startswith("size "))
+    assert lines[head].split() == ["size", "town", "share", "of", "'1'"]
+    assert len(lines[head + 1 :]) == 16
+    rows = found.counts[0, 0]
+    assert lines[head + 1].endswith(f"{100 * rows[1] / rows.sum():.1f} % of {rows.sum()}")
+    many = repr(squares(frame, rng.integers(0, 2, 200), "size", "town", bins=20, limit=0))
+    assert "Not shown: 10 combinations with fewer rows." in many
+
+
+# ---------------------------------------------------------------- promises
+
+
+def test_progress_is_said_on_stderr(capsys):
+    frame, y = noisy_table()
+    interactions(frame, y, progress=True)
+    assert "looking at pairs of features: 6 of 6" in capsys.readouterr().err
+    interactions(frame, y)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("kind", ["noise", "main effects"])
+def test_tables_without_interactions_rarely_show_one(kind):
+    n_found = 0
+    for seed in range(40):
+        rng = np.random.default_rng([seed, len(kind)])
+        X = rng.binomial(2, 0.3, size=(200, 8))
+        shares = 0.3 if kind == "noise" else 0.1 + 0.2 * X[:, 1] + 0.15 * X[:, 5]
+        n_found += "effect" in interactions(X, rng.random(200) < shares).status
+    assert n_found <= 7  # 2 are expected; more than 7 have a probability of .001
+
+
+def test_the_recorded_numbers_are_those_of_the_benchmark():
+    import importlib.util
+    import sys
+    from pathlib import Path
+
+    folder = Path(__file__).parent.parent / "benchmarks" / "interactions"
+    spec = importlib.util.spec_from_file_location("interactions_run", folder / "run.py")
+    run = importlib.util.module_from_spec(spec)
+    before = list(sys.path)
+    sys.path.insert(0, str(folder))
+    try:
+        spec.loader.exec_module(run)
+    finally:
+        sys.path[:] = before
+        for name in ("peers", "samples", "machine"):
+            sys.modules.pop(name, None)
+    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))["results"]
+    page = (folder / "results.md").read_text(encoding="utf-8")
+    lines = run.summary(results)
+    assert len(lines) >= 5
+    assert all(line in page for line in lines)
+    assert max(row["any false analogical"] for row in results["discoveries"]) <= 0.1
+    assert max(row["p <= 0.05"] for row in results["calibration"]) <= 0.056
+    assert min(row["coverage"] for row in results["coverage"]) >= 0.92

@@ -21,7 +21,7 @@ from analogical.encoding.table import EncodedTable, encode_table
 from analogical.encoding.treatment import Ids, Missing, Treatment
 from analogical.engines.memory import MemoryEngine
 from analogical.errors import InputError
-from analogical.scoring.interactions import SquareSums, rank_pairs, sum_pairs
+from analogical.scoring.interactions import SquareSums, noise_index, rank_pairs, sum_pairs
 from analogical.scoring.pair_contexts import (
     N_LOOKS,
     ContextReason,
@@ -98,6 +98,8 @@ class Interactions(Result):
         All features of the table.
     n_possible : int
         Pairs there are; ``pairs_reason`` says why not all were looked at: ``"top"`` (asked for) or ``"too-many"``.
+    noise_index : float
+        Index that labels drawn at random with the shares of these classes would have; .625 for a fair coin.
     label, classes, n_rows, notes
         As in :class:`analogical.Relevance`.
 
@@ -126,6 +128,7 @@ class Interactions(Result):
     label: str
     classes: tuple[Any, ...]
     n_rows: int
+    noise_index: float
     confidence: float | None
     effect_low: Floats | None = None
     effect_high: Floats | None = None
@@ -219,6 +222,7 @@ _ABOUT = (
     "n_ranked_rows",
     "n_possible",
     "pairs_reason",
+    "noise_index",
     "confidence",
     "notes",
 )
@@ -349,6 +353,7 @@ def _assemble(
         label=table.label,
         classes=table.classes,
         n_rows=table.coded.n_rows,
+        noise_index=noise_index(np.bincount(search.rows.labels, search.rows.weights)),
         confidence=level,
         effect_low=low,
         effect_high=high,

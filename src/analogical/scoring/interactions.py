@@ -32,7 +32,7 @@ from analogical.scoring.interaction_tests import (
 )
 from analogical.scoring.intervals import MANY, wilson
 
-__all__ = ["MAX_MATRIX", "SquareSums", "rank_pairs", "square_matrix", "sum_pairs", "sum_squares"]
+__all__ = ["MAX_MATRIX", "SquareSums", "noise_index", "rank_pairs", "square_matrix", "sum_pairs", "sum_squares"]
 
 MAX_MATRIX = 2_048
 """Cells of a context, repeated ones, up to which matrices over all twos of them are made."""
@@ -163,6 +163,21 @@ def _quantile(n: float, confidence: float) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(max(n, 3.0), (1 + confidence) / 2))
+
+
+def noise_index(label_sizes: Floats | Ints) -> float:
+    """Share of the squares that are broken if every row draws its label anew, from the shares of the table.
+
+    Two rows agree with probability a = sum p^2, so both sides of a square in one direction do with a^2; all four rows
+    agree with sum p^4, which counts in both directions.
+
+    Examples
+    --------
+    >>> noise_index(np.array([10, 10]))
+    0.625
+    """
+    p = np.asarray(label_sizes, np.float64) / np.sum(label_sizes)
+    return float(1 - 2 * (p**2).sum() ** 2 + (p**4).sum())
 
 
 def rank_pairs(
