@@ -121,6 +121,16 @@ def test_order_of_rows_names_of_values_and_weights_change_nothing():
     assert_same_numbers(found, interactions(counts.drop(columns=["y", "n"]), counts["y"], weights=counts["n"]))
 
 
+def test_the_sample_of_a_large_table_does_not_depend_on_the_order_of_its_rows():
+    X, y = linked_table(n_rows=1200)
+    order = np.random.default_rng(0).permutation(1200)
+    found, turned = interactions(X, y), interactions(X[order], y[order])
+    assert found.n_ranked_rows == 500
+    assert found == turned
+    rows, times = np.unique(np.column_stack([X, y]), axis=0, return_counts=True)
+    assert_same_numbers(found, interactions(rows[:, :-1], rows[:, -1], weights=times))
+
+
 def test_order_of_columns_and_a_constant_change_nothing():
     frame, y = noisy_table()
     found = interactions(frame, y)

@@ -27,18 +27,18 @@ from machine import describe_machine  # noqa: E402
 
 CACHE = HERE / "cache.jsonl"
 PARTS = ("recovery", "discoveries", "calibration", "coverage", "cost")
-TABLES = {20: 12, 100: 3}
+TABLES = {20: 12, 100: 2}
 """Tables per setting, by number of features."""
 NULLS = {
-    Setting("noise", 0.5, 0.2, 20, 400): 200,
-    Setting("noise", 0.1, 0.2, 20, 400): 200,
-    Setting("noise", 0.5, 0.4, 20, 1600): 100,
-    Setting("noise", 0.5, 0.2, 100, 400): 30,
-    Setting("main effects", 0.05, 0.4, 20, 400): 200,
-    Setting("main effects", 0.15, 0.4, 20, 400): 200,
-    Setting("main effects", 0.15, 0.2, 20, 1600): 100,
-    Setting("linked main effects", 0.15, 0.4, 20, 400): 200,
-    Setting("linked main effects", 0.15, 0.4, 20, 1600): 100,
+    Setting("noise", 0.5, 0.2, 20, 400): 120,
+    Setting("noise", 0.1, 0.2, 20, 400): 120,
+    Setting("noise", 0.5, 0.4, 20, 1600): 60,
+    Setting("noise", 0.5, 0.2, 100, 400): 16,
+    Setting("main effects", 0.05, 0.4, 20, 400): 120,
+    Setting("main effects", 0.15, 0.4, 20, 400): 120,
+    Setting("main effects", 0.15, 0.2, 20, 1600): 60,
+    Setting("linked main effects", 0.15, 0.4, 20, 400): 120,
+    Setting("linked main effects", 0.15, 0.4, 20, 1600): 60,
 }
 LEVELS = (0.05, 0.01, 0.001, 0.0001)
 

@@ -413,8 +413,10 @@ class PairSearch:
         n_jobs: int | None = None,
         progress: Progress | None = None,
     ) -> None:
-        self.table = table
         self.rows: CodedRows = merge_rows(table.coded)
+        self.table = replace(
+            table, codes=self.rows.codes, labels=self.rows.labels, weights=self.rows.weights, groups=None, origin=None
+        )
         self.confidence = confidence
         self.seed = seed
         self.n_jobs = n_jobs
@@ -435,7 +437,8 @@ class PairSearch:
 
     def choose_pairs(self, pool: Sequence[int], top: int | None) -> tuple[list[tuple[int, int]], int, PairReason]:
         """Pairs to look at, how many there are, and why not all."""
-        features = [f for f in pool if f in set(self.varying)]
+        varying = set(self.varying)
+        features = [f for f in pool if f in varying]
         if len(features) < 2:
             raise InputError(
                 f"Pairs need two features with two values or more, and there {'is' if len(features) == 1 else 'are'}"
@@ -450,8 +453,7 @@ class PairSearch:
             top, reason = BEST_FEATURES, "too-many"
         if top is None or top >= len(features):
             return list(combinations(features, 2)), n_possible, "all"
-        best = set([f for f in self.ranking() if f in set(features)][:top])
-        return list(combinations(sorted(best), 2)), n_possible, reason
+        return list(combinations(sorted(self.best(features, top)), 2)), n_possible, reason
 
     def ranking(self) -> list[int]:
         """Features in the order of the relaxed index."""
@@ -460,18 +462,24 @@ class PairSearch:
             self._ranking = [int(i) for i in found.order()]
         return self._ranking
 
+    def best(self, features: Sequence[int], n: int) -> list[int]:
+        """The n best of some features."""
+        among = set(features)
+        return [f for f in self.ranking() if f in among][:n]
+
     def told(self) -> tuple[list[int], set[int]]:
         """Features in the order of the relaxed index, and those that it tells from noise; of many, the best ones."""
         features = self.varying
         if len(features) > BEST_FEATURES:
-            features = sorted([f for f in self.ranking() if f in set(features)][:BEST_FEATURES])
+            features = sorted(self.best(features, BEST_FEATURES))
         found = self._relaxed(self.table.select(features), TESTED_ROWS, 1 - self.level / N_LOOKS)
         told = {features[i] for i, status in enumerate(found.status) if status == "effect"}
         order = [features[i] for i in found.order().tolist()]
-        return [*order, *(f for f in self._ranking or [] if f not in set(order))], told
+        tested = set(order)
+        return [*order, *(f for f in self._ranking or [] if f not in tested)], told
 
     def _relaxed(self, table: EncodedTable, limit: int, confidence: float | None) -> Relevance:
-        """The relaxed index, on a sample of large tables."""
+        """The relaxed index, on a sample of large tables, which does not depend on the order of the rows."""
         some = _some_rows(table, limit, self.seed)
         self.n_ranked_rows = some.coded.n_rows
         return relevance_of(some, MemoryEngine(self.n_jobs), confidence=confidence, redundancies=False, seed=self.seed)
@@ -482,8 +490,7 @@ def choose_contexts(search: PairSearch, pairs: Sequence[tuple[int, int]], given:
     table, rows, varying = search.table, search.rows, search.varying
     if is_whole(given):
         n = check_whole("contexts", given, low=0, other=', "auto", "all" or a list of names')
-        best = [f for f in search.ranking() if f in set(varying)][:n] if n else []
-        return ChosenContexts(tuple(sorted(best)), "asked")
+        return ChosenContexts(tuple(sorted(search.best(varying, n) if n else ())), "asked")
     if not (isinstance(given, str) and given in ("auto", "all")):
         return ChosenContexts(tuple(find_features(table, given, "contexts")), "asked")
     if given == "all":
