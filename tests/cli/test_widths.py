@@ -16,6 +16,9 @@ COMMANDS = (
     "redundancies monks-1",
     "select monks-1 --k 4",
     "select titanic",
+    "interactions titanic",
+    "interactions monks-1",
+    "interactions titanic --pair class,sex",
     "tables",
 )
 
