@@ -316,17 +316,17 @@ def interactions(
     show = progress_line("looking at pairs of features") if progress else None
     search = PairSearch(table, level, seed_from(random_state), n_jobs, show)
     pool = search.varying if features is None else find_features(table, features, "features")
-    return interactions_of(search, pool, top=top, contexts=contexts)
+    return interactions_of(table, search, pool, top=top, contexts=contexts)
 
 
 def interactions_of(
-    search: "PairSearch", pool: Sequence[int], *, top: int | None = None, contexts: Any = "auto"
+    table: EncodedTable, search: "PairSearch", pool: Sequence[int], *, top: int | None = None, contexts: Any = "auto"
 ) -> Interactions:
     """The road after encoding: which pairs, in which contexts, their squares, and what they say."""
     pairs, n_possible, pairs_reason = search.choose_pairs(pool, top)
     chosen = choose_contexts(search, pairs, contexts)
     sums = search.sum_pairs(pairs, chosen.features)
-    return _assemble(search.table, search, pairs, sums, chosen, n_possible, pairs_reason)
+    return _assemble(table, search, pairs, sums, chosen, n_possible, pairs_reason)
 
 
 def _assemble(

@@ -633,12 +633,12 @@ def _acting_together(
     pool = [i for i in search.varying if table.n_values[i] <= MAX_PAIRED_VALUES]
     if len(pool) < 2:
         return None, ()
-    found = interactions_of(search, pool, top=MAX_INTERACTING)
+    found = interactions_of(table, search, pool, top=MAX_INTERACTING)
     names = table.names
     places = [tuple(names.index(name) for name in some) for some in (found.contexts, found.left_out)]
     chosen = ChosenContexts(places[0], found.contexts_reason, places[1])
     return found, tuple(
-        squares_of(search, names.index(first), names.index(second), chosen, 0)
+        squares_of(table, search, names.index(first), names.index(second), chosen, 0)
         for first, second in _acting(found, renamed)[:MAX_SQUARES]
     )
 

@@ -223,12 +223,13 @@ def squares(
     search = PairSearch(table, check_confidence(0.95), seed_from(random_state))
     pairs, _, _ = search.choose_pairs(search.varying, None) if len(search.varying) > 1 else ([], 0, "all")
     chosen = choose_contexts(search, pairs or [(i, j)], contexts)
-    return squares_of(search, i, j, chosen, limit)
+    return squares_of(table, search, i, j, chosen, limit)
 
 
-def squares_of(search: PairSearch, i: int, j: int, chosen: ChosenContexts, limit: int | None) -> Squares:
+def squares_of(
+    table: EncodedTable, search: PairSearch, i: int, j: int, chosen: ChosenContexts, limit: int | None
+) -> Squares:
     """The road after encoding and choosing contexts: the sums of one pair, and its squares by name."""
-    table = search.table
     (sums,) = search.sum_pairs([(i, j)], chosen.features)
     equal = [f for f in chosen.features if f not in (i, j)]
     return Squares(
