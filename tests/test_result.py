@@ -60,6 +60,8 @@ def test_to_dict_is_ready_for_json():
         "score_low": None,
         "score_high": None,
         "score_std_error": None,
+        "rank_low": None,
+        "rank_high": None,
         "pairs": 0,
         "changed": 0,
         "pairs_within": 0,

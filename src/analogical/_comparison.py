@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from analogical.encoding.choosing import as_list
 from analogical.encoding.table import encode_table
 from analogical.encoding.treatment import Ids, Missing, Treatment
 from analogical.rivals import MAX_ROWS, METHODS, Method, choose_methods, normalise
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Comparison", "compare"]
 
@@ -80,6 +83,12 @@ class Comparison(Result):
     def order(self) -> Positions:
         """Positions of the features by their rank in the first method, then in column order."""
         return np.argsort(self.ranks[self.methods[0].name], kind="stable")
+
+    def plot(self, ax: "Axes | None" = None, *, top: int = 20) -> "Axes":
+        """One column of bars per method; see :func:`analogical.plotting.plot_comparison`."""
+        from analogical.plotting import plot_comparison
+
+        return plot_comparison(self, ax, top=top)
 
     def records(self) -> list[dict[str, Any]]:
         """One dictionary per feature, best of the first method first, with score, share and rank by each method."""

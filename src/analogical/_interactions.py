@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from analogical.errors import InputError
 from analogical.scoring.interactions import SquareSums, rank_pairs, sum_pairs
 from analogical.scoring.pair_contexts import N_LOOKS, ContextReason, features_that_fit, told_from_noise, try_all_others
 from analogical.scoring.significance import adjust_for_features
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Interactions", "PairReason", "PairSearch", "PairStatus", "choose_contexts", "find_features", "interactions"]
 
@@ -161,6 +164,12 @@ class Interactions(Result):
         ('x0', 'x2')
         """
         return [(self.first[k], self.second[k]) for k in self.order()]
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Heat map or network of the pairs; see :func:`analogical.plotting.plot_interactions`."""
+        from analogical.plotting import plot_interactions
+
+        return plot_interactions(self, ax)
 
     def records(self) -> list[dict[str, Any]]:
         """One dictionary per pair, strongest first."""

@@ -11,11 +11,12 @@ from analogical import InputError, ari_score, relevance
 from analogical.counting.counts import RowProfile
 from analogical.counting.pairs import sum_contexts
 from analogical.scoring.intervals import (
-    bootstrap_rows,
     corrected_variance,
     flip_rate,
     jackknife_variance,
+    resample_rows,
     share_interval,
+    spread_of,
     student_quantile,
     wilson,
 )
@@ -424,7 +425,7 @@ def test_bootstrap_gives_standard_error_and_percentiles_of_what_was_drawn():
         seen.append(times.tolist())
         return np.array([np.nan if len(seen) % 3 else 1.0, float(times[0]), 7.0])
 
-    std_error, low, high = bootstrap_rows(score, weights, 30, 0.9, 0)
+    std_error, low, high = spread_of(resample_rows(score, weights, 30, 0), 0.9)
     assert all(sum(times) == 10 and times[1] == 0 for times in seen)
     drawn = np.array([times[0] for times in seen], float)
     assert len(set(drawn.tolist())) > 1
@@ -460,6 +461,6 @@ def test_a_share_that_is_rounded_to_one_has_an_interval():
 
 
 def test_bootstrap_without_any_score_gives_no_interval():
-    found = bootstrap_rows(lambda _: np.full(2, np.nan), np.ones(3, np.int64), 4, 0.95, seed=0)
+    found = spread_of(resample_rows(lambda _: np.full(2, np.nan), np.ones(3, np.int64), 4, seed=0), 0.95)
     assert np.isnan(found).all()
     assert np.shape(found) == (3, 2)
