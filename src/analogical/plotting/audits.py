@@ -16,6 +16,7 @@ from analogical.plotting.canvas import (
     UNTOLD,
     add_legend,
     label_rows,
+    mark_zero,
     new_row_axes,
     plain_text,
     short_name,
@@ -77,9 +78,8 @@ def plot_audit(result: "Audit", ax: "Axes | None" = None, *, value: Any = None, 
         else:
             n_more = len(found) - n_differences
             ax = new_row_axes(n_differences + bool(n_more)) if ax is None else ax
-            _several(ax, result, found[:n_differences], n_more)
-        ax.axvline(0, color=MUTED, linewidth=1, zorder=1)
-        ax.spines["left"].set_visible(False)
+            _several(ax, result, sorted(found[:n_differences], key=lambda d: -d.difference), n_more)
+        mark_zero(ax)
     return ax
 
 
@@ -268,6 +268,7 @@ def plot_transitions(result: "Transitions", ax: "Axes | None" = None) -> "Axes":
             ax.barh(range(len(shown)), widths, 0.66, left=done, color=colour, zorder=2)
             done += widths
         ax.set_xlim(0, 1)
+        mark_zero(ax)
         label_rows(
             ax,
             [f"{marked(a, 12)} → {marked(b, 12)}" for a, b in shown],

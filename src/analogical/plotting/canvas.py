@@ -4,19 +4,22 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from textwrap import fill
+from typing import TYPE_CHECKING, Any, cast
 
 from analogical.errors import InputError, MissingDependencyError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
     from matplotlib.text import Text
 
 __all__ = [
     "MOST_ROWS",
     "add_legend",
     "label_rows",
+    "mark_zero",
     "new_axes",
     "new_row_axes",
     "plain_text",
@@ -44,6 +47,8 @@ MOST_ROWS = 20
 """Features that a figure shows, best first; it says how many more there are."""
 LONGEST_NAME = 28
 """Characters of a name beside its row."""
+LONGEST_LINE = 56
+"""Characters of a line below the axes."""
 LONGEST_TITLE = 36
 """Characters of a name in a title."""
 WIDTH = 6.6
@@ -78,6 +83,7 @@ def require_matplotlib() -> "type[Figure]":
 def new_axes(width: float, height: float) -> "Axes":
     """Axes in a figure of their own, of so many inches."""
     figure = require_matplotlib()(figsize=(width, height), layout="constrained", facecolor="white")
+    cast("ConstrainedLayoutEngine", figure.get_layout_engine()).set(w_pad=0.08, h_pad=0.08)
     return figure.subplots()
 
 
@@ -106,8 +112,20 @@ def set_title(ax: "Axes", title: str, *, above: int = 6) -> None:
     _as_it_is(ax.set_title(title, loc="left", fontsize=11, color=INK, fontweight="bold", pad=above))
 
 
-def label_rows(ax: "Axes", names: Sequence[Any], *, title: str, x_label: str, n_more: int = 0, more: str = "") -> None:
-    """One row per name, the first one on top; a title above, what the axis means below, and how many more there are."""
+def label_rows(
+    ax: "Axes",
+    names: Sequence[Any],
+    *,
+    title: str,
+    x_label: str,
+    n_more: int = 0,
+    more: str = "",
+    above: int = 24,
+) -> None:
+    """One row per name, the first one on top; a title above, what the axis means below, and how many more there are.
+
+    Above the axes so many points are left free for the legend.
+    """
     n_rows = len(names)
     ax.set_yticks(range(n_rows), short_names(names), fontsize=9, color=INK)
     ax.set_ylim(n_rows - 0.4 + bool(n_more), -0.6)
@@ -127,17 +145,21 @@ def label_rows(ax: "Axes", names: Sequence[Any], *, title: str, x_label: str, n_
         _as_it_is(note)
     ax.tick_params(axis="x", labelsize=8.5, labelcolor=MUTED)
     ax.tick_params(length=0)
-    ax.set_xlabel(x_label, fontsize=9, color=MUTED, loc="left")
+    ax.set_xlabel(fill(x_label, LONGEST_LINE), fontsize=9, color=MUTED, loc="left")
+    ax.locator_params(axis="x", nbins=6)
     ax.grid(visible=False, axis="y")
     ax.grid(axis="x", color=GRID, linewidth=0.8, zorder=0)
     ax.set_axisbelow(True)
-    for side in ("top", "right", "bottom"):
-        ax.spines[side].set_visible(False)
-    ax.spines["left"].set_color(UNTOLD)
-    ax.spines["left"].set_position(("data", 0.0) if ax.get_xlim()[0] <= 0 <= ax.get_xlim()[1] else ("axes", 0.0))
-    set_title(ax, title, above=24)
+    for side in ax.spines.values():
+        side.set_visible(False)
+    set_title(ax, title, above=above)
     for text in (*ax.get_yticklabels(), *ax.get_xticklabels(), ax.xaxis.label):
         _as_it_is(text)
+
+
+def mark_zero(ax: "Axes") -> None:
+    """A line where bars begin."""
+    ax.axvline(0, color=MUTED, linewidth=0.9, zorder=2.5)
 
 
 def write_beside(ax: "Axes", texts: Sequence[str]) -> None:

@@ -18,6 +18,7 @@ from analogical.plotting.canvas import (
     UNTOLD,
     add_legend,
     label_rows,
+    mark_zero,
     new_row_axes,
     plain_text,
     short_name,
@@ -78,6 +79,7 @@ def plot_relevance(result: "Relevance", ax: "Axes | None" = None, *, top: int = 
         _whiskers(ax, scores, low, high)
         left, right = _reach(scores, low, high)
         ax.set_xlim(left, right)
+        mark_zero(ax)
         label_rows(
             ax,
             [result.names[i] for i in order],
@@ -142,8 +144,7 @@ def plot_stability(result: "Relevance", ax: "Axes | None" = None, *, top: int = 
         )
         ax.set_xticks([tick for tick in ax.get_xticks() if 1 <= tick <= last and tick == round(tick)] or [1])
         ax.set_xticks(sorted({1.0, *ax.get_xticks()} - ({2.0} if last > 20 else set())))
-        ax.spines["left"].set_visible(False)
-        write_beside(ax, [f"{a:.3g}–{b:.3g}" for a, b in zip(low, high, strict=True)])
+        write_beside(ax, [f"{a:.0f}–{b:.0f}" for a, b in zip(low, high, strict=True)])
         add_legend(ax, list(_legend({result.status[i] for i in order}, result.settings.noise_free, hollow=False)))
     return ax
 
@@ -180,11 +181,13 @@ def plot_radius(result: "Relevance", ax: "Axes | None" = None) -> "Axes":
         weights = [sum(at.weight for at in part) for part in parts]
         ax.barh(range(len(parts)), weights, BAR, color=EFFECT, zorder=2)
         ax.set_xlim(0, max(weights) * 1.03)
+        mark_zero(ax)
         label_rows(
             ax,
             [_span(part) for part in parts],
             title=f"What the score for {short_name(result.label, LONGEST_TITLE)} rests on",
             x_label="share of the evidence, by the number of features on which two compared rows differ",
+            above=8,
         )
         ax.xaxis.set_major_formatter(lambda share, _: f"{100 * share:g} %")
         write_beside(ax, [_describe_pairs(part) for part in parts])
@@ -232,6 +235,7 @@ def plot_selection(result: "Selection", ax: "Axes | None" = None) -> "Axes":
             x_label=f"log-likelihood gained, in nats (dashed: {result.need:.1f} needed); right: explained so far",
             n_more=n_more,
         )
+        mark_zero(ax)
         ax.axvline(result.need, color=MUTED, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
         write_beside(ax, [f"{100 * share:.1f} %" for share in result.explained[: len(shown)]])
         used = [why for why in colours if why in result.why[: len(shown)]]

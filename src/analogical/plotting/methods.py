@@ -106,15 +106,14 @@ def plot_comparison(result: "Comparison", ax: "Axes | None" = None, *, top: int 
             else f"Relevance for {short_name(result.label, LONGEST_TITLE)} by {result.methods[0].title}",
             x_label=f"bars: score as a share of the method's best; numbers: ranks among {len(result.names):,} features",
             n_more=n_more,
+            above=40,
         )
         ax.grid(visible=False)
-        ax.spines["left"].set_visible(False)
         ax.set_xticks(range(n_methods), [method.title for method in result.methods], fontsize=9, color=INK)
         for text in ax.get_xticklabels():
             text.set(ha="left", fontweight="bold", parse_math=False)
         ax.xaxis.set_ticks_position("top")
         ax.tick_params(length=0)
-        ax.set_title(ax.get_title(loc="left"), loc="left", fontsize=11, color=INK, fontweight="bold", pad=36)
         _legend_above(ax)
     return ax
 
