@@ -110,10 +110,10 @@ def plot_comparison(result: "Comparison", ax: "Axes | None" = None, *, top: int 
         )
         ax.grid(visible=False)
         ax.set_xticks(range(n_methods), [method.title for method in result.methods], fontsize=9, color=INK)
-        for text in ax.get_xticklabels():
-            text.set(ha="left", fontweight="bold", parse_math=False)
         ax.xaxis.set_ticks_position("top")
         ax.tick_params(length=0)
+        for text in ax.get_xticklabels():
+            text.set(ha="left", fontweight="bold", parse_math=False)
         _legend_above(ax)
     return ax
 

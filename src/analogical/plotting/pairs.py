@@ -6,7 +6,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical.plotting.canvas import CHANGED, EFFECT, INK, MUTED, UNTOLD, new_axes, plain_text, set_title, short_name
+from analogical.plotting.canvas import (
+    CHANGED,
+    EFFECT,
+    INK,
+    MUTED,
+    UNTOLD,
+    new_axes,
+    plain_text,
+    set_title,
+    short_name,
+    short_names,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,7 +59,7 @@ def plot_interactions(result: "Interactions", ax: "Axes | None" = None) -> "Axes
             ax = new_axes(1.6 + 0.62 * len(names), 1.4 + 0.52 * len(names)) if ax is None else ax
             _heat_map(ax, result, names, strength)
         else:
-            ax = new_axes(6.4, 6.4) if ax is None else ax
+            ax = new_axes(6.6, 5.7) if ax is None else ax
             _network(ax, result, names, strength)
         title = f"{what} of pairs on {short_name(result.label, 24)}"
         set_title(ax, title)
@@ -115,7 +126,7 @@ def _heat_map(ax: Any, result: "Interactions", names: Sequence[str], strength: N
         ax.text(x, y, text, ha="center", va="center", fontsize=8, color=_ink_on(strength[k] / highest), weight=weight)
         if told:
             ax.add_patch(Rectangle((x - 0.46, y - 0.46), 0.92, 0.92, fill=False, edgecolor=CHANGED, linewidth=1.8))
-    words = [short_name(name, 14) for name in names]
+    words = short_names(names, 14)
     _label_cells(ax, words, words)
     ax.set_xlim(-0.5, len(names) - 1.5)
     ax.set_ylim(len(names) - 0.5, 0.5)
@@ -141,11 +152,11 @@ def _network(ax: Any, result: "Interactions", names: Sequence[str], strength: ND
             solid_capstyle="round",
             zorder=2 if told else 1,
         )
-    for name, angle in zip(drawn, angles, strict=True):
+    for name, angle in zip(short_names(drawn, 16), angles, strict=True):
         x, y = np.cos(angle), np.sin(angle)
         ax.plot(x, y, "o", color=INK, markersize=5, zorder=3)
         side = "center" if abs(x) < 0.2 else "left" if x > 0 else "right"
-        ax.text(1.07 * x, 1.07 * y, short_name(name, 16), ha=side, va="center", fontsize=8.5, color=INK)
+        ax.text(1.07 * x, 1.07 * y, name, ha=side, va="center", fontsize=8.5, color=INK)
     ax.set(xlim=(-1.5, 1.5), ylim=(-1.25, 1.25), aspect="equal")
     ax.axis("off")
     told = [k for k in order if result.status[k] == "effect"]
