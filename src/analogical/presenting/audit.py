@@ -7,7 +7,6 @@ from analogical.presenting.evidence import pair_blocks
 from analogical.presenting.notes import describe_notes
 from analogical.presenting.views import Cell, Heading, Table, View
 from analogical.presenting.words import (
-    LONG_NAME,
     counted,
     listed,
     marked,
@@ -23,6 +22,9 @@ __all__ = ["view_audit"]
 
 MAX_DIFFERENCES = 30
 """Lines of a table of differences."""
+LONG_VALUE = 30
+LONG_LABEL = 16
+"""Characters of values and labels in that table."""
 
 
 def view_audit(result: Audit) -> View:
@@ -137,8 +139,8 @@ def _difference_table(result: Audit) -> Table:
 
 def _difference_cells(found: Difference, with_label: bool) -> tuple[Cell, ...]:
     return (
-        Cell(marked(found.values[1], LONG_NAME)),
-        *([Cell(marked(found.label, LONG_NAME))] if with_label else []),
+        Cell(marked(found.values[1], LONG_VALUE)),
+        *([Cell(marked(found.label, LONG_LABEL))] if with_label else []),
         Cell(f"{found.pairs:,}"),
         Cell(f"{100 * found.difference:+.1f}"),
         Cell(f"{100 * found.difference_low:+.1f} {100 * found.difference_high:+.1f}"),

@@ -29,9 +29,9 @@ STYLE = """<style>
 .analogical-result p {margin: .35em 0; max-width: 50em}
 .analogical-result ul {margin: .35em 0; padding-left: 1.2em; max-width: 50em}
 .analogical-result details {margin: .35em 0}
-.analogical-result summary {cursor: pointer; color: #757575}
+.analogical-result summary {cursor: pointer; opacity: .7}
 .analogical-result .table {overflow-x: auto; max-width: 100%}
-.analogical-result table {border-collapse: collapse; margin: .35em 0; border: none}
+.analogical-result table {border-collapse: collapse; margin: .35em 0; border: none; font-size: inherit}
 .analogical-result th, .analogical-result td {padding: 2px 10px; border: none; text-align: right;
   font-variant-numeric: tabular-nums; white-space: nowrap; background: none; color: inherit}
 .analogical-result thead th {border-bottom: 1px solid rgba(128, 128, 128, .5); font-weight: 600}
@@ -40,7 +40,7 @@ STYLE = """<style>
 .analogical-result .strong {font-weight: 600}
 .analogical-result .good {color: #2b8552; font-weight: 600}
 .analogical-result .warning {color: #ad6511}
-.analogical-result .muted {color: #757575}
+.analogical-result .muted {opacity: .7}
 .analogical-result .accent {color: #3576c4}
 .analogical-result .bar {display: inline-block; height: .6em; margin-left: 8px; border-radius: 2px;
   background: rgba(128, 128, 128, .18); vertical-align: baseline; text-align: left}

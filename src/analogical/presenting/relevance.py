@@ -411,6 +411,6 @@ def _sum_up_basis(result: Relevance) -> str:
     else:
         parts.append(f"Noise: identical rows differ in label in {percent(noise)} of their pairs.")
     if settings.confidence is not None and settings.radius == 1:
-        units = "Rows" if settings.n_groups is None else "Groups"
-        parts.append(f"{units} are taken as independent{' (see --groups)' if settings.n_groups is None else ''}.")
+        units = "Rows" if settings.n_groups is None else counted(settings.n_groups, "group")
+        parts.append(f"{units} are taken as independent{'; see groups (--groups)' if units == 'Rows' else ''}.")
     return " ".join(parts)
