@@ -179,14 +179,17 @@ def write_beside(ax: "Axes", texts: Sequence[str]) -> None:
         _as_it_is(note)
 
 
-def add_legend(ax: "Axes", handles: Sequence[Any]) -> None:
-    """The one legend of a figure: a line between the title and the axes."""
+def add_legend(ax: "Axes", handles: Sequence[Any], *, above: int = 0) -> None:
+    """The one legend of a figure: a line between the title and the axes, so many points above them."""
     if not handles:
         return
+    from matplotlib.transforms import ScaledTranslation
+
     legend = ax.legend(
         handles=handles,
         loc="lower left",
         bbox_to_anchor=(0, 1),
+        bbox_transform=ax.transAxes + ScaledTranslation(0, above / 72, ax.figure.dpi_scale_trans),
         ncols=len(handles),
         frameon=False,
         fontsize=8.5,
@@ -208,7 +211,7 @@ def _as_it_is(text: "Text") -> None:
     text.set_usetex(False)
 
 
-def save_figure(figure: "Figure", path: str | Path) -> None:
+def save_figure(figure: "Figure", path: str | Path, *, dpi: int = 200) -> None:
     """Write a figure to a file; its ending (.png, .svg, .pdf) says how. The same figure gives the same bytes."""
     path = Path(path)
     supported = figure.canvas.get_supported_filetypes()
@@ -221,7 +224,7 @@ def save_figure(figure: "Figure", path: str | Path) -> None:
 
     try:
         with mpl.rc_context({"svg.hashsalt": "analogical", "svg.fonttype": "path", **PLAIN_TEXT}), _glyph_warnings():
-            figure.savefig(path, dpi=200, metadata={"Date": None} if kind == "svg" else None)
+            figure.savefig(path, dpi=dpi, metadata={"Date": None} if kind == "svg" else None)
     except OSError as error:
         raise InputError(
             f"The figure cannot be written to {str(path)!r}: {error.strerror}; name another file."

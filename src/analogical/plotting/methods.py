@@ -114,18 +114,12 @@ def plot_comparison(result: "Comparison", ax: "Axes | None" = None, *, top: int 
         ax.tick_params(length=0)
         for text in ax.get_xticklabels():
             text.set(ha="left", fontweight="bold", parse_math=False)
-        _legend_above(ax)
+        from matplotlib.patches import Patch
+
+        add_legend(
+            ax, [Patch(color=CHANGED, label="best of the method"), Patch(color=EFFECT, label="others")], above=16
+        )
     return ax
-
-
-def _legend_above(ax: "Axes") -> None:
-    """The legend, above the titles of the methods."""
-    from matplotlib.patches import Patch
-
-    add_legend(ax, [Patch(color=CHANGED, label="best of the method"), Patch(color=EFFECT, label="others")])
-    legend = ax.get_legend()
-    if legend is not None:
-        legend.borderaxespad = 2.2
 
 
 # ---------------------------------------------------------------- upright charts
