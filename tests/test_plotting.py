@@ -334,6 +334,24 @@ def test_an_audit_of_many_values_shows_the_largest_and_one_on_request():
         plot_audit(audit([(0, 0), (1, 1)], [0, 1], 0))
 
 
+def test_long_values_and_many_contexts_fit_an_audit():
+    rng = np.random.default_rng(2)
+    words = [f"a rather long value of a column, number {k}" for k in range(30)]
+    rows = [(words[a], words[b], words[c]) for a, b, c in rng.integers(0, [2, 30, 30], (3000, 3))]
+    names = ["the feature that is audited, with a long name", "education of the person", "status of the person"]
+    result = audit(rows, rng.choice(words[:2], 3000), 0, feature_names=names)
+    ax = plot_audit(result)
+    assert_readable(ax)
+    assert len(names_of(ax)) == 20
+    assert any(text.endswith(" more contexts") for text in texts_of(ax))
+    several = audit(rows, rng.choice(words[:5], 3000), 1, feature_names=names, features=[names[0]])
+    assert_readable(plot_audit(several))
+    found = transitions([row[:1] for row in rows] + [(words[9],)], [*rng.choice(words[:2], 3000), words[0]], 0)
+    ax = plot_transitions(found)
+    assert_readable(ax)
+    assert len(set(names_of(ax))) == 3
+
+
 def test_transitions_are_shares_of_the_pairs_of_each_change():
     result = transitions(load_table("titanic").to_frame(), "survived", "class", weights="count")
     ax = result.plot()

@@ -5,7 +5,18 @@ import html as html_library
 import polars as pl
 import pytest
 
-from analogical import AnalogicalSelector, audit, compare, evidence, redundancies, relevance, select, transitions
+from analogical import (
+    AnalogicalSelector,
+    audit,
+    compare,
+    evidence,
+    interactions,
+    redundancies,
+    relevance,
+    select,
+    squares,
+    transitions,
+)
 
 MARKUP = ("[unknown]x", "[red]x", "[/]x", "[link=http://e.org]y[/link]", "<b>&'\"</b>", "<script>alert(1)</script>")
 CONTROLS = ("\x1b[31mred", "\x1b]0;title\x07", "\x9b31mred", "a\u202eb", "a\u2066b", "line\nline", "a\rb", "\x08\x7f")
@@ -33,6 +44,8 @@ def results_of(word):
         "redundancies": redundancies(frame.drop(label)),
         "comparison": compare(frame, label, methods=["ari", "chi2"]),
         "selection": select(frame, label, 3),
+        "interactions": interactions(frame, label, ignore=[word + "copy"]),
+        "squares": squares(frame, label, word, "b", ignore=[word + "copy"]),
     }
 
 

@@ -20,6 +20,7 @@ from analogical.plotting.canvas import (
     new_row_axes,
     plain_text,
     short_name,
+    short_names,
     write_beside,
 )
 
@@ -117,7 +118,9 @@ def _forest(ax: "Axes", result: "Audit", found: "Difference", contexts: "Sequenc
     sizes = 16 + 110 * pairs / pairs.max()
     places = 2 + np.arange(len(contexts))
     ax.scatter(differences, places, s=sizes, facecolor="white", edgecolor=MUTED, linewidth=1.3, zorder=3)
-    names = [", ".join(f"{shown(name)}={marked(v)}" for name, v in c.context) or "all rows" for c in contexts]
+    names = [", ".join(marked(v) for _, v in c.context) or "all rows" for c in contexts]
+    if len(result.given) == 1:
+        names = [f"{shown(result.given[0])}={name}" for name in names]
     label_rows(
         ax,
         ["all else equal", "all rows (crude)", *names],
@@ -135,7 +138,7 @@ def _forest(ax: "Axes", result: "Audit", found: "Difference", contexts: "Sequenc
             *(f"{d:+.1f}  ({c.rows[0]:,} and {c.rows[1]:,} rows)" for d, c in zip(differences, contexts, strict=True)),
         ],
     )
-    add_legend(ax, [*_legend([found], result.level), _marker("o", "white", MUTED, "one context, larger: more pairs")])
+    add_legend(ax, [*_legend([found], result.level), _marker("o", "white", MUTED, "one context")])
 
 
 def _several(ax: "Axes", result: "Audit", found: "Sequence[Difference]", n_more: int) -> None:
@@ -204,7 +207,7 @@ def _is_told(found: "Difference", level: float) -> bool:
 
 def _legend(found: "Sequence[Difference]", level: float) -> list[Any]:
     told = {_is_told(d, level) for d in found}
-    words = {True: "all else equal, told from noise", False: "all else equal, not told from noise"}
+    words = {True: "told from noise", False: "not told from noise"}
     matched = [_marker("o", EFFECT if is_told else UNTOLD, INK, words[is_told]) for is_told in sorted(told)[::-1]]
     return [*matched, _marker("D", "white", CHANGED, "crude")]
 
@@ -257,6 +260,8 @@ def plot_transitions(result: "Transitions", ax: "Axes | None" = None) -> "Axes":
     shown = sorted(by_values, key=lambda values: -totals[values])[:MOST_ROWS]
     n_more = len(by_values) - len(shown)
     parts = _parts(result)
+    values = list(dict.fromkeys(value for two in shown for value in two))
+    short = dict(zip(values, short_names([marked(value) for value in values], 12), strict=True))
     with plain_text():
         ax = new_row_axes(len(shown) + bool(n_more)) if ax is None else ax
         done = np.zeros(len(shown))
@@ -271,7 +276,7 @@ def plot_transitions(result: "Transitions", ax: "Axes | None" = None) -> "Axes":
         mark_zero(ax)
         label_rows(
             ax,
-            [f"{marked(a, 12)} → {marked(b, 12)}" for a, b in shown],
+            [f"{short[a]} → {short[b]}" for a, b in shown],
             title=f"{short_name(result.label, NAME)} when {short_name(result.feature, NAME)} alone changes",
             x_label="share of the pairs of rows that are equal but for this",
             n_more=n_more,
