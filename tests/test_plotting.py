@@ -273,6 +273,15 @@ def test_a_selection_shows_what_each_feature_added():
     assert_readable(ax)
 
 
+def test_an_empty_selection_says_so():
+    rng = np.random.default_rng(3)
+    found = select(rng.integers(0, 2, (100, 3)), rng.integers(0, 2, 100))
+    assert found.features == ()
+    ax = found.plot()
+    assert texts_of(ax) == ["No feature is kept."]
+    assert_readable(ax)
+
+
 # ---------------------------------------------------------------- one feature
 
 

@@ -167,6 +167,10 @@ def reads_table(*, without: tuple[str, ...] = ()) -> Callable[[Callable[..., Non
             if given.pop("quiet"):
                 be_quiet()
             own_given = {parameter.name: given.pop(parameter.name) for parameter in own}
+            if own_given.get("plot") is not None:
+                from analogical.plotting.canvas import check_target
+
+                check_target(own_given["plot"])
             command(read_source(given.pop("file"), **given), **own_given)
 
         parameters = [

@@ -246,7 +246,7 @@ def plot_transitions(result: "Transitions", ax: "Axes | None" = None) -> "Axes":
     --------
     >>> from analogical import load_table, transitions
     >>> found = transitions(load_table("berkeley").to_frame(), "admitted", "gender", weights="count")
-    >>> [round(bar.get_width(), 3) for bar in found.plot().patches]
+    >>> [round(float(bar.get_width()), 3) for bar in found.plot().patches]
     [0.2, 0.177, 0.623]
     """
     if not result.counts:

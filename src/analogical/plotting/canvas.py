@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "MOST_ROWS",
     "add_legend",
+    "check_target",
     "label_rows",
     "mark_zero",
     "new_axes",
@@ -211,15 +212,23 @@ def _as_it_is(text: "Text") -> None:
     text.set_usetex(False)
 
 
-def save_figure(figure: "Figure", path: str | Path, *, dpi: int = 200) -> None:
-    """Write a figure to a file; its ending (.png, .svg, .pdf) says how. The same figure gives the same bytes."""
+def check_target(path: str | Path) -> None:
+    """Refuse a file that no figure can be written to, before the work."""
+    require_matplotlib()
+    from matplotlib.backend_bases import FigureCanvasBase
+
     path = Path(path)
-    supported = figure.canvas.get_supported_filetypes()
-    kind = path.suffix.lower().lstrip(".")
-    if kind not in supported:
+    if path.suffix.lower().lstrip(".") not in FigureCanvasBase.get_supported_filetypes():
         raise InputError(f"A figure cannot be written to {str(path)!r}; name a file that ends in .png, .svg or .pdf.")
     if not path.parent.is_dir():
         raise InputError(f"There is no folder {str(path.parent)!r} to write the figure to; create it first.")
+
+
+def save_figure(figure: "Figure", path: str | Path, *, dpi: int = 200) -> None:
+    """Write a figure to a file; its ending (.png, .svg, .pdf) says how. The same figure gives the same bytes."""
+    check_target(path)
+    path = Path(path)
+    kind = path.suffix.lower().lstrip(".")
     import matplotlib as mpl
 
     try:

@@ -64,7 +64,7 @@ def plot_relevance(result: "Relevance", ax: "Axes | None" = None, *, top: int = 
     >>> from analogical import load_table, relevance
     >>> result = relevance(load_table("titanic").to_frame(), "survived", weights="count")
     >>> ax = result.plot()
-    >>> [round(bar.get_width(), 3) for bar in ax.patches]
+    >>> [round(float(bar.get_width()), 3) for bar in ax.patches]
     [0.251, 0.067, 0.02]
     """
     top = check_whole("top", top, low=1, high=MOST_ROWS)
@@ -238,6 +238,8 @@ def plot_selection(result: "Selection", ax: "Axes | None" = None) -> "Axes":
         mark_zero(ax)
         ax.axvline(result.need, color=MUTED, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
         write_beside(ax, [f"{100 * share:.1f} %" for share in result.explained[: len(shown)]])
+        if not shown:
+            ax.text(0.5, 0.5, "No feature is kept.", transform=ax.transAxes, ha="center", va="center", color=MUTED)
         used = [why for why in colours if why in result.why[: len(shown)]]
         add_legend(ax, [_patch(colours[why], words[why]) for why in used])
     return ax
