@@ -56,6 +56,8 @@ def test_bullets_are_short_and_the_rest_is_explained(run):
     assert len(bullets(explained)) > 3
     assert "Every combination of values occurs exactly once" in explained
     assert "says more" not in explained
+    sentences = json.loads(run("score", "monks-1", "--json")[1])["explanation"]
+    assert " ".join(explained.split("\n\n")[-1].replace("- ", "").split()) == " ".join(sentences)
 
 
 def test_each_kind_of_silence_has_its_words(run):

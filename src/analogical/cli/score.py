@@ -17,6 +17,7 @@ from analogical.cli.writing import (
     write_records,
 )
 from analogical.errors import InputError
+from analogical.presenting.views import view_of
 
 __all__ = ["score"]
 
@@ -88,7 +89,8 @@ def score(
     if plot is not None:
         draw_result(result, plot, top=most_rows(top))
     if as_json:
-        write_json(result.to_dict() | {"features": best_entries(result, top)}, source)
+        said = {"features": best_entries(result, top), "explanation": list(view_of(result).findings)}
+        write_json(result.to_dict() | said, source)
     elif as_csv or csv_safe:
         write_records(result, source, top=top, csv_safe=csv_safe)
     else:
