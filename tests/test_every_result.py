@@ -300,6 +300,35 @@ def test_describe_radius_says_why(rows, settings, reason, words):
     assert describe_radius(result) == words
 
 
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        ("noisy-labels", "labels are noisy, and distance 1 compares too few repeated rows to stand for all"),
+        (
+            "noise-unknown",
+            "labels may be noisy, since few rows repeat, and distance 1 compares too few to stand for all",
+        ),
+        ("enough-weight", "other pairs have next to no weight"),
+        ("few-pairs", "at distance 1 some feature has only 4 pairs"),
+    ],
+)
+def test_every_reason_has_its_words(reason, words):
+    result = relevance([(0, 0), (0, 1), (1, 0), (2, 0)], [0, 1, 1, 0], radius=1)
+    settings = dataclasses.replace(result.settings, reason=reason, fewest_pairs=4)
+    assert describe_radius(dataclasses.replace(result, settings=settings)) == f"radius 1: {words} (4 pairs used)"
+
+
+def test_effects_stand_beside_the_score_where_noise_makes_it_look_further():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(1500, 9))
+    y = X[:, 0] ^ X[:, 1] ^ (rng.random(1500) < 0.2)
+    (table,) = view_of(relevance(X, y)).tables
+    titles = ["feature", "score", "95% CI", "effect", "ARI", "pairs", "p", "status"]
+    assert [heading.title for heading in table.headings] == titles
+    (wide,) = view_of(relevance(X[:80], y[:80])).tables
+    assert [heading.title for heading in wide.headings] == [title for title in titles if title != "effect"]
+
+
 def test_describe_radius_beyond_distance_one():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 3, size=(150, 12))

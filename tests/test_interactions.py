@@ -12,7 +12,13 @@ from naive import naive_interaction_effect, naive_squares
 
 import analogical._interactions as module
 from analogical import InputError, interactions, load_table, squares
-from analogical.scoring.pair_contexts import features_that_fit, label_tests, told_from_noise, try_all_others
+from analogical.scoring.pair_contexts import (
+    dependent_features,
+    features_that_fit,
+    label_tests,
+    told_from_noise,
+    try_all_others,
+)
 
 UNIVERSE = list(product((0, 1), repeat=4))
 
@@ -113,6 +119,16 @@ def test_order_of_rows_names_of_values_and_weights_change_nothing():
     counts = frame.assign(y=y).value_counts().reset_index(name="n")
     assert len(counts) < len(y)
     assert_same_numbers(found, interactions(counts.drop(columns=["y", "n"]), counts["y"], weights=counts["n"]))
+
+
+def test_the_sample_of_a_large_table_does_not_depend_on_the_order_of_its_rows():
+    X, y = linked_table(n_rows=1200)
+    order = np.random.default_rng(0).permutation(1200)
+    found, turned = interactions(X, y), interactions(X[order], y[order])
+    assert found.n_ranked_rows == 500
+    assert found == turned
+    rows, times = np.unique(np.column_stack([X, y]), axis=0, return_counts=True)
+    assert_same_numbers(found, interactions(rows[:, :-1], rows[:, -1], weights=times))
 
 
 def test_order_of_columns_and_a_constant_change_nothing():
@@ -241,24 +257,48 @@ def test_noise_is_tested_in_plain_tables():
     )
 
 
-def test_features_with_main_effects_are_held_equal():
+def linked_table(n_rows=600):
+    """Two features with main effects, each of which another one copies in most rows."""
+    rng, X = wide_table(n_rows=n_rows)
+    for source, copy in ((3, 4), (7, 8)):
+        copied = rng.random(n_rows) < 0.6
+        X[copied, copy] = X[copied, source]
+    return X, rng.random(n_rows) < 0.02 + 0.24 * X[:, 3] + 0.24 * X[:, 7]
+
+
+def test_features_with_main_effects_that_go_with_others_are_held_equal():
+    X, y = linked_table()
+    found = interactions(X, y, features=["x3", "x7", "x1", "x4"])
+    assert found.contexts_reason == "told-from-noise"
+    assert {"x3", "x4"} <= {*found.contexts, *found.left_out}
+    assert "effect" not in found.status
+    fewer = interactions(X[:200], y[:200])
+    assert len(fewer.contexts) == 1
+    assert {*fewer.contexts, *fewer.left_out} >= {"x3", "x7"}
+    said = f"told from noise (rows are too few for {', '.join(fewer.left_out)}); all else is left to chance."
+    assert said in " ".join(repr(fewer).split())
+    card = squares(X[:200], y[:200], "x1", fewer.contexts[0])
+    assert (card.contexts, card.left_out) == ((), fewer.left_out)
+    assert f"because rows are too few to hold {fewer.left_out[0]}" in " ".join(repr(card).split())
+
+
+def test_features_with_main_effects_that_are_independent_are_not_held_equal():
     rng, X = wide_table()
     y = rng.random(600) < 0.1 + 0.2 * X[:, 3] + 0.2 * X[:, 7]
     found = interactions(X, y)
-    assert (found.contexts, found.contexts_reason, found.left_out) == (("x3", "x7"), "told-from-noise", ())
+    assert (found.contexts, found.contexts_reason, found.left_out) == ((), "independent", ())
+    said = "Squares: any rows, because features that are told from noise are independent of the others; all else"
+    assert said in " ".join(repr(found).split())
     assert "effect" not in found.status
-    y[:200] = rng.random(200) < 0.02 + 0.24 * X[:200, 3] + 0.24 * X[:200, 7]
-    fewer = interactions(X[:200], y[:200])
-    assert {*fewer.contexts, *fewer.left_out} == {"x3", "x7"}
-    said = f"told from noise (rows are too few for {fewer.left_out[0]}); all else is left to chance."
-    assert said in " ".join(repr(fewer).split())
-    card = squares(X[:200], y[:200], "x1", fewer.left_out[0])
-    assert (card.contexts, card.left_out) == (fewer.contexts, ())
-    card = squares(X[:200], y[:200], "x1", fewer.contexts[0])
-    assert (card.contexts, card.left_out) == ((), fewer.left_out)
-    assert f"because rows are too few to hold {fewer.left_out[0]} equal" in " ".join(repr(card).split())
-    both = squares(X[:200], y[:200], "x3", "x7")
-    assert "Squares: any rows, because no other feature is told from noise" in " ".join(repr(both).split())
+
+
+def test_features_go_with_others_by_chi_squared_tests():
+    X, y = linked_table()
+    rows = coded_table(X, y.astype(int))
+    assert dependent_features(rows, [1, 3, 7, 8], range(15), 0.01) == {3, 7, 8}
+    assert dependent_features(rows, [3, 7], [1, 2, 8], 0.01) == {7}
+    assert dependent_features(rows, [], range(15), 0.01) == set()
+    assert dependent_features(coded_table([(0, 0), (0, 1)], [0, 1]), [1], [0, 1], 1 - 1e-9) == set()
 
 
 def test_parity_of_three_is_found_with_the_third_one_held_equal():
@@ -318,11 +358,10 @@ def test_the_relaxed_index_looks_at_a_sample_of_large_tables(monkeypatch):
 
 
 def test_of_many_features_the_best_are_tried_as_contexts(monkeypatch):
-    rng, X = wide_table()
-    y = rng.random(600) < 0.1 + 0.2 * X[:, 3] + 0.2 * X[:, 7]
+    X, y = linked_table()
     monkeypatch.setattr(module, "BEST_FEATURES", 4)
-    found = interactions(X, y, features=["x1", "x2"])
-    assert found.contexts == ("x3", "x7")
+    found = interactions(X, y, features=["x4", "x8"])
+    assert {*found.contexts, *found.left_out} >= {"x3", "x7"}
 
 
 def coded_table(X, y):
@@ -528,6 +567,16 @@ def test_text_names_the_pairs_that_act_together():
     assert "rest on fewer than 30 independent squares; their intervals are rough" in noise
 
 
+def test_the_index_of_noise_is_that_of_the_shares_of_the_classes():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, size=(3000, 2)), rng.choice(3, 3000, p=[0.6, 0.3, 0.1])
+    found = interactions(X, y)
+    assert found.noise_index == pytest.approx(found.index[0], abs=0.02)
+    here = f"{found.noise_index:.3f}".removeprefix("0")
+    assert f"of a fair coin, and {here} with the shares of these classes" in " ".join(repr(found).split())
+    assert interactions(X, [0, 1] * 1500).noise_index == 0.625
+
+
 def test_text_without_squares_says_how_to_go_on():
     text = " ".join(repr(interactions([(0, 0), (0, 1), (1, 0)], [0, 0, 1])).split())
     assert "No four rows form a square, so nothing is known; give fewer contexts" in text
@@ -554,7 +603,70 @@ def test_text_of_squares_is_a_card():
 def test_long_tables_of_shares_show_the_most_frequent_values():
     rng = np.random.default_rng(0)
     X = rng.integers(0, [12, 2], size=(500, 2))
-    text = repr(squares(X, rng.integers(0, 6, 500), 0, 1, limit=0))
-    assert "Not shown: 4 rarer values of x0." in text
+    text = repr(squares(X[:, ::-1], rng.integers(0, 6, 500), 0, 1, limit=0))
+    assert "Not shown: 4 rarer values of x1." in text
     assert text.count("share of") == 4
-    assert max(map(len, repr(squares(X[:, ::-1], rng.integers(0, 2, 500), 0, 1)).splitlines())) <= 80
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_wide_tables_of_shares_are_lists():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"size": rng.normal(size=200), "town": rng.choice(["Ulm", "Bonn"], 200)})
+    found = squares(frame, rng.integers(0, 2, 200), "size", "town", bins=8, limit=0)
+    lines = repr(found).splitlines()
+    assert max(map(len, lines)) <= 80
+    head = next(k for k, line in enumerate(lines) if line.startswith("size "))
+    assert lines[head].split() == ["size", "town", "share", "of", "'1'"]
+    assert len(lines[head + 1 :]) == 16
+    rows = found.counts[0, 0]
+    assert lines[head + 1].endswith(f"{100 * rows[1] / rows.sum():.1f} % of {rows.sum()}")
+    many = repr(squares(frame, rng.integers(0, 2, 200), "size", "town", bins=20, limit=0))
+    assert "Not shown: 10 combinations with fewer rows." in many
+
+
+# ---------------------------------------------------------------- promises
+
+
+def test_progress_is_said_on_stderr(capsys):
+    frame, y = noisy_table()
+    interactions(frame, y, progress=True)
+    assert "looking at pairs of features: 6 of 6" in capsys.readouterr().err
+    interactions(frame, y)
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("kind", ["noise", "main effects"])
+def test_tables_without_interactions_rarely_show_one(kind):
+    n_found = 0
+    for seed in range(40):
+        rng = np.random.default_rng([seed, len(kind)])
+        X = rng.binomial(2, 0.3, size=(200, 8))
+        shares = 0.3 if kind == "noise" else 0.1 + 0.2 * X[:, 1] + 0.15 * X[:, 5]
+        n_found += "effect" in interactions(X, rng.random(200) < shares).status
+    assert n_found <= 7  # 2 are expected; more than 7 have a probability of .001
+
+
+def test_the_recorded_numbers_are_those_of_the_benchmark():
+    import importlib.util
+    import sys
+    from pathlib import Path
+
+    folder = Path(__file__).parent.parent / "benchmarks" / "interactions"
+    spec = importlib.util.spec_from_file_location("interactions_run", folder / "run.py")
+    run = importlib.util.module_from_spec(spec)
+    before = list(sys.path)
+    sys.path.insert(0, str(folder))
+    try:
+        spec.loader.exec_module(run)
+    finally:
+        sys.path[:] = before
+        for name in ("peers", "samples", "machine"):
+            sys.modules.pop(name, None)
+    results = json.loads((folder / "results.json").read_text(encoding="utf-8"))["results"]
+    page = (folder / "results.md").read_text(encoding="utf-8")
+    lines = run.summary(results)
+    assert len(lines) >= 5
+    assert all(line in page for line in lines)
+    assert max(row["any false analogical"] for row in results["discoveries"]) <= 0.1
+    assert max(row["p <= 0.05"] for row in results["calibration"]) <= 0.056
+    assert min(row["coverage"] for row in results["coverage"]) >= 0.92

@@ -28,6 +28,8 @@ EVERY_ROW, XOR = sample("g2", n_features=4)
         AnalogicalSelector(),
         AnalogicalSelector(redundancy="keep"),
         AnalogicalSelector(k=1),
+        AnalogicalSelector(k=1, strategy="ranking"),
+        AnalogicalSelector(strategy="together"),
         AnalogicalSelector(threshold=0.5),
         AnalogicalSelector(alpha=0.05),
     ],

@@ -27,18 +27,18 @@ from machine import describe_machine  # noqa: E402
 
 CACHE = HERE / "cache.jsonl"
 PARTS = ("recovery", "discoveries", "calibration", "coverage", "cost")
-TABLES = {20: 12, 100: 3}
+TABLES = {20: 12, 100: 2}
 """Tables per setting, by number of features."""
 NULLS = {
-    Setting("noise", 0.5, 0.2, 20, 400): 200,
-    Setting("noise", 0.1, 0.2, 20, 400): 200,
-    Setting("noise", 0.5, 0.4, 20, 1600): 100,
-    Setting("noise", 0.5, 0.2, 100, 400): 30,
-    Setting("main effects", 0.05, 0.4, 20, 400): 200,
-    Setting("main effects", 0.15, 0.4, 20, 400): 200,
-    Setting("main effects", 0.15, 0.2, 20, 1600): 100,
-    Setting("linked main effects", 0.15, 0.4, 20, 400): 200,
-    Setting("linked main effects", 0.15, 0.4, 20, 1600): 100,
+    Setting("noise", 0.5, 0.2, 20, 400): 120,
+    Setting("noise", 0.1, 0.2, 20, 400): 120,
+    Setting("noise", 0.5, 0.4, 20, 1600): 60,
+    Setting("noise", 0.5, 0.2, 100, 400): 16,
+    Setting("main effects", 0.05, 0.4, 20, 400): 120,
+    Setting("main effects", 0.15, 0.4, 20, 400): 120,
+    Setting("main effects", 0.15, 0.2, 20, 1600): 60,
+    Setting("linked main effects", 0.15, 0.4, 20, 400): 120,
+    Setting("linked main effects", 0.15, 0.4, 20, 1600): 60,
 }
 LEVELS = (0.05, 0.01, 0.001, 0.0001)
 
@@ -192,6 +192,30 @@ ADDITIVE = {
     "2 x 2, 40 rows, share .5": {"n_rows": 40, "q": _even(2), "r": _even(2), "shares": 0.5},
     "2 x 2, 100 rows, share .5": {"n_rows": 100, "q": _even(2), "r": _even(2), "shares": 0.5},
     "2 x 2, 100 rows, share .05": {"n_rows": 100, "q": _even(2), "r": _even(2), "shares": 0.05},
+    "2 x 2, values .9 and .1, 500 rows, share .02": {
+        "n_rows": 500,
+        "q": np.array([0.9, 0.1]),
+        "r": np.array([0.9, 0.1]),
+        "shares": 0.02,
+    },
+    "2 x 2, values .95 and .05, 2,000 rows, share .002": {
+        "n_rows": 2000,
+        "q": np.array([0.95, 0.05]),
+        "r": np.array([0.95, 0.05]),
+        "shares": 0.002,
+    },
+    "3 x 3, maf .05, 2,000 rows, share .3": {
+        "n_rows": 2000,
+        "q": _genotypes(0.05),
+        "r": _genotypes(0.05),
+        "shares": 0.3,
+    },
+    "3 x 3, maf .2, 2,000 rows, share .005": {
+        "n_rows": 2000,
+        "q": _genotypes(0.2),
+        "r": _genotypes(0.2),
+        "shares": 0.005,
+    },
     "2 x 2, 10,000 rows, share .01": {"n_rows": 10_000, "q": _even(2), "r": _even(2), "shares": 0.01},
     "2 x 2, 50 contexts, 2 rows a cell, share .5": {
         "n_rows": 0,

@@ -21,8 +21,15 @@ from analogical.encoding.table import EncodedTable, encode_table
 from analogical.encoding.treatment import Ids, Missing, Treatment
 from analogical.engines.memory import MemoryEngine
 from analogical.errors import InputError
-from analogical.scoring.interactions import SquareSums, rank_pairs, sum_pairs
-from analogical.scoring.pair_contexts import N_LOOKS, ContextReason, features_that_fit, told_from_noise, try_all_others
+from analogical.scoring.interactions import SquareSums, noise_index, rank_pairs, sum_pairs
+from analogical.scoring.pair_contexts import (
+    N_LOOKS,
+    ContextReason,
+    dependent_features,
+    features_that_fit,
+    told_from_noise,
+    try_all_others,
+)
 from analogical.scoring.significance import adjust_for_features
 
 if TYPE_CHECKING:
@@ -84,15 +91,18 @@ class Interactions(Result):
     contexts_reason : str
         Why these: ``"asked"``, ``"no-others"`` (there are only two), ``"enough-repeats"`` (all others: most rows are in
         squares with repeated cells), ``"no-noise"`` (all others: labels show no noise), ``"told-from-noise"`` (those
-        that are told from noise), ``"none-told"`` (no feature is), ``"none-fit"`` (none that is leaves enough rows).
+        that are told from noise and could mislead), ``"none-told"`` (no feature is told from noise), ``"independent"``
+        (those that are are independent of the others, and cannot mislead), ``"none-fit"`` (rows are too few).
     left_out : tuple of str
-        Features that are told from noise and not held equal, because there were not enough rows.
+        Features that could mislead and are not held equal, because there were not enough rows.
     n_ranked_rows : int or None
         Rows on which the relaxed index put features in order; None if it was not needed.
     names : tuple of str
         All features of the table.
     n_possible : int
         Pairs there are; ``pairs_reason`` says why not all were looked at: ``"top"`` (asked for) or ``"too-many"``.
+    noise_index : float
+        Index that labels drawn at random with the shares of these classes would have; .625 for a fair coin.
     label, classes, n_rows, notes
         As in :class:`analogical.Relevance`.
 
@@ -121,6 +131,7 @@ class Interactions(Result):
     label: str
     classes: tuple[Any, ...]
     n_rows: int
+    noise_index: float
     confidence: float | None
     effect_low: Floats | None = None
     effect_high: Floats | None = None
@@ -142,6 +153,7 @@ class Interactions(Result):
         known = np.full(len(self), np.nan)
         return rank_pairs(
             self.effect,
+            self.effect if self.effect_low is None else self.effect_low,
             self.index,
             known if self.p_value is None else self.p_value,
             np.array([status == "effect" for status in self.status], np.bool_),
@@ -151,10 +163,10 @@ class Interactions(Result):
     def ranking(self) -> list[tuple[str, str]]:
         """Pairs of features, strongest first.
 
-        The order is total. First come pairs that are told from noise (status ``"effect"``), by effect; then pairs with
-        a p-value, by it; then those without, by effect where it is known and by index otherwise. Ties are broken by the
-        number of squares, then by column order. An effect that is not told from noise is no guide: it is larger by
-        chance where cells are small.
+        The order is total. First come pairs that are told from noise (status ``"effect"``), by the lower end of their
+        effect; then pairs with a p-value, by it; then those without, by effect where it is known and by index
+        otherwise. Ties are broken by p-value, by the number of squares, then by column order. An effect alone is no
+        guide: it is larger by chance where cells are small.
 
         Examples
         --------
@@ -219,6 +231,7 @@ _ABOUT = (
     "n_ranked_rows",
     "n_possible",
     "pairs_reason",
+    "noise_index",
     "confidence",
     "notes",
 )
@@ -262,7 +275,7 @@ def interactions(
     contexts : {"auto", "all"}, int or names of columns
         On which features the rows of a square must be equal, besides the two: all others, the best ones of the relaxed
         index, or those that are named. ``"auto"`` takes all others if rows repeat enough, and otherwise those that are
-        told from noise, as many as the rows can fill. ``contexts_reason`` says why.
+        told from noise and go with other features, as many as the rows can fill. ``contexts_reason`` says why.
     confidence : float or None
         Level of the intervals, and 1 minus the level of the tests; None leaves out intervals and p-values.
     random_state : int, RandomState or None
@@ -349,6 +362,7 @@ def _assemble(
         label=table.label,
         classes=table.classes,
         n_rows=table.coded.n_rows,
+        noise_index=noise_index(np.bincount(search.rows.labels, search.rows.weights)),
         confidence=level,
         effect_low=low,
         effect_high=high,
@@ -408,8 +422,10 @@ class PairSearch:
         n_jobs: int | None = None,
         progress: Progress | None = None,
     ) -> None:
-        self.table = table
         self.rows: CodedRows = merge_rows(table.coded)
+        self.table = replace(
+            table, codes=self.rows.codes, labels=self.rows.labels, weights=self.rows.weights, groups=None, origin=None
+        )
         self.confidence = confidence
         self.seed = seed
         self.n_jobs = n_jobs
@@ -430,7 +446,8 @@ class PairSearch:
 
     def choose_pairs(self, pool: Sequence[int], top: int | None) -> tuple[list[tuple[int, int]], int, PairReason]:
         """Pairs to look at, how many there are, and why not all."""
-        features = [f for f in pool if f in set(self.varying)]
+        varying = set(self.varying)
+        features = [f for f in pool if f in varying]
         if len(features) < 2:
             raise InputError(
                 f"Pairs need two features with two values or more, and there {'is' if len(features) == 1 else 'are'}"
@@ -445,8 +462,7 @@ class PairSearch:
             top, reason = BEST_FEATURES, "too-many"
         if top is None or top >= len(features):
             return list(combinations(features, 2)), n_possible, "all"
-        best = set([f for f in self.ranking() if f in set(features)][:top])
-        return list(combinations(sorted(best), 2)), n_possible, reason
+        return list(combinations(sorted(self.best(features, top)), 2)), n_possible, reason
 
     def ranking(self) -> list[int]:
         """Features in the order of the relaxed index."""
@@ -455,18 +471,24 @@ class PairSearch:
             self._ranking = [int(i) for i in found.order()]
         return self._ranking
 
+    def best(self, features: Sequence[int], n: int) -> list[int]:
+        """The n best of some features."""
+        among = set(features)
+        return [f for f in self.ranking() if f in among][:n]
+
     def told(self) -> tuple[list[int], set[int]]:
         """Features in the order of the relaxed index, and those that it tells from noise; of many, the best ones."""
         features = self.varying
         if len(features) > BEST_FEATURES:
-            features = sorted([f for f in self.ranking() if f in set(features)][:BEST_FEATURES])
+            features = sorted(self.best(features, BEST_FEATURES))
         found = self._relaxed(self.table.select(features), TESTED_ROWS, 1 - self.level / N_LOOKS)
         told = {features[i] for i, status in enumerate(found.status) if status == "effect"}
         order = [features[i] for i in found.order().tolist()]
-        return [*order, *(f for f in self._ranking or [] if f not in set(order))], told
+        tested = set(order)
+        return [*order, *(f for f in self._ranking or [] if f not in tested)], told
 
     def _relaxed(self, table: EncodedTable, limit: int, confidence: float | None) -> Relevance:
-        """The relaxed index, on a sample of large tables."""
+        """The relaxed index, on a sample of large tables, which does not depend on the order of the rows."""
         some = _some_rows(table, limit, self.seed)
         self.n_ranked_rows = some.coded.n_rows
         return relevance_of(some, MemoryEngine(self.n_jobs), confidence=confidence, redundancies=False, seed=self.seed)
@@ -477,8 +499,7 @@ def choose_contexts(search: PairSearch, pairs: Sequence[tuple[int, int]], given:
     table, rows, varying = search.table, search.rows, search.varying
     if is_whole(given):
         n = check_whole("contexts", given, low=0, other=', "auto", "all" or a list of names')
-        best = [f for f in search.ranking() if f in set(varying)][:n] if n else []
-        return ChosenContexts(tuple(sorted(best)), "asked")
+        return ChosenContexts(tuple(sorted(search.best(varying, n) if n else ())), "asked")
     if not (isinstance(given, str) and given in ("auto", "all")):
         return ChosenContexts(tuple(find_features(table, given, "contexts")), "asked")
     if given == "all":
@@ -488,11 +509,14 @@ def choose_contexts(search: PairSearch, pairs: Sequence[tuple[int, int]], given:
         return ChosenContexts(tuple(varying), reason)
     told = told_from_noise(rows, varying, pairs, search.sum_pairs(pairs, ()), search.level / N_LOOKS)
     order, beyond = search.told()
-    candidates = [f for f in order if f in told | beyond]
-    if not candidates:
+    if not told | beyond:
         return ChosenContexts((), "none-told")
-    fitting = features_that_fit(rows, candidates, pairs)
-    left_out = tuple(sorted(set(candidates) - set(fitting)))
+    looked_at = sorted({f for pair in pairs for f in pair})
+    misleading = dependent_features(rows, sorted(told), looked_at, search.level) | (beyond - told)
+    if not misleading:
+        return ChosenContexts((), "independent")
+    fitting = features_that_fit(rows, [f for f in order if f in misleading], pairs)
+    left_out = tuple(sorted(misleading - set(fitting)))
     return ChosenContexts(tuple(sorted(fitting)), "told-from-noise" if fitting else "none-fit", left_out)
 
 

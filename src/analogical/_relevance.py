@@ -194,7 +194,8 @@ class Relevance(Result):
     p_value, p_adjusted : ndarray of float, or None
         Probability of labels that go with the values at least this much if the feature had no effect, and the same
         after Benjamini and Hochberg's correction for the number of features. At radius 1 the rows of each context
-        receive their labels in any order; beyond, labels are shuffled over all rows.
+        receive their labels in any order; beyond, labels are shuffled over all rows, and where noise alone makes the
+        score look further, both count: twice the smaller one.
     noise : NoiseFloor
         How often identical rows differ in label over the whole table; unknown if no row repeats. An index is not to be
         compared with it, but with ``noise_rate``.
@@ -447,8 +448,9 @@ def relevance(
         Make so many classes of about equally many rows from a numeric label.
     radius : int or "auto"
         On how many features two rows may differ and still be compared for ``score``. 1 is the paper's index; on
-        wide tables hardly any rows differ on one feature only, and ``"auto"`` looks further, near pairs weighing
-        more, as far as the table needs; ``settings.reason`` says why. A larger number leaves out the pairs beyond it.
+        wide tables hardly any rows differ on one feature only, and where labels are noisy those that do may tell
+        little; then ``"auto"`` looks further, near pairs weighing more, as far as the table needs;
+        ``settings.reason`` says why. A larger number leaves out the pairs beyond it.
         ``ari`` is always the paper's index.
     attribution : {"noisy-or", "share"}
         Whom to credit when the rows of a pair differ on several features: the flip probabilities that explain
@@ -598,7 +600,8 @@ def relevance_of(
     result = replace(result, status=_status(result))
     if bootstrap is not None and confidence is not None:
         weights = rows.weights_or_ones()
-        drawn = resample_rows(scoring.rescorer(rows), weights, bootstrap, seed, progress)
+        alike = replace(scoring, radius=score.relaxed.radius)  # resamples repeat rows, so "auto" may choose another one
+        drawn = resample_rows(alike.rescorer(rows), weights, bootstrap, seed, progress)
         std_error, low, high = spread_of(drawn, confidence)
         rank_low, rank_high = rank_interval(drawn, confidence)
         result = replace(
@@ -737,14 +740,15 @@ def _status(result: Relevance) -> tuple[Status, ...]:
     """One word per feature, about the pairs that its score rests on."""
     settings = result.settings
     p_adjusted = adjust_for_features(result.known_p_values())
+    level = 0.05 if settings.confidence is None else 1 - settings.confidence
     is_relaxed = settings.radius > 1
     return decide_status(
         result.n_values,
         result.pairs_within,
-        result.score > ACTIVE if is_relaxed else result.changed > 0,
+        (result.score > ACTIVE) | (p_adjusted <= level) if is_relaxed else result.changed > 0,
         p_adjusted,
         ~np.isnan(p_adjusted) if is_relaxed else ~np.isnan(result.noise_rate),
-        level=0.05 if settings.confidence is None else 1 - settings.confidence,
+        level=level,
         noise_free=settings.noise_free,
     )
 

@@ -44,8 +44,8 @@ def results_of(word):
         "redundancies": redundancies(frame.drop(label)),
         "comparison": compare(frame, label, methods=["ari", "chi2"]),
         "selection": select(frame, label, 3),
-        "interactions": interactions(frame, label, ignore=[word + "copy"]),
-        "squares": squares(frame, label, word, "b", ignore=[word + "copy"]),
+        "interactions": interactions(frame, label),
+        "squares": squares(frame, label, word, "b", contexts=0),
     }
 
 
@@ -94,6 +94,8 @@ def test_every_command_is_harmless(run, tmp_path, word):
         ["audit", path, "--feature", "b"],
         ["redundancies", path],
         ["select", path, "--k", "3"],
+        ["interactions", path],
+        ["interactions", path, "--pair", f'"{name.replace(chr(34), chr(34) * 2)}",b', "--contexts", "0"],
         ["compare", path, "--methods", "ari,chi2"],
     ]
     for command in commands:
@@ -104,7 +106,7 @@ def test_every_command_is_harmless(run, tmp_path, word):
             assert word[:5] in out
 
 
-@pytest.mark.parametrize("command", ["score", "select", "evidence", "audit", "redundancies", "compare"])
+@pytest.mark.parametrize("command", ["score", "select", "evidence", "audit", "redundancies", "interactions", "compare"])
 def test_errors_are_harmless(run, tmp_path, command):
     path = tmp_path / "odd.csv"
     odd_frame("\x1b[31m").write_csv(path)

@@ -18,8 +18,10 @@ COMMANDS = (
     "select titanic",
     "score monks-1 --explain",
     "score berkeley --paper",
-    "interactions titanic",
     "compare monks-1 --methods ari,mi --top 2",
+    "interactions titanic",
+    "interactions monks-1",
+    "interactions titanic --pair class,sex",
     "tables",
 )
 

@@ -244,7 +244,7 @@ def test_all_functions_treat_missing_cells_alike():
             ask()
     assert audit(frame, LABELS, "f", missing="drop").n_rows == 5
     selector = AnalogicalSelector(k=1, missing="drop").fit(frame, LABELS)
-    assert selector.relevance_.n_rows == 5
+    assert selector.selection_.n_rows == 5
 
 
 def test_missing_cells_and_bins_together():

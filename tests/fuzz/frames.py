@@ -79,12 +79,24 @@ def odd_question(*seed: int) -> Question:
     story.append(function.__name__)
     if function is not analogical.relevance:
         options = {k: v for k, v in options.items() if k in COMMON_OPTIONS}
-        feature = FEATURES[rng.integers(len(FEATURES))] if rng.random() < 0.3 else 0
-        return Question(function, [X, y, feature], options, story)
+        if function is analogical.interactions:
+            return Question(function, [X, y], options, story)
+        third = FEATURES[rng.integers(len(FEATURES))] if rng.random() < 0.3 else 0  # a feature, or how many of them
+        return Question(
+            function, [X, y, third or None] if function is analogical.select else [X, y, third], options, story
+        )
     return Question(function, [X, y], options, story)
 
 
-FUNCTIONS = [analogical.relevance, analogical.relevance, analogical.evidence, analogical.audit, analogical.transitions]
+FUNCTIONS = [
+    analogical.relevance,
+    analogical.relevance,
+    analogical.evidence,
+    analogical.audit,
+    analogical.transitions,
+    analogical.select,
+    analogical.interactions,
+]
 COMMON_OPTIONS = ("weights", "features", "ignore", "missing", "bins", "max_values", "ids", "bin_label", "feature_names")
 FEATURES: list[Any] = [0, 1, -1, 99, "f0", "f1", "F0", "", None, 1.0, True, ("f0",), [0], np.int64(0), b"f0"]
 

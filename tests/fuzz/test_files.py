@@ -26,6 +26,8 @@ COMMANDS = (
     ["score", "--csv", "--radius", "1"],
     ["score", "--no-header"],
     ["redundancies"],
+    ["select", "--k", "2"],
+    ["interactions", "--json"],
     ["evidence", "--feature", "f0"],
     ["audit", "--feature", "f0"],
     ["score", "--label", "label", "--missing", "drop"],

@@ -11,6 +11,7 @@ from analogical.scoring import interactions as module
 from analogical.scoring.interaction_tests import (
     additive_cumulants,
     interaction_projection,
+    mixed_shares,
     null_cumulants,
     tail_probability,
 )
@@ -166,7 +167,7 @@ def test_statistic_is_the_sum_over_different_rows():
             if r != s:
                 a = projection[0, c, d] / (np.sqrt(sizes[c] * sizes[d]) if c != d else sizes[c] - 1)
                 expected += a * e[r] @ e[s]
-    found = additive_cumulants(n, p, projection)[0]
+    found = additive_cumulants(n, p, projection, np.array([[4 / 11, 7 / 11]]))[0]
     assert found[0] == pytest.approx(expected, rel=1e-6)
     assert found[1] > 0
 
@@ -177,7 +178,7 @@ def test_covariances_are_enlarged_for_the_parameters_of_the_fit():
     n = tables.sum(axis=3).reshape(1, 4)
     projection = interaction_projection(n.reshape(1, 2, 2))
     expected = null_cumulants(n, np.full((1, 4, 2), 0.5), projection, np.full((1, 4), 8 / 5))
-    found = additive_cumulants(n, np.full((1, 4, 2), 0.5), projection)[0]
+    found = additive_cumulants(n, np.full((1, 4, 2), 0.5), projection, np.full((1, 2), 0.5))[0]
     assert found[1:] == pytest.approx([expected[0][0], expected[1][0]])
 
 
@@ -193,16 +194,59 @@ def test_tail_of_a_normal_and_of_a_chi_squared_variable():
     assert math.isnan(tail_probability(0.0, 0.0, 0.0))
 
 
-def test_pairs_told_from_noise_come_first_by_effect_then_pairs_by_p():
+def test_an_extremely_skewed_statistic_near_its_mean_is_not_significant():
+    from scipy import stats
+
+    assert tail_probability(0.001, 1.0, 1000.0) == pytest.approx(stats.chi2.sf(0.501, 0.5))
+    nu = 8 / 1000**2  # far out, the tail of the skewed distribution is the larger one
+    assert tail_probability(400.0, 1.0, 1000.0) == pytest.approx(stats.chi2.sf(nu + 400 * math.sqrt(2 * nu), nu))
+    assert tail_probability(400.0, 1.0, 1000.0) > stats.chi2.sf(400.5, 0.5)
+
+
+def test_small_cells_with_fitted_shares_near_0_have_the_noise_of_the_context():
+    fit = np.array([[[1.0, 0.0], [0.99, 0.01], [0.5, 0.5], [1.0, 0.0]]])
+    pooled = np.array([[0.9, 0.1]])
+    n, larger = np.array([[2.0, 1000.0, 4.0, 50.0]]), np.ones((1, 4))
+    found = mixed_shares(fit, pooled, n, larger)[0]
+    spread = 1 - (found**2).sum(axis=1)
+    whole = 1 - 0.81 - 0.01
+    assert found[1:3] == pytest.approx(fit[0, 1:3])  # more than half a row of the rarer label is expected
+    assert found.sum(axis=1) == pytest.approx(1)
+    assert spread[0] > 0.8 * whole
+    assert 0 < spread[3] < whole
+    twice = mixed_shares(fit, pooled, n, 2 * larger)[0]
+    assert 1 - (twice[0] ** 2).sum() < 0.6 * spread[0]  # the covariances are enlarged afterwards
+
+
+def test_cells_in_which_one_row_would_decide_are_left_out_of_the_test():
+    tables = np.array([[[[900, 20], [90, 2]], [[90, 2], [9, 1]]]])  # share of about .02: .2 rows expected in the last
+    found = sums_of(tables)
+    assert found.effect_squares > 0
+    assert math.isnan(found.p_value())
+    tables[0, 1, 1] = [12, 1]
+    assert sums_of(tables).p_value() <= 1
+    wider = np.zeros((1, 2, 3, 2), np.int64)
+    wider[:, :, :2] = [[[[900, 20], [90, 2]], [[90, 2], [9, 1]]]]
+    wider[0, :, 2] = [[90, 2], [90, 3]]
+    kept = wider.copy()
+    kept[0, 1, 1] = 0
+    assert sums_of(wider).p_value() == pytest.approx(sums_of(kept).p_value(), rel=0.05)
+
+
+def test_pairs_told_from_noise_come_first_by_their_lower_end_then_pairs_by_p():
     nan = math.nan
     effect = np.array([0.5, 0.1, 0.2, 0.9, nan, nan, 0.3, nan])
     index = np.array([0.6, 0.6, 0.6, 0.6, 0.2, 0.4, 0.5, nan])
     p = np.array([0.2, 0.001, 0.002, 0.3, nan, nan, nan, nan])
     told = np.array([0, 1, 1, 0, 0, 0, 0, 0], bool)
-    order = rank_pairs(effect, index, p, told, np.ones(8))
-    assert order.tolist() == [2, 1, 0, 3, 6, 5, 4, 7]
+    low = effect - 0.05
+    assert rank_pairs(effect, low, index, p, told, np.ones(8)).tolist() == [2, 1, 0, 3, 6, 5, 4, 7]
+    low[1:3] = 0.08, 0.01  # the larger effect is less sure
+    assert rank_pairs(effect, low, index, p, told, np.ones(8)).tolist() == [1, 2, 0, 3, 6, 5, 4, 7]
+    low[1:3] = 0.0
+    assert rank_pairs(effect, low, index, p, told, np.ones(8)).tolist() == [1, 2, 0, 3, 6, 5, 4, 7]
     same = np.full(3, 0.5)
-    assert rank_pairs(same, same, same, np.zeros(3, bool), np.array([1.0, 2.0, 1.0])).tolist() == [1, 0, 2]
+    assert rank_pairs(same, same, same, same, np.zeros(3, bool), np.array([1.0, 2.0, 1.0])).tolist() == [1, 0, 2]
 
 
 # ---------------------------------------------------------------- how sure

@@ -3,6 +3,7 @@
 import warnings
 from dataclasses import replace
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -59,6 +60,86 @@ def reason_for(pairs, changed, n_rows):
 )
 def test_a_hundred_pairs_or_a_quarter_of_the_rows_are_enough(pairs, changed, n_rows, reason):
     assert reason_for(pairs, changed, n_rows) == reason
+
+
+def reason_with_noise(
+    *, n_rows=100, told=(1500, 0), rows_told=40, rows_paired=40, identical=0, noisy=True, quiet=False
+):
+    """Why a radius was chosen if every feature has 100 pairs at distance 1, from contexts that are made up."""
+    changed = np.array([1 if quiet else 2, 100])
+    counts = PairCounts(np.array([100, 1000]), changed, n_rows, n_rows, identical, 1 if noisy else 0)
+    summaries = [
+        SimpleNamespace(
+            profile=SimpleNamespace(n_paired_rows=rows),
+            effect=SimpleNamespace(n_pairs=n_pairs, profile=SimpleNamespace(n_paired_rows=rows_of_effect)),
+        )
+        for rows, rows_of_effect, n_pairs in zip((n_rows, rows_paired), (n_rows, rows_told), told, strict=True)
+    ]
+    rows, labels = xor_table(30, 2)
+    engine = MemoryEngine(max_compared=4_901)
+    assert engine.rows_compared(2) == 100
+    return score(rows, labels, engine=engine, counts=counts, summaries=summaries).reason
+
+
+@pytest.mark.parametrize(
+    ("case", "reason"),
+    [
+        ({"told": (1000, 500)}, "enough-pairs"),  # 1.5 * 100 ** 1.5
+        ({"told": (1000, 499)}, "noisy-labels"),
+        ({"n_rows": 400, "told": (1000, 500), "rows_told": 134}, "enough-pairs"),  # 100 rows are compared at most
+        ({"n_rows": 400, "told": (1000, 499), "rows_told": 134}, "noisy-labels"),
+        ({"rows_told": 34}, "enough-pairs"),
+        ({"rows_told": 33}, "noisy-labels"),
+        ({"rows_paired": 0}, "enough-pairs"),  # rows without repeats beside them tell nothing about noise
+        ({"noisy": False, "told": (0, 0), "rows_told": 0, "rows_paired": 34}, "enough-pairs"),
+        ({"noisy": False, "told": (0, 0), "rows_told": 0, "rows_paired": 33}, "noise-unknown"),
+        ({"noisy": False, "rows_paired": 33, "identical": 99}, "noise-unknown"),
+        ({"noisy": False, "rows_paired": 33, "identical": 100}, "enough-pairs"),
+        ({"noisy": False, "rows_paired": 33, "quiet": True}, "enough-pairs"),
+    ],
+)
+def test_noisy_labels_need_one_and_a_half_rows_to_the_power_of_one_and_a_half_and_a_third_of_the_rows(case, reason):
+    assert reason_with_noise(**case) == reason
+
+
+def noisy_table(n_rows, n_features, noise=0.2, seed=0):
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, 2, (n_rows, n_features))
+    return rows, rows[:, 0] ^ rows[:, 1] ^ (rng.random(n_rows) < noise)
+
+
+def test_a_large_noisy_table_is_scored_beyond_distance_one_and_a_dense_one_by_its_effects():
+    sparse = relevance(*noisy_table(1500, 9))
+    assert sparse.pairs.min() > 1000
+    assert (sparse.settings.reason, sparse.score_basis[0]) == ("noisy-labels", "pairs within the radius")
+    dense = relevance(*noisy_table(1500, 3))
+    assert (dense.settings.reason, dense.score_basis[0]) == ("enough-pairs", "effect")
+
+
+def test_labels_said_to_have_no_noise_are_scored_by_the_index():
+    rows, labels = noisy_table(1500, 9)
+    free = relevance(rows, labels, noise_free=True)
+    assert (free.settings.reason, free.settings.radius) == ("enough-pairs", 1)
+    assert free.score.tolist() == free.ari.tolist()
+
+
+def test_determined_features_do_not_make_noisy_labels_look_further():
+    rows, labels = noisy_table(1500, 3)
+    copied = relevance(np.column_stack([rows, rows[:, 2] * 7]), labels)
+    assert (copied.settings.reason, copied.settings.radius) == ("enough-pairs", 1)
+
+
+def test_resamples_are_scored_within_the_radius_of_the_table():
+    """Rows without repeats repeat in a resample, which would then look as if its labels had no noise."""
+    rng = np.random.default_rng(0)
+    rows = np.unique(rng.integers(0, 3, (1100, 8)), axis=0)
+    labels = (rows[:, 0] > 0) ^ (rng.random(len(rows)) < 0.3)
+    result = relevance(rows, labels, bootstrap=5, confidence=0.9)
+    assert (result.settings.reason, result.settings.radius > 1) == ("noise-unknown", True)
+    assert (np.abs(result.score - result.score_low) < 0.1).all()
+    assert (result.ari - result.score).min() > 0.1
+    copied = relevance(np.column_stack([rows, rows[:, 7] * 5]), labels, confidence=None)
+    assert copied.settings.reason == "noise-unknown"  # a copy has no pair, which does not show that labels are quiet
 
 
 def test_weight_is_one_up_to_the_nearest_pairs_and_decays_beyond():
@@ -233,6 +314,12 @@ def test_auto_is_ari_where_all_pairs_are_at_distance_one():
     assert (found.radius, found.reason) == (1, "nothing-further")
     assert found.score[0] == counts.changed[0] / counts.pairs[0] == 5 / 8
     assert np.isnan(found.score[1])
+
+
+def test_distance_one_is_used_where_it_has_nearly_all_the_weight():
+    rows, labels = [[0, 0]] * 30 + [[1, 0]] * 30 + [[0, 1]], [0, 1] * 30 + [1]
+    found = score(rows, labels, counts=PairCounts(np.array([99, 99]), np.array([50, 15]), 10**6, 3, 870, 450))
+    assert (found.radius, found.reason) == (1, "enough-weight")
 
 
 def test_auto_is_ari_on_a_small_table_where_half_of_the_rows_have_partners():

@@ -9,12 +9,15 @@ from conftest import coded
 from scipy.stats import gamma
 
 from analogical import relevance
+from analogical._relevance import _status
 from analogical.counting.neighbours import count_neighbours
 from analogical.engines.memory import MemoryEngine
 from analogical.scoring import relaxed
 from analogical.scoring.attribution import Attribution, fit_noisy_or
 from analogical.scoring.radius import score_within_radius
 from analogical.scoring.relaxed import GridFit, RelaxedFit, gamma_tail, sandwich_interval, shuffled_p_values
+from analogical.scoring.significance import feature_p_values
+from analogical.scoring.summaries import summarise_contexts
 
 WEIGHT = np.append([0.0, 1.0], 0.5 ** np.arange(1, 6))
 NORMAL_95 = 1.959963984540054
@@ -214,3 +217,31 @@ def test_numbers_without_an_effect_rarely_have_small_p_values():
         rng = np.random.default_rng(seed)
         p_values += relevance(rng.random((120, 8)), rng.integers(0, 2, 120), redundancies=False).p_value.tolist()
     assert np.mean(np.array(p_values) <= 0.05) <= 0.08
+
+
+def test_tests_within_contexts_count_beside_shuffled_labels_where_pairs_at_distance_one_are_many():
+    rng = np.random.default_rng(3)
+    rows = rng.integers(0, 2, (1500, 9))
+    labels = rows[:, 0] ^ rows[:, 1] ^ (rng.random(1500) < 0.2)
+    result = relevance(rows, labels)
+    assert result.settings.reason == "noisy-labels"
+    table = coded(rows, labels)
+    engine = MemoryEngine()
+    sums = engine.sum_contexts(table, summarise_contexts(table))
+    shuffled = score_within_radius(engine, table, sums.counts, summaries=sums.summaries).fit.p_values(0)
+    within = feature_p_values(table, sums.summaries)
+    assert result.p_value == pytest.approx(np.minimum(1, 2 * np.minimum(shuffled, within)))
+    assert (within[:2] < 1e-6).all()
+    few = coded(rows[:60], labels[:60])
+    fit = score_within_radius(engine, few, engine.count_pairs(few)).fit
+    assert relevance(rows[:60], labels[:60]).p_value == pytest.approx(fit.p_values(0))
+
+
+def test_a_feature_with_a_small_p_value_has_an_effect_even_if_its_relaxed_score_is_zero():
+    """The tests within contexts may see what the fit attributes to noise or to other features."""
+    rng = np.random.default_rng(3)
+    rows, labels = rng.integers(0, 3, (60, 12)), rng.integers(0, 2, 60)
+    result = relevance(rows, labels)
+    p_value = np.append([0.004, 0.009], np.ones(10))
+    words = _status(replace(result, score=np.zeros(12), p_value=p_value))
+    assert words[:2] == ("effect", "none-seen")  # 12 * .004 is .048, 12 / 2 * .009 is .054

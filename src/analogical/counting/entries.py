@@ -23,6 +23,9 @@ class Parts:
     """Entry that each part is of."""
     value: Positions
     sizes: Ints
+    owner: Positions
+    """Which of several features, each by itself, the entries are divided by; 0 if there is one."""
+    n_owners: int = 1
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -65,7 +68,20 @@ class Entries:
         keys, n_values = self._keys(rows, features)
         found, sizes = _count(keys, len(self) * n_values, rows.weights)
         parent, value = np.divmod(found, n_values)
-        return Parts(parent, value, sizes)
+        return Parts(parent, value, sizes, np.zeros_like(parent))
+
+    def divided_by_each(self, rows: CodedRows, features: list[int]) -> Parts:
+        """What each entry consists of if its rows are divided by one feature, for each of several features."""
+        if len(features) == 1:
+            return self.divided(rows, features)
+        n_values = int(rows.n_values[features].max())
+        n_keys = len(self) * n_values
+        keys = (self.of_row * n_values)[:, None] + rows.codes[:, features] + np.arange(len(features)) * n_keys
+        weights = None if rows.weights is None else np.repeat(rows.weights, len(features))
+        found, sizes = _count(keys.ravel(), n_keys * len(features), weights)
+        owner, found = np.divmod(found, n_keys)
+        parent, value = np.divmod(found, n_values)
+        return Parts(parent, value, sizes, owner, len(features))
 
     def refined(self, rows: CodedRows, features: list[int]) -> "Entries":
         """Entries by these features as well, in the order of their :meth:`divided` parts."""

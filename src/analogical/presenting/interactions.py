@@ -4,6 +4,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from analogical._interactions import Interactions
 from analogical._squares import Square, Squares
 from analogical.presenting.notes import describe_notes
@@ -33,6 +35,10 @@ FEW_EFFECTIVE = 30
 """Effective squares below which intervals are rough."""
 MAX_VALUES = 8
 """Values of a feature that a table of shares shows."""
+MAX_LINES = 30
+"""Combinations of values that a list of shares shows."""
+ROOM = 80
+"""Characters that a table of shares may take."""
 MAX_CLASSES = 4
 """Classes for which a table of shares is shown."""
 TONES: dict[str, Tone] = {
@@ -44,7 +50,6 @@ TONES: dict[str, Tone] = {
 }
 MAX_NAMED = 6
 """Features that form contexts which are named."""
-COIN = "noise alone breaks .625 of the squares of a fair coin"
 
 
 def view_interactions(result: Interactions) -> View:
@@ -112,8 +117,13 @@ def describe_contexts(result: Interactions | Squares) -> str:
         return f"Squares: any rows, as asked for; {chance}."
     left = result.left_out
     if not names:
-        other = "no other feature" if reason == "told-from-noise" else "no feature"
-        why = f"rows are too few to hold {some_of(left, MAX_NAMED)} equal" if left else f"{other} is told from noise"
+        if left:
+            why = f"rows are too few to hold {some_of(left, MAX_NAMED)} equal"
+        elif reason == "independent":
+            why = "features that are told from noise are independent of the others"
+        else:
+            other = "no other feature could mislead" if reason == "told-from-noise" else "no feature is told from noise"
+            why = other
         return f"Squares: any rows, because {why}; {chance}."
     more = f" (rows are too few for {some_of(left, MAX_NAMED)})" if left else ""
     whom = f"which {verb(names, 'is', 'are')} told from noise{more}"
@@ -155,12 +165,12 @@ def _meaning(result: Interactions) -> list[str]:
         return []
     if not any(result.effect_squares):
         return [
-            f"Index: share of the squares that are broken. No cell repeats, so noise is unknown: {COIN}."
+            f"Index: share of the squares that are broken. No cell repeats, so noise is unknown: {_coin(result)}."
             " With fewer contexts, such as contexts=0 (--contexts 0), cells repeat and there are tests."
         ]
     said = [
         "Effect: 1 for an exclusive or, 1/4 for an and, 0 where label shares add up (differences in shares, not in"
-        f" odds). Index: share of the squares that are broken; {COIN}."
+        f" odds). Index: share of the squares that are broken; {_coin(result)}."
     ]
     rough = [n for n in result.effective_squares if 0 < n < FEW_EFFECTIVE]
     if rough and result.effect_low is not None:
@@ -169,6 +179,13 @@ def _meaning(result: Interactions) -> list[str]:
             f" independent squares; {'its interval is' if len(rough) == 1 else 'their intervals are'} rough."
         )
     return said
+
+
+def _coin(result: Interactions) -> str:
+    """What noise does to the index."""
+    fair = "noise alone breaks .625 of the squares of a fair coin"
+    here = p_value(result.noise_index)
+    return fair if here == ".625" else f"{fair}, and {here} with the shares of these classes"
 
 
 # ---------------------------------------------------------------- the squares of one pair
@@ -191,7 +208,7 @@ def view_squares(result: Squares) -> View:
         headline=headline,
         notes=describe_notes(result.notes),
         facts=tuple(text for text in (describe_contexts(result), effect) if text),
-        tables=tuple(_share_table(result, c) for c in _classes_shown(result)),
+        tables=tuple(_shares_of(result, c) for c in _classes_shown(result)),
         examples=tuple(_card(result, square) for square in result.examples),
     )
 
@@ -202,6 +219,37 @@ def _classes_shown(result: Squares) -> list[int]:
         return [1]
     sizes = result.counts.sum(axis=(0, 1))
     return sorted(sorted(range(len(sizes)), key=lambda c: -int(sizes[c]))[:MAX_CLASSES])
+
+
+def _shares_of(result: Squares, c: int) -> Table:
+    """Shares of one class by value and value; as a list where that is too wide to read."""
+    table = _share_table(result, c)
+    widest = (max(len(h.title), *(len(row[k].text) for row in table.rows)) for k, h in enumerate(table.headings))
+    return table if sum(widest) + 2 * len(table.headings) <= ROOM else _share_list(result, c)
+
+
+def _share_list(result: Squares, c: int) -> Table:
+    """Shares of one class, a line for each combination of values, those with most rows."""
+    rows = result.counts.sum(axis=2)
+    order = sorted(np.ndindex(rows.shape), key=lambda cell: (-int(rows[cell]), cell))
+    held = [cell for cell in order if rows[cell]]
+    left_out = len(held) - MAX_LINES
+    return Table(
+        headings=(
+            Heading(shorten(shown(result.first), 24), is_text=True, may_wrap=True),
+            Heading(shorten(shown(result.second), 24), is_text=True, may_wrap=True),
+            Heading(f"share of {quoted(result.classes[c], 16)}"),
+        ),
+        rows=tuple(
+            (
+                Cell(marked(result.first_values[u], 24)),
+                Cell(marked(result.second_values[v], 24)),
+                _share(result.counts[u, v], c),
+            )
+            for u, v in sorted(held[:MAX_LINES])
+        ),
+        note=f"Not shown: {counted(left_out, 'combination')} with fewer rows." if left_out > 0 else "",
+    )
 
 
 def _share_table(result: Squares, c: int) -> Table:
@@ -215,7 +263,10 @@ def _share_table(result: Squares, c: int) -> Table:
     return Table(
         headings=(
             Heading(f"share of {quoted(result.classes[c], 20)}", is_text=True, may_wrap=True),
-            *(Heading(_valued(result.first, result.first_values[u]), is_text=True, may_wrap=True) for u in across),
+            *(
+                Heading(_valued(result.first, result.first_values[u]), is_text=True, may_wrap=True, leaves=place)
+                for place, u in enumerate(across)
+            ),
         ),
         rows=tuple(
             (

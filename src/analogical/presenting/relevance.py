@@ -93,6 +93,8 @@ def _columns(result: Relevance, paper: bool) -> list[tuple[Heading, Callable[[in
     index = result.ari if paper else np.where(result.pairs > 0, result.ari, np.nan)
     if is_relaxed:
         add_ranked("score", result.score, result.score_low, result.score_high)
+        if settings.reason == "noisy-labels":  # then distance 1 has pairs enough to show effects
+            add_number("effect", result.effect, leaves=5)
         add_number("ARI", index, leaves=3)
     elif is_noisy:
         add_ranked("effect", result.effect, result.effect_low, result.effect_high)
@@ -343,6 +345,9 @@ def describe_radius(result: Relevance) -> str:
         "nothing-further": "no two rows differ on more than one feature",
         "no-pairs": "there is no pair at distance 1",
         "none-changed": "at distance 1 no pair changed its label",
+        "enough-weight": "other pairs have next to no weight",
+        "noisy-labels": "labels are noisy, and distance 1 compares too few repeated rows to stand for all",
+        "noise-unknown": "labels may be noisy, since few rows repeat, and distance 1 compares too few to stand for all",
         "few-pairs": f"at distance 1 some feature has only {counted(fewest, 'pair')}",
     }
     is_weighed = settings.attribution != "share" and settings.decay is not None

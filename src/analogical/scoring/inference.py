@@ -12,7 +12,7 @@ from analogical.engines.base import Engine
 from analogical.scoring.clusters import cluster_profile, resample_clusters
 from analogical.scoring.intervals import share_interval
 from analogical.scoring.score import FeatureScores
-from analogical.scoring.significance import adjust_for_features, feature_p_values
+from analogical.scoring.significance import adjust_for_features, combine, feature_p_values
 from analogical.scoring.summaries import FeatureSummary
 
 __all__ = ["Inference", "infer", "infer_from_groups"]
@@ -48,7 +48,10 @@ def infer(
     seed: int | None,
     progress: Progress | None = None,
 ) -> Inference:
-    """Intervals and p-values if all rows are independent; with ``test=False`` p-values stay unknown."""
+    """Intervals and p-values if all rows are independent; with ``test=False`` p-values stay unknown.
+
+    Beyond distance 1 labels are shuffled over all rows; where contexts have pairs enough, their tests count as well.
+    """
     n_rows = sums.counts.n_rows
     index, effects = (np.full((3, rows.n_features), np.nan) for _ in range(2))
     for i, summary in enumerate(sums.summaries):
@@ -58,9 +61,13 @@ def infer(
     found = _with_intervals(sums, score, index, effects, confidence)
     if not test:
         return found
-    if score.fit is not None:
-        return _tested(found, score.fit.p_values(seed, progress))
-    return _tested(found, feature_p_values(rows, sums.summaries))
+    if score.fit is None:
+        return _tested(found, feature_p_values(rows, sums.summaries))
+    shuffled = score.fit.p_values(seed, progress)
+    if not score.relaxed.has_contexts:
+        return _tested(found, shuffled)
+    within = feature_p_values(rows, sums.summaries)
+    return _tested(found, np.array([combine(two) for two in zip(shuffled, within, strict=True)]))
 
 
 def infer_from_groups(

@@ -17,10 +17,21 @@ import numpy as np
 
 from analogical._types import Floats
 
-__all__ = ["additive_cumulants", "covariances_of", "interaction_projection", "null_cumulants", "tail_probability"]
+__all__ = [
+    "additive_cumulants",
+    "covariances_of",
+    "interaction_projection",
+    "mixed_shares",
+    "null_cumulants",
+    "tail_probability",
+]
 
 MAX_LABELS = 8
 """Labels up to which the third cumulant of single rows, which has as many entries cubed, is taken into account."""
+LEAST_ROWS = 0.5
+"""Rows of the rarer labels for which a fitted share must leave room in a cell."""
+LEAST_FREEDOM = 0.5
+"""Degrees of freedom below which the tail of a statistic is not trusted near its mean."""
 RIDGE = 1e-9
 """Added to the diagonal of matrices without an inverse, relative to their largest entry."""
 
@@ -29,7 +40,9 @@ def tail_probability(statistic: float, variance: float, third: float) -> float:
     """Upper tail of a shifted gamma distribution with mean 0, this variance and this third cumulant.
 
     Textbook: chi-squared with nu = 8 / skewness^2 degrees of freedom, scaled to the variance. Without skewness it is
-    the normal distribution. NaN if there is no variance.
+    the normal distribution. NaN if there is no variance. Where a single row could decide, skewness is so large that
+    nearly all of the distribution is one point, which the statistic exceeds by chance; the tail with half a degree of
+    freedom then counts if it is larger.
     """
     from scipy.special import chdtrc, ndtr
 
@@ -38,8 +51,9 @@ def tail_probability(statistic: float, variance: float, third: float) -> float:
     z, skewness = statistic / math.sqrt(variance), third / variance**1.5
     if skewness < 1e-3:
         return float(ndtr(-z))
-    nu = 8 / skewness**2
-    return float(chdtrc(nu, max(nu + z * math.sqrt(2 * nu), 0.0)))
+    freedom = 8 / skewness**2
+    tails = [chdtrc(nu, max(nu + z * math.sqrt(2 * nu), 0.0)) for nu in (freedom, max(freedom, LEAST_FREEDOM))]
+    return float(max(tails))
 
 
 def covariances_of(p: Floats) -> Floats:
@@ -79,7 +93,7 @@ def interaction_projection(n: Floats) -> Floats:
     return projection
 
 
-def additive_cumulants(n: Floats, p: Floats, projection: Floats) -> Floats:
+def additive_cumulants(n: Floats, p: Floats, projection: Floats, pooled: Floats) -> Floats:
     """The interaction sum of squares of different rows, and its variance and third cumulant if shares are additive.
 
     Parameters
@@ -90,6 +104,8 @@ def additive_cumulants(n: Floats, p: Floats, projection: Floats) -> Floats:
         Observed shares of the labels.
     projection : ndarray of shape (contexts, cells, cells)
         As :func:`interaction_projection` makes it.
+    pooled : ndarray of shape (contexts, labels)
+        Shares of the labels in the whole context.
 
     Returns
     -------
@@ -105,8 +121,11 @@ def additive_cumulants(n: Floats, p: Floats, projection: Floats) -> Floats:
     n_rows = n.sum(axis=1)
     larger = 1 / (1 - (1 - diagonal) / size)
     fit = _possible_shares(p - left / np.sqrt(size)[..., None], n_rows)
+    fit = mixed_shares(fit, pooled, n, larger)
     variance, third = null_cumulants(n, fit, projection, larger)
-    return np.stack([statistic, variance, third], axis=1)
+    has_squares = diagonal.sum(axis=1) > 0.5  # degrees of freedom, a whole number up to rounding
+    found: Floats = np.stack([statistic, variance, third], axis=1) * has_squares[:, None]
+    return found
 
 
 def null_cumulants(n: Floats, shares: Floats, projection: Floats, larger: Floats) -> tuple[Floats, Floats]:
@@ -151,6 +170,19 @@ def _possible_shares(fit: Floats, n_rows: Floats) -> Floats:
     clipped = np.clip(fit, least, 1 - least)
     shares: Floats = clipped / clipped.sum(axis=2, keepdims=True)
     return shares
+
+
+def mixed_shares(fit: Floats, pooled: Floats, n: Floats, larger: Floats) -> Floats:
+    """Fitted shares, mixed with those of the whole context where they leave less than one row to the rarer labels.
+
+    What fits best has too little noise in small cells with rare labels: a share of 0 may fit by chance. The spread
+    1 - sum p^2 of a cell is raised to that of the context, or to one row of the cell if that is less.
+    """
+    own = 1 - (fit**2).sum(axis=2)
+    whole = 1 - (pooled**2).sum(axis=1)[:, None]
+    wanted = np.minimum(whole, 2 * LEAST_ROWS / np.maximum(n, 1)) / larger
+    lacking = np.where((own < wanted) & (whole > own), (wanted - own) / np.where(whole > own, whole - own, 1.0), 0.0)
+    return fit + lacking[..., None] * (pooled[:, None] - fit)
 
 
 def _three_to_two(covariances: Floats, n: Floats, n_labels: int) -> Floats:

@@ -32,7 +32,7 @@ from analogical.scoring.interaction_tests import (
 )
 from analogical.scoring.intervals import MANY, wilson
 
-__all__ = ["MAX_MATRIX", "SquareSums", "rank_pairs", "square_matrix", "sum_pairs", "sum_squares"]
+__all__ = ["MAX_MATRIX", "SquareSums", "noise_index", "rank_pairs", "square_matrix", "sum_pairs", "sum_squares"]
 
 MAX_MATRIX = 2_048
 """Cells of a context, repeated ones, up to which matrices over all twos of them are made."""
@@ -42,6 +42,8 @@ PAIRS_AT_ONCE = 64
 """Pairs of features in one task."""
 ENTRIES_WAITING = 2**16
 """Entries of tables of the same shape that are summed up together."""
+LEAST_EXPECTED = 0.25
+"""Rows of the rarer labels that a cell of the test is expected to hold."""
 SMOOTHING = 0.25
 """Rows that each label has in addition, where the variance of shares is estimated for an interval."""
 TINY = 1e-12
@@ -163,16 +165,33 @@ def _quantile(n: float, confidence: float) -> float:
     return float(stdtrit(max(n, 3.0), (1 + confidence) / 2))
 
 
-def rank_pairs(effect: Floats, index: Floats, p_value: Floats, is_told: Bools, squares: Floats) -> Positions:
-    """Positions of pairs, strongest first: those told from noise by effect, then by p-value, then by effect or index.
+def noise_index(label_sizes: Floats | Ints) -> float:
+    """Share of the squares that are broken if every row draws its label anew, from the shares of the table.
 
-    Ties are broken by the number of squares, then by position. Chosen by experiment: by effect alone the true pair of
-    sparse tables comes first less often (benchmarks/interactions).
+    Two rows agree with probability a = sum p^2, so both sides of a square in one direction do with a^2; all four rows
+    agree with sum p^4, which counts in both directions.
+
+    Examples
+    --------
+    >>> noise_index(np.array([10, 10]))
+    0.625
+    """
+    p = np.asarray(label_sizes, np.float64) / np.sum(label_sizes)
+    return float(1 - 2 * (p**2).sum() ** 2 + (p**4).sum())
+
+
+def rank_pairs(
+    effect: Floats, low: Floats, index: Floats, p_value: Floats, is_told: Bools, squares: Floats
+) -> Positions:
+    """Positions of pairs, strongest first: those told from noise by ``low``, then by p-value, then by effect or index.
+
+    ``low`` is the lower end of the effect. Ties are broken by p-value, by the number of squares, then by position.
+    Chosen by experiment: by effect alone the true pair of sparse tables comes first less often.
     """
     has_p, has_effect = ~np.isnan(p_value), ~np.isnan(effect)
     group = np.select([is_told, has_p, has_effect, ~np.isnan(index)], [0, 1, 2, 3], 4)
-    by = np.select([group == 1, (group == 0) | (group == 2), group == 3], [p_value, -effect, -index], 0.0)
-    return np.lexsort((np.arange(len(by)), -squares, by, group))
+    by = np.select([group == 0, group == 1, group == 2, group == 3], [-low, p_value, -effect, -index], 0.0)
+    return np.lexsort((np.arange(len(by)), -squares, np.where(has_p, p_value, 0.0), by, group))
 
 
 # ---------------------------------------------------------------- sums over contexts
@@ -232,7 +251,26 @@ def _context_moments(tables: Floats) -> Floats:
     cells, p = n.reshape(len(n), n_cells), shares.reshape(len(n), n_cells, -1)
     found[:, 2:4] = _label_variance(cells, p, square_matrix(n))
     found[:, 4] = (found[:, 3] / 2) ** 1.5
-    found[:, 8:11] = additive_cumulants(cells, p, interaction_projection(n))
+    found[:, 8:11] = _test_sums(n, shares)
+    return found
+
+
+def _test_sums(n: Floats, shares: Floats) -> Floats:
+    """Statistic, variance and third cumulant of the test, from the cells that can tell something.
+
+    In a cell where less than ``LEAST_EXPECTED`` rows are expected to have another label than most rows of the context,
+    a single such row would decide the test.
+    """
+    total = n.sum(axis=(1, 2))
+    pooled = (n[..., None] * shares).sum(axis=(1, 2)) / total[:, None]
+    spread = (1 - (pooled**2).sum(axis=1)) / 2
+    n = n * (n * spread[:, None, None] >= LEAST_EXPECTED)
+    found = np.zeros((len(n), 3))
+    left = np.flatnonzero(n.any(axis=(1, 2)))
+    if not len(left):
+        return found
+    cells, p = n[left].reshape(len(left), -1), shares[left].reshape(len(left), -1, shares.shape[3])
+    found[left] = additive_cumulants(cells, p, interaction_projection(n[left]), pooled[left])
     return found
 
 

@@ -1,15 +1,18 @@
 """Which features form the contexts in which two features are compared, and why.
 
 With all other features as contexts a square is "all else equal", exactly; that needs tables with many repeated rows. On
-wider tables no four rows agree on all other features. Then only features that are told from noise are held equal: what
-has no effect on the label cannot mislead. A feature is told from noise
+wider tables no four rows agree on all other features. Then only features that could mislead are held equal: those that
+are told from noise, and go with other features. What has no effect on the label cannot mislead; nor can a feature that
+is independent of the others, because shares that are additive where it is equal are additive in the mean, too. A
+feature is told from noise
 
 - by itself: its values and the labels depend on each other (Pearson's chi-squared test),
 - with another one: the test of additive shares in the plain table of the two, or
 - beyond: its status in the relaxed index is "effect", which sees what acts only together with several others,
 
-each at a third of the level of the test, after Benjamini and Hochberg's correction. They are taken in the order of the
-relaxed index, as long as the rows can fill the cells.
+each at a third of the level of the test, after Benjamini and Hochberg's correction. Features that only the relaxed
+index tells from noise are held equal even if they are independent of all others: what they do shows nowhere else. All
+are taken in the order of the relaxed index, as long as the rows can fill the cells.
 """
 
 from collections.abc import Sequence
@@ -17,15 +20,25 @@ from typing import Literal
 
 import numpy as np
 
-from analogical._types import CodedRows, Floats
+from analogical._types import CodedRows, Codes, Floats, Ints
 from analogical.counting.groups import number_groups
 from analogical.counting.squares import context_numbers, count_squares, pair_tables, repeated_cells
 from analogical.scoring.interactions import SquareSums
 from analogical.scoring.significance import adjust_for_features
 
-__all__ = ["N_LOOKS", "ContextReason", "features_that_fit", "label_tests", "told_from_noise", "try_all_others"]
+__all__ = [
+    "N_LOOKS",
+    "ContextReason",
+    "dependent_features",
+    "features_that_fit",
+    "label_tests",
+    "told_from_noise",
+    "try_all_others",
+]
 
-ContextReason = Literal["asked", "no-others", "enough-repeats", "no-noise", "told-from-noise", "none-told", "none-fit"]
+ContextReason = Literal[
+    "asked", "no-others", "enough-repeats", "no-noise", "told-from-noise", "none-told", "independent", "none-fit"
+]
 N_LOOKS = 3
 """Ways in which a feature can be told from noise; each has its part of the level."""
 ROWS_PER_CELL = 5
@@ -95,19 +108,32 @@ def _shows_no_noise(rows: CodedRows, indices: Sequence[float]) -> bool:
 
 def label_tests(rows: CodedRows, features: Sequence[int]) -> Floats:
     """P-values of Pearson's chi-squared test of each feature with the label."""
+    weights = rows.weights_or_ones()
+    shape = rows.labels, rows.n_labels
+    return np.array([_chi_squared(rows.codes[:, i], int(rows.n_values[i]), *shape, weights) for i in features])
+
+
+def dependent_features(rows: CodedRows, candidates: Sequence[int], others: Sequence[int], level: float) -> set[int]:
+    """Candidates that go with another feature: chi-squared tests after Benjamini and Hochberg's correction."""
+    weights = rows.weights_or_ones()
+    twos = [(i, j) for i in candidates for j in others if i != j]
+    columns = {i: (rows.codes[:, i], int(rows.n_values[i])) for i in {*candidates, *others}}
+    p_values = np.array([_chi_squared(*columns[i], *columns[j], weights) for i, j in twos])
+    return {i for (i, _), p in zip(twos, adjust_for_features(p_values), strict=True) if p <= level}
+
+
+def _chi_squared(first: Codes, n_first: int, second: Codes, n_second: int, weights: Ints) -> float:
+    """P-value of Pearson's chi-squared test of two columns; 1 if one of them has a single value."""
     from scipy.special import chdtrc
 
-    weights = rows.weights_or_ones()
-    found = np.ones(len(features))
-    for place, i in enumerate(features):
-        keys = rows.codes[:, i].astype(np.int64) * rows.n_labels + rows.labels
-        table = np.bincount(keys, weights, minlength=int(rows.n_values[i]) * rows.n_labels).reshape(-1, rows.n_labels)
-        table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
-        freedom = (table.shape[0] - 1) * (table.shape[1] - 1)
-        if freedom > 0:
-            expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
-            found[place] = chdtrc(freedom, ((table - expected) ** 2 / expected).sum())
-    return found
+    keys = first.astype(np.int64) * n_second + second
+    table = np.bincount(keys, weights, minlength=n_first * n_second).reshape(n_first, n_second)
+    table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
+    freedom = (table.shape[0] - 1) * (table.shape[1] - 1)
+    if not freedom:
+        return 1.0
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
+    return float(chdtrc(freedom, ((table - expected) ** 2 / expected).sum()))
 
 
 def told_from_noise(

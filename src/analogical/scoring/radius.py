@@ -6,7 +6,7 @@ tends to distance 1 alone, the paper's index. A radius that is asked for leaves 
 others in the same way.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -20,15 +20,26 @@ from analogical.counting.groups import merge_rows, number_groups
 from analogical.engines.base import Engine
 from analogical.scoring.attribution import ATTRIBUTIONS, AttributionMethod, count_per_feature
 from analogical.scoring.relaxed import GridFit, RelaxedFit, in_columns, mean_score
+from analogical.scoring.summaries import FeatureSummary
 
 __all__ = ["Radius", "RadiusReason", "RelaxedScore", "score_within_radius"]
 
 Radius = int | Literal["auto"]
 RadiusReason = Literal[
-    "asked", "enough-pairs", "no-variation", "nothing-further", "no-pairs", "none-changed", "few-pairs"
+    "asked",
+    "enough-pairs",
+    "enough-weight",
+    "no-variation",
+    "nothing-further",
+    "no-pairs",
+    "none-changed",
+    "few-pairs",
+    "noisy-labels",
+    "noise-unknown",
 ]
-"""Why this radius: it was asked for; every feature has enough pairs at distance 1; no feature varies; no two rows
-differ on more than one feature; or distance 1 has no pair, no changed pair, or for some feature too few pairs."""
+"""Why this radius: it was asked for; every feature has enough pairs at distance 1; distance 1 has nearly all the
+weight; no feature varies; no two rows differ on more than one feature; distance 1 has no pair, no changed pair, or for
+some feature too few pairs; or it has enough for labels without noise, but labels are noisy, or may be."""
 
 ENOUGH_PAIRS = 100
 """Pairs at distance 1 per feature that settle its index: a standard error of .05 at most."""
@@ -36,6 +47,17 @@ ENOUGH_PER_ROW = 0.25
 """In a small table so many pairs per row settle it too: half of the rows have a partner for every feature."""
 EVIDENCE = 3.0
 """Effective pairs aimed at, in units of rows ** 1.5."""
+NOISY_EVIDENCE = EVIDENCE / 2
+"""Pairs of repeated rows at distance 1, in the same units, that settle the effects where labels are noisy.
+
+Chosen by experiment: with fewer, pairs at larger distances gave the better order, on simulated tables with weak effects
+and on columns drawn from real tables; with more, effects did. See benchmarks/recovery/rows.md.
+"""
+MIN_COMPARED = 1 / 3
+"""Share of the rows that must be compared at distance 1, for every feature, if labels are noisy or may be: fewer do not
+stand for the others. In the census table it is .2 to 24 %, of people in the most common circumstances."""
+QUIET = 0.01
+"""If a feature changes the label this rarely, so does noise."""
 COARSER = (3, 2)
 """Bins of numbers are also merged to so many, and the scores averaged: no single set of bins suits every rule, and
 fewer bins have more near pairs. See benchmarks/recovery/numeric.md."""
@@ -67,6 +89,11 @@ class RelaxedScore:
     fit: RelaxedFit | None = None
     """What it was fitted on, for intervals and p-values; None at distance 1 and for shares."""
 
+    @property
+    def has_contexts(self) -> bool:
+        """Whether distance 1, not used for the score, has pairs enough for the tests within contexts."""
+        return self.reason in ("noisy-labels", "noise-unknown")
+
 
 def score_within_radius(
     engine: Engine,
@@ -76,14 +103,15 @@ def score_within_radius(
     radius: Radius = "auto",
     attribution: AttributionMethod = "noisy-or",
     determined: Collection[int] = (),
+    summaries: Sequence[FeatureSummary | None] | None = None,
     random_state: int | None = 0,
     progress: Progress | None = None,
 ) -> RelaxedScore:
-    """Score every feature from pairs within a radius; ``counts`` are those at distance 1.
+    """Score every feature from pairs within a radius; ``counts`` are those at distance 1, ``summaries`` its contexts.
 
-    Features that others determine never have a pair at distance 1, so they say nothing about how far to look.
-    Constant features take no part. Identical rows with the same label are one row with their weight, so rows that are
-    repeated and rows with a weight give the same scores.
+    Without summaries labels are taken to have no noise. Features that others determine never have a pair at distance 1,
+    so they say nothing about how far to look. Constant features take no part. Identical rows with the same label are
+    one row with their weight, so rows that are repeated and rows with a weight give the same scores.
     """
     held = rows if rows.weights is None or rows.weights.all() else rows.take(rows.weights > 0)
     varies = held.codes.max(axis=0) != held.codes.min(axis=0)
@@ -95,34 +123,32 @@ def score_within_radius(
         return _at_distance_one(counts, "asked", fewest)
     if not varies.any():  # a resample may be so
         return _at_distance_one(counts, "no-variation", fewest)
+    varying = np.flatnonzero(varies)
+    limit = engine.rows_compared(len(varying))
     reason: RadiusReason = "asked" if radius != "auto" else _why_not_one(counts, fewest)
+    if reason == "enough-pairs" and summaries is not None:
+        reason = _why_noise_matters(counts, summaries, limit) or reason
     if reason == "enough-pairs":
         return _at_distance_one(counts, reason, fewest)
-    varying = np.flatnonzero(varies)
     compared = held.select(varying.tolist())
-    limit = engine.rows_compared(len(varying))
     if counts.n_distinct <= limit:  # else there are too many rows in any case
         compared = merge_rows(compared)
     n_compared = compared.n_rows if len(compared.codes) <= limit else limit
     # Several sets of bins must hold the same rows in the same order, so that labels can be shuffled alike in all.
     has_grids = compared.has_numbers and attribution == "noisy-or"
+    look = partial(_look, engine, n_compared=n_compared, radius=radius, random_state=random_state)
     fit_grid = partial(
-        _fit_grid,
-        engine,
-        merge=not has_grids,
-        n_compared=n_compared,
-        radius=radius,
-        attribution=attribution,
-        random_state=random_state,
+        _fit_grid, engine, merge=not has_grids, attribution=attribution, random_state=random_state, progress=progress
     )
-    # Identical rows with different labels prove label noise; without such rows a leak only slows the fit.
-    base, reach, decay = fit_grid(compared, leak=counts.n_contradictions > 0, progress=progress)
+    distances, decay, reach = look(compared)
     if reach == 1:
-        return _at_distance_one(counts, "nothing-further", fewest)
+        return _at_distance_one(counts, "enough-weight" if distances[2:].any() else "nothing-further", fewest)
+    # Identical rows with different labels prove label noise; without such rows a leak only slows the fit.
+    base = fit_grid(compared, distances, decay, reach, leak=counts.n_contradictions > 0)
     fits = [base]
     if has_grids:
         coarser = (compared.coarser(n_bins) for n_bins in COARSER)
-        fits += [fit_grid(grid, leak=_has_contradictions(grid), progress=progress)[0] for grid in coarser]
+        fits += [fit_grid(grid, *look(grid), leak=_has_contradictions(grid)) for grid in coarser]
     pairs, changed = count_per_feature(base.found)
     place = partial(in_columns, rows.n_features, varying)
     return RelaxedScore(
@@ -141,27 +167,34 @@ def score_within_radius(
     )
 
 
+def _look(
+    engine: Engine, rows: CodedRows, *, n_compared: int, radius: Radius, random_state: int | None
+) -> tuple[Floats, float, int]:
+    """Pairs at each distance, the decay, and how far to look."""
+    distances = engine.count_distances(rows, random_state=random_state)
+    decay = choose_decay(distances, distances[1:].sum() * min(1.0, 2 * EVIDENCE / n_compared**0.5))
+    return distances, decay, choose_radius(distances, decay) if radius == "auto" else radius
+
+
 def _fit_grid(
     engine: Engine,
     rows: CodedRows,
+    distances: Floats,
+    decay: float,
+    reach: int,
     *,
-    n_compared: int,
     merge: bool,
     leak: bool,
-    radius: Radius,
     attribution: AttributionMethod,
     random_state: int | None,
     progress: Progress | None,
-) -> tuple[GridFit, int, float]:
-    """Find the pairs and credit them to the features; with how far it looked, and the decay."""
-    distances = engine.count_distances(rows, random_state=random_state)
-    decay = choose_decay(distances, distances[1:].sum() * min(1.0, 2 * EVIDENCE / n_compared**0.5))
-    reach = choose_radius(distances, decay) if radius == "auto" else radius
+) -> GridFit:
+    """Find the pairs and credit them to the features."""
     found = engine.count_neighbours(
         rows, radius=reach, decay=decay, merge=merge, random_state=random_state, progress=progress
     )
     weight = distance_weight(distances, decay)
-    return GridFit(found, ATTRIBUTIONS[attribution](found, weight, leak), weight, leak), reach, decay
+    return GridFit(found, ATTRIBUTIONS[attribution](found, weight, leak), weight, leak)
 
 
 def _has_contradictions(rows: CodedRows) -> bool:
@@ -224,3 +257,22 @@ def _why_not_one(counts: PairCounts, fewest_pairs: int) -> RadiusReason:
     if not counts.pairs.any():
         return "no-pairs"
     return "few-pairs" if n_changed else "none-changed"
+
+
+def _why_noise_matters(
+    counts: PairCounts, summaries: Sequence[FeatureSummary | None], limit: int
+) -> RadiusReason | None:
+    """What distance 1 lacks for labels with noise, if they have noise or may have it, and if it lacks anything.
+
+    ``limit`` is how many rows are compared beyond distance 1: the fit has no more evidence in larger tables.
+    """
+    known = [summary for summary in summaries if summary is not None]
+    if counts.n_contradictions:
+        n_told = sum(summary.effect.n_pairs for summary in known)
+        is_settled = n_told >= NOISY_EVIDENCE * min(counts.n_rows, limit) ** 1.5
+        n_compared = min(summary.effect.profile.n_paired_rows for summary in known)
+        return None if is_settled and n_compared >= MIN_COMPARED * counts.n_rows else "noisy-labels"
+    rarely = (counts.pairs > 0) & (counts.changed <= QUIET * counts.pairs)
+    is_quiet = counts.n_identical >= ENOUGH_PAIRS or rarely.any()
+    n_compared = min(summary.profile.n_paired_rows for summary in known)
+    return None if is_quiet or n_compared >= MIN_COMPARED * counts.n_rows else "noise-unknown"

@@ -55,6 +55,7 @@ class Scoring:
             radius=self.radius,
             attribution=self.attribution,
             determined=self.determined,
+            summaries=None if self.noise_free else sums.summaries,
             random_state=self.seed,
             progress=progress,
         )

@@ -27,7 +27,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from analogical._progress import Progress
-from analogical._types import Bools, CodedRows, Floats, Ints, Positions
+from analogical._types import Bools, CodedRows, Floats, Positions
 from analogical.counting.entries import Entries, Parts
 from analogical.counting.threads import Task, n_threads_for, run_tasks
 
@@ -46,6 +46,8 @@ FEW_CLASSES, MANY_CLASSES = 10, 50
 """Of more classes the most frequent ones vote by themselves and all others as one: 50, or on tall tables down to 10."""
 VOTES = 50_000_000
 """Rows times classes that may vote."""
+BLOCK = 2**18
+"""Rows times features that are looked at together."""
 TIE = 1e-9
 """Gains that differ by less, as a share of the log-likelihood, are equal: rounding must not decide."""
 
@@ -161,11 +163,15 @@ class _State:
     """The joint vote with the features on trial as well."""
 
 
+Way = Literal["joint", "own", "trial"]
+"""A feature votes together with others, on its own, or together with others and those on trial."""
+
+
 class _Candidate(NamedTuple):
     """What a feature would add, and in which way."""
 
     gain: float
-    way: Literal["joint", "own", "trial"]
+    way: Way
 
 
 class _Search:
@@ -186,7 +192,7 @@ class _Search:
         sizes = np.bincount(entries.labels, entries.sizes, minlength=rows.n_labels)
         self.class_sizes: Floats = sizes.astype(np.float64)
         votes = self._vote_of_all(entries)
-        value = _log_likelihood(votes.shares, entries.labels, entries.sizes)
+        value = float(entries.sizes @ _log_shares(votes.shares, entries.labels))
         self.state = _State(entries, votes, np.ones_like(votes.shares), value)
         self.start = self.state.value
         self.candidates = self._candidates()
@@ -232,31 +238,35 @@ class _Search:
     def _candidates(self) -> list[_Candidate | None]:
         """What every feature would add; None for those that are chosen, constant or determined."""
         skip = {*self.chosen, *self.determined}
+        left = [f for f in np.flatnonzero(self.varies).tolist() if f not in skip]
+        left.sort(key=lambda f: int(self.rows.n_values[f]))  # a block of features has as many values as the last one
+        at_once = max(1, BLOCK // len(self.rows.codes))
         found: list[_Candidate | None] = [None] * self.rows.n_features
 
-        def task(feature: int) -> Task:
+        def task(block: list[int]) -> Task:
             def run() -> list[Task]:
-                found[feature] = self._candidate(feature)
+                for feature, candidate in zip(block, self._candidates_of(block), strict=True):
+                    found[feature] = candidate
                 return []
 
             return run
 
-        run_tasks([task(f) for f in np.flatnonzero(self.varies).tolist() if f not in skip], self.n_threads)
+        run_tasks([task(left[k : k + at_once]) for k in range(0, len(left), at_once)], self.n_threads)
         return found
 
-    def _candidate(self, feature: int) -> _Candidate:
-        state, n_values = self.state, int(self.rows.n_values[feature])
-        parts = state.entries.divided(self.rows, [feature])
+    def _candidates_of(self, block: list[int]) -> list[_Candidate]:
+        """What each feature of a block would add."""
+        state, n_values = self.state, int(self.rows.n_values[block[-1]])
+        parts = state.entries.divided_by_each(self.rows, block)
         votes = _PartVotes(self.rows.n_labels, state.entries.labels[parts.parent], parts)
-        value = votes.value(votes.joined(state.joint, parts.value, n_values), state.own)
-        ways = [_Candidate(value - state.value, "joint")]
+        ways: dict[Way, Floats] = {"joint": votes.values(votes.joined(state.joint, parts.value, n_values), state.own)}
         if self.steps:
             own = votes.alone(parts.value, n_values, self.class_sizes)
-            ways.append(_Candidate(votes.value(state.joint.shares[parts.parent], state.own, own) - state.value, "own"))
+            ways["own"] = votes.values(state.joint.shares[parts.parent], state.own, own)
         if state.trial is not None:
-            value = votes.value(votes.joined(state.trial, parts.value, n_values), state.own)
-            ways.append(_Candidate(value - state.value, "trial"))
-        return max(ways, key=lambda candidate: candidate.gain)
+            ways["trial"] = votes.values(votes.joined(state.trial, parts.value, n_values), state.own)
+        best = [max(ways, key=lambda way: ways[way][place]) for place in range(len(block))]
+        return [_Candidate(float(ways[way][place]) - state.value, way) for place, way in enumerate(best)]
 
     def _gain(self, feature: int) -> float:
         candidate = self.candidates[feature]
@@ -421,7 +431,8 @@ class _PartVotes:
         tells them nothing, and counting the same rows again would only make the vote more certain.
         """
         before = votes if is_of_parts else votes.of_parts(self.parts.parent)
-        cell, n_cells = _numbered(before.cell * n_values + value)
+        n_before = int(before.cell.max(initial=0)) + 1
+        cell, n_cells = _numbered((self.parts.owner * n_before + before.cell) * n_values + value)
         table = np.bincount(cell * self.n_classes + self.labels, self.parts.sizes, minlength=n_cells * self.n_classes)
         counts = table.reshape(n_cells, self.n_classes)
         sizes = counts.sum(axis=1)[cell]
@@ -434,30 +445,36 @@ class _PartVotes:
 
     def alone(self, value: Positions, n_values: int, class_sizes: Floats) -> Floats:
         """How much likelier the feature's value is with each label than over all, the row itself left out."""
-        table = np.bincount(
-            value * self.n_classes + self.labels, self.parts.sizes, minlength=n_values * self.n_classes
-        ).reshape(n_values, self.n_classes)
-        with_value = table[value]
+        n_owners, key = self.parts.n_owners, self.parts.owner * n_values + value
+        n_cells = n_owners * n_values
+        table = np.bincount(key * self.n_classes + self.labels, self.parts.sizes, minlength=n_cells * self.n_classes)
+        counts = table.reshape(n_cells, self.n_classes)
+        with_value = counts[key]
         with_label = np.tile(class_sizes, (len(value), 1))
         mine = np.arange(len(value)), self.labels
         with_value[mine] -= 1
         with_label[mine] -= 1
-        n_present = np.count_nonzero(table.any(axis=1))
+        n_present = counts.any(axis=1).reshape(n_owners, n_values).sum(axis=1)[self.parts.owner]
         over_all = (with_value.sum(axis=1) + 1) / (class_sizes.sum() - 1 + n_present)
         shares = (with_value + BACK_OFF * over_all[:, None]) / (with_label + BACK_OFF)
         return np.asarray(shares / over_all[:, None])
 
-    def value(self, votes: "_Votes | Floats", own: Floats | None = None, more: Floats | None = None) -> float:
-        """Log-likelihood of the labels under the product of the votes."""
+    def values(self, votes: "_Votes | Floats", own: Floats | None = None, more: Floats | None = None) -> Floats:
+        """Log-likelihood of the labels under the product of the votes, for each feature of a block."""
         shares = votes.shares if isinstance(votes, _Votes) else votes
         shares = shares if own is None else shares * own[self.parts.parent]
-        return _log_likelihood(shares if more is None else shares * more, self.labels, self.parts.sizes)
+        shares = shares if more is None else shares * more
+        logs = self.parts.sizes * _log_shares(shares, self.labels)
+        return np.bincount(self.parts.owner, logs, minlength=self.parts.n_owners).astype(np.float64)
+
+    def value(self, votes: _Votes, own: Floats | None = None) -> float:
+        """The same for a single feature."""
+        return float(self.values(votes, own)[0])
 
 
-def _log_likelihood(shares: Floats, labels: Positions, sizes: Ints) -> float:
-    """Of the labels, if shares of all classes, not scaled, predict them."""
-    of_label = shares[np.arange(len(labels)), labels]
-    return float(sizes @ (np.log(of_label) - np.log(shares.sum(axis=1))))
+def _log_shares(shares: Floats, labels: Positions) -> Floats:
+    """Log of the share of each label, if shares of all classes, not scaled, predict it."""
+    return np.asarray(np.log(shares[np.arange(len(labels)), labels]) - np.log(shares.sum(axis=1)))
 
 
 def _numbered(cells: Positions) -> tuple[Positions, int]:
