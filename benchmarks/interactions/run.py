@@ -32,13 +32,13 @@ TABLES = {20: 12, 100: 2}
 NULLS = {
     Setting("noise", 0.5, 0.2, 20, 400): 120,
     Setting("noise", 0.1, 0.2, 20, 400): 120,
-    Setting("noise", 0.5, 0.4, 20, 1600): 60,
+    Setting("noise", 0.5, 0.4, 20, 1600): 120,
     Setting("noise", 0.5, 0.2, 100, 400): 16,
     Setting("main effects", 0.05, 0.4, 20, 400): 120,
     Setting("main effects", 0.15, 0.4, 20, 400): 120,
-    Setting("main effects", 0.15, 0.2, 20, 1600): 60,
+    Setting("main effects", 0.15, 0.2, 20, 1600): 120,
     Setting("linked main effects", 0.15, 0.4, 20, 400): 120,
-    Setting("linked main effects", 0.15, 0.4, 20, 1600): 60,
+    Setting("linked main effects", 0.15, 0.4, 20, 1600): 120,
 }
 LEVELS = (0.05, 0.01, 0.001, 0.0001)
 
