@@ -470,8 +470,8 @@ def write(results: dict[str, list[dict]], machine: str) -> None:
         lines += [
             "Main effects: three features add to the share of the label. Linked: a fourth one is a copy of one of"
             " them in 70 % of the rows. The noise of 1,600 rows was first measured on 120 tables, as the others: 14 of"
-            " them (.117) showed something. It was then extended to 360 tables, with the first 120 kept; 6 of the further"
-            " 240 did.",
+            " them (.117) showed something. It was then extended to 360 tables, with the first 120 kept; 6 of the"
+            " further 240 did.",
             "",
             *_table(results["discoveries"], any_false, 3),
             "",
