@@ -355,7 +355,8 @@ def test_many_values_and_labels_get_a_table():
         assert sum(found.gained for found in some) == some[0].changed
     assert all(found.p_value <= found.p_adjusted <= 1 for found in result.differences)
     assert "the largest: 'red' is more frequent for a than for" in conclusion(result)
-    assert "reference  value  label" in repr(result)
+    assert "\nvalue  label" in repr(result)
+    assert "how much more often the value has the label than a, the reference" in " ".join(repr(result).split())
     assert max(len(line) for line in repr(result).splitlines()) <= 80
 
 
@@ -392,7 +393,8 @@ def test_long_tables_show_the_largest_differences():
     assert len(result.differences) == 39
     (table,) = view_of(result).tables
     assert len(table.rows) == 30
-    points = [abs(float(row[4].text)) for row in table.rows]
+    points = [abs(float(row[2].text)) for row in table.rows]
+    assert [heading.title for heading in table.headings][:3] == ["value", "pairs", "points"]  # one label, said below
     assert points == sorted(points, reverse=True)
     assert "The 30 largest are shown; to_dict() and --json have the other 9." in table.note
 

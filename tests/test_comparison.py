@@ -13,7 +13,7 @@ from analogical._types import CodedRows
 from analogical.experiments import sample
 from analogical.plotting import bar_charts, save_figure
 from analogical.presenting.views import view_of
-from analogical.rivals import METHODS, Method
+from analogical.rivals import LONG, METHODS, Method
 
 
 def test_ranks_are_shared_by_equals_and_last_without_evidence():
@@ -145,6 +145,62 @@ def test_bad_requests_are_one_line_and_exit_code_2(words, message, run):
     assert (code, out) == (2, "")
     assert message in err
     assert "Traceback" not in err
+
+
+def test_top_shows_the_best_of_the_first_method(run):
+    code, out, _ = run("compare", "monks-1", "--methods", "mi,ari", "--top", "2")
+    assert code == 0
+    assert "Best 2 of 6 features shown, by MI." in out
+    assert [line.split()[0] for line in out.splitlines() if line.startswith(("jacket", "head", "body", "has"))] == [
+        "jacket_color",
+        "head_shape",
+    ]
+    content = json.loads(run("compare", "monks-1", "--methods", "mi,ari", "--top", "2", "--json")[1])
+    assert [f["name"] for f in content["features"]] == ["head_shape", "jacket_color"]  # in column order
+    rows = list(csv.DictReader(io.StringIO(run("compare", "monks-1", "--methods", "mi", "--top", "1", "--csv")[1])))
+    assert [row["name"] for row in rows] == ["jacket_color"]
+    code, out, err = run("compare", "monks-1", "--top", "0")
+    assert (code, out, err) == (2, "", "--top must be a whole number from 1, got 0.\n")
+
+
+def test_ties_of_the_first_method_go_by_the_next_one():
+    X, y = sample("g2", 3)
+    rows = np.column_stack([np.arange(8), X])
+    found = compare(rows, y, methods=["ari", "chi2"], ids="keep")
+    assert np.isnan(found.scores["ari"]).all()
+    assert found.order().tolist() == np.argsort(found.ranks["chi2"], kind="stable").tolist()
+
+
+def test_a_method_that_takes_long_is_left_out_unless_asked_for(run, monkeypatch):
+    slow = Method("slow", "Slow", "", METHODS["ari"].score, seconds=lambda m, n: 100.0 * (m > 10 and n > 2))
+    monkeypatch.setitem(METHODS, "slow", slow)
+    titanic = load_table("titanic").to_frame()
+    found = compare(titanic, "survived", weights="count")
+    assert found.left_out == ("slow",)
+    assert "slow" not in found.scores
+    assert found.to_dict()["left_out"] == ["slow"]
+    assert view_of(found).notes == (
+        "Slow left out: it takes more than a few seconds on this table; ask for it by name, such as"
+        " methods=['ari', 'slow'] (--methods ari,slow)",
+    )
+    assert compare(titanic, "survived", weights="count", methods=["slow"]).left_out == ()
+    assert compare(titanic, "survived", weights="count", features=["sex", "age"]).left_out == ()
+    out = " ".join(run("compare", "titanic")[1].split())
+    assert "Slow left out: it takes more than a few seconds on this table" in out
+
+
+def test_what_is_left_out_depends_on_the_size_of_the_table_alone():
+    assert [name for name, method in METHODS.items() if method.seconds(3_000, 57) > LONG] == ["relieff"]
+    assert [name for name, method in METHODS.items() if method.seconds(432, 6) > LONG] == []
+    assert METHODS["jmi"].seconds(1_000_000, 50) > LONG
+    assert METHODS["forest"].seconds(3_000, 1_000) > LONG
+
+
+def test_long_tables_are_shortened():
+    rng = np.random.default_rng(0)
+    found = compare(rng.integers(0, 2, (50, 70)), rng.integers(0, 2, 50), methods=["mi"])
+    (table,) = view_of(found).tables
+    assert (len(table.rows), table.note) == (50, "... and 20 more; to_frame() has all")
 
 
 # ---------------------------------------------------------------- figures

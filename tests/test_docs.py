@@ -18,6 +18,20 @@ def test_console_blocks_and_tables_show_what_the_program_prints_and_what_was_rec
     assert done.returncode == 0, f"{done.stderr}Run: make docs"
 
 
+def test_pictures_are_small_and_drawn_by_the_script():
+    spec = importlib.util.spec_from_file_location("pictures", ROOT / "docs" / "pictures.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    drawn = {f"{draw.__name__}.png" for draw in module.PICTURES}
+    kept = {path.name: path.stat().st_size for path in (ROOT / "docs" / "images").iterdir()}
+    assert drawn <= set(kept)
+    assert max(kept[name] for name in drawn) < 100_000
+    pages = (ROOT / "README.md").read_text(encoding="utf-8") + (ROOT / "docs" / "seeing.md").read_text(encoding="utf-8")
+    assert all(f"images/{name})" in pages for name in drawn)
+    (first, *_) = module.PICTURES
+    assert [round(bar.get_width(), 3) for bar in first().patches] == [0.5, 0.5, 0.333, 0.0, 0.0, 0.0]
+
+
 @pytest.fixture(scope="module")
 def simulations():
     spec = importlib.util.spec_from_file_location("coverage_run", COVERAGE / "run.py")

@@ -135,7 +135,7 @@ def test_text_fits_80_columns(result):
 
 def test_html_says_what_the_text_says(result):
     html = result._repr_html_()
-    assert html.startswith("<div>")
+    assert html.startswith('<div class="analogical-result"><style>')
     assert html.endswith("</div>")
     for table in view_of(result).tables:
         for row in table.rows:

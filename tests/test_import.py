@@ -18,6 +18,12 @@ def test_import_loads_no_heavy_library():
     assert loaded.stdout.strip() == "[]"
 
 
+def test_figures_load_matplotlib_when_they_are_drawn():
+    code = "import sys, analogical.plotting; print('matplotlib' in sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert loaded.stdout.strip() == "False"
+
+
 def test_scoring_an_array_loads_neither_pandas_nor_polars():
     code = (
         "import sys, numpy, analogical\n"

@@ -1,10 +1,38 @@
-"""Figures of pairs: what is drawn, read off the axes."""
+"""Figures: what is drawn, read off the axes."""
+
+import warnings
+from functools import cache
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
 
-from analogical import InputError, interactions, squares
-from analogical.plotting import plot_interactions, plot_squares, save_figure
+from analogical import (
+    InputError,
+    audit,
+    compare,
+    interactions,
+    load_table,
+    relevance,
+    select,
+    squares,
+    transitions,
+)
+from analogical.plotting import (
+    plot_audit,
+    plot_comparison,
+    plot_interactions,
+    plot_radius,
+    plot_relevance,
+    plot_selection,
+    plot_squares,
+    plot_stability,
+    plot_transitions,
+    save_figure,
+)
+from analogical.plotting.canvas import CHANGED, EFFECT, UNTOLD
+from analogical.scoring.intervals import mean_ranks
 
 ROWS = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
 
@@ -65,8 +93,6 @@ def test_a_card_shows_shares_and_rows():
 
 
 def test_figures_are_drawn_where_they_are_asked_for():
-    from matplotlib.figure import Figure
-
     one, two = Figure().subplots(1, 2)
     result = interactions(ROWS, [a ^ b for a, b, c in ROWS])
     assert plot_interactions(result, ax=one) is one
@@ -77,3 +103,331 @@ def test_only_the_most_frequent_values_fit_on_a_card():
     rng = np.random.default_rng(0)
     ax = plot_squares(squares(rng.integers(0, [15, 2], size=(300, 2)), rng.integers(0, 2, 300), 0, 1))
     assert len(texts_of(ax)) == 24
+
+
+# ---------------------------------------------------------------- one row per feature
+
+HOSTILE = ["$x^2$", r"$\frac{$", "\x1b[31m", "a\nb", "x" * 1000, "", "_", "[red]"]
+
+
+@cache
+def wide(n_features, n_rows=200, bootstrap=None):
+    """The label depends on the first two of many features, but for noise."""
+    rng = np.random.default_rng(n_features)
+    X = rng.integers(0, 3, (n_rows, n_features))
+    y = (X[:, 0] + X[:, 1] >= 2) ^ (rng.random(n_rows) < 0.1)
+    names = [f"number_of_loans_in_the_last_twelve_months_{i}" for i in range(n_features)]
+    return relevance(X, y, feature_names=names, bootstrap=bootstrap)
+
+
+@cache
+def titanic(**options):
+    return relevance(load_table("titanic").to_frame(), "survived", weights="count", **options)
+
+
+def names_of(ax):
+    return [text.get_text() for text in ax.get_yticklabels()]
+
+
+def every_text(ax):
+    return [*ax.get_yticklabels(), *ax.get_xticklabels(), *ax.texts, ax.title, ax._left_title, ax.xaxis.label]
+
+
+def assert_readable(ax):
+    """At most 20 rows, a figure that fits a page, nothing cut off, and no formula made from a name."""
+    assert len(ax.get_yticks()) <= 20
+    width, height = ax.figure.get_size_inches()
+    assert 4 <= width <= 12
+    assert 1.5 <= height <= 7.5
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # characters that the font lacks
+        ax.figure.draw_without_rendering()
+        page, drawn = ax.figure.bbox, ax.figure.get_tightbbox().transformed(ax.figure.dpi_scale_trans)
+    assert drawn.x0 >= page.x0 - 1
+    assert drawn.x1 <= page.x1 + 1
+    assert drawn.y0 >= page.y0 - 1
+    assert drawn.y1 <= page.y1 + 1
+    assert not any(text.get_parse_math() or text.get_usetex() for text in every_text(ax) if text.get_text())
+    assert len(ax.figure.legends) + (ax.get_legend() is not None) <= 1
+
+
+def test_bars_are_the_scores_best_first_with_intervals():
+    result = titanic()
+    ax = plot_relevance(result)
+    assert names_of(ax) == result.ranking()
+    assert [bar.get_width() for bar in ax.patches] == result.score[result.order()].tolist()
+    ((whiskers,),) = (container[2] for container in ax.containers if hasattr(container, "has_xerr"))
+    ends = [(segment[0][0], segment[1][0]) for segment in whiskers.get_segments()]
+    expected = [(result.score_low[i], result.score_high[i]) for i in result.order()]
+    np.testing.assert_allclose(ends, expected)
+    assert ax.get_title(loc="left") == "Relevance for survived"
+    assert ax.get_xlabel() == "effect: index less noise, with its 95 % interval"
+    assert [text.get_text() for text in ax.texts] == ["0.251", "0.067", "0.020"]
+    assert_readable(ax)
+
+
+@pytest.mark.parametrize("n_features", [3, 20, 300])
+def test_a_figure_fits_any_number_of_features(n_features):
+    result = wide(n_features, bootstrap=3)
+    for plot in (plot_relevance, plot_stability):
+        ax = plot(result)
+        assert_readable(ax)
+        shown = names_of(ax)
+        assert len(shown) == min(n_features, 20)
+        assert len(set(shown)) == len(shown)  # cut in the middle, so that they differ
+        assert all(len(name) <= 28 for name in shown)
+        assert ("and 280 more" in texts_of(ax)) == (n_features == 300)
+    assert_readable(plot_radius(result))
+    assert names_of(plot_relevance(result, top=2)) == names_of(plot_relevance(result))[:2]
+
+
+def test_colours_say_what_is_told_from_noise():
+    rows = [(0, 0, 0, "c"), (0, 1, 1, "c"), (1, 0, 0, "c"), (1, 1, 1, "c"), (0, 0, 0, "c"), (0, 0, 0, "c")]
+    unknown = relevance(rows, [0, 1, 0, 1, 0, 1], radius=1)
+    ax = plot_relevance(unknown)
+    colours = dict(zip(names_of(ax), ax.patches, strict=True))
+    assert unknown.status[0] == "noise-unknown"
+    assert to_hex(colours["x0"].get_facecolor()) == "#ffffff"
+    assert "–" in texts_of(ax)
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        "not told from noise",
+        "noise unknown: an upper bound",
+    ]
+    result = wide(20)
+    ax = plot_relevance(result)
+    expected = [EFFECT if result.status[i] == "effect" else UNTOLD for i in result.order()]
+    assert EFFECT in expected
+    assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == expected
+    free = relevance(ROWS, [a ^ b for a, b, c in ROWS], noise_free=True).plot()
+    assert [text.get_text() for text in free.get_legend().get_texts()] == ["changes the label", "no change seen"]
+    assert free.get_xlabel().startswith("index (ARI): share of pairs whose labels differ")
+
+
+def test_names_of_the_data_never_become_formulas(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (60, 8)), rng.integers(0, 2, 60)
+    result = relevance(X, y, feature_names=HOSTILE)
+    own = Figure().subplots()
+    own.set_title("$before$", loc="left")
+    own.set_yticks([0, 1], ["$a$", "$b$"])
+    for ax in (plot_relevance(result), plot_relevance(result, own)):
+        assert set(names_of(ax)) == {"$x^2$", r"$\frac{$", r"\x1b[31m", r"a\nb", "x" * 27 + "…", "", "_", "[red]"}
+        assert not any(text.get_parse_math() for text in every_text(ax) if text.get_text())
+        save_figure(ax.figure, tmp_path / "odd.png")
+    table = [(value, k) for value in HOSTILE for k in (0, 1)] * 3
+    labels = [f"${k % 3}$" for k in range(len(table))]
+    odd = {"feature_names": ["$f$", "$g$"]}
+    for ax in (
+        plot_audit(audit(table, labels, 0, **odd)),
+        plot_transitions(transitions(table, labels, 0, **odd)),
+        plot_comparison(compare(table, labels, methods=["ari"], **odd)),
+        plot_selection(select(table, labels, 2, **odd)),
+    ):
+        assert_readable(ax)
+        save_figure(ax.figure, tmp_path / "odd.svg")
+
+
+def test_ranks_move_over_resamples_of_the_rows():
+    result = titanic(bootstrap=20)
+    assert result.rank_low.shape == (3,)
+    ax = plot_stability(result)
+    dots = [line.get_xdata()[0] for line in ax.lines]
+    assert dots == mean_ranks(result.score)[result.order()].tolist() == [1, 2, 3]
+    lines = [collection.get_segments()[0] for collection in ax.collections]
+    order = result.order()
+    assert [(line[0][0], line[1][0]) for line in lines] == list(
+        zip(result.rank_low[order], result.rank_high[order], strict=True)
+    )
+    assert "95 % of 20 resamples" in " ".join(ax.get_xlabel().split())
+    with pytest.raises(InputError, match=r"the result has none; compute it with relevance\(..., bootstrap=100\)"):
+        plot_stability(titanic())
+
+
+def test_what_a_score_rests_on_adds_up_by_distance():
+    result = wide(20)
+    assert sum(at.pairs for at in result.by_distance) == result.settings.n_pairs_used
+    assert sum(at.weight for at in result.by_distance) == pytest.approx(1)
+    ax = plot_radius(result)
+    assert [bar.get_width() for bar in ax.patches] == [at.weight for at in result.by_distance]
+    first = result.by_distance[0]
+    assert names_of(ax)[0] == f"{first.distance} features"
+    assert texts_of(ax)[-1].startswith(f"{result.by_distance[-1].pairs:,} pairs, ")
+    (at,) = titanic().by_distance
+    assert (at.distance, at.pairs, at.changed, at.weight) == (1, 1_114_672, titanic().changed.sum(), 1.0)
+    many = plot_radius(wide(300))
+    assert sum(bar.get_width() for bar in many.patches) == pytest.approx(1)
+    assert "–" in names_of(many)[0]  # distances taken together
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (40, 9))
+    with pytest.raises(InputError, match='does not hold pairs by distance: attribution="share" weighs all pairs alike'):
+        plot_radius(relevance(X, X[:, 0] > 1, attribution="share", radius=4))
+
+
+def test_a_selection_shows_what_each_feature_added():
+    found = select(load_table("monks-1").to_frame().drop(columns="count"), "class", 5)
+    ax = found.plot()
+    assert names_of(ax) == list(found.features)
+    assert [bar.get_width() for bar in ax.patches] == found.gain.tolist()
+    assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == [EFFECT, CHANGED, CHANGED, UNTOLD, UNTOLD]
+    assert texts_of(ax) == [f"{100 * share:.1f} %" for share in found.explained]
+    assert_readable(ax)
+
+
+def test_an_empty_selection_says_so():
+    rng = np.random.default_rng(3)
+    found = select(rng.integers(0, 2, (100, 3)), rng.integers(0, 2, 100))
+    assert found.features == ()
+    ax = found.plot()
+    assert texts_of(ax) == ["No feature is kept."]
+    assert_readable(ax)
+
+
+# ---------------------------------------------------------------- one feature
+
+
+def test_an_audit_of_two_values_shows_matched_crude_and_contexts():
+    result = audit(load_table("berkeley").to_frame(), "admitted", "gender", weights="count")
+    (found,) = result.differences
+    ax = result.plot()
+    assert names_of(ax) == ["all else equal", "all rows (crude)", *(f"department={d}" for d in "CDFAEB")]
+    matched, crude = (line for line in ax.lines if len(line.get_xdata()) == 1)
+    assert (matched.get_xdata()[0], crude.get_xdata()[0]) == (100 * found.difference, 100 * found.crude)
+    assert matched.get_color() == UNTOLD
+    contexts = ax.collections[-1]
+    assert contexts.get_offsets()[:, 0].tolist() == [100 * c.difference for c in result.contexts]
+    assert result.contexts[3].context == (("department", "A"),)
+    assert (result.contexts[3].rows, result.contexts[3].with_label) == ((825, 108), (512, 89))
+    assert ax.get_xlabel() == "how much more often yes than male, in points"
+    assert_readable(ax)
+
+
+def test_contexts_of_an_audit_are_those_of_the_rows():
+    frame = load_table("titanic").to_frame("pandas")
+    result = audit(frame, "survived", "class", weights="count")
+    for found in result.contexts:
+        rows = frame
+        for name, value in found.context:
+            rows = rows[rows[name] == value]
+        for side, value in enumerate(found.values):
+            mine = rows[rows["class"] == value]
+            assert found.rows[side] == mine["count"].sum()
+            assert found.with_label[side] == mine.loc[mine["survived"] == found.label, "count"].sum()
+        assert found.pairs == found.rows[0] * found.rows[1] > 0
+    sums = {}
+    for found in result.contexts:
+        sums[found.values[1]] = sums.get(found.values[1], 0) + found.pairs
+    assert sums == {d.values[1]: d.pairs for d in result.differences}
+    assert result.to_dict()["contexts"][0]["context"] == dict(result.contexts[0].context)
+
+
+def test_an_audit_of_many_values_shows_the_largest_and_one_on_request():
+    result = audit(load_table("titanic").to_frame(), "survived", "class", weights="count")
+    ax = plot_audit(result)
+    assert names_of(ax) == ["1st", "3rd", "2nd"]
+    assert "crew" in ax.get_xlabel()
+    assert_readable(ax)
+    one = plot_audit(result, value="2nd")
+    assert names_of(one)[:2] == ["all else equal", "all rows (crude)"]
+    assert one.get_title(loc="left") == "survived by class: 2nd"
+    with pytest.raises(InputError, match="There is no value '4th' in the result"):
+        plot_audit(result, value="4th")
+    with pytest.raises(InputError, match="There is no label 'maybe' in the result"):
+        plot_audit(result, label="maybe")
+    rng = np.random.default_rng(1)
+    many = audit(rng.integers(0, 40, (2000, 1)), rng.integers(0, 3, 2000), 0)
+    ax = plot_audit(many)
+    assert_readable(ax)
+    assert "and 97 more" in texts_of(ax)
+    assert ": " in names_of(ax)[0]
+    with pytest.raises(InputError, match="No two rows could be compared, so there is no difference to draw for 'x0'"):
+        plot_audit(audit([(0, 0), (1, 1)], [0, 1], 0))
+
+
+def test_long_values_and_many_contexts_fit_an_audit():
+    rng = np.random.default_rng(2)
+    words = [f"a rather long value of a column, number {k}" for k in range(30)]
+    rows = [(words[a], words[b], words[c]) for a, b, c in rng.integers(0, [2, 30, 30], (3000, 3))]
+    names = ["the feature that is audited, with a long name", "education of the person", "status of the person"]
+    result = audit(rows, rng.choice(words[:2], 3000), 0, feature_names=names)
+    ax = plot_audit(result)
+    assert_readable(ax)
+    assert len(names_of(ax)) == 20
+    assert any(text.endswith(" more contexts") for text in texts_of(ax))
+    several = audit(rows, rng.choice(words[:5], 3000), 1, feature_names=names, features=[names[0]])
+    assert_readable(plot_audit(several))
+    found = transitions([row[:1] for row in rows] + [(words[9],)], [*rng.choice(words[:2], 3000), words[0]], 0)
+    ax = plot_transitions(found)
+    assert_readable(ax)
+    assert len(set(names_of(ax))) == 3
+
+
+def test_transitions_are_shares_of_the_pairs_of_each_change():
+    result = transitions(load_table("titanic").to_frame(), "survived", "class", weights="count")
+    ax = result.plot()
+    totals = {}
+    for transition in result.counts:
+        totals[transition.values] = totals.get(transition.values, 0) + transition.pairs
+    assert texts_of(ax) == [f"{n:,} pairs" for n in sorted(totals.values(), reverse=True)]
+    n = len(totals)
+    widths = np.array([bar.get_width() for bar in ax.patches]).reshape(3, n)
+    np.testing.assert_allclose(widths.sum(axis=0), 1)
+    first = max(totals, key=totals.get)
+    changed = sum(t.pairs for t in result.counts if t.values == first and t.changed)
+    assert widths[:2, 0].sum() == pytest.approx(changed / totals[first])
+    assert [to_hex(bar.get_facecolor()) for bar in ax.patches][::n] == [CHANGED, "#f0c690", UNTOLD]
+    assert_readable(ax)
+    with pytest.raises(InputError, match="No two rows differ on 'x0' alone, so it has no transitions to draw"):
+        plot_transitions(transitions([(0, 0), (1, 1)], [0, 1], 0))
+
+
+# ---------------------------------------------------------------- several methods
+
+
+@pytest.mark.parametrize("n_features", [3, 57, 300])
+def test_methods_are_drawn_in_one_order(n_features):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (150, n_features))
+    found = compare(X, X[:, 0] == X[:, 1], methods=["mi", "chi2", "relaxed"])
+    ax = found.plot()
+    assert_readable(ax)
+    order = found.order()[:20]
+    assert names_of(ax) == [found.names[i] for i in order]
+    n = len(order)
+    for column, method in enumerate(("mi", "chi2", "relaxed")):
+        bars = ax.patches[column * n : (column + 1) * n]
+        scores = np.maximum(found.scores[method], 0)
+        np.testing.assert_allclose([bar.get_width() for bar in bars], 0.72 * scores[order] / scores.max(), atol=1e-12)
+        assert {bar.get_x() for bar in bars} == {column}
+        for bar, i in zip(bars, order, strict=True):
+            best = found.ranks[method][i] == 1 and scores[i] > 0
+            assert to_hex(bar.get_facecolor()) == (CHANGED if best else EFFECT)
+    assert ax.get_title(loc="left") == "Relevance for y by 3 methods"
+    assert texts_of(ax)[:2] == ["1", "2"]
+
+
+def test_a_method_without_evidence_has_dashes():
+    ax = compare([(0, 0), (1, 1)] * 5, [0, 1] * 5, methods=["ari"]).plot()
+    assert texts_of(ax) == ["–", "–"]
+    assert not ax.patches
+    assert ax.get_title(loc="left") == "Relevance for y by ARI"
+
+
+@pytest.mark.parametrize("plot", [plot_relevance, plot_stability])
+def test_a_number_of_rows_that_cannot_be_drawn_is_refused(plot):
+    with pytest.raises(InputError, match="top must be a whole number from 1 to 20, got 21"):
+        plot(titanic(bootstrap=20), top=21)
+
+
+def test_every_figure_is_drawn_where_it_is_asked_for():
+    titanic_frame = load_table("titanic").to_frame()
+    results = [
+        titanic(),
+        audit(titanic_frame, "survived", "class", weights="count"),
+        transitions(titanic_frame, "survived", "class", weights="count"),
+        compare(titanic_frame, "survived", weights="count", methods=["mi"]),
+        select(titanic_frame, "survived", weights="count"),
+        interactions(ROWS, [a ^ b for a, b, c in ROWS]),
+        squares(ROWS, [a ^ b for a, b, c in ROWS], 0, 1),
+    ]
+    for result, ax in zip(results, Figure().subplots(len(results)), strict=True):
+        assert result.plot(ax) is ax

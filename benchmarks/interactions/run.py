@@ -32,13 +32,13 @@ TABLES = {20: 12, 100: 2}
 NULLS = {
     Setting("noise", 0.5, 0.2, 20, 400): 120,
     Setting("noise", 0.1, 0.2, 20, 400): 120,
-    Setting("noise", 0.5, 0.4, 20, 1600): 60,
+    Setting("noise", 0.5, 0.4, 20, 1600): 360,
     Setting("noise", 0.5, 0.2, 100, 400): 16,
     Setting("main effects", 0.05, 0.4, 20, 400): 120,
     Setting("main effects", 0.15, 0.4, 20, 400): 120,
-    Setting("main effects", 0.15, 0.2, 20, 1600): 60,
+    Setting("main effects", 0.15, 0.2, 20, 1600): 120,
     Setting("linked main effects", 0.15, 0.4, 20, 400): 120,
-    Setting("linked main effects", 0.15, 0.4, 20, 1600): 60,
+    Setting("linked main effects", 0.15, 0.4, 20, 1600): 120,
 }
 LEVELS = (0.05, 0.01, 0.001, 0.0001)
 
@@ -469,7 +469,9 @@ def write(results: dict[str, list[dict]], machine: str) -> None:
         lines += ["## Share of the tables in which something is told that is not there", ""]
         lines += [
             "Main effects: three features add to the share of the label. Linked: a fourth one is a copy of one of"
-            " them in 70 % of the rows.",
+            " them in 70 % of the rows. The noise of 1,600 rows was first measured on 120 tables, as the others: 14 of"
+            " them (.117) showed something. It was then extended to 360 tables, with the first 120 kept; 6 of the"
+            " further 240 did.",
             "",
             *_table(results["discoveries"], any_false, 3),
             "",

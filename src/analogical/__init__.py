@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 from analogical.errors import AnalogicalError, InputError, MissingDependencyError
 
 if TYPE_CHECKING:
-    from analogical._audit import Audit, Difference, Obstacle, audit
+    from analogical._audit import Audit, Difference, InContext, Obstacle, audit
     from analogical._comparison import Comparison, compare
     from analogical._evidence import Evidence, EvidencePair, Transition, Transitions, evidence, transitions
     from analogical._interactions import Interactions, interactions
     from analogical._redundancy import Dependency, Dropped, Redundancies, redundancies
-    from analogical._relevance import NoiseFloor, Relevance, Settings, ari_score, relevance
+    from analogical._relevance import AtDistance, NoiseFloor, Relevance, Settings, ari_score, relevance
     from analogical._report import Report, report
     from analogical._selection import Carried, Selection, select
     from analogical._selector import AnalogicalSelector, SelectionWarning
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AnalogicalError",
     "AnalogicalSelector",
+    "AtDistance",
     "Audit",
     "BuiltInTable",
     "Carried",
@@ -30,6 +31,7 @@ __all__ = [
     "Dropped",
     "Evidence",
     "EvidencePair",
+    "InContext",
     "InputError",
     "Interactions",
     "MissingDependencyError",
@@ -62,12 +64,12 @@ __all__ = [
 
 
 _HOMES = {
-    "_audit": ("Audit", "Difference", "Obstacle", "audit"),
+    "_audit": ("Audit", "Difference", "InContext", "Obstacle", "audit"),
     "_comparison": ("Comparison", "compare"),
     "_evidence": ("Evidence", "EvidencePair", "Transition", "Transitions", "evidence", "transitions"),
     "_interactions": ("Interactions", "interactions"),
     "_redundancy": ("Dependency", "Dropped", "Redundancies", "redundancies"),
-    "_relevance": ("NoiseFloor", "Relevance", "Settings", "ari_score", "relevance"),
+    "_relevance": ("AtDistance", "NoiseFloor", "Relevance", "Settings", "ari_score", "relevance"),
     "_report": ("Report", "report"),
     "_selection": ("Carried", "Selection", "select"),
     "_selector": ("AnalogicalSelector", "SelectionWarning"),

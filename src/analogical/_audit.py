@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -11,8 +11,9 @@ from analogical._checks import check_confidence, check_limit, seed_from
 from analogical._evidence import Evidence, find_pairs, name_pairs
 from analogical._relevance import NoiseFloor
 from analogical._results import Result, entry_at, json_ready
-from analogical._types import Bools, Floats, Note
+from analogical._types import Bools, Floats, Ints, Note
 from analogical.counting.contexts import Contexts
+from analogical.counting.groups import rows_by_context
 from analogical.counting.pairs import contexts_themselves
 from analogical.encoding.binning import Bins
 from analogical.encoding.choosing import as_list, listing
@@ -32,12 +33,19 @@ from analogical.scoring.differences import (
 )
 from analogical.scoring.intervals import flip_rate, share_interval
 
-__all__ = ["Audit", "Difference", "Finding", "Obstacle", "audit", "audit_of"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Audit", "Difference", "Finding", "InContext", "Obstacle", "audit", "audit_of"]
 
 MAX_COMPARISONS = 50
 """At most so many values are compared with the reference, the most frequent ones."""
 MAX_FOLLOWED = 50
 """At most so many labels are followed, the most frequent ones."""
+MAX_CONTEXTS = 18
+"""Contexts of each difference that are listed, those with most pairs."""
+MAX_LISTED = 50
+"""Differences whose contexts are listed."""
 MAX_OBSTACLES = 40
 """Columns that are tried as the one that prevents rows from being compared."""
 
@@ -58,6 +66,28 @@ class Difference(PairedDifference):
     """``p_value`` after Holm's correction for all differences of the audit."""
     crude: float
     """The difference between all rows of the two values, before like is compared with like."""
+
+
+@dataclass(frozen=True)
+class InContext:
+    """The reference and another value in one context: how many rows of each, and how many of them have the label."""
+
+    values: tuple[Any, Any]
+    label: Any
+    context: tuple[tuple[str, Any], ...]
+    """Names and values of the features on which the rows agree."""
+    rows: tuple[int, int]
+    with_label: tuple[int, int]
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of a row of each value."""
+        return self.rows[0] * self.rows[1]
+
+    @property
+    def difference(self) -> float:
+        """How much more often the second value has the label here; -1 to 1."""
+        return self.with_label[1] / self.rows[1] - self.with_label[0] / self.rows[0]
 
 
 @dataclass(frozen=True)
@@ -110,6 +140,9 @@ class Audit(Result):
     n_comparisons : int
         How many differences there could be; more than ``differences`` if only those with the most frequent values and
         labels were looked at.
+    contexts : tuple of InContext
+        For each of the first 50 differences, the 18 contexts with most pairs: rows of both values, and how many of them
+        have the label.
     examples : Evidence
         Some of the pairs.
     confidence : float
@@ -141,6 +174,7 @@ class Audit(Result):
     n_comparisons: int
     examples: Evidence
     confidence: float
+    contexts: tuple[InContext, ...] = ()
     n_groups: int | None = None
     """Groups of rows that depend on each other; None if all rows were taken as independent."""
     notes: tuple[Note, ...] = ()
@@ -174,6 +208,12 @@ class Audit(Result):
         entry_at(value, known, "value")
         return tuple(difference for difference in self.differences if value in difference.values)
 
+    def plot(self, ax: "Axes | None" = None, *, value: Any = None, label: Any = None) -> "Axes":
+        """Matched beside crude, and by context; see :func:`analogical.plotting.plot_audit`."""
+        from analogical.plotting import plot_audit
+
+        return plot_audit(self, ax, value=value, label=label)
+
     def records(self) -> list[dict[str, Any]]:
         """One dictionary per difference."""
         return [
@@ -187,12 +227,16 @@ class Audit(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in plain Python types, ready for JSON; unknown numbers are None."""
-        nested = ("differences", "examples", "backend")
+        nested = ("differences", "contexts", "examples", "backend")
         content = {name: json_ready(value) for name, value in vars(self).items() if name not in nested}
         return {
             **content,
             "finding": self.finding,
             "differences": json_ready(self.differences),
+            "contexts": [
+                json_ready(found) | {"context": {name: json_ready(value) for name, value in found.context}}
+                for found in self.contexts
+            ],
             "examples": self.examples.to_dict()["pairs"],
         }
 
@@ -358,10 +402,45 @@ def audit_of(
         n_comparisons=n_comparisons,
         examples=Evidence(table.names[i], table.label, n_pairs, n_changed, examples, table.notes, table.backend),
         confidence=level,
+        contexts=_largest_contexts(table, i, differences),
         n_groups=None if table.groups is None else int(table.groups.max()) + 1,
         notes=table.notes,
         backend=table.backend,
     )
+
+
+def _largest_contexts(table: EncodedTable, i: int, differences: Sequence[Difference]) -> tuple[InContext, ...]:
+    """For each difference the contexts with most pairs, largest first."""
+    if not differences:
+        return ()
+    rows, values = table.coded, [plain(value) for value in table.columns[i].values]
+    order, starts = rows_by_context(rows, i)
+    owner = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
+    column, labels, weights = rows.codes[order, i], rows.labels[order], rows.weights_or_ones()[order]
+
+    def in_contexts(of: Bools) -> Ints:
+        """Rows of each context, of some only; below 2**53."""
+        return np.bincount(owner[of], weights[of], minlength=len(starts)).astype(np.int64)
+
+    found: list[InContext] = []
+    for difference in differences[:MAX_LISTED]:
+        sides = [column == values.index(value) for value in difference.values]
+        has_label = labels == table.classes.index(difference.label)
+        n_rows = [in_contexts(side) for side in sides]
+        with_label = [in_contexts(side & has_label) for side in sides]
+        pairs = n_rows[0].astype(np.float64) * n_rows[1]
+        for c in np.argsort(-pairs, kind="stable")[:MAX_CONTEXTS].tolist():
+            if not pairs[c]:
+                break
+            row = int(order[starts[c]])
+            context = tuple(
+                (name, plain(table.columns[j].values[table.codes[row, j]]))
+                for j, name in enumerate(table.names)
+                if j != i
+            )
+            (a, b), (x, y) = ((int(side[c]) for side in both) for both in (n_rows, with_label))
+            found.append(InContext(difference.values, difference.label, context, (a, b), (x, y)))
+    return tuple(found)
 
 
 def _index_inference(

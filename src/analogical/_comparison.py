@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,10 @@ from analogical.encoding.binning import Bins
 from analogical.encoding.choosing import as_list
 from analogical.encoding.table import encode_table
 from analogical.encoding.treatment import Ids, Missing, Treatment
-from analogical.rivals import MAX_ROWS, METHODS, Method, choose_methods, normalise
+from analogical.rivals import LONG, MAX_ROWS, METHODS, Method, choose_methods, normalise
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Comparison", "compare"]
 
@@ -45,6 +48,9 @@ class Comparison(Result):
         Rows of the table, rows that slow methods were given at most, and the seed of that draw (and of the forest).
     sampled : tuple of str
         Names of the methods that saw a sample of the rows only.
+    left_out : tuple of str
+        Names of the methods that were not run, because they would take more than a few seconds and nobody asked for
+        them by name.
     notes : tuple of Note
         What was done to the table.
     """
@@ -57,6 +63,7 @@ class Comparison(Result):
     max_rows: int
     seed: int | None
     sampled: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
     backend: str | None = None
 
@@ -78,8 +85,15 @@ class Comparison(Result):
         return {name: _ranks(scores) for name, scores in self.scores.items()}
 
     def order(self) -> Positions:
-        """Positions of the features by their rank in the first method, then in column order."""
-        return np.argsort(self.ranks[self.methods[0].name], kind="stable")
+        """Positions of the features by their rank in the first method, ties by the next one, then in column order."""
+        ranks = self.ranks
+        return np.lexsort([ranks[method.name] for method in reversed(self.methods)])
+
+    def plot(self, ax: "Axes | None" = None, *, top: int = 20) -> "Axes":
+        """One column of bars per method; see :func:`analogical.plotting.plot_comparison`."""
+        from analogical.plotting import plot_comparison
+
+        return plot_comparison(self, ax, top=top)
 
     def records(self) -> list[dict[str, Any]]:
         """One dictionary per feature, best of the first method first, with score, share and rank by each method."""
@@ -103,6 +117,7 @@ class Comparison(Result):
             "max_rows": self.max_rows,
             "seed": self.seed,
             "sampled": list(self.sampled),
+            "left_out": list(self.left_out),
             "notes": json_ready(self.notes),
             "features": [self[name] for name in self.names],
         }
@@ -143,7 +158,8 @@ def compare(
     X, y, weights, features, ignore, missing, bins, max_values, ids, bin_label, feature_names
         As in :func:`analogical.relevance`; rows with a weight are repeated so many times.
     methods : sequence of str, optional
-        Names from ``analogical.rivals.METHODS``; all that are installed if not given.
+        Names from ``analogical.rivals.METHODS``. If not given, all that are installed and take a few seconds at most
+        on a table of this size; ``left_out`` names the others.
     max_rows : int
         Slow methods (Relief and ReliefF, which compare all rows with each other, and the random forest) see at most
         so many, drawn at random. The result says so.
@@ -175,8 +191,8 @@ def compare(
     """
     max_rows = check_whole("max_rows", max_rows, low=2)
     seed = seed_from(random_state)
+    chosen = () if methods is None else choose_methods(as_list(methods, "methods"))
     installed = [method.name for method in METHODS.values() if method.is_available]
-    chosen = choose_methods(installed if methods is None else as_list(methods, "methods"))
     table = encode_table(
         X,
         y,
@@ -187,6 +203,9 @@ def compare(
         feature_names=feature_names,
     )
     rows = table.coded
+    left_out = tuple(name for name in installed if _is_long(METHODS[name], rows, max_rows)) if methods is None else ()
+    if methods is None:
+        chosen = choose_methods([name for name in installed if name not in left_out])
     scores = {}
     for method in chosen:
         rng = np.random.default_rng(seed)
@@ -204,9 +223,16 @@ def compare(
         max_rows=max_rows,
         seed=seed,
         sampled=tuple(method.name for method in chosen if method.is_slow and rows.n_rows > max_rows),
+        left_out=left_out,
         notes=table.notes,
         backend=table.backend,
     )
+
+
+def _is_long(method: Method, rows: CodedRows, max_rows: int) -> bool:
+    """Whether a method would take more than a few seconds; rows with a weight are one row where it takes weights."""
+    n_rows = min(rows.n_rows, max_rows) if method.is_slow else len(rows.codes)
+    return method.seconds(n_rows, rows.n_features) > LONG
 
 
 def _draw(rows: CodedRows, max_rows: int, rng: np.random.Generator) -> CodedRows:

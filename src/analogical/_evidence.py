@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from analogical.encoding.table import EncodedTable, encode_table
 from analogical.encoding.treatment import Ids, Missing, Treatment
 from analogical.engines.memory import MemoryEngine
 from analogical.errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = [
     "Evidence",
@@ -186,6 +189,12 @@ class Transitions(Result):
     def n_changed(self) -> int:
         """Pairs whose labels differ."""
         return sum(t.pairs for t in self.counts if t.changed)
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """How often the label changes with each value; see :func:`analogical.plotting.plot_transitions`."""
+        from analogical.plotting import plot_transitions
+
+        return plot_transitions(self, ax)
 
     def records(self) -> list[dict[str, Any]]:
         """One dictionary per change of value and label."""

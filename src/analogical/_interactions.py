@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -31,6 +31,9 @@ from analogical.scoring.pair_contexts import (
     try_all_others,
 )
 from analogical.scoring.significance import adjust_for_features
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = [
     "ChosenContexts",
@@ -183,6 +186,12 @@ class Interactions(Result):
         ('x0', 'x2')
         """
         return [(self.first[k], self.second[k]) for k in self.order()]
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Heat map or network of the pairs; see :func:`analogical.plotting.plot_interactions`."""
+        from analogical.plotting import plot_interactions
+
+        return plot_interactions(self, ax)
 
     def records(self) -> list[dict[str, Any]]:
         """One dictionary per pair, strongest first."""

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from analogical.scoring.attribution import ATTRIBUTIONS, AttributionMethod
 from analogical.scoring.dependencies import find_determinants
 from analogical.scoring.index import PaperStatus, Scores, rank_features, score_pairs
 from analogical.scoring.inference import infer, infer_from_groups
-from analogical.scoring.intervals import bootstrap_rows, flip_rate
+from analogical.scoring.intervals import flip_rate, rank_interval, resample_rows, spread_of
 from analogical.scoring.noise import Basis
 from analogical.scoring.radius import Radius, RadiusReason
 from analogical.scoring.relaxed import ACTIVE
@@ -40,7 +40,10 @@ from analogical.scoring.significance import adjust_for_features
 from analogical.scoring.status import Status, decide_status
 from analogical.scoring.summaries import MAX_COVERED, FeatureSummary, summarise_contexts
 
-__all__ = ["Duplicates", "NoiseFloor", "Relevance", "Settings", "ari_score", "relevance", "relevance_of"]
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["AtDistance", "Duplicates", "NoiseFloor", "Relevance", "Settings", "ari_score", "relevance", "relevance_of"]
 
 Duplicates = Literal["count", "once"]
 
@@ -98,6 +101,19 @@ class NoiseFloor:
     """Share of the pairs of identical rows whose labels differ; None if no row repeats."""
     rate_low: float | None = None
     rate_high: float | None = None
+
+
+@dataclass(frozen=True)
+class AtDistance:
+    """The pairs of rows that differ on so many features, as far as the score rests on them."""
+
+    distance: int
+    pairs: int
+    """Pairs used, with the weights of their rows."""
+    changed: int
+    """How many of them differ in label."""
+    weight: float
+    """Share of the score's evidence that they carry: near pairs weigh more, and the shares add up to 1."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -172,6 +188,9 @@ class Relevance(Result):
     score_std_error, score_low, score_high : ndarray of float, or None
         Interval of ``score``: that of what it is, or from a bootstrap; NaN where there is none. The standard error is
         known beyond radius 1 and from a bootstrap.
+    rank_low, rank_high : ndarray of float, or None
+        Between which ranks (1 for the best) the feature lies in the resamples of a ``bootstrap``, at the level of
+        ``confidence``; equal scores share the mean of their ranks. None without a bootstrap.
     p_value, p_adjusted : ndarray of float, or None
         Probability of labels that go with the values at least this much if the feature had no effect, and the same
         after Benjamini and Hochberg's correction for the number of features. At radius 1 the rows of each context
@@ -183,6 +202,9 @@ class Relevance(Result):
     determined_by : tuple, or None
         For each feature without pairs the one or two features that determine it, so that it is redundant;
         an empty tuple if nothing does and rows are too few, and for features with pairs. None if not asked for.
+    by_distance : tuple of AtDistance
+        What the score rests on: for each distance up to the radius the pairs used, how many changed, and which share
+        of the evidence they carry; empty where ``attribution="share"`` looks beyond distance 1.
     notes : tuple of Note
         What was done to the table before it was counted.
     settings : Settings
@@ -231,8 +253,11 @@ class Relevance(Result):
     score_std_error: Floats | None = None
     score_low: Floats | None = None
     score_high: Floats | None = None
+    rank_low: Floats | None = None
+    rank_high: Floats | None = None
     p_value: Floats | None = None
     p_adjusted: Floats | None = None
+    by_distance: tuple[AtDistance, ...] = ()
     determined_by: tuple[tuple[str, ...], ...] | None = None
     not_compared: tuple[tuple[tuple[Any, Any], ...], ...] = ()
 
@@ -280,6 +305,12 @@ class Relevance(Result):
         """
         return self.not_compared[entry_at(name, self.names, "feature")]
 
+    def plot(self, ax: "Axes | None" = None, *, top: int = 20) -> "Axes":
+        """Bars with intervals, best first; see :func:`analogical.plotting.plot_relevance`."""
+        from analogical.plotting import plot_relevance
+
+        return plot_relevance(self, ax, top=top)
+
     def records(self) -> list[dict[str, Any]]:
         """One dictionary per feature, best first."""
         return [self._feature(i) for i in self.order()]
@@ -296,6 +327,7 @@ class Relevance(Result):
             "noise": json_ready(self.noise),
             "notes": json_ready(self.notes),
             "settings": json_ready(self.settings),
+            "by_distance": json_ready(self.by_distance),
             "features": [self._feature_and_edges(i) for i in range(len(self.names))],
         }
 
@@ -332,6 +364,8 @@ _FEATURE_NUMBERS = (
     "score_low",
     "score_high",
     "score_std_error",
+    "rank_low",
+    "rank_high",
     "pairs",
     "changed",
     "pairs_within",
@@ -567,8 +601,17 @@ def relevance_of(
     if bootstrap is not None and confidence is not None:
         weights = rows.weights_or_ones()
         alike = replace(scoring, radius=score.relaxed.radius)  # resamples repeat rows, so "auto" may choose another one
-        drawn = bootstrap_rows(alike.rescorer(rows), weights, bootstrap, confidence, seed, progress)
-        result = replace(result, score_std_error=drawn[0], score_low=drawn[1], score_high=drawn[2])
+        drawn = resample_rows(alike.rescorer(rows), weights, bootstrap, seed, progress)
+        std_error, low, high = spread_of(drawn, confidence)
+        rank_low, rank_high = rank_interval(drawn, confidence)
+        result = replace(
+            result,
+            score_std_error=std_error,
+            score_low=low,
+            score_high=high,
+            rank_low=rank_low,
+            rank_high=rank_high,
+        )
     if search is not None:
         names = table.names
         result = replace(
@@ -638,7 +681,29 @@ def _assemble(
         noise=NoiseFloor(None),
         notes=table.notes,
         backend=table.backend,
+        by_distance=_by_distance(score),
         not_compared=not_compared,
+    )
+
+
+def _by_distance(score: FeatureScores) -> tuple[AtDistance, ...]:
+    """What the score rests on, distance by distance; with several sets of bins, in the table's own."""
+    relaxed = score.relaxed
+    if relaxed.radius == 1:
+        n_changed = int(relaxed.changed.sum())  # a pair at distance 1 belongs to one feature
+        return (AtDistance(1, relaxed.n_pairs_used, n_changed, 1.0),)
+    if relaxed.fit is None:
+        return ()
+    grid = relaxed.fit.grids[0]
+    found, distance = grid.found, grid.found.distance
+    stands_for = grid.weight / np.maximum(found.keep_probability, 1e-300)  # of a pair that was kept, by distance
+    pairs, changed = (
+        np.bincount(distance, counts, minlength=len(stands_for)) for counts in (found.n_pairs, found.n_changed)
+    )
+    mass = np.bincount(distance, found.balanced_pairs, minlength=len(stands_for)) * stands_for
+    return tuple(
+        AtDistance(d, int(pairs[d]), int(changed[d]), float(mass[d] / mass.sum()))
+        for d in np.flatnonzero(pairs).tolist()
     )
 
 

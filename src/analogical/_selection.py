@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from analogical.engines.memory import MemoryEngine
 from analogical.scoring.attribution import AttributionMethod
 from analogical.scoring.radius import Radius
 from analogical.scoring.together import Index, Together, Why, choose_together
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Carried", "Selection", "select", "select_of"]
 
@@ -105,6 +108,12 @@ class Selection(Result):
 
     def __getitem__(self, name: str) -> dict[str, Any]:
         return self._record(entry_at(name, self.features, "chosen feature"))
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """What each chosen feature added; see :func:`analogical.plotting.plot_selection`."""
+        from analogical.plotting import plot_selection
+
+        return plot_selection(self, ax)
 
     def records(self) -> list[dict[str, Any]]:
         """One dictionary per chosen feature, in the order chosen."""

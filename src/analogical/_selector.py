@@ -365,6 +365,14 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             " a pipeline can go on. Set k or threshold to choose by score."
         )
 
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """For notebooks: scikit-learn's diagram and, once fitted, what was selected or scored below it."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        found = getattr(self, "selection_", None) or getattr(self, "relevance_", None)
+        if found is not None and "text/html" in bundle:
+            bundle["text/html"] += found._repr_html_()
+        return bundle
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True

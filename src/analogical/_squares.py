@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice, product, zip_longest
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from analogical.encoding.treatment import Ids, Missing, Treatment
 from analogical.errors import InputError
 from analogical.scoring.interactions import SquareSums
 from analogical.scoring.pair_contexts import ContextReason
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Square", "Squares", "squares", "squares_of"]
 
@@ -129,6 +132,12 @@ class Squares(Result):
         rows = self.counts.sum(axis=2)
         held = self.counts[:, :, entry_at(label, self.classes, "class")]
         return np.where(rows > 0, held / np.maximum(rows, 1), np.nan)
+
+    def plot(self, ax: "Axes | None" = None, *, label: Any = None) -> "Axes":
+        """Shares by value and value; see :func:`analogical.plotting.plot_squares`."""
+        from analogical.plotting import plot_squares
+
+        return plot_squares(self, label, ax)
 
     def records(self) -> list[dict[str, Any]]:
         """One dictionary per example: the four rows, the values and labels, then what the rows have in common."""

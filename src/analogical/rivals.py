@@ -22,6 +22,7 @@ from analogical.scoring.score import Scoring
 from analogical.scoring.summaries import summarise_contexts
 
 __all__ = [
+    "LONG",
     "MAX_ROWS",
     "METHODS",
     "Method",
@@ -52,8 +53,30 @@ BLOCK = 1024
 """Rows compared with all others at a time by Relief."""
 TREES = 100
 """Trees of the random forest: scikit-learn's default."""
+LONG = 5.0
+"""Seconds beyond which a method is run only if it is asked for by name."""
 TIES = 1e-10
 """Information, in nats, that is equal up to rounding."""
+
+
+def _no_time(n_rows: int, n_features: int) -> float:  # noqa: ARG001
+    return 0.0
+
+
+def _seconds_of_greedy(n_rows: int, n_features: int) -> float:
+    return 1.6e-8 * n_rows * n_features * min(n_features, MAX_PICKS)
+
+
+def _seconds_of_forest(n_rows: int, n_features: int) -> float:
+    return 0.6 + 4e-6 * n_rows * n_features
+
+
+def _seconds_of_relief(n_rows: int, n_features: int) -> float:
+    return 6e-8 * n_rows**2 + 6e-10 * n_rows**2 * n_features
+
+
+def _seconds_of_relieff(n_rows: int, n_features: int) -> float:
+    return 5e-8 * n_rows**2 * n_features
 
 
 @dataclass(frozen=True)
@@ -69,6 +92,9 @@ class Method:
     score: Callable[..., Floats]
     is_slow: bool = False
     """Whether large tables have to be sampled: it compares all rows with each other, or grows trees."""
+    seconds: Callable[[int, int], float] = _no_time
+    """About how long it takes on so many rows and features: measured on one core, a little high. What is left out
+    must not depend on how busy a machine is, so nothing is timed."""
     package: str | None = None
     """Module of the optional extra ``compare`` that it needs."""
 
@@ -339,12 +365,14 @@ METHODS: dict[str, Method] = {
             "JMI",
             "joint mutual information with the features chosen before, summed; the score is the place in that order",
             partial(_in_greedy_order, criterion="jmi"),
+            seconds=_seconds_of_greedy,
         ),
         Method(
             "cmim",
             "CMIM",
             "smallest mutual information given one of the features chosen before; the score is the place in that order",
             partial(_in_greedy_order, criterion="cmim"),
+            seconds=_seconds_of_greedy,
         ),
         Method(
             "forest",
@@ -352,6 +380,7 @@ METHODS: dict[str, Method] = {
             "impurity importance in a random forest of 100 trees on indicators (scikit-learn)",
             _forest,
             is_slow=True,
+            seconds=_seconds_of_forest,
         ),
         Method(
             "relief",
@@ -359,6 +388,7 @@ METHODS: dict[str, Method] = {
             "Kira and Rendell's Relief, all rows as anchors, equally near neighbours shared",
             _relief,
             is_slow=True,
+            seconds=_seconds_of_relief,
         ),
         Method(
             "relieff",
@@ -366,6 +396,7 @@ METHODS: dict[str, Method] = {
             "ReliefF with 10 neighbours (scikit-rebate)",
             _relieff,
             is_slow=True,
+            seconds=_seconds_of_relieff,
             package="skrebate",
         ),
     )

@@ -21,6 +21,12 @@ age       0.067  ▍       0.029-0.117  0.338  0.403   31,367  <.001  effect
 class     0.020  ▏       0.013-0.030  0.307  0.328  944,789  <.001  effect
 
 - 3 of 3 features have an effect beyond noise (sex, age, class).
+- Noise: identical rows differ in label in 32.7 % of their pairs. Rows are taken
+  as independent; see groups (--groups).
+--explain says more.
+"""
+TITANIC_EXPLAINED = """\
+- 3 of 3 features have an effect beyond noise (sex, age, class).
 - Noise: identical rows differ in label in 32.7 % (30.4 % to 35.1 %) of 536,928
   pairs.
 - Intervals and p take rows as independent; rows that belong together need
@@ -45,11 +51,16 @@ def test_score_shows_a_table_between_what_was_read_and_what_it_means(run):
     code, out, err = run("score", "titanic")
     assert (code, err) == (0, "")
     assert trimmed(out) == TITANIC_SCORE
+    code, out, err = run("score", "titanic", "--explain")
+    assert (code, err) == (0, "")
+    assert trimmed(out) == TITANIC_SCORE.split("- ", maxsplit=1)[0] + TITANIC_EXPLAINED
 
 
 def test_score_takes_the_last_column_and_says_so(run, xor):
     code, out, err = run("score", xor)
     assert (code, err) == (0, "label: the last column, 'y'; name another with --label\n")
+    assert "- 2 changed labels, and noise cannot be ruled out (a, b); 1 changed no label" in out
+    out = run("score", xor, "--explain")[1]
     assert "2 changed labels, but nothing shows how much of that is noise (a, b)" in out
 
 
@@ -81,7 +92,9 @@ def test_groups_are_the_independent_units(run):
         assert one["ari"] == other["ari"]
         assert one["p_value"] < 0.05 < other["p_value"]
         assert other["ari_high"] - other["ari_low"] > one["ari_high"] - one["ari_low"]
-    code, out, _ = run("score", "-", "--groups", "person", stdin=visits())
+    out = run("score", "-", "--groups", "person", stdin=visits())[1]
+    assert "40 groups are taken as independent." in " ".join(out.split())
+    code, out, _ = run("score", "-", "--groups", "person", "--explain", stdin=visits())
     assert code == 0
     assert "40 groups of rows: intervals leave out whole groups; p and effect take one" in " ".join(out.split())
     code, out, err = run("score", "-", "--groups", "people", stdin=visits())
@@ -153,7 +166,11 @@ def test_a_wide_table_gets_a_score_beyond_distance_one(run):
     wide = run("generate", "g2", "--features", 20, "--values", 3, "--rows", 300, "--seed", 0)[1]
     code, out, _ = run("score", "-", stdin=wide.encode())
     assert code == 0
-    assert "there is no pair at distance 1" in " ".join(out.split())
+    words = " ".join(out.split())
+    assert (
+        "- The score uses pairs that differ on up to 15 features: distance 1 alone does not settle the order." in words
+    )
+    assert "there is no pair at distance 1" in " ".join(run("score", "-", "--explain", stdin=wide.encode())[1].split())
     lines = [line.split()[0] for line in out.splitlines() if line.startswith("x")]
     assert set(lines[:2]) == {"x1", "x2"}
     assert max(len(line.rstrip()) for line in out.splitlines()) <= 80

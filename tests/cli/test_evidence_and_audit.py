@@ -35,14 +35,26 @@ def test_audit_of_berkeley(run):
 
 def test_audit_prints_a_table_for_many_values(run):
     _, out, _ = run("audit", "titanic", "--feature", "class")
-    assert "reference  value  label" in out
-    assert "crew       3rd    yes" in out
+    lines = out.splitlines()
+    start = lines.index("value    pairs  points    interval  odds ratio      p  crude")
+    assert lines[start + 1].split() == ["3rd", "402,039", "-8.2", "-12.5", "-4.0", "0.60", "<.001", "+1.3"]
+    assert "how much more often the value has 'yes' than crew, the reference" in " ".join(out.split())
+
+
+def test_long_values_of_an_audit_stay_readable_at_80_columns(run):
+    names = ["a widow with two children", "a widow with three children", "married"]
+    table = "status,town,y\n" + "".join(f"{names[k % 3]},{k // 3 % 2},{k * 7 % 5 % 2}\n" for k in range(60))
+    code, out, _ = run("audit", "-", "--feature", "status", stdin=table.encode())
+    assert code == 0
+    lines = [line for line in out.splitlines() if line.startswith(("a widow", "married"))]
+    assert [line.split("  ")[0] for line in lines] == ["a widow with three childr…", "married"]
+    assert max(map(len, out.splitlines())) <= 80
 
 
 def test_audit_against_another_reference(run):
     code, out, _ = run("audit", "titanic", "--feature", "class", "--reference", "1st")
     assert code == 0
-    assert "1st        crew   yes" in out
+    assert "more often the value has 'yes' than 1st, the reference" in " ".join(out.split())
     content = json.loads(run("audit", "titanic", "--feature", "class", "--reference", "1st", "--json")[1])
     assert content["reference"] == "1st"
     assert [d["values"][0] for d in content["differences"]] == ["1st"] * 3

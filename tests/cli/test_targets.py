@@ -49,6 +49,14 @@ def test_a_figure_that_cannot_be_written_is_one_sentence(run, tmp_path, name):
     assert str(tmp_path) in err
 
 
+def test_a_figure_that_cannot_be_written_is_refused_before_the_work(run, monkeypatch, tmp_path):
+    monkeypatch.setattr("analogical.cli.options.read_source", lambda *_, **__: pytest.fail("the table was read"))
+    for command in (["score"], ["select"], ["audit", "--feature", "sex"], ["interactions"], ["compare"]):
+        code, out, err = run(*command, "titanic", "--plot", tmp_path / "x.docx")
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert "name a file that ends in .png, .svg or .pdf" in err
+
+
 ODD = ["$x^2", r"$\frac{$", "_hidden", "[red]x", "\x1b[31m", "a\nb", "x" * 1000, r"\LaTeX_%"]
 
 

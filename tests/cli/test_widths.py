@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-WIDTHS = (40, 50, 60, 72, 80, 100)
+WIDTHS = (40, 50, 60, 72, 80, 100, 140)
 COMMANDS = (
     "score titanic",
     "score monks-1",
@@ -16,6 +16,9 @@ COMMANDS = (
     "redundancies monks-1",
     "select monks-1 --k 4",
     "select titanic",
+    "score monks-1 --explain",
+    "score berkeley --paper",
+    "compare monks-1 --methods ari,mi --top 2",
     "interactions titanic",
     "interactions monks-1",
     "interactions titanic --pair class,sex",

@@ -11,11 +11,14 @@ from analogical import InputError, ari_score, relevance
 from analogical.counting.counts import RowProfile
 from analogical.counting.pairs import sum_contexts
 from analogical.scoring.intervals import (
-    bootstrap_rows,
     corrected_variance,
     flip_rate,
     jackknife_variance,
+    mean_ranks,
+    rank_interval,
+    resample_rows,
     share_interval,
+    spread_of,
     student_quantile,
     wilson,
 )
@@ -424,7 +427,7 @@ def test_bootstrap_gives_standard_error_and_percentiles_of_what_was_drawn():
         seen.append(times.tolist())
         return np.array([np.nan if len(seen) % 3 else 1.0, float(times[0]), 7.0])
 
-    std_error, low, high = bootstrap_rows(score, weights, 30, 0.9, 0)
+    std_error, low, high = spread_of(resample_rows(score, weights, 30, 0), 0.9)
     assert all(sum(times) == 10 and times[1] == 0 for times in seen)
     drawn = np.array([times[0] for times in seen], float)
     assert len(set(drawn.tolist())) > 1
@@ -460,6 +463,27 @@ def test_a_share_that_is_rounded_to_one_has_an_interval():
 
 
 def test_bootstrap_without_any_score_gives_no_interval():
-    found = bootstrap_rows(lambda _: np.full(2, np.nan), np.ones(3, np.int64), 4, 0.95, seed=0)
+    found = spread_of(resample_rows(lambda _: np.full(2, np.nan), np.ones(3, np.int64), 4, seed=0), 0.95)
     assert np.isnan(found).all()
     assert np.shape(found) == (3, 2)
+
+
+def test_ranks_are_shared_by_equals_and_last_without_a_score():
+    assert mean_ranks(np.array([0.1, 0.3, np.nan, 0.1, np.nan])).tolist() == [2.5, 1.0, 4.5, 2.5, 4.5]
+    assert mean_ranks(np.array([0.3 - 1e-15, 0.3])).tolist() == [1.5, 1.5]  # equal but for rounding
+
+
+def test_rank_intervals_are_percentiles_of_the_ranks():
+    drawn = np.array([[3.0, 2.0, 1.0], [3.0, 1.0, 2.0], [3.0, 1.0, np.nan], [0.0, 2.0, 1.0]])
+    ranks = np.array([[1, 2, 3], [1, 3, 2], [1, 2, 3], [3, 1, 2]])
+    low, high = rank_interval(drawn, 0.8)
+    np.testing.assert_allclose([low, high], np.quantile(ranks, [0.1, 0.9], axis=0))
+
+
+def test_a_bootstrap_gives_ranks():
+    rows = [(a, b) for a in (0, 1) for b in (0, 1)] * 20
+    labels = [a for a, _ in rows]
+    result = relevance(rows, labels, bootstrap=10)
+    assert (result.rank_low.tolist(), result.rank_high.tolist()) == ([1, 2], [1, 2])
+    assert (result["x1"]["rank_low"], result["x1"]["rank_high"]) == (2, 2)
+    assert relevance(rows, labels).rank_low is None

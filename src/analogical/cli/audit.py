@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from analogical.cli.options import Confidence, Json, Limit, reads_table
+from analogical.cli.options import Confidence, Json, Limit, Plot, reads_table
 from analogical.cli.reading import Source, refuse_role
 from analogical.cli.writing import write_result
 
@@ -25,6 +25,7 @@ def audit(
     ] = None,
     confidence: Confidence = 0.95,
     limit: Limit = 6,
+    plot: Plot = None,
     as_json: Json = False,
 ) -> None:
     """Audit one feature with all else equal: does it change the label, in whose favour, and by how much.
@@ -45,4 +46,4 @@ def audit(
     result = library.audit(
         *source.data, feature, **source.options, reference=reference, confidence=confidence, limit=limit
     )
-    write_result(result, source, as_json=as_json)
+    write_result(result, source, as_json=as_json, plot=plot)

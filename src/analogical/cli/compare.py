@@ -1,19 +1,14 @@
 """``analogical compare``: several methods on one table, side by side."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from analogical.cli.options import Csv, Json, Seed, reads_table, refuse_two_formats
+from analogical.cli.options import Csv, Json, Plot, Seed, Top, check_top, reads_table, refuse_two_formats
 from analogical.cli.reading import Source
-from analogical.cli.streams import say
-from analogical.cli.writing import CsvSafe, write_result
+from analogical.cli.writing import CsvSafe, best_entries, draw_result, most_rows, show_result, write_json, write_records
 from analogical.errors import InputError
-from analogical.presenting.views import view_of
 from analogical.rivals import MAX_ROWS, METHODS, choose_methods
-
-if TYPE_CHECKING:
-    from analogical._comparison import Comparison
 
 __all__ = ["compare"]
 
@@ -26,7 +21,7 @@ def compare(
         typer.Option(
             metavar="NAMES",
             help=f"Methods, separated by commas, of {', '.join(METHODS)}; the table is ordered by the first.",
-            show_default="all that are installed",
+            show_default="all that are installed and take a few seconds at most",
         ),
     ] = None,
     max_rows: Annotated[
@@ -34,10 +29,8 @@ def compare(
         typer.Option(metavar="N", help="Rows, drawn at random, for slow methods: forest, relief, relieff."),
     ] = MAX_ROWS,
     seed: Seed = 0,
-    plot: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Draw bar charts to a .png, .svg or .pdf file.", show_default=False),
-    ] = None,
+    top: Top = None,
+    plot: Plot = None,
     as_json: Json = False,
     as_csv: Csv = False,
     csv_safe: CsvSafe = False,
@@ -45,15 +38,17 @@ def compare(
     """Score the features of a table by several methods, side by side.
 
     Each method's scores are shown as shares of their sum, with the rank of the feature in brackets. A dash
-    means that the method has no evidence for the feature.
+    means that the method has no evidence for the feature. A method that would take more than a few seconds on the
+    table is left out, and named, unless --methods asks for it.
 
     Examples
     --------
     - analogical compare monks-1
 
-    - analogical compare survey.csv --label churned --methods ari,mi --plot methods.png
+    - analogical compare survey.csv --label churned --methods ari,mi --top 10 --plot methods.png
     """
     refuse_two_formats(as_json, as_csv or csv_safe)
+    check_top(top)
     if seed < 0:
         raise InputError(f"--seed must be a whole number from 0, got {seed}.")
     names = None if methods is None else methods.split(",")
@@ -63,8 +58,13 @@ def compare(
     found = library.compare(*source.data, **source.options, methods=names, max_rows=max_rows, random_state=seed)
     notes = _missing() if methods is None else ()
     if plot is not None:
-        _draw(found, source, plot)
-    write_result(found, source, as_json=as_json, as_csv=as_csv, csv_safe=csv_safe, notes=notes)
+        draw_result(found, plot, top=most_rows(top))
+    if as_json:
+        write_json(found.to_dict() | {"features": best_entries(found, top)}, source)
+    elif as_csv or csv_safe:
+        write_records(found, source, notes, top=top, csv_safe=csv_safe)
+    else:
+        show_result(found, source, notes=notes, top=top)
 
 
 def _missing() -> tuple[str, ...]:
@@ -74,17 +74,3 @@ def _missing() -> tuple[str, ...]:
         for method in METHODS.values()
         if not method.is_available
     )
-
-
-def _draw(found: "Comparison", source: Source, path: str) -> None:
-    from analogical.plotting import bar_charts, save_figure
-
-    order = found.order()
-    figure = bar_charts(
-        [found.names[i] for i in order],
-        {method.title: found.shares[method.name][order] for method in found.methods},
-        title=f"Relevance for {source.label} in {source.title}",
-        caption="; ".join(["scores as shares of their sum, a dash where there is no evidence", *view_of(found).notes]),
-    )
-    save_figure(figure, path)
-    say(f"drawn to {path}")

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from analogical.cli.options import Confidence, Csv, Json, Seed, reads_table, refuse_two_formats
+from analogical.cli.options import Confidence, Csv, Json, Plot, Seed, reads_table, refuse_two_formats
 from analogical.cli.reading import Source, split_names
 from analogical.cli.writing import CsvSafe, write_result
 from analogical.errors import InputError
@@ -44,6 +44,7 @@ def interactions(
     limit: Annotated[int, typer.Option(help="How many squares to show with --pair.")] = 4,
     confidence: Confidence = 0.95,
     seed: Seed = 0,
+    plot: Plot = None,
     as_json: Json = False,
     as_csv: Csv = False,
     csv_safe: CsvSafe = False,
@@ -70,14 +71,14 @@ def interactions(
         shown = _squares.squares(
             *source.data, two[0], two[1], **options, contexts=equal_on, random_state=seed, limit=limit
         )
-        write_result(shown, source, as_json=as_json, as_csv=as_csv, csv_safe=csv_safe)
+        write_result(shown, source, as_json=as_json, as_csv=as_csv, csv_safe=csv_safe, plot=plot)
         return
     from analogical import _interactions as library
 
     found = library.interactions(
         *source.data, **source.options, contexts=equal_on, top=top, confidence=confidence, random_state=seed
     )
-    write_result(found, source, as_json=as_json, as_csv=as_csv, csv_safe=csv_safe)
+    write_result(found, source, as_json=as_json, as_csv=as_csv, csv_safe=csv_safe, plot=plot)
 
 
 def _contexts(given: str, source: Source) -> Any:

@@ -8,9 +8,22 @@ from typing import Annotated, Any, Literal
 import typer
 
 from analogical.cli.reading import read_source
+from analogical.cli.streams import be_quiet
 from analogical.errors import InputError
 
-__all__ = ["Confidence", "Csv", "Json", "Limit", "Seed", "reads_table", "refuse_two_formats"]
+__all__ = [
+    "Confidence",
+    "Csv",
+    "Json",
+    "Limit",
+    "Plot",
+    "Quiet",
+    "Seed",
+    "Top",
+    "check_top",
+    "reads_table",
+    "refuse_two_formats",
+]
 
 READING = "Reading the table"
 """Heading in the help pages of the options that say how a file becomes a table."""
@@ -20,6 +33,18 @@ Limit = Annotated[int, typer.Option(help="How many pairs to show.")]
 Seed = Annotated[int, typer.Option(help="Seed; the same seed gives the same numbers.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
+Plot = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Draw the result to a .png, .svg or .pdf file as well: 20 rows at most, best first.",
+        show_default=False,
+    ),
+]
+Top = Annotated[int | None, typer.Option(metavar="K", help="Show the best K features only.", show_default=False)]
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Say nothing on stderr but errors: no notes and no progress.")
+]
 
 
 def _option(kind: Any, default: Any, *names: str, **settings: Any) -> tuple[Any, Any]:
@@ -139,7 +164,13 @@ def reads_table(*, without: tuple[str, ...] = ()) -> Callable[[Callable[..., Non
 
         @wraps(command)
         def read_and_run(**given: Any) -> None:
+            if given.pop("quiet"):
+                be_quiet()
             own_given = {parameter.name: given.pop(parameter.name) for parameter in own}
+            if own_given.get("plot") is not None:
+                from analogical.plotting.canvas import check_target
+
+                check_target(own_given["plot"])
             command(read_source(given.pop("file"), **given), **own_given)
 
         parameters = [
@@ -151,6 +182,7 @@ def reads_table(*, without: tuple[str, ...] = ()) -> Callable[[Callable[..., Non
                 for parameter in own
                 if not _is_required(parameter)
             ),
+            _parameter("quiet", Quiet, False),
             *(_parameter(name, *option) for name, option in reading.items()),
         ]
         read_and_run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -166,6 +198,12 @@ def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 
 def _is_required(parameter: inspect.Parameter) -> bool:
     return parameter.default is inspect.Parameter.empty
+
+
+def check_top(top: int | None) -> None:
+    """Refuse a number of features that cannot be meant."""
+    if top is not None and top < 1:
+        raise InputError(f"--top must be a whole number from 1, got {top}.")
 
 
 def refuse_two_formats(as_json: bool, as_csv: bool) -> None:

@@ -10,7 +10,7 @@ import typer
 
 from analogical.cli.options import Confidence, reads_table
 from analogical.cli.reading import Source, refuse_role, split_names
-from analogical.cli.streams import say, start_output
+from analogical.cli.streams import say, shows_progress, start_output
 from analogical.errors import InputError
 
 __all__ = ["report"]
@@ -73,7 +73,7 @@ def report(
         top=top,
         noise_free=noise_free,
         confidence=confidence,
-        progress=sys.stderr.isatty(),
+        progress=shows_progress(),
     )
     found = replace(found, source=source.title, reading=source.notes, command=_command())
     found.save(target)

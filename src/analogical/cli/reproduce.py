@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from analogical.cli.options import Seed
-from analogical.cli.streams import say, start_output
+from analogical.cli.options import Quiet, Seed
+from analogical.cli.streams import be_quiet, say_note, start_output
 from analogical.cli.writing import print_line, show_table
 from analogical.presenting.views import Cell, Heading, Table
 from analogical.presenting.words import shown
@@ -52,6 +52,7 @@ def reproduce(
     download: Annotated[
         bool, typer.Option("--download", help="Fetch missing data files into the data folder (or OUT/data).")
     ] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Run the paper's tables and figure again, beside the printed numbers.
 
@@ -82,6 +83,8 @@ def reproduce(
     from analogical.experiments.reproduce import reproduce as run
     from analogical.experiments.writing import refuse_foreign_folder
 
+    if quiet:
+        be_quiet()
     wanted = list(PARTS) if not parts or "all" in parts else parts
     runs = repetitions if repetitions is not None else QUICK if quick else 10
     variants = [v for v in VARIANTS if {"as-published": as_published, "corrected": corrected}[v]] or list(VARIANTS)
@@ -91,7 +94,7 @@ def reproduce(
     if download:
         folder = folder or Path(out) / "data"
         for name in download_datasets(folder):
-            say(f"downloaded {name}.csv to {folder}")
+            say_note(f"downloaded {name}.csv to {folder}")
     columns = (
         TextColumn("{task.description:<22}"),
         BarColumn(),
@@ -102,7 +105,7 @@ def reproduce(
     if n_jobs not in (0, 1):
         _start_processes(n_jobs)
     start_output()
-    with Progress(*columns, console=errors, transient=errors.is_terminal) as progress:
+    with Progress(*columns, console=errors, transient=errors.is_terminal, disable=quiet) as progress:
 
         def track(results: Iterable[Any], total: int, what: str) -> Iterable[Any]:
             yield from progress.track(results, total=total, description=what)

@@ -1,14 +1,23 @@
 """``analogical score``: the relevance of every feature of a table."""
 
-import sys
 from typing import Annotated, Literal
 
 import typer
 
-from analogical.cli.options import Confidence, Csv, Json, reads_table, refuse_two_formats
+from analogical.cli.options import Confidence, Csv, Json, Plot, Top, check_top, reads_table, refuse_two_formats
 from analogical.cli.reading import Source
-from analogical.cli.writing import CsvSafe, show_result, write_json, write_records
+from analogical.cli.streams import shows_progress
+from analogical.cli.writing import (
+    CsvSafe,
+    best_entries,
+    draw_result,
+    most_rows,
+    show_result,
+    write_json,
+    write_records,
+)
 from analogical.errors import InputError
+from analogical.presenting.views import view_of
 
 __all__ = ["score"]
 
@@ -31,9 +40,16 @@ def score(
         bool, typer.Option("--noise-free", help="Say that the labels have no noise: one changed pair shows an effect.")
     ] = False,
     confidence: Confidence = 0.95,
-    top: Annotated[
-        int | None, typer.Option(metavar="K", help="Show the best K features only.", show_default=False)
-    ] = None,
+    top: Top = None,
+    explain: Annotated[
+        bool,
+        typer.Option("--explain", help="Say more: what the numbers rest on, and their limits."),
+    ] = False,
+    paper: Annotated[
+        bool,
+        typer.Option("--paper", help="Show the paper's ARI: 0 for a constant feature and 2 without pairs, not a dash."),
+    ] = False,
+    plot: Plot = None,
     as_json: Json = False,
     as_csv: Csv = False,
     csv_safe: CsvSafe = False,
@@ -45,7 +61,7 @@ def score(
     rows differ in label, in the same contexts) is taken out, and what is left is the effect. p is the probability of
     labels that go with the feature at least this much if it had no effect, adjusted for the number of features. Where
     such pairs are too few, a score from pairs that differ on more features takes their place, and the output says how
-    far it looked and why.
+    far it looked. Three bullets sum it up; --explain says more.
 
     Examples
     --------
@@ -53,11 +69,12 @@ def score(
 
     - analogical score survey.csv --label churned --ignore id,date --top 10
 
+    - analogical score survey.csv --label churned --explain --plot relevance.png
+
     - cat survey.csv | analogical score - --json
     """
     refuse_two_formats(as_json, as_csv or csv_safe)
-    if top is not None and top < 1:
-        raise InputError(f"--top must be a whole number from 1, got {top}.")
+    check_top(top)
     from analogical._relevance import relevance
 
     result = relevance(
@@ -67,18 +84,17 @@ def score(
         duplicates=duplicates,
         noise_free=noise_free,
         confidence=confidence,
-        progress=sys.stderr.isatty(),
+        progress=shows_progress(),
     )
+    if plot is not None:
+        draw_result(result, plot, top=most_rows(top))
     if as_json:
-        content = result.to_dict()
-        if top is not None:
-            best = set(result.ranking()[:top])
-            content["features"] = [feature for feature in content["features"] if feature["name"] in best]
-        write_json(content, source)
+        said = {"features": best_entries(result, top), "explanation": list(view_of(result).findings)}
+        write_json(result.to_dict() | said, source)
     elif as_csv or csv_safe:
         write_records(result, source, top=top, csv_safe=csv_safe)
     else:
-        show_result(result, source, top=top)
+        show_result(result, source, explain=explain, top=top, paper=paper)
 
 
 def _whole(text: str, option: str) -> int:

@@ -1,12 +1,12 @@
 """``analogical select``: the features that predict the label best together."""
 
-import sys
 from typing import Annotated
 
 import typer
 
-from analogical.cli.options import Csv, Json, reads_table, refuse_two_formats
+from analogical.cli.options import Csv, Json, Plot, reads_table, refuse_two_formats
 from analogical.cli.reading import Source
+from analogical.cli.streams import shows_progress
 from analogical.cli.writing import CsvSafe, write_result
 
 __all__ = ["select"]
@@ -25,6 +25,7 @@ def select(
             show_default=False,
         ),
     ] = None,
+    plot: Plot = None,
     as_json: Json = False,
     as_csv: Csv = False,
     csv_safe: CsvSafe = False,
@@ -41,5 +42,5 @@ def select(
     refuse_two_formats(as_json, as_csv or csv_safe)
     from analogical import _selection as library
 
-    found = library.select(*source.data, k, **source.options, progress=sys.stderr.isatty())
-    write_result(found, source, as_json=as_json, as_csv=as_csv, csv_safe=csv_safe)
+    found = library.select(*source.data, k, **source.options, progress=shows_progress())
+    write_result(found, source, as_json=as_json, as_csv=as_csv, csv_safe=csv_safe, plot=plot)

@@ -14,7 +14,18 @@ from analogical._progress import Clock, end_line
 from analogical.errors import InputError
 from analogical.presenting.words import quoted, shown
 
-__all__ = ["can_write", "guarded_streams", "is_fitted", "say", "start_output", "stdout_width", "writable"]
+__all__ = [
+    "be_quiet",
+    "can_write",
+    "guarded_streams",
+    "is_fitted",
+    "say",
+    "say_note",
+    "shows_progress",
+    "start_output",
+    "stdout_width",
+    "writable",
+]
 
 SUBSTITUTES = {"→": "->", "…": "...", "–": "-", "•": "*", "±": "+-", "χ": "chi", "²": "^2"}
 """Characters of our own texts, for streams that cannot write them."""
@@ -25,6 +36,12 @@ LONGEST_PATH = 200
 HANDLER = "analogical.substitutes"
 CLOCK = Clock()
 """Counts the seconds until there is something to write."""
+
+
+class _Talk:
+    """Whether the command may say on stderr how far it is and what it guessed; errors are said in any case."""
+
+    is_quiet = False
 
 
 def _substitute(error: UnicodeError) -> tuple[str | bytes, int]:
@@ -52,6 +69,7 @@ def guarded_streams() -> Iterator[None]:
     plain_warnings = warnings.formatwarning
     try:
         _prepare_streams()
+        _Talk.is_quiet = False
         CLOCK.start()
         yield
         sys.stdout.flush()
@@ -89,6 +107,23 @@ def _give_up_stdout() -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.__stdout__.fileno() if sys.__stdout__ else 1)
     os.close(nowhere)
+
+
+def be_quiet() -> None:
+    """Say nothing but errors on stderr from here on, until the command ends."""
+    _Talk.is_quiet = True
+    CLOCK.stop()
+
+
+def shows_progress() -> bool:
+    """Whether to show how far long work is: on terminals, unless the user wants it quiet."""
+    return sys.stderr.isatty() and not _Talk.is_quiet
+
+
+def say_note(sentence: object) -> None:
+    """One line on stderr about what was guessed, done or written, unless the user wants it quiet."""
+    if not _Talk.is_quiet:
+        say(sentence)
 
 
 def start_output() -> None:

@@ -12,7 +12,7 @@ import typer
 
 from analogical._results import Result
 from analogical.cli.reading import Source
-from analogical.cli.streams import can_write, is_fitted, say, start_output, stdout_width, writable
+from analogical.cli.streams import can_write, is_fitted, say_note, start_output, stdout_width, writable
 from analogical.presenting.fitting import EIGHTHS, fit_table
 from analogical.presenting.views import Table, Tone, View, view_of
 from analogical.presenting.words import shown
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CsvSafe",
+    "best_entries",
+    "draw_result",
+    "most_rows",
     "print_line",
     "show_result",
     "show_table",
@@ -52,8 +55,10 @@ CsvSafe = Annotated[
 ]
 
 
-def show_result(result: Result, source: Source, *more: Result, notes: tuple[str, ...] = (), **options: Any) -> None:
-    """What was read, the result, and what it means in words; more results follow below."""
+def show_result(
+    result: Result, source: Source, *more: Result, notes: tuple[str, ...] = (), explain: bool = False, **options: Any
+) -> None:
+    """What was read, the result, and what it means in words, in short or explained; more results follow below."""
     _say_notes(source)
     console = _console()
     view = view_of(result, **options)
@@ -61,13 +66,13 @@ def show_result(result: Result, source: Source, *more: Result, notes: tuple[str,
     print_line(f"{title}: {view.summary}" if view.summary else title, "" if view.summary else "dim", console)
     for note in (*notes, *view.notes):
         print_line(shown(note), "dim", console)
-    _print_view(console, view)
+    _print_view(console, view, explain)
     for other in more:
         console.print()
-        _print_view(console, view_of(other))
+        _print_view(console, view_of(other), explain)
 
 
-def _print_view(console: "Console", view: View) -> None:
+def _print_view(console: "Console", view: View, explain: bool) -> None:
     if view.headline and not view.summary:
         print_line(view.headline, "bold", console)
     for fact in view.facts:
@@ -77,13 +82,16 @@ def _print_view(console: "Console", view: View) -> None:
         if view.summary or view.facts:
             console.print()
         show_table(table, console, elsewhere="--json")
-    if view.findings:
+    findings = view.bullets if view.bullets and not explain else view.findings
+    if findings:
         console.print()
-    for finding in view.findings:
+    for finding in findings:
         if len(view.findings) == 1:
             print_line(finding, "bold", console)
         else:
             _print_bullet(console, finding)
+    if view.bullets and not explain:
+        print_line("--explain says more.", "dim", console)
     for block in view.examples:
         console.print()
         print_line(block.title, "dim", console)
@@ -137,7 +145,32 @@ def _console() -> "Console":
 def _say_notes(source: Source) -> None:
     """What was guessed to read the table, on stderr, so that no format of the result is disturbed."""
     for note in source.notes:
-        say(note)
+        say_note(note)
+
+
+def most_rows(top: int | None) -> int:
+    """How many features a figure shows if so many are asked for."""
+    from analogical.plotting.canvas import MOST_ROWS
+
+    return MOST_ROWS if top is None else min(top, MOST_ROWS)
+
+
+def best_entries(result: Result, top: int | None) -> list[dict[str, Any]]:
+    """The features of a result for JSON, in column order; with ``top``, the best ones only."""
+    entries: list[dict[str, Any]] = result.to_dict()["features"]
+    if top is None:
+        return entries
+    best = {record["name"] for record in result.records()[:top]}
+    return [entry for entry in entries if entry["name"] in best]
+
+
+def draw_result(result: Result, path: str, **options: Any) -> None:
+    """Draw a result to a file."""
+    from analogical.plotting import save_figure
+
+    figure = result.plot(**options).figure  # type: ignore[attr-defined]
+    save_figure(figure, path)
+    say_note(f"drawn to {path}")
 
 
 def write_result(
@@ -148,14 +181,18 @@ def write_result(
     as_csv: bool = False,
     csv_safe: bool = False,
     notes: tuple[str, ...] = (),
+    plot: str | None = None,
+    **options: Any,
 ) -> None:
-    """A result in the format that was asked for."""
+    """A result in the format that was asked for, and drawn to a file if one is named; options are those of its view."""
+    if plot is not None:
+        draw_result(result, plot)
     if as_json:
         write_json(result.to_dict(), source)
     elif as_csv or csv_safe:
         write_records(result, source, notes, csv_safe=csv_safe)
     else:
-        show_result(result, source, notes=notes)
+        show_result(result, source, notes=notes, **options)
 
 
 def write_json(content: dict[str, Any], source: Source) -> None:
@@ -180,7 +217,7 @@ def write_records(
     """One line of CSV per entry of a result; what was done goes to stderr."""
     _say_notes(source)
     for note in (*notes, *view_of(result).notes):
-        say(note)
+        say_note(note)
     records = result.records()[:top]
     rows = ([";".join(cell) if isinstance(cell, list) else cell for cell in record.values()] for record in records)
     write_csv(records[0] if records else result.columns(), map(_defused, rows) if csv_safe else rows)

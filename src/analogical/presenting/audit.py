@@ -6,12 +6,25 @@ from analogical._audit import Audit, Difference
 from analogical.presenting.evidence import pair_blocks
 from analogical.presenting.notes import describe_notes
 from analogical.presenting.views import Cell, Heading, Table, View
-from analogical.presenting.words import counted, listed, marked, p_value, p_words, percent, points, quoted, verb
+from analogical.presenting.words import (
+    counted,
+    listed,
+    marked,
+    p_value,
+    p_words,
+    percent,
+    points,
+    quoted,
+    verb,
+)
 
 __all__ = ["view_audit"]
 
 MAX_DIFFERENCES = 30
 """Lines of a table of differences."""
+LONG_VALUE = 30
+LONG_LABEL = 16
+"""Characters of values and labels in that table."""
 
 
 def view_audit(result: Audit) -> View:
@@ -110,23 +123,24 @@ def _difference_table(result: Audit) -> Table:
     differences = list(result.differences)
     if len(differences) > MAX_DIFFERENCES:
         differences.sort(key=lambda d: -abs(d.difference))
-    titles = ("reference", "value", "label", "pairs", "points", "interval", "odds ratio", "p", "crude")
+    many_labels = len({difference.label for difference in differences}) > 1
+    words = ("value", "label") if many_labels else ("value",)
     leaving = {"crude": 5, "odds ratio": 4, "pairs": 3, "interval": 2, "p": 1}
+    titles = (*words, "pairs", "points", "interval", "odds ratio", "p", "crude")
     return Table(
         headings=tuple(
-            Heading(title, is_text=k < 3, may_shorten=k < 3, leaves=leaving.get(title, 0))
-            for k, title in enumerate(titles)
+            Heading(title, is_text=title in words, may_shorten=title in words, leaves=leaving.get(title, 0))
+            for title in titles
         ),
-        rows=tuple(_difference_cells(difference) for difference in differences[:MAX_DIFFERENCES]),
+        rows=tuple(_difference_cells(difference, many_labels) for difference in differences[:MAX_DIFFERENCES]),
         note=_difference_note(result),
     )
 
 
-def _difference_cells(found: Difference) -> tuple[Cell, ...]:
+def _difference_cells(found: Difference, with_label: bool) -> tuple[Cell, ...]:
     return (
-        Cell(marked(found.values[0], 16)),
-        Cell(marked(found.values[1], 16)),
-        Cell(marked(found.label, 12)),
+        Cell(marked(found.values[1], LONG_VALUE)),
+        *([Cell(marked(found.label, LONG_LABEL))] if with_label else []),
         Cell(f"{found.pairs:,}"),
         Cell(f"{100 * found.difference:+.1f}"),
         Cell(f"{100 * found.difference_low:+.1f} {100 * found.difference_high:+.1f}"),
@@ -138,9 +152,12 @@ def _difference_cells(found: Difference) -> tuple[Cell, ...]:
 
 def _difference_note(result: Audit) -> str:
     n = len(result.differences)
+    labels = list(dict.fromkeys(difference.label for difference in result.differences))
+    whose = quoted(labels[0], 20) if len(labels) == 1 else "the label"
     note = (
-        "points: how much more often the value has the label than the reference, all else equal (Mantel-Haenszel); p:"
-        f" exact Cochran-Mantel-Haenszel test, corrected for {counted(n, 'comparison')} (Holm); crude: over all rows,"
+        f"points: how much more often the value has {whose} than {marked(result.reference, 20)}, the reference, all"
+        " else equal (Mantel-Haenszel); p: exact Cochran-Mantel-Haenszel test, corrected for"
+        f" {counted(n, 'comparison')} (Holm); crude: over all rows,"
         " without matching."
     )
     if result.n_comparisons > n:

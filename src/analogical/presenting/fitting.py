@@ -8,7 +8,7 @@ from analogical.presenting.text import padded
 from analogical.presenting.views import Cell, Heading, Table
 from analogical.presenting.words import LONG_NAME, shorten, width_of, wrap_words
 
-__all__ = ["FittedTable", "fit_table"]
+__all__ = ["FittedTable", "fit_table", "shorten_apart"]
 
 GAP = 2
 """Spaces between two columns."""
@@ -61,7 +61,7 @@ class _Column:
         if self.heading.may_wrap:
             return [wrap_words(text, width) for text in texts]
         if width < self.width:
-            texts = _shorten_apart(texts, width, ellipsis)
+            texts = shorten_apart(texts, width, ellipsis)
         return [[text] for text in texts]
 
 
@@ -165,7 +165,7 @@ def _lines(plan: _Plan, widths: Sequence[int], ellipsis: str, blocks: bool) -> I
             yield tuple(cells)
 
 
-def _shorten_apart(names: Sequence[str], width: int, ellipsis: str) -> list[str]:
+def shorten_apart(names: Sequence[str], width: int, ellipsis: str) -> list[str]:
     """Names cut at the end, or in the middle if different names would look the same."""
     cut = [shorten(name, width, ellipsis) for name in names]
     if len(set(cut)) == len(set(names)):

@@ -41,11 +41,14 @@ TONES: dict[str, Tone] = {
 }
 
 
-def view_relevance(result: Relevance, *, top: int | None = None) -> View:
-    """The table of features, best first, and what it says; with ``top``, the best ones only."""
+def view_relevance(result: Relevance, *, top: int | None = None, paper: bool = False) -> View:
+    """The table of features, best first, and what it says; with ``top``, the best ones only.
+
+    With ``paper``, the paper's index where there is nothing to count: 0 for a constant feature and 2 without pairs.
+    """
     order = result.order()
     n_shown = top if top is not None else MAX_FEATURES if len(order) > MORE_FEATURES else len(order)
-    columns = _columns(result)
+    columns = _columns(result, paper)
     n_more = len(order) - min(n_shown, len(order))
     note = "" if not n_more else f"... and {n_more:,} more; to_frame() has all"
     if top is not None and n_more:
@@ -63,11 +66,12 @@ def view_relevance(result: Relevance, *, top: int | None = None) -> View:
         notes=describe_notes(result.notes),
         tables=(table,),
         findings=tuple(_explain(result)),
+        bullets=tuple(_sum_up(result)),
         brief=(*beyond, *_explain_basis(result), _noise_floor(result)),
     )
 
 
-def _columns(result: Relevance) -> list[tuple[Heading, Callable[[int], Cell]]]:
+def _columns(result: Relevance, paper: bool) -> list[tuple[Heading, Callable[[int], Cell]]]:
     """Headings and cells: first what features are ranked by with its interval, then what it comes from."""
     settings = result.settings
     level = "" if settings.confidence is None else f"{100 * settings.confidence:g}% CI"
@@ -78,14 +82,15 @@ def _columns(result: Relevance) -> list[tuple[Heading, Callable[[int], Cell]]]:
     ]
 
     def add_ranked(title: str, numbers: Floats, low: Floats | None, high: Floats | None) -> None:
-        found.append((Heading(title), lambda i: Cell(shares(numbers[i]), bar=_bar(numbers[i]))))
+        drawn = np.where(numbers <= 1, numbers, np.nan)  # the paper's 2 is not a share
+        found.append((Heading(title), lambda i: Cell(shares(numbers[i]), bar=_bar(drawn[i]))))
         if low is not None and high is not None:
             found.append((Heading(level, leaves=1), lambda i: Cell(interval(low[i], high[i]))))
 
     def add_number(title: str, numbers: Floats, leaves: int) -> None:
         found.append((Heading(title, leaves=leaves), lambda i: Cell(shares(numbers[i]))))
 
-    index = np.where(result.pairs > 0, result.ari, np.nan)
+    index = result.ari if paper else np.where(result.pairs > 0, result.ari, np.nan)
     if is_relaxed:
         add_ranked("score", result.score, result.score_low, result.score_high)
         if settings.reason == "noisy-labels":  # then distance 1 has pairs enough to show effects
@@ -353,3 +358,64 @@ def describe_radius(result: Relevance) -> str:
         f"radius {settings.radius}{weighed}: {reasons[settings.reason]}"
         f" ({counted(settings.n_pairs_used, 'pair')} used{sampled}{stopped})"
     )
+
+
+# ---------------------------------------------------------------- in short
+
+FEW_NAMES = 4
+"""Names that a bullet lists."""
+
+
+def _sum_up(result: Relevance) -> list[str]:
+    """Three bullets at most: what has an effect, what can be said of the others, and what that rests on."""
+    of_status: dict[str, list[str]] = {}
+    for i in result.order():
+        of_status.setdefault(result.status[i], []).append(result.names[i])
+    found = _explain_effects(result, {"effect": of_status.get("effect", [])})
+    others = _sum_up_others(result, of_status)
+    return [*found, *([f"{'; '.join(others)}."] if others else []), _sum_up_basis(result)]
+
+
+def _sum_up_others(result: Relevance, of_status: dict[str, list[str]]) -> list[str]:
+    """What can be said of the features without an effect, a few words for each kind."""
+    is_relaxed, is_tested = result.settings.radius > 1, result.p_adjusted is not None
+    seen = "have a score of 0" if is_relaxed else "changed no label"
+    what = {
+        "unclear": "changed labels no more than noise" if is_tested else "changed labels, and nothing was tested",
+        "noise-unknown": "changed labels, and noise cannot be ruled out",
+        "none-seen": "has a score of 0" if is_relaxed and len(of_status.get("none-seen", [])) == 1 else seen,
+    }
+    parts = [
+        f"{len(of_status[status]):,} {words} ({some_of(of_status[status], FEW_NAMES)})"
+        for status, words in what.items()
+        if status in of_status
+    ]
+    determined = result.determined_by or ((),) * len(result.names)
+    by = dict(zip(result.names, determined, strict=True))
+    silent = of_status.get("no-pairs", [])
+    if redundant := [name for name in silent if by[name]]:
+        names = some_of([f"{shown(name)} by {listed(by[name])}" for name in redundant], FEW_NAMES)
+        parts.append(f"{len(redundant):,} {verb(redundant, 'is', 'are')} determined by others ({names})")
+    if lonely := [name for name in silent if not by[name]]:
+        parts.append(f"{len(lonely):,} {verb(lonely, 'has', 'have')} no pair to compare ({some_of(lonely, FEW_NAMES)})")
+    if constant := of_status.get("constant", []):
+        parts.append(f"{len(constant):,} {verb(constant, 'is', 'are')} constant ({some_of(constant, FEW_NAMES)})")
+    return parts
+
+
+def _sum_up_basis(result: Relevance) -> str:
+    """How far it looked, how noisy labels are, and what counts as independent."""
+    settings, noise = result.settings, result.noise.rate
+    parts = []
+    if settings.radius > 1:
+        why = "as asked for" if settings.reason == "asked" else "distance 1 alone does not settle the order"
+        parts.append(f"The score uses pairs that differ on up to {settings.radius} features: {why}.")
+    if noise is None:
+        once = settings.duplicates == "once"
+        parts.append(f"Noise is unknown: {'repeated rows were counted once' if once else 'no row repeats'}.")
+    else:
+        parts.append(f"Noise: identical rows differ in label in {percent(noise)} of their pairs.")
+    if settings.confidence is not None and settings.radius == 1:
+        units = "Rows" if settings.n_groups is None else counted(settings.n_groups, "group")
+        parts.append(f"{units} are taken as independent{'; see groups (--groups)' if units == 'Rows' else ''}.")
+    return " ".join(parts)

@@ -65,6 +65,8 @@ class View:
     tables: tuple[Table, ...] = ()
     findings: tuple[str, ...] = ()
     """Sentences after the tables: what the numbers say, with their limits."""
+    bullets: tuple[str, ...] = ()
+    """The findings in short: three sentences at most, for readers who have not asked for more."""
     brief: tuple[str, ...] | None = None
     """What a short text says instead of the findings."""
     examples: tuple[Table, ...] = ()

@@ -1,0 +1,164 @@
+"""What a score says in short: three bullets, dashes, the paper's numbers, and silence when it is asked for."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from analogical import relevance
+from analogical.presenting.views import view_of
+
+TABLE = b"a,b,copy,k,y\n0,0,0,1,0\n0,1,1,1,1\n1,0,0,1,1\n1,1,1,1,0\n"
+
+
+def bullets(out):
+    return [line for line in out.splitlines() if line.startswith("- ")]
+
+
+def rows_of(out):
+    table = out.split("\n\n")[1]
+    return {line.split()[0]: line.split()[1:] for line in table.splitlines()}
+
+
+def random_result(seed):
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, rng.integers(1, 4, 5), size=(int(rng.integers(4, 60)), 5))
+    labels = rng.integers(0, 2, len(rows))
+    labels[:2] = 0, 1
+    return relevance(rows, labels, confidence=None if seed % 4 == 0 else 0.95)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_three_bullets_name_every_feature_once(seed):
+    result = random_result(seed)
+    said = view_of(result).bullets
+    assert 2 <= len(said) <= 3
+    counts = [int(word) for word in said[1].replace(";", " ").split() if word.isdecimal()] if len(said) == 3 else []
+    n_effects = result.status.count("effect")
+    assert said[0].startswith(f"{n_effects} of 5" if n_effects else "No effect")
+    first = sum(int(part.split()[0]) for part in said[1].split("; ")) if len(said) == 3 else 0
+    assert first + n_effects == 5, counts
+
+
+def test_bullets_are_short_and_the_rest_is_explained(run):
+    out = run("score", "monks-1")[1]
+    assert bullets(out) == [
+        "- 3 of 6 features have an effect beyond noise (head_shape, body_shape,",
+        "- 3 changed no label (holding, is_smiling, has_tie).",
+        "- Noise is unknown: no row repeats. Rows are taken as independent; see groups",
+    ]
+    assert out.rstrip().endswith("--explain says more.")
+    explained = run("score", "monks-1", "--explain")[1]
+    assert len(bullets(explained)) > 3
+    assert "Every combination of values occurs exactly once" in explained
+    assert "says more" not in explained
+    sentences = json.loads(run("score", "monks-1", "--json")[1])["explanation"]
+    assert " ".join(explained.split("\n\n")[-1].replace("- ", "").split()) == " ".join(sentences)
+
+
+def test_each_kind_of_silence_has_its_words(run):
+    out = run("score", "-", "--radius", "1", stdin=TABLE)[1]
+    said = " ".join(out.split())
+    assert (
+        "- 1 changed labels, and noise cannot be ruled out (a); 2 have no pair to compare (b, copy); 1 is constant (k)."
+        in said
+    )
+    repeated = TABLE + b"".join(TABLE.split(b"\n", 1)[1] for _ in range(9))
+    said = " ".join(run("score", "-", "--radius", "1", stdin=repeated)[1].split())
+    assert "2 are determined by others (b by copy, copy by b); 1 is constant (k)." in said
+    said = " ".join(run("score", "titanic", "--duplicates", "once")[1].split())
+    assert "Noise is unknown: repeated rows were counted once." in said
+    said = " ".join(run("score", "monks-1", "--radius", "2")[1].split())
+    assert "The score uses pairs that differ on up to 2 features: as asked for." in said
+
+
+def test_no_index_is_a_dash_and_the_paper_s_number_if_asked(run):
+    found = rows_of(run("score", "-", "--radius", "1", stdin=TABLE)[1])
+    assert (found["b"][0], found["k"][0]) == ("-", "-")
+    found = rows_of(run("score", "-", "--radius", "1", "--paper", stdin=TABLE)[1])
+    assert (found["b"][0], found["k"][0]) == ("2.000", "0.000")
+    assert "█" not in "".join(found["b"])  # 2 is not a share
+    content = json.loads(run("score", "-", "--radius", "1", "--json", stdin=TABLE)[1])
+    assert [f["ari"] for f in content["features"]] == [1.0, 2.0, 2.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["score", "-"],
+        ["score", "-", "--csv"],
+        ["score", "-", "--json"],
+        ["select", "-"],
+        ["evidence", "-", "--feature", "a"],
+        ["interactions", "-"],
+        ["audit", "-", "--feature", "a"],
+        ["redundancies", "-"],
+        ["compare", "-", "--methods", "ari,chi2"],
+    ],
+)
+def test_quiet_leaves_stderr_empty_and_stdout_as_it_is(run, command):
+    code, out, err = run(*command, stdin=TABLE)
+    assert (code, err.startswith("label: the last column, 'y'")) == (0, True)
+    assert run(*command, "--quiet", stdin=TABLE) == (0, out, "")
+    assert run(*command, "-q", stdin=TABLE) == (0, out, "")
+
+
+def test_quiet_does_not_hide_errors_and_ends_with_the_command(run):
+    code, _, err = run("score", "nowhere.csv", "--quiet")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "label: the last column" in run("score", "-", stdin=TABLE)[2]
+
+
+def test_quiet_shows_no_progress_on_a_terminal(run, monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    asked = []
+    monkeypatch.setattr("analogical._relevance.relevance", lambda *_, progress, **__: asked.append(progress) or 1 / 0)
+    for options in ([], ["--quiet"]):
+        monkeypatch.setattr(sys, "stderr", Terminal())
+        with pytest.raises(ZeroDivisionError):
+            run("score", "titanic", *options)
+    assert asked == [True, False]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["score", "titanic"],
+        ["select", "monks-1"],
+        ["audit", "titanic", "--feature", "class"],
+        ["interactions", "monks-1"],
+        ["interactions", "monks-1", "--pair", "head_shape,body_shape"],
+        ["compare", "titanic", "--methods", "ari,mi"],
+    ],
+)
+def test_results_are_drawn_beside_what_is_printed(run, tmp_path, command):
+    path = tmp_path / "result.png"
+    plain = run(*command)
+    code, out, err = run(*command, "--plot", path)
+    assert (code, out, err) == (0, plain[1], f"drawn to {path}\n")
+    assert path.read_bytes().startswith(b"\x89PNG")
+    assert run(*command, "--plot", path, "--quiet")[2] == ""
+
+
+def test_a_figure_shows_no_more_than_was_asked_for(run, tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr("analogical.plotting.save_figure", lambda figure, _: drawn.append(figure))
+    for command in (["score", "monks-1"], ["compare", "monks-1", "--methods", "ari"]):
+        assert run(*command, "--top", 2, "--plot", tmp_path / "x.png")[0] == 0
+        assert run(*command, "--top", 50, "--plot", tmp_path / "x.png")[0] == 0
+    assert [len(figure.axes[0].get_yticks()) for figure in drawn] == [2, 6, 2, 6]
+
+
+def test_completion_is_offered(run):
+    assert "--install-completion" in run("--help")[1]
+    code = "import sys; sys.argv = ['analogical']; from analogical.cli import main; main()"
+    asked = {"_ANALOGICAL_COMPLETE": "complete_bash", "COMP_WORDS": "analogical sc", "COMP_CWORD": "1"}
+    done = subprocess.run([sys.executable, "-c", code], env=os.environ | asked, capture_output=True, check=True)
+    assert done.stdout.split() == [b"score"]
