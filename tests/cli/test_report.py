@@ -61,6 +61,11 @@ def test_a_protected_column_must_be_a_feature(run, tmp_path, column):
     assert not (tmp_path / "x.html").exists()
 
 
+def test_quiet_says_nothing(run, tmp_path):
+    assert run("report", "titanic", "--out", tmp_path / "x.html", "--quiet") == (0, "", "")
+    assert (tmp_path / "x.html").exists()
+
+
 def test_guesses_of_reading_are_said_and_kept(run, tmp_path):
     table = "a;b;y\n" + "".join(f"{a};{b};{a ^ b}\n" for a in (0, 1) for b in (0, 1)) * 4
     code, _, err = run("report", "-", "--out", tmp_path / "x.html", "--title", "My <table>", stdin=table.encode())

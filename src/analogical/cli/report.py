@@ -10,7 +10,7 @@ import typer
 
 from analogical.cli.options import Confidence, reads_table
 from analogical.cli.reading import Source, refuse_role, split_names
-from analogical.cli.streams import say, shows_progress, start_output
+from analogical.cli.streams import say_note, shows_progress, start_output
 from analogical.errors import InputError
 
 __all__ = ["report"]
@@ -79,8 +79,8 @@ def report(
     found.save(target)
     start_output()
     for note in source.notes:
-        say(note)
-    say(f"written to {target} ({target.stat().st_size / 1000:,.0f} kB)")
+        say_note(note)
+    say_note(f"written to {target} ({target.stat().st_size / 1000:,.0f} kB)")
 
 
 def _names(given: str, source: Source) -> list[str]:
