@@ -500,7 +500,9 @@ def _panel(table: EncodedTable, i: int, contexts: Contexts, classes: Sequence[in
     values = [plain(value) for value in column.values]
     counts = _rows_by_label(table, i)
     sizes = counts.sum(axis=1)
-    frequent = np.argsort(-sizes, kind="stable").tolist()
+    # Ties by the words of the values: libraries number the same categories in different ways.
+    words = [str(value) if column.treatment == "categories" else "" for value in values]
+    frequent = sorted(range(len(sizes)), key=lambda v: (-sizes[v], words[v]))
     kept = sorted(frequent[:MAX_VALUES]) if column.treatment == "bins" else frequent[:MAX_VALUES]
     listed: tuple[Transition, ...] = ()
     if len(contexts) and n_values <= MAX_LISTED_VALUES:

@@ -324,11 +324,11 @@ def test_changes_without_a_direction_are_said_so():
     found = report(load_table("monks-1").to_frame("polars"), "class", weights="count")
     lines = {unmarked(panel["name"]): unmarked(panel["line"]) for panel in page_of(found)["panels"]}
     assert lines["head_shape"] == (
-        "round → square: '1' is gained in 36 pairs and lost in 36, over 288 rows: which way it goes depends on the"
+        "octagon → round: '1' is gained in 36 pairs and lost in 36, over 288 rows: which way it goes depends on the"
         " other features."
     )
-    assert lines["holding"] == "sword → balloon: '1' does not change in any of 144 pairs, over 288 rows."
-    assert lines["jacket_color"] == "red → yellow: '1' is 66.7 points less frequent (−75.6 to −57.8), over 216 rows."
+    assert lines["holding"] == "balloon → flag: '1' does not change in any of 144 pairs, over 288 rows."
+    assert lines["jacket_color"] == "blue → red: '1' is 66.7 points more frequent (+57.8 to +75.6), over 216 rows."
 
 
 @pytest.mark.parametrize(
