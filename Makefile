@@ -22,6 +22,10 @@ demo: .venv/cli,report ## Set up, score the built-in tables, and write a page ab
 	@echo
 	$(BIN)/analogical score titanic
 	@echo
+	$(BIN)/analogical select monks-1
+	@echo
+	$(BIN)/analogical interactions titanic
+	@echo
 	$(BIN)/analogical audit berkeley --label admitted --feature gender
 	@echo
 	$(BIN)/analogical generate g2 --features 30 --values 3 --rows 500 --seed 1 | $(BIN)/analogical score - --top 6
