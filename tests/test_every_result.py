@@ -275,7 +275,7 @@ def test_view_of_a_comparison():
     assert [h.title for h in table.headings] == ["feature", "ARI", "χ²"]
     assert table.rows[0][:2] == (Cell("old"), Cell("1.000 (1)", "good"))
     assert table.rows[1][1] == Cell("–")
-    assert view.findings[0].startswith("ARI: share of pairs")
+    assert view.findings[1].startswith("ARI: share of pairs")
 
 
 @pytest.mark.parametrize(

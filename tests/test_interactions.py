@@ -584,14 +584,14 @@ def test_text_of_rules_says_that_noise_is_unknown():
     text = " ".join(repr(interactions(*labelled(lambda a, b, *_: a & b))).split())
     assert text.startswith("Interactions: 6 pairs of 4 features for 'y' (2 classes), 16 rows")
     assert "Squares: rows that are equal on all other features (labels show no noise)." in text
-    assert "x0 × x1 1.000 4 4 noise-unknown" in text
+    assert "x0 x1 1.000 4 4 noise-unknown" in text
     assert "noise alone breaks .625 of the squares of a fair coin" in text
 
 
 def test_text_names_the_pairs_that_act_together():
     frame, y = noisy_table(3000)
     text = " ".join(repr(interactions(frame, y)).split())
-    assert "1 pair acts together (p adj. at most 0.05): a × b." in text
+    assert "1 pair is told from noise (p adj. at most 0.05): a × b." in text
     assert "Effect: 1 for an exclusive or, 1/4 for an and" in text
     rng, X = wide_table(n_rows=60)
     noise = " ".join(repr(interactions(X, rng.integers(0, 2, 60))).split())

@@ -65,6 +65,25 @@ def test_k_features_are_chosen_if_asked_for(survey):
     assert first.next_gain >= first.need
 
 
+def test_one_of_two_that_act_together_does_not_say_that_nothing_is_left(monks):
+    found = select(monks, "class", 2)
+    assert (found.features, found.why) == (("jacket_color", "head_shape"), ("gain", "index"))
+    assert (found.stop, found.next_feature) == (None, "body_shape")
+    assert found.next_gain > 100
+    assert "More would earn their keep: body_shape would add" in repr(found)
+    assert "No other single feature adds 4.6 nats" in repr(select(monks, "class", 1))
+
+
+def test_more_than_there_are_is_said(monks):
+    assert "9 were asked for; the table has 6 features." in repr(select(monks, "class", 9))
+
+
+def test_a_leak_is_marked():
+    rows = [(i % 2, i % 3, i % 5) for i in range(60)]
+    labels = [row[0] if i else 1 for i, row in enumerate(rows)]
+    assert "adds most, leak?" in repr(select(rows, labels, 1))
+
+
 def test_shuffled_labels_keep_nothing_and_say_so(survey):
     shuffled = survey.assign(churned=np.random.default_rng(0).permutation(survey["churned"]))
     found = select(shuffled, "churned")
@@ -88,8 +107,8 @@ def test_words_of_a_selection(monks, survey):
     text = repr(select(survey, "churned", 5))
     assert "Selection of 5 of 9 features for 'churned' (2 classes), 1,500 rows" in text
     assert "an interaction with early" in text
-    assert "By what they add it would have stopped after 4: nothing further adds 4.6 nats." in text
-    assert "Left out, because chosen features carry the same information: TOWN (town)." in " ".join(text.split())
+    assert "By what they add it would have stopped after 4: no other single feature adds 4.6" in text
+    assert "nothing more beside the chosen feature in brackets: TOWN (town)." in " ".join(text.split())
     assert "More would earn their keep: " in repr(select(survey, "churned", 1))
     assert "All features were chosen." in repr(select(monks[["jacket_color", "class"]], "class"))
     assert max(map(len, text.splitlines())) <= 80

@@ -229,8 +229,15 @@ class Report(Result):
 
     @property
     def answer(self) -> Answer:
-        """Whether the table can say which features matter: by exact comparison, partly, or not at all."""
-        if not (self.relevance.pairs_within[self.relevance.n_values > 1] > 0).any():
+        """Whether the table can say which features matter: by exact comparison, partly, or not at all.
+
+        Not at all if no rows can be compared, or if no two differ on one feature alone and those that differ on more
+        tell no feature from noise.
+        """
+        found = self.relevance
+        if not (found.pairs_within[found.n_values > 1] > 0).any():
+            return "no"
+        if not found.pairs.any() and "effect" not in found.status:
             return "no"
         return "partly" if self.doubts() else "yes"
 

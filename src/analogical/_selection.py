@@ -67,7 +67,7 @@ class Selection(Result):
     partners : tuple of tuples of str
         For each chosen feature the ones that it acts together with.
     stop : int or None
-        After how many features nothing more earned its keep; None if the next one still does.
+        After how many features no other single one earned its keep; None if the next one still does.
     need : float
         Nats that a feature must add to earn its keep: 2 ln(number of features that vary, at least 10).
     next_feature, next_gain : str and float, or None
@@ -209,7 +209,7 @@ def select(
     1  jacket_color         89.7     29.9 %  adds most
     2  head_shape           -6.0     27.9 %  an interaction with body_shape
     3  body_shape            182     88.3 %  an interaction with head_shape
-    Nothing further adds 4.6 nats: holding would add 0.0.
+    Nothing else adds 4.6 nats: is_smiling would add 0.0.
     <BLANKLINE>
     A feature adds what the log-likelihood of the labels rises by, every row
     predicted by the others.
@@ -265,8 +265,8 @@ def select_of(
 def _named(table: EncodedTable, found: Together, k: int | None) -> Selection:
     """What was chosen, by name."""
     names, steps = table.names, found.steps
-    left = ~np.isnan(found.further)
-    best = int(np.nanargmax(found.further)) if left.any() else None
+    further = np.round(found.further, 6)  # ties go to the earlier column
+    best = None if np.isnan(further).all() else int(np.nanargmax(further))
     return Selection(
         features=tuple(names[step.feature] for step in steps),
         gain=np.array([step.gain for step in steps], dtype=np.float64),
@@ -276,7 +276,7 @@ def _named(table: EncodedTable, found: Together, k: int | None) -> Selection:
         stop=found.stop,
         need=found.need,
         next_feature=None if best is None else names[best],
-        next_gain=None if best is None else float(found.further[best]),
+        next_gain=None if best is None else float(further[best]),
         carried=tuple(
             Carried(names[f], float(found.alone[f]), float(found.further[f]), tuple(names[j] for j in by))
             for f, by in enumerate(found.carried_by)

@@ -32,10 +32,10 @@ def test_the_pair_comes_first_and_contexts_are_said(run, noisy_file):
     said = "Squares: rows that are equal on c1 and c4 (less the pair's own), which are told from noise"
     assert said in " ".join(out.split())
     lines = out.splitlines()
-    first = next(k for k, line in enumerate(lines) if line.startswith("pair "))
-    assert lines[first + 1].startswith("c1 × c4")
+    first = next(k for k, line in enumerate(lines) if line.startswith("feature "))
+    assert lines[first + 1].split()[:2] == ["c1", "c4"]
     assert lines[first + 1].endswith("effect")
-    assert "- 1 pair acts together (p adj. at most 0.05): c1 × c4." in out
+    assert "- 1 pair is told from noise (p adj. at most 0.05): c1 × c4." in out
     assert max(map(len, lines)) <= 80
 
 

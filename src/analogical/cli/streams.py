@@ -27,7 +27,7 @@ __all__ = [
     "writable",
 ]
 
-SUBSTITUTES = {"→": "->", "…": "...", "–": "-", "•": "*", "±": "+-", "χ": "chi", "²": "^2"}
+SUBSTITUTES = {"→": "->", "…": "...", "–": "-", "•": "*", "±": "+-", "χ": "chi", "²": "^2", "×": "x"}
 """Characters of our own texts, for streams that cannot write them."""
 NARROWEST = 20
 """Columns that sentences need, whatever the terminal says."""

@@ -43,7 +43,10 @@ def view_comparison(result: Comparison, *, top: int | None = None) -> View:
         headline=f"Relevance for {quoted(result.label)} by {counted(len(result.methods), 'method')}",
         notes=(*describe_notes(result.notes), *_describe_left_out(result), *_describe_sample(result)),
         tables=(table,),
-        findings=tuple(f"{method.title}: {method.about}" for method in result.methods),
+        findings=(
+            "Cells: the score as a share of the method's total, and in brackets the rank.",
+            *(f"{method.title}: {method.about}" for method in result.methods),
+        ),
     )
 
 

@@ -80,19 +80,21 @@ def view_interactions(result: Interactions) -> View:
 
 def _columns(result: Interactions) -> list[tuple[Heading, Callable[[int], Cell]]]:
     """Headings and cells; what is not known of any pair has no column."""
-    pairs = [f"{shown(a, LONG_NAME)} × {shown(b, LONG_NAME)}" for a, b in zip(result.first, result.second, strict=True)]
     found: list[tuple[Heading, Callable[[int], Cell]]] = [
-        (Heading("pair", is_text=True, may_shorten=True), lambda k: Cell(pairs[k]))
+        (Heading("feature", is_text=True, may_shorten=True), lambda k: Cell(shown(result.first[k], LONG_NAME))),
+        (Heading("with", is_text=True, may_shorten=True), lambda k: Cell(shown(result.second[k], LONG_NAME))),
     ]
     low, high, p = result.effect_low, result.effect_high, result.p_adjusted
     if any(result.effect_squares):
         found.append((Heading("effect"), lambda k: Cell(shares(result.effect[k]), bar=float(result.effect[k]))))
         if low is not None and high is not None and p is not None:
             title = f"{100 * (result.confidence or 0):g}% CI"
-            found.append((Heading(title, leaves=2), lambda k: Cell(interval(low[k], high[k]))))
+            found.append((Heading(title, leaves=1), lambda k: Cell(interval(low[k], high[k]))))
             found.append((Heading("p adj."), lambda k: Cell(p_value(float(p[k])))))
-    found.append((Heading("index"), lambda k: Cell(shares(result.index[k]))))
-    found.append((Heading("squares", leaves=1), lambda k: Cell(number(result.squares[k]))))
+    found.append(
+        (Heading("index", leaves=2 if any(result.effect_squares) else 0), lambda k: Cell(shares(result.index[k])))
+    )
+    found.append((Heading("squares", leaves=3), lambda k: Cell(number(result.squares[k]))))
     if not any(result.effect_squares):
         found.append((Heading("broken", leaves=1), lambda k: Cell(number(result.broken[k]))))
     found.append((Heading("status", is_text=True), lambda k: Cell(result.status[k], TONES[result.status[k]])))
@@ -148,8 +150,16 @@ def _found(result: Interactions) -> list[str]:
     if told:
         pairs = [f"{shown(result.first[k])} × {shown(result.second[k])}" for k in told]
         level = 1 - (result.confidence or 0)
-        acts = "act" if len(told) > 1 else "acts"
-        return [f"{counted(len(told), 'pair')} {acts} together (p adj. at most {level:.2g}): {some_of(pairs)}."]
+        found = [
+            f"{counted(len(told), 'pair')} {verb(told, 'is', 'are')} told from noise (p adj. at most {level:.2g}):"
+            f" {some_of(pairs)}. Such pairs come first, by the lower end of their effect."
+        ]
+        if result.effect_low is not None and any(result.effect_low[k] <= 0 for k in told):
+            found.append(
+                "Where the interval of such a pair begins at 0, the pair is told from noise, but how strongly it acts"
+                " is not: the test weighs all rows alike, the effect all squares."
+            )
+        return found
     if not any(result.squares):
         return [
             "No four rows form a square, so nothing is known; give fewer contexts, such as contexts=0 (--contexts 0)."

@@ -381,7 +381,7 @@ def _sum_up_others(result: Relevance, of_status: dict[str, list[str]]) -> list[s
     is_relaxed, is_tested = result.settings.radius > 1, result.p_adjusted is not None
     seen = "have a score of 0" if is_relaxed else "changed no label"
     what = {
-        "unclear": "changed labels no more than noise" if is_tested else "changed labels, and nothing was tested",
+        "unclear": "cannot be told from noise" if is_tested else "changed labels, and nothing was tested",
         "noise-unknown": "changed labels, and noise cannot be ruled out",
         "none-seen": "has a score of 0" if is_relaxed and len(of_status.get("none-seen", [])) == 1 else seen,
     }

@@ -1,6 +1,6 @@
 """A selection as a view: the features in the order chosen, and what was left out."""
 
-from analogical._selection import Carried, Selection
+from analogical._selection import Selection
 from analogical.presenting.notes import describe_notes
 from analogical.presenting.views import Cell, Heading, Table, Tone, View
 from analogical.presenting.words import LONG_NAME, counted, listed, quoted, shown, some_of
@@ -27,7 +27,7 @@ def view_selection(result: Selection) -> View:
                 Cell(str(place + 1)),
                 Cell(shown(name)),
                 Cell(_nats(result.gain[place])),
-                Cell(f"{100 * result.explained[place]:.1f} %"),
+                Cell(f"{100 * result.explained[place]:.1f} %".replace("-0.0", "0.0")),
                 Cell(_why(result, place), TONES[result.why[place]]),
             )
             for place, name in enumerate(result.features)
@@ -50,19 +50,17 @@ def view_selection(result: Selection) -> View:
 def _why(result: Selection, place: int) -> str:
     """Why a feature was chosen, in a few words."""
     why, partners = result.why[place], result.partners[place]
+    leaks = {name for note in result.notes if note.kind == "leak" for name in note.columns}
+    leak = ", leak?" if result.features[place] in leaks else ""
     if why == "interaction":
-        return f"an interaction with {listed(partners)}"
-    return "adds most" if why == "gain" else "by the index"
+        return f"an interaction with {listed(partners)}{leak}"
+    return f"{'adds most' if why == 'gain' else 'by the index'}{leak}"
 
 
 def _findings(result: Selection) -> list[str]:
-    found = [_describe_stop(result)]
-    if result.carried:
-        found.append(
-            "Left out, because chosen features carry the same information: "
-            + "; ".join(_describe_carried(item, result) for item in result.carried[:MAX_CARRIED])
-            + (f"; and {len(result.carried) - MAX_CARRIED:,} more." if len(result.carried) > MAX_CARRIED else ".")
-        )
+    found = [_describe_stop(result), *_describe_carried(result)]
+    if result.k is not None and result.k > len(result.features):
+        found.append(f"{result.k:,} were asked for; the table has {counted(len(result.names), 'feature')}.")
     if result.n_classes < len(result.classes):
         n_rare = len(result.classes) - result.n_classes + 1
         found.append(f"The {n_rare:,} rarest classes of {len(result.classes):,} voted as one.")
@@ -83,20 +81,31 @@ def _describe_stop(result: Selection) -> str:
         )
     if result.stop < len(result.features):
         return (
-            f"By what they add it would have stopped after {result.stop:,}: nothing further adds {need}. The others"
-            " follow the order of the index."
+            f"By what they add it would have stopped after {result.stop:,}: no other single feature adds {need}. The"
+            " rest follow the order of the index."
         )
     if result.next_feature is None:
         return "All features were chosen."
-    return (
-        f"Nothing further adds {need}: {shown(result.next_feature, LONG_NAME)} would add"
-        f" {_nats(result.next_gain or 0.0)}."
-    )
+    what = "Nothing else adds" if result.k is None else "No other single feature adds"
+    return f"{what} {need}: {shown(result.next_feature, LONG_NAME)} would add {_nats(result.next_gain or 0.0)}."
 
 
-def _describe_carried(item: Carried, result: Selection) -> str:
-    by = "all chosen" if len(item.by) > 1 and len(item.by) == len(result.features) else some_of(item.by)
-    return f"{shown(item.feature, LONG_NAME)} ({by})"
+def _describe_carried(result: Selection) -> list[str]:
+    """Features that tell something alone and nothing more beside one chosen feature, or beside all of them."""
+    by_one = [item for item in result.carried if len(item.by) == 1]
+    by_all = [item.feature for item in result.carried if len(item.by) > 1]
+    found = []
+    if by_one:
+        names = [f"{shown(item.feature, LONG_NAME)} ({shown(item.by[0], LONG_NAME)})" for item in by_one]
+        found.append(
+            "Left out, because they tell nothing more beside the chosen feature in brackets:"
+            f" {some_of(names, MAX_CARRIED)}."
+        )
+    if by_all:
+        found.append(
+            f"Left out, because they tell nothing more beside all chosen features together: {some_of(by_all)}."
+        )
+    return found
 
 
 def _nats(gain: float) -> str:

@@ -34,7 +34,7 @@ from analogical.scoring.intervals import MANY, wilson
 
 __all__ = ["MAX_MATRIX", "SquareSums", "noise_index", "rank_pairs", "square_matrix", "sum_pairs", "sum_squares"]
 
-MAX_MATRIX = 2_048
+MAX_MATRIX = 512
 """Cells of a context, repeated ones, up to which matrices over all twos of them are made."""
 MAX_ENTRIES = 2**18
 """Entries of such matrices that are made at a time: few enough to stay near the processor."""

@@ -99,10 +99,10 @@ class Together:
     @property
     def stop(self) -> int | None:
         """After how many features nothing more earned its keep; None if the next one still does."""
+        if (self.further >= self.need).any():
+            return None
         by_index = [place for place, step in enumerate(self.steps) if step.why == "index"]
-        if by_index:
-            return by_index[0]
-        return None if (self.further >= self.need).any() else len(self.steps)
+        return by_index[0] if by_index else len(self.steps)
 
 
 def choose_together(

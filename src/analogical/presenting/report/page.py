@@ -58,6 +58,8 @@ STATUS = {
     "no-pairs": "no pairs",
     "constant": "one value",
 }
+SCORE_ZERO = "explained by others"
+"""What "none-seen" means beyond distance 1 where labels changed: the score is 0, other features explain the changes."""
 STARTS = ("missing cells", "left out:", "set aside:", "the ", "numbers in", "dates in", "label:", "ignored:")
 """Beginnings of notes that are words of ours."""
 ANSWERS = {"yes": "Yes", "partly": "Partly", "no": "No"}
@@ -293,11 +295,16 @@ def _ranked(record: dict[str, Any], low: float, high: float, has_panel: bool, is
         "information_rank": record["information_rank"],
         "is_apart": is_apart,
         "status": record["status"],
-        "status_text": STATUS[record["status"]],
+        "status_text": _status_text(record["status"], record["changed"]),
         "is_told": record["status"] == "effect",
         "bar": bar,
         "whisker": whisker,
     }
+
+
+def _status_text(status: str, changed: int) -> str:
+    """The status in words; where labels changed and the score is 0 all the same, other features explain it."""
+    return SCORE_ZERO if status == "none-seen" and changed else STATUS[status]
 
 
 def _bounds(low: float, high: float) -> str:
@@ -360,7 +367,7 @@ def _panel(report: Report, panel: Panel, rank: int) -> dict[str, Any]:
         "rank": rank,
         "name": word(panel.feature),
         "status": status,
-        "status_text": STATUS[status],
+        "status_text": _status_text(status, int(found.changed[i])),
         "is_told": status == "effect",
         "line": line,
         "score_text": shares(found.score[i]),

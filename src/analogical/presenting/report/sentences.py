@@ -85,6 +85,11 @@ def describe_answer(report: Report) -> list[str]:
     """On what the answer rests, and what stands against it."""
     found = report.relevance
     varying = [i for i in range(len(found.names)) if found.n_values[i] > 1]
+    if report.answer == "no" and (found.pairs_within > 0).any():
+        return [
+            "No two rows differ on one feature alone, and rows that differ on several tell no feature from noise."
+            " Collect more rows, or leave out columns."
+        ]
     if report.answer == "no":
         return [
             "No two rows can be compared for any feature, so nothing is known. Leave out columns that say the same, or"
