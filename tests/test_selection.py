@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
@@ -166,6 +167,17 @@ def test_without_k_together_stops_by_itself(survey):
     ):
         selector.fit(X, np.random.default_rng(0).permutation(y))
     assert not selector.get_support().any()
+
+
+def test_the_fitted_selector_hands_on_its_result(survey):
+    X, y = survey.drop(columns="churned"), survey["churned"]
+    with pytest.raises(NotFittedError):
+        AnalogicalSelector().to_dict()
+    together, ranking = AnalogicalSelector(k=2).fit(X, y), AnalogicalSelector(k=2, strategy="ranking").fit(X, y)
+    assert together.to_dict() == together.selection_.to_dict()
+    assert ranking.to_dict() == ranking.relevance_.to_dict()
+    assert together.to_frame("polars").columns == list(together.selection_.columns())
+    assert len(ranking.to_frame()) == len(ranking.relevance_)
 
 
 def test_priority_settles_ties(survey):

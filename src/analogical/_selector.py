@@ -368,10 +368,21 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         """For notebooks: scikit-learn's diagram and, once fitted, what was selected or scored below it."""
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-        found = getattr(self, "selection_", None) or getattr(self, "relevance_", None)
-        if found is not None and "text/html" in bundle:
-            bundle["text/html"] += found._repr_html_()
+        if hasattr(self, "scores_") and "text/html" in bundle:
+            bundle["text/html"] += self._result()._repr_html_()
         return bundle
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """What was fitted as a dataframe: ``selection_.to_frame()`` or ``relevance_.to_frame()``."""
+        return self._result().to_frame(backend)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was fitted in plain Python types: ``selection_.to_dict()`` or ``relevance_.to_dict()``."""
+        return self._result().to_dict()
+
+    def _result(self) -> Selection | Relevance:
+        check_is_fitted(self)
+        return self.selection_ if hasattr(self, "selection_") else self.relevance_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
