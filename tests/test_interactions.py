@@ -693,7 +693,7 @@ def test_the_recorded_numbers_are_those_of_the_benchmark():
         spec.loader.exec_module(run)
     finally:
         sys.path[:] = before
-        for name in ("peers", "samples", "machine"):
+        for name in ("pair_peers", "pair_samples", "machine"):
             sys.modules.pop(name, None)
     results = json.loads((folder / "results.json").read_text(encoding="utf-8"))["results"]
     page = (folder / "results.md").read_text(encoding="utf-8")

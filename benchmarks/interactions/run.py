@@ -14,8 +14,8 @@ from itertools import combinations
 from pathlib import Path
 
 import numpy as np
-from peers import FAST, fast, interaction_information, likelihood_ratio, mdr
-from samples import Setting, all_settings, draw
+from pair_peers import FAST, fast, interaction_information, likelihood_ratio, mdr
+from pair_samples import Setting, all_settings, draw
 
 from analogical import interactions
 from analogical.scoring.interactions import sum_squares
