@@ -98,7 +98,7 @@ class Together:
 
     @property
     def stop(self) -> int | None:
-        """After how many features nothing more earned its keep; None if the next one still does."""
+        """After how many features no other single one earned its keep; None if the next one still does."""
         if (self.further >= self.need).any():
             return None
         by_index = [place for place, step in enumerate(self.steps) if step.why == "index"]
