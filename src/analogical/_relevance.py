@@ -43,6 +43,8 @@ from analogical.scoring.summaries import MAX_COVERED, FeatureSummary, summarise_
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from analogical.engines.spark.planning import SparkPlan
+
 __all__ = ["AtDistance", "Duplicates", "NoiseFloor", "Relevance", "Settings", "ari_score", "relevance", "relevance_of"]
 
 Duplicates = Literal["count", "once"]
@@ -91,6 +93,10 @@ class Settings:
     """Whether every feature was tried as the one that determines a feature without pairs."""
     searched_two: bool = False
     """Whether all twos of features were tried as those that determine one; not among very many features."""
+    engine: Literal["memory", "spark"] = "memory"
+    """Who counted."""
+    plan: "SparkPlan | None" = None
+    """How the rows were counted on Spark."""
 
 
 @dataclass(frozen=True)

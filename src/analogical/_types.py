@@ -181,6 +181,8 @@ NoteKind = Literal[
     "missing-dropped",
     "binned",
     "binned-time",
+    "binned-in-steps",
+    "sampled",
     "set-aside",
     "aligned",
     "index-differs",
