@@ -18,7 +18,7 @@ from analogical.encoding.binning import BinRule
 from analogical.encoding.choosing import Names, choose_features, find_column, listing, refuse_repeated
 from analogical.encoding.columns import MISSING, Column, plain
 from analogical.encoding.frames import as_series
-from analogical.encoding.preparing import prepare
+from analogical.encoding.preparing import treat_column
 from analogical.encoding.reading import encode_cells
 from analogical.encoding.roles import Role, encode_label, sort_classes
 from analogical.encoding.spark.cells import ByValue, Steps, numbers_of
@@ -174,8 +174,8 @@ class _Treated:
     meaning: ColumnMeaning
     encoder: ByValue | Steps
     sizes: Ints
-    note: NoteKind | None
-    """Of a column that was binned."""
+    note: NoteKind
+    """What to say if it was binned."""
 
 
 @dataclass(frozen=True)
@@ -381,35 +381,24 @@ class _Look:
         """One feature: categories or bins, with a place for missing cells."""
         name, found = self.keys[position], self.counts[f"p{position}"]
         column, weights = self.column(position)
-        done = prepare(
-            {0: column},
-            {0: name},
-            weights,
-            replace(treatment, missing="value"),
-            wanted={0},
-            bins_of={} if rule is None else {0: rule},
-        )
-        codes = done.columns[0].codes.astype(np.int64)
-        values = list(done.columns[0].values)
-        sizes = np.bincount(codes, weights, minlength=len(values)).astype(np.int64)
+        done = treat_column(column, name, weights, treatment, rule)
+        codes = done.codes.astype(np.int64)
         ordered, _ = _sorted(found)
-        of_value = np.append(codes[: len(ordered)], codes[-1] if found.n_missing else MISSING)
-        encoder = Steps(numbers_of(ordered), of_value) if position in self.steps else ByValue(ordered, of_value)
-        is_binned = 0 in done.edges
-        note = next((each.kind for each in done.notes if each.kind.startswith("binned")), None)
+        of_cell = np.append(codes[: len(ordered)], codes[-1] if found.n_missing else MISSING)
+        in_steps = position in self.steps
         meaning = ColumnMeaning(
             key=name,
             name=name,
-            values=values,
-            treatment="bins" if is_binned else "categories",
-            edges=done.edges.get(0, ()),
+            values=done.values,
+            treatment="categories" if done.edges is None else "bins",
+            edges=done.edges or (),
             n_missing=found.n_missing,
         )
         return _Treated(
             meaning,
-            encoder,
-            sizes,
-            note if note and position not in self.steps else "binned-in-steps" if note else None,
+            Steps(numbers_of(ordered), of_cell) if in_steps else ByValue(ordered, of_cell),
+            np.bincount(codes, weights, minlength=len(done.values)).astype(np.int64),
+            "binned-in-steps" if in_steps else "binned-time" if done.holds_times else "binned",
         )
 
     def renamed(self) -> "DataFrame":
@@ -455,7 +444,7 @@ def _bin_notes(treated: Sequence[_Treated]) -> list[Note]:
     notes = []
     kinds: tuple[NoteKind, ...] = ("binned", "binned-time", "binned-in-steps")
     for kind in kinds:
-        some = [one.meaning for one in treated if one.note == kind]
+        some = [one.meaning for one in treated if one.note == kind and one.meaning.treatment == "bins"]
         if some:
             n_bins = tuple(len(meaning.values) - (meaning.n_missing > 0) for meaning in some)
             notes.append(Note(kind, tuple(m.name for m in some), n_bins, tuple(m.edges for m in some)))
