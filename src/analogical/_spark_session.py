@@ -11,7 +11,7 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analogical.errors import AnalogicalError, MissingDependencyError
+from analogical.errors import AnalogicalError, InputError, MissingDependencyError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -108,6 +108,9 @@ def collect(frame: "DataFrame", what: str) -> Any:
     try:
         return frame.toArrow()
     except Exception as error:
+        refused = re.search(r"analogical\.errors\.InputError: (.+)", str(error))
+        if refused is not None:
+            raise InputError(refused[1].strip()) from error
         raise SparkError(
             f"Spark could not finish {what}: {first_line(error)}. Nothing was counted; see the logs of its executors."
         ) from error
