@@ -8,6 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from conftest import coded, random_table
+from context_tables import tables_of
 from naive import naive_context_tables, naive_counts, naive_disagreements, naive_profile
 
 from analogical import InputError
@@ -31,16 +32,6 @@ def cases():
 
 
 CASES = list(cases())
-
-
-def tables_of(feature, contexts):
-    """How often each table of (value, label) to rows occurs."""
-    found = Counter()
-    bounds = [*contexts.starts.tolist(), len(contexts.sizes)]
-    for start, stop, times in zip(bounds[:-1], bounds[1:], contexts.times.tolist(), strict=True):
-        cells = zip(contexts.values[start:stop].tolist(), contexts.labels[start:stop].tolist(), strict=True)
-        found[tuple(zip(cells, contexts.sizes[start:stop].tolist(), strict=True))] += times
-    return found
 
 
 def assert_counts(found, expected):

@@ -3,6 +3,7 @@
 import os
 import warnings
 
+import context_tables
 import pytest
 from standalone import HOST, environment
 
@@ -40,8 +41,10 @@ needs_spark = [
 
 def session_on(master, **settings):
     """A session on a master; the one that is there is used again if it is on the same master, otherwise stopped."""
+    from pyspark import cloudpickle
     from pyspark.sql import SparkSession
 
+    cloudpickle.register_pickle_by_value(context_tables)  # executors do not have the tests
     os.environ.update({name: environment()[name] for name in ("SPARK_LOCAL_IP", "PYSPARK_PYTHON")})
     active = SparkSession.getActiveSession()
     if active is not None:

@@ -1,9 +1,9 @@
 """The engine on Spark keeps the contract of all engines: two threads, rows spread over several partitions."""
 
-import engine_contract
 import numpy as np
 import pytest
 from conftest import coded
+from context_tables import tables_of
 from engine_contract import EngineContract, assert_counts, pytest_generate_tests  # noqa: F401
 from naive import naive_counts
 from spark_sessions import needs_spark, session_on
@@ -19,14 +19,11 @@ pytestmark = needs_spark
 
 @pytest.fixture(scope="module")
 def session():
-    from pyspark import cloudpickle
-
-    cloudpickle.register_pickle_by_value(engine_contract)  # executors do not have the tests
     return session_on("local[2]")
 
 
 class TestSparkLocal(EngineContract):
-    every = 7
+    every = 9
 
     @pytest.fixture
     def make_engine(self, session):
@@ -177,8 +174,8 @@ def test_sums_of_parts_are_added_up_on_the_executors_where_there_are_many(sessio
     monkeypatch.setattr("analogical.engines.spark.engine.ADDED_TOGETHER", 2)
     rng = np.random.default_rng(6)
     table = coded(rng.integers(0, 3, (200, 5)), rng.integers(0, 2, 200))
-    found = SparkEngine(session, n_partitions=7).sum_contexts(table, engine_contract.tables_of)
-    expected = sum_contexts(table, engine_contract.tables_of)
+    found = SparkEngine(session, n_partitions=7).sum_contexts(table, tables_of)
+    expected = sum_contexts(table, tables_of)
     assert found.summaries == expected.summaries
     assert found.counts.pairs.tolist() == expected.counts.pairs.tolist()
 
