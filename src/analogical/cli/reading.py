@@ -6,12 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from analogical._progress import progress_line
+from analogical.cli.streams import shows_progress
 from analogical.datasets import WEIGHTS, load_table, table_names
 from analogical.encoding.choosing import Names, unknown_column
 from analogical.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from analogical.encoding.batches import BatchTable
 
 __all__ = ["Source", "read_source", "refuse_role"]
 
@@ -21,7 +25,7 @@ class Source:
     """What was read and how its columns are used."""
 
     title: str
-    frame: "pl.DataFrame"
+    frame: "pl.DataFrame | BatchTable"
     label: str
     options: dict[str, Any]
     """Which columns, and what becomes of their cells, as every function of the library takes it."""
@@ -56,7 +60,7 @@ def read_source(
     """Read a table and settle the roles of its columns."""
     if features is not None and ignore is not None:
         raise InputError("--features and --ignore cannot be used together; give one of them.")
-    from analogical.files import read_file, refuse_text_options
+    from analogical.files import open_file, refuse_text_options
     from analogical.text_files import NA, TextFormat
 
     text_format = TextFormat(
@@ -67,11 +71,12 @@ def read_source(
     )
     if _is_built_in(file):
         refuse_text_options(text_format, f"the built-in table {file}")
+        frame: pl.DataFrame | BatchTable
         title, frame, default_label, notes = _built_in(file, weights, ignore)
         weights = WEIGHTS
     else:
         title = "standard input" if file == "-" else file
-        read = read_file(file, **vars(text_format))
+        read = open_file(file, **vars(text_format), progress=progress_line("reading") if shows_progress() else None)
         frame, default_label, notes = read.frame, read.frame.columns[-1], list(read.notes)
         if label is None:
             notes.append(f"label: the last column, {default_label!r}; name another with --label")
@@ -87,9 +92,9 @@ def read_source(
         frame = frame.drop(left_out)
         notes.append(f"ignored: {', '.join(left_out)}")
     if weights is not None:
-        from analogical.files import as_numbers
+        from analogical.files import with_numbers
 
-        frame = frame.with_columns(as_numbers(frame[roles["weights"]]))
+        frame = with_numbers(frame, roles["weights"])
     options = {"weights": roles.get("weights"), "features": chosen, **treatment}
     if "groups" in roles:
         options["groups"] = roles["groups"]
@@ -112,14 +117,16 @@ def _built_in(file: str, weights: str | None, ignore: str | None) -> tuple[str, 
     return f"built-in table {file}", table.to_frame("polars"), table.label, []
 
 
-def _column(given: str, frame: "pl.DataFrame", option: str) -> str:
+def _column(given: str, frame: "pl.DataFrame | BatchTable", option: str) -> str:
     """The name of a column of the table."""
     if given not in frame.columns:
         raise unknown_column(given, frame.columns, option)
     return given
 
 
-def _columns(given: str | None, frame: "pl.DataFrame", roles: dict[str, str], option: str) -> list[str] | None:
+def _columns(
+    given: str | None, frame: "pl.DataFrame | BatchTable", roles: dict[str, str], option: str
+) -> list[str] | None:
     """The columns that names and patterns stand for, without those that have a role."""
     if given is None:
         return None

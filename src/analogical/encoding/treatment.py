@@ -82,7 +82,8 @@ class Treatment:
             return False
         if column.kind != "whole":
             return True
-        low, high = min(column.values), max(column.values)
+        ends = (column.values[0], column.values[-1]) if column.is_sorted else column.values
+        low, high = min(ends), max(ends)
         return bool(ID_NAME.search(name)) or int(high) - int(low) < DENSE * len(column.values)
 
     def group(self, column: Column, rule: BinRule | None, weights: Ints | None, what: str) -> Binned | None:
