@@ -29,7 +29,7 @@ switches["lamp"] = switches["left"] ^ switches["right"]
 # The index
 # ---------
 # Two rows that differ on ``left`` only always have different labels, so the index of ``left`` is 1.
-# Two rows that differ on ``a`` only never have, so the index of ``a`` is 0.
+# Two rows that differ on ``a`` only never do, so the index of ``a`` is 0.
 
 result = relevance(switches, "lamp")
 print(result)
@@ -50,6 +50,5 @@ plt.show()
 # -----------------
 # A univariate score of 0 does not say that a feature is irrelevant; here it hides the only two that
 # matter. In a sample these scores would not be exactly 0, and their order would be chance. Do not
-# conclude that the index is always the better choice: a feature that acts alone is found by all of
-# these methods, and :ref:`the last example <sphx_glr_gallery_plot_12_wrong_tool.py>` shows where
-# others do better.
+# conclude that the index is always the better choice: the forest and Relief find both switches, too,
+# and :ref:`the last example <sphx_glr_gallery_plot_12_wrong_tool.py>` shows where others do better.

@@ -3,9 +3,9 @@ Epistasis: which two SNPs act together
 ======================================
 
 In epistasis two genetic variants change the risk of a disease together, and neither does alone.
-Here are simulated genotypes of 800 people at 20 SNPs (0, 1 or 2 copies of the rarer allele). The
-risk is 0.7 if exactly one of ``snp05`` and ``snp12`` is heterozygous, and 0.3 otherwise. With an
-allele frequency of one half, neither SNP changes the risk on average.
+Here are simulated genotypes of 800 people at 20 SNPs (0, 1 or 2 copies of one allele). The risk is
+0.7 if exactly one of ``snp05`` and ``snp12`` is heterozygous, and 0.3 otherwise. With an allele
+frequency of one half, neither SNP changes the risk on average.
 """
 
 # %%
@@ -60,6 +60,5 @@ plt.show()
 # What to take away
 # -----------------
 # A pair can be named although neither member shows up alone. Do not conclude that any epistasis can
-# be found: with hundreds of thousands of SNPs the correction for all pairs is severe, and three SNPs
-# that act only together show nothing in pairs. In real genotypes, neighbouring SNPs and ancestry are
-# further explanations.
+# be found: hundreds of thousands of SNPs have billions of pairs, and p-values are corrected for all
+# of them. In real genotypes, neighbouring SNPs and ancestry are other explanations.

@@ -3,7 +3,7 @@ Columns that say the same
 =========================
 
 The town determines the county. Two rows can then not differ on the county alone, and the index has
-no pair to count for it. This is not an error: the table cannot tell the two apart. The output names
+no pair to count for it. This is not an error: there are no rows that could answer. The output names
 the columns that determine others, and the selector keeps one of them.
 """
 
@@ -76,5 +76,5 @@ plt.show()
 # What to take away
 # -----------------
 # Where the status is ``no-pairs``, look at ``redundancies`` before the score. Do not conclude that
-# the column that was kept is the one that matters: town, town code and county carry the same
-# information here, and no method can tell which one acts.
+# the column that was kept is the one that matters: town and town code carry the same information, and
+# no method can tell which one acts.

@@ -66,6 +66,6 @@ plt.show()
 # What to take away
 # -----------------
 # Give the table as it is and read the notes. Where cells are missing, compute both ways: a difference
-# says that missing cells go with the label. Do not conclude from the first result that smoking
+# suggests that missing cells go with the label. Do not conclude from the first result that smoking
 # matters more than age; part of its effect is who answered. Nor do bins follow the rule: 70 years
 # lies within a bin.

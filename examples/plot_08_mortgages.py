@@ -30,8 +30,9 @@ print(mortgages.groupby("race")["denied"].value_counts(normalize=True).unstack()
 # %%
 # Three meanings of "all else equal"
 # ----------------------------------
-# First the credit records. Then also the two ratios that lenders look at: payments to income and loan
-# to value, each divided into 5 bins. Then every column.
+# First five columns about credit: three on earlier payments, whether insurance was denied, and
+# self-employment. Then also the two ratios that lenders look at: payments to income and loan to
+# value, each divided into 5 bins. Then every column.
 
 records = ["chist", "mhist", "phist", "insurance", "selfemp"]
 ratios = ["pirat", "lvrat"]
@@ -48,9 +49,9 @@ columns = ["compared rows", "crude", "difference", "difference_low", "difference
 print(summary[columns].round(3).to_string())
 
 # %%
-# Over all rows the gap is 19.1 points. With equal credit records it is 9.6, with equal ratios, too,
-# 5.4. With all 12 columns equal the estimate is 0, but only 96 of 2,380 applicants can be compared,
-# and the interval reaches from -14 to +14 points: these rows cannot tell. The second audit in words:
+# Over all rows the gap is 19.1 points. With equal records it is 9.6, with equal ratios, too, 5.4.
+# With all 12 columns equal the estimate is 0, but only 96 of 2,380 applicants can be compared, and
+# the interval reaches from -14 to +14 points: these rows cannot tell. The second audit in words:
 
 print(audits["records, ratios"])
 
@@ -73,5 +74,5 @@ plt.show()
 # What to take away
 # -----------------
 # Report what was held equal and how many rows could be compared, next to the difference. Do not
-# conclude that a wider interval around 0 is evidence of equal treatment, nor that the remaining gap
-# is caused by race: a bin is not the same as the same ratio, and what is not recorded is not equal.
+# conclude that a wide interval around 0 is evidence of equal treatment, nor that the remaining gap is
+# caused by race: a bin is not the same as the same ratio, and what is not recorded is not equal.

@@ -2,9 +2,9 @@
 A million rows
 ==============
 
-Comparing each of a million rows with each other one would take half a trillion comparisons. The
-pairs are counted without making them: rows that are equal on all features but one lie in the same
-group, and the sizes of the groups are enough.
+Comparing every two of a million rows would take half a trillion comparisons. The pairs are counted
+without making them: rows that are equal on all features but one lie in the same group, and the
+sizes of the groups are enough.
 """
 
 # %%
@@ -52,7 +52,7 @@ plt.show()
 # %%
 # What to take away
 # -----------------
-# The number of rows is rarely the limit. With a million of them very small effects are told from
-# noise, so read the effect and its interval, not only p. Do not conclude that every table is as fast:
-# with many columns few rows differ on one feature only, the default ``radius="auto"`` then looks at
-# pairs that differ on several, and that takes longer.
+# A million rows take about a second on one core. Very small effects can be told from noise with so
+# many rows, so read the effect and its interval, not only p. Do not conclude that every table is as
+# fast: with many columns few rows differ on one feature only, the default ``radius="auto"`` then
+# looks at pairs that differ on several, and that takes longer.

@@ -45,8 +45,8 @@ def is_right(scores):
 # %%
 # One sample
 # ----------
-# No two rows are equal on eleven numbers, even in bins, so the index proper has no pairs. The score
-# rests on pairs at larger distances.
+# No two rows are equal on all numbers but one, even in bins, so the index proper has no pairs. The
+# score rests on pairs at larger distances.
 
 X, y = sample(300, seed=0)
 result = relevance(X, y)
