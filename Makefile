@@ -10,7 +10,7 @@ ifneq ($(wildcard ../shared/datasets),)
 export ANALOGICAL_DATA ?= $(abspath ../shared/datasets)
 endif
 
-.PHONY: help demo test fuzz check lint format docs pictures bench bench-full scale recovery real clean
+.PHONY: help demo test fuzz check lint format docs pictures notebooks bench bench-full scale recovery real clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -58,6 +58,9 @@ docs: .venv/test ## Run the examples of the pages again and write down what they
 
 pictures: .venv/test ## Draw the pictures of the README and the docs again
 	$(BIN)/python docs/pictures.py
+
+notebooks: .venv/test ## Run the notebooks again and write down what they show
+	OMP_NUM_THREADS=1 $(BIN)/python docs/notebooks/run.py
 
 bench: .venv/bench ## Measure speed beside the peers, in under two minutes
 	$(BIN)/python benchmarks/speed.py

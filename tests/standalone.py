@@ -50,7 +50,7 @@ class Cluster:
             self._wait(lambda: self._alive() is not None, "the master")
             for number in range(n_workers):
                 self.add_worker(f"worker-{number}")
-            self._wait(lambda: self._alive() == n_workers, "the workers")
+            self.wait_for_workers(n_workers)
         except BaseException:
             self.stop()
             raise
@@ -63,6 +63,9 @@ class Cluster:
             *("--host", HOST, "--cores", "1", "--memory", self.memory, "--work-dir", str(folder)),
             *("--webui-port", str(free_port()), self.url),
         )
+
+    def wait_for_workers(self, number):
+        self._wait(lambda: (self._alive() or 0) >= number, f"{number} workers")
 
     def _start(self, name, kind, *arguments):
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -78,11 +81,11 @@ class Cluster:
 
     def _alive(self):
         """Workers that the master knows of; None while it does not answer."""
-        with suppress(OSError), urllib.request.urlopen(f"http://{HOST}:{self.page}/json/", timeout=2) as page:  # noqa: S310
+        with suppress(OSError), urllib.request.urlopen(f"http://{HOST}:{self.page}/json/", timeout=2) as page:
             return int(re.search(rb'"aliveworkers"\s*:\s*(\d+)', page.read())[1])
         return None
 
-    def _wait(self, is_ready, what, seconds=60):
+    def _wait(self, is_ready, what, seconds=120):
         ends = time.monotonic() + seconds
         while not is_ready():
             if time.monotonic() > ends:

@@ -7,11 +7,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import warnings
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analogical.errors import AnalogicalError, MissingDependencyError
+from analogical.errors import AnalogicalError, InputError, MissingDependencyError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -34,6 +35,8 @@ def is_spark_frame(frame: Any) -> bool:
 
 def check_spark() -> None:
     """Refuse to go on without PySpark 4."""
+    # PySpark 4.3 says at every call that it was not tried with pandas 3; what is used of it here was.
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     try:
         import pyspark
     except ModuleNotFoundError:
@@ -108,6 +111,9 @@ def collect(frame: "DataFrame", what: str) -> Any:
     try:
         return frame.toArrow()
     except Exception as error:
+        refused = re.search(r"analogical\.errors\.InputError: (.+)", str(error))
+        if refused is not None:
+            raise InputError(refused[1].strip()) from error
         raise SparkError(
             f"Spark could not finish {what}: {first_line(error)}. Nothing was counted; see the logs of its executors."
         ) from error

@@ -148,6 +148,7 @@ def relevance(
             seed=seed,
             progress=progress,
         )
+    plan = replace(plan, blocks=tuple(tuple(result.names[i] for i in block) for block in plan.blocks))
     settings = replace(result.settings, engine="spark", plan=plan, weighted=table.is_weighted)
     return replace(result, settings=settings, notes=(*result.notes, *_sample_notes(result, counted)))
 

@@ -11,7 +11,7 @@ from analogical._checks import brief
 from analogical._types import Bools, Codes, Ints, Note, NoteKind
 from analogical.encoding.binning import BinRule
 from analogical.encoding.choosing import listing
-from analogical.encoding.columns import MISSING, Column
+from analogical.encoding.columns import Column, plain
 from analogical.encoding.integers import code_type
 from analogical.encoding.reading import ChosenColumns
 from analogical.encoding.treatment import Treatment, is_time
@@ -45,8 +45,10 @@ def treat_column(
     binned = treatment.group(column, rule, weights, f"feature {brief(name)}")
     done = column if binned is None else binned.column
     codes, values = done.codes, done.values
+    if not isinstance(values, list | range):
+        values = [plain(value) for value in values]  # of a column that was read in batches
     if n_missing:
-        codes, values = np.where(codes == MISSING, len(values), codes), [*values, None]
+        codes, values = done.recoded(_with_gaps_last(len(values))), [*values, None]
     edges = None if binned is None else binned.edges
     return TreatedColumn(codes, values, edges, n_missing, edges is not None and is_time(column))
 
@@ -174,7 +176,7 @@ class _Work:
         name, rule = self.names[position], self.bins_of.get(position)
         treated = treat_column(column, name, self.weights, self.treatment, rule)
         self.stack.add(treated, is_unchanged=treated.codes is column.codes)
-        self.treated[position] = replace(treated, codes=treated.codes[:0])
+        self.treated[position] = replace(treated, codes=np.zeros(0, treated.codes.dtype))
 
     def done(self) -> Prepared:
         """Everything side by side."""
@@ -258,6 +260,11 @@ class _Stack:
             self._codes[:, self._n_added] = treated.codes
             self._n_added += 1
         self._waiting = []
+
+
+def _with_gaps_last(n_values: int) -> NDArray[Any]:
+    """For every code itself, and for missing cells, which read the last entry, the next number."""
+    return np.arange(n_values + 1, dtype=code_type(n_values + 1))
 
 
 def _count_missing(column: Column) -> int:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from analogical._checks import brief
 from analogical._types import Bools, Codes, Note
+from analogical.encoding.batches import BatchColumn, BatchTable
 from analogical.encoding.choosing import name_of, refuse_repeated
 from analogical.encoding.columns import Column, Kind, encode_array, encode_objects
 from analogical.encoding.frames import Frame, encode_series, is_series, open_frame
@@ -23,9 +24,9 @@ class RawTable:
     """The user's columns, not yet encoded."""
 
     keys: tuple[Hashable, ...]
-    cells: Sequence[Any] | Frame
+    cells: Sequence[Any] | Frame | BatchTable
     n_rows: int
-    frame: Frame | None = None
+    frame: Frame | BatchTable | None = None
     matrix: NDArray[Any] | None = None
     """The whole table, if it is a numpy array of whole numbers or booleans, which is encoded in one go."""
     notes: tuple[Note, ...] = ()
@@ -60,27 +61,35 @@ class ChosenColumns:
         if part is not None:
             self.matrix, values = _encode_whole_numbers(part if self._kept is None else part[self._kept])
             kind: Kind = "category" if raw.frame is None else "whole"
-            columns = [Column(self.matrix[:, k], known, kind) for k, known in enumerate(values)]
+            columns = [Column(self.matrix[:, k], known, kind, is_sorted=True) for k, known in enumerate(values)]
             self._held = dict(zip(names, columns, strict=True))
 
     def look(self, position: int) -> Column:
         """A column that is going to be loaded as well."""
-        self._held[position] = self.load(position)
-        return self._held[position]
+        column = self.load(position)
+        if not isinstance(self.raw.frame, BatchTable):
+            self._held[position] = column
+        return column
 
     def load(self, position: int) -> Column:
         """A column; it is not kept here."""
         if position in self._held:
             return self._held[position] if self.matrix is not None else self._held.pop(position)
         column = self.raw.encode(position, self.names[position])
+        self._say(position)
         return column if self._kept is None else column.take(self._kept)
+
+    def _say(self, position: int) -> None:
+        """How many columns have been read, where that takes long."""
+        if isinstance(self.raw.frame, BatchTable) and self.raw.frame.progress is not None:
+            self.raw.frame.progress(list(self.names).index(position) + 1, len(self.names))
 
 
 def encode_cells(cells: Any, what: str) -> Column:
     """Codes of one column of any kind."""
     if is_series(cells):
         return encode_series(cells, what)
-    if isinstance(cells, _SparseCells):
+    if isinstance(cells, _SparseCells | BatchColumn):
         return cells.encode(what)
     return encode_array(cells, what) if isinstance(cells, np.ndarray) else encode_objects(cells, what)
 
@@ -102,6 +111,9 @@ def read_table(X: Any) -> RawTable:
         return _read_sparse(X)
     if isinstance(X, memoryview):
         return _read_array(np.asarray(X))
+    if isinstance(X, BatchTable):
+        refuse_repeated(X.columns)
+        return RawTable(tuple(X.columns), X, X.n_rows, frame=X)
     frame = None if isinstance(X, str | bytes | dict | set) else open_frame(X)
     if frame is not None:
         names = [name_of(key) for key in frame.keys]

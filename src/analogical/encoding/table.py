@@ -18,7 +18,7 @@ from analogical._types import Bools, CodedRows, Codes, Ints, Note, Positions
 from analogical.encoding.binning import BinRule
 from analogical.encoding.choosing import Names, choose_features, find_column, listing, name_of, refuse_repeated
 from analogical.encoding.columns import Column, plain
-from analogical.encoding.frames import Frame
+from analogical.encoding.frames import Rows
 from analogical.encoding.integers import code_type
 from analogical.encoding.leaks import find_leaks
 from analogical.encoding.preparing import Prepared, prepare
@@ -73,8 +73,8 @@ class EncodedTable:
     """Which rows depend on each other: the number of the group of each row; None if all are independent."""
     origin: Positions | None
     """Positions of the encoded rows in the user's table; None means all rows, in order."""
-    frame: Frame | None
-    """The user's dataframe, for the names of its rows; None for arrays and lists."""
+    frame: Rows | None
+    """The user's dataframe, or the file it is in, for the names of its rows; None for arrays and lists."""
     notes: tuple[Note, ...]
     """What was done that the user should know."""
 

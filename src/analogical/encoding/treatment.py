@@ -79,7 +79,10 @@ class Treatment:
             return False
         if len(column.values) < NEARLY_ALL * int(column.count_values(weights).sum()):
             return False
-        return column.kind != "whole" or counts_rows(name, len(column.values), min(column.values), max(column.values))
+        if column.kind != "whole":
+            return True
+        ends = (column.values[0], column.values[-1]) if column.is_sorted else column.values
+        return counts_rows(name, len(column.values), min(ends), max(ends))
 
     def group(self, column: Column, rule: BinRule | None, weights: Ints | None, what: str) -> Binned | None:
         """The column in bins, if it holds numbers or times to be binned; ``rule`` is the user's own for it."""

@@ -232,7 +232,7 @@ class _Look:
 
     def counted(self) -> "_Look":
         """The same rows with the values of all columns counted anew."""
-        counts = count_values(self.frame, [*(f"p{p}" for p in self.positions), LABEL], self.n_parts)
+        counts = count_values(self.frame, [*(f"p{p}" for p in self.positions), LABEL], self.n_parts, MOST_VALUES)
         if not counts[LABEL].weight:
             raise InputError("No row has both a label and a weight above 0; look at the label and the weights.")
         return replace(self, counts=counts)

@@ -3,6 +3,7 @@
 import pickle
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,8 @@ MOST_VALUES = 200_000
 WEIGHT = "weight"
 """Column that says how many rows each row stands for."""
 _MERGE_AFTER = 400_000
-"""Entries after which what was counted so far is added up."""
+_MOST_WAITING = 100
+"""Entries, or batches, after which what was counted so far is added up."""
 _ADDED_TOGETHER = 16
 _SCHEMA = "counts binary"
 
@@ -30,7 +32,7 @@ class ValueCounts:
     """The values of one column with the rows of each, their weight, and the rows without a value."""
 
     values: "pa.Array | None" = None
-    """None if there are more than MOST_VALUES."""
+    """None if there are more than a limit."""
     weights: Any = field(default_factory=lambda: np.zeros(0, np.int64))
     n_missing: int = 0
     weight_missing: int = 0
@@ -39,8 +41,8 @@ class ValueCounts:
     is_full: bool = False
     """Whether there are more values than are kept."""
 
-    def add(self, others: Iterable["ValueCounts"]) -> "ValueCounts":
-        """These counts and others together."""
+    def add(self, others: Iterable["ValueCounts"], limit: int) -> "ValueCounts":
+        """These counts and others together, as long as the values are no more than the limit."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -55,11 +57,8 @@ class ValueCounts:
         if total.is_full or not known:
             return total
         values = pa.concat_arrays([part.values for part in known])
-        if len(known) == 1:
-            total.values, total.weights = values, known[0].weights
-            return total
         found = values.dictionary_encode()
-        if len(found.dictionary) > MOST_VALUES:
+        if len(found.dictionary) > limit:
             total.is_full = True
             return total
         weights = np.concatenate([part.weights for part in known])
@@ -83,33 +82,30 @@ def normal(cells: "pa.Array") -> "pa.Array":
     return pc.if_else(pc.is_nan(cells), None, pc.add(cells, pa.scalar(0.0, cells.type)))
 
 
-def count_values(frame: "DataFrame", columns: list[str], n_parts: int) -> dict[str, ValueCounts]:
+def count_values(
+    frame: "DataFrame", columns: list[str], n_parts: int, limit: int = MOST_VALUES
+) -> dict[str, ValueCounts]:
     """The values of the columns of a frame; rows count with the column ``weight`` if there is one."""
-    counted = frame.mapInArrow(_CountValues(tuple(columns)), _SCHEMA)
+    counted = frame.mapInArrow(partial(_count_partition, columns, limit), _SCHEMA)
     while n_parts > _ADDED_TOGETHER:
         n_parts = -(-n_parts // _ADDED_TOGETHER)
-        counted = counted.repartition(n_parts).mapInArrow(_add_counts, _SCHEMA)
-    found = _read(iter(collect(counted, "looking at the columns").to_batches()))
+        counted = counted.repartition(n_parts).mapInArrow(partial(_add_counts, limit), _SCHEMA)
+    found = _read(iter(collect(counted, "looking at the columns").to_batches()), limit)
     return found or {name: ValueCounts() for name in columns}
 
 
-class _CountValues:
-    """Counts the values of a partition; runs on the executors."""
-
-    def __init__(self, columns: tuple[str, ...]) -> None:
-        self.columns = columns
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        counts = {name: ValueCounts() for name in self.columns}
-        waiting: dict[str, list[ValueCounts]] = {name: [] for name in self.columns}
-        for batch in batches:
-            weights = batch.column(WEIGHT).to_numpy() if WEIGHT in batch.schema.names else None
-            for name in self.columns:
-                waiting[name].append(_count(batch.column(name), weights, counts[name].is_full))
-                if sum(len(part.weights) for part in waiting[name]) > _MERGE_AFTER or len(waiting[name]) > 100:
-                    counts[name] = counts[name].add(waiting[name])
-                    waiting[name] = []
-        yield _write({name: counts[name].add(waiting[name]) for name in self.columns})
+def _count_partition(columns: list[str], limit: int, batches: Iterator[Any]) -> Iterator[Any]:
+    """Count the values of a partition; runs on the executors."""
+    counts = {name: ValueCounts() for name in columns}
+    waiting: dict[str, list[ValueCounts]] = {name: [] for name in columns}
+    for batch in batches:
+        weights = batch.column(WEIGHT).to_numpy() if WEIGHT in batch.schema.names else None
+        for name in columns:
+            waiting[name].append(_count(batch.column(name), weights, counts[name].is_full))
+            if sum(len(part.weights) for part in waiting[name]) > _MERGE_AFTER or len(waiting[name]) > _MOST_WAITING:
+                counts[name] = counts[name].add(waiting[name], limit)
+                waiting[name] = []
+    yield _write({name: counts[name].add(waiting[name], limit) for name in columns})
 
 
 def _count(cells: "pa.Array", weights: Any, is_full: bool) -> ValueCounts:
@@ -135,17 +131,17 @@ def _count(cells: "pa.Array", weights: Any, is_full: bool) -> ValueCounts:
     return found
 
 
-def _add_counts(batches: Iterator[Any]) -> Iterator[Any]:
-    found = _read(batches)
+def _add_counts(limit: int, batches: Iterator[Any]) -> Iterator[Any]:
+    found = _read(batches, limit)
     if found:
         yield _write(found)
 
 
-def _read(batches: Iterator[Any]) -> dict[str, ValueCounts]:
+def _read(batches: Iterator[Any], limit: int) -> dict[str, ValueCounts]:
     parts = [pickle.loads(cell.as_py()) for batch in batches for cell in batch.column("counts")]  # noqa: S301
     if not parts:
         return {}
-    return {name: parts[0][name].add(part[name] for part in parts[1:]) for name in parts[0]}
+    return {name: parts[0][name].add((part[name] for part in parts[1:]), limit) for name in parts[0]}
 
 
 def _write(counts: dict[str, ValueCounts]) -> Any:

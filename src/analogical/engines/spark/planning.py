@@ -7,7 +7,7 @@ varies would put all rows into one part; if one part is still much larger than t
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -35,8 +35,8 @@ class SparkPlan:
 
     kind: Literal["grouped", "blocks"]
     """Identical rows are grouped and counted in this process, or rows are brought together block by block."""
-    blocks: tuple[tuple[int, ...], ...]
-    """Features of each block."""
+    blocks: tuple[tuple[Any, ...], ...]
+    """Features of each block, by position; in a result, by name."""
     n_partitions: int
     skew: float
     """Rows of the largest partition over the mean, at most, as a sample tells."""
