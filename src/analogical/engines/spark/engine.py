@@ -109,8 +109,12 @@ class SparkRows:
 
     def sample(self, n_rows: int, seed: int | None) -> CodedRows:
         """About so many rows, drawn on the executors; all rows, if there are no more."""
-        draw = DrawRows(min(1.0, n_rows / max(self.n_rows, 1)), seed)
-        drawn = self.frame.mapInArrow(draw.__call__, ", ".join(f"{name} long" for name in self.columns))
+        share = min(1.0, n_rows / max(self.n_rows, 1))
+        if self.is_weighted:
+            draw = DrawRows(share, seed)
+            drawn = self.frame.mapInArrow(draw.__call__, ", ".join(f"{name} long" for name in self.columns))
+        else:  # Spark draws by itself, so that rows need not go to Python
+            drawn = self.frame if share == 1 else self.frame.sample(share, seed)
         return self._read(collect(drawn, "drawing a sample of the rows"))
 
     def sizes_by(self, features: Sequence[int], target: int | None = None) -> Any:
