@@ -315,7 +315,8 @@ class _Seen:
         if self.has_spaces:
             yield "spaces around values were stripped"
         if self.missing:
-            found = [f"{word!r} ({n:,})" for word, n in self.missing.most_common()]
+            most_first = sorted(self.missing.items(), key=lambda item: (-item[1], item[0]))
+            found = [f"{word!r} ({n:,})" for word, n in most_first]
             yield f"read as missing: {_some(found)}; other words with --na"
         if self.decimal_commas:
             yield f"decimal commas in {_some(self.decimal_commas)}"
