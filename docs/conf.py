@@ -1,0 +1,150 @@
+"""How Sphinx builds the site: ``make docs``. Nothing is fetched, and the pages open offline.
+
+Pages are Markdown, so that they read well in the repository too. What they refer to outside of this folder (recorded
+benchmarks, the list of changes, the architecture) is copied into ``copied/`` when a build begins; links point there.
+"""
+
+import re
+import shutil
+from importlib import import_module
+from importlib.metadata import version as installed_version
+from inspect import getdoc, isfunction
+from pathlib import Path
+from typing import Any
+
+DOCS = Path(__file__).resolve().parent
+ROOT = DOCS.parent
+EXAMPLES = ROOT / "examples"
+COPIED = DOCS / "copied"
+OPTIONAL = {
+    "Gallery <gallery/index>": EXAMPLES,
+    "Spark <spark>": DOCS / "spark.md",
+    "Very large files <large>": DOCS / "large.md",
+}
+"""Entries of tables of contents, and what must be there for them."""
+
+project = "analogical"
+author = "The analogical developers"
+copyright = author  # noqa: A001
+version = release = installed_version("analogical")
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_copybutton",
+    "sphinx_design",
+]
+root_doc = "index"
+templates_path = ["_templates"]
+exclude_patterns = ["_build", "notebooks", "gallery/**.ipynb", "**/GALLERY_HEADER.*"]
+nitpicky = True
+nitpick_ignore_regex = [
+    # Names of other libraries: their documentation is not fetched.
+    ("py:.*", r"(collections|enum|matplotlib|np|numpy|pathlib|scipy|sklearn|typing)\..*"),
+    # numpydoc takes the words of a type for names: "array of shape (m, n)", "ndarray of int", "optional".
+    ("py:class", r"[a-z0-9_ -]+|[^.]*[^A-Za-z0-9_.][^.]*"),
+    # Types that stages hand to each other, and aliases of literals.
+    ("py:(class|data|obj)", r"analogical\.(_|encoding|engines|scoring|counting|presenting).*"),
+]
+
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 4
+
+autosummary_generate = True
+autodoc_typehints = "none"
+autodoc_preserve_defaults = True
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+copybutton_only_copy_prompt_lines = True
+
+html_theme = "pydata_sphinx_theme"
+html_title = "analogical"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "logo": {"text": "analogical"},
+    "header_links_before_dropdown": 6,
+    "navbar_end": ["theme-switcher"],
+    "show_toc_level": 2,
+    "show_prev_next": True,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+    "secondary_sidebar_items": ["page-toc"],
+}
+# Pages that stand alone in their section have nothing to list at the left.
+html_sidebars = {page: [] for page in ("index", "start", "cli", "paper", "glossary", "copied/CHANGELOG")}
+
+if EXAMPLES.is_dir():
+    extensions.append("sphinx_gallery.gen_gallery")
+    sphinx_gallery_conf = {
+        "examples_dirs": [str(EXAMPLES)],
+        "gallery_dirs": ["gallery"],
+        "filename_pattern": r"\.py$",
+        "ignore_pattern": r"(__init__|conftest)\.py$",
+        "download_all_examples": False,
+        "remove_config_comments": True,
+        "show_memory": False,
+        "show_signature": False,
+        "min_reported_time": 60,
+        "abort_on_example_error": False,
+    }
+
+
+def _classes() -> dict[str, dict[str, Any]]:
+    """What the template of a class needs to know: results are returned, not made, so their signature says nothing."""
+    found = {}
+    for module in map(import_module, ("analogical", "analogical.experiments", "analogical.rivals")):
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if isinstance(thing, type):
+                text = getdoc(thing) or ""
+                found[f"{module.__name__}.{name}"] = {
+                    "call": "" if "Parameters\n-----" in text else "()",
+                    "lists_attributes": "Attributes\n-----" in text,
+                    "methods": [m for m in dir(thing) if not m.startswith("_") and _is_ours(getattr(thing, m))],
+                }
+    return found
+
+
+def _is_ours(member: Any) -> bool:
+    """Whether a member is a method that this library defines; those of scikit-learn refer to its own pages."""
+    return isfunction(member) and member.__module__.startswith("analogical")
+
+
+autosummary_context = {"classes": _classes()}
+
+
+def _copy(_: Any) -> None:
+    """Copy what stands outside of this folder next to the pages."""
+    shutil.rmtree(COPIED, ignore_errors=True)
+    benchmarks = [path for kind in ("md", "png") for path in sorted((ROOT / "benchmarks").rglob(f"*.{kind}"))]
+    for source in (ROOT / "CHANGELOG.md", ROOT / "ARCHITECTURE.md", *benchmarks):
+        target = COPIED / source.relative_to(ROOT)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+
+
+def _point_to_copies(_: Any, page: str, text: list[str]) -> None:
+    """Let links out of this folder lead to copies, and links of copies to pages; leave out what is not there."""
+    if page.startswith("copied/"):
+        text[0] = text[0].replace("](docs/", "](" + "../" * page.count("/"))
+    else:
+        for entry, needed in OPTIONAL.items():
+            if not needed.exists():
+                text[0] = text[0].replace(f"\n{entry}\n", "\n")
+        text[0] = re.sub(r"\]\(\.\./(benchmarks/|ARCHITECTURE|CHANGELOG)", r"](copied/\1", text[0])
+
+
+def setup(app: Any) -> None:
+    """Sphinx calls this before it reads the pages."""
+    app.connect("builder-inited", _copy)
+    app.connect("source-read", _point_to_copies)
