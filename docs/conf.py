@@ -37,6 +37,7 @@ extensions = [
     "sphinx_design",
 ]
 root_doc = "index"
+highlight_language = "none"
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "notebooks", "gallery/**.ipynb", "**/GALLERY_HEADER.*"]
 nitpicky = True
@@ -66,11 +67,14 @@ html_theme = "pydata_sphinx_theme"
 html_title = "analogical"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_context = {"default_mode": "auto"}
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
     "logo": {"text": "analogical"},
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 7,
+    "navbar_align": "left",
+    "navbar_persistent": ["search-button"],
     "navbar_end": ["theme-switcher"],
     "show_toc_level": 2,
     "show_prev_next": True,
@@ -80,8 +84,9 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
     "secondary_sidebar_items": ["page-toc"],
 }
-# Pages that stand alone in their section have nothing to list at the left.
-html_sidebars = {page: [] for page in ("index", "start", "cli", "paper", "glossary", "copied/CHANGELOG")}
+# Nothing to list at the left: they stand alone in their section, or beside twenty others with long names.
+ALONE = ("index", "start", "cli", "benchmarks", "paper", "glossary", "copied/CHANGELOG", "copied/benchmarks/**")
+html_sidebars = {page: [] for page in ALONE}
 
 if EXAMPLES.is_dir():
     extensions.append("sphinx_gallery.gen_gallery")
@@ -89,7 +94,7 @@ if EXAMPLES.is_dir():
         "examples_dirs": [str(EXAMPLES)],
         "gallery_dirs": ["gallery"],
         "filename_pattern": r"\.py$",
-        "ignore_pattern": r"(__init__|conftest)\.py$",
+        "within_subsection_order": "FileNameSortKey",
         "download_all_examples": False,
         "remove_config_comments": True,
         "show_memory": False,
@@ -121,6 +126,8 @@ def _is_ours(member: Any) -> bool:
 
 
 autosummary_context = {"classes": _classes()}
+# "relevance" and "Relevance" are one file where names of files are told apart without regard to capitals.
+autosummary_filename_map = {name: f"{name}-class" for name in autosummary_context["classes"]}
 
 
 def _copy(_: Any) -> None:
@@ -133,8 +140,9 @@ def _copy(_: Any) -> None:
         shutil.copyfile(source, target)
 
 
-def _point_to_copies(_: Any, page: str, text: list[str]) -> None:
+def _adapt(_: Any, page: str, text: list[str]) -> None:
     """Let links out of this folder lead to copies, and links of copies to pages; leave out what is not there."""
+    text[0] = text[0].replace("\n\n```\n", "\n```\n")  # the line that ends the output of a doctest
     if page.startswith("copied/"):
         text[0] = text[0].replace("](docs/", "](" + "../" * page.count("/"))
     else:
@@ -147,4 +155,4 @@ def _point_to_copies(_: Any, page: str, text: list[str]) -> None:
 def setup(app: Any) -> None:
     """Sphinx calls this before it reads the pages."""
     app.connect("builder-inited", _copy)
-    app.connect("source-read", _point_to_copies)
+    app.connect("source-read", _adapt)
