@@ -45,7 +45,7 @@ nitpick_ignore_regex = [
     # Names of other libraries: their documentation is not fetched.
     ("py:.*", r"(collections|enum|matplotlib|np|numpy|pathlib|scipy|sklearn|typing)\..*"),
     # numpydoc takes the words of a type for names: "array of shape (m, n)", "ndarray of int", "optional".
-    ("py:class", r"[a-z0-9_ -]+|[^.]*[^A-Za-z0-9_.][^.]*"),
+    ("py:(class|obj)", r"[a-z0-9_ -]+|[^.]*[^A-Za-z0-9_.][^.]*"),
     # Types that stages hand to each other, and aliases of literals.
     ("py:(class|data|obj)", r"analogical\.(_|encoding|engines|scoring|counting|presenting).*"),
 ]
