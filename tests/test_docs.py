@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
 COVERAGE = ROOT / "benchmarks" / "coverage"
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md")])
-BLOCK = re.compile(r"^(?P<fence>```+|:::+)(?P<kind>[^\n`]*)\n(?P<body>.*?)^(?P=fence)$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(?P<kind>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?P<to>[^()\s]+)\)")
 TOCTREE = re.compile(r"^```\{toctree\}\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 SITE = (
@@ -32,8 +32,7 @@ MADE_BY_SPHINX = ("copied/", "gallery/", "generated/")
 
 def code_blocks(page):
     """Kind and text of the fenced blocks of a page that show code or output."""
-    text = re.sub(r"^:::.*$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    return [(found["kind"].strip(), found["body"]) for found in BLOCK.finditer(text)]
+    return [(found["kind"], found["body"]) for found in BLOCK.finditer(page.read_text(encoding="utf-8"))]
 
 
 def anchors(page):
