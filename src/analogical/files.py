@@ -9,16 +9,19 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from analogical._progress import Progress
 from analogical.datasets import table_names
+from analogical.encoding.batches import BatchColumn, BatchTable
 from analogical.errors import InputError
 from analogical.text_files import NA, TextFormat, parse_text
 
-__all__ = ["FileTable", "as_numbers", "read_file", "refuse_text_options"]
+__all__ = ["FileTable", "as_numbers", "open_file", "read_file", "refuse_text_options", "with_numbers"]
 
 _READERS: dict[str, Callable[[io.BytesIO], pl.DataFrame]] = {
     ".parquet": pl.read_parquet,
@@ -27,6 +30,15 @@ _READERS: dict[str, Callable[[io.BytesIO], pl.DataFrame]] = {
     ".feather": pl.read_ipc,
     ".ipc": pl.read_ipc,
 }
+_SCANNERS: dict[str, Callable[[str], pl.LazyFrame]] = {
+    ".parquet": lambda file: pl.scan_parquet(file, glob=False, hive_partitioning=False),
+    ".arrow": lambda file: pl.scan_ipc(file, glob=False, hive_partitioning=False),
+}
+"""By the kind that the first bytes say."""
+MANY_CELLS = 10_000_000
+"""Cells of a Parquet or Arrow file from which on it is read in batches."""
+BATCH = 2**18
+"""Rows that are read together."""
 LARGEST_TRIED = 100_000_000
 """Bytes up to which an Arrow file is tried in a process of its own first."""
 _MAGIC = {b"PAR1": ".parquet", b"ARROW1": ".arrow"}
@@ -37,7 +49,7 @@ _SHEETS = (".xlsx", ".xls", ".xlsb", ".ods")
 class FileTable:
     """The table in a file, and what was guessed to read it."""
 
-    frame: pl.DataFrame
+    frame: pl.DataFrame | BatchTable
     notes: tuple[str, ...] = ()
 
 
@@ -58,7 +70,7 @@ def read_file(
     if file == "-":
         return FileTable(*parse_text(_standard_input(), "standard input", text_format))
     content = _read_bytes(file)
-    suffix = next((kind for magic, kind in _MAGIC.items() if content.startswith(magic)), Path(file).suffix.lower())
+    suffix = _kind_by_magic(content) or Path(file).suffix.lower()
     if suffix in _READERS or suffix in _SHEETS or content.startswith(b"PK\x03\x04"):
         refuse_text_options(text_format, repr(file))
         return _read_binary(content, file, suffix) if suffix in _READERS else _read_sheet(content, file)
@@ -66,6 +78,76 @@ def read_file(
     if inner is not None and Path(Path(file).stem).suffix.lower() in _READERS:
         return _read_binary(content, file, Path(Path(file).stem).suffix.lower())
     return FileTable(*parse_text(content, repr(file), text_format))
+
+
+def open_file(
+    file: str,
+    *,
+    separator: str | None = None,
+    header: bool = True,
+    names: Sequence[str] | None = None,
+    na: Sequence[str] = NA,
+    progress: Progress | None = None,
+) -> FileTable:
+    """The table in a file as :func:`read_file` reads it; a large one as a table whose columns are read in batches.
+
+    Every function of the library takes such a table as X. Only codes are held then, never the cells of the file.
+    ``progress`` is told how many columns have been read.
+    """
+    text_format = TextFormat(separator, header, None if names is None else tuple(names), tuple(na))
+    if file != "-":
+        kind = _kind_by_magic(_first_bytes(file))
+        if kind is not None:
+            refuse_text_options(text_format, repr(file))
+            table = _in_batches(file, kind, progress)
+            if table is not None:
+                return FileTable(table)
+    return read_file(file, **vars(text_format))
+
+
+def _in_batches(file: str, kind: str, progress: Progress | None) -> BatchTable | None:
+    """The table in a Parquet or Arrow file, to be read in batches; None if it is small, or cannot be read at all."""
+    try:
+        with _quiet_stderr():
+            scan = _SCANNERS[kind](file)
+            schema = scan.collect_schema()
+            n_rows = int(scan.select(pl.len()).collect().item())
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a panic of polars is no Exception; reading the file as a whole says what is wrong
+        return None
+    if not n_rows or n_rows * len(schema) < MANY_CELLS:
+        return None
+
+    def read(position: int) -> Iterator[pl.Series]:
+        for start in range(0, n_rows, BATCH):
+            try:
+                with _quiet_stderr():
+                    batch = scan.select(pl.nth(position)).slice(start, BATCH).collect().to_series()
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:
+                raise _unreadable(file, kind, error) from None
+            yield batch
+
+    columns = [
+        BatchColumn(name, dtype, n_rows, partial(read, position))
+        for position, (name, dtype) in enumerate(schema.items())
+    ]
+    return BatchTable(columns, progress)
+
+
+def _first_bytes(file: str) -> bytes:
+    """The beginning of a file; nothing if it cannot be had, which reading it says."""
+    try:
+        with Path(file).open("rb") as stream:
+            return stream.read(8)
+    except (OSError, ValueError):
+        return b""
+
+
+def _kind_by_magic(content: bytes) -> str | None:
+    return next((kind for magic, kind in _MAGIC.items() if content.startswith(magic)), None)
 
 
 def refuse_text_options(given: TextFormat, what: str) -> None:
@@ -166,13 +248,17 @@ def _read_binary(content: bytes, file: str, suffix: str) -> FileTable:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a panic of polars is no Exception
-        raise InputError(
-            f"{file!r} cannot be read as {suffix} ({_first_line(error)}); it is damaged, or of another format: write it"
-            " anew, or give it its right ending."
-        ) from None
+        raise _unreadable(file, suffix, error) from None
     if not frame.width:
         raise InputError(f"{file!r} has no columns; give a table with features and a label.")
     return FileTable(frame)
+
+
+def _unreadable(file: str, suffix: str, error: BaseException) -> InputError:
+    return InputError(
+        f"{file!r} cannot be read as {suffix} ({_first_line(error)}); it is damaged, or of another format: write it"
+        " anew, or give it its right ending."
+    )
 
 
 def _ends_a_process(content: bytes) -> bool:
@@ -228,8 +314,15 @@ def _short(file: str) -> str:
     return repr(file if len(file) <= 80 else f"{file[:77]}...")
 
 
+def with_numbers(frame: pl.DataFrame | BatchTable, name: str) -> pl.DataFrame | BatchTable:
+    """The table with a column of weights as numbers; the library checks that they are whole."""
+    if isinstance(frame, BatchTable):
+        return frame.replaced(as_numbers(frame.column(name).collect()))
+    return frame.with_columns(as_numbers(frame[name]))
+
+
 def as_numbers(column: pl.Series) -> pl.Series:
-    """Weights as numbers; the library checks that they are whole."""
+    """Weights as numbers."""
     try:
         return column.cast(pl.Float64)
     except pl.exceptions.PolarsError:

@@ -6,12 +6,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from analogical._progress import progress_line
+from analogical.cli.streams import shows_progress
 from analogical.datasets import WEIGHTS, load_table, table_names
 from analogical.encoding.choosing import Names, unknown_column
 from analogical.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from pyspark.sql import DataFrame
+
+    from analogical.encoding.batches import BatchTable
+    from analogical.text_files import TextFormat
 
 __all__ = ["Source", "read_source", "refuse_role"]
 
@@ -21,7 +28,7 @@ class Source:
     """What was read and how its columns are used."""
 
     title: str
-    frame: "pl.DataFrame"
+    frame: "pl.DataFrame | BatchTable | DataFrame"
     label: str
     options: dict[str, Any]
     """Which columns, and what becomes of their cells, as every function of the library takes it."""
@@ -51,12 +58,13 @@ def read_source(
     separator: str | None = None,
     header: bool = True,
     names: str | None = None,
+    master: str | None = None,
     **treatment: Any,
 ) -> Source:
-    """Read a table and settle the roles of its columns."""
+    """Read a table and settle the roles of its columns; with ``master``, the table stays on that Spark cluster."""
     if features is not None and ignore is not None:
         raise InputError("--features and --ignore cannot be used together; give one of them.")
-    from analogical.files import read_file, refuse_text_options
+    from analogical.files import open_file, refuse_text_options
     from analogical.text_files import NA, TextFormat
 
     text_format = TextFormat(
@@ -65,16 +73,22 @@ def read_source(
         None if names is None else tuple(split_names(names)),
         NA if na is None else tuple(split_names(na)),
     )
-    if _is_built_in(file):
+    frame: pl.DataFrame | BatchTable | DataFrame
+    if master is not None:
+        title, frame, notes = _on_spark(file, master, text_format, groups)
+        default_label = frame.columns[-1]
+        if label is None:
+            notes.append(_last_column(default_label))
+    elif _is_built_in(file):
         refuse_text_options(text_format, f"the built-in table {file}")
         title, frame, default_label, notes = _built_in(file, weights, ignore)
         weights = WEIGHTS
     else:
         title = "standard input" if file == "-" else file
-        read = read_file(file, **vars(text_format))
+        read = open_file(file, **vars(text_format), progress=progress_line("reading") if shows_progress() else None)
         frame, default_label, notes = read.frame, read.frame.columns[-1], list(read.notes)
         if label is None:
-            notes.append(f"label: the last column, {default_label!r}; name another with --label")
+            notes.append(_last_column(default_label))
     label = _column(default_label if label is None else label, frame, "--label")
     roles = {"label": label}
     for role, column in (("weights", weights), ("groups", groups)):
@@ -84,18 +98,39 @@ def read_source(
     chosen = _columns(features, frame, roles, "--features")
     left_out = _columns(ignore, frame, roles, "--ignore")
     if left_out:
-        frame = frame.drop(left_out)
+        frame = frame.drop(*left_out) if master is not None else frame.drop(left_out)
         notes.append(f"ignored: {', '.join(left_out)}")
-    if weights is not None:
-        from analogical.files import as_numbers
+    if weights is not None and master is None:
+        from analogical.files import with_numbers
 
-        frame = frame.with_columns(as_numbers(frame[roles["weights"]]))
+        frame = with_numbers(frame, roles["weights"])
     options = {"weights": roles.get("weights"), "features": chosen, **treatment}
     if "groups" in roles:
         options["groups"] = roles["groups"]
     if bins:
         options["bins"] = _parse_bins(bins)
     return Source(title, frame, label, options, tuple(notes))
+
+
+def _last_column(name: str) -> str:
+    return f"label: the last column, {name!r}; name another with --label"
+
+
+def _on_spark(
+    file: str, master: str, text_format: "TextFormat", groups: str | None
+) -> tuple[str, "DataFrame", list[str]]:
+    """A table that a Spark cluster sees."""
+    from analogical._spark_session import open_session
+    from analogical.spark_files import read_spark_file
+
+    if file == "-":
+        raise InputError("--engine spark reads what its workers see, not standard input; give a path.")
+    if _is_built_in(file):
+        raise InputError(f"The built-in table {file} is counted in memory; leave out --engine spark.")
+    if groups is not None:
+        raise InputError("--groups is not available with --engine spark; leave out one of them.")
+    read = read_spark_file(open_session(master), file, text_format)
+    return f"{file} on {master}", read.frame, list(read.notes)
 
 
 def _is_built_in(file: str) -> bool:
@@ -112,14 +147,16 @@ def _built_in(file: str, weights: str | None, ignore: str | None) -> tuple[str, 
     return f"built-in table {file}", table.to_frame("polars"), table.label, []
 
 
-def _column(given: str, frame: "pl.DataFrame", option: str) -> str:
+def _column(given: str, frame: "pl.DataFrame | BatchTable | DataFrame", option: str) -> str:
     """The name of a column of the table."""
     if given not in frame.columns:
         raise unknown_column(given, frame.columns, option)
     return given
 
 
-def _columns(given: str | None, frame: "pl.DataFrame", roles: dict[str, str], option: str) -> list[str] | None:
+def _columns(
+    given: str | None, frame: "pl.DataFrame | BatchTable | DataFrame", roles: dict[str, str], option: str
+) -> list[str] | None:
     """The columns that names and patterns stand for, without those that have a role."""
     if given is None:
         return None

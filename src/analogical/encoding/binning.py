@@ -4,6 +4,7 @@ A bin holds the values from one edge up to, and without, the next. Equal values 
 would fill a bin alone, such as the many zeros of an amount, is a bin of its own.
 """
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -71,23 +72,35 @@ def check_bins(bins: Any, role: str = "bins") -> BinRule:
 
 def bin_column(column: Column, rule: BinRule, weights: Ints | None, what: str) -> Binned:
     """The column in bins; missing cells stay missing."""
+    order, ordered = _in_order(column)
+    if rule.method == "quantiles":
+        sizes = column.count_values(weights)
+        starts = _quantile_starts(sizes if order is None else sizes[order], rule.n_bins).tolist()
+        edges = [ordered[start] for start in starts]
+    else:
+        found = (
+            _width_edges(ordered, rule.n_bins, what)
+            if rule.method == "widths"
+            else _own_edges(rule.edges, ordered, what)
+        )
+        edges = list(found)
+        starts = [bisect_left(ordered, edge) for edge in edges]
+    bounds = sorted({0, *starts, len(ordered)})
+    bin_of_value = np.full(len(ordered) + 1, MISSING, np.int16 if len(bounds) < 2**15 else np.int32)
+    for number, (first, stop) in enumerate(pairwise(bounds)):  # the last entry is that of missing cells
+        bin_of_value[slice(first, stop) if order is None else order[first:stop]] = number
+    lows = [plain(ordered[first]) for first in bounds[:-1]]
+    highs = [plain(ordered[stop - 1]) for stop in bounds[1:]]
+    return Binned(Column(column.recoded(bin_of_value), _name_bins(lows, highs)), tuple(plain(edge) for edge in edges))
+
+
+def _in_order(column: Column) -> tuple[Positions | None, Sequence[Any] | NDArray[Any]]:
+    """The values of a column in increasing order, and where they stand among its values if not in this order."""
+    if column.is_sorted:
+        return None, column.values
     values = _as_array(column.values)
     order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    if rule.method == "quantiles":
-        edges = ordered[_quantile_starts(column.count_values(weights)[order], rule.n_bins)]
-    elif rule.method == "widths":
-        edges = _width_edges(ordered, rule.n_bins, what)
-    else:
-        edges = _own_edges(rule.edges, ordered, what)
-    bin_of_ordered = np.searchsorted(edges, ordered, side="right")
-    used, dense = np.unique(bin_of_ordered, return_inverse=True)
-    firsts = np.searchsorted(bin_of_ordered, used, side="left")
-    lasts = np.searchsorted(bin_of_ordered, used, side="right") - 1
-    bin_of_value = np.full(len(values) + 1, MISSING)  # the last entry is that of missing cells
-    bin_of_value[order] = dense
-    names = _name_bins(column, order[firsts].tolist(), order[lasts].tolist())
-    return Binned(Column(bin_of_value[column.codes], names), tuple(plain(edge) for edge in edges))
+    return order, values[order]
 
 
 def _as_array(values: Sequence[Any]) -> NDArray[Any]:
@@ -136,27 +149,27 @@ def _divide(sizes: Ints, n_parts: int, first: int) -> list[int]:
     return starts
 
 
-def _width_edges(ordered: NDArray[Any], n_bins: int, what: str) -> NDArray[Any]:
+def _width_edges(ordered: Sequence[Any] | NDArray[Any], n_bins: int, what: str) -> NDArray[Any]:
     """Edges that divide the span of the values into equal parts."""
     if not len(ordered):
-        return ordered
-    low, high = ordered[0], ordered[-1]
-    if ordered.dtype.kind == "f" and not (np.isfinite(low) and np.isfinite(high)):
+        return np.zeros(0)
+    low, high = plain(ordered[0]), plain(ordered[-1])
+    if isinstance(low, float) and not (np.isfinite(low) and np.isfinite(high)):
         raise InputError(f"The {what} has an infinite value, so it has no bins of equal width; use quantiles or edges.")
-    low, high = plain(low), plain(high)
     if high - low == float("inf"):  # two large floats
         return _as_array([low * (1 - k / n_bins) + high * (k / n_bins) for k in range(1, n_bins)])
     return _as_array([low + (high - low) * k / n_bins for k in range(1, n_bins)])
 
 
-def _own_edges(edges: tuple[Any, ...], ordered: NDArray[Any], what: str) -> NDArray[Any]:
+def _own_edges(edges: tuple[Any, ...], ordered: Sequence[Any] | NDArray[Any], what: str) -> NDArray[Any]:
     """The user's edges, if they can be compared with the values."""
     given: tuple[Any, ...] = edges
     try:
         if len(ordered) and isinstance(plain(ordered[0]), date):
             given = tuple(_as_time(edge, plain(ordered[0])) for edge in edges)
         found = _as_array(given)
-        np.searchsorted(found, ordered)
+        for edge in found:
+            bisect_left(ordered, edge)
         return found
     except (TypeError, ValueError):
         raise InputError(
@@ -175,10 +188,8 @@ def _as_time(edge: Any, value: date) -> Any:
     return time if time.tzinfo is not None else time.replace(tzinfo=value.tzinfo)
 
 
-def _name_bins(column: Column, firsts: list[int], lasts: list[int]) -> list[str]:
+def _name_bins(lows: list[Any], highs: list[Any]) -> list[str]:
     """Bins by their lowest and highest value, with as few digits as tell them apart."""
-    lows = [plain(column.values[place]) for place in firsts]
-    highs = [plain(column.values[place]) for place in lasts]
     for digits in range(FIRST_DIGITS, 18):
         names = [_name_bin(low, high, digits) for low, high in zip(lows, highs, strict=True)]
         ends = [_text(end, digits) for pair in zip(lows, highs, strict=True) for end in dict.fromkeys(pair)]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._checks import brief
-from analogical._types import Bools, Ints
+from analogical._types import Bools, Ints, Positions
 from analogical.encoding.integers import dense_codes
 from analogical.errors import InputError
 
@@ -18,6 +18,9 @@ __all__ = ["MISSING", "Column", "Kind", "compact", "encode_array", "encode_objec
 
 MISSING = -1
 """The code of a missing cell while a column is being encoded; it never leaves this package."""
+
+CHUNK = 2**20
+"""Rows whose codes are looked at together, so that a long column needs little more than its codes."""
 
 Kind = Literal["category", "whole", "real", "time"]
 """What the values of a column are: names of something, whole numbers, other numbers (durations too), or dates."""
@@ -30,6 +33,8 @@ class Column:
     codes: NDArray[Any]
     values: Sequence[Any]
     kind: Kind = "category"
+    is_sorted: bool = False
+    """Whether it is known that values increase with their codes."""
 
     def is_missing(self) -> Bools:
         """Which cells are missing."""
@@ -45,17 +50,26 @@ class Column:
 
     def take(self, rows: Bools) -> "Column":
         """The column on some rows, without the values that do not occur there."""
-        return replace(compact(self.codes[rows], self.values), kind=self.kind)
+        return replace(compact(self.codes[rows], self.values), kind=self.kind, is_sorted=self.is_sorted)
 
     def count_values(self, weights: Ints | None) -> Ints:
         """Rows of each value, counted with their weights."""
-        present = self.codes >= 0
-        sizes = np.bincount(
-            self.codes[present].astype(np.intp),
-            None if weights is None else weights[present],
-            minlength=len(self.values),
-        )
-        return sizes.astype(np.int64)
+        sizes = np.zeros(len(self.values) + 1, np.int64)  # the first entry is that of missing cells
+        step = max(CHUNK, len(sizes))
+        for start in range(0, len(self.codes), step):
+            part = slice(start, start + step)
+            places = self.codes[part].astype(np.intp) + 1
+            of_part = np.bincount(places, None if weights is None else weights[part], minlength=len(sizes))
+            np.add(sizes, of_part, out=sizes, casting="unsafe")  # sums of weights come as floats, exact below 2**53
+        return sizes[1:]
+
+    def recoded(self, table: NDArray[Any]) -> NDArray[Any]:
+        """Another code for every cell: the table has one for each value and, last, that of missing cells."""
+        codes = np.empty(len(self.codes), table.dtype)
+        for start in range(0, len(codes), CHUNK):
+            part = slice(start, start + CHUNK)
+            codes[part] = table[self.codes[part]]
+        return codes
 
     def has_same_groups_as(self, other: "Column") -> bool:
         """Whether both columns put the same rows together: they are equal up to the names of their values."""
@@ -73,7 +87,11 @@ def encode_array(cells: NDArray[Any], what: str) -> Column:
     if isinstance(cells, np.ma.MaskedArray):
         gaps = np.ma.getmaskarray(cells)
         column = encode_array(cells.data, what)
-        return replace(compact(np.where(gaps, MISSING, column.codes.astype(np.int64)), column.values), kind=column.kind)
+        return replace(
+            compact(np.where(gaps, MISSING, column.codes.astype(np.int64)), column.values),
+            kind=column.kind,
+            is_sorted=column.is_sorted,
+        )
     kind = cells.dtype.kind
     if kind == "O":
         return encode_objects(cells.tolist(), what)
@@ -83,13 +101,13 @@ def encode_array(cells: NDArray[Any], what: str) -> Column:
         return compact(cells.view(np.uint8), [False, True])
     if kind in "iu":
         dense, (known,) = dense_codes(cells.reshape(-1, 1)) if len(cells) else (cells.reshape(-1, 1), [[]])
-        return Column(dense[:, 0], known, "whole")
+        return Column(dense[:, 0], known, "whole", is_sorted=True)
     values, codes = np.unique(cells, return_inverse=True)
     if kind in "fmM" and (gaps := np.isnat(values) if kind in "mM" else np.isnan(values)).any():
         values = values[~gaps]  # numpy sorts missing values last
         codes = np.where(codes < len(values), codes, MISSING)
     kinds: dict[str, Kind] = {"f": "real", "m": "real", "M": "time"}
-    return Column(codes, _python_values(values), kinds.get(kind, "category"))
+    return Column(codes, _python_values(values), kinds.get(kind, "category"), is_sorted=True)
 
 
 def _python_values(values: NDArray[Any]) -> list[Any]:
@@ -145,11 +163,21 @@ def compact(codes: NDArray[Any], values: Sequence[Any]) -> Column:
     if not occurs.all():
         renumbered = np.append(np.cumsum(occurs) - 1, MISSING)  # the code -1 reads the last entry
         codes = renumbered[np.maximum(codes, MISSING) if has_gaps else codes]
-        values = [values[c] for c in np.flatnonzero(occurs).tolist()]
+        values = _at(values, np.flatnonzero(occurs))
     elif has_gaps:
         codes = codes.astype(np.int64)
         codes[codes < 0] = MISSING
     return Column(codes, values)
+
+
+def _at(values: Any, places: Positions) -> Sequence[Any]:
+    """Some of the values; very many are not made Python objects of."""
+    if isinstance(values, np.ndarray):
+        return values[places]
+    if hasattr(values, "gather"):  # a series, or what is still in a file
+        found: Sequence[Any] = values.gather(places)
+        return found
+    return [values[place] for place in places.tolist()]
 
 
 def plain(value: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Protocol, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -12,9 +12,22 @@ from analogical.encoding.choosing import name_of, refuse_repeated
 from analogical.encoding.columns import MISSING, Column, Kind, compact, encode_array, encode_objects, plain
 from analogical.errors import InputError, MissingDependencyError
 
-__all__ = ["Frame", "align", "as_series", "build_frame", "encode_series", "is_frame", "is_series", "open_frame"]
+__all__ = ["Frame", "Rows", "align", "as_series", "build_frame", "encode_series", "is_frame", "is_series", "open_frame"]
 
 LIBRARIES = ("pandas", "polars", "pyarrow", "modin", "cudf")
+
+
+class Rows(Protocol):
+    """What is asked of a table once its columns are encoded."""
+
+    backend: str
+
+    def row_names(self, positions: Sequence[int]) -> list[Hashable]:
+        """Names of rows."""
+
+    @property
+    def index(self) -> Any:
+        """The pandas index; None for libraries without one."""
 
 
 class Frame:
@@ -132,7 +145,7 @@ def is_series(cells: Any) -> bool:
     return isinstance(cells, nw.Series)
 
 
-def align(series: Any, frame: Frame | None) -> tuple[Any, bool | None]:
+def align(series: Any, frame: Rows | None) -> tuple[Any, bool | None]:
     """The series in the order of the frame's rows, by their pandas indexes.
 
     The second part says how: None if there is nothing to align, True if the series was put into the frame's order,
@@ -223,7 +236,8 @@ def _encode_polars(series: Any, what: str) -> Column:
     if series.null_count():
         codes = codes.cast(pl.Int64).fill_null(MISSING)
     dense = compact(codes.to_numpy(), range(int(codes.max()) + 1))
-    return Column(dense.codes, series.gather(dense.first_positions()).to_list())
+    is_ranked = series.dtype not in (pl.String, pl.Categorical, pl.Enum)
+    return Column(dense.codes, series.gather(dense.first_positions()).to_list(), is_sorted=is_ranked)
 
 
 def _encode_arrow(cells: Any, what: str) -> Column:

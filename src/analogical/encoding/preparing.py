@@ -1,39 +1,73 @@
-"""From encoded columns to features: ids are set aside, missing cells get their place, numbers their bins."""
+"""From columns to features, one at a time: ids are set aside, missing cells get their place, numbers their bins."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analogical._checks import brief
-from analogical._types import Bools, Ints, Note, NoteKind
+from analogical._types import Bools, Codes, Ints, Note, NoteKind
 from analogical.encoding.binning import BinRule
 from analogical.encoding.choosing import listing
-from analogical.encoding.columns import MISSING, Column
+from analogical.encoding.columns import Column, plain
+from analogical.encoding.integers import code_type
+from analogical.encoding.reading import ChosenColumns
 from analogical.encoding.treatment import Treatment, is_time
 from analogical.errors import InputError
 
-__all__ = ["Prepared", "prepare"]
+__all__ = ["Prepared", "TreatedColumn", "prepare", "treat_column"]
+
+
+@dataclass(frozen=True)
+class TreatedColumn:
+    """A feature: a column without a missing cell, its numbers in bins where they are to be."""
+
+    codes: NDArray[Any]
+    """Those of the column itself, if nothing had to be done to it."""
+    values: Sequence[Any]
+    """``values[c]`` is what code c stands for; None, the last one, for missing cells."""
+    edges: tuple[Any, ...] | None
+    """Where the bins but the first begin; None if every value is a category."""
+    n_missing: int
+    holds_times: bool
+    """Whether it was dates or times that were binned."""
+
+
+def treat_column(
+    column: Column, name: str, weights: Ints | None, treatment: Treatment, rule: BinRule | None = None
+) -> TreatedColumn:
+    """One column as the user wants it; ``rule`` is the user's own for it."""
+    if rule is not None and rule.method != "none" and column.kind == "category":
+        raise InputError(f"bins names {name!r}, which does not hold numbers or dates; leave it out of bins.")
+    n_missing = _count_missing(column)
+    binned = treatment.group(column, rule, weights, f"feature {brief(name)}")
+    done = column if binned is None else binned.column
+    codes, values = done.codes, done.values
+    if not isinstance(values, list | range):
+        values = [plain(value) for value in values]  # of a column that was read in batches
+    if n_missing:
+        codes, values = done.recoded(_with_gaps_last(len(values))), [*values, None]
+    edges = None if binned is None else binned.edges
+    return TreatedColumn(codes, values, edges, n_missing, edges is not None and is_time(column))
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """Columns without a missing cell, by position, and what was done to them."""
+    """All features side by side, and what was done to them, by position."""
 
-    columns: dict[int, Column]
+    codes: Codes
+    columns: dict[int, TreatedColumn]
+    """Without their codes."""
     weights: Ints | None
-    edges: dict[int, tuple[Any, ...]]
-    """Of the columns that were binned."""
-    n_missing: dict[int, int]
-    """Missing cells of the columns that have some."""
     rows: Bools | None
     """Which rows are left; None means all."""
     notes: tuple[Note, ...]
 
 
 def prepare(
-    columns: dict[int, Column],
-    names: dict[int, str],
+    columns: ChosenColumns,
     weights: Ints | None,
     treatment: Treatment,
     *,
@@ -44,104 +78,195 @@ def prepare(
 
     ``wanted`` are columns that are never set aside, ``bins_of`` the rules of single columns.
     """
-    notes: list[Note] = []
-    ids = _ids(columns, names, weights, treatment, wanted | bins_of.keys())
-    if ids:
-        notes.append(Note("set-aside", tuple(names[p] for p in ids)))
-        columns = {p: column for p, column in columns.items() if p not in ids}
-    n_missing = {p: n for p, column in columns.items() if (n := _count_missing(column))}
-    rows = None
-    if n_missing:
-        if treatment.missing == "error":
-            raise _missing_error(columns, names, n_missing)
-        if treatment.missing == "drop":
-            rows = _complete_rows([columns[p] for p in n_missing])
-            columns = {p: column.take(rows) for p, column in columns.items()}
-            weights = None if weights is None else weights[rows]
+    work = _Work(columns, weights, treatment, wanted | bins_of.keys(), bins_of)
+    if treatment.missing == "drop":
+        work.leave_out_rows()
+    else:
+        work.treat_as_they_are()
+    return work.done()
+
+
+class _Work:
+    """The columns on their way, of which only codes and values are kept."""
+
+    def __init__(
+        self,
+        columns: ChosenColumns,
+        weights: Ints | None,
+        treatment: Treatment,
+        wanted: set[int],
+        bins_of: dict[int, BinRule],
+    ) -> None:
+        self.columns, self.names = columns, columns.names
+        self.weights = weights
+        self.treatment = treatment
+        self.wanted = wanted
+        self.bins_of = bins_of
+        self.rows: Bools | None = None
+        self.treated: dict[int, TreatedColumn] = {}
+        """Without their codes, which are in the stack."""
+        self.stack = _Stack(columns)
+        self.notes: list[Note] = []
+
+    def is_id(self, position: int, column: Column) -> bool:
+        """Whether a column is to be set aside."""
+        if self.treatment.ids == "keep" or position in self.wanted:
+            return False
+        return self.treatment.is_id(column, self.names[position], self.weights)
+
+    def leave_out_rows(self) -> None:
+        """Look at all columns for missing cells first, and treat them on the rows that have none."""
+        ids, others = _Gaps(self.columns.n_rows), _Gaps(self.columns.n_rows)
+        for position in self.names:
+            column = self.columns.look(position)
+            (ids if self.is_id(position, column) else others).add(position, column)
+        if not others.seen:  # there is no other column
+            ids, others = others, ids
+        self.set_aside(ids.seen)
+        if others.n_missing:
+            rows = others.complete
+            if not rows.any():
+                raise InputError(
+                    'Every row has a missing value, so missing="drop" leaves none; leave out the columns that are'
+                    ' mostly empty, or use missing="value".'
+                )
             dropped = (int((~rows).sum()), len(rows))
-            notes.append(Note("missing-dropped", tuple(names[p] for p in n_missing), dropped))
-            n_missing = {}
-        else:
-            notes.append(Note("missing-value", tuple(names[p] for p in n_missing), tuple(n_missing.values())))
-    before = columns
-    columns, edges = _bin(columns, names, weights, treatment, bins_of)
-    for kind, places in _by_kind(edges, before).items():
-        n_bins = tuple(len(columns[p].values) for p in places)
-        notes.append(Note(kind, tuple(names[p] for p in places), n_bins, tuple(edges[p] for p in places)))
-    if n_missing:
-        columns = {p: _missing_as_value(column) if p in n_missing else column for p, column in columns.items()}
-    return Prepared(columns, weights, edges, n_missing, rows, tuple(notes))
+            self.notes.append(Note("missing-dropped", tuple(self.names[p] for p in others.n_missing), dropped))
+            self.rows = rows
+            self.weights = None if self.weights is None else self.weights[rows]
+        for position in others.seen:
+            column = self.columns.load(position)
+            self.add(position, column if self.rows is None else column.take(self.rows))
+
+    def treat_as_they_are(self) -> None:
+        """Treat all columns, of which the ids are set aside; none of them if there is no other column."""
+        ids: list[int] = []
+        gaps = _Gaps(self.columns.n_rows)
+        problem: InputError | None = None
+        for position in self.names:
+            column = self.columns.load(position)
+            if self.is_id(position, column):
+                ids.append(position)
+                continue
+            gaps.add(position, column)
+            if problem is None and not (gaps.n_missing and self.treatment.missing == "error"):
+                try:
+                    self.add(position, column)
+                except InputError as error:  # columns that cannot be read, or that have missing cells, come first
+                    problem = error
+        if len(ids) == len(self.names):
+            self.wanted = set(ids)
+            self.treat_as_they_are()
+            return
+        self.set_aside(ids)
+        if gaps.n_missing and self.treatment.missing == "error":
+            raise gaps.error(self.names)
+        if problem is not None:
+            raise problem
+        if gaps.n_missing:
+            names = tuple(self.names[p] for p in gaps.n_missing)
+            self.notes.append(Note("missing-value", names, tuple(gaps.n_missing.values())))
+
+    def set_aside(self, ids: Sequence[int]) -> None:
+        if ids:
+            self.notes.append(Note("set-aside", tuple(self.names[p] for p in ids)))
+
+    def add(self, position: int, column: Column) -> None:
+        """One more feature."""
+        name, rule = self.names[position], self.bins_of.get(position)
+        treated = treat_column(column, name, self.weights, self.treatment, rule)
+        self.stack.add(treated, is_unchanged=treated.codes is column.codes)
+        self.treated[position] = replace(treated, codes=np.zeros(0, treated.codes.dtype))
+
+    def done(self) -> Prepared:
+        """Everything side by side."""
+        binned = {p: treated for p, treated in self.treated.items() if treated.edges is not None}
+        kinds: tuple[tuple[NoteKind, bool], ...] = (("binned", False), ("binned-time", True))
+        for kind, holds_times in kinds:
+            places = [p for p, treated in binned.items() if treated.holds_times == holds_times]
+            if places:
+                n_bins = tuple(len(binned[p].values) - (binned[p].n_missing > 0) for p in places)
+                edges = tuple(binned[p].edges or () for p in places)
+                self.notes.append(Note(kind, tuple(self.names[p] for p in places), n_bins, edges))
+        return Prepared(self.stack.matrix(), self.treated, self.weights, self.rows, tuple(self.notes))
 
 
-def _ids(
-    columns: dict[int, Column], names: dict[int, str], weights: Ints | None, treatment: Treatment, wanted: set[int]
-) -> set[int]:
-    """Columns with another value in nearly every row; none if there is no other column."""
-    if treatment.ids == "keep":
-        return set()
-    ids = {p for p, column in columns.items() if p not in wanted and treatment.is_id(column, names[p], weights)}
-    return ids if len(ids) < len(columns) else set()
+class _Gaps:
+    """Missing cells of some columns: how many each has, where the first one is, and which rows have none."""
+
+    def __init__(self, n_rows: int) -> None:
+        self.seen: list[int] = []
+        self.n_missing: dict[int, int] = {}
+        self.first: dict[int, int] = {}
+        self.complete = np.ones(n_rows, np.bool_)
+
+    def add(self, position: int, column: Column) -> None:
+        """One more column."""
+        self.seen.append(position)
+        n_missing = _count_missing(column)
+        if n_missing:
+            is_missing = column.is_missing()
+            self.n_missing[position] = n_missing
+            self.first[position] = int(is_missing.argmax())
+            self.complete &= ~is_missing
+
+    def error(self, names: dict[int, str]) -> InputError:
+        """All columns with missing cells together."""
+        found = [
+            f"{names[p]!r} ({n:,} of {len(self.complete):,} rows, first in row {self.first[p]})"
+            for p, n in self.n_missing.items()
+        ]
+        return InputError(
+            f"Missing values (NaN or None) in {listing(found)}; take them as a value of their own with"
+            ' missing="value", or leave out their rows with missing="drop" (--missing drop).'
+        )
+
+
+class _Stack:
+    """Codes of features, put side by side as they come in the narrowest unsigned type that holds all of them."""
+
+    def __init__(self, columns: ChosenColumns) -> None:
+        self._whole = columns.matrix
+        """Codes of all columns; nothing is copied as long as none was changed or left out."""
+        self._n_columns = len(columns.names)
+        self._waiting: list[TreatedColumn] = []
+        self._codes: Codes | None = None
+        self._n_added = 0
+
+    def add(self, treated: TreatedColumn, *, is_unchanged: bool) -> None:
+        """Put one more feature beside the others."""
+        self._waiting.append(treated)
+        if self._whole is None or not is_unchanged:
+            self._whole = None
+            self._write()
+
+    def matrix(self) -> Codes:
+        """All features."""
+        if self._whole is not None and len(self._waiting) == self._n_columns:
+            return self._whole
+        self._write()
+        if self._codes is None:
+            raise AssertionError("a table has at least one feature")
+        return self._codes[:, : self._n_added]
+
+    def _write(self) -> None:
+        for treated in self._waiting:
+            kind = np.dtype(code_type(len(treated.values)))
+            if self._codes is None or kind.itemsize > self._codes.itemsize:
+                wider = np.empty((len(treated.codes), self._n_columns), kind, order="F")
+                if self._codes is not None:
+                    wider[:, : self._n_added] = self._codes[:, : self._n_added]
+                self._codes = wider
+            self._codes[:, self._n_added] = treated.codes
+            self._n_added += 1
+        self._waiting = []
+
+
+def _with_gaps_last(n_values: int) -> NDArray[Any]:
+    """For every code itself, and for missing cells, which read the last entry, the next number."""
+    return np.arange(n_values + 1, dtype=code_type(n_values + 1))
 
 
 def _count_missing(column: Column) -> int:
     """Missing cells; only signed codes can hold one."""
     return int(np.count_nonzero(column.codes < 0)) if column.codes.dtype.kind == "i" else 0
-
-
-def _missing_error(columns: dict[int, Column], names: dict[int, str], n_missing: dict[int, int]) -> InputError:
-    """All columns with missing cells together."""
-    found = [
-        f"{names[p]!r} ({n:,} of {len(columns[p].codes):,} rows, first in row {columns[p].is_missing().argmax()})"
-        for p, n in n_missing.items()
-    ]
-    return InputError(
-        f'Missing values (NaN or None) in {listing(found)}; take them as a value of their own with missing="value", or'
-        ' leave out their rows with missing="drop" (--missing drop).'
-    )
-
-
-def _complete_rows(columns: list[Column]) -> Bools:
-    """Rows without a missing cell."""
-    rows = np.ones(len(columns[0].codes), np.bool_)
-    for column in columns:
-        rows &= ~column.is_missing()
-    if not rows.any():
-        raise InputError(
-            'Every row has a missing value, so missing="drop" leaves none; leave out the columns that are mostly empty,'
-            ' or use missing="value".'
-        )
-    return rows
-
-
-def _bin(
-    columns: dict[int, Column],
-    names: dict[int, str],
-    weights: Ints | None,
-    treatment: Treatment,
-    bins_of: dict[int, BinRule],
-) -> tuple[dict[int, Column], dict[int, tuple[Any, ...]]]:
-    """The columns with their numbers in bins, and the edges of those that were binned."""
-    done, edges = {}, {}
-    for p, column in columns.items():
-        rule = bins_of.get(p)
-        if rule is not None and rule.method != "none" and column.kind == "category":
-            raise InputError(f"bins names {names[p]!r}, which does not hold numbers or dates; leave it out of bins.")
-        binned = treatment.group(column, rule, weights, f"feature {brief(names[p])}")
-        done[p] = column if binned is None else binned.column
-        if binned is not None:
-            edges[p] = binned.edges
-    return done, edges
-
-
-def _by_kind(edges: dict[int, tuple[Any, ...]], columns: dict[int, Column]) -> dict[NoteKind, list[int]]:
-    """The columns that were binned, numbers and times apart."""
-    times = [p for p in edges if is_time(columns[p])]
-    numbers = [p for p in edges if p not in times]
-    kinds: dict[NoteKind, list[int]] = {"binned": numbers, "binned-time": times}
-    return {kind: places for kind, places in kinds.items() if places}
-
-
-def _missing_as_value(column: Column) -> Column:
-    """Missing cells as the last value, None."""
-    codes = np.where(column.codes == MISSING, len(column.values), column.codes)
-    return Column(codes, [*column.values, None], column.kind)

@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 
 from analogical._checks import brief
 from analogical._types import Bools, Codes, Note
+from analogical.encoding.batches import BatchColumn, BatchTable
 from analogical.encoding.choosing import name_of, refuse_repeated
 from analogical.encoding.columns import Column, Kind, encode_array, encode_objects
 from analogical.encoding.frames import Frame, encode_series, is_series, open_frame
 from analogical.encoding.integers import code_type, dense_codes
 from analogical.errors import InputError
 
-__all__ = ["EncodedColumns", "RawTable", "encode_cells", "read_table"]
+__all__ = ["ChosenColumns", "RawTable", "encode_cells", "read_table"]
 
 
 @dataclass(frozen=True)
@@ -23,27 +24,14 @@ class RawTable:
     """The user's columns, not yet encoded."""
 
     keys: tuple[Hashable, ...]
-    cells: Sequence[Any] | Frame
+    cells: Sequence[Any] | Frame | BatchTable
     n_rows: int
-    frame: Frame | None = None
+    frame: Frame | BatchTable | None = None
     matrix: NDArray[Any] | None = None
     """The whole table, if it is a numpy array of whole numbers or booleans, which is encoded in one go."""
     notes: tuple[Note, ...] = ()
 
-    def encode(self, chosen: Sequence[int], names: Sequence[str], kept: Bools) -> "EncodedColumns":
-        """Codes of the chosen columns on the kept rows."""
-        part = self._whole_numbers(chosen)
-        if part is not None:
-            codes, values = _encode_whole_numbers(part if kept.all() else part[kept])
-            kind: Kind = "category" if self.frame is None else "whole"
-            columns = [Column(codes[:, k], known, kind) for k, known in enumerate(values)]
-            return EncodedColumns(dict(zip(chosen, columns, strict=True)), codes)
-        columns = [self._encode_one(p, name) for p, name in zip(chosen, names, strict=True)]
-        if not kept.all():
-            columns = [column.take(kept) for column in columns]
-        return EncodedColumns(dict(zip(chosen, columns, strict=True)))
-
-    def _whole_numbers(self, chosen: Sequence[int]) -> NDArray[Any] | None:
+    def whole_numbers(self, chosen: Sequence[int]) -> NDArray[Any] | None:
         """The chosen columns as one array, if all hold whole numbers or booleans without a missing cell."""
         if self.frame is not None:
             return self.frame.whole_numbers(chosen)
@@ -51,37 +39,57 @@ class RawTable:
             return None
         return self.matrix if len(chosen) == len(self.keys) else self.matrix[:, list(chosen)]
 
-    def _encode_one(self, position: int, name: str) -> Column:
+    def encode(self, position: int, name: str) -> Column:
         """Codes of one column; the whole numbers of arrays and lists are names, as codes of categories are."""
         column = encode_cells(self.cells[position], f"feature {brief(name)}")
         return replace(column, kind="category") if self.frame is None and column.kind == "whole" else column
 
 
-@dataclass(frozen=True)
-class EncodedColumns:
-    """Columns by position, and the matrix whose columns they are, if they were encoded in one go."""
+class ChosenColumns:
+    """Columns to be encoded one after the other, on the rows that count."""
 
-    columns: dict[int, Column]
-    matrix: NDArray[Any] | None = None
+    def __init__(self, raw: RawTable, names: dict[int, str], kept: Bools) -> None:
+        self.raw = raw
+        self.names = names
+        """Of the chosen columns, by position."""
+        self._kept = None if kept.all() else kept
+        self.n_rows = int(np.count_nonzero(kept))
+        self._held: dict[int, Column] = {}
+        self.matrix: Codes | None = None
+        """Codes of all chosen columns, if they could be encoded in one go."""
+        part = raw.whole_numbers(list(names))
+        if part is not None:
+            self.matrix, values = _encode_whole_numbers(part if self._kept is None else part[self._kept])
+            kind: Kind = "category" if raw.frame is None else "whole"
+            columns = [Column(self.matrix[:, k], known, kind, is_sorted=True) for k, known in enumerate(values)]
+            self._held = dict(zip(names, columns, strict=True))
 
-    def stack(self, columns: dict[int, Column]) -> Codes:
-        """Columns in one matrix of the narrowest unsigned type; nothing is copied if none was changed or left out."""
-        is_unchanged = list(columns) == list(self.columns) and all(c is self.columns[p] for p, c in columns.items())
-        if self.matrix is not None and is_unchanged:
-            return self.matrix
-        widest = max(len(column.values) for column in columns.values())
-        n_rows = len(next(iter(columns.values())).codes)
-        codes = np.empty((n_rows, len(columns)), dtype=code_type(widest), order="F")
-        for place, column in enumerate(columns.values()):
-            codes[:, place] = column.codes
-        return codes
+    def look(self, position: int) -> Column:
+        """A column that is going to be loaded as well."""
+        column = self.load(position)
+        if not isinstance(self.raw.frame, BatchTable):
+            self._held[position] = column
+        return column
+
+    def load(self, position: int) -> Column:
+        """A column; it is not kept here."""
+        if position in self._held:
+            return self._held[position] if self.matrix is not None else self._held.pop(position)
+        column = self.raw.encode(position, self.names[position])
+        self._say(position)
+        return column if self._kept is None else column.take(self._kept)
+
+    def _say(self, position: int) -> None:
+        """How many columns have been read, where that takes long."""
+        if isinstance(self.raw.frame, BatchTable) and self.raw.frame.progress is not None:
+            self.raw.frame.progress(list(self.names).index(position) + 1, len(self.names))
 
 
 def encode_cells(cells: Any, what: str) -> Column:
     """Codes of one column of any kind."""
     if is_series(cells):
         return encode_series(cells, what)
-    if isinstance(cells, _SparseCells):
+    if isinstance(cells, _SparseCells | BatchColumn):
         return cells.encode(what)
     return encode_array(cells, what) if isinstance(cells, np.ndarray) else encode_objects(cells, what)
 
@@ -103,6 +111,9 @@ def read_table(X: Any) -> RawTable:
         return _read_sparse(X)
     if isinstance(X, memoryview):
         return _read_array(np.asarray(X))
+    if isinstance(X, BatchTable):
+        refuse_repeated(X.columns)
+        return RawTable(tuple(X.columns), X, X.n_rows, frame=X)
     frame = None if isinstance(X, str | bytes | dict | set) else open_frame(X)
     if frame is not None:
         names = [name_of(key) for key in frame.keys]

@@ -18,11 +18,11 @@ from analogical._types import Bools, CodedRows, Codes, Ints, Note, Positions
 from analogical.encoding.binning import BinRule
 from analogical.encoding.choosing import Names, choose_features, find_column, listing, name_of, refuse_repeated
 from analogical.encoding.columns import Column, plain
-from analogical.encoding.frames import Frame
+from analogical.encoding.frames import Rows
 from analogical.encoding.integers import code_type
 from analogical.encoding.leaks import find_leaks
 from analogical.encoding.preparing import Prepared, prepare
-from analogical.encoding.reading import RawTable, read_table
+from analogical.encoding.reading import ChosenColumns, RawTable, read_table
 from analogical.encoding.roles import (
     Role,
     encode_groups,
@@ -35,7 +35,7 @@ from analogical.encoding.roles import (
 from analogical.encoding.treatment import Treatment
 from analogical.errors import InputError
 
-__all__ = ["ColumnMeaning", "EncodedTable", "encode_features", "encode_table"]
+__all__ = ["ColumnMeaning", "EncodedTable", "encode_features", "encode_table", "with_leaks"]
 
 
 @dataclass(frozen=True)
@@ -73,8 +73,8 @@ class EncodedTable:
     """Which rows depend on each other: the number of the group of each row; None if all are independent."""
     origin: Positions | None
     """Positions of the encoded rows in the user's table; None means all rows, in order."""
-    frame: Frame | None
-    """The user's dataframe, for the names of its rows; None for arrays and lists."""
+    frame: Rows | None
+    """The user's dataframe, or the file it is in, for the names of its rows; None for arrays and lists."""
     notes: tuple[Note, ...]
     """What was done that the user should know."""
 
@@ -207,11 +207,15 @@ def encode_table(
             f"All {len(table.names)} features have one value only in these {len(table.codes):,} rows, so no two rows"
             " can be compared; look at the filter applied before, or give columns that vary."
         )
-    leaks = find_leaks(table.coded) if look_for_leaks else {}
-    if leaks:
-        shares = tuple(100 if share == 1 else min(99, round(100 * share)) for share in leaks.values())
-        table = replace(table, notes=(*table.notes, Note("leak", tuple(table.names[i] for i in leaks), shares)))
-    return table
+    return with_leaks(table, find_leaks(table.coded)) if look_for_leaks else table
+
+
+def with_leaks(table: EncodedTable, leaks: dict[int, float]) -> EncodedTable:
+    """The table with a note on the columns that tell the label in nearly all rows."""
+    if not leaks:
+        return table
+    shares = tuple(100 if share == 1 else min(99, round(100 * share)) for share in leaks.values())
+    return replace(table, notes=(*table.notes, Note("leak", tuple(table.names[i] for i in leaks), shares)))
 
 
 def encode_features(
@@ -252,10 +256,8 @@ def _encode(
     free = [position for position in range(len(raw.keys)) if position not in taken]
     names, keys, chosen = _choose(raw, taken, free, choice)
     kept = _rows_that_count(raw.n_rows, numbers, labels)
-    encoded = raw.encode(chosen, [names[p] for p in chosen], kept)
     prepared = prepare(
-        encoded.columns,
-        names,
+        ChosenColumns(raw, {p: names[p] for p in chosen}, kept),
         None if numbers is None else numbers[kept],
         treatment,
         wanted=_columns_asked_for(choice, keys, chosen, free),
@@ -268,7 +270,7 @@ def _encode(
         _refuse_single_class(labels, label.name or "y", prepared.weights)
     group_of_row = encode_groups(groups.cells)
     return EncodedTable(
-        codes=encoded.stack(prepared.columns),
+        codes=prepared.codes,
         columns=_meanings(raw, prepared, names, {position: place for place, position in enumerate(free)}),
         weights=prepared.weights,
         labels=None if labels is None else labels.codes.astype(code_type(len(labels.values))),
@@ -298,9 +300,9 @@ def _meanings(
             name=names[position],
             values=column.values,
             position=place_of[position],
-            treatment="bins" if position in prepared.edges else "categories",
-            edges=prepared.edges.get(position, ()),
-            n_missing=prepared.n_missing.get(position, 0),
+            treatment="categories" if column.edges is None else "bins",
+            edges=column.edges or (),
+            n_missing=column.n_missing,
         )
         for position, column in prepared.columns.items()
     )
