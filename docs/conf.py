@@ -9,6 +9,7 @@ import shutil
 from importlib import import_module
 from importlib.metadata import version as installed_version
 from inspect import getdoc, isfunction
+from os.path import relpath
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,14 @@ DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 EXAMPLES = ROOT / "examples"
 COPIED = DOCS / "copied"
+BESIDE = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md")
+"""Pages of the repository that are pages of the site, too."""
+LINK = re.compile(r"\[(?P<words>[^\]]*)\]\((?P<to>[^()\s#]+)(?P<rest>(?:#[^()\s]*)?)\)")
 OPTIONAL = {
     "Gallery <gallery/index>": EXAMPLES,
     "Spark <spark>": DOCS / "spark.md",
     "Very large files <large>": DOCS / "large.md",
+    "Contributing <copied/CONTRIBUTING>": ROOT / "CONTRIBUTING.md",
 }
 """Entries of tables of contents, and what must be there for them."""
 
@@ -136,22 +141,46 @@ def _copy(_: Any) -> None:
     """Copy what stands outside of this folder next to the pages."""
     shutil.rmtree(COPIED, ignore_errors=True)
     benchmarks = [path for kind in ("md", "png") for path in sorted((ROOT / "benchmarks").rglob(f"*.{kind}"))]
-    for source in (ROOT / "CHANGELOG.md", ROOT / "ARCHITECTURE.md", *benchmarks):
-        target = COPIED / source.relative_to(ROOT)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, target)
+    for source in (*(ROOT / name for name in BESIDE), *benchmarks):
+        if source.exists():
+            target = COPIED / source.relative_to(ROOT)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, target)
 
 
 def _adapt(_: Any, page: str, text: list[str]) -> None:
-    """Let links out of this folder lead to copies, and links of copies to pages; leave out what is not there."""
-    text[0] = text[0].replace("\n\n```\n", "\n```\n")  # the line that ends the output of a doctest
-    if page.startswith("copied/"):
-        text[0] = text[0].replace("](docs/", "](" + "../" * page.count("/"))
-    else:
-        for entry, needed in OPTIONAL.items():
-            if not needed.exists():
-                text[0] = text[0].replace(f"\n{entry}\n", "\n")
-        text[0] = re.sub(r"\]\(\.\./(benchmarks/|ARCHITECTURE|CHANGELOG)", r"](copied/\1", text[0])
+    """Let the links of a page, which are true in the repository, lead to places on the site."""
+    if not (DOCS / f"{page}.md").exists():
+        return
+    for entry, needed in OPTIONAL.items():
+        if not needed.exists():
+            text[0] = text[0].replace(f"\n{entry}\n", "\n")
+    source = ROOT / Path(page).relative_to("copied") if page.startswith("copied/") else DOCS / page
+
+    def lead(link: re.Match[str]) -> str:
+        if link["to"].startswith(("http://", "https://")):
+            return link[0]
+        place = _on_site((source.parent / link["to"]).resolve())
+        return (
+            link["words"]
+            if place is None
+            else f"[{link['words']}]({relpath(place, (DOCS / page).parent)}{link['rest']})"
+        )
+
+    parts = re.split(r"(^```.*?^```$)", text[0], flags=re.MULTILINE | re.DOTALL)
+    parts[::2] = [LINK.sub(lead, part) for part in parts[::2]]
+    # The line that ends the output of a doctest is not shown.
+    text[0] = "".join(parts).replace("\n\n```\n", "\n```\n")
+
+
+def _on_site(path: Path) -> Path | None:
+    """Where a file of the repository is on the site; None if it is not there."""
+    if path.is_relative_to(DOCS):
+        return path if path.is_file() else None
+    if path.is_relative_to(EXAMPLES):
+        return DOCS / "gallery" / (f"{path.stem}.rst" if path.suffix == ".py" else "index.rst")
+    copy = COPIED / path.relative_to(ROOT)
+    return copy if copy.is_file() else None
 
 
 def setup(app: Any) -> None:
