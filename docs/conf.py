@@ -105,6 +105,7 @@ if EXAMPLES.is_dir():
         "download_all_examples": False,
         "remove_config_comments": True,
         "show_memory": False,
+        "write_computation_times": False,
         "show_signature": False,
         "min_reported_time": 60,
         "abort_on_example_error": False,
