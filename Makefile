@@ -10,7 +10,7 @@ ifneq ($(wildcard ../shared/datasets),)
 export ANALOGICAL_DATA ?= $(abspath ../shared/datasets)
 endif
 
-.PHONY: help demo test fuzz check lint format docs refresh pictures bench bench-full recovery real clean
+.PHONY: help demo test fuzz check lint format docs refresh pictures notebooks bench bench-full recovery real clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -63,6 +63,9 @@ refresh: .venv/test ## Run the examples of the pages again, and copy the recorde
 
 pictures: .venv/test ## Draw the pictures of the README and the docs again
 	$(BIN)/python docs/pictures.py
+
+notebooks: .venv/test ## Run the notebooks again and write down what they show
+	OMP_NUM_THREADS=1 $(BIN)/python docs/notebooks/run.py
 
 bench: .venv/bench ## Measure speed beside the peers, in under two minutes
 	$(BIN)/python benchmarks/speed.py

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import warnings
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,8 @@ def is_spark_frame(frame: Any) -> bool:
 
 def check_spark() -> None:
     """Refuse to go on without PySpark 4."""
+    # PySpark 4.3 says at every call that it was not tried with pandas 3; what is used of it here was.
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     try:
         import pyspark
     except ModuleNotFoundError:

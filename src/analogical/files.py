@@ -21,7 +21,7 @@ from analogical.encoding.batches import BatchColumn, BatchTable
 from analogical.errors import InputError
 from analogical.text_files import NA, TextFormat, parse_text
 
-__all__ = ["FileTable", "as_numbers", "open_file", "read_file", "refuse_text_options", "with_numbers"]
+__all__ = ["FileTable", "as_numbers", "open_file", "quiet_stderr", "read_file", "refuse_text_options", "with_numbers"]
 
 _READERS: dict[str, Callable[[io.BytesIO], pl.DataFrame]] = {
     ".parquet": pl.read_parquet,
@@ -108,7 +108,7 @@ def open_file(
 def _in_batches(file: str, kind: str, progress: Progress | None) -> BatchTable | None:
     """The table in a Parquet or Arrow file, to be read in batches; None if it is small, or cannot be read at all."""
     try:
-        with _quiet_stderr():
+        with quiet_stderr():
             scan = _SCANNERS[kind](file)
             schema = scan.collect_schema()
             n_rows = int(scan.select(pl.len()).collect().item())
@@ -122,7 +122,7 @@ def _in_batches(file: str, kind: str, progress: Progress | None) -> BatchTable |
     def read(position: int) -> Iterator[pl.Series]:
         for start in range(0, n_rows, BATCH):
             try:
-                with _quiet_stderr():
+                with quiet_stderr():
                     batch = scan.select(pl.nth(position)).slice(start, BATCH).collect().to_series()
             except KeyboardInterrupt:
                 raise
@@ -172,7 +172,7 @@ def _read_bytes(file: str) -> bytes:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"{_short(file)} cannot be read: {reason}.") from None
     if content is None:
-        raise InputError(f"{_short(file)} is a directory; give one file.")
+        raise InputError(f"{_short(file)} is a directory; give one file, or read the folder with --engine spark.")
     if not content:
         raise InputError(f"{_short(file)} is empty; give a file with a header and rows.")
     return content
@@ -243,7 +243,7 @@ def _read_binary(content: bytes, file: str, suffix: str) -> FileTable:
     if reader is pl.read_ipc and len(content) <= LARGEST_TRIED and _ends_a_process(content):
         raise InputError(f"{file!r} is a damaged {suffix} file; write it anew.")
     try:
-        with _quiet_stderr():
+        with quiet_stderr():
             frame = reader(io.BytesIO(content))
     except KeyboardInterrupt:
         raise
@@ -277,7 +277,7 @@ def _read_sheet(content: bytes, file: str) -> FileTable:
             f"{file!r} is a workbook; save the sheet as CSV, or install a reader: pip install fastexcel"
         ) from None
     try:
-        with _quiet_stderr():
+        with quiet_stderr():
             frame = pl.read_excel(io.BytesIO(content))
     except KeyboardInterrupt:
         raise
@@ -287,7 +287,7 @@ def _read_sheet(content: bytes, file: str) -> FileTable:
 
 
 @contextmanager
-def _quiet_stderr() -> Iterator[None]:
+def quiet_stderr() -> Iterator[None]:
     """Nothing on stderr meanwhile: polars writes there when a file surprises it, before it raises."""
     try:
         sys.stderr.flush()

@@ -1,5 +1,6 @@
-"""Files that a Spark cluster sees to a Spark table, with the rules of files on one machine and a note for every guess."""
+"""Files that a Spark cluster sees to a Spark table, by the rules of files on one machine."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -85,7 +86,7 @@ def _read_text(session: "SparkSession", path: str, given: TextFormat) -> SparkFi
     if given.names is not None:
         if len(given.names) != len(frame.columns):
             raise InputError(
-                f"--names has {len(given.names)} names and {path!r} has {len(frame.columns)} columns; give one for each."
+                f"--names has {len(given.names)} names and {path!r} has {len(frame.columns)} columns; give one each."
             )
         names = list(given.names)
     if len(names) == 1:
@@ -104,7 +105,7 @@ def _type_cells(frame: "DataFrame", given: TextFormat, separator: str, notes: li
         return F.when(~F.lower(text).isin(words), text)
 
     plain = frame.select(*(cell(name).alias(f"c{k}") for k, name in enumerate(frame.columns)))
-    tests = {
+    tests: dict[str, Callable[[Any], Any]] = {
         "number": lambda c: c.rlike(_NUMBER) & ~c.rlike(NO_NUMBER),
         "whole": lambda c: c.try_cast("long").isNotNull() & c.rlike("^[+-]?[0-9]+$"),
         "long": lambda c: c.rlike(TOO_LONG),

@@ -171,8 +171,10 @@ def reads_table(*, without: tuple[str, ...] = ()) -> Callable[[Callable[..., Non
                 from analogical.plotting.canvas import check_target
 
                 check_target(own_given["plot"])
-            master = master_of(own_given.get("engine", "memory"), own_given.get("master"))
-            command(read_source(given.pop("file"), **given, master=master), **own_given)
+            engine = own_given.get("engine", "memory")
+            master = master_of(engine, own_given.get("master"))
+            source = read_source(given.pop("file"), **given, master=master, may_suggest_spark=engine == "auto")
+            command(source, **own_given)
 
         parameters = [
             _parameter("file", _FILE, inspect.Parameter.empty),

@@ -47,7 +47,7 @@ def score(
             " better choice."
         ),
     ] = "auto",
-    master: Annotated[
+    master: Annotated[  # noqa: ARG001 (the table is opened there)
         str | None,
         typer.Option(
             metavar="URL",
