@@ -21,7 +21,6 @@ BESIDE = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md")
 """Pages of the repository that are pages of the site, too."""
 LINK = re.compile(r"\[(?P<words>[^\]]*)\]\((?P<to>[^()\s#]+)(?P<rest>(?:#[^()\s]*)?)\)")
 OPTIONAL = {
-    "Gallery <gallery/index>": EXAMPLES,
     "Spark <spark>": DOCS / "spark.md",
     "Very large files <large>": DOCS / "large.md",
     "Contributing <copied/CONTRIBUTING>": ROOT / "CONTRIBUTING.md",
@@ -40,6 +39,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx_copybutton",
     "sphinx_design",
+    "sphinx_gallery.gen_gallery",
 ]
 root_doc = "index"
 highlight_language = "none"
@@ -95,21 +95,19 @@ html_theme_options = {
 ALONE = ("index", "start", "cli", "benchmarks", "paper", "glossary", "copied/CHANGELOG", "copied/benchmarks/**")
 html_sidebars = {page: [] for page in ALONE}
 
-if EXAMPLES.is_dir():
-    extensions.append("sphinx_gallery.gen_gallery")
-    sphinx_gallery_conf = {
-        "examples_dirs": [str(EXAMPLES)],
-        "gallery_dirs": ["gallery"],
-        "filename_pattern": r"\.py$",
-        "within_subsection_order": "FileNameSortKey",
-        "download_all_examples": False,
-        "remove_config_comments": True,
-        "show_memory": False,
-        "write_computation_times": False,
-        "show_signature": False,
-        "min_reported_time": 60,
-        "abort_on_example_error": False,
-    }
+sphinx_gallery_conf = {
+    "examples_dirs": [str(EXAMPLES)],
+    "gallery_dirs": ["gallery"],
+    "filename_pattern": r"\.py$",
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "write_computation_times": False,
+    "show_signature": False,
+    "min_reported_time": 60,
+    "abort_on_example_error": False,
+}
 
 
 def _classes() -> dict[str, dict[str, Any]]:
