@@ -10,7 +10,7 @@ ifneq ($(wildcard ../shared/datasets),)
 export ANALOGICAL_DATA ?= $(abspath ../shared/datasets)
 endif
 
-.PHONY: help demo test fuzz check lint format docs pictures notebooks bench bench-full recovery real clean
+.PHONY: help demo test fuzz check lint format docs refresh pictures notebooks bench bench-full recovery real clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -53,7 +53,12 @@ format: .venv/dev ## Format the code and fix what the linter can fix
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-docs: .venv/test ## Run the examples of the pages again and write down what they print
+docs: .venv/docs ## Build the site into docs/_build/html; a warning is an error
+	rm -rf docs/generated docs/copied docs/_build/html
+	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -b html -W --keep-going -n -q docs docs/_build/html
+	@echo "Open it in a browser: $(CURDIR)/docs/_build/html/index.html"
+
+refresh: .venv/test ## Run the examples of the pages again, and copy the recorded benchmarks into them
 	$(BIN)/python docs/refresh.py
 
 pictures: .venv/test ## Draw the pictures of the README and the docs again
@@ -76,6 +81,7 @@ real: .venv/bench ## Measure accuracy on real tables with the features that each
 
 clean: ## Remove everything that make made
 	rm -rf .venv .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis dist demo
+	rm -rf docs/_build docs/copied docs/gallery docs/generated
 
 # One stamp per set of extras: .venv/cli, .venv/cli,report, .venv/test, .venv/dev
 .venv/%: pyproject.toml
