@@ -35,7 +35,20 @@ _SHEETS = (".xlsx", ".xls", ".xlsb", ".ods")
 
 @dataclass(frozen=True)
 class FileTable:
-    """The table in a file, and what was guessed to read it."""
+    r"""The table in a file, and what was guessed to read it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from analogical.files import read_file
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "table.csv")
+    ...     _ = path.write_text("a;label\n1;yes\n2;no\n")
+    ...     table = read_file(str(path))
+    >>> table.frame.shape, table.notes
+    ((2, 2), ('separator: semicolon, found by looking; name another with --separator',))
+    """
 
     frame: pl.DataFrame
     notes: tuple[str, ...] = ()
@@ -49,10 +62,25 @@ def read_file(
     names: Sequence[str] | None = None,
     na: Sequence[str] = NA,
 ) -> FileTable:
-    """The table in a file, or on standard input.
+    r"""The table in a file, or on standard input.
 
     Text files are looked at to find separator and encoding; columns of numbers and of dates become such. Parquet, Arrow
     and spreadsheets keep their own types.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "table.tsv")
+    ...     _ = path.write_text("size\tlabel\n1\tyes\n?\tno\n")
+    ...     table = read_file(str(path))
+    >>> table.frame["size"].to_list()
+    [1, None]
+    >>> for note in table.notes:
+    ...     print(note)
+    separator: tab, found by looking; name another with --separator
+    read as missing: '?' (1); other words with --na
     """
     text_format = TextFormat(separator, header, None if names is None else tuple(names), tuple(na))
     if file == "-":
@@ -69,7 +97,16 @@ def read_file(
 
 
 def refuse_text_options(given: TextFormat, what: str) -> None:
-    """Options that say how text is read say nothing about what has types of its own."""
+    """Options that say how text is read say nothing about what has types of its own.
+
+    Examples
+    --------
+    >>> from analogical.text_files import TextFormat
+    >>> refuse_text_options(TextFormat(separator=";"), "'table.parquet'")
+    Traceback (most recent call last):
+        ...
+    analogical.errors.InputError: --separator is for text files, and 'table.parquet' is not one; leave it out.
+    """
     asked = {"--separator": given.separator, "--no-header": not given.header, "--names": given.names}
     asked["--na"] = given.na != NA
     for option, is_asked in asked.items():
@@ -229,7 +266,13 @@ def _short(file: str) -> str:
 
 
 def as_numbers(column: pl.Series) -> pl.Series:
-    """Weights as numbers; the library checks that they are whole."""
+    """Weights as numbers; the library checks that they are whole.
+
+    Examples
+    --------
+    >>> as_numbers(pl.Series("count", ["1", "2"])).to_list()
+    [1.0, 2.0]
+    """
     try:
         return column.cast(pl.Float64)
     except pl.exceptions.PolarsError:

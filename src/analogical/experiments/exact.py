@@ -27,7 +27,14 @@ BLOCK = 2**18
 
 @dataclass(frozen=True)
 class Expectation:
-    """Mean and spread of one run, per feature, over all uniform samples of a size."""
+    """Mean and spread of one run, per feature, over all uniform samples of a size.
+
+    Examples
+    --------
+    >>> found = expectation("g1", 10, 2, 100)
+    >>> found.index[:2].tolist(), round(found.no_pair, 3)
+    ([0.75, 0.25], 0.005)
+    """
 
     index: NDArray[np.float64]
     """The universe's index p: the mean over samples with a pair."""
