@@ -143,7 +143,7 @@ def _context_types(function: str, n_features: int, n_values: int) -> tuple[tuple
     labels = _label_table(function, n_relevant, n_values)
     others = n_values ** (n_features - n_relevant)
     types = [
-        tuple(int(c) * others for c in np.bincount(labels.sum(axis=i).ravel(), minlength=n_values + 1))
+        tuple(int(c) * others for c in np.bincount(labels.sum(axis=i, dtype=np.int64).ravel(), minlength=n_values + 1))
         for i in range(n_relevant)
     ]
     if n_relevant < n_features:  # the label never changes with the other features
