@@ -80,7 +80,16 @@ def test_hooks_use_the_tools_that_the_project_uses():
     assert hooks["ruff-format"]["additional_dependencies"] == hooks["ruff-check"]["additional_dependencies"] == [ruff]
 
 
-# ---------------------------------------------------------------- the workflow and the forms
+# ---------------------------------------------------------------- the workflow, the forms and the guide
+
+
+def test_the_guide_names_targets_and_tests_that_there_are():
+    guide, targets = read("CONTRIBUTING.md"), re.findall(r"^([a-z-]+):.*##", read("Makefile"), re.MULTILINE)
+    named = set(re.findall(r"(?:`|^    )make ([a-z]+)", guide, re.MULTILINE))
+    assert {"setup", "check", "oldest", "dist"} <= named <= set(targets)
+    tests = [word for line in re.findall(r"^`pytest (.+)`$", guide, re.MULTILINE) for word in line.split()]
+    assert len(tests) > 10
+    assert [word for word in tests if not (ROOT / word).exists()] == []
 
 
 def test_the_workflow_runs_targets_that_there_are():
@@ -188,18 +197,21 @@ def test_the_map_names_every_folder():
     assert folders - named_in(SECTIONS["."]) == set()
 
 
-def test_every_file_that_the_map_names_is_there():
-    folders = (SOURCE, *(path for path in SOURCE.rglob("*") if path.is_dir()), ROOT)
-    files = [word for word in re.findall(r"`([^`\s]+\.(?:py|md|j2|css|js))`", MAP) if "NAME" not in word]
-    assert len(files) > 60
+@pytest.mark.parametrize(("page", "fewest"), [("ARCHITECTURE.md", 60), ("CONTRIBUTING.md", 20)])
+def test_every_file_that_a_page_names_is_there(page, fewest):
+    folders = (SOURCE, *(path for path in SOURCE.rglob("*") if path.is_dir()), ROOT, ROOT / "tests" / "cli")
+    words = re.findall(r"`([^`\s]+\.(?:py|md|j2|css|js|toml|cff))`", read(page))
+    files = [word for word in words if "NAME" not in word]
+    assert len(files) > fewest
     assert [file for file in files if not any((folder / file).is_file() for folder in folders)] == []
 
 
-def test_every_name_that_the_map_points_to_is_there():
+@pytest.mark.parametrize(("page", "fewest"), [("ARCHITECTURE.md", 3), ("CONTRIBUTING.md", 5)])
+def test_every_name_that_a_page_points_to_is_there(page, fewest):
     """A name beside a file: ``check_bins`` and ``bin_column`` in ``encoding/binning.py``."""
-    places = re.findall(r"((?:`\w+`(?:,| and) )*`\w+`) in `([\w/]+\.py)`", MAP)
-    assert len(places) >= 3
+    places = re.findall(r"((?:`\w+`(?:,| and) )*`\w+`)\s+in\s+`([\w/]+\.py)`", read(page))
+    assert len(places) >= fewest
     for names, file in places:
-        text = (SOURCE / file).read_text(encoding="utf-8")
+        text = ((ROOT if file.startswith("tests/") else SOURCE) / file).read_text(encoding="utf-8")
         for name in re.findall(r"`(\w+)`", names):
             assert re.search(rf"^(def |class )?{name}\b", text, re.MULTILINE), f"{name} in {file}"
