@@ -134,7 +134,7 @@ def _read_bytes(file: str) -> bytes:
 
 
 def _standard_input() -> bytes:
-    if threading.current_thread() is threading.main_thread():
+    if hasattr(signal, "siginterrupt") and threading.current_thread() is threading.main_thread():  # not on Windows
         signal.siginterrupt(signal.SIGINT, True)  # otherwise Ctrl-C does not end the waiting for input
     try:
         content = sys.stdin.buffer.read() if sys.stdin is not None else b""
