@@ -39,7 +39,13 @@ _N_BYTES = 200_000
 
 @dataclass(frozen=True)
 class TextFormat:
-    """What the user said about a text file."""
+    """What the user said about a text file.
+
+    Examples
+    --------
+    >>> TextFormat(separator=";").header
+    True
+    """
 
     separator: str | None = None
     """None to find it by looking."""
@@ -50,7 +56,14 @@ class TextFormat:
 
 
 def parse_text(content: bytes, what: str, given: TextFormat) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """The table in a text file, and a note for everything that was guessed or changed."""
+    r"""The table in a text file, and a note for everything that was guessed or changed.
+
+    Examples
+    --------
+    >>> frame, notes = parse_text(b"a;label\n1;yes\n2;no\n", "the file", TextFormat())
+    >>> frame["a"].to_list(), notes
+    ([1, 2], ('separator: semicolon, found by looking; name another with --separator',))
+    """
     notes: list[str] = []
     text = _clean_lines(_decode(content, what, notes), notes)
     if not text.strip():
