@@ -66,11 +66,14 @@ def _nearly_tell(rows: CodedRows) -> dict[int, float]:
 def _is_leak(rows: CodedRows, columns: Positions) -> tuple[Bools, Floats]:
     """For each column whether it tells the label, and in which share of the rows."""
     widest = int(rows.n_values[columns].max(initial=1))
-    keys = rows.codes[:, columns].astype(np.int64) + widest * np.arange(len(columns))
-    keys = keys * rows.n_labels + rows.labels[:, None]
-    weights = None if rows.weights is None else np.repeat(rows.weights, len(columns))
-    sizes = np.bincount(keys.ravel(), weights, minlength=len(columns) * widest * rows.n_labels)
-    table: Ints = sizes.reshape(len(columns), widest, rows.n_labels).astype(np.int64)
+    table: Ints = np.zeros((len(columns), widest, rows.n_labels), np.int64)
+    step = max(1, MAX_ENTRIES // len(columns))
+    for start in range(0, len(rows.codes), step):
+        part = slice(start, start + step)
+        keys = rows.codes[part, columns].astype(np.int64) + widest * np.arange(len(columns))
+        keys = keys * rows.n_labels + rows.labels[part, None]
+        weights = None if rows.weights is None else np.repeat(rows.weights[part], len(columns))
+        table += np.bincount(keys.ravel(), weights, minlength=table.size).reshape(table.shape).astype(np.int64)
     largest = table.max(axis=2)
     told = np.where(largest > 1, largest, 0).sum(axis=1)  # a value of one row tells nothing
     n_rows, base = rows.n_rows, int(table[:1].sum(axis=1).max(initial=0))
