@@ -55,7 +55,15 @@ MAX_LISTED = 20
 
 @dataclass(frozen=True)
 class Settings:
-    """How a relevance was computed."""
+    """How a relevance was computed.
+
+    Examples
+    --------
+    >>> from analogical import load_table, relevance
+    >>> settings = relevance(load_table("titanic").to_frame(), "survived", weights="count").settings
+    >>> settings.radius, settings.reason, settings.fewest_pairs
+    (1, 'enough-pairs', 31367)
+    """
 
     duplicates: Duplicates
     weighted: bool
@@ -101,7 +109,14 @@ class Settings:
 
 @dataclass(frozen=True)
 class NoiseFloor:
-    """How often identical rows have different labels: the index of "no feature at all"."""
+    """How often identical rows have different labels: the index of "no feature at all".
+
+    Examples
+    --------
+    >>> from analogical import relevance
+    >>> relevance([["a"], ["a"], ["b"], ["b"]], [0, 1, 1, 1], confidence=None).noise
+    NoiseFloor(rate=0.5, rate_low=None, rate_high=None)
+    """
 
     rate: float | None
     """Share of the pairs of identical rows whose labels differ; None if no row repeats."""
@@ -111,7 +126,15 @@ class NoiseFloor:
 
 @dataclass(frozen=True)
 class AtDistance:
-    """The pairs of rows that differ on so many features, as far as the score rests on them."""
+    """The pairs of rows that differ on so many features, as far as the score rests on them.
+
+    Examples
+    --------
+    >>> from analogical import relevance
+    >>> by_distance = relevance([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 1, 1], radius=2).by_distance
+    >>> [(found.distance, found.pairs, found.changed, round(found.weight, 3)) for found in by_distance]
+    [(1, 4, 2, 0.667), (2, 2, 2, 0.333)]
+    """
 
     distance: int
     pairs: int
@@ -220,6 +243,15 @@ class Relevance(Result):
     -----
     Intervals and p-values take rows as independent; rows that are not (several visits of a patient, copied rows) need
     ``groups``. A number on few pairs is an anecdote: read the interval beside it.
+
+    Examples
+    --------
+    >>> from analogical import load_table, relevance
+    >>> result = relevance(load_table("titanic").to_frame(), "survived", weights="count")
+    >>> result.names, result.pairs.tolist(), result.changed.tolist()
+    (('class', 'sex', 'age'), [944789, 138516, 31367], [309473, 80024, 12651])
+    >>> result.ranking()[0], result["sex"]["status"]
+    ('sex', 'effect')
     """
 
     names: tuple[str, ...]
@@ -784,6 +816,18 @@ def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:
     For ``SelectKBest``, ``SelectPercentile`` and ``GenericUnivariateSelect``. It looks at distance 1 only, as the paper
     does: a feature without pairs scores NaN, which those selectors rank last. On wide tables, where hardly any
     feature has pairs, use :class:`analogical.AnalogicalSelector`, which looks further.
+
+    Parameters
+    ----------
+    X, y
+        As in :func:`analogical.relevance`.
+    n_jobs : int, optional
+        Threads, by joblib's conventions; the scores do not depend on it.
+
+    Returns
+    -------
+    ndarray of float
+        One score per feature: a share, or NaN for a feature that has no pairs or is constant.
 
     Examples
     --------

@@ -121,7 +121,6 @@ def collect(frame: "DataFrame", what: str) -> Any:
 
 def first_line(error: BaseException) -> str:
     """What an error of Spark says, without the stack of the Java side."""
-    text = str(error).strip()
-    told = [line.strip() for line in text.splitlines() if re.match(r"\s*([A-Za-z_.]*(Error|Exception|Killed)\b)", line)]
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line.strip().lstrip(": ").removeprefix("Caused by: ") for line in str(error).splitlines() if line.strip()]
+    told = [line for line in lines if re.match(r"[\w.$]*(Error|Exception)\b", line) and "awaitResult" not in line]
     return (told[-1] if told else lines[0] if lines else type(error).__name__)[:300].rstrip(".")

@@ -47,7 +47,20 @@ _SHEETS = (".xlsx", ".xls", ".xlsb", ".ods")
 
 @dataclass(frozen=True)
 class FileTable:
-    """The table in a file, and what was guessed to read it."""
+    r"""The table in a file, and what was guessed to read it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from analogical.files import read_file
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "table.csv")
+    ...     _ = path.write_text("a;label\n1;yes\n2;no\n")
+    ...     table = read_file(str(path))
+    >>> table.frame.shape, table.notes
+    ((2, 2), ('separator: semicolon, found by looking; name another with --separator',))
+    """
 
     frame: pl.DataFrame | BatchTable
     notes: tuple[str, ...] = ()
@@ -61,10 +74,25 @@ def read_file(
     names: Sequence[str] | None = None,
     na: Sequence[str] = NA,
 ) -> FileTable:
-    """The table in a file, or on standard input.
+    r"""The table in a file, or on standard input.
 
     Text files are looked at to find separator and encoding; columns of numbers and of dates become such. Parquet, Arrow
     and spreadsheets keep their own types.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "table.tsv")
+    ...     _ = path.write_text("size\tlabel\n1\tyes\n?\tno\n")
+    ...     table = read_file(str(path))
+    >>> table.frame["size"].to_list()
+    [1, None]
+    >>> for note in table.notes:
+    ...     print(note)
+    separator: tab, found by looking; name another with --separator
+    read as missing: '?' (1); other words with --na
     """
     text_format = TextFormat(separator, header, None if names is None else tuple(names), tuple(na))
     if file == "-":
@@ -151,7 +179,16 @@ def _kind_by_magic(content: bytes) -> str | None:
 
 
 def refuse_text_options(given: TextFormat, what: str) -> None:
-    """Options that say how text is read say nothing about what has types of its own."""
+    """Options that say how text is read say nothing about what has types of its own.
+
+    Examples
+    --------
+    >>> from analogical.text_files import TextFormat
+    >>> refuse_text_options(TextFormat(separator=";"), "'table.parquet'")
+    Traceback (most recent call last):
+        ...
+    analogical.errors.InputError: --separator is for text files, and 'table.parquet' is not one; leave it out.
+    """
     asked = {"--separator": given.separator, "--no-header": not given.header, "--names": given.names}
     asked["--na"] = given.na != NA
     for option, is_asked in asked.items():
@@ -179,7 +216,7 @@ def _read_bytes(file: str) -> bytes:
 
 
 def _standard_input() -> bytes:
-    if threading.current_thread() is threading.main_thread():
+    if hasattr(signal, "siginterrupt") and threading.current_thread() is threading.main_thread():  # not on Windows
         signal.siginterrupt(signal.SIGINT, True)  # otherwise Ctrl-C does not end the waiting for input
     try:
         content = sys.stdin.buffer.read() if sys.stdin is not None else b""
@@ -322,7 +359,13 @@ def with_numbers(frame: pl.DataFrame | BatchTable, name: str) -> pl.DataFrame | 
 
 
 def as_numbers(column: pl.Series) -> pl.Series:
-    """Weights as numbers."""
+    """Weights as numbers; the library checks that they are whole.
+
+    Examples
+    --------
+    >>> as_numbers(pl.Series("count", ["1", "2"])).to_list()
+    [1.0, 2.0]
+    """
     try:
         return column.cast(pl.Float64)
     except pl.exceptions.PolarsError:

@@ -119,6 +119,7 @@ def _type_cells(frame: "DataFrame", given: TextFormat, separator: str, notes: li
         wanted.append(F.count(column).alias(f"n{k}"))
         wanted += [F.count_if(test(column)).alias(f"{name}{k}") for name, test in tests.items()]
     found = collect(plain.agg(*wanted), "looking at the cells").to_pylist()[0]
+    notes += _missing_words(frame, [word for word in words if word])
     typed, commas = [], []
     for k, name in enumerate(frame.columns):
         n, column = found[f"n{k}"], F.col(f"c{k}")
@@ -137,3 +138,17 @@ def _type_cells(frame: "DataFrame", given: TextFormat, separator: str, notes: li
     if commas:
         notes.append(f"decimal commas in {', '.join(commas[:6])}")
     return plain.select(*typed)
+
+
+def _missing_words(frame: "DataFrame", words: list[str]) -> list[str]:
+    """A note on the words that were read as missing, and how often each occurs."""
+    from pyspark.sql import functions as F
+
+    texts = [F.lower(F.trim(F.col(f"`{name.replace('`', '``')}`"))) for name in frame.columns]
+    numbers = [
+        sum((F.count_if(text == word) for text in texts), F.lit(0)).alias(f"n{k}") for k, word in enumerate(words)
+    ]
+    found = collect(frame.agg(*numbers), "looking for missing cells").to_pylist()[0] if words else {}
+    told = {word: found[f"n{k}"] for k, word in enumerate(words) if found[f"n{k}"]}
+    listed = ", ".join(f"{word!r} ({n:,})" for word, n in sorted(told.items(), key=lambda item: (-item[1], item[0])))
+    return [f"read as missing: {listed}; other words with --na"] if told else []

@@ -21,10 +21,11 @@ from analogical.counting.counts import RowProfile
 from analogical.counting.packing import PACKED_BITS, PairSums, pack_codes, pairs_between
 from analogical.counting.threads import Task, run_tasks
 
-__all__ = ["sum_by_sorting"]
+__all__ = ["has_contradictions", "sum_by_sorting"]
 
 SPARSE_BITS = 3  # a block is worth isolating when its outside has 2**3 times more possible values than there are rows
 MAX_PARTS = 64  # a block is divided into no more parts
+CHUNK = 2**17  # keys that are changed together: they stay in cache, and long tables need little more than their keys
 SMALL_SORT = 2**16  # keys; features are sorted together up to here, to save calls
 
 
@@ -51,6 +52,22 @@ def sum_by_sorting(
         sums.by_row += within
         sums.by_row_and_label += within
     return sums
+
+
+def has_contradictions(rows: CodedRows) -> bool:
+    """Whether identical rows have different labels."""
+    sorter = _Sorter(rows, None, ())
+    branch, features = _Branch(len(rows.codes)), range(rows.n_features)
+    while features and branch.n_rows > 1:
+        word = sorter.next_word(branch, features)
+        branch = sorter.regroup(branch, word)
+        features = features[len(word) :]
+    if branch.n_rows < 2 or branch.rows is None or branch.group is None:
+        return False
+    labels = rows.labels[branch.rows]
+    one_of_group = np.empty(branch.n_groups, labels.dtype)
+    one_of_group[branch.group] = labels
+    return bool((one_of_group[branch.group] != labels).any())
 
 
 @dataclass(frozen=True)
@@ -252,9 +269,9 @@ class _Sorter:
 
     def regroup(self, branch: _Branch, features: Sequence[int]) -> _Branch:
         """Split the groups of a branch by some more features, and drop the rows that are alone then."""
-        keys = self.pack(branch, features, with_label=False)
-        keys, order = _sort_with_order(keys, self.n_bits(branch, features))
+        keys, order = _sort_with_order(self.pack(branch, features, with_label=False), self.n_bits(branch, features))
         starts = _starts(keys)
+        del keys
         meets = _not_alone(starts)
         first = starts[meets]
         number = np.zeros(branch.n_rows, np.uint32)  # of the group, from 1; 0 is alone
@@ -269,12 +286,15 @@ class _Sorter:
         offsets = np.cumsum([0, *(self.bits[feature] for feature in reversed(features))]).tolist()
         n_packed = offsets.pop()
         keys = pack_codes(self.rows.codes, features, [1 << offset for offset in reversed(offsets)], branch.rows)
-        if branch.group is not None:
-            keys |= branch.group.astype(np.uint64) << np.uint64(n_packed)
-        if with_label:
-            labels = self.rows.labels if branch.rows is None else self.rows.labels[branch.rows]
-            keys <<= np.uint64(self.label_bits)
-            keys |= labels
+        for start in range(0, len(keys), CHUNK):
+            chunk = slice(start, start + CHUNK)
+            part = keys[chunk]
+            if branch.group is not None:
+                part |= branch.group[chunk].astype(np.uint64) << np.uint64(n_packed)
+            if with_label:
+                labels = self.rows.labels[chunk if branch.rows is None else branch.rows[chunk]]
+                part <<= np.uint64(self.label_bits)
+                part |= labels
         return keys.astype(np.uint32) if n_bits <= 32 else keys
 
     def n_bits(self, branch: _Branch, features: Sequence[int]) -> int:
@@ -306,15 +326,19 @@ def _move_down(keys: Codes, offset: int, value_bits: int, label_bits: int) -> Co
     kind = keys.dtype.type
     if offset == label_bits:
         return keys.copy()
-    low = keys & kind((1 << label_bits) - 1)
-    value = keys >> kind(offset) & kind((1 << value_bits) - 1)
-    between = keys >> kind(label_bits) & kind((1 << offset - label_bits) - 1)
-    moved = np.zeros_like(keys) if offset + value_bits >= 8 * keys.itemsize else keys >> kind(offset + value_bits)
-    moved <<= kind(offset - label_bits)
-    moved |= between
-    moved <<= kind(value_bits + label_bits)
-    moved |= value << kind(label_bits)
-    moved |= low
+    moved = np.empty_like(keys)
+    for start in range(0, len(keys), CHUNK):
+        part = keys[start : start + CHUNK]
+        low = part & kind((1 << label_bits) - 1)
+        value = part >> kind(offset) & kind((1 << value_bits) - 1)
+        between = part >> kind(label_bits) & kind((1 << offset - label_bits) - 1)
+        above = np.zeros_like(part) if offset + value_bits >= 8 * keys.itemsize else part >> kind(offset + value_bits)
+        above <<= kind(offset - label_bits)
+        above |= between
+        above <<= kind(value_bits + label_bits)
+        above |= value << kind(label_bits)
+        above |= low
+        moved[start : start + CHUNK] = above
     return moved
 
 
@@ -376,7 +400,7 @@ def _not_alone(starts: Bools) -> Positions:
 
 
 def _sort_with_order(keys: Codes, n_bits: int) -> tuple[Codes, Positions]:
-    """Sorted keys of n_bits bits, and where each came from.
+    """Sorted keys of n_bits bits, and where each came from; the given keys are lost.
 
     Textbook: np.argsort; sorting the key and its position in one integer is several times faster.
     """
@@ -384,9 +408,15 @@ def _sort_with_order(keys: Codes, n_bits: int) -> tuple[Codes, Positions]:
     if n_bits + position_bits > 64:
         order = np.argsort(keys)
         return keys[order], order
-    both = keys.astype(np.uint64) << np.uint64(position_bits) | np.arange(len(keys), dtype=np.uint64)
+    both = keys.astype(np.uint64, copy=False)
+    for start in range(0, len(both), CHUNK):
+        part = both[start : start + CHUNK]
+        part <<= np.uint64(position_bits)
+        part |= np.arange(start, start + len(part), dtype=np.uint64)
     both.sort()
-    return both >> np.uint64(position_bits), (both & np.uint64((1 << position_bits) - 1)).view(np.intp)
+    found = both >> np.uint64(position_bits)
+    both &= np.uint64((1 << position_bits) - 1)
+    return found, both.view(np.intp)
 
 
 def _split(block: range, n_parts: int) -> list[range]:

@@ -172,12 +172,14 @@ def compact(codes: NDArray[Any], values: Sequence[Any]) -> Column:
 
 def _at(values: Any, places: Positions) -> Sequence[Any]:
     """Some of the values; very many are not made Python objects of."""
+    found: Sequence[Any]
     if isinstance(values, np.ndarray):
-        return values[places]
-    if hasattr(values, "gather"):  # a series, or what is still in a file
-        found: Sequence[Any] = values.gather(places)
-        return found
-    return [values[place] for place in places.tolist()]
+        found = values[places]  # type: ignore[assignment]  # an array does for a sequence
+    elif hasattr(values, "gather"):  # a series, or what is still in a file
+        found = values.gather(places)
+    else:
+        found = [values[place] for place in places.tolist()]
+    return found
 
 
 def plain(value: Any) -> Any:

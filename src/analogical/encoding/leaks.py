@@ -66,11 +66,15 @@ def _nearly_tell(rows: CodedRows) -> dict[int, float]:
 def _is_leak(rows: CodedRows, columns: Positions) -> tuple[Bools, Floats]:
     """For each column whether it tells the label, and in which share of the rows."""
     widest = int(rows.n_values[columns].max(initial=1))
-    keys = rows.codes[:, columns].astype(np.int64) + widest * np.arange(len(columns))
-    keys = keys * rows.n_labels + rows.labels[:, None]
-    weights = None if rows.weights is None else np.repeat(rows.weights, len(columns))
-    sizes = np.bincount(keys.ravel(), weights, minlength=len(columns) * widest * rows.n_labels)
-    return tell_label(sizes.reshape(len(columns), widest, rows.n_labels).astype(np.int64))
+    table: Ints = np.zeros((len(columns), widest, rows.n_labels), np.int64)
+    step = max(1, MAX_ENTRIES // len(columns))
+    for start in range(0, len(rows.codes), step):
+        part = slice(start, start + step)
+        keys = rows.codes[part, columns].astype(np.int64) + widest * np.arange(len(columns))
+        keys = keys * rows.n_labels + rows.labels[part, None]
+        weights = None if rows.weights is None else np.repeat(rows.weights[part], len(columns))
+        table += np.bincount(keys.ravel(), weights, minlength=table.size).reshape(table.shape).astype(np.int64)
+    return tell_label(table)
 
 
 def tell_label(tables: Ints) -> tuple[Bools, Floats]:

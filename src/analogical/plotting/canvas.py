@@ -77,7 +77,13 @@ def plain_text() -> Iterator[None]:
 
 
 def require_matplotlib() -> "type[Figure]":
-    """The class of figures, or an error with the install line."""
+    """The class of figures, or an error with the install line.
+
+    Examples
+    --------
+    >>> require_matplotlib().__name__
+    'Figure'
+    """
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError:
@@ -245,7 +251,18 @@ def check_target(path: str | Path) -> None:
 
 
 def save_figure(figure: "Figure", path: str | Path, *, dpi: int = 200) -> None:
-    """Write a figure to a file; its ending (.png, .svg, .pdf) says how. The same figure gives the same bytes."""
+    """Write a figure to a file; its ending (.png, .svg, .pdf) says how. The same figure gives the same bytes.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from analogical import load_table, relevance
+    >>> ax = relevance(load_table("titanic").to_frame(), "survived", weights="count").plot()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_figure(ax.figure, Path(folder, "titanic.svg"))
+    ...     [path.name for path in Path(folder).iterdir()]
+    ['titanic.svg']
+    """
     check_target(path)
     path = Path(path)
     kind = path.suffix.lower().lstrip(".")

@@ -16,7 +16,8 @@ import numpy as np
 from analogical._progress import Progress
 from analogical._types import CodedRows, Floats, Ints
 from analogical.counting.counts import PairCounts
-from analogical.counting.groups import merge_rows, number_groups
+from analogical.counting.groups import merge_rows
+from analogical.counting.sorting import has_contradictions
 from analogical.engines.base import Engine
 from analogical.scoring.attribution import ATTRIBUTIONS, AttributionMethod, count_per_feature
 from analogical.scoring.relaxed import GridFit, RelaxedFit, in_columns, mean_score
@@ -151,7 +152,7 @@ def score_within_radius(
     fits = [base]
     if has_grids:
         coarser = (compared.coarser(n_bins) for n_bins in COARSER)
-        fits += [fit_grid(grid, *look(grid), leak=_has_contradictions(grid)) for grid in coarser]
+        fits += [fit_grid(grid, *look(grid), leak=has_contradictions(grid)) for grid in coarser]
     pairs, changed = count_per_feature(base.found)
     place = partial(in_columns, rows.n_features, varying)
     return RelaxedScore(
@@ -198,13 +199,6 @@ def _fit_grid(
     )
     weight = distance_weight(distances, decay)
     return GridFit(found, ATTRIBUTIONS[attribution](found, weight, leak), weight, leak)
-
-
-def _has_contradictions(rows: CodedRows) -> bool:
-    """Whether identical rows have different labels."""
-    groups = number_groups(rows.codes, rows.n_values, range(rows.n_features))
-    both = number_groups(rows.codes, rows.n_values, range(rows.n_features), rows.labels)
-    return len(np.unique(both)) > len(np.unique(groups))
 
 
 def choose_decay(distances: Floats, n_effective: float) -> float:

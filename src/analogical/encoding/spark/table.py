@@ -495,4 +495,4 @@ def _n_parts(frame: "DataFrame") -> int:
     try:
         return int(frame.rdd.getNumPartitions())
     except Exception:  # Spark Connect has no RDD
-        return 1_000
+        return 64
