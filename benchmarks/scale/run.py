@@ -24,6 +24,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "benchmarks" / "scale"), str(ROOT / "tests")]
 
@@ -38,6 +40,8 @@ EXPLODED_MOST = 10**6
 """Rows up to which the naive plan is measured; it would take longer than everything else together beyond."""
 GOAL, GOAL_ROWS = 5.0, 10**6
 """Times that our plan on Spark is to be as fast as the naive one, and the rows at which."""
+BILLIONS, BILLIONS_FEATURES = 10**10, 100
+"""The table whose costs are worked out on paper."""
 MEMORY = "2g"
 """Heap of the local session, and of each executor of the cluster."""
 COUNT = {"radius": 1, "confidence": None, "redundancies": False}
@@ -138,6 +142,51 @@ def measure_on_spark(name: str, path: str, repetitions: int, exploded: bool) -> 
     return found
 
 
+def measure_partition(kind: str) -> Measured:
+    """Memory that counting the largest partition adds to a Python worker, its seconds, and the bytes of its sums."""
+    import resource
+
+    import pyarrow as pa
+
+    from analogical._types import CodedRows, Margins
+    from analogical.engines.spark.parts import CountPart
+    from analogical.engines.spark.planning import MOST_CELLS, deal_features
+    from analogical.engines.spark.words import LABEL as LABELS
+    from analogical.engines.spark.words import Layout
+    from analogical.scoring.summaries import summarise_contexts
+
+    def batches() -> Any:
+        """Ten thousand rows at a time, as Spark hands them over."""
+        for start in range(0, n_rows, 10_000):
+            cells = [*(word[start : start + 10_000] for word in words), labels[start : start + 10_000]]
+            yield pa.RecordBatch.from_arrays([pa.array(cell.copy()) for cell in cells], names=[*layout.names, LABELS])
+
+    n_rows = MOST_CELLS // TABLES[kind](10)[0].shape[1]
+    X, y = TABLES[kind](n_rows)
+    n_features = X.shape[1]
+    rows = CodedRows(X.astype("u1"), y.astype("u1"), X.max(axis=0).astype(np.int64) + 1, 2)
+    margins = Margins(rows.label_sizes(), tuple(rows.value_sizes(i) for i in range(n_features)))
+    layout = Layout(tuple(rows.n_values.tolist()), deal_features(margins, 2))
+    words, labels = layout.pack(list(rows.codes.T)), rows.labels.astype(np.int64)
+    del X, rows
+    count = CountPart(0, layout, 2, summarise_contexts(margins), frozenset(range(n_features)))
+    list(count(iter(list(batches())[:3])))  # what is imported on the way is not memory of a partition
+    Path("/proc/self/clear_refs").write_text("5")  # the peak so far is forgotten
+    held = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+    began = time.perf_counter()
+    (sums,) = count(batches())
+    seconds = time.perf_counter() - began
+    peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+    return {
+        "features": n_features,
+        "rows": n_rows,
+        "words": len(layout.words),
+        "bytes": int(peak.split()[1]) * 1024 - held,
+        "seconds": seconds,
+        "sums": len(sums.column("sums")[0].as_py()),
+    }
+
+
 def describe_plan(plan: Any) -> str:
     """How rows were counted, in words."""
     if plan.kind == "grouped":
@@ -171,7 +220,12 @@ def measure(sizes: tuple[int, ...], folder: Path) -> dict[str, Any]:
     here, local, remote = alone
     began = time.perf_counter()
     cluster = Cluster(folder / "cluster", n_workers=N_CORES, memory=MEMORY)
-    results: dict[str, Any] = {"start": {"cluster": time.perf_counter() - began}, "rows": {}, "plans": {}}
+    results: dict[str, Any] = {
+        "start": {"cluster": time.perf_counter() - began},
+        "rows": {},
+        "partitions": {},
+        "plans": {},
+    }
     try:
         results["start"]["local"] = local.submit(start_spark, f"local[{N_CORES}]").result()
         results["start"]["standalone"] = remote.submit(start_spark, cluster.url).result()
@@ -187,6 +241,9 @@ def measure(sizes: tuple[int, ...], folder: Path) -> dict[str, Any]:
             results["rows"][str(n_rows)] = found | {"methods": methods}
             for name, one in methods.items():
                 say(f"  {name}: {one['seconds']:.2f} s, first {one['first']:.2f} s, {one['shuffled'] / 1e6:.1f} MB")
+        for kind in TABLES:
+            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone_again:
+                results["partitions"][kind] = alone_again.submit(measure_partition, kind).result()
         n_rows = min(10**6, max(sizes))
         for kind in TABLES:
             path = write_table(kind, n_rows, folder) if kind != "uniform" else str(folder / f"uniform-{n_rows}")
@@ -262,6 +319,14 @@ def points(results: dict[str, Any]) -> list[str]:
             f" local, {cluster:.2f} on the cluster and {memory:.2f} in memory; below 1 where starting jobs is still"
             " part of the time."
         )
+    seconds, n_cells = rows[last][SPARK_LOCAL]["seconds"], last * N_FEATURES
+    each = seconds * N_CORES / n_cells
+    lines.append(
+        f"- {last:,} rows cost {each * 1e6:.2f} microseconds of a core for each cell on Spark local. If the time grows"
+        f" like the cells, {BILLIONS:,} rows x {BILLIONS_FEATURES} features cost"
+        f" {each * BILLIONS * BILLIONS_FEATURES / 3600:,.0f} hours of one such core. That is {BILLIONS // last:,} times"
+        " the rows that were measured, so take it as a guess that may be off by a factor of three either way."
+    )
     return lines
 
 
@@ -332,6 +397,19 @@ def write_markdown(results: dict[str, Any]) -> str:
             f" {as_seconds(one['methods'][MEMORY_METHOD]['seconds'])} | {as_bytes(spark['shuffled'], one['rows'])} |"
         )
     lines += [
+        "",
+        "## The largest partition",
+        "",
+        "Memory that counting one block of the largest partition adds to a Python worker, outside the heap of Spark.",
+        "",
+        "| table | rows x features | words a row | memory | bytes a cell | sums sent back | time |",
+        "|---|---|---|---|---|---|---|",
+        *(
+            f"| {kind} | {one['rows']:,} x {one['features']} | {one['words']} | {one['bytes'] / 1e6:,.0f} MB |"
+            f" {one['bytes'] / one['rows'] / one['features']:.1f} | {one['sums'] / 1e3:,.0f} KB |"
+            f" {as_seconds(one['seconds'])} |"
+            for kind, one in results["partitions"].items()
+        ),
         "",
         "## The start of a session",
         "",

@@ -24,11 +24,16 @@ def noisy_rule(X: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return (rule ^ (rng.random(len(X)) < 0.1)).astype(np.int8)
 
 
-def uniform(n_rows: int) -> Table:
+def uniform(n_rows: int, n_features: int = N_FEATURES) -> Table:
     """Every value is equally likely; hardly a row repeats."""
     rng = np.random.default_rng(0)
-    X = rng.integers(0, N_VALUES, size=(n_rows, N_FEATURES), dtype=np.int8)
+    X = rng.integers(0, N_VALUES, size=(n_rows, n_features), dtype=np.int8)
     return X, noisy_rule(X, rng)
+
+
+def wide(n_rows: int) -> Table:
+    """The same with 100 features."""
+    return uniform(n_rows, 100)
 
 
 def few_distinct(n_rows: int) -> Table:
@@ -63,6 +68,7 @@ TABLES: dict[str, Callable[[int], Table]] = {
     "few distinct rows": few_distinct,
     "skewed": skewed,
     "half of the columns nearly constant": half_constant,
+    "100 features": wide,
 }
 
 
@@ -73,7 +79,7 @@ def write_table(kind: str, n_rows: int, folder: Path) -> str:
     X, y = TABLES[kind](n_rows)
     place = folder / f"{kind.replace(' ', '-')}-{n_rows}"
     place.mkdir()
-    frame = pl.DataFrame({name: X[:, i] for i, name in enumerate(names())} | {LABEL: y})
+    frame = pl.DataFrame({name: X[:, i] for i, name in enumerate(names(X.shape[1]))} | {LABEL: y})
     for number in range(N_FILES):
         part = frame[number * n_rows // N_FILES : (number + 1) * n_rows // N_FILES]
         part.write_parquet(place / f"part-{number}.parquet")
