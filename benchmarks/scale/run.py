@@ -17,7 +17,7 @@ import tempfile
 import time
 import urllib.request
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from importlib.metadata import version
 from multiprocessing import get_context
@@ -76,8 +76,8 @@ def counts_of(result: Any) -> Counts:
     return {"pairs": result.pairs.tolist(), "changed": result.changed.tolist()}
 
 
-def measure_here(path: str, repetitions: int, peers: bool) -> dict[str, Measured]:
-    """Times and counts of the engine in memory, DuckDB and Polars."""
+def measure_here(path: str, repetitions: int, everything: bool) -> dict[str, Measured]:
+    """Times and counts of the engine in memory and, on request, of DuckDB, Polars and all of ``relevance``."""
     import polars as pl
 
     from analogical import relevance
@@ -88,18 +88,16 @@ def measure_here(path: str, repetitions: int, peers: bool) -> dict[str, Measured
         return counts_of(relevance(pl.read_parquet(path), LABEL, n_jobs=N_CORES, **COUNT))
 
     jobs: dict[str, Callable[[], Counts]] = {MEMORY_METHOD: count}
-    if peers:
+    if everything:
         coded = encode_table(pl.read_parquet(path), LABEL).coded
         jobs["analogical in memory, rows already encoded"] = lambda: counts_of(count_pairs(coded, n_jobs=N_CORES))
         jobs["DuckDB, a query for each feature"] = lambda: duckdb_counts(path, N_CORES)
         jobs["Polars, a query for each feature"] = lambda: polars_counts(path)
+        jobs["relevance, in memory"] = lambda: counts_of(relevance(pl.read_parquet(path), LABEL, n_jobs=N_CORES))
     found = {}
     for name, job in jobs.items():
         found[name], answer = best_of(repetitions, job)
         found[name]["counts"] = answer
-    everything = lambda: counts_of(relevance(pl.read_parquet(path), LABEL, n_jobs=N_CORES))  # noqa: E731
-    found["relevance, in memory"], answer = best_of(repetitions, everything)
-    found["relevance, in memory"]["counts"] = answer
     return found
 
 
@@ -116,8 +114,10 @@ def start_spark(master: str) -> Measured:
     return {"session": opened - began, "first_job": time.perf_counter() - opened}
 
 
-def measure_on_spark(name: str, path: str, repetitions: int, exploded: bool) -> dict[str, Measured]:
-    """Times and counts on the session of this process and, on request, of the naive plan, once."""
+def measure_on_spark(
+    name: str, path: str, repetitions: int, everything: bool = False, exploded: bool = False
+) -> dict[str, Measured]:
+    """Times and counts on the session of this process and, on request, of all of ``relevance`` and the naive plan."""
     from pyspark.sql import SparkSession
 
     from analogical.spark import relevance
@@ -132,7 +132,8 @@ def measure_on_spark(name: str, path: str, repetitions: int, exploded: bool) -> 
             return sum(stage["shuffleWriteBytes"] for stage in json.load(page))
 
     found: dict[str, Measured] = {}
-    for what, options in ((name, COUNT), (f"relevance{name.removeprefix('analogical')}", {})):
+    calls = {name: COUNT} | ({f"relevance{name.removeprefix('analogical')}": {}} if everything else {})
+    for what, options in calls.items():
         job = lambda options=options: relevance(spark.read.parquet(path), LABEL, **options)  # noqa: E731
         found[what], result = best_of(repetitions, job, shuffled)
         found[what] |= {"counts": counts_of(result), "plan": describe_plan(result.settings.plan)}
@@ -210,53 +211,71 @@ def refuse_other_counts(rows: str, found: dict[str, Measured]) -> None:
             raise SystemExit(f"wrong counts, {rows}, {name}: {answer}, expected {expected}")
 
 
-def measure(sizes: tuple[int, ...], folder: Path) -> dict[str, Any]:
-    """All methods on all tables, taking turns."""
-    from standalone import Cluster, environment
+class Places:
+    """Where rows are counted: a process without Spark, one with a local session, and one on a cluster."""
 
-    options = f"--driver-memory {MEMORY} --executor-memory {MEMORY} pyspark-shell"
-    os.environ.update(environment() | {"PYSPARK_SUBMIT_ARGS": options})
-    alone = [ProcessPoolExecutor(1, mp_context=get_context("spawn")) for _ in range(3)]
-    here, local, remote = alone
-    began = time.perf_counter()
-    cluster = Cluster(folder / "cluster", n_workers=N_CORES, memory=MEMORY)
-    results: dict[str, Any] = {
-        "start": {"cluster": time.perf_counter() - began},
-        "rows": {},
-        "partitions": {},
-        "plans": {},
-    }
-    try:
-        results["start"]["local"] = local.submit(start_spark, f"local[{N_CORES}]").result()
-        results["start"]["standalone"] = remote.submit(start_spark, cluster.url).result()
-        for n_rows in sizes:
-            path, repetitions = write_table("uniform", n_rows, folder), 1 if n_rows >= 10**7 else 3
-            say(f"{n_rows:,} rows, load {os.getloadavg()[0]:.1f}")
-            found: dict[str, Any] = {"load": os.getloadavg()[0]}
-            methods = here.submit(measure_here, path, repetitions, True).result()
-            for name, process in ((SPARK_LOCAL, local), (SPARK_CLUSTER, remote)):
-                exploded = name == SPARK_LOCAL and n_rows <= EXPLODED_MOST
-                methods |= process.submit(measure_on_spark, name, path, repetitions, exploded).result()
-            refuse_other_counts(f"{n_rows:,} rows", methods)
-            results["rows"][str(n_rows)] = found | {"methods": methods}
-            for name, one in methods.items():
-                say(f"  {name}: {one['seconds']:.2f} s, first {one['first']:.2f} s, {one['shuffled'] / 1e6:.1f} MB")
-        for kind in TABLES:
-            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone_again:
-                results["partitions"][kind] = alone_again.submit(measure_partition, kind).result()
-        n_rows = min(10**6, max(sizes))
-        for kind in TABLES:
-            path = write_table(kind, n_rows, folder) if kind != "uniform" else str(folder / f"uniform-{n_rows}")
-            methods = here.submit(measure_here, path, 2, False).result()
-            methods |= local.submit(measure_on_spark, SPARK_LOCAL, path, 2, False).result()
-            refuse_other_counts(kind, methods)
-            results["plans"][kind] = {"rows": n_rows, "load": os.getloadavg()[0], "methods": methods}
-            say(f"{kind}: {methods[SPARK_LOCAL]['seconds']:.2f} s, {methods[SPARK_LOCAL]['plan']}")
-    finally:
-        for process in alone:
+    def __init__(self, folder: Path) -> None:
+        from standalone import Cluster, environment
+
+        options = f"--driver-memory {MEMORY} --executor-memory {MEMORY} pyspark-shell"
+        os.environ.update(environment() | {"PYSPARK_SUBMIT_ARGS": options})
+        self.here, self.local, self.remote = (ProcessPoolExecutor(1, mp_context=get_context("spawn")) for _ in range(3))
+        began = time.perf_counter()
+        self.cluster = Cluster(folder / "cluster", n_workers=N_CORES, memory=MEMORY)
+        self.start = {"cluster": time.perf_counter() - began}
+
+    def __enter__(self) -> "Places":
+        self.start |= {
+            "local": self.local.submit(start_spark, f"local[{N_CORES}]").result(),
+            "standalone": self.remote.submit(start_spark, self.cluster.url).result(),
+        }
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in (self.here, self.local, self.remote):
             process.shutdown()
-        cluster.stop()
-    return results
+        self.cluster.stop()
+
+    def measure_size(self, path: str, n_rows: int) -> Measured:
+        """All methods on one table, taking turns."""
+        repetitions, load = 1 if n_rows >= 10**7 else 3, os.getloadavg()[0]
+        methods = self.here.submit(measure_here, path, repetitions, True).result()
+        for name, process in ((SPARK_LOCAL, self.local), (SPARK_CLUSTER, self.remote)):
+            exploded = name == SPARK_LOCAL and n_rows <= EXPLODED_MOST
+            methods |= process.submit(measure_on_spark, name, path, repetitions, True, exploded).result()
+        refuse_other_counts(f"{n_rows:,} rows", methods)
+        for name, one in methods.items():
+            say(f"  {name}: {one['seconds']:.2f} s, first {one['first']:.2f} s, {one['shuffled'] / 1e6:.1f} MB")
+        return {"load": load, "methods": methods}
+
+    def measure_plan(self, path: str, kind: str, n_rows: int) -> Measured:
+        """The count alone in memory and on the local session, and which plan it took."""
+        load = os.getloadavg()[0]
+        methods = self.here.submit(measure_here, path, 1, False).result()
+        methods |= self.local.submit(measure_on_spark, SPARK_LOCAL, path, 1).result()
+        refuse_other_counts(kind, methods)
+        say(f"{kind}: {methods[SPARK_LOCAL]['seconds']:.2f} s, {methods[SPARK_LOCAL]['plan']}")
+        return {"rows": n_rows, "load": load, "methods": methods}
+
+
+def measure(sizes: tuple[int, ...], folder: Path) -> Iterator[dict[str, Any]]:
+    """What was measured so far, again and again; the largest table comes last."""
+    libraries = ", ".join(f"{name} {version(name)}" for name in ("pyspark", "duckdb", "polars"))
+    results: dict[str, Any] = {"machine": f"{describe_machine()}, {libraries}"}
+    results |= {"rows": {}, "partitions": {}, "plans": {}}
+    with Places(folder) as places:
+        results["start"] = places.start
+        for n_rows in sizes:
+            if n_rows == sizes[-1]:
+                for kind in TABLES:
+                    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
+                        results["partitions"][kind] = alone.submit(measure_partition, kind).result()
+                    few = min(10**6, n_rows)
+                    path = write_table(kind, few, folder / "plans")
+                    results["plans"][kind] = places.measure_plan(path, kind, few)
+            say(f"{n_rows:,} rows, load {os.getloadavg()[0]:.1f}")
+            results["rows"][str(n_rows)] = places.measure_size(write_table("uniform", n_rows, folder), n_rows)
+            yield results
 
 
 def say(line: str) -> None:
@@ -430,16 +449,14 @@ def main() -> None:
     parser.add_argument("--rows", type=lambda cell: int(float(cell)), nargs="+", help="rows of the tables; prints")
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder to write to")
     arguments = parser.parse_args()
-    libraries = ", ".join(f"{name} {version(name)}" for name in ("pyspark", "duckdb", "polars"))
     with tempfile.TemporaryDirectory() as folder:
-        found = measure(tuple(arguments.rows or SIZES), Path(folder))
-    results = {"machine": f"{describe_machine()}, {libraries}"} | found
-    page = write_markdown(results)
+        for results in measure(tuple(arguments.rows or SIZES), Path(folder)):
+            page = write_markdown(results)
+            if not arguments.rows:
+                (arguments.out / "scale.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+                (arguments.out / "scale.md").write_text(page, encoding="utf-8")
     if arguments.rows:
         sys.stdout.write(page)
-        return
-    (arguments.out / "scale.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    (arguments.out / "scale.md").write_text(page, encoding="utf-8")
 
 
 if __name__ == "__main__":

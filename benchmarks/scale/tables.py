@@ -78,7 +78,7 @@ def write_table(kind: str, n_rows: int, folder: Path) -> str:
 
     X, y = TABLES[kind](n_rows)
     place = folder / f"{kind.replace(' ', '-')}-{n_rows}"
-    place.mkdir()
+    place.mkdir(parents=True)
     frame = pl.DataFrame({name: X[:, i] for i, name in enumerate(names(X.shape[1]))} | {LABEL: y})
     for number in range(N_FILES):
         part = frame[number * n_rows // N_FILES : (number + 1) * n_rows // N_FILES]
