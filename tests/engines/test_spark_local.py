@@ -143,9 +143,11 @@ def test_identical_rows_are_grouped_here_if_they_are_few():
 # ---------------------------------------------------------------- rows on Spark
 
 
-def test_a_sample_of_all_rows_is_all_rows_and_a_smaller_one_is_drawn_by_weight(session):
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_a_sample_of_all_rows_is_all_rows_and_a_smaller_one_is_drawn_by_weight(session, is_weighted):
     rng = np.random.default_rng(0)
-    table = coded(rng.integers(0, 3, (500, 3)), rng.integers(0, 2, 500), rng.integers(1, 9, 500))
+    weights = rng.integers(1, 9, 500) if is_weighted else None
+    table = coded(rng.integers(0, 3, (500, 3)), rng.integers(0, 2, 500), weights)
     rows = SparkRows.spread(session, table, 5)
     whole = rows.sample(10_000, 0)
     assert sorted(map(tuple, whole.codes.tolist())) == sorted(map(tuple, table.codes.tolist()))
