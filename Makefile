@@ -3,17 +3,19 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 BIN := .venv/bin
 # One process per core, so one thread each.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --cov --cov-report=term
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup --cov --cov-report=term
 
 # The paper's data files are not part of the project; the tests that need them skip when they are not there.
 ifneq ($(wildcard ../shared/datasets),)
 export ANALOGICAL_DATA ?= $(abspath ../shared/datasets)
 endif
 
-.PHONY: help demo test fuzz check lint format docs pictures bench bench-full recovery real clean
+.PHONY: help setup demo test oldest fuzz check lint format dist docs refresh pictures notebooks bench bench-full recovery real clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+setup: .venv/dev ## Set up for work on the code
 
 demo: .venv/cli,report ## Set up, score the built-in tables, and write a page about one of them
 	$(BIN)/analogical tables
@@ -37,6 +39,12 @@ demo: .venv/cli,report ## Set up, score the built-in tables, and write a page ab
 test: .venv/test ## Set up and run all tests, doctests and documentation examples
 	$(PYTEST)
 
+oldest: ## Run all tests with the oldest supported libraries, in an environment of its own (Python 3.11 or 3.12)
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info >= (3, 13))' || { echo "The oldest supported libraries need Python 3.11 or 3.12. Name one: make oldest PYTHON=python3.11" >&2; exit 2; }
+	test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check --constraint .github/oldest.txt --editable '.[test-tools]'
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n auto --no-cov
+
 fuzz: .venv/test ## Random tables against brute force and damaged files, new ones each time (an hour or two; FUZZ_TABLES=1000 for less)
 	FUZZ_SEED=$${FUZZ_SEED:-$$(date +%s)} && export FUZZ_SEED && echo "FUZZ_SEED=$$FUZZ_SEED" && \
 	FUZZ_TABLES=$${FUZZ_TABLES:-100000} FUZZ_FILES=$${FUZZ_FILES:-10000} FUZZ_FRAMES=$${FUZZ_FRAMES:-10000} \
@@ -53,11 +61,22 @@ format: .venv/dev ## Format the code and fix what the linter can fix
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-docs: .venv/test ## Run the examples of the pages again and write down what they print
+dist: .venv/dev ## Build sdist and wheel, and check them in a new environment
+	$(BIN)/python .ci/dist.py
+
+docs: .venv/docs ## Build the site into docs/_build/html; a warning is an error
+	rm -rf docs/generated docs/copied docs/_build/html
+	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -b html -W --keep-going -n -q docs docs/_build/html
+	@echo "Open it in a browser: $(CURDIR)/docs/_build/html/index.html"
+
+refresh: .venv/test ## Run the examples of the pages again, and copy the recorded benchmarks into them
 	$(BIN)/python docs/refresh.py
 
 pictures: .venv/test ## Draw the pictures of the README and the docs again
 	$(BIN)/python docs/pictures.py
+
+notebooks: .venv/test ## Run the notebooks again and write down what they show
+	OMP_NUM_THREADS=1 $(BIN)/python docs/notebooks/run.py
 
 bench: .venv/bench ## Measure speed beside the peers, in under two minutes
 	$(BIN)/python benchmarks/speed.py
@@ -72,7 +91,8 @@ real: .venv/bench ## Measure accuracy on real tables with the features that each
 	$(BIN)/python benchmarks/real/run.py
 
 clean: ## Remove everything that make made
-	rm -rf .venv .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis dist demo
+	rm -rf .venv .venv-oldest .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis dist demo
+	rm -rf docs/_build docs/copied docs/gallery docs/generated
 
 # One stamp per set of extras: .venv/cli, .venv/cli,report, .venv/test, .venv/dev
 .venv/%: pyproject.toml

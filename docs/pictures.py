@@ -7,6 +7,7 @@ The pictures lie in docs/images; each is drawn by one function below and has the
 
 import sys
 from collections.abc import Callable
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from analogical import audit, compare, interactions, load_table, relevance, select
 from analogical.experiments import sample
 from analogical.plotting import plot_stability, save_figure
+from analogical.plotting.canvas import CHANGED, EFFECT, GRID, INK, MUTED, UNTOLD, new_axes
 
 DPI = 130
 """Enough for a page, and below 100 kB a picture."""
@@ -54,6 +56,60 @@ def select_monks() -> Any:
     return select(_monks(), "class", 4).plot()
 
 
+def counting_loans() -> Any:
+    """How the pairs of a feature are counted by group sizes, on the five rows of meaning.md."""
+    from matplotlib.patches import FancyBboxPatch
+
+    rows = [("high", "none"), ("low", "none"), ("high", "much"), ("low", "much"), ("middle", "none")]
+    labels = ["yes", "no", "no", "no", "yes"]
+    everything = [list(range(len(rows)))]
+    by_context = [[k for k in range(5) if rows[k][1] == debt] for debt in ("none", "much")]
+    by_label = [[k for k in group if labels[k] == y] for group in by_context for y in ("yes", "no")]
+    by_label = [group for group in by_label if group]
+    pairs = sum(comb(len(group), 2) for group in by_context)
+    unchanged = sum(comb(len(group), 2) for group in by_label)
+    ax = new_axes(9.2, 3.3)
+    ax.set_axis_off()
+    ax.set_xlim(0, 100)
+    ax.set_ylim(-1.0, 8.6)
+    panels = (
+        (0, "1  the table", everything, ""),
+        (35, "2  same debt: the context", by_context, f"pairs = {_sum_of_twos(by_context)} = {pairs}"),
+        (70, "3  same debt and label", by_label, f"unchanged = {_sum_of_twos(by_label)} = {unchanged}"),
+    )
+    for left, title, groups, sum_of_twos in panels:
+        ax.text(left, 8.0, title, weight="bold", color=INK, fontsize=11)
+        for at, word in zip((3, 11, 20), ("income", "debt", "approved"), strict=True):
+            ax.text(left + at, 7.2, word, color=MUTED, fontsize=9)
+        y = 6.4
+        for group in groups:
+            if left:
+                box = (left + 0.2, y - len(group) + 0.48)
+                style = "round,pad=0,rounding_size=0.25"
+                ax.add_patch(
+                    FancyBboxPatch(
+                        box, 28.6, len(group) - 0.06, boxstyle=style, fc=GRID, ec="none", mutation_aspect=0.3
+                    )
+                )
+            for k in group:
+                ax.text(left + 1, y, str(k), color=MUTED, fontsize=9, va="center")
+                for at, word, colour in ((3, rows[k][0], CHANGED), (11, rows[k][1], INK), (20, labels[k], EFFECT)):
+                    dropped = left and at == 3
+                    ax.text(left + at, y, word, color=UNTOLD if dropped else colour, fontsize=10, va="center")
+                y -= 1
+            y -= 0.25 if left else 0
+        ax.text(left + 1, 0.5, sum_of_twos, color=INK, fontsize=10)
+    changed = pairs - unchanged
+    ax.text(
+        0, -0.7, f"changed = {pairs} - {unchanged} = {changed}     index of income = {changed} / {pairs}", color=INK
+    )
+    return ax
+
+
+def _sum_of_twos(groups: list[list[int]]) -> str:
+    return " + ".join(f"C2({len(group)})" for group in groups)
+
+
 def _monks() -> Any:
     return load_table("monks-1").to_frame("polars").drop("count")
 
@@ -65,6 +121,7 @@ PICTURES: tuple[Callable[[], Any], ...] = (
     stability_monks,
     compare_monks,
     select_monks,
+    counting_loans,
 )
 
 

@@ -6,7 +6,8 @@
 A console block holds one command, ``$ analogical ...``, and its output at 80 columns. A table between
 ``<!-- from FILE -->`` and ``<!-- end -->`` is the one between ``<!-- table -->`` and ``<!-- end -->`` in that file.
 The table between ``<!-- kinds of columns -->`` and ``<!-- end -->`` is made by column_kinds.py.
-The lines between ``<!-- summary of FILE -->`` and ``<!-- end -->`` are the points at the top of that file.
+The lines between ``<!-- summary of FILE -->`` and ``<!-- end -->`` are the points at the top of that file, and those
+between ``<!-- section HEADING of FILE -->`` and ``<!-- end -->`` what stands below that heading in it.
 Tests run the check, so no page shows output that the program does not print, or a figure that was not recorded.
 """
 
@@ -14,6 +15,7 @@ import os
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -21,10 +23,12 @@ BLOCK = re.compile(r"^```console\n\$ (?P<command>analogical .*)\n(?P<output>(?:.
 
 TABLE = re.compile(r"<!-- from (?P<file>\S+) -->\n(?:.*\n)*?<!-- end -->")
 SUMMARY = re.compile(r"<!-- summary of (?P<file>\S+) -->\n(?:.*\n)*?<!-- end -->")
+SECTION = re.compile(r"<!-- section (?P<heading>.+) of (?P<file>\S+) -->\n(?:.*\n)*?<!-- end -->")
 KINDS = re.compile(r"<!-- kinds of columns -->\n(?:.*\n)*?<!-- end -->")
 RECORDED = re.compile(r"<!-- table -->\n(?P<table>(?:.*\n)*?)<!-- end -->")
 
 
+@cache
 def run(command: str) -> str:
     """Output of a command as a terminal of 80 columns without colours shows it."""
     bin_folder = Path(sys.executable).parent
@@ -62,10 +66,22 @@ def summarised(file: str) -> str:
     return "".join(f"{line}\n" for line in head.splitlines() if line.startswith("- "))
 
 
+def section(heading: str, file: str) -> str:
+    """What stands below a heading of the second level in a file of results."""
+    _, found, rest = (ROOT / file).read_text(encoding="utf-8").partition(f"\n## {heading}\n")
+    if not found:
+        raise SystemExit(f"{file} has no heading '## {heading}'")
+    return rest.partition("\n## ")[0].strip("\n") + "\n"
+
+
 def refreshed(page: str) -> str:
     """The page with every console block run again and every recorded table copied anew."""
     page = BLOCK.sub(lambda block: f"```console\n$ {block['command']}\n{run(block['command'])}```", page)
     page = SUMMARY.sub(lambda s: f"<!-- summary of {s['file']} -->\n{summarised(s['file'])}<!-- end -->", page)
+    page = SECTION.sub(
+        lambda s: f"<!-- section {s['heading']} of {s['file']} -->\n{section(s['heading'], s['file'])}<!-- end -->",
+        page,
+    )
     if KINDS.search(page):
         from column_kinds import table
 

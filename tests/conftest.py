@@ -45,6 +45,14 @@ def coded(rows, labels, weights=None, n_values=None, n_labels=None):
     return CodedRows(codes, labels, n_values, n_labels, None if weights is None else np.asarray(weights, np.int64))
 
 
+@pytest.fixture(autouse=True)
+def close_figures():
+    """Figures of pyplot live until they are closed."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")
+
+
 @pytest.fixture
 def data_folder():
     """The paper's data files; they are not part of the project."""

@@ -11,7 +11,8 @@ import analogical
 def test_import_loads_no_heavy_library():
     code = (
         "import sys, analogical\n"
-        "heavy = {'pandas', 'polars', 'matplotlib', 'sklearn', 'pyarrow', 'typer', 'rich', 'jinja2', 'pyspark'}\n"
+        "heavy = {'numpy', 'pandas', 'polars', 'matplotlib', 'sklearn', 'pyarrow', 'typer', 'rich', 'jinja2',"
+        " 'pyspark'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -1,7 +1,9 @@
 """Figures: what is drawn, read off the axes."""
 
+import sys
 import warnings
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -31,7 +33,7 @@ from analogical.plotting import (
     plot_transitions,
     save_figure,
 )
-from analogical.plotting.canvas import CHANGED, EFFECT, UNTOLD
+from analogical.plotting.canvas import CHANGED, EFFECT, UNTOLD, plain_text
 from analogical.scoring.intervals import mean_ranks
 
 ROWS = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
@@ -39,6 +41,36 @@ ROWS = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
 
 def texts_of(ax):
     return [text.get_text() for text in ax.texts]
+
+
+def test_figures_join_pyplot_where_it_is_used_and_in_notebooks(monkeypatch):
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    result = relevance(ROWS, [a for a, b, c in ROWS])
+    assert result.plot().figure.number in plt.get_fignums()
+    monkeypatch.setattr(mpl, "pyplot", plt)  # put back afterwards, with the module
+    monkeypatch.delitem(sys.modules, "matplotlib.pyplot")
+    assert not hasattr(result.plot().figure, "number")  # as on the command line
+    assert "matplotlib.pyplot" not in sys.modules
+    notebook = SimpleNamespace(get_ipython=lambda: None, version_info=(9, 0))
+    monkeypatch.setitem(sys.modules, "IPython", notebook)  # imported, but not running
+    assert not hasattr(result.plot().figure, "number")
+    notebook.get_ipython = lambda: SimpleNamespace(events=SimpleNamespace(register=lambda *_: None))
+    assert result.plot().figure.number in plt.get_fignums()
+
+
+def test_drawing_undoes_its_own_settings_only():
+    import matplotlib as mpl
+
+    before = mpl.rcParams["text.parse_math"], mpl.is_interactive()
+    try:
+        with plain_text():
+            mpl.rcParams["interactive"] = True  # as backends do when the first figure is made
+            assert not mpl.rcParams["text.parse_math"]
+        assert (mpl.rcParams["text.parse_math"], mpl.is_interactive()) == (before[0], True)
+    finally:
+        mpl.rcParams["interactive"] = before[1]
 
 
 def test_a_heat_map_shows_the_effect_of_every_pair(tmp_path):

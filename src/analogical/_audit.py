@@ -56,7 +56,16 @@ no direction is significant; none is, but the values differ in some contexts; or
 
 @dataclass(frozen=True, kw_only=True)
 class Difference(PairedDifference):
-    """How much more often one value has a label than another, in pairs that are equal but for that."""
+    """How much more often one value has a label than another, in pairs that are equal but for that.
+
+    Examples
+    --------
+    >>> from analogical import audit, load_table
+    >>> found = audit(load_table("berkeley").to_frame(), "admitted", "gender", weights="count")
+    >>> (women,) = found["female"]
+    >>> women.values, women.label, round(women.difference, 3), round(women.crude, 3)
+    (('male', 'female'), 'yes', 0.018, -0.142)
+    """
 
     values: tuple[Any, Any]
     """The reference, and the value that is compared with it."""
@@ -70,7 +79,16 @@ class Difference(PairedDifference):
 
 @dataclass(frozen=True)
 class InContext:
-    """The reference and another value in one context: how many rows of each, and how many of them have the label."""
+    """The reference and another value in one context: how many rows of each, and how many of them have the label.
+
+    Examples
+    --------
+    >>> from analogical import audit, load_table
+    >>> found = audit(load_table("berkeley").to_frame(), "admitted", "gender", weights="count")
+    >>> largest = found.contexts[0]
+    >>> largest.context, largest.rows, largest.with_label, round(largest.difference, 3)
+    ((('department', 'C'),), (325, 593), (120, 202), -0.029)
+    """
 
     values: tuple[Any, Any]
     label: Any
@@ -92,7 +110,16 @@ class InContext:
 
 @dataclass(frozen=True)
 class Obstacle:
-    """A column without which more rows could be compared."""
+    """A column without which more rows could be compared.
+
+    Examples
+    --------
+    >>> from analogical import audit
+    >>> rows = [("m", 1, "a"), ("f", 1, "b"), ("m", 2, "c"), ("f", 2, "d"), ("m", 3, "e"), ("f", 3, "f")]
+    >>> found = audit(rows, [1, 0, 1, 0, 1, 0], 0, ids="keep")
+    >>> found.n_compared, found.obstacle
+    (0, Obstacle(column='x2', n_compared=6))
+    """
 
     column: str
     n_compared: int
@@ -149,6 +176,13 @@ class Audit(Result):
         Level of the intervals.
     notes : tuple of Note
         What was done to the table before it was counted.
+
+    Examples
+    --------
+    >>> from analogical import audit, load_table
+    >>> found = audit(load_table("berkeley").to_frame(), "admitted", "gender", weights="count")
+    >>> found.n_compared, found.n_pairs, found.reference, found.finding
+    (4526, 654456, 'male', 'mixed')
     """
 
     feature: str

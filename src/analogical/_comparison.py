@@ -53,6 +53,13 @@ class Comparison(Result):
         them by name.
     notes : tuple of Note
         What was done to the table.
+
+    Examples
+    --------
+    >>> from analogical import compare, load_table
+    >>> found = compare(load_table("titanic").to_frame(), "survived", weights="count", methods=["ari", "mi"])
+    >>> found.names, found.ranks["ari"].tolist(), found.ranks["mi"].tolist()
+    (('class', 'sex', 'age'), [3, 1, 2], [2, 1, 3])
     """
 
     names: tuple[str, ...]

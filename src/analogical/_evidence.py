@@ -45,7 +45,15 @@ MAX_LISTED = 1_000_000
 
 @dataclass(frozen=True)
 class EvidencePair:
-    """Two rows that are equal but for one feature."""
+    """Two rows that are equal but for one feature.
+
+    Examples
+    --------
+    >>> from analogical import evidence, load_table
+    >>> first = evidence(load_table("titanic").to_frame(), "survived", "sex", weights="count")[0]
+    >>> first.context, first.values, first.labels, first.weight
+    ((('class', '1st'), ('age', 'adult')), ('male', 'female'), ('no', 'yes'), 16520)
+    """
 
     rows: tuple[int, int]
     """Positions of the two rows in the table, counted from 0."""
@@ -93,6 +101,13 @@ class Evidence(Result):
         The pairs asked for, changed ones first, from as many contexts as possible.
     notes : tuple of Note
         What was done to the table before it was counted.
+
+    Examples
+    --------
+    >>> from analogical import evidence, load_table
+    >>> found = evidence(load_table("titanic").to_frame(), "survived", "sex", weights="count", limit=2)
+    >>> found.n_pairs, found.n_changed, len(found), [pair.changed for pair in found.pairs]
+    (138516, 80024, 2, [True, True])
     """
 
     feature: str
@@ -145,7 +160,17 @@ class Evidence(Result):
 
 @dataclass(frozen=True)
 class Transition:
-    """Pairs in which the feature goes from one value to another and the label from one class to another."""
+    """Pairs in which the feature goes from one value to another and the label from one class to another.
+
+    Examples
+    --------
+    >>> from analogical import load_table, transitions
+    >>> found = transitions(load_table("titanic").to_frame(), "survived", "sex", weights="count")
+    >>> found.counts[0]
+    Transition(values=('male', 'female'), labels=('no', 'no'), pairs=39522)
+    >>> found.counts[0].changed
+    False
+    """
 
     values: tuple[Any, Any]
     labels: tuple[Any, Any]
@@ -162,6 +187,13 @@ class Transitions(Result):
     """How many pairs of a feature go from which value and label to which; the counts add up to its pairs.
 
     ``transitions["red", "blue"]`` are those between two values, in either order.
+
+    Examples
+    --------
+    >>> from analogical import load_table, transitions
+    >>> found = transitions(load_table("titanic").to_frame(), "survived", "sex", weights="count")
+    >>> found.n_pairs, found.n_changed, len(found["male", "female"])
+    (138516, 80024, 4)
     """
 
     feature: str

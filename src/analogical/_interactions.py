@@ -120,6 +120,13 @@ class Interactions(Result):
     -----
     Intervals and p-values take rows as independent. Additive is meant in shares, not in odds: two features that
     multiply odds interact in shares, too. A pair that stands out is an association in these rows, not a mechanism.
+
+    Examples
+    --------
+    >>> from analogical import interactions
+    >>> found = interactions([[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5)
+    >>> found.squares, found.broken, found.effect.tolist(), found.status
+    ((625,), (625,), [1.0], ('effect',))
     """
 
     names: tuple[str, ...]

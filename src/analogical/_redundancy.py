@@ -19,7 +19,15 @@ __all__ = ["Dependency", "Dropped", "Redundancies", "name_dropped", "redundancie
 
 @dataclass(frozen=True)
 class Dependency:
-    """A feature that one or two other features determine in all rows."""
+    """A feature that one or two other features determine in all rows.
+
+    Examples
+    --------
+    >>> from analogical import redundancies
+    >>> rows = [("Lyon", "FR"), ("Nice", "FR"), ("Turin", "IT")] * 10
+    >>> redundancies(rows, feature_names=["town", "country"]).dependencies
+    (Dependency(feature='country', determined_by=('town',), support=27),)
+    """
 
     feature: str
     determined_by: tuple[str, ...]
@@ -29,7 +37,17 @@ class Dependency:
 
 @dataclass(frozen=True)
 class Dropped:
-    """A feature that was left out, why, and in favour of which ones."""
+    """A feature that was left out, why, and in favour of which ones.
+
+    Examples
+    --------
+    >>> from analogical import AnalogicalSelector
+    >>> rows = [[0, 0, 1], [0, 0, 2], [1, 1, 1], [1, 1, 2]] * 5
+    >>> selector = AnalogicalSelector(threshold=0).fit(rows, [0, 0, 1, 1] * 5)
+    >>> for dropped in selector.dropped_:
+    ...     print(dropped)
+    x1: the same information as x0 (18 tests)
+    """
 
     feature: str
     reason: Reason
@@ -67,6 +85,16 @@ class Redundancies(Result):
         they are not, and what was not tried is not known.
     notes : tuple of Note
         What was done to the table.
+
+    Examples
+    --------
+    >>> from analogical import redundancies
+    >>> rows = [("Lyon", "FR", "+33"), ("Nice", "FR", "+33"), ("Turin", "IT", "+39")] * 10
+    >>> found = redundancies(rows, feature_names=["town", "country", "prefix"])
+    >>> found.renamings
+    (('country', 'prefix'),)
+    >>> found["country"]
+    [{'feature': 'country', 'kind': 'determined', 'determined_by': ['town'], 'support': 27}]
     """
 
     names: tuple[str, ...]
@@ -129,7 +157,7 @@ def redundancies(
     ----------
     X : dataframe, 2-d array or list of rows
         A categorical table, without the label.
-    weights, features, ignore, feature_names
+    weights, features, ignore, missing, bins, max_values, ids, feature_names
         As in :func:`analogical.relevance`.
     max_determinants : {1, 2}
         Whether to look for columns determined by one other column, or also by two together.

@@ -1,7 +1,7 @@
 """The road from a table to its relevance: encode, count, score, and say how sure."""
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,7 +17,7 @@ from analogical._checks import (
 )
 from analogical._progress import progress_line
 from analogical._results import Result, entry_at, json_ready
-from analogical._types import CodedRows, Floats, Ints, Note, Positions
+from analogical._types import CodedRows, Floats, Ints, Margins, Note, Positions
 from analogical.counting.groups import collapse_rows
 from analogical.counting.pairs import ContextSums
 from analogical.encoding.binning import Bins
@@ -28,7 +28,7 @@ from analogical.engines.base import Engine
 from analogical.engines.memory import MemoryEngine
 from analogical.errors import InputError
 from analogical.scoring.attribution import ATTRIBUTIONS, AttributionMethod
-from analogical.scoring.dependencies import find_determinants
+from analogical.scoring.dependencies import Determinants, find_determinants
 from analogical.scoring.index import PaperStatus, Scores, rank_features, score_pairs
 from analogical.scoring.inference import infer, infer_from_groups
 from analogical.scoring.intervals import flip_rate, rank_interval, resample_rows, spread_of
@@ -43,6 +43,8 @@ from analogical.scoring.summaries import MAX_COVERED, FeatureSummary, summarise_
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from analogical.engines.spark.planning import SparkPlan
+
 __all__ = ["AtDistance", "Duplicates", "NoiseFloor", "Relevance", "Settings", "ari_score", "relevance", "relevance_of"]
 
 Duplicates = Literal["count", "once"]
@@ -53,7 +55,15 @@ MAX_LISTED = 20
 
 @dataclass(frozen=True)
 class Settings:
-    """How a relevance was computed."""
+    """How a relevance was computed.
+
+    Examples
+    --------
+    >>> from analogical import load_table, relevance
+    >>> settings = relevance(load_table("titanic").to_frame(), "survived", weights="count").settings
+    >>> settings.radius, settings.reason, settings.fewest_pairs
+    (1, 'enough-pairs', 31367)
+    """
 
     duplicates: Duplicates
     weighted: bool
@@ -91,11 +101,22 @@ class Settings:
     """Whether every feature was tried as the one that determines a feature without pairs."""
     searched_two: bool = False
     """Whether all twos of features were tried as those that determine one; not among very many features."""
+    engine: Literal["memory", "spark"] = "memory"
+    """Who counted."""
+    plan: "SparkPlan | None" = None
+    """How the rows were counted on Spark."""
 
 
 @dataclass(frozen=True)
 class NoiseFloor:
-    """How often identical rows have different labels: the index of "no feature at all"."""
+    """How often identical rows have different labels: the index of "no feature at all".
+
+    Examples
+    --------
+    >>> from analogical import relevance
+    >>> relevance([["a"], ["a"], ["b"], ["b"]], [0, 1, 1, 1], confidence=None).noise
+    NoiseFloor(rate=0.5, rate_low=None, rate_high=None)
+    """
 
     rate: float | None
     """Share of the pairs of identical rows whose labels differ; None if no row repeats."""
@@ -105,7 +126,15 @@ class NoiseFloor:
 
 @dataclass(frozen=True)
 class AtDistance:
-    """The pairs of rows that differ on so many features, as far as the score rests on them."""
+    """The pairs of rows that differ on so many features, as far as the score rests on them.
+
+    Examples
+    --------
+    >>> from analogical import relevance
+    >>> by_distance = relevance([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 1, 1], radius=2).by_distance
+    >>> [(found.distance, found.pairs, found.changed, round(found.weight, 3)) for found in by_distance]
+    [(1, 4, 2, 0.667), (2, 2, 2, 0.333)]
+    """
 
     distance: int
     pairs: int
@@ -214,6 +243,15 @@ class Relevance(Result):
     -----
     Intervals and p-values take rows as independent; rows that are not (several visits of a patient, copied rows) need
     ``groups``. A number on few pairs is an anecdote: read the interval beside it.
+
+    Examples
+    --------
+    >>> from analogical import load_table, relevance
+    >>> result = relevance(load_table("titanic").to_frame(), "survived", weights="count")
+    >>> result.names, result.pairs.tolist(), result.changed.tolist()
+    (('class', 'sex', 'age'), [944789, 138516, 31367], [309473, 80024, 12651])
+    >>> result.ranking()[0], result["sex"]["status"]
+    ('sex', 'effect')
     """
 
     names: tuple[str, ...]
@@ -542,10 +580,32 @@ def relevance(
     )
 
 
+@dataclass(frozen=True)
+class Counted:
+    """A table that was counted: its sums, and its rows as far as they are at hand."""
+
+    n_rows: int
+    """Rows of the table, repeated ones included."""
+    sums: ContextSums[FeatureSummary]
+    margins: CodedRows | Margins
+    """How many of the counted rows have each label and value."""
+    rows: CodedRows
+    """The rows that were counted, or a sample of them where they lie elsewhere."""
+    check: Callable[[Determinants], Determinants] | None = None
+    """Keeps of the dependencies that were found in a sample those that hold in all rows."""
+
+    @classmethod
+    def in_memory(cls, rows: CodedRows, engine: Engine, duplicates: Duplicates) -> "Counted":
+        """Count rows that are all at hand."""
+        counted = collapse_rows(rows) if duplicates == "once" else rows
+        return cls(rows.n_rows, engine.sum_contexts(counted, summarise_contexts(counted)), counted, counted)
+
+
 def relevance_of(
     table: EncodedTable,
     engine: Engine,
     *,
+    counted: Counted | None = None,
     radius: Radius = "auto",
     attribution: AttributionMethod = "noisy-or",
     duplicates: Duplicates = "count",
@@ -556,26 +616,29 @@ def relevance_of(
     seed: int | None = 0,
     progress: bool = False,
 ) -> Relevance:
-    """The road after encoding: contexts, index, effect, score, intervals and tests, what makes features redundant."""
+    """The road after encoding: contexts, index, effect, score, intervals and tests, what makes features redundant.
+
+    The table is counted by the engine, unless that has been done where its rows lie.
+    """
     check_choice("duplicates", duplicates, ("count", "once"))
     check_attribution(attribution, tuple(ATTRIBUTIONS))
     radius = check_radius(radius, len(table.names))
     if table.groups is not None and duplicates == "once":
         raise InputError('groups and duplicates="once" cannot be used together; groups need every row.')
-    rows = collapse_rows(table.coded) if duplicates == "once" else table.coded
-    sums = engine.sum_contexts(rows, summarise_contexts(rows))
+    counted = counted or Counted.in_memory(table.coded, engine, duplicates)
+    rows, sums = counted.rows, counted.sums
     index = score_pairs(sums.counts, table.n_values)
     search = None
     if redundancies:
         silent = [i for i, status in enumerate(index.paper_status) if status == "no-pairs"]
-        search = find_determinants(
-            rows, silent, progress=progress_line("looking for redundant features") if progress else None
-        )
+        show = progress_line("looking for redundant features") if progress else None
+        search = find_determinants(rows, silent, progress=show)
+        search = counted.check(search) if counted.check is not None else search
     show = progress_line("comparing rows") if progress else None
     determined = () if search is None else tuple(search.by)
     scoring = Scoring(engine, radius, attribution, noise_free or duplicates == "once", seed, determined)
     score = scoring.score(rows, sums, progress=show)
-    result = _assemble(table, rows, sums, index, score)
+    result = _assemble(table, counted, index, score)
     result = replace(
         result,
         settings=replace(
@@ -622,18 +685,12 @@ def relevance_of(
     return result
 
 
-def _assemble(
-    table: EncodedTable,
-    rows: CodedRows,
-    sums: ContextSums[FeatureSummary],
-    index: Scores,
-    score: FeatureScores,
-) -> Relevance:
+def _assemble(table: EncodedTable, counted: Counted, index: Scores, score: FeatureScores) -> Relevance:
     """The result without intervals and tests."""
-    counts, summaries, relaxed = sums.counts, sums.summaries, score.relaxed
+    counts, summaries, relaxed = counted.sums.counts, counted.sums.summaries, score.relaxed
     effects = [None if summary is None else summary.effect for summary in summaries]
     n_values = table.n_values
-    compared, not_compared = _coverage(table, rows, summaries)
+    compared, not_compared = _coverage(table, counted.margins, summaries)
     return Relevance(
         names=table.names,
         ari=index.ari,
@@ -656,7 +713,7 @@ def _assemble(
         value_pairs_compared=compared,
         label=table.label,
         classes=table.classes,
-        n_rows=table.coded.n_rows,
+        n_rows=counted.n_rows,
         n_distinct=counts.n_distinct,
         n_identical=counts.n_identical,
         n_contradictions=counts.n_contradictions,
@@ -708,7 +765,7 @@ def _by_distance(score: FeatureScores) -> tuple[AtDistance, ...]:
 
 
 def _coverage(
-    table: EncodedTable, rows: CodedRows, summaries: Sequence[FeatureSummary | None]
+    table: EncodedTable, margins: CodedRows | Margins, summaries: Sequence[FeatureSummary | None]
 ) -> tuple[Ints, tuple[tuple[tuple[Any, Any], ...], ...]]:
     """How many twos of values were compared, and the first of those that never were, most frequent values first."""
     compared = np.where(table.n_values > MAX_COVERED, -1, 0)
@@ -719,7 +776,7 @@ def _coverage(
         n_values = int(table.n_values[i])
         compared[i] = np.count_nonzero(summary.compared) // 2
         if compared[i] < n_values * (n_values - 1) // 2:
-            order = np.argsort(-np.bincount(rows.codes[:, i], rows.weights, minlength=n_values), kind="stable")
+            order = np.argsort(-margins.value_sizes(i), kind="stable")
             twos = np.argwhere(np.triu(~summary.compared[np.ix_(order, order)], 1))
             twos = twos[np.argsort(twos.sum(axis=1), kind="stable")][:MAX_LISTED]
             values = table.columns[i].values
@@ -759,6 +816,18 @@ def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:
     For ``SelectKBest``, ``SelectPercentile`` and ``GenericUnivariateSelect``. It looks at distance 1 only, as the paper
     does: a feature without pairs scores NaN, which those selectors rank last. On wide tables, where hardly any
     feature has pairs, use :class:`analogical.AnalogicalSelector`, which looks further.
+
+    Parameters
+    ----------
+    X, y
+        As in :func:`analogical.relevance`.
+    n_jobs : int, optional
+        Threads, by joblib's conventions; the scores do not depend on it.
+
+    Returns
+    -------
+    ndarray of float
+        One score per feature: a share, or NaN for a feature that has no pairs or is constant.
 
     Examples
     --------

@@ -193,6 +193,13 @@ class Report(Result):
         What stands at the top of the page, where the table came from, and how to make the page again.
     versions : dict
         What it was made with.
+
+    Examples
+    --------
+    >>> from analogical import load_table, report
+    >>> page = report(load_table("titanic").to_frame(), "survived", weights="count")
+    >>> page.answer, page.html.startswith("<!doctype html>")
+    ('yes', True)
     """
 
     relevance: Relevance

@@ -32,7 +32,16 @@ about 99 of 100 tables."""
 
 @dataclass(frozen=True)
 class Carried:
-    """A feature that was left out because chosen ones carry the same information."""
+    """A feature that was left out because chosen ones carry the same information.
+
+    Examples
+    --------
+    >>> from analogical import select
+    >>> rows = [[0, 0, 1], [0, 0, 2], [1, 1, 1], [1, 1, 2]] * 25
+    >>> (left_out,) = select(rows, [0, 0, 1, 1] * 25).carried
+    >>> left_out.feature, left_out.by
+    ('x1', ('x0',))
+    """
 
     feature: str
     alone: float
@@ -82,6 +91,13 @@ class Selection(Result):
         As in :class:`analogical.Relevance`.
     n_classes : int
         Classes that voted: fewer than there are if rare ones were taken together.
+
+    Examples
+    --------
+    >>> from analogical import load_table, select
+    >>> found = select(load_table("monks-1").to_frame(), "class", weights="count")
+    >>> found.features
+    ('jacket_color', 'head_shape', 'body_shape')
     """
 
     features: tuple[str, ...]

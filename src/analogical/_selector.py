@@ -33,7 +33,18 @@ Strategy = Literal["auto", "together", "ranking"]
 
 
 class SelectionWarning(UserWarning):
-    """No feature passed the criteria, and something else was kept, or nothing."""
+    """No feature passed the criteria, and something else was kept, or nothing.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from analogical import AnalogicalSelector, SelectionWarning
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     selector = AnalogicalSelector().fit([[0], [0], [1], [1]] * 5, [0, 1, 0, 1] * 5)
+    >>> [warning.category.__name__ for warning in caught]
+    ['SelectionWarning']
+    """
 
 
 class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -67,11 +78,6 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     missing, bins, max_values, ids, bin_label, noise_free, attribution, duplicates, random_state, n_jobs
         As in :func:`analogical.relevance`.
 
-    By default, with none of ``k``, ``threshold`` and ``alpha``, the features that are told from noise are kept: those
-    with status ``"effect"``. With several criteria, a feature must pass all. If no feature passes ``alpha`` or the
-    default rule, ``fit`` warns and keeps the features that changed some label where noise is unknown, otherwise the
-    best one, so that a pipeline or a grid search can go on.
-
     Attributes
     ----------
     selection_ : Selection
@@ -94,6 +100,11 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     Notes
     -----
+    By default, with none of ``k``, ``threshold`` and ``alpha``, the features that are told from noise are kept: those
+    with status ``"effect"``. With several criteria, a feature must pass all. If no feature passes ``alpha`` or the
+    default rule, ``fit`` warns and keeps the features that changed some label where noise is unknown, otherwise the
+    best one, so that a pipeline or a grid search can go on.
+
     In a ranking, a constant feature, or one without evidence, is never chosen before one with evidence; ties go to the
     feature with more pairs, then to the earlier column. Together, ties go to the features of ``priority``, then to the
     earlier column.

@@ -38,6 +38,13 @@ class Square:
     """Four rows that are equal on the contexts and take two values of each feature in all four combinations.
 
     The order is a = (u, v), b = (u', v), c = (u, v'), d = (u', v'): a is to b as c is to d.
+
+    Examples
+    --------
+    >>> from analogical import squares
+    >>> found = squares([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0], 0, 1)
+    >>> found[0].first_values, found[0].second_values, found[0].labels
+    ((0, 1), (0, 1), (0, 1, 1, 0))
     """
 
     rows: tuple[int, int, int, int]
@@ -99,6 +106,13 @@ class Squares(Result):
         two features themselves.
     notes : tuple of Note
         What was done to the table before it was counted.
+
+    Examples
+    --------
+    >>> from analogical import squares
+    >>> found = squares([[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5, 0, 1)
+    >>> found.first, found.second, found.shares(1).tolist()
+    ('x0', 'x1', [[0.0, 1.0], [1.0, 0.0]])
     """
 
     first: str

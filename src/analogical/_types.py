@@ -7,7 +7,19 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Bools", "CodedRows", "Codes", "Floats", "Ints", "Keys", "Note", "NoteKind", "Positions", "same"]
+__all__ = [
+    "Bools",
+    "CodedRows",
+    "Codes",
+    "Floats",
+    "Ints",
+    "Keys",
+    "Margins",
+    "Note",
+    "NoteKind",
+    "Positions",
+    "same",
+]
 
 Codes: TypeAlias = NDArray[np.unsignedinteger[Any]]
 """Values or labels as whole numbers from 0."""
@@ -104,6 +116,15 @@ class CodedRows:
         """The same rows with other weights."""
         return replace(self, weights=weights)
 
+    def label_sizes(self) -> Ints:
+        """Rows of each label, counted with their weights."""
+        return np.bincount(self.labels, self.weights, minlength=self.n_labels).astype(np.int64)
+
+    def value_sizes(self, feature: int) -> Ints:
+        """Rows of each value of a feature, counted with their weights."""
+        sizes = np.bincount(self.codes[:, feature], self.weights, minlength=int(self.n_values[feature]))
+        return sizes.astype(np.int64)
+
     @property
     def has_numbers(self) -> bool:
         """Whether some column has bins that can be merged."""
@@ -138,6 +159,43 @@ class CodedRows:
         return CodedRows(codes, self.labels, self.n_values[chosen], self.n_labels, self.weights, bins)
 
 
+@dataclass(frozen=True)
+class Margins:
+    """How many rows of a table have each label and each value: what is known of rows that lie elsewhere."""
+
+    by_label: Ints
+    by_value: tuple[Ints, ...]
+    """For each feature the rows of each of its values."""
+
+    @property
+    def n_values(self) -> Ints:
+        """Number of values of every feature."""
+        return np.array([len(sizes) for sizes in self.by_value], dtype=np.int64)
+
+    @property
+    def n_labels(self) -> int:
+        """Number of labels."""
+        return len(self.by_label)
+
+    @property
+    def n_features(self) -> int:
+        """Columns of the table."""
+        return len(self.by_value)
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that the table stands for: the total weight."""
+        return int(self.by_label.sum())
+
+    def label_sizes(self) -> Ints:
+        """Rows of each label."""
+        return self.by_label
+
+    def value_sizes(self, feature: int) -> Ints:
+        """Rows of each value of a feature."""
+        return self.by_value[feature]
+
+
 NoteKind = Literal[
     "label-taken-out",
     "weights-taken-out",
@@ -153,6 +211,8 @@ NoteKind = Literal[
     "missing-dropped",
     "binned",
     "binned-time",
+    "binned-in-steps",
+    "sampled",
     "set-aside",
     "aligned",
     "index-differs",

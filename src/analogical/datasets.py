@@ -24,6 +24,13 @@ class BuiltInTable:
 
     Ready for ``relevance(table.X, table.y, weights=table.weights)``, or as a dataframe for
     ``relevance(table.to_frame(), table.label, weights="count")``.
+
+    Examples
+    --------
+    >>> from analogical import load_table
+    >>> table = load_table("titanic")
+    >>> table.feature_names, table.label, table.n_rows
+    (('class', 'sex', 'age'), 'survived', 2201)
     """
 
     name: str

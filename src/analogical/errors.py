@@ -4,12 +4,39 @@ __all__ = ["AnalogicalError", "InputError", "MissingDependencyError"]
 
 
 class AnalogicalError(Exception):
-    """Anything that analogical refuses; the command line turns it into one line and exit code 2."""
+    """Anything that analogical refuses; the command line turns it into one line and exit code 2.
+
+    Examples
+    --------
+    >>> from analogical import AnalogicalError, load_table
+    >>> try:
+    ...     load_table("iris")
+    ... except AnalogicalError as refused:
+    ...     print(refused)
+    There is no built-in table 'iris'; choose from monks-1, monks-2, monks-3, berkeley, titanic.
+    """
 
 
 class InputError(AnalogicalError, ValueError):
-    """The table, the label or a parameter is not what was expected; the message says how to go on."""
+    """The table, the label or a parameter is not what was expected; the message says how to go on.
+
+    Examples
+    --------
+    >>> from analogical import InputError, relevance
+    >>> try:
+    ...     relevance([["a", "c"], ["b", "d"]], [0, 1], radius=3)
+    ... except InputError as refused:
+    ...     print(refused)
+    radius must be a whole number from 1 to 2 (the table has 2 features) or "auto", got 3.
+    """
 
 
 class MissingDependencyError(AnalogicalError, ImportError):
-    """An optional library is needed and not installed; the message has the install line."""
+    """An optional library is needed and not installed; the message has the install line.
+
+    Examples
+    --------
+    >>> from analogical import MissingDependencyError
+    >>> [kind.__name__ for kind in MissingDependencyError.__bases__]
+    ['AnalogicalError', 'ImportError']
+    """

@@ -24,7 +24,7 @@ from analogical.errors import InputError
 from analogical.text_batches import WholeInstead, open_text
 from analogical.text_files import NA, TextFormat, parse_text
 
-__all__ = ["FileTable", "as_numbers", "open_file", "read_file", "refuse_text_options", "with_numbers"]
+__all__ = ["FileTable", "as_numbers", "open_file", "quiet_stderr", "read_file", "refuse_text_options", "with_numbers"]
 
 _READERS: dict[str, Callable[[io.BytesIO], pl.DataFrame]] = {
     ".parquet": pl.read_parquet,
@@ -55,7 +55,20 @@ _SHEETS = (".xlsx", ".xls", ".xlsb", ".ods")
 
 @dataclass(frozen=True)
 class FileTable:
-    """The table in a file, and what was guessed to read it."""
+    r"""The table in a file, and what was guessed to read it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from analogical.files import read_file
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "table.csv")
+    ...     _ = path.write_text("a;label\n1;yes\n2;no\n")
+    ...     table = read_file(str(path))
+    >>> table.frame.shape, table.notes
+    ((2, 2), ('separator: semicolon, found by looking; name another with --separator',))
+    """
 
     frame: pl.DataFrame | BatchTable
     notes: tuple[str, ...] = ()
@@ -69,10 +82,25 @@ def read_file(
     names: Sequence[str] | None = None,
     na: Sequence[str] = NA,
 ) -> FileTable:
-    """The table in a file, or on standard input.
+    r"""The table in a file, or on standard input.
 
     Text files are looked at to find separator and encoding; columns of numbers and of dates become such. Parquet, Arrow
     and spreadsheets keep their own types.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "table.tsv")
+    ...     _ = path.write_text("size\tlabel\n1\tyes\n?\tno\n")
+    ...     table = read_file(str(path))
+    >>> table.frame["size"].to_list()
+    [1, None]
+    >>> for note in table.notes:
+    ...     print(note)
+    separator: tab, found by looking; name another with --separator
+    read as missing: '?' (1); other words with --na
     """
     text_format = TextFormat(separator, header, None if names is None else tuple(names), tuple(na))
     if file == "-":
@@ -162,7 +190,7 @@ def _in_batches(file: str, kind: str, progress: Progress | None) -> BatchTable |
     if kind == ".arrow" and Path(file).stat().st_size <= LARGEST_TRIED:
         return None
     try:
-        with _quiet_stderr():
+        with quiet_stderr():
             scan = _SCANNERS[kind](file)
             schema = scan.collect_schema()
             n_rows = int(scan.select(pl.len()).collect().item())
@@ -176,7 +204,7 @@ def _in_batches(file: str, kind: str, progress: Progress | None) -> BatchTable |
     def read(position: int) -> Iterator[pl.Series]:
         for start in range(0, n_rows, BATCH):
             try:
-                with _quiet_stderr():
+                with quiet_stderr():
                     batch = scan.select(pl.nth(position)).slice(start, BATCH).collect().to_series()
             except KeyboardInterrupt:
                 raise
@@ -205,7 +233,16 @@ def _kind_by_magic(content: bytes) -> str | None:
 
 
 def refuse_text_options(given: TextFormat, what: str) -> None:
-    """Options that say how text is read say nothing about what has types of its own."""
+    """Options that say how text is read say nothing about what has types of its own.
+
+    Examples
+    --------
+    >>> from analogical.text_files import TextFormat
+    >>> refuse_text_options(TextFormat(separator=";"), "'table.parquet'")
+    Traceback (most recent call last):
+        ...
+    analogical.errors.InputError: --separator is for text files, and 'table.parquet' is not one; leave it out.
+    """
     asked = {"--separator": given.separator, "--no-header": not given.header, "--names": given.names}
     asked["--na"] = given.na != NA
     for option, is_asked in asked.items():
@@ -226,14 +263,14 @@ def _read_bytes(file: str) -> bytes:
         reason = getattr(error, "strerror", None) or str(error)
         raise InputError(f"{_short(file)} cannot be read: {reason}.") from None
     if content is None:
-        raise InputError(f"{_short(file)} is a directory; give one file.")
+        raise InputError(f"{_short(file)} is a directory; give one file, or read the folder with --engine spark.")
     if not content:
         raise InputError(f"{_short(file)} is empty; give a file with a header and rows.")
     return content
 
 
 def _standard_input() -> bytes:
-    if threading.current_thread() is threading.main_thread():
+    if hasattr(signal, "siginterrupt") and threading.current_thread() is threading.main_thread():  # not on Windows
         signal.siginterrupt(signal.SIGINT, True)  # otherwise Ctrl-C does not end the waiting for input
     try:
         content = sys.stdin.buffer.read() if sys.stdin is not None else b""
@@ -295,7 +332,7 @@ def _read_binary(content: bytes, file: str, suffix: str) -> FileTable:
     if reader is pl.read_ipc and len(content) <= LARGEST_TRIED and _ends_a_process(content):
         raise InputError(f"{file!r} is a damaged {suffix} file; write it anew.")
     try:
-        with _quiet_stderr():
+        with quiet_stderr():
             frame = reader(io.BytesIO(content))
     except KeyboardInterrupt:
         raise
@@ -329,7 +366,7 @@ def _read_sheet(content: bytes, file: str) -> FileTable:
             f"{file!r} is a workbook; save the sheet as CSV, or install a reader: pip install fastexcel"
         ) from None
     try:
-        with _quiet_stderr():
+        with quiet_stderr():
             frame = pl.read_excel(io.BytesIO(content))
     except KeyboardInterrupt:
         raise
@@ -339,7 +376,7 @@ def _read_sheet(content: bytes, file: str) -> FileTable:
 
 
 @contextmanager
-def _quiet_stderr() -> Iterator[None]:
+def quiet_stderr() -> Iterator[None]:
     """Nothing on stderr meanwhile: polars writes there when a file surprises it, before it raises."""
     try:
         sys.stderr.flush()
@@ -374,7 +411,13 @@ def with_numbers(frame: pl.DataFrame | BatchTable, name: str) -> pl.DataFrame | 
 
 
 def as_numbers(column: pl.Series) -> pl.Series:
-    """Weights as numbers."""
+    """Weights as numbers; the library checks that they are whole.
+
+    Examples
+    --------
+    >>> as_numbers(pl.Series("count", ["1", "2"])).to_list()
+    [1.0, 2.0]
+    """
     try:
         return column.cast(pl.Float64)
     except pl.exceptions.PolarsError:

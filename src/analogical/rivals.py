@@ -84,6 +84,15 @@ class Method:
     """A way to score features; ``method(codes, labels, rng)`` gives one score per feature.
 
     Methods that are not slow also take ``weights``: how many rows each row stands for.
+
+    Examples
+    --------
+    >>> from analogical.rivals import METHODS
+    >>> mi = METHODS["mi"]
+    >>> mi.title, mi.is_slow, mi.is_available
+    ('MI', False, True)
+    >>> mi(np.array([[0, 1], [1, 1]]), np.array([0, 1]), np.random.default_rng(0)).round(3).tolist()
+    [0.693, 0.0]
     """
 
     name: str
@@ -117,6 +126,12 @@ def paper_index(codes: Codes, labels: Labels, weights: Ints | None = None) -> tu
     """The paper's index (0, a share, or 2) and the score (NaN without evidence) of every feature.
 
     Unlike :func:`analogical.relevance` it takes samples with a single class, which the paper averages over.
+
+    Examples
+    --------
+    >>> ari, score = paper_index(np.array([[0, 7, 0], [0, 7, 1], [1, 7, 2]]), np.array([0, 1, 1]))
+    >>> ari.tolist(), score.tolist()
+    ([2.0, 0.0, 1.0], [nan, nan, 1.0])
     """
     rows = _coded(codes, labels, weights)
     scores = score_pairs(MemoryEngine().count_pairs(rows), rows.n_values)
@@ -124,7 +139,13 @@ def paper_index(codes: Codes, labels: Labels, weights: Ints | None = None) -> tu
 
 
 def relaxed_index(codes: Codes, labels: Labels, weights: Ints | None = None) -> Floats:
-    """The score of ``relevance(codes, labels, radius="auto")``, of samples with a single class too."""
+    """The score of ``relevance(codes, labels, radius="auto")``, of samples with a single class too.
+
+    Examples
+    --------
+    >>> relaxed_index(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 0, 1, 1])).tolist()
+    [1.0, 0.0]
+    """
     rows, engine = _coded(codes, labels, weights), MemoryEngine()
     scoring = Scoring(engine, "auto", "noisy-or", noise_free=False, seed=0)
     return scoring.score(rows, engine.sum_contexts(rows, summarise_contexts(rows))).score
@@ -344,7 +365,14 @@ def _relief(codes: Codes, labels: Labels, rng: np.random.Generator) -> Floats:  
 
 
 def one_hot(codes: Codes, fewest: int = 1) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Indicator columns, one per feature and value that at least ``fewest`` rows have, and the feature of each."""
+    """Indicator columns, one per feature and value that at least ``fewest`` rows have, and the feature of each.
+
+    Examples
+    --------
+    >>> indicators, owner = one_hot(np.array([[0, 5], [1, 5]]))
+    >>> indicators.tolist(), owner.tolist()
+    ([[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]], [0, 0, 1])
+    """
     parts = []
     for column in codes.T:
         values, sizes = np.unique(column, return_counts=True)
@@ -405,7 +433,13 @@ METHODS: dict[str, Method] = {
 
 
 def choose_methods(names: Sequence[str] | None = None) -> tuple[Method, ...]:
-    """The methods of these names; without names, all of them."""
+    """The methods of these names; without names, all of them.
+
+    Examples
+    --------
+    >>> [method.title for method in choose_methods(["mi", "ari"])]
+    ['MI', 'ARI']
+    """
     if names is None:
         return tuple(METHODS.values())
     unknown = [name for name in names if name not in METHODS]

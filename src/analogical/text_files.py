@@ -62,7 +62,13 @@ _N_BYTES = 200_000
 
 @dataclass(frozen=True)
 class TextFormat:
-    """What the user said about a text file."""
+    """What the user said about a text file.
+
+    Examples
+    --------
+    >>> TextFormat(separator=";").header
+    True
+    """
 
     separator: str | None = None
     """None to find it by looking."""
@@ -73,7 +79,14 @@ class TextFormat:
 
 
 def parse_text(content: bytes, what: str, given: TextFormat) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """The table in a text file, and a note for everything that was guessed or changed."""
+    r"""The table in a text file, and a note for everything that was guessed or changed.
+
+    Examples
+    --------
+    >>> frame, notes = parse_text(b"a;label\n1;yes\n2;no\n", "the file", TextFormat())
+    >>> frame["a"].to_list(), notes
+    ([1, 2], ('separator: semicolon, found by looking; name another with --separator',))
+    """
     notes: list[str] = []
     text = _clean_lines(_decode(content, what, notes), notes)
     shape = find_shape(text, what, given, notes)
@@ -391,8 +404,8 @@ class Seen:
         if self.has_spaces:
             yield "spaces around values were stripped"
         if self.missing:
-            ordered = sorted(self.missing.items(), key=lambda item: (-item[1], item[0]))
-            found = [f"{word!r} ({n:,})" for word, n in ordered]
+            most_first = sorted(self.missing.items(), key=lambda item: (-item[1], item[0]))
+            found = [f"{word!r} ({n:,})" for word, n in most_first]
             yield f"read as missing: {_some(found)}; other words with --na"
         if self.decimal_commas:
             yield f"decimal commas in {_some(self.decimal_commas)}"

@@ -196,3 +196,10 @@ def test_warnings_are_one_line_without_a_place_in_the_code():
     with guarded_streams():
         assert warnings.formatwarning("odd\x1b", UserWarning, "file.py", 7) == "odd\\x1b\n"
     assert warnings.formatwarning is before
+
+
+def test_standard_input_is_read_where_signals_do_not_interrupt(run, monkeypatch):
+    monkeypatch.delattr("signal.siginterrupt")  # as on Windows
+    code, out, _ = run("score", "-", stdin=TABLE)
+    assert code == 0
+    assert "größe" in out

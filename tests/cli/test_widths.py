@@ -64,7 +64,7 @@ def test_a_pipe_gets_every_column_and_whole_names(run, monkeypatch, columns):
     monkeypatch.delenv("COLUMNS")
     if columns is not None:
         monkeypatch.setenv("COLUMNS", columns)
-    monkeypatch.setattr("shutil.get_terminal_size", os.terminal_size)
+    monkeypatch.setattr("shutil.get_terminal_size", lambda fallback=(80, 24): os.terminal_size(fallback))
     name = "number_of_loans_in_the_last_twelve_months"
     table = run("generate", "g1", "--features", 4)[1].replace("x1", name)
     code, out, _ = run("score", "-", stdin=table.encode())

@@ -82,7 +82,7 @@ def test_a_frame_of_one_column_is_a_label(y):
 
 def test_lazy_frames_are_collected_with_a_note():
     assert relevance(pl.LazyFrame({"a": LETTERS}), LABELS).notes == (Note("collected"),)
-    with pytest.raises(InputError, match="X is a lazy frame that cannot be collected: unable to find column"):
+    with pytest.raises(InputError, match=r"X is a lazy frame that cannot be collected: (unable to find column|b)"):
         open_frame(pl.LazyFrame({"a": LETTERS}).select("b"))
 
 
@@ -94,7 +94,7 @@ def test_what_is_a_frame():
     assert open_frame([(1,)]) is None
 
 
-@pytest.mark.parametrize("dtype", [pl.Int128, pl.UInt128])
+@pytest.mark.parametrize("dtype", [pl.Int128] + ([pl.UInt128] if hasattr(pl, "UInt128") else []))
 def test_whole_numbers_of_128_bits(dtype):
     numbers = [2**100, 1, 2**100, 5, 1, 0]
     frame = pl.DataFrame({"a": pl.Series(numbers, dtype=dtype), "b": [1, 2, 1, 2, 1, 1]})

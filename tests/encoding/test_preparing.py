@@ -100,7 +100,7 @@ TABLES = {
     "arrow text": in_arrow(cells("u", "v", "w")),
     "arrow large text": in_arrow(cells("u", "v", "w"), pa.large_string()),
     "arrow text view": in_arrow(cells("u", "v", "w"), pa.string_view()),
-    "arrow decimal32": in_arrow(cells(Decimal(1), Decimal(2), Decimal(3)), pa.decimal32(5, 2)),
+    "arrow decimal128": in_arrow(cells(Decimal(1), Decimal(2), Decimal(3)), pa.decimal128(5, 2)),
     "arrow decimal256": in_arrow(cells(Decimal(1), Decimal(2), Decimal(3)), pa.decimal256(50, 2)),
     "arrow duration": in_arrow(cells(timedelta(1), timedelta(2), timedelta(3))),
     "arrow timestamp": in_arrow(cells(*TIMES)),
@@ -142,6 +142,8 @@ TABLES = {
     "sparse csc": sparse.csc_array([[np.nan if c is None else c + 1.0, float(letter == "b")] for c, letter in ROWS]),
     "sparse coo": sparse.coo_array([[np.nan if c is None else c, float(letter == "b")] for c, letter in ROWS]),
 }
+if hasattr(pa, "decimal32"):  # pyarrow 19
+    TABLES["arrow decimal32"] = in_arrow(cells(Decimal(1), Decimal(2), Decimal(3)), pa.decimal32(5, 2))
 
 
 @pytest.mark.parametrize("kind", TABLES)

@@ -171,7 +171,10 @@ def reads_table(*, without: tuple[str, ...] = ()) -> Callable[[Callable[..., Non
                 from analogical.plotting.canvas import check_target
 
                 check_target(own_given["plot"])
-            command(read_source(given.pop("file"), **given), **own_given)
+            engine = own_given.get("engine", "memory")
+            master = master_of(engine, own_given.get("master"))
+            source = read_source(given.pop("file"), **given, master=master, may_suggest_spark=engine == "auto")
+            command(source, **own_given)
 
         parameters = [
             _parameter("file", _FILE, inspect.Parameter.empty),
@@ -190,6 +193,15 @@ def reads_table(*, without: tuple[str, ...] = ()) -> Callable[[Callable[..., Non
         return read_and_run
 
     return decorate
+
+
+def master_of(engine: str, master: str | None) -> str | None:
+    """Where Spark runs, if it is to count: the master that was named, or this machine."""
+    if engine != "spark":
+        if master is not None:
+            raise InputError(f"--master {master} says where Spark runs; give --engine spark as well.")
+        return None
+    return master or "local[*]"
 
 
 def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analogical._progress import progress_line
+from analogical._spark_session import is_spark_frame
 from analogical.cli.streams import shows_progress
 from analogical.datasets import WEIGHTS, load_table, table_names
 from analogical.encoding.choosing import Names, unknown_column
@@ -14,10 +15,17 @@ from analogical.errors import InputError
 
 if TYPE_CHECKING:
     import polars as pl
+    from pyspark.sql import DataFrame
 
     from analogical.encoding.batches import BatchTable
+    from analogical.text_files import TextFormat
 
 __all__ = ["Source", "read_source", "refuse_role"]
+
+
+MEMORY_PER_CODE = 2.5
+MEMORY_BESIDE = 500_000_000
+"""Bytes that a large table takes: for each cell, and besides."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +33,7 @@ class Source:
     """What was read and how its columns are used."""
 
     title: str
-    frame: "pl.DataFrame | BatchTable"
+    frame: "pl.DataFrame | BatchTable | DataFrame"
     label: str
     options: dict[str, Any]
     """Which columns, and what becomes of their cells, as every function of the library takes it."""
@@ -55,9 +63,11 @@ def read_source(
     separator: str | None = None,
     header: bool = True,
     names: str | None = None,
+    master: str | None = None,
+    may_suggest_spark: bool = False,
     **treatment: Any,
 ) -> Source:
-    """Read a table and settle the roles of its columns."""
+    """Read a table and settle the roles of its columns; with ``master``, the table stays on that Spark cluster."""
     if features is not None and ignore is not None:
         raise InputError("--features and --ignore cannot be used together; give one of them.")
     from analogical.files import open_file, refuse_text_options
@@ -69,17 +79,24 @@ def read_source(
         None if names is None else tuple(split_names(names)),
         NA if na is None else tuple(split_names(na)),
     )
-    if _is_built_in(file):
+    frame: Any
+    if master is not None:
+        title, frame, notes = _on_spark(file, master, text_format, groups)
+        default_label = frame.columns[-1]
+        if label is None:
+            notes.append(_last_column(default_label))
+    elif _is_built_in(file):
         refuse_text_options(text_format, f"the built-in table {file}")
-        frame: pl.DataFrame | BatchTable
         title, frame, default_label, notes = _built_in(file, weights, ignore)
         weights = WEIGHTS
     else:
         title = "standard input" if file == "-" else file
         read = open_file(file, **vars(text_format), progress=progress_line("reading") if shows_progress() else None)
         frame, default_label, notes = read.frame, read.frame.columns[-1], list(read.notes)
+        if may_suggest_spark:
+            notes += _suggest_spark(frame)
         if label is None:
-            notes.append(f"label: the last column, {default_label!r}; name another with --label")
+            notes.append(_last_column(default_label))
     label = _column(default_label if label is None else label, frame, "--label")
     roles = {"label": label}
     for role, column in (("weights", weights), ("groups", groups)):
@@ -89,9 +106,9 @@ def read_source(
     chosen = _columns(features, frame, roles, "--features")
     left_out = _columns(ignore, frame, roles, "--ignore")
     if left_out:
-        frame = frame.drop(left_out)
+        frame = _without(frame, left_out)
         notes.append(f"ignored: {', '.join(left_out)}")
-    if weights is not None:
+    if weights is not None and not is_spark_frame(frame):
         from analogical.files import with_numbers
 
         frame = with_numbers(frame, roles["weights"])
@@ -101,6 +118,56 @@ def read_source(
     if bins:
         options["bins"] = _parse_bins(bins)
     return Source(title, frame, label, options, tuple(notes))
+
+
+def _without(frame: Any, names: list[str]) -> Any:
+    """The table without some columns."""
+    return frame.drop(*names) if is_spark_frame(frame) else frame.drop(names)
+
+
+def _last_column(name: str) -> str:
+    return f"label: the last column, {name!r}; name another with --label"
+
+
+def _suggest_spark(frame: Any) -> list[str]:
+    """A note if a table takes more memory than is free: its codes, and what counting them takes."""
+    n_rows = frame.n_rows if hasattr(frame, "n_rows") else len(frame)
+    needed, free = int(MEMORY_PER_CODE * n_rows * frame.width) + MEMORY_BESIDE, free_memory()
+    if free is None or needed <= free:
+        return []
+    return [
+        f"about {needed / 1e9:,.0f} GB of memory are needed and {free / 1e9:,.0f} GB are free: Spark would be the"
+        " better choice (--engine spark --master URL)"
+    ]
+
+
+def free_memory() -> int | None:
+    """Bytes of memory that can be had without swapping; None where the system does not tell."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration, ValueError):
+        return None
+
+
+def _on_spark(
+    file: str, master: str, text_format: "TextFormat", groups: str | None
+) -> tuple[str, "DataFrame", list[str]]:
+    """A table that a Spark cluster sees."""
+    from analogical._spark_session import open_session
+    from analogical.files import quiet_stderr
+    from analogical.spark_files import read_spark_file
+
+    if file == "-":
+        raise InputError("--engine spark reads what its workers see, not standard input; give a path.")
+    if _is_built_in(file):
+        raise InputError(f"The built-in table {file} is counted in memory; leave out --engine spark.")
+    if groups is not None:
+        raise InputError("--groups is not available with --engine spark; leave out one of them.")
+    with quiet_stderr():  # Java keeps the stderr that it begins with, and would write its logs there
+        session = open_session(master)
+    read = read_spark_file(session, file, text_format)
+    return f"{file} on {master}", read.frame, list(read.notes)
 
 
 def _is_built_in(file: str) -> bool:
@@ -117,7 +184,7 @@ def _built_in(file: str, weights: str | None, ignore: str | None) -> tuple[str, 
     return f"built-in table {file}", table.to_frame("polars"), table.label, []
 
 
-def _column(given: str, frame: "pl.DataFrame | BatchTable", option: str) -> str:
+def _column(given: str, frame: "pl.DataFrame | BatchTable | DataFrame", option: str) -> str:
     """The name of a column of the table."""
     if given not in frame.columns:
         raise unknown_column(given, frame.columns, option)
@@ -125,7 +192,7 @@ def _column(given: str, frame: "pl.DataFrame | BatchTable", option: str) -> str:
 
 
 def _columns(
-    given: str | None, frame: "pl.DataFrame | BatchTable", roles: dict[str, str], option: str
+    given: str | None, frame: "pl.DataFrame | BatchTable | DataFrame", roles: dict[str, str], option: str
 ) -> list[str] | None:
     """The columns that names and patterns stand for, without those that have a role."""
     if given is None:

@@ -40,6 +40,22 @@ def score(
         bool, typer.Option("--noise-free", help="Say that the labels have no noise: one changed pair shows an effect.")
     ] = False,
     confidence: Confidence = 0.95,
+    engine: Annotated[
+        Literal["auto", "memory", "spark"],
+        typer.Option(
+            help="Who counts: this process, or Apache Spark. auto is this process, and says when Spark would be the"
+            " better choice."
+        ),
+    ] = "auto",
+    master: Annotated[  # noqa: ARG001 (the table is opened there)
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Where Spark runs: local[4], spark://host:7077, yarn, or sc://host:15002 for Spark Connect; all cores"
+            " of this machine if not given. The path must be one that all workers see.",
+            show_default=False,
+        ),
+    ] = None,
     top: Top = None,
     explain: Annotated[
         bool,
@@ -72,10 +88,15 @@ def score(
     - analogical score survey.csv --label churned --explain --plot relevance.png
 
     - cat survey.csv | analogical score - --json
+
+    - analogical score /data/visits --label readmitted --engine spark --master spark://host:7077
     """
     refuse_two_formats(as_json, as_csv or csv_safe)
     check_top(top)
-    from analogical._relevance import relevance
+    if engine == "spark":
+        from analogical.spark import relevance
+    else:
+        from analogical._relevance import relevance  # type: ignore[assignment]
 
     result = relevance(
         *source.data,

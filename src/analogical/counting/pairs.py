@@ -13,7 +13,7 @@ grouping, for what depends on more than counts.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -25,7 +25,7 @@ from analogical.counting.sorting import sum_by_sorting
 from analogical.counting.tabulating import fits_in_table, sum_in_table
 from analogical.counting.threads import n_threads_for
 
-__all__ = ["ContextSums", "contexts_themselves", "count_pairs", "sum_contexts"]
+__all__ = ["ContextSums", "contexts_themselves", "count_pairs", "join_blocks", "sum_contexts"]
 
 Summary = TypeVar("Summary")
 
@@ -39,6 +39,26 @@ class ContextSums(Generic[Summary]):
     """How many rows have how many identical ones, and how many of those have another label."""
     summaries: tuple[Summary | None, ...]
     """One per feature; None for features without pairs, and for those that were not asked for."""
+
+    def __add__(self, other: "ContextSums[Summary]") -> "ContextSums[Summary]":
+        """Sums of two parts of a table that share no context (see ``PairCounts.__add__``)."""
+        both = zip(self.summaries, other.summaries, strict=True)
+        return ContextSums(
+            self.counts + other.counts,
+            self.repeats + other.repeats,
+            tuple(b if a is None else a if b is None else a + b for a, b in both),  # type: ignore[operator]
+        )
+
+
+def join_blocks(sums: Sequence[ContextSums[Summary]], blocks: Sequence[Sequence[int]]) -> ContextSums[Summary]:
+    """The sums of a whole table from those of its blocks of features, each of which has seen every row."""
+    whole = sums[0]
+    pairs, changed = np.zeros_like(whole.counts.pairs), np.zeros_like(whole.counts.changed)
+    summaries: list[Summary | None] = [None] * len(pairs)
+    for part, block in zip(sums, blocks, strict=True):
+        for i in block:
+            pairs[i], changed[i], summaries[i] = part.counts.pairs[i], part.counts.changed[i], part.summaries[i]
+    return ContextSums(replace(whole.counts, pairs=pairs, changed=changed), whole.repeats, tuple(summaries))
 
 
 def count_pairs(rows: CodedRows, *, n_jobs: int | None = None) -> PairCounts:

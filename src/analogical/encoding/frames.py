@@ -254,7 +254,7 @@ def _encode_arrow(cells: Any, what: str) -> Column:
         return Column(np.full(len(cells), MISSING), [])
     if pa.types.is_float16(kind):
         cells, kind = cells.cast(pa.float32()), pa.float32()
-    if pa.types.is_decimal32(kind) or pa.types.is_decimal64(kind):
+    if pa.types.is_decimal(kind) and kind.bit_width < 128:
         kind = pa.decimal128(kind.precision, kind.scale)
         cells = cells.cast(kind)
     if pa.types.is_floating(kind):

@@ -117,7 +117,7 @@ def _number(x: Integers, known: Sequence[int], low: Any, span: range) -> Integer
         return np.searchsorted(values, x)
     place: Integers = np.zeros(len(span), code_type(len(known)))
     place[_above(values, low)] = np.arange(len(known), dtype=place.dtype)
-    return place.take(_above(x, low))
+    return place.take(_above(x, low).astype(np.intp, copy=False))  # numpy 2.0 takes no unsigned 64-bit places
 
 
 def _above(x: Integers, low: Any) -> Integers:

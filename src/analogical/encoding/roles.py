@@ -172,8 +172,9 @@ def encode_weights(cells: Any) -> Ints | None:
         return None
     expected = "weights must be whole numbers from 0 (how many rows each row stands for)"
     try:
-        found = np.asarray(cells)
-    except Exception:  # a type that only its own library knows, such as whole numbers of 128 bits
+        is_wide = str(getattr(cells, "dtype", "")).endswith("Int128")  # numpy has none, and polars 1 panics
+        found = np.array(list(cells), dtype=object) if is_wide else np.asarray(cells)
+    except Exception:  # another type that only its own library knows
         found = np.array(list(cells), dtype=object)
     if found.dtype.kind == "O" and all(_is_number(cell) for cell in found.tolist()):
         found = found.astype(np.float64)

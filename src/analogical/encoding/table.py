@@ -35,7 +35,7 @@ from analogical.encoding.roles import (
 from analogical.encoding.treatment import Treatment
 from analogical.errors import InputError
 
-__all__ = ["ColumnMeaning", "EncodedTable", "encode_features", "encode_table"]
+__all__ = ["ColumnMeaning", "EncodedTable", "encode_features", "encode_table", "with_leaks"]
 
 
 @dataclass(frozen=True)
@@ -207,11 +207,15 @@ def encode_table(
             f"All {len(table.names)} features have one value only in these {len(table.codes):,} rows, so no two rows"
             " can be compared; look at the filter applied before, or give columns that vary."
         )
-    leaks = find_leaks(table.coded) if look_for_leaks else {}
-    if leaks:
-        shares = tuple(100 if share == 1 else min(99, round(100 * share)) for share in leaks.values())
-        table = replace(table, notes=(*table.notes, Note("leak", tuple(table.names[i] for i in leaks), shares)))
-    return table
+    return with_leaks(table, find_leaks(table.coded)) if look_for_leaks else table
+
+
+def with_leaks(table: EncodedTable, leaks: dict[int, float]) -> EncodedTable:
+    """The table with a note on the columns that tell the label in nearly all rows."""
+    if not leaks:
+        return table
+    shares = tuple(100 if share == 1 else min(99, round(100 * share)) for share in leaks.values())
+    return replace(table, notes=(*table.notes, Note("leak", tuple(table.names[i] for i in leaks), shares)))
 
 
 def encode_features(

@@ -23,7 +23,7 @@ from analogical._types import Ints
 from analogical.encoding.binning import Binned, BinRule, bin_column, check_bins
 from analogical.encoding.columns import Column, plain
 
-__all__ = ["Ids", "Missing", "Treatment", "is_time"]
+__all__ = ["NEARLY_ALL", "Ids", "Missing", "Treatment", "counts_rows", "is_time"]
 
 Missing = Literal["value", "drop", "error"]
 Ids = Literal["drop", "keep"]
@@ -77,14 +77,12 @@ class Treatment:
         """Whether nearly every row has another value, and the values are no measurements."""
         if column.kind == "real" or self.has_few_values(column):
             return False
-        n_rows = int(column.count_values(weights).sum())
-        if len(column.values) < NEARLY_ALL * n_rows:
+        if len(column.values) < NEARLY_ALL * int(column.count_values(weights).sum()):
             return False
         if column.kind != "whole":
             return True
         ends = (column.values[0], column.values[-1]) if column.is_sorted else column.values
-        low, high = min(ends), max(ends)
-        return bool(ID_NAME.search(name)) or int(high) - int(low) < DENSE * len(column.values)
+        return counts_rows(name, len(column.values), min(ends), max(ends))
 
     def group(self, column: Column, rule: BinRule | None, weights: Ints | None, what: str) -> Binned | None:
         """The column in bins, if it holds numbers or times to be binned; ``rule`` is the user's own for it."""
@@ -101,6 +99,11 @@ class Treatment:
     def group_label(self, column: Column, weights: Ints | None, what: str) -> Binned:
         """The label in ``bin_label`` classes of about equally many rows."""
         return bin_column(column, BinRule("quantiles", self.bin_label or 2), weights, what)
+
+
+def counts_rows(name: str, n_values: int, low: Any, high: Any) -> bool:
+    """Whether whole numbers, another one in nearly every row, count or name the rows, as name or span tell."""
+    return bool(ID_NAME.search(name)) or int(high) - int(low) < DENSE * n_values
 
 
 def is_time(column: Column) -> bool:

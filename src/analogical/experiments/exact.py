@@ -27,7 +27,14 @@ BLOCK = 2**18
 
 @dataclass(frozen=True)
 class Expectation:
-    """Mean and spread of one run, per feature, over all uniform samples of a size."""
+    """Mean and spread of one run, per feature, over all uniform samples of a size.
+
+    Examples
+    --------
+    >>> found = expectation("g1", 10, 2, 100)
+    >>> found.index[:2].tolist(), round(found.no_pair, 3)
+    ([0.75, 0.25], 0.005)
+    """
 
     index: NDArray[np.float64]
     """The universe's index p: the mean over samples with a pair."""
@@ -136,7 +143,7 @@ def _context_types(function: str, n_features: int, n_values: int) -> tuple[tuple
     labels = _label_table(function, n_relevant, n_values)
     others = n_values ** (n_features - n_relevant)
     types = [
-        tuple(int(c) * others for c in np.bincount(labels.sum(axis=i).ravel(), minlength=n_values + 1))
+        tuple(int(c) * others for c in np.bincount(labels.sum(axis=i, dtype=np.int64).ravel(), minlength=n_values + 1))
         for i in range(n_relevant)
     ]
     if n_relevant < n_features:  # the label never changes with the other features

@@ -24,7 +24,14 @@ def _untracked(results: Iterable[Any], total: int, what: str) -> Iterable[Any]: 
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is run, and how."""
+    """How much is run, and how.
+
+    Examples
+    --------
+    >>> plan = Plan(repetitions=3, seed=1)
+    >>> len(plan.generators("sampling", "g1"))
+    3
+    """
 
     repetitions: int = 10
     """Runs behind every average; the paper's number is 10."""

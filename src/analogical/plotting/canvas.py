@@ -1,5 +1,6 @@
 """What all figures share: the colours and their meaning, axes with one row per name, names as plain text, and files."""
 
+import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -66,12 +67,23 @@ def plain_text() -> Iterator[None]:
     require_matplotlib()
     import matplotlib as mpl
 
-    with mpl.rc_context(PLAIN_TEXT):
+    # Not rc_context: it would also undo that the backend, which is set up with the first figure, is interactive.
+    before = {name: mpl.rcParams[name] for name in PLAIN_TEXT}
+    mpl.rcParams.update(PLAIN_TEXT)
+    try:
         yield
+    finally:
+        mpl.rcParams.update(before)
 
 
 def require_matplotlib() -> "type[Figure]":
-    """The class of figures, or an error with the install line."""
+    """The class of figures, or an error with the install line.
+
+    Examples
+    --------
+    >>> require_matplotlib().__name__
+    'Figure'
+    """
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError:
@@ -82,10 +94,24 @@ def require_matplotlib() -> "type[Figure]":
 
 
 def new_axes(width: float, height: float) -> "Axes":
-    """Axes in a figure of their own, of so many inches."""
-    figure = require_matplotlib()(figsize=(width, height), layout="constrained", facecolor="white")
+    """Axes in a figure of their own, of so many inches.
+
+    Where pyplot is in use, the figure is one of pyplot's and is shown as all others are. Elsewhere, as on the command
+    line, no window system is needed, and the figure is gone when it is dropped.
+    """
+    pyplot = _pyplot_in_use()
+    make = require_matplotlib() if pyplot is None else pyplot.figure
+    figure = make(figsize=(width, height), layout="constrained", facecolor="white")
     cast("ConstrainedLayoutEngine", figure.get_layout_engine()).set(w_pad=0.08, h_pad=0.08)
     return figure.subplots()
+
+
+def _pyplot_in_use() -> Any:
+    """Pyplot where someone uses it, and in notebooks, which show its figures; otherwise None."""
+    shell = sys.modules.get("IPython")
+    if shell is not None and shell.get_ipython() is not None:
+        import matplotlib.pyplot  # noqa: F401
+    return sys.modules.get("matplotlib.pyplot")
 
 
 def new_row_axes(n_rows: int, *, width: float = WIDTH) -> "Axes":
@@ -225,7 +251,18 @@ def check_target(path: str | Path) -> None:
 
 
 def save_figure(figure: "Figure", path: str | Path, *, dpi: int = 200) -> None:
-    """Write a figure to a file; its ending (.png, .svg, .pdf) says how. The same figure gives the same bytes."""
+    """Write a figure to a file; its ending (.png, .svg, .pdf) says how. The same figure gives the same bytes.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from analogical import load_table, relevance
+    >>> ax = relevance(load_table("titanic").to_frame(), "survived", weights="count").plot()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_figure(ax.figure, Path(folder, "titanic.svg"))
+    ...     [path.name for path in Path(folder).iterdir()]
+    ['titanic.svg']
+    """
     check_target(path)
     path = Path(path)
     kind = path.suffix.lower().lstrip(".")

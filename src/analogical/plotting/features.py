@@ -115,6 +115,13 @@ def plot_stability(result: "Relevance", ax: "Axes | None" = None, *, top: int = 
     ------
     InputError
         If the result has no resamples.
+
+    Examples
+    --------
+    >>> from analogical import load_table, relevance
+    >>> found = relevance(load_table("titanic").to_frame(), "survived", weights="count", bootstrap=20, random_state=0)
+    >>> [text.get_text() for text in plot_stability(found).get_yticklabels()]
+    ['sex', 'age', 'class']
     """
     top = check_whole("top", top, low=1, high=MOST_ROWS)
     if result.rank_low is None or result.rank_high is None:
@@ -169,6 +176,13 @@ def plot_radius(result: "Relevance", ax: "Axes | None" = None) -> "Axes":
     ------
     InputError
         If the result does not hold pairs by distance, as with ``attribution="share"``.
+
+    Examples
+    --------
+    >>> from analogical import relevance
+    >>> found = relevance([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 1, 1], radius=2)
+    >>> [text.get_text() for text in plot_radius(found).get_yticklabels()]
+    ['1 feature', '2 features']
     """
     if not result.by_distance:
         raise InputError(

@@ -153,6 +153,13 @@ def bar_charts(
     -------
     matplotlib.figure.Figure
         The best feature of each chart stands out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> figure = bar_charts(["a", "b"], {"ARI": np.array([0.7, 0.3]), "MI": np.array([0.4, 0.6])})
+    >>> [ax.get_title("left") for ax in figure.axes]
+    ['ARI', 'MI']
     """
     with plain_text():
         return _draw_charts(require_matplotlib(), names, panels, title, caption, marks, mark_label)

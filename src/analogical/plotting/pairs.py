@@ -50,6 +50,13 @@ def plot_interactions(result: "Interactions", ax: "Axes | None" = None) -> "Axes
     matplotlib.axes.Axes
         The effect of each pair, or its index where no effect is known. Pairs that are told from noise stand out: they
         are framed in the heat map, and solid lines in the network, which shows the 20 strongest pairs.
+
+    Examples
+    --------
+    >>> from analogical import interactions
+    >>> found = interactions([[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5)
+    >>> plot_interactions(found).get_title("left")
+    'effect of pairs on y'
     """
     what, strength = _strengths(result)
     used = {*result.first, *result.second}
@@ -67,7 +74,7 @@ def plot_interactions(result: "Interactions", ax: "Axes | None" = None) -> "Axes
 
 
 def plot_squares(result: "Squares", label: Any = None, ax: "Axes | None" = None) -> "Axes":
-    """Draw the shares of a label by value and value of two features, with the number of rows.
+    r"""Draw the shares of a label by value and value of two features, with the number of rows.
 
     Parameters
     ----------
@@ -77,6 +84,13 @@ def plot_squares(result: "Squares", label: Any = None, ax: "Axes | None" = None)
         Whose shares; the last class if not given.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if not given.
+
+    Examples
+    --------
+    >>> from analogical import squares
+    >>> found = squares([[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5, 0, 1)
+    >>> [text.get_text() for text in plot_squares(found).texts]
+    ['0 %\n5 rows', '100 %\n5 rows', '100 %\n5 rows', '0 %\n5 rows']
     """
     label = result.classes[-1] if label is None else label
     shares, rows = result.shares(label), result.counts.sum(axis=2)

@@ -62,6 +62,16 @@ def _describe_bins(note: Note) -> str:
     return f"{found}; edges in --json and to_dict(), every value its own category with bins=None (--bins none)"
 
 
+def _describe_steps(note: Note) -> str:
+    return f"{_describe_bins(note)}; edges are near, in steps of a ten-thousandth of the rows"
+
+
+def _describe_sample(note: Note) -> str:
+    n_drawn, n_rows = note.counts
+    parts = {"score": "the score beyond distance 1", "redundancies": "the search for redundant features"}
+    return f"{listed([parts[part] for part in note.columns])}: from a sample of {n_drawn:,} of {n_rows:,} rows"
+
+
 def _describe_ids(note: Note) -> str:
     has = verb(note.columns, "has", "have")
     return (
@@ -94,6 +104,8 @@ _WITH_COUNTS: dict[NoteKind, Callable[[Note], str]] = {
     "missing-dropped": _describe_missing_dropped,
     "binned": _describe_bins,
     "binned-time": _describe_bins,
+    "binned-in-steps": _describe_steps,
+    "sampled": _describe_sample,
     "set-aside": _describe_ids,
     "label-missing": _describe_label_missing,
     "label-binned": _describe_label_bins,

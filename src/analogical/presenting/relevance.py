@@ -63,11 +63,26 @@ def view_relevance(result: Relevance, *, top: int | None = None, paper: bool = F
         headline=f"Relevance of {counted(len(result.names), 'feature')} for {quoted(result.label)}"
         f" ({counted(len(result.classes), 'class', 'classes')}), {counted(result.n_rows, 'row')}",
         summary=_summarise(result),
-        notes=describe_notes(result.notes),
+        notes=(*describe_notes(result.notes), *_describe_plan(result)),
         tables=(table,),
         findings=tuple(_explain(result)),
         bullets=tuple(_sum_up(result)),
         brief=(*beyond, *_explain_basis(result), _noise_floor(result)),
+    )
+
+
+def _describe_plan(result: Relevance) -> tuple[str, ...]:
+    """How the rows were counted, if not in this process."""
+    plan = result.settings.plan
+    if plan is None:
+        return ()
+    if plan.kind == "grouped":
+        return ("Counted by Spark: identical rows were grouped there, and their groups counted here",)
+    merged = ", identical rows merged first" if plan.is_merged else ""
+    return (
+        f"Counted by Spark in {counted(len(plan.blocks), 'block')} of columns,"
+        f" {counted(plan.n_partitions, 'partition')} each{merged};"
+        f" the largest holds up to {plan.skew:.1f} times the mean",
     )
 
 

@@ -51,8 +51,10 @@ def infer(
     """Intervals and p-values if all rows are independent; with ``test=False`` p-values stay unknown.
 
     Beyond distance 1 labels are shuffled over all rows; where contexts have pairs enough, their tests count as well.
+    ``rows`` may be a sample of those that were counted; then nothing that needs every row is tested.
     """
     n_rows = sums.counts.n_rows
+    complete = rows if rows.n_rows == n_rows else None
     index, effects = (np.full((3, rows.n_features), np.nan) for _ in range(2))
     for i, summary in enumerate(sums.summaries):
         if summary is not None:
@@ -62,11 +64,11 @@ def infer(
     if not test:
         return found
     if score.fit is None:
-        return _tested(found, feature_p_values(rows, sums.summaries))
+        return _tested(found, feature_p_values(complete, sums.summaries))
     shuffled = score.fit.p_values(seed, progress)
     if not score.relaxed.has_contexts:
         return _tested(found, shuffled)
-    within = feature_p_values(rows, sums.summaries)
+    within = feature_p_values(complete, sums.summaries)
     return _tested(found, np.array([combine(two) for two in zip(shuffled, within, strict=True)]))
 
 

@@ -112,13 +112,16 @@ def score_within_radius(
 
     Without summaries labels are taken to have no noise. Features that others determine never have a pair at distance 1,
     so they say nothing about how far to look. Constant features take no part. Identical rows with the same label are
-    one row with their weight, so rows that are repeated and rows with a weight give the same scores.
+    one row with their weight, so rows that are repeated and rows with a weight give the same scores. ``rows`` may be a
+    sample of those that were counted: then only what lies beyond distance 1 rests on the sample.
     """
     held = rows if rows.weights is None or rows.weights.all() else rows.take(rows.weights > 0)
     varies = held.codes.max(axis=0) != held.codes.min(axis=0)
-    able = varies.copy()
+    is_part = held.n_rows < counts.n_rows
+    known_to_vary = rows.n_values > 1 if is_part else varies
+    able = known_to_vary.copy()
     able[list(determined)] = False
-    able = able if able.any() else varies
+    able = able if able.any() else known_to_vary
     fewest = int(counts.pairs[able].min()) if able.any() else 0
     if radius == 1:
         return _at_distance_one(counts, "asked", fewest)
@@ -132,7 +135,7 @@ def score_within_radius(
     if reason == "enough-pairs":
         return _at_distance_one(counts, reason, fewest)
     compared = held.select(varying.tolist())
-    if counts.n_distinct <= limit:  # else there are too many rows in any case
+    if is_part or counts.n_distinct <= limit:  # else there are too many rows in any case
         compared = merge_rows(compared)
     n_compared = compared.n_rows if len(compared.codes) <= limit else limit
     # Several sets of bins must hold the same rows in the same order, so that labels can be shuffled alike in all.
@@ -161,7 +164,7 @@ def score_within_radius(
         pairs=place(pairs, 0),
         changed=place(changed, 0),
         n_pairs_used=base.found.n_pairs_used,
-        is_sampled=base.found.is_sampled,
+        is_sampled=base.found.is_sampled or is_part,
         converged=all(grid.fit.converged for grid in fits),
         coarser=COARSER if len(fits) > 1 else (),
         fit=RelaxedFit(tuple(fits), varying, rows.n_features) if attribution == "noisy-or" else None,

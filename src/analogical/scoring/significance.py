@@ -16,24 +16,34 @@ from analogical._types import Bools, CodedRows, Floats
 from analogical.scoring.strata import strata_p_value
 from analogical.scoring.summaries import FeatureSummary
 
-__all__ = ["adjust_for_features", "combine", "feature_p_values"]
+__all__ = ["adjust_for_features", "combine", "feature_p_values", "pools_contexts"]
 
 STRATA_WORK = 40_000_000
-"""The test that pools contexts is run if rows times features squared stay below this."""
+STRATA_ROWS = 1_000_000
+"""The test that pools contexts is run up to so many rows, and if rows times features squared stay below the former.
+
+Rows count with their weights, so that repeated rows and rows with a weight are tested alike."""
 
 
-def feature_p_values(rows: CodedRows, summaries: Sequence[FeatureSummary | None]) -> Floats:
-    """One p-value per feature; NaN for features without pairs, and where no context holds two labels."""
-    label_sizes = np.bincount(rows.labels, rows.weights, minlength=rows.n_labels).astype(np.int64)
-    is_small = len(rows.codes) * rows.n_features**2 <= STRATA_WORK
-    found = np.full(rows.n_features, np.nan)
+def feature_p_values(rows: CodedRows | None, summaries: Sequence[FeatureSummary | None]) -> Floats:
+    """One p-value per feature; NaN for features without pairs, and where no context holds two labels.
+
+    Without the rows, which may lie elsewhere, the test that pools contexts is left out.
+    """
+    pooled = rows if rows is not None and pools_contexts(rows.n_rows, rows.n_features) else None
+    found = np.full(len(summaries), np.nan)
     for i, summary in enumerate(summaries):
         if summary is not None:
             p_values = list(summary.p_values())
-            if is_small and not math.isnan(p_values[1]):
-                p_values.append(strata_p_value(rows, i, label_sizes))
+            if pooled is not None and not math.isnan(p_values[1]):
+                p_values.append(strata_p_value(pooled, i, pooled.label_sizes()))
             found[i] = combine(p_values)
     return found
+
+
+def pools_contexts(n_rows: int, n_features: int) -> bool:
+    """Whether the test that pools contexts, which needs the rows themselves, is run for such a table."""
+    return n_rows <= STRATA_ROWS and n_rows * n_features**2 <= STRATA_WORK
 
 
 def combine(p_values: Iterable[float]) -> float:

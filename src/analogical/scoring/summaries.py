@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from analogical._types import Bools, CodedRows, Floats, Ints
+from analogical._types import Bools, CodedRows, Floats, Ints, Margins
 from analogical.counting.contexts import Contexts
 from analogical.counting.counts import RowProfile
 from analogical.scoring.deals import DealMoments
@@ -70,18 +70,14 @@ class FeatureSummary:
         return self.effect.n_pairs / self.profile.n_pairs
 
 
-def summarise_contexts(rows: CodedRows) -> "partial[FeatureSummary]":
+def summarise_contexts(rows: CodedRows | Margins) -> "partial[FeatureSummary]":
     """The function that summarises the contexts of a feature of these rows: (feature, contexts) to summary."""
-    label_sizes = np.bincount(rows.labels, rows.weights, minlength=rows.n_labels).astype(np.int64)
-    return partial(_summarise, rows, merge_rare(label_sizes))
+    return partial(_summarise, rows, merge_rare(rows.label_sizes()))
 
 
-def _summarise(rows: CodedRows, label_kinds: Ints, feature: int, contexts: Contexts) -> FeatureSummary:
+def _summarise(rows: CodedRows | Margins, label_kinds: Ints, feature: int, contexts: Contexts) -> FeatureSummary:
     n_values = int(rows.n_values[feature])
-    value_kinds = np.arange(n_values)
-    if n_values > MAX_KINDS:
-        sizes = np.bincount(rows.codes[:, feature], rows.weights, minlength=n_values)
-        value_kinds = merge_rare(sizes.astype(np.int64))
+    value_kinds = merge_rare(rows.value_sizes(feature)) if n_values > MAX_KINDS else np.arange(n_values)
     tables, times = informative_tables(contexts, value_kinds, label_kinds)
     return FeatureSummary(
         profile=contexts.profile,

@@ -1,0 +1,126 @@
+"""Spark sessions: whether one can be had here, and how the executors come by this package."""
+
+import atexit
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import warnings
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from analogical.errors import AnalogicalError, InputError, MissingDependencyError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+__all__ = ["SparkError", "check_java", "check_spark", "collect", "is_spark_frame", "open_session", "ship_package"]
+
+OLDEST_JAVA = 17
+_SHIPPED = "spark.analogical.shipped"
+"""Setting of a session that says that its executors have this package."""
+
+
+class SparkError(AnalogicalError, RuntimeError):
+    """Spark could not finish a job; no number was made from a part of the rows."""
+
+
+def is_spark_frame(frame: Any) -> bool:
+    """Whether this is a dataframe of PySpark, classic or Connect."""
+    return type(frame).__name__ == "DataFrame" and type(frame).__module__.startswith("pyspark.sql.")
+
+
+def check_spark() -> None:
+    """Refuse to go on without PySpark 4."""
+    # PySpark 4.3 says at every call that it was not tried with pandas 3; what is used of it here was.
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+    try:
+        import pyspark
+    except ModuleNotFoundError:
+        raise MissingDependencyError(
+            "Counting on Spark needs PySpark 4: pip install 'analogical[spark]', and Java 17 or newer."
+        ) from None
+    if int(pyspark.__version__.split(".")[0]) < 4:
+        raise MissingDependencyError(
+            f"Counting on Spark needs PySpark 4, and {pyspark.__version__} is installed:"
+            " pip install --upgrade 'pyspark>=4'"
+        )
+
+
+def check_java() -> None:
+    """Refuse to go on without a Java that Spark 4 runs on, with a sentence on how to get one."""
+    home = os.environ.get("JAVA_HOME")
+    program = str(Path(home) / "bin" / "java") if home else shutil.which("java")
+    how = "install one, such as Debian's openjdk-17-jre-headless, or set JAVA_HOME"
+    where = f"JAVA_HOME ({home})" if home else "PATH"
+    try:
+        if program is None:
+            raise FileNotFoundError
+        done = subprocess.run([program, "-version"], capture_output=True, text=True, check=False)  # noqa: S603
+    except OSError:
+        raise MissingDependencyError(
+            f"Spark needs Java {OLDEST_JAVA} or newer; none was found on {where}: {how}."
+        ) from None
+    found = re.search(r'version "(?:1\.)?(\d+)', done.stderr + done.stdout)
+    if found is None or int(found[1]) < OLDEST_JAVA:
+        version = found[1] if found else (done.stderr.strip().splitlines() or ["an unknown version"])[0]
+        raise MissingDependencyError(f"Spark needs Java {OLDEST_JAVA} or newer; {where} has {version}: {how}.")
+
+
+def open_session(master: str) -> "SparkSession":
+    """A session on a master: local[2], spark://host:7077, yarn, or sc://host:15002 for Spark Connect.
+
+    An active session is used if it is there. Executors run this interpreter, unless PYSPARK_PYTHON names another one.
+    """
+    check_spark()
+    is_connect = master.startswith("sc://")
+    if not is_connect:
+        check_java()
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.appName("analogical")
+    try:
+        if is_connect:
+            return builder.remote(master).getOrCreate()
+        return builder.master(master).config("spark.ui.showConsoleProgress", "false").getOrCreate()
+    except Exception as error:
+        raise SparkError(f"No Spark session on {master!r}: {first_line(error)}.") from error
+
+
+def ship_package(session: "SparkSession") -> None:
+    """Give the executors this package, once for each session; NumPy, SciPy and PyArrow they must have themselves."""
+    if session.conf.get(_SHIPPED, "no") == "yes":
+        return
+    source = Path(__file__).parent
+    folder = Path(tempfile.mkdtemp(prefix="analogical-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # executors fetch it when they begin their first task
+    archive = folder / "analogical_package.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+        for path in sorted(source.rglob("*.py")):
+            packed.write(path, Path("analogical") / path.relative_to(source))
+    session.addArtifacts(str(archive), pyfile=True)
+    session.conf.set(_SHIPPED, "yes")
+
+
+def collect(frame: "DataFrame", what: str) -> Any:
+    """A small frame as an Arrow table; a job that fails is one error, never a part of the rows."""
+    try:
+        return frame.toArrow()
+    except Exception as error:
+        refused = re.search(r"analogical\.errors\.InputError: (.+)", str(error))
+        if refused is not None:
+            raise InputError(refused[1].strip()) from error
+        raise SparkError(
+            f"Spark could not finish {what}: {first_line(error)}. Nothing was counted; see the logs of its executors."
+        ) from error
+
+
+def first_line(error: BaseException) -> str:
+    """What an error of Spark says, without the stack of the Java side."""
+    lines = [line.strip().lstrip(": ").removeprefix("Caused by: ") for line in str(error).splitlines() if line.strip()]
+    told = [line for line in lines if re.match(r"[\w.$]*(Error|Exception)\b", line) and "awaitResult" not in line]
+    return (told[-1] if told else lines[0] if lines else type(error).__name__)[:300].rstrip(".")

@@ -1,0 +1,1 @@
+"""A table that lies on Spark to codes, without bringing its rows here."""

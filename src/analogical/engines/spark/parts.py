@@ -1,0 +1,134 @@
+"""What runs on the executors: one whole partition to its sums, and sums to one sum.
+
+These functions are sent to the executors by name, with the package; see ``_spark_session.ship_package``.
+"""
+
+import pickle
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from analogical._types import CodedRows, Ints
+from analogical.counting.contexts import Contexts
+from analogical.counting.pairs import ContextSums, sum_contexts
+from analogical.engines.spark.words import LABEL, WEIGHT, Layout
+
+__all__ = ["PART_SCHEMA", "CountPart", "DrawRows", "Part", "SumMargins", "add_parts", "read_parts", "rows_of_batches"]
+
+PART_SCHEMA = "block int, sums binary"
+"""Columns of the frame of partial sums."""
+
+Summary = TypeVar("Summary")
+
+
+@dataclass(frozen=True)
+class Part(Generic[Summary]):
+    """Sums of some of the rows, which share no context for the features of a block with the other rows."""
+
+    block: int
+    sums: ContextSums[Summary]
+
+
+def rows_of_batches(batches: Iterator[Any], layout: Layout, n_labels: int) -> CodedRows | None:
+    """The rows in all batches of a partition together; None if there are none."""
+    found = [batch for batch in batches if batch.num_rows]
+    if not found:
+        return None
+
+    def column(name: str) -> Ints:
+        return np.concatenate([batch.column(name).to_numpy(zero_copy_only=False) for batch in found])
+
+    weights = column(WEIGHT) if WEIGHT in found[0].schema.names else None
+    labels = column(LABEL).astype(np.min_scalar_type(n_labels - 1))
+    codes = layout.unpack([column(name) for name in layout.names])
+    return CodedRows(codes, labels, np.array(layout.n_values, dtype=np.int64), n_labels, weights)
+
+
+@dataclass(frozen=True)
+class DrawRows:
+    """Draws rows of a partition, each with the same probability; a row of weight w is drawn as w rows."""
+
+    share: float
+    seed: int | None
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Batches of the rows that were drawn."""
+        import pyarrow as pa
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        place = 0 if context is None else context.partitionId()
+        rng = np.random.default_rng(None if self.seed is None else [self.seed, place])
+        for batch in batches:
+            is_weighted = WEIGHT in batch.schema.names
+            weights = batch.column(WEIGHT).to_numpy() if is_weighted else np.ones(batch.num_rows, np.int64)
+            times = rng.binomial(weights, self.share)
+            drawn = batch.filter(pa.array(times > 0))
+            if is_weighted:
+                cells = [pa.array(times[times > 0]) if n == WEIGHT else drawn.column(n) for n in batch.schema.names]
+                drawn = pa.RecordBatch.from_arrays(cells, names=batch.schema.names)
+            yield drawn
+
+
+@dataclass(frozen=True)
+class SumMargins:
+    """Counts the rows of a partition by label and by value of each feature."""
+
+    layout: Layout
+    n_labels: int
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """One batch with the counts, or none for an empty partition."""
+        import pyarrow as pa
+
+        rows = rows_of_batches(batches, self.layout, self.n_labels)
+        if rows is not None:
+            blob = pickle.dumps([rows.label_sizes(), *(rows.value_sizes(i) for i in range(rows.n_features))])
+            yield pa.RecordBatch.from_arrays([pa.array([blob], pa.binary())], names=["margins"])
+
+
+@dataclass(frozen=True)
+class CountPart(Generic[Summary]):
+    """Counts the features of a block in one whole partition; Spark hands it over in batches."""
+
+    block: int
+    layout: Layout
+    n_labels: int
+    summarise: Callable[[int, Contexts], Summary]
+    features: frozenset[int]
+    """Features that are asked for."""
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """One batch with the sums, or none for an empty partition."""
+        rows = rows_of_batches(batches, self.layout, self.n_labels)
+        if rows is not None:
+            wanted = [i for i in self.layout.blocks[self.block] if i in self.features]
+            yield _batch([Part(self.block, sum_contexts(rows, self.summarise, features=wanted, n_jobs=1))])
+
+
+def add_parts(batches: Iterator[Any]) -> Iterator[Any]:
+    """Partial sums to one sum for each block."""
+    found = read_parts(batches)
+    if found:
+        yield _batch([Part(block, sums) for block, sums in found.items()])
+
+
+def read_parts(batches: Iterator[Any]) -> dict[int, ContextSums[Any]]:
+    """The sums of each block."""
+    found: dict[int, ContextSums[Any]] = {}
+    for batch in batches:
+        for block, cells in zip(batch.column("block").to_pylist(), batch.column("sums"), strict=True):
+            sums = pickle.loads(cells.as_py())  # noqa: S301 (written by _batch, on an executor of this session)
+            found[block] = found[block] + sums if block in found else sums
+    return found
+
+
+def _batch(parts: list[Part[Any]]) -> Any:
+    import pyarrow as pa
+    from pyspark import cloudpickle
+
+    blobs = [cloudpickle.dumps(part.sums) for part in parts]  # type: ignore[no-untyped-call]
+    blocks = pa.array([part.block for part in parts], pa.int32())
+    return pa.RecordBatch.from_arrays([blocks, pa.array(blobs, pa.binary())], names=["block", "sums"])

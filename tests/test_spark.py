@@ -1,0 +1,304 @@
+"""Relevance on Spark is that in memory, for every kind of column and whatever the plan."""
+
+from datetime import date, datetime
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+import pytest
+from spark_sessions import needs_spark, session_on
+
+import analogical
+from analogical import InputError
+from analogical._types import same
+
+pytestmark = needs_spark
+
+
+@pytest.fixture(scope="module")
+def session():
+    return session_on("local[2]")
+
+
+@pytest.fixture
+def in_blocks(monkeypatch):
+    """Rows never come here, however few they are, and are counted in several partitions."""
+    monkeypatch.setattr("analogical.spark.finishes_in_memory", lambda *_: False)
+    monkeypatch.setattr("analogical.engines.spark.planning.CELLS_EACH", 2_000)
+
+
+def assert_same(found, expected, *, without=()):
+    """All but who counted and what came in: whole numbers equal, others up to the last digits."""
+    for name, value in vars(expected).items():
+        if name in ("settings", "backend", *without):
+            continue
+        other = getattr(found, name)
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+            np.testing.assert_allclose(other, value, rtol=1e-9, atol=1e-12, err_msg=name)
+        else:
+            assert same(other, value), name
+    names = ("radius", "reason", "duplicates", "weighted", "fewest_pairs", "n_pairs_used")
+    assert [getattr(found.settings, n) for n in names] == [getattr(expected.settings, n) for n in names]
+    assert found.settings.engine == "spark"
+
+
+def text_of(result):
+    """What a result says, on one line."""
+    return " ".join(str(result).split())
+
+
+def mixed(n=1500, seed=1):
+    """Text with gaps, whole numbers, floats with gaps and both zeros, booleans, an id, dates, decimals, labels."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "text": rng.choice(["x", "y", "z", None], n),
+            "few": rng.integers(0, 2, n),
+            "many": rng.integers(0, 60, n),
+            "real": np.where(rng.random(n) < 0.1, np.nan, rng.choice([0.0, -0.0, 1.5, 2.5, 3.5, 1e9], n)),
+            "flag": rng.random(n) < 0.5,
+            "id": np.arange(n) + 10**12,
+            "day": [date(2020, 1, 1 + int(k)) for k in rng.integers(0, 28, n)],
+            "price": [Decimal(int(k)) / 4 for k in rng.integers(0, 3, n)],
+            "w": rng.integers(0, 4, n),
+        }
+    )
+    label = np.where((frame.text == "x") ^ (frame.few == 1) ^ (rng.random(n) < 0.1), "p", "q").astype(object)
+    label[:9] = None
+    return frame.assign(y=label)
+
+
+CASES = {
+    "as it is": {},
+    "rows with gaps left out": {"missing": "drop"},
+    "weights": {"weights": "w"},
+    "each row once": {"duplicates": "once"},
+    "own bins": {"bins": {"many": "widths:3", "real": [0.5, 2.0], "*": 4}},
+    "some features": {"features": ["text", "few", "id"]},
+    "without noise": {"noise_free": True, "ignore": ["day", "pr*"]},
+    "weights, each row once": {"weights": "w", "duplicates": "once", "confidence": 0.9},
+}
+
+
+@pytest.mark.parametrize(
+    ("case", "plan"), [*((case, "blocks") for case in CASES), ("as it is", "grouped"), ("weights", "grouped")]
+)
+def test_the_same_relevance_as_in_memory(session, case, plan, request):
+    if plan == "blocks":
+        request.getfixturevalue("in_blocks")
+    options = {"ignore": ["w"]} | CASES[case] | {"radius": 1}
+    if "features" in options or "weights" in options:
+        options.pop("ignore")
+    frame = mixed()
+    table = session.createDataFrame(frame).repartition(5)
+    found = analogical.spark.relevance(table, "y", **options)
+    assert found.settings.plan.kind == plan
+    expected = analogical.relevance(frame, "y", **options)
+    assert_same(found, expected, without=("not_compared",))
+    for name in found.names:
+        assert {frozenset(two) for two in found.never_compared(name)} == {
+            frozenset(two) for two in expected.never_compared(name)
+        }
+
+
+def test_built_in_tables_are_the_same_in_blocks_with_all_defaults(session, in_blocks):
+    for name in ("titanic", "berkeley"):
+        table = analogical.load_table(name)
+        frame = table.to_frame("pandas")
+        found = analogical.spark.relevance(session.createDataFrame(frame), table.label, weights="count")
+        expected = analogical.relevance(frame, table.label, weights="count")
+        assert_same(found, expected, without=("p_value", "p_adjusted", "not_compared"))
+        small = expected.p_value < 1e-6  # in blocks the test that pools contexts is left out
+        assert (found.p_value[small] < 1e-6).all()
+
+
+def test_what_lies_beyond_distance_one_rests_on_a_sample_and_says_so(session, in_blocks, monkeypatch):
+    monkeypatch.setattr("analogical.spark.N_SAMPLED", 400)
+    monkeypatch.setattr("analogical.engines.memory.MAX_COMPARED", 1)
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 2, (2000, 25))
+    frame = pd.DataFrame(rows, columns=[f"f{i}" for i in range(25)]).assign(y=rows[:, 0] ^ rows[:, 1])
+    monkeypatch.setattr("analogical.spark.SparkEngine.rows_compared", lambda *_: 400)
+    found = analogical.spark.relevance(session.createDataFrame(frame), "y")
+    assert found.settings.radius > 1
+    assert found.settings.is_sampled
+    assert set(found.ranking()[:2]) == {"f0", "f1"}
+    (note,) = [note for note in found.notes if note.kind == "sampled"]
+    assert note.columns == ("score", "redundancies")[: len(note.columns)]
+    assert 300 < note.counts[0] < 500
+    assert note.counts[1] == 2000
+    assert "from a sample of" in text_of(found)
+    assert "of 2,000 rows" in text_of(found)
+    again = analogical.spark.relevance(session.createDataFrame(frame), "y", random_state=0)
+    assert again.score.tolist() == found.score.tolist()
+
+
+def test_dependencies_of_the_sample_are_checked_on_all_rows(session, in_blocks, monkeypatch):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.integers(0, 4, 3000), "b": rng.integers(0, 3, 3000), "c": rng.integers(0, 2, 3000)})
+    frame = frame.assign(copy=frame.a + 10, y=frame.a % 2)
+    found = analogical.spark.relevance(session.createDataFrame(frame), "y", redundancies=True, radius=1)
+    expected = analogical.relevance(frame, "y", radius=1)
+    assert found.determined_by == expected.determined_by
+    assert found.determined_by[0] == ("copy",)
+    monkeypatch.setattr("analogical.spark.N_SAMPLED", 300)
+    monkeypatch.setattr("analogical.spark.SparkEngine.rows_compared", lambda *_: 300)
+    frame.loc[0, ["a", "copy"]] = (0, 11)  # one row breaks it, which the sample hardly ever holds
+    seeds = [
+        s
+        for s in range(5)
+        if not analogical.spark.relevance(session.createDataFrame(frame), "y", radius=1, random_state=s).determined_by[
+            0
+        ]
+    ]
+    assert seeds == [0, 1]
+
+
+def test_columns_that_tell_the_label_are_named_with_their_share_of_all_rows(session, in_blocks):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.integers(0, 4, 2000), "b": rng.integers(0, 3, 2000)})
+    frame = frame.assign(y=rng.integers(0, 2, 2000))
+    frame["leak"] = np.where(np.arange(2000) % 50 == 0, 1 - frame.y, frame.y)
+    found = analogical.spark.relevance(session.createDataFrame(frame), "y", radius=1)
+    expected = analogical.relevance(frame, "y", radius=1)
+    assert [n for n in found.notes if n.kind == "leak"] == [n for n in expected.notes if n.kind == "leak"] != []
+
+
+# ---------------------------------------------------------------- very many values
+
+
+@pytest.fixture
+def few_values_come_here(monkeypatch):
+    monkeypatch.setattr("analogical.encoding.spark.table.MOST_VALUES", 40)
+    monkeypatch.setattr("analogical.encoding.spark.table.N_STEPS", 200)
+
+
+@pytest.mark.parametrize("weights", [None, "w"])
+def test_numbers_with_very_many_values_are_binned_in_steps_and_it_is_said(session, few_values_come_here, weights):
+    rng = np.random.default_rng(3)
+    n = 3000
+    frame = pd.DataFrame(
+        {
+            "real": np.where(rng.random(n) < 0.3, 0.0, rng.normal(size=n)),
+            "whole": rng.integers(0, 900, n),
+            "time": pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, n), "h"),
+            "day": [date.fromordinal(737_000 + int(k)) for k in rng.integers(0, 500, n)],
+            "price": [Decimal(int(k)) / 4 for k in rng.integers(0, 500, n)],
+            "gaps": np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n)),
+            "w": rng.integers(0, 4, n),
+        }
+    )
+    frame["y"] = np.where(frame.real > 0.2, "p", "q")
+    options = {"weights": weights} if weights else {"ignore": ["w"]}
+    found = analogical.spark.relevance(session.createDataFrame(frame), "y", radius=1, **options)
+    expected = analogical.relevance(frame, "y", radius=1, **options)
+    (note,) = [note for note in found.notes if note.kind == "binned-in-steps"]
+    assert note.columns == ("real", "whole", "time", "day", "price", "gaps")
+    assert "edges are near, in steps" in text_of(found)
+    assert found.n_values.tolist() == expected.n_values.tolist()
+    assert found.n_missing.tolist() == expected.n_missing.tolist()
+    kept = frame[frame.w > 0] if weights else frame
+    rows = kept.w if weights else pd.Series(1, kept.index)
+    for name, near, exact in zip(found.names, found.edges, expected.edges, strict=True):
+        for one, other in zip(near, exact, strict=True):
+            near_edge = pd.Timestamp(one).tz_localize(None) if isinstance(one, datetime) else one
+            below = kept[name].map(float) if name == "price" else kept[name]
+            edges = [float(edge) if name == "price" else edge for edge in (near_edge, other)]
+            shares = [rows[below < edge].sum() / rows.sum() for edge in edges]
+            assert abs(shares[0] - shares[1]) < 0.02, name
+    assert found.ranking()[0] == "real"
+
+
+def test_ids_are_set_aside_and_texts_with_very_many_values_refused(session, few_values_come_here):
+    n = 600
+    frame = pd.DataFrame({"id": [f"u{k}" for k in range(n)], "a": np.arange(n) % 2, "y": np.arange(n) % 3})
+    found = analogical.spark.relevance(session.createDataFrame(frame), "y")
+    assert found.names == ("a",)
+    assert [(note.kind, note.columns) for note in found.notes if note.kind == "set-aside"] == [("set-aside", ("id",))]
+    frame["id"] = [f"u{k // 2}" for k in range(n)]
+    with pytest.raises(InputError, match="The feature 'id' has more than 40 values, too many to bring together"):
+        analogical.spark.relevance(session.createDataFrame(frame), "y")
+    number = frame.assign(id=np.arange(n) * 1000)
+    assert analogical.spark.relevance(session.createDataFrame(number), "y").names == ("a",)  # by its name
+    number = number.rename(columns={"id": "income"})
+    assert analogical.spark.relevance(session.createDataFrame(number), "y").names == ("income", "a")
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+def small(session, **columns):
+    return session.createDataFrame(pd.DataFrame({"a": [0, 1, 0, 1], "b": [0, 0, 1, 1], "y": [0, 1, 1, 0]} | columns))
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "message"),
+    [
+        ({}, {"label": "z"}, "no column 'z' to take as label"),
+        ({}, {"label": ["y"]}, "must be the name of a column, got list"),
+        ({}, {"weights": "y", "label": "y"}, "cannot be both the label and the weights"),
+        ({"y": [1, 1, 1, 1]}, {}, "one class only"),
+        ({"y": [None] * 4}, {}, "missing in all 4 rows"),
+        ({"a": [0] * 4, "b": [1] * 4}, {}, "All 2 features have one value only"),
+        ({"w": [1, 2, -1, 1]}, {"weights": "w"}, "got -1 in 'w'"),
+        ({"w": [1.5, 2, 1, 1]}, {"weights": "w"}, "got 1.5 in 'w'"),
+        ({"w": ["1", "2", "1", "1"]}, {"weights": "w"}, "has the type string"),
+        ({"w": [0, 0, 0, 0]}, {"weights": "w"}, "are zero"),
+        ({"a": [[1], [2], [1], [2]]}, {}, "which is not one value per row"),
+        ({"a": [None, "x", None, "x"]}, {"missing": "error"}, r"Missing values \(NaN or None\) in 'a' \(2 rows\)"),
+        ({"a": [None, "x", None, "x"], "b": ["x", None, "y", None]}, {"missing": "drop"}, "leaves none"),
+        ({}, {"bins": {"y": 3}}, "which is the label"),
+        ({"y": [0.1, 0.2, 0.3, 0.4]}, {"max_values": 2}, "too many for classes"),
+        ({}, {"radius": 5}, "radius"),
+        ({}, {"duplicates": "twice"}, "duplicates"),
+    ],
+)  # fmt: skip
+def test_bad_input_gets_a_sentence(session, change, options, message):
+    options = {"label": "y"} | options
+    with pytest.raises(InputError, match=message):
+        analogical.spark.relevance(small(session, **change), **options)
+
+
+def test_other_tables_are_refused():
+    with pytest.raises(InputError, match="must be a PySpark dataframe, got DataFrame; use analogical"):
+        analogical.spark.relevance(pd.DataFrame({"a": [1], "y": [1]}), "y")
+
+
+def test_an_empty_table_and_odd_names(session):
+    with pytest.raises(InputError, match="The table is empty"):
+        analogical.spark.relevance(small(session).limit(0), "y")
+    odd = small(session).withColumnRenamed("a", "a.b `c`").withColumnRenamed("b", "weight")
+    found = analogical.spark.relevance(odd, "y", radius=1)
+    assert found.names == ("a.b `c`", "weight")
+    assert found.ari.tolist() == [1.0, 1.0]
+
+
+def test_a_value_that_appears_later_is_an_error_and_never_a_missing_cell():
+    import pyarrow as pa
+
+    from analogical.encoding.spark.cells import ByValue
+
+    encoder = ByValue(pa.array(["x", "y"]), np.array([0, 1, 2]))
+    assert encoder.encode(pa.array(["y", None, "x"])).tolist() == [1, 2, 0]
+    with pytest.raises(ValueError, match="was not there when it was looked at"):
+        encoder.encode(pa.array(["z"]))
+
+
+def test_a_job_that_fails_is_one_error(session):
+    from pyspark.sql import functions as F
+
+    from analogical._spark_session import SparkError
+
+    broken = small(session).withColumn("a", F.when(F.col("a") == 0, F.raise_error(F.lit("a broken disk"))).otherwise(1))
+    with pytest.raises(SparkError, match=r"Spark could not finish .*a broken disk"):
+        analogical.spark.relevance(broken, "y")
+
+
+def test_the_plan_and_the_engine_are_part_of_the_result(session, in_blocks):
+    found = analogical.spark.relevance(session.createDataFrame(mixed()), "y", radius=1, ignore=["w"])
+    told = found.to_dict()["settings"]
+    assert told["engine"] == "spark"
+    assert told["plan"]["kind"] == "blocks"
+    assert sorted(name for block in told["plan"]["blocks"] for name in block) == sorted(found.names)
+    assert told["plan"]["n_partitions"] > 1
+    assert "Counted by Spark in 2 blocks" in text_of(found)
