@@ -24,7 +24,7 @@ from analogical.errors import InputError
 from analogical.text_batches import WholeInstead, open_text
 from analogical.text_files import NA, TextFormat, parse_text
 
-__all__ = ["FileTable", "as_numbers", "open_file", "quiet_stderr", "read_file", "refuse_text_options", "with_numbers"]
+__all__ = ["FileTable", "as_numbers", "open_file", "read_file", "refuse_text_options"]
 
 _READERS: dict[str, Callable[[io.BytesIO], pl.DataFrame]] = {
     ".parquet": pl.read_parquet,
@@ -128,7 +128,19 @@ def open_file(
     """The table in a file as :func:`read_file` reads it; a large one as a table whose columns are read in batches.
 
     Every function of the library takes such a table as X. Only codes are held then, never the cells of the file.
-    ``progress`` is told how many columns have been read.
+    ``progress`` is told how many columns, or megabytes of a text file, have been read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from analogical import relevance
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "table.parquet")
+    ...     pl.DataFrame({"size": [1, 1, 2, 2], "label": ["no", "no", "yes", "no"]}).write_parquet(path)
+    ...     result = relevance(open_file(str(path)).frame, "label")
+    >>> int(result.pairs[0]), int(result.changed[0])
+    (4, 2)
     """
     text_format = TextFormat(separator, header, None if names is None else tuple(names), tuple(na))
     if file != "-":

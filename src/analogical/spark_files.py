@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from analogical._spark_session import collect, first_line
 from analogical.errors import InputError
-from analogical.text_files import _LONG as TOO_LONG
-from analogical.text_files import _NO_NUMBER as NO_NUMBER
-from analogical.text_files import TextFormat
+from analogical.text_files import LONG_NUMBER as TOO_LONG
+from analogical.text_files import NO_NUMBER, TextFormat
 from analogical.text_files import _check_separator as check_separator
 from analogical.text_files import _find_separator as separator_of
 

@@ -15,30 +15,7 @@ from numpy.typing import NDArray
 
 from analogical.errors import InputError
 
-__all__ = [
-    "EMPTY_END",
-    "LONG_NUMBER",
-    "NA",
-    "NO_NUMBER",
-    "Seen",
-    "TextFormat",
-    "TextShape",
-    "are_decimal_commas",
-    "as_dates",
-    "blank_characters",
-    "checked_records",
-    "drop_blank_lines",
-    "find_shape",
-    "frame_of",
-    "not_utf_8",
-    "parse_dates",
-    "parse_fast",
-    "parse_text",
-    "skipped_note",
-    "strip_cells",
-    "strip_end",
-    "type_group",
-]
+__all__ = ["NA", "TextFormat", "parse_text"]
 
 NA = ("", "?", "NA", "N/A", "#N/A", "<NA>", "NaN", "NaT", "null", "-")
 """Cells that are missing, in capital or small letters, with or without spaces around them."""
