@@ -80,8 +80,13 @@ def test_coarser_bins_of_a_long_table_are_the_same(monkeypatch):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_counts_do_not_depend_on_the_size_of_chunks(seed, monkeypatch):
-    rows = random_rows(3 * seed, 400)
+    rng = np.random.default_rng(seed)
+    n_features = int(rng.integers(20, 60))
+    codes = rng.integers(0, 4, (40, n_features)).astype(np.uint8)[rng.integers(0, 40, 600)]
+    codes[np.arange(600), rng.integers(0, n_features, 600)] = rng.integers(0, 4, 600)  # few rows are alone
+    rows = CodedRows(codes, rng.integers(0, 2, 600).astype(np.uint8), np.full(n_features, 4), 2)
     expected = count_pairs(rows)
+    assert expected.pairs.sum() > 500
     monkeypatch.setattr(sorting, "CHUNK", 7)
     found = count_pairs(rows)
     assert np.array_equal(found.pairs, expected.pairs)
