@@ -13,7 +13,8 @@ from naive import naive_counts
 
 from analogical import InputError
 from analogical.counting import sorting, tabulating, threads
-from analogical.counting.pairs import contexts_themselves, count_pairs, sum_contexts
+from analogical.counting.counts import PairCounts
+from analogical.counting.pairs import ContextSums, contexts_themselves, count_pairs, join_blocks, sum_contexts
 from analogical.counting.tabulating import fits_in_table
 
 FIELDS = ("pairs", "changed", "n_rows", "n_distinct", "n_identical", "n_contradictions")
@@ -202,3 +203,22 @@ def test_n_jobs_follows_joblibs_context(monkeypatch, module):
 def test_small_work_takes_one_thread():
     assert threads.n_threads_for(2, threads.SMALL_WORK - 1) == 1
     assert threads.n_threads_for(2, threads.SMALL_WORK) == 2
+
+
+def test_more_pairs_than_64_bits_hold_are_refused_when_parts_are_added():
+    part = PairCounts(np.array([2**60, 1]), np.array([0, 0]), 2**31, 1, 0, 0)
+    assert (part + part).pairs.tolist() == [2**61, 2]
+    with pytest.raises(InputError, match=r"more than 2,305,843,009,213,693,952 pairs of rows"):
+        part + part + part
+    identical = PairCounts(np.array([1]), np.array([0]), 2**31, 1, 2**61, 0)
+    with pytest.raises(InputError, match="not counted exactly in 64 bits"):
+        identical + identical
+
+
+def test_sums_of_blocks_are_joined_feature_by_feature():
+    one = ContextSums(PairCounts(np.array([5, 0]), np.array([2, 0]), 9, 8, 7, 6), None, ("a", None))
+    other = ContextSums(PairCounts(np.array([0, 3]), np.array([0, 1]), 9, 1, 1, 1), None, (None, "b"))
+    joined = join_blocks([one, other], [(0,), (1,)])
+    assert (joined.counts.pairs.tolist(), joined.counts.changed.tolist()) == ([5, 3], [2, 1])
+    assert joined.summaries == ("a", "b")
+    assert (joined.counts.n_rows, joined.counts.n_distinct, joined.counts.n_identical) == (9, 8, 7)

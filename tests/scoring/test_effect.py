@@ -154,6 +154,22 @@ def test_effect_in_numbers():
     assert losses_of(found)[2, round(2 - (2 - 2.0), 9)] == 2
 
 
+def test_many_equal_entries_are_put_together_and_change_no_interval(monkeypatch):
+    rng = np.random.default_rng(0)
+    table = coded(rng.integers(0, 2, (400, 3)), rng.integers(0, 2, 400))
+    expected = [EffectSums.of(contexts) for contexts in sum_contexts(table, contexts_themselves).summaries]
+    monkeypatch.setattr("analogical.scoring.effect.MANY_ENTRIES", 3)
+    found = [EffectSums.of(contexts) for contexts in sum_contexts(table, contexts_themselves).summaries]
+    for one, other in zip(found, expected, strict=True):
+        pairs = list(zip(one.lost_pairs.tolist(), one.lost_effect.tolist(), strict=True))
+        assert len(set(pairs)) == len(pairs) == len(set(zip(other.lost_pairs, other.lost_effect, strict=True)))
+        assert one.rows.sum() == other.rows.sum()
+        assert one.interval(400, 0.95) == pytest.approx(other.interval(400, 0.95), rel=1e-12)
+        twice = other + other
+        assert twice.rows.sum() == 2 * other.rows.sum()
+        assert len(twice.rows) == len(one.rows)
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_effects_add_over_parts_that_share_no_context(seed):
     rows, labels = repeated_table(seed, n_rows=30)

@@ -10,6 +10,8 @@ from analogical.errors import InputError
 __all__ = ["PairCounts", "RowProfile", "refuse_too_many_rows"]
 
 MAX_TOTAL = 2**31  # rows; with more, products of two sizes would not fit int64
+MAX_PAIRS = 2**61
+"""Pairs of a feature; with more, the sums that intervals rest on would not fit int64."""
 LOOKUP = 2**20  # keys below this are counted in a table of that size instead of being sorted
 
 
@@ -44,6 +46,12 @@ class PairCounts:
         of those features add up; those of features outside the block do not. Counts never add over arbitrary chunks of
         rows, because a pair may have one row in each.
         """
+        most = self.pairs.astype(np.float64) + other.pairs
+        if most.max(initial=0) > MAX_PAIRS or float(self.n_identical) + other.n_identical > MAX_PAIRS:
+            raise InputError(
+                f"A feature has more than {MAX_PAIRS:,} pairs of rows, which are not counted exactly in 64 bits;"
+                " count a sample of the rows."
+            )
         return PairCounts(
             pairs=self.pairs + other.pairs,
             changed=self.changed + other.changed,

@@ -12,16 +12,19 @@ the difference in label shares.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from analogical._types import Floats, Ints
-from analogical.counting.contexts import Contexts
+from analogical.counting.contexts import Contexts, differs_from_last
 from analogical.counting.counts import RowProfile
 from analogical.scoring.intervals import jackknife_variance, share_interval, student_quantile
 
 __all__ = ["EffectSums", "skewed_interval"]
+
+MANY_ENTRIES = 2**14
+"""Entries above which equal ones are put together."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,7 @@ class EffectSums:
             lost_pairs=lost_pairs,
             lost_effect=lost_changed - lost_noise,
             rows=told.sizes * told.times[told.owner],
-        )
+        )._compact()
 
     def __add__(self, other: "EffectSums") -> "EffectSums":
         return EffectSums(
@@ -71,7 +74,17 @@ class EffectSums:
             np.concatenate([self.lost_pairs, other.lost_pairs]),
             np.concatenate([self.lost_effect, other.lost_effect]),
             np.concatenate([self.rows, other.rows]),
-        )
+        )._compact()
+
+    def _compact(self) -> "EffectSums":
+        """Rows without which the same is lost as one entry, if there are many entries: parts of a table stay small."""
+        if len(self.rows) <= MANY_ENTRIES:
+            return self
+        order = np.lexsort((self.lost_effect, self.lost_pairs))
+        pairs, effect = self.lost_pairs[order], self.lost_effect[order]
+        starts = np.flatnonzero(differs_from_last(pairs) | differs_from_last(effect))
+        rows = np.add.reduceat(self.rows[order], starts)
+        return replace(self, lost_pairs=pairs[starts], lost_effect=effect[starts], rows=rows)
 
     @property
     def n_pairs(self) -> int:
