@@ -97,6 +97,8 @@ html_sidebars = {page: [] for page in ALONE}
 sphinx_gallery_conf = {
     "examples_dirs": [str(EXAMPLES)],
     "gallery_dirs": ["gallery"],
+    "backreferences_dir": "generated/examples",
+    "doc_module": ("analogical",),
     "filename_pattern": r"\.py$",
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
