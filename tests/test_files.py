@@ -10,9 +10,10 @@ import sys
 
 import polars as pl
 import pytest
+from both_ways import read_both_ways as read_file
 
 from analogical import InputError, load_table, relevance
-from analogical.files import as_numbers, read_file
+from analogical.files import as_numbers
 
 TEXT = "a,b,y\n1,x,0\n2,z,1\n"
 ROWS = [(1, "x", 0), (2, "z", 1)]
