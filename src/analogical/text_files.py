@@ -195,6 +195,7 @@ def skipped_note(n_blank: int) -> list[str]:
 
 
 def check_separator(given: str | None) -> str | None:
+    """One ASCII character from what the user gave, None if nothing was given."""
     if given is None:
         return None
     separator = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}.get(given, given)

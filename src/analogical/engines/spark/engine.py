@@ -36,7 +36,8 @@ __all__ = ["SparkEngine", "SparkRows"]
 Summary = TypeVar("Summary")
 
 ADDED_TOGETHER = 64
-"""Partial sums that one task, or this process, adds up."""
+"""Partial sums that one task adds up; this process adds up twice as many. Those of a skewed table are megabytes each, and
+Spark brings no more than a gigabyte here unless it is told to."""
 
 
 @dataclass(frozen=True)
@@ -110,8 +111,12 @@ class SparkRows:
 
     def sample(self, n_rows: int, seed: int | None) -> CodedRows:
         """About so many rows, drawn on the executors; all rows, if there are no more."""
-        draw = DrawRows(min(1.0, n_rows / max(self.n_rows, 1)), seed)
-        drawn = self.frame.mapInArrow(draw.__call__, ", ".join(f"{name} long" for name in self.columns))
+        share = min(1.0, n_rows / max(self.n_rows, 1))
+        if self.is_weighted:
+            draw = DrawRows(share, seed)
+            drawn = self.frame.mapInArrow(draw.__call__, ", ".join(f"{name} long" for name in self.columns))
+        else:  # Spark draws by itself, so that rows need not go to Python
+            drawn = self.frame if share == 1 else self.frame.sample(share, seed)
         return self._read(collect(drawn, "drawing a sample of the rows"))
 
     def sizes_by(self, features: Sequence[int], target: int | None = None) -> Any:
@@ -195,7 +200,7 @@ class SparkEngine:
         for part in parts[1:]:
             together = together.union(part)
         n_parts = rows.plan.n_partitions * len(parts)
-        while n_parts > ADDED_TOGETHER**2:
+        while n_parts > 2 * ADDED_TOGETHER:
             n_parts = -(-n_parts // ADDED_TOGETHER)
             together = together.repartition(n_parts).mapInArrow(add_parts, PART_SCHEMA)
         sums = read_parts(iter(collect(together, "the count").to_batches()))
