@@ -20,11 +20,6 @@ COPIED = DOCS / "copied"
 BESIDE = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md")
 """Pages of the repository that are pages of the site, too."""
 LINK = re.compile(r"\[(?P<words>[^\]]*)\]\((?P<to>[^()\s#]+)(?P<rest>(?:#[^()\s]*)?)\)")
-OPTIONAL = {
-    "Spark <spark>": DOCS / "spark.md",
-    "Very large files <large>": DOCS / "large.md",
-}
-"""Entries of tables of contents, and what must be there for them."""
 
 project = "analogical"
 author = "The analogical developers"
@@ -151,9 +146,6 @@ def _adapt(_: Any, page: str, text: list[str]) -> None:
     """Let the links of a page, which are true in the repository, lead to places on the site."""
     if not (DOCS / f"{page}.md").exists():
         return
-    for entry, needed in OPTIONAL.items():
-        if not needed.exists():
-            text[0] = text[0].replace(f"\n{entry}\n", "\n")
     source = ROOT / Path(page).relative_to("copied") if page.startswith("copied/") else DOCS / page
 
     def lead(link: re.Match[str]) -> str:
