@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from analogical.errors import InputError
 
-__all__ = ["NA", "TextFormat", "check_separator", "find_separator", "parse_text"]
+__all__ = ["NA", "TextFormat", "parse_text"]
 
 NA = ("", "?", "NA", "N/A", "#N/A", "<NA>", "NaN", "NaT", "null", "-")
 """Cells that are missing, in capital or small letters, with or without spaces around them."""

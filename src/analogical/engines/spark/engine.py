@@ -36,8 +36,8 @@ __all__ = ["SparkEngine", "SparkRows"]
 Summary = TypeVar("Summary")
 
 ADDED_TOGETHER = 64
-"""Partial sums that one task adds up; this process adds up twice as many. Those of a skewed table are megabytes each, and
-Spark brings no more than a gigabyte here unless it is told to."""
+"""Partial sums that one task adds up; this process adds up twice as many. Those of a skewed table are megabytes each,
+and Spark brings no more than a gigabyte here unless it is told to."""
 
 
 @dataclass(frozen=True)
