@@ -35,6 +35,17 @@ def test_scoring_an_array_loads_neither_pandas_nor_polars():
     assert loaded.stdout.strip() == "[]"
 
 
+def test_what_runs_on_executors_of_spark_needs_numpy_only_until_it_is_called():
+    files = ("encoding.spark.values", "encoding.spark.cells", "engines.spark.parts", "scoring.summaries")
+    code = "import sys\nknown = set(sys.modules)\n" + "".join(f"import analogical.{name}\n" for name in files)
+    code += (
+        "new = {name.split('.')[0] for name in set(sys.modules) - known}\n"
+        "print(sorted(new - set(sys.stdlib_module_names)))"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert loaded.stdout.strip() == "['analogical', 'numpy']"
+
+
 # ---------------------------------------------------------------- who imports whom
 
 SOURCE = Path(analogical.__file__).parent

@@ -125,7 +125,7 @@ def open_file(
     na: Sequence[str] = NA,
     progress: Progress | None = None,
 ) -> FileTable:
-    """The table in a file as :func:`read_file` reads it; a large one as a table whose columns are read in batches.
+    r"""The table in a file as :func:`read_file` reads it; a large one as a table whose columns are read in batches.
 
     Every function of the library takes such a table as X. Only codes are held then, never the cells of the file.
     ``progress`` is told how many columns, or megabytes of a text file, have been read.
@@ -136,11 +136,10 @@ def open_file(
     >>> from pathlib import Path
     >>> from analogical import relevance
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "table.parquet")
-    ...     pl.DataFrame({"size": [1, 1, 2, 2], "label": ["no", "no", "yes", "no"]}).write_parquet(path)
-    ...     result = relevance(open_file(str(path)).frame, "label")
-    >>> int(result.pairs[0]), int(result.changed[0])
-    (4, 2)
+    ...     path = Path(folder, "table.csv")
+    ...     _ = path.write_text("size,colour,sold\n1,red,yes\n1,blue,no\n2,red,yes\n2,blue,no\n")
+    ...     relevance(open_file(str(path)).frame, "sold").ranking()
+    ['colour', 'size']
     """
     text_format = TextFormat(separator, header, None if names is None else tuple(names), tuple(na))
     if file != "-":
@@ -389,7 +388,20 @@ def _read_sheet(content: bytes, file: str) -> FileTable:
 
 @contextmanager
 def quiet_stderr() -> Iterator[None]:
-    """Nothing on stderr meanwhile: polars writes there when a file surprises it, before it raises."""
+    """Nothing on stderr meanwhile: polars writes there when a file surprises it, before it raises.
+
+    Yields
+    ------
+    None
+        What is written to stderr until the end of the block is lost.
+
+    Examples
+    --------
+    >>> import os
+    >>> with quiet_stderr():
+    ...     os.write(2, b"lost")
+    4
+    """
     try:
         sys.stderr.flush()
         saved = os.dup(2)
@@ -416,7 +428,13 @@ def _short(file: str) -> str:
 
 
 def with_numbers(frame: pl.DataFrame | BatchTable, name: str) -> pl.DataFrame | BatchTable:
-    """The table with a column of weights as numbers; the library checks that they are whole."""
+    """The table with a column of weights as numbers; the library checks that they are whole.
+
+    Examples
+    --------
+    >>> with_numbers(pl.DataFrame({"a": ["u", "v"], "count": ["1", "2"]}), "count")["count"].to_list()
+    [1.0, 2.0]
+    """
     if isinstance(frame, BatchTable):
         return frame.replaced(as_numbers(frame.column(name).collect()))
     return frame.with_columns(as_numbers(frame[name]))

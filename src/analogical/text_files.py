@@ -92,7 +92,7 @@ def find_shape(text: str, what: str, given: TextFormat, notes: list[str]) -> Tex
     """Separator and names of the columns, from the beginning of a text."""
     if not text.strip():
         raise InputError(f"{what} is empty; give a header and rows.")
-    separator = _check_separator(given.separator) or _find_separator(text, notes)
+    separator = check_separator(given.separator) or find_separator(text, notes)
     first = next(_records(text, separator))
     if len(first) == 1:
         raise InputError(
@@ -194,7 +194,8 @@ def skipped_note(n_blank: int) -> list[str]:
 # ---------------------------------------------------------------- separator and header
 
 
-def _check_separator(given: str | None) -> str | None:
+def check_separator(given: str | None) -> str | None:
+    """One ASCII character from what the user gave, None if nothing was given."""
     if given is None:
         return None
     separator = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}.get(given, given)
@@ -203,7 +204,7 @@ def _check_separator(given: str | None) -> str | None:
     return separator
 
 
-def _find_separator(text: str, notes: list[str]) -> str:
+def find_separator(text: str, notes: list[str]) -> str:
     """The separator with which the first lines have the same number of cells, more than one; a comma if none has."""
     end = 0
     for n_lines in range(_N_LINES):

@@ -129,7 +129,7 @@ def test_more_blocks_are_tried_and_rows_merged_when_one_part_is_too_large():
     assert len(plan.blocks) == 4
     assert plan.skew > 2
     assert plan.is_merged
-    assert plan.n_partitions == 200
+    assert plan.n_partitions == 96  # 480 million cells, five million in each
     assert choose_plan(sizes, skewed, 40_000_000, 5).n_partitions == 24  # no more than 20 million cells in one
 
 
@@ -183,7 +183,7 @@ def test_sums_of_parts_are_added_up_on_the_executors_where_there_are_many(sessio
 def test_a_table_that_changes_while_it_is_counted_is_refused(session):
     from dataclasses import replace
 
-    from analogical._spark_session import SparkError
+    from analogical.errors import SparkError
 
     table = coded([[0, 0], [0, 1], [1, 1]], [0, 1, 1])
     rows = SparkRows.spread(session, table, 2)

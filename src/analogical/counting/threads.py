@@ -40,7 +40,7 @@ def n_threads_for(n_jobs: int | None, n_codes: int) -> int:
     """Threads for n_jobs, by joblib's conventions; one if the work is small."""
     if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0):
         raise InputError(f"n_jobs must be a whole number other than 0 (-1: one per processor) or None, got {n_jobs!r}.")
-    if n_codes < SMALL_WORK:
+    if n_jobs == 1 or n_codes < SMALL_WORK:  # executors of Spark, which use one, need no joblib
         return 1
     from joblib import effective_n_jobs
 

@@ -79,7 +79,9 @@ def _is_small_whole(dtype: Any) -> bool:
     """Whether values are whole numbers of at most 64 bits, or numbered values."""
     import polars as pl
 
-    return dtype in (pl.Boolean, pl.Enum) or (dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128))
+    return dtype in (pl.Boolean, pl.Enum) or (
+        dtype.is_integer() and not str(dtype).endswith("Int128")
+    )  # polars 1.20 has no UInt128
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,22 @@
-"""Cells of a Spark column to codes, on the executors: by a list of values, or by where bins of numbers begin."""
+"""Cells of a Spark column to codes, on the executors: by a list of values, or by where bins of numbers begin.
 
+Executors import this file: of other libraries it needs NumPy and PyArrow only.
+"""
+
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._types import Ints
-from analogical.encoding.spark.values import normal
+from analogical._types import Floats, Ints
+from analogical.encoding.spark.values import WEIGHT, normal
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["ByValue", "Steps", "numbers_of"]
+__all__ = ["ByValue", "Steps", "map_batches", "numbers_of", "place_batches"]
 
 
 @dataclass(frozen=True)
@@ -71,3 +75,28 @@ def numbers_of(cells: "pa.Array") -> NDArray[Any]:
     elif pa.types.is_decimal(kind):
         cells = cells.cast(pa.float64())
     return np.asarray(cells.to_numpy(zero_copy_only=False))
+
+
+def map_batches(make: Any, sources: list[str], encoders: Any, batches: Iterator[Any]) -> Iterator[Any]:
+    """What ``make`` makes of the codes of each batch, by the encoder of each source column, and of the weights."""
+    import pyarrow as pa
+
+    for batch in batches:
+        codes = [encoder.encode(batch.column(name)) for name, encoder in zip(sources, encoders, strict=True)]
+        weights = batch.column(WEIGHT).to_numpy() if WEIGHT in batch.schema.names else None
+        made = make(codes, weights)
+        yield pa.RecordBatch.from_arrays([pa.array(cells) for cells in made.values()], names=list(made))
+
+
+def place_batches(steps: dict[str, Floats], weight: list[str], batches: Iterator[Any]) -> Iterator[Any]:
+    """The step of each cell by its number, missing where the cell is, with the weights."""
+    import pyarrow as pa
+
+    nothing = np.zeros(0, np.int64)
+    for batch in batches:
+        cells = []
+        for name, begins in steps.items():
+            places = Steps(begins, nothing).place(batch.column(name))
+            cells.append(pa.array(places, mask=places == len(begins)))
+        cells += [batch.column(name) for name in weight]
+        yield pa.RecordBatch.from_arrays(cells, names=[*steps, *weight])

@@ -4,7 +4,7 @@ The same decisions as for a table in memory, made by the same functions, on the 
 have them. Columns with very many numbers are looked at in many small steps first, so that their values never come here.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ import numpy as np
 
 from analogical._checks import brief
 from analogical._spark_session import collect
-from analogical._types import CodedRows, Floats, Ints, Margins, Note, NoteKind
+from analogical._types import CodedRows, Ints, Margins, Note, NoteKind
 from analogical.encoding.binning import BinRule
 from analogical.encoding.choosing import Names, choose_features, find_column, listing, refuse_repeated
 from analogical.encoding.columns import MISSING, Column, plain
@@ -21,7 +21,7 @@ from analogical.encoding.frames import as_series
 from analogical.encoding.preparing import treat_column
 from analogical.encoding.reading import encode_cells
 from analogical.encoding.roles import Role, encode_label, sort_classes
-from analogical.encoding.spark.cells import ByValue, Steps, numbers_of
+from analogical.encoding.spark.cells import ByValue, Steps, map_batches, numbers_of, place_batches
 from analogical.encoding.spark.values import MOST_VALUES, WEIGHT, ValueCounts, count_values
 from analogical.encoding.table import ColumnMeaning, EncodedTable
 from analogical.encoding.treatment import NEARLY_ALL, Treatment, counts_rows
@@ -78,17 +78,7 @@ class SparkTable:
 
     def map_codes(self, make: Callable[[Sequence[Ints], Ints | None], dict[str, Ints]], schema: str) -> "DataFrame":
         """A frame of what ``make`` makes of the codes of each batch, features first and label last, and the weights."""
-        return self.frame.mapInArrow(partial(_map_batches, make, self.sources, self.encoders), schema)
-
-
-def _map_batches(make: Any, sources: list[str], encoders: Any, batches: Iterator[Any]) -> Iterator[Any]:
-    import pyarrow as pa
-
-    for batch in batches:
-        codes = [encoder.encode(batch.column(name)) for name, encoder in zip(sources, encoders, strict=True)]
-        weights = batch.column(WEIGHT).to_numpy() if WEIGHT in batch.schema.names else None
-        made = make(codes, weights)
-        yield pa.RecordBatch.from_arrays([pa.array(cells) for cells in made.values()], names=list(made))
+        return self.frame.mapInArrow(partial(map_batches, make, self.sources, self.encoders), schema)
 
 
 def encode_spark_table(
@@ -497,20 +487,7 @@ def _on_steps(frame: "DataFrame", steps: dict[str, "pa.Array"]) -> "DataFrame":
     weight = [WEIGHT] if WEIGHT in frame.columns else []
     schema = ", ".join([*(f"{name} long" for name in steps), *(f"{name} long" for name in weight)])
     numbers = {name: numbers_of(found) for name, found in steps.items()}
-    return frame.select(*steps, *weight).mapInArrow(partial(_place_batches, numbers, weight), schema)
-
-
-def _place_batches(steps: dict[str, Floats], weight: list[str], batches: Iterator[Any]) -> Iterator[Any]:
-    import pyarrow as pa
-
-    nothing = np.zeros(0, np.int64)
-    for batch in batches:
-        cells = []
-        for name, begins in steps.items():
-            places = Steps(begins, nothing).place(batch.column(name))
-            cells.append(pa.array(places, mask=places == len(begins)))
-        cells += [batch.column(name) for name in weight]
-        yield pa.RecordBatch.from_arrays(cells, names=[*steps, *weight])
+    return frame.select(*steps, *weight).mapInArrow(partial(place_batches, numbers, weight), schema)
 
 
 def _n_parts(frame: "DataFrame") -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from analogical._progress import Progress
-from analogical._spark_session import SparkError, collect, ship_package
+from analogical._spark_session import collect, ship_package
 from analogical._types import CodedRows, Floats, Margins
 from analogical.counting.contexts import Contexts
 from analogical.counting.counts import PairCounts
@@ -26,6 +26,7 @@ from analogical.engines.spark.parts import (
 )
 from analogical.engines.spark.planning import SparkPlan, choose_plan
 from analogical.engines.spark.words import LABEL, WEIGHT, Layout
+from analogical.errors import SparkError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -35,7 +36,8 @@ __all__ = ["SparkEngine", "SparkRows"]
 Summary = TypeVar("Summary")
 
 ADDED_TOGETHER = 64
-"""Partial sums that one task, or this process, adds up."""
+"""Partial sums that one task adds up; this process adds up twice as many. Those of a skewed table are megabytes each,
+and Spark brings no more than a gigabyte here unless it is told to."""
 
 
 @dataclass(frozen=True)
@@ -109,8 +111,12 @@ class SparkRows:
 
     def sample(self, n_rows: int, seed: int | None) -> CodedRows:
         """About so many rows, drawn on the executors; all rows, if there are no more."""
-        draw = DrawRows(min(1.0, n_rows / max(self.n_rows, 1)), seed)
-        drawn = self.frame.mapInArrow(draw.__call__, ", ".join(f"{name} long" for name in self.columns))
+        share = min(1.0, n_rows / max(self.n_rows, 1))
+        if self.is_weighted:
+            draw = DrawRows(share, seed)
+            drawn = self.frame.mapInArrow(draw.__call__, ", ".join(f"{name} long" for name in self.columns))
+        else:  # Spark draws by itself, so that rows need not go to Python
+            drawn = self.frame if share == 1 else self.frame.sample(share, seed)
         return self._read(collect(drawn, "drawing a sample of the rows"))
 
     def sizes_by(self, features: Sequence[int], target: int | None = None) -> Any:
@@ -194,7 +200,7 @@ class SparkEngine:
         for part in parts[1:]:
             together = together.union(part)
         n_parts = rows.plan.n_partitions * len(parts)
-        while n_parts > ADDED_TOGETHER**2:
+        while n_parts > 2 * ADDED_TOGETHER:
             n_parts = -(-n_parts // ADDED_TOGETHER)
             together = together.repartition(n_parts).mapInArrow(add_parts, PART_SCHEMA)
         sums = read_parts(iter(collect(together, "the count").to_batches()))

@@ -19,7 +19,7 @@ __all__ = ["MOST_GROUPS", "SparkPlan", "choose_plan", "deal_features", "finishes
 MOST_BLOCKS = 4
 EVEN = 2.0
 """A part may be this many times the mean before more blocks are tried, and identical rows are merged first."""
-CELLS_EACH = 2_000_000
+CELLS_EACH = 5_000_000
 MOST_CELLS = 20_000_000
 """Cells of a partition: about the former while there are few partitions, never more than the latter. A task holds a
 partition as words, codes and sorted keys, some 10 bytes a cell, outside the executor's heap."""

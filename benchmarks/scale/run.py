@@ -1,0 +1,463 @@
+"""Counting on Spark beside one machine, DuckDB, Polars and the plan that comes to mind first, in one run, as ratios.
+
+    make scale                                      # 10^5 to 10^7 rows, half an hour; writes results/scale.json and .md
+    python benchmarks/scale/run.py --rows 20000     # prints the same page for smaller tables
+
+Every method goes from a folder of Parquet files to the pairs and changed pairs of all features, and all counts are
+compared with ``==``. This process, a local Spark session and a session on a real cluster of two workers on this machine
+live side by side and take turns, one at a time.
+"""
+
+import argparse
+import json
+import math
+import os
+import sys
+import tempfile
+import time
+import urllib.request
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from importlib.metadata import version
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "benchmarks" / "scale"), str(ROOT / "tests")]
+
+from machine import describe_machine  # noqa: E402
+from peers import Counts, duckdb_counts, explode_counts, polars_counts  # noqa: E402
+from tables import LABEL, N_FEATURES, N_FILES, N_VALUES, TABLES, write_table  # noqa: E402
+
+RESULTS = ROOT / "benchmarks" / "results"
+N_CORES = 2
+SIZES = (10**5, 10**6, 10**7)
+EXPLODED_MOST = 10**6
+"""Rows up to which the naive plan is measured; it would take longer than everything else together beyond."""
+GOAL, GOAL_ROWS = 5.0, 10**6
+"""Times that our plan on Spark is to be as fast as the naive one, and the rows at which."""
+BILLIONS, BILLIONS_FEATURES = 10**10, 100
+"""The table whose costs are worked out on paper."""
+MEMORY = "2g"
+"""Heap of the local session, and of each executor of the cluster."""
+COUNT = {"radius": 1, "confidence": None, "redundancies": False}
+"""Arguments with which ``relevance`` counts at distance 1, and nothing else."""
+
+MEMORY_METHOD, SPARK_LOCAL, SPARK_CLUSTER = (
+    "analogical in memory",
+    "analogical on Spark, local",
+    "analogical on Spark, cluster",
+)
+EXPLODED = "Spark SQL, rows exploded"
+
+Measured = dict[str, Any]
+
+
+# ---------------------------------------------------------------- measuring, in a process of its own each
+
+
+def best_of(repetitions: int, job: Callable[[], Any], shuffled: Callable[[], int] = lambda: 0) -> tuple[Measured, Any]:
+    """Seconds of the first and of the best run, bytes shuffled by the last, and its answer."""
+    times, answer, before = [], None, 0
+    for _ in range(repetitions):
+        before = shuffled()
+        began = time.perf_counter()
+        answer = job()
+        times.append(time.perf_counter() - began)
+    return {"seconds": min(times), "first": times[0], "shuffled": shuffled() - before}, answer
+
+
+def counts_of(result: Any) -> Counts:
+    """The counts of a relevance, in the order of the features."""
+    return {"pairs": result.pairs.tolist(), "changed": result.changed.tolist()}
+
+
+def measure_here(path: str, repetitions: int, everything: bool) -> dict[str, Measured]:
+    """Times and counts of the engine in memory and, on request, of DuckDB, Polars and all of ``relevance``."""
+    import polars as pl
+
+    from analogical import relevance
+    from analogical.counting.pairs import count_pairs
+    from analogical.encoding.table import encode_table
+
+    def count() -> Counts:
+        return counts_of(relevance(pl.read_parquet(path), LABEL, n_jobs=N_CORES, **COUNT))
+
+    jobs: dict[str, Callable[[], Counts]] = {MEMORY_METHOD: count}
+    if everything:
+        coded = encode_table(pl.read_parquet(path), LABEL).coded
+        jobs["analogical in memory, rows already encoded"] = lambda: counts_of(count_pairs(coded, n_jobs=N_CORES))
+        jobs["DuckDB, a query for each feature"] = lambda: duckdb_counts(path, N_CORES)
+        jobs["Polars, a query for each feature"] = lambda: polars_counts(path)
+        jobs["relevance, in memory"] = lambda: counts_of(relevance(pl.read_parquet(path), LABEL, n_jobs=N_CORES))
+    found = {}
+    for name, job in jobs.items():
+        found[name], answer = best_of(repetitions, job)
+        found[name]["counts"] = answer
+    return found
+
+
+def start_spark(master: str) -> Measured:
+    """Seconds until a session is there, and until Python workers have answered for the first time."""
+    from analogical.spark import open_session
+
+    warnings.simplefilter("ignore")  # PySpark's own about pandas 3
+    began = time.perf_counter()
+    spark = open_session(master)
+    opened = time.perf_counter()
+    spark.sparkContext.setLogLevel("ERROR")
+    spark.range(N_CORES, numPartitions=N_CORES).mapInArrow(lambda batches: batches, "id long").toArrow()
+    return {"session": opened - began, "first_job": time.perf_counter() - opened}
+
+
+def measure_on_spark(
+    name: str, path: str, repetitions: int, everything: bool = False, exploded: bool = False
+) -> dict[str, Measured]:
+    """Times and counts on the session of this process and, on request, of all of ``relevance`` and the naive plan."""
+    from pyspark.sql import SparkSession
+
+    from analogical.spark import relevance
+
+    spark = SparkSession.active()
+
+    def shuffled() -> int:
+        """Bytes that all stages so far wrote for others to read."""
+        context = spark.sparkContext
+        context._jsc.sc().listenerBus().waitUntilEmpty()
+        with urllib.request.urlopen(f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/stages") as page:  # noqa: S310
+            return sum(stage["shuffleWriteBytes"] for stage in json.load(page))
+
+    found: dict[str, Measured] = {}
+    calls = {name: COUNT} | ({f"relevance{name.removeprefix('analogical')}": {}} if everything else {})
+    for what, options in calls.items():
+        job = lambda options=options: relevance(spark.read.parquet(path), LABEL, **options)  # noqa: E731
+        found[what], result = best_of(repetitions, job, shuffled)
+        found[what] |= {"counts": counts_of(result), "plan": describe_plan(result.settings.plan)}
+    if exploded:
+        found[EXPLODED], answer = best_of(1, lambda: explode_counts(spark, path), shuffled)
+        found[EXPLODED]["counts"] = answer
+    return found
+
+
+def measure_partition(kind: str) -> Measured:
+    """Memory that counting the largest partition adds to a Python worker, its seconds, and the bytes of its sums."""
+    import resource
+
+    import pyarrow as pa
+
+    from analogical._types import CodedRows, Margins
+    from analogical.engines.spark.parts import CountPart
+    from analogical.engines.spark.planning import MOST_CELLS, deal_features
+    from analogical.engines.spark.words import LABEL as LABELS
+    from analogical.engines.spark.words import Layout
+    from analogical.scoring.summaries import summarise_contexts
+
+    def batches() -> Any:
+        """Ten thousand rows at a time, as Spark hands them over."""
+        for start in range(0, n_rows, 10_000):
+            cells = [*(word[start : start + 10_000] for word in words), labels[start : start + 10_000]]
+            yield pa.RecordBatch.from_arrays([pa.array(cell.copy()) for cell in cells], names=[*layout.names, LABELS])
+
+    n_rows = MOST_CELLS // TABLES[kind](10)[0].shape[1]
+    X, y = TABLES[kind](n_rows)
+    n_features = X.shape[1]
+    rows = CodedRows(X.astype("u1"), y.astype("u1"), X.max(axis=0).astype(np.int64) + 1, 2)
+    margins = Margins(rows.label_sizes(), tuple(rows.value_sizes(i) for i in range(n_features)))
+    layout = Layout(tuple(rows.n_values.tolist()), deal_features(margins, 2))
+    words, labels = layout.pack(list(rows.codes.T)), rows.labels.astype(np.int64)
+    del X, rows
+    count = CountPart(0, layout, 2, summarise_contexts(margins), frozenset(range(n_features)))
+    list(count(iter(list(batches())[:3])))  # what is imported on the way is not memory of a partition
+    Path("/proc/self/clear_refs").write_text("5")  # the peak so far is forgotten
+    held = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+    began = time.perf_counter()
+    (sums,) = count(batches())
+    seconds = time.perf_counter() - began
+    peak = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith("VmHWM"))
+    return {
+        "features": n_features,
+        "rows": n_rows,
+        "words": len(layout.words),
+        "bytes": int(peak.split()[1]) * 1024 - held,
+        "seconds": seconds,
+        "sums": len(sums.column("sums")[0].as_py()),
+    }
+
+
+def describe_plan(plan: Any) -> str:
+    """How rows were counted, in words."""
+    if plan.kind == "grouped":
+        return "identical rows grouped, then in memory"
+    merged = ", identical rows merged first" if plan.is_merged else ""
+    return (
+        f"{len(plan.blocks)} blocks of columns, {plan.n_partitions} partitions each, the largest about"
+        f" {plan.skew:.1f} x the mean{merged}"
+    )
+
+
+# ---------------------------------------------------------------- the run
+
+
+def refuse_other_counts(rows: str, found: dict[str, Measured]) -> None:
+    """All methods must have the same counts; they are not kept."""
+    counts = {name: one.pop("counts") for name, one in found.items()}
+    expected = counts[MEMORY_METHOD]
+    for name, answer in counts.items():
+        if answer != expected:
+            raise SystemExit(f"wrong counts, {rows}, {name}: {answer}, expected {expected}")
+
+
+class Places:
+    """Where rows are counted: a process without Spark, one with a local session, and one on a cluster."""
+
+    def __init__(self, folder: Path) -> None:
+        from standalone import Cluster, environment
+
+        options = f"--driver-memory {MEMORY} --executor-memory {MEMORY} pyspark-shell"
+        os.environ.update(environment() | {"PYSPARK_SUBMIT_ARGS": options})
+        self.here, self.local, self.remote = (ProcessPoolExecutor(1, mp_context=get_context("spawn")) for _ in range(3))
+        began = time.perf_counter()
+        self.cluster = Cluster(folder / "cluster", n_workers=N_CORES, memory=MEMORY)
+        self.start = {"cluster": time.perf_counter() - began}
+
+    def __enter__(self) -> "Places":
+        self.start |= {
+            "local": self.local.submit(start_spark, f"local[{N_CORES}]").result(),
+            "standalone": self.remote.submit(start_spark, self.cluster.url).result(),
+        }
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in (self.here, self.local, self.remote):
+            process.shutdown()
+        self.cluster.stop()
+
+    def measure_size(self, path: str, n_rows: int) -> Measured:
+        """All methods on one table, taking turns."""
+        repetitions, load = 1 if n_rows >= 10**7 else 3, os.getloadavg()[0]
+        methods = self.here.submit(measure_here, path, repetitions, True).result()
+        for name, process in ((SPARK_LOCAL, self.local), (SPARK_CLUSTER, self.remote)):
+            exploded = name == SPARK_LOCAL and n_rows <= EXPLODED_MOST
+            methods |= process.submit(measure_on_spark, name, path, repetitions, True, exploded).result()
+        refuse_other_counts(f"{n_rows:,} rows", methods)
+        for name, one in methods.items():
+            say(f"  {name}: {one['seconds']:.2f} s, first {one['first']:.2f} s, {one['shuffled'] / 1e6:.1f} MB")
+        return {"load": load, "methods": methods}
+
+    def measure_plan(self, path: str, kind: str, n_rows: int) -> Measured:
+        """The count alone in memory and on the local session, and which plan it took."""
+        load = os.getloadavg()[0]
+        methods = self.here.submit(measure_here, path, 1, False).result()
+        methods |= self.local.submit(measure_on_spark, SPARK_LOCAL, path, 1).result()
+        refuse_other_counts(kind, methods)
+        say(f"{kind}: {methods[SPARK_LOCAL]['seconds']:.2f} s, {methods[SPARK_LOCAL]['plan']}")
+        return {"rows": n_rows, "load": load, "methods": methods}
+
+
+def measure(sizes: tuple[int, ...], folder: Path) -> Iterator[dict[str, Any]]:
+    """What was measured so far, again and again; the largest table comes last."""
+    libraries = ", ".join(f"{name} {version(name)}" for name in ("pyspark", "duckdb", "polars"))
+    results: dict[str, Any] = {"machine": f"{describe_machine()}, {libraries}"}
+    results |= {"rows": {}, "partitions": {}, "plans": {}}
+    with Places(folder) as places:
+        results["start"] = places.start
+        for n_rows in sizes:
+            if n_rows == sizes[-1]:
+                for kind in TABLES:
+                    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
+                        results["partitions"][kind] = alone.submit(measure_partition, kind).result()
+                    few = min(10**6, n_rows)
+                    path = write_table(kind, few, folder / "plans")
+                    results["plans"][kind] = places.measure_plan(path, kind, few)
+            say(f"{n_rows:,} rows, load {os.getloadavg()[0]:.1f}")
+            results["rows"][str(n_rows)] = places.measure_size(write_table("uniform", n_rows, folder), n_rows)
+            yield results
+
+
+def say(line: str) -> None:
+    """How far the run is."""
+    sys.stderr.write(f"{time.strftime('%H:%M:%S')} {line}\n")
+
+
+# ---------------------------------------------------------------- writing
+
+
+def growth(sizes: tuple[int, int], seconds: tuple[float, float]) -> float:
+    """Growth of the time with the rows, as a power."""
+    return math.log(seconds[1] / seconds[0]) / math.log(sizes[1] / sizes[0])
+
+
+def as_seconds(seconds: float) -> str:
+    """Seconds with three digits or so."""
+    return f"{seconds:,.0f} s" if seconds >= 100 else f"{seconds:.1f} s" if seconds >= 10 else f"{seconds:.2f} s"
+
+
+def as_bytes(n_bytes: int, n_rows: int) -> str:
+    """Bytes shuffled, and by row."""
+    return f"{n_bytes / 1e6:,.1f} MB ({n_bytes / n_rows:.1f} a row)" if n_bytes else ""
+
+
+def points(results: dict[str, Any]) -> list[str]:
+    """What the run says, in a few sentences."""
+    rows = {int(size): row["methods"] for size, row in results["rows"].items()}
+    last = max(rows)
+    lines = []
+    n_rows = min(GOAL_ROWS, last)
+    exploded, ours = rows[n_rows].get(EXPLODED), rows[n_rows][SPARK_LOCAL]
+    if exploded:
+        times = exploded["seconds"] / ours["seconds"]
+        lines.append(
+            f"- At {n_rows:,} x {N_FEATURES} our plan on Spark is {times:.1f} times as fast as the naive one, which"
+            f" makes a row of every (row, feature) and groups them; the goal is {GOAL:.0f} times"
+            f"{'' if times >= GOAL else ' (**missed**)'}. It shuffles {ours['shuffled'] / n_rows:.0f} bytes a row"
+            f" instead of {exploded['shuffled'] / n_rows:.0f}."
+        )
+    ratios = {
+        n: min(m[SPARK_LOCAL]["seconds"], m[SPARK_CLUSTER]["seconds"]) / m[MEMORY_METHOD]["seconds"]
+        for n, m in rows.items()
+    }
+    listed = ", ".join(f"{ratio:.1f} times at {n:,} rows" for n, ratio in ratios.items())
+    lines.append(
+        f"- On the same {N_CORES} cores the better of the two Spark sessions takes the time of the count in memory"
+        f" {listed}. By the last ratio a cluster needs about {N_CORES * ratios[last]:.0f} such cores to be as fast as"
+        f" this machine with {N_CORES}. Spark pays where the table does not fit the memory of one machine, or"
+        " lies on the cluster anyway."
+    )
+    if len(rows) > 1:
+        before = sorted(rows)[-2]
+        memory, local, cluster = (
+            growth((before, last), (rows[before][name]["seconds"], rows[last][name]["seconds"]))
+            for name in (MEMORY_METHOD, SPARK_LOCAL, SPARK_CLUSTER)
+        )
+        lines.append(
+            f"- From {before:,} to {last:,} rows the time grows like the rows to the power of {local:.2f} on Spark"
+            f" local, {cluster:.2f} on the cluster and {memory:.2f} in memory; below 1 where starting jobs is still"
+            " part of the time."
+        )
+    seconds, n_cells = rows[last][SPARK_LOCAL]["seconds"], last * N_FEATURES
+    each = seconds * N_CORES / n_cells
+    lines.append(
+        f"- {last:,} rows cost {each * 1e6:.2f} microseconds of a core for each cell on Spark local. If the time grows"
+        f" like the cells, {BILLIONS:,} rows x {BILLIONS_FEATURES} features cost"
+        f" {each * BILLIONS * BILLIONS_FEATURES / 3600:,.0f} hours of one such core. That is {BILLIONS // last:,} times"
+        " the rows that were measured, so take it as a guess that may be off by a factor of three either way."
+    )
+    return lines
+
+
+def write_markdown(results: dict[str, Any]) -> str:
+    """The results as a page."""
+    start = results["start"]
+    lines = [
+        "# Counting on Spark, beside one machine",
+        "",
+        f"{results['machine']}.",
+        f"Tables of {N_FEATURES} features with {N_VALUES} values and two labels by a rule with 10 % noise, in",
+        f"{N_FILES} Parquet files. From the files to the pairs and changed pairs of all features, at distance 1,",
+        "intervals and tests not asked for; all counts are compared with `==`. Best of three runs, one at 10^7 rows;",
+        "the naive plan once. DuckDB, Polars and the naive plan group by one whole number that holds a row, which",
+        f"suits them best. Spark has {MEMORY} of heap; the cluster is one master and {N_CORES} workers of one core on",
+        "this machine.",
+        "",
+        *points(results),
+        "",
+        "<!-- table -->",
+        "| rows | method | time | x in memory | first run | shuffled |",
+        "|---|---|---|---|---|---|",
+    ]
+    for size, row in results["rows"].items():
+        memory = row["methods"][MEMORY_METHOD]["seconds"]
+        lines += [
+            f"| {int(size):,} | {name} | {as_seconds(one['seconds'])} | {one['seconds'] / memory:.2f} |"
+            f" {as_seconds(one['first'])} | {as_bytes(one['shuffled'], int(size))} |"
+            for name, one in row["methods"].items()
+            if not name.startswith("relevance")
+        ]
+    lines += ["<!-- end -->", ""]
+    left_out = [f"{int(n):,}" for n, row in results["rows"].items() if EXPLODED not in row["methods"]]
+    if left_out:
+        lines += [f"The naive plan was left out at {', '.join(left_out)} rows: too slow.", ""]
+    loads = ", ".join(f"{row['load']:.1f}" for row in results["rows"].values())
+    lines += [
+        f"The load of the machine before each size was {loads} (of {N_CORES} cores).",
+        "",
+        "## Everything: `relevance(...)` with all defaults, as people call it",
+        "",
+        "With effect, intervals, p-values, the relaxed score and the search for redundant features.",
+        "",
+        "| rows | where | time | x in memory | first run |",
+        "|---|---|---|---|---|",
+    ]
+    for size, row in results["rows"].items():
+        memory = row["methods"]["relevance, in memory"]["seconds"]
+        lines += [
+            f"| {int(size):,} | {name.partition(' ')[2]} | {as_seconds(one['seconds'])} |"
+            f" {one['seconds'] / memory:.2f} | {as_seconds(one['first'])} |"
+            for name, one in row["methods"].items()
+            if name.startswith("relevance")
+        ]
+    lines += [
+        "",
+        "## The plan that is chosen",
+        "",
+        "Counted on the local session.",
+        "",
+        "| table | rows | plan | on Spark | in memory | shuffled |",
+        "|---|---|---|---|---|---|",
+    ]
+    for kind, one in results["plans"].items():
+        spark = one["methods"][SPARK_LOCAL]
+        lines.append(
+            f"| {kind} | {one['rows']:,} | {spark['plan']} | {as_seconds(spark['seconds'])} |"
+            f" {as_seconds(one['methods'][MEMORY_METHOD]['seconds'])} | {as_bytes(spark['shuffled'], one['rows'])} |"
+        )
+    lines += [
+        "",
+        "## The largest partition",
+        "",
+        "Memory that counting one block of the largest partition adds to a Python worker, outside the heap of Spark.",
+        "",
+        "| table | rows x features | words a row | memory | bytes a cell | sums sent back | time |",
+        "|---|---|---|---|---|---|---|",
+        *(
+            f"| {kind} | {one['rows']:,} x {one['features']} | {one['words']} | {one['bytes'] / 1e6:,.0f} MB |"
+            f" {one['bytes'] / one['rows'] / one['features']:.1f} | {one['sums'] / 1e3:,.0f} KB |"
+            f" {as_seconds(one['seconds'])} |"
+            for kind, one in results["partitions"].items()
+        ),
+        "",
+        "## The start of a session",
+        "",
+        "Not part of the times above; the first runs above are with a session that has just started.",
+        "",
+        "| session | until it is there | until the first Python workers answered |",
+        "|---|---|---|",
+        f"| local[{N_CORES}] | {as_seconds(start['local']['session'])} | {as_seconds(start['local']['first_job'])} |",
+        f"| cluster, after {as_seconds(start['cluster'])} for its own start |"
+        f" {as_seconds(start['standalone']['session'])} | {as_seconds(start['standalone']['first_job'])} |",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Measure all sizes and record them, or some and print."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--rows", type=lambda cell: int(float(cell)), nargs="+", help="rows of the tables; prints")
+    parser.add_argument("--out", type=Path, default=RESULTS, help="folder to write to")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        for results in measure(tuple(arguments.rows or SIZES), Path(folder)):
+            page = write_markdown(results)
+            if not arguments.rows:
+                (arguments.out / "scale.json").write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+                (arguments.out / "scale.md").write_text(page, encoding="utf-8")
+    if arguments.rows:
+        sys.stdout.write(page)
+
+
+if __name__ == "__main__":
+    main()
