@@ -152,12 +152,14 @@ def main() -> None:
     page = [
         "# Large files: peak memory and time of `analogical score`",
         "",
-        f"{describe_machine()}. The command with all defaults, in a process of its own; memory is the most that it",
-        f"held. Each case ran once; the load of the machine was {load:.1f} at first.",
+        f"{describe_machine()}. The command with all defaults, in a process of its own;",
+        f"memory is the most that it held. Each case ran once; the load of the machine was {load:.1f} at first.",
         "",
-        "| file | features | file | codes | peak memory | goal | time |",
+        "<!-- table -->",
+        "| table | features | file | codes | peak memory | goal | time |",
         "|---|---|---|---|---|---|---|",
         *(line(case, results[case.name]) for case in cases),
+        "<!-- end -->",
         "",
         f"Codes: one byte for each row and feature. Goal: {TIMES} times the codes plus {PLUS} MB.",
     ]
