@@ -20,12 +20,6 @@ COPIED = DOCS / "copied"
 BESIDE = ("ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md")
 """Pages of the repository that are pages of the site, too."""
 LINK = re.compile(r"\[(?P<words>[^\]]*)\]\((?P<to>[^()\s#]+)(?P<rest>(?:#[^()\s]*)?)\)")
-OPTIONAL = {
-    "Spark <spark>": DOCS / "spark.md",
-    "Very large files <large>": DOCS / "large.md",
-    "Contributing <copied/CONTRIBUTING>": ROOT / "CONTRIBUTING.md",
-}
-"""Entries of tables of contents, and what must be there for them."""
 
 project = "analogical"
 author = "The analogical developers"
@@ -98,6 +92,8 @@ html_sidebars = {page: [] for page in ALONE}
 sphinx_gallery_conf = {
     "examples_dirs": [str(EXAMPLES)],
     "gallery_dirs": ["gallery"],
+    "backreferences_dir": "generated/examples",
+    "doc_module": ("analogical",),
     "filename_pattern": r"\.py$",
     "within_subsection_order": "FileNameSortKey",
     "download_all_examples": False,
@@ -141,19 +137,15 @@ def _copy(_: Any) -> None:
     shutil.rmtree(COPIED, ignore_errors=True)
     benchmarks = [path for kind in ("md", "png") for path in sorted((ROOT / "benchmarks").rglob(f"*.{kind}"))]
     for source in (*(ROOT / name for name in BESIDE), *benchmarks):
-        if source.exists():
-            target = COPIED / source.relative_to(ROOT)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source, target)
+        target = COPIED / source.relative_to(ROOT)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
 
 
 def _adapt(_: Any, page: str, text: list[str]) -> None:
     """Let the links of a page, which are true in the repository, lead to places on the site."""
     if not (DOCS / f"{page}.md").exists():
         return
-    for entry, needed in OPTIONAL.items():
-        if not needed.exists():
-            text[0] = text[0].replace(f"\n{entry}\n", "\n")
     source = ROOT / Path(page).relative_to("copied") if page.startswith("copied/") else DOCS / page
 
     def lead(link: re.Match[str]) -> str:

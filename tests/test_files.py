@@ -10,9 +10,10 @@ import sys
 
 import polars as pl
 import pytest
+from both_ways import read_both_ways as read_file
 
 from analogical import InputError, load_table, relevance
-from analogical.files import as_numbers, read_file
+from analogical.files import as_numbers
 
 TEXT = "a,b,y\n1,x,0\n2,z,1\n"
 ROWS = [(1, "x", 0), (2, "z", 1)]
@@ -195,7 +196,8 @@ def test_workbooks_without_a_reader_are_refused_with_advice(write, workbook, mon
 
 
 def test_what_cannot_be_opened(tmp_path, write):
-    assert refused(str(tmp_path)) == f"{str(tmp_path)!r} is a directory; give one file."
+    how = "give one file, or read the folder with --engine spark."
+    assert refused(str(tmp_path)) == f"{str(tmp_path)!r} is a directory; {how}"
     assert "There is no file" in refused(str(tmp_path / "none.csv"))
     assert "File name too long" in refused("x" * 300)
     assert len(refused("x" * 5000)) < 200

@@ -234,7 +234,7 @@ def small(session, **columns):
         ({}, {"label": ["y"]}, "must be the name of a column, got list"),
         ({}, {"weights": "y", "label": "y"}, "cannot be both the label and the weights"),
         ({"y": [1, 1, 1, 1]}, {}, "one class only"),
-        ({"y": [None] * 4}, {}, "missing in all 4 rows"),
+        ({"y": [np.nan] * 4}, {}, "missing in all 4 rows"),
         ({"a": [0] * 4, "b": [1] * 4}, {}, "All 2 features have one value only"),
         ({"w": [1, 2, -1, 1]}, {"weights": "w"}, "got -1 in 'w'"),
         ({"w": [1.5, 2, 1, 1]}, {"weights": "w"}, "got 1.5 in 'w'"),
@@ -283,7 +283,7 @@ def test_a_value_that_appears_later_is_an_error_and_never_a_missing_cell():
 def test_a_job_that_fails_is_one_error(session):
     from pyspark.sql import functions as F
 
-    from analogical._spark_session import SparkError
+    from analogical.errors import SparkError
 
     broken = small(session).withColumn("a", F.when(F.col("a") == 0, F.raise_error(F.lit("a broken disk"))).otherwise(1))
     with pytest.raises(SparkError, match=r"Spark could not finish .*a broken disk"):

@@ -88,7 +88,7 @@ def test_what_cannot_be_read(session, tmp_path):
 
 
 def test_rows_of_another_length_are_refused(session, tmp_path):
-    from analogical._spark_session import SparkError
+    from analogical.errors import SparkError
 
     file = tmp_path / "t.csv"
     file.write_text("a,b,y\n1,2,p\n1,q\n")

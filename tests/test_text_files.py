@@ -4,11 +4,12 @@ from datetime import date, datetime
 
 import polars as pl
 import pytest
+from both_ways import parse_both_ways
 from hypothesis import given
 from hypothesis import strategies as st
 
 from analogical import InputError
-from analogical.text_files import NA, TextFormat, parse_text
+from analogical.text_files import NA, TextFormat
 
 TABLE = "a,b,y\n1,x,0\n2,z,1\n"
 ROWS = [(1, "x", 0), (2, "z", 1)]
@@ -16,7 +17,7 @@ ROWS = [(1, "x", 0), (2, "z", 1)]
 
 def parsed(text, **options):
     content = text if isinstance(text, bytes) else text.encode()
-    return parse_text(content, "'t.csv'", TextFormat(**options))
+    return parse_both_ways(content, "'t.csv'", TextFormat(**options))
 
 
 def rows(text, **options):
@@ -364,5 +365,5 @@ def test_quoted_cells_come_back(cells):
     ],
 )
 def test_quotes_inside_cells_and_after_spaces_are_read_as_people_mean_them(text, rows):
-    frame, _ = parse_text(text.encode(), "file", TextFormat())
+    frame, _ = parse_both_ways(text.encode(), "file", TextFormat())
     assert (frame.rows(), frame.columns) == (rows, ["a", "b", "y"])

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from analogical.errors import AnalogicalError, InputError, MissingDependencyError
+from analogical.errors import AnalogicalError, InputError, MissingDependencyError, SparkError
 
 if TYPE_CHECKING:
     from analogical._audit import Audit, Difference, InContext, Obstacle, audit
@@ -43,6 +43,7 @@ __all__ = [
     "Selection",
     "SelectionWarning",
     "Settings",
+    "SparkError",
     "Square",
     "Squares",
     "Transition",

@@ -12,20 +12,16 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from analogical.errors import AnalogicalError, InputError, MissingDependencyError
+from analogical.errors import InputError, MissingDependencyError, SparkError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["SparkError", "check_java", "check_spark", "collect", "is_spark_frame", "open_session", "ship_package"]
+__all__ = ["check_java", "check_spark", "collect", "is_spark_frame", "open_session", "ship_package"]
 
 OLDEST_JAVA = 17
 _SHIPPED = "spark.analogical.shipped"
 """Setting of a session that says that its executors have this package."""
-
-
-class SparkError(AnalogicalError, RuntimeError):
-    """Spark could not finish a job; no number was made from a part of the rows."""
 
 
 def is_spark_frame(frame: Any) -> bool:
@@ -74,6 +70,27 @@ def open_session(master: str) -> "SparkSession":
     """A session on a master: local[2], spark://host:7077, yarn, or sc://host:15002 for Spark Connect.
 
     An active session is used if it is there. Executors run this interpreter, unless PYSPARK_PYTHON names another one.
+
+    Parameters
+    ----------
+    master : str
+        Where Spark runs.
+
+    Returns
+    -------
+    pyspark.sql.SparkSession
+
+    Raises
+    ------
+    MissingDependencyError
+        If PySpark 4 or Java 17 is missing; the message says how to get it.
+    SparkError
+        If Spark does not answer.
+
+    Examples
+    --------
+    >>> from analogical.spark import open_session
+    >>> session = open_session("local[2]")             # doctest: +SKIP
     """
     check_spark()
     is_connect = master.startswith("sc://")

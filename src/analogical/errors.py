@@ -1,6 +1,6 @@
 """The exceptions that users of analogical may want to catch."""
 
-__all__ = ["AnalogicalError", "InputError", "MissingDependencyError"]
+__all__ = ["AnalogicalError", "InputError", "MissingDependencyError", "SparkError"]
 
 
 class AnalogicalError(Exception):
@@ -39,4 +39,15 @@ class MissingDependencyError(AnalogicalError, ImportError):
     >>> from analogical import MissingDependencyError
     >>> [kind.__name__ for kind in MissingDependencyError.__bases__]
     ['AnalogicalError', 'ImportError']
+    """
+
+
+class SparkError(AnalogicalError, RuntimeError):
+    """Spark could not finish a job; no number was made from a part of the rows.
+
+    Examples
+    --------
+    >>> from analogical import SparkError
+    >>> [kind.__name__ for kind in SparkError.__bases__]
+    ['AnalogicalError', 'RuntimeError']
     """

@@ -1,17 +1,19 @@
 """A file or a stream to a dataframe, with a note for every guess, or one sentence on why it cannot be read."""
 
 import io
+import lzma
 import os
 import signal
 import subprocess
 import sys
 import threading
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 import polars as pl
 
@@ -19,9 +21,10 @@ from analogical._progress import Progress
 from analogical.datasets import table_names
 from analogical.encoding.batches import BatchColumn, BatchTable
 from analogical.errors import InputError
+from analogical.text_batches import WholeInstead, open_text
 from analogical.text_files import NA, TextFormat, parse_text
 
-__all__ = ["FileTable", "as_numbers", "open_file", "quiet_stderr", "read_file", "refuse_text_options", "with_numbers"]
+__all__ = ["FileTable", "as_numbers", "open_file", "read_file", "refuse_text_options"]
 
 _READERS: dict[str, Callable[[io.BytesIO], pl.DataFrame]] = {
     ".parquet": pl.read_parquet,
@@ -37,10 +40,15 @@ _SCANNERS: dict[str, Callable[[str], pl.LazyFrame]] = {
 """By the kind that the first bytes say."""
 MANY_CELLS = 10_000_000
 """Cells of a Parquet or Arrow file from which on it is read in batches."""
+MANY_BYTES = 30_000_000
+"""Bytes of a text file from which on it is read in batches."""
 BATCH = 2**18
 """Rows that are read together."""
 LARGEST_TRIED = 100_000_000
 """Bytes up to which an Arrow file is tried in a process of its own first."""
+_DAMAGES = (EOFError, OSError, zlib.error, lzma.LZMAError)
+"""What reading a damaged compressed file raises."""
+_PACKED = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")
 _MAGIC = {b"PAR1": ".parquet", b"ARROW1": ".arrow"}
 _SHEETS = (".xlsx", ".xls", ".xlsb", ".ods")
 
@@ -117,10 +125,21 @@ def open_file(
     na: Sequence[str] = NA,
     progress: Progress | None = None,
 ) -> FileTable:
-    """The table in a file as :func:`read_file` reads it; a large one as a table whose columns are read in batches.
+    r"""The table in a file as :func:`read_file` reads it; a large one as a table whose columns are read in batches.
 
     Every function of the library takes such a table as X. Only codes are held then, never the cells of the file.
-    ``progress`` is told how many columns have been read.
+    ``progress`` is told how many columns, or megabytes of a text file, have been read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from analogical import relevance
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "table.csv")
+    ...     _ = path.write_text("size,colour,sold\n1,red,yes\n1,blue,no\n2,red,yes\n2,blue,no\n")
+    ...     relevance(open_file(str(path)).frame, "sold").ranking()
+    ['colour', 'size']
     """
     text_format = TextFormat(separator, header, None if names is None else tuple(names), tuple(na))
     if file != "-":
@@ -130,11 +149,57 @@ def open_file(
             table = _in_batches(file, kind, progress)
             if table is not None:
                 return FileTable(table)
+        elif _is_large_text(file):
+            try:
+                return FileTable(
+                    *open_text(partial(_open_bytes, file), repr(file), text_format, Path(file).stat().st_size, progress)
+                )
+            except (WholeInstead, *_DAMAGES):  # reading it as a whole copes with it, or says what is wrong
+                pass
     return read_file(file, **vars(text_format))
+
+
+def _is_large_text(file: str) -> bool:
+    """Whether a file is large, and neither a workbook nor of a kind that its name says."""
+    path, first = Path(file), _first_bytes(file)
+    many = MANY_BYTES // 5 if first.startswith(_PACKED) else MANY_BYTES
+    try:
+        if not path.is_file() or path.stat().st_size < many:
+            return False
+    except (OSError, ValueError):
+        return False
+    others = {*_READERS, *_SHEETS}
+    return not first.startswith(b"PK\x03\x04") and others.isdisjoint(end.lower() for end in path.suffixes[-2:])
+
+
+@contextmanager
+def _open_bytes(file: str) -> Iterator[BinaryIO]:
+    """The bytes of a file, or of what is compressed in it."""
+    first = _first_bytes(file)
+    if first.startswith(b"\x1f\x8b"):
+        import gzip
+
+        with gzip.open(file) as unpacked:
+            yield cast("BinaryIO", unpacked)
+    elif first.startswith(b"BZh"):
+        import bz2
+
+        with bz2.open(file) as unpacked:
+            yield cast("BinaryIO", unpacked)
+    elif first.startswith(b"\xfd7zXZ"):
+        with lzma.open(file) as unpacked:
+            yield cast("BinaryIO", unpacked)
+    elif first.startswith(b"\x28\xb5\x2f\xfd"):
+        raise WholeInstead  # of zstd, where a file that ends too early is not noticed
+    else:
+        with Path(file).open("rb") as stream:
+            yield stream
 
 
 def _in_batches(file: str, kind: str, progress: Progress | None) -> BatchTable | None:
     """The table in a Parquet or Arrow file, to be read in batches; None if it is small, or cannot be read at all."""
+    if kind == ".arrow" and Path(file).stat().st_size <= LARGEST_TRIED:
+        return None
     try:
         with quiet_stderr():
             scan = _SCANNERS[kind](file)
@@ -238,8 +303,6 @@ def _decompress(content: bytes, file: str) -> tuple[bytes, str | None]:
 
         return _unpack(bz2.decompress, content, file, "bzip2"), "bzip2"
     if content.startswith(b"\xfd7zXZ"):
-        import lzma
-
         return _unpack(lzma.decompress, content, file, "xz"), "xz"
     if content.startswith(b"\x28\xb5\x2f\xfd"):
         return _unpack(_unzstd, content, file, "zstd"), "zstd"
@@ -325,7 +388,20 @@ def _read_sheet(content: bytes, file: str) -> FileTable:
 
 @contextmanager
 def quiet_stderr() -> Iterator[None]:
-    """Nothing on stderr meanwhile: polars writes there when a file surprises it, before it raises."""
+    """Nothing on stderr meanwhile: polars writes there when a file surprises it, before it raises.
+
+    Yields
+    ------
+    None
+        What is written to stderr until the end of the block is lost.
+
+    Examples
+    --------
+    >>> import os
+    >>> with quiet_stderr():
+    ...     os.write(2, b"lost")
+    4
+    """
     try:
         sys.stderr.flush()
         saved = os.dup(2)
@@ -352,7 +428,13 @@ def _short(file: str) -> str:
 
 
 def with_numbers(frame: pl.DataFrame | BatchTable, name: str) -> pl.DataFrame | BatchTable:
-    """The table with a column of weights as numbers; the library checks that they are whole."""
+    """The table with a column of weights as numbers; the library checks that they are whole.
+
+    Examples
+    --------
+    >>> with_numbers(pl.DataFrame({"a": ["u", "v"], "count": ["1", "2"]}), "count")["count"].to_list()
+    [1.0, 2.0]
+    """
     if isinstance(frame, BatchTable):
         return frame.replaced(as_numbers(frame.column(name).collect()))
     return frame.with_columns(as_numbers(frame[name]))

@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from analogical._spark_session import collect, first_line
 from analogical.errors import InputError
-from analogical.text_files import _LONG as TOO_LONG
-from analogical.text_files import _NO_NUMBER as NO_NUMBER
-from analogical.text_files import TextFormat
-from analogical.text_files import _check_separator as check_separator
-from analogical.text_files import _find_separator as separator_of
+from analogical.text_files import LONG_NUMBER, NO_NUMBER, TextFormat, check_separator, find_separator
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -67,7 +63,7 @@ def _read_text(session: "SparkSession", path: str, given: TextFormat) -> SparkFi
     lines = first.column("value").to_pylist()
     if not lines:
         raise InputError(f"{path!r} is empty; give a header and rows.")
-    separator = check_separator(given.separator) or separator_of("\n".join(lines), notes)
+    separator = check_separator(given.separator) or find_separator("\n".join(lines), notes)
     has_header = given.header and given.names is None
     reader = session.read.options(
         header=str(has_header).lower(),
@@ -108,7 +104,7 @@ def _type_cells(frame: "DataFrame", given: TextFormat, separator: str, notes: li
     tests: dict[str, Callable[[Any], Any]] = {
         "number": lambda c: c.rlike(_NUMBER) & ~c.rlike(NO_NUMBER),
         "whole": lambda c: c.try_cast("long").isNotNull() & c.rlike("^[+-]?[0-9]+$"),
-        "long": lambda c: c.rlike(TOO_LONG),
+        "long": lambda c: c.rlike(LONG_NUMBER),
         "comma": lambda c: c.rlike(_DECIMAL_COMMA) & ~c.rlike(NO_NUMBER),
         "day": lambda c: c.rlike(_DAY) & c.try_cast("date").isNotNull(),
         "time": lambda c: c.rlike(_TIME) & c.try_cast("timestamp_ntz").isNotNull(),

@@ -5,9 +5,8 @@ import io
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,12 +23,13 @@ NA = ("", "?", "NA", "N/A", "#N/A", "<NA>", "NaN", "NaT", "null", "-")
 _SEPARATORS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "pipe"}
 _N_LINES = 100
 """Lines that are looked at to find the separator."""
-_NO_NUMBER = r"^[+-]?0[0-9]|[iI][nN]"
+NO_NUMBER = r"^[+-]?0[0-9]|[iI][nN]"
 """Codes with leading zeros, such as 007, and words that polars would read as infinite."""
-_LONG = r"^[+-]?[0-9]{19,}$"
+LONG_NUMBER = r"^[+-]?[0-9]{19,}$"
 """Whole numbers that may not fit 64 bits: they stay text, because as floats different ones would be equal."""
 _DECIMAL_COMMA = r"^[+-]?[0-9]+(,[0-9]+)?$"
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?$")
+EMPTY_END = "left out the last column, which is empty: lines end in a separator"
 _MAX_LISTED = 6
 _N_CELLS = 2_000_000
 """Cells of a file that are looked at together."""
@@ -66,9 +66,33 @@ def parse_text(content: bytes, what: str, given: TextFormat) -> tuple[pl.DataFra
     """
     notes: list[str] = []
     text = _clean_lines(_decode(content, what, notes), notes)
+    shape = find_shape(text, what, given, notes)
+    frame = _parse(text, shape, what)
+    frame.columns = list(shape.names)
+    if not len(frame):
+        raise InputError(f"{what} has a header and no rows; give at least two rows with different labels.")
+    if shape.may_end_empty and frame[:, -1].is_null().all():
+        notes.append(EMPTY_END)
+        frame = frame[:, :-1]
+    return _type_cells(frame, given.na, shape.separator != ",", notes), tuple(notes)
+
+
+@dataclass(frozen=True)
+class TextShape:
+    """How the lines of a text become cells."""
+
+    separator: str
+    has_header: bool
+    names: tuple[str, ...]
+    may_end_empty: bool
+    """Whether the last column has no name, as when lines end in a separator."""
+
+
+def find_shape(text: str, what: str, given: TextFormat, notes: list[str]) -> TextShape:
+    """Separator and names of the columns, from the beginning of a text."""
     if not text.strip():
         raise InputError(f"{what} is empty; give a header and rows.")
-    separator = _check_separator(given.separator) or _find_separator(text, notes)
+    separator = check_separator(given.separator) or find_separator(text, notes)
     first = next(_records(text, separator))
     if len(first) == 1:
         raise InputError(
@@ -79,12 +103,7 @@ def parse_text(content: bytes, what: str, given: TextFormat) -> tuple[pl.DataFra
     if given.header and given.names is not None:
         notes.append("the first line is data, because --names was given")
     names = _name_columns(first, has_header, given.names, what, notes)
-    frame = _parse(text, separator, has_header, len(first), what)
-    frame.columns = names
-    if not len(frame):
-        raise InputError(f"{what} has a header and no rows; give at least two rows with different labels.")
-    frame = _drop_empty_end(frame, first, notes)
-    return _type_cells(frame, given.na, separator != ",", notes), tuple(notes)
+    return TextShape(separator, has_header, tuple(names), len(first) > 2 and not first[-1].strip())
 
 
 # ---------------------------------------------------------------- characters and lines
@@ -108,13 +127,16 @@ def _decode(content: bytes, what: str, notes: list[str]) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        notes.append(
-            f"not UTF-8 (byte {error.start:,}), so read as Latin-1 text; save it as UTF-8 if letters look wrong"
-        )
+        notes.append(not_utf_8(error.start))
         try:
             return content.decode("cp1252")
         except UnicodeDecodeError:
             return content.decode("latin-1")
+
+
+def not_utf_8(byte: int) -> str:
+    """What to say about a text that is not UTF-8 from a byte on."""
+    return f"not UTF-8 (byte {byte:,}), so read as Latin-1 text; save it as UTF-8 if letters look wrong"
 
 
 def _looks_like_utf_16(content: bytes) -> bool:
@@ -132,31 +154,48 @@ def _clean_lines(text: str, notes: list[str]) -> str:
         text = text.replace("\r\n", "\n") if "\n" in text else text.replace("\r", "\n")
     if not text.strip():
         return ""
-    first = text.lstrip().partition("\n")[0]
-    blank = " \r" if "\t" in first else " \t\r"  # a line of tabs may hold empty cells
-    text = text.rstrip(f"{blank}\n\x1a") + "\n"
-    if not re.match(rf"[{blank}]*\n", text) and not re.search(rf"\n[{blank}]*\n", text):
-        return text
-    if '"' not in text:
-        cleaned, n_blank = re.subn(rf"(?m)^[{blank}]*\n", "", text)
-    else:
-        lines, is_quoted, n_blank = [], False, 0
-        for line in text.splitlines(keepends=True):
-            if not is_quoted and not line.strip(f"{blank}\n"):
-                n_blank += 1
-                continue
-            is_quoted ^= line.count('"') % 2 == 1
-            lines.append(line)
-        cleaned = "".join(lines)
-    if n_blank:
-        notes.append(f"skipped {n_blank:,} blank line{'s' if n_blank > 1 else ''}")
+    blank = blank_characters(text)
+    cleaned, n_blank = drop_blank_lines(strip_end(text, blank), blank)
+    notes += skipped_note(n_blank)
     return cleaned
+
+
+def blank_characters(text: str) -> str:
+    """Characters of which blank lines are made; a line of tabs may hold empty cells."""
+    return " \r" if "\t" in text.lstrip().partition("\n")[0] else " \t\r"
+
+
+def strip_end(text: str, blank: str) -> str:
+    """The text up to its last cell, with one line end."""
+    return text.rstrip(f"{blank}\n\x1a") + "\n"
+
+
+def drop_blank_lines(text: str, blank: str) -> tuple[str, int]:
+    """Whole lines without the blank ones, and how many these were; lines of quoted cells are left as they are."""
+    if not re.match(rf"[{blank}]*\n", text) and not re.search(rf"\n[{blank}]*\n", text):
+        return text, 0
+    if '"' not in text:
+        return re.subn(rf"(?m)^[{blank}]*\n", "", text)
+    lines, is_quoted, n_blank = [], False, 0
+    for line in io.StringIO(text, newline="\n"):
+        if not is_quoted and not line.strip(f"{blank}\n"):
+            n_blank += 1
+            continue
+        is_quoted ^= line.count('"') % 2 == 1
+        lines.append(line)
+    return "".join(lines), n_blank
+
+
+def skipped_note(n_blank: int) -> list[str]:
+    """What to say about blank lines."""
+    return [f"skipped {n_blank:,} blank line{'s' if n_blank > 1 else ''}"] if n_blank else []
 
 
 # ---------------------------------------------------------------- separator and header
 
 
-def _check_separator(given: str | None) -> str | None:
+def check_separator(given: str | None) -> str | None:
+    """One ASCII character from what the user gave, None if nothing was given."""
     if given is None:
         return None
     separator = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}.get(given, given)
@@ -165,7 +204,7 @@ def _check_separator(given: str | None) -> str | None:
     return separator
 
 
-def _find_separator(text: str, notes: list[str]) -> str:
+def find_separator(text: str, notes: list[str]) -> str:
     """The separator with which the first lines have the same number of cells, more than one; a comma if none has."""
     end = 0
     for n_lines in range(_N_LINES):
@@ -185,8 +224,12 @@ def _find_separator(text: str, notes: list[str]) -> str:
 
 
 def _records(text: str, separator: str) -> Any:
+    return _reader(io.StringIO(text, newline=""), separator)
+
+
+def _reader(lines: Iterable[str], separator: str) -> Any:
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
-    return csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
+    return csv.reader(lines, delimiter=separator, skipinitialspace=True)
 
 
 def _name_columns(
@@ -245,22 +288,36 @@ def _some(words: Sequence[str]) -> str:
 # ---------------------------------------------------------------- cells
 
 
-def _parse(text: str, separator: str, has_header: bool, width: int, what: str) -> pl.DataFrame:
+def _parse(text: str, shape: TextShape, what: str) -> pl.DataFrame:
     """All cells as text; lines with more or fewer cells than the first are refused by number."""
-    frame = None
-    if not re.search(re.escape(separator) + '[ \t]+"', text):  # polars takes such quotes as part of the cell
-        with suppress(pl.exceptions.PolarsError):
-            frame = pl.read_csv(
-                text.encode(), separator=separator, has_header=has_header, infer_schema=False, raise_if_empty=False
-            )
-    if frame is not None and frame.width == width and _are_even(text, separator, width, len(frame) + has_header):
+    frame = parse_fast(text, shape, what, has_header=shape.has_header)
+    if frame is not None:
         return frame
-    n_records = _count_records(text, separator, width, what)
-    if frame is not None and frame.width == width and len(frame) + has_header == n_records:
+    return frame_of(list(checked_records([text], shape, what)), shape)
+
+
+def parse_fast(text: str, shape: TextShape, what: str, *, has_header: bool) -> pl.DataFrame | None:
+    """All cells as text, if polars is certain to read them right; None where only the slower way does."""
+    width = len(shape.names)
+    if re.search(re.escape(shape.separator) + '[ \t]+"', text):  # polars takes such quotes as part of the cell
+        return None
+    try:
+        frame = pl.read_csv(
+            text.encode(), separator=shape.separator, has_header=has_header, infer_schema=False, raise_if_empty=False
+        )
+    except pl.exceptions.PolarsError:
+        return None
+    if frame.width != width:
+        return None
+    if _are_even(text, shape.separator, width, len(frame) + has_header):
         return frame
-    records = [cells for cells in _records(text, separator) if cells]  # slower, but it copes with every quote
-    names = [f"column_{k}" for k in range(width)]
-    return pl.DataFrame(records[has_header:], schema=dict.fromkeys(names, pl.String), orient="row")
+    n_records = sum(1 for _ in checked_records([text], replace(shape, has_header=False), what))
+    return frame if len(frame) + has_header == n_records else None
+
+
+def frame_of(records: list[list[str]], shape: TextShape) -> pl.DataFrame:
+    """Records as a frame of texts."""
+    return pl.DataFrame(records, schema={f"column_{k}": pl.String for k in range(len(shape.names))}, orient="row")
 
 
 def _are_even(text: str, separator: str, width: int, n_lines: int) -> bool:
@@ -275,9 +332,14 @@ def _are_even(text: str, separator: str, width: int, n_lines: int) -> bool:
     return bool((np.diff(before, prepend=0) == width - 1).all())
 
 
-def _count_records(text: str, separator: str, width: int, what: str) -> int:
-    """Records of the text, if all have as many cells as the first."""
-    reader, n_records, line = _records(text, separator), 0, 1
+def checked_records(texts: Iterable[str], shape: TextShape, what: str) -> Iterator[list[str]]:
+    """Records of a text that comes in parts, without its header, if all have as many cells as the first.
+
+    Slower than polars, but it copes with every quote.
+    """
+    width, separator = len(shape.names), shape.separator
+    lines = (line for text in texts for line in io.StringIO(text, newline=""))
+    reader, line, is_header = _reader(lines, separator), 1, shape.has_header
     for cells in reader:
         if cells and cells[-1].endswith("\n"):  # a cell does not end in the line end of its record, unless quoted
             raise InputError(f"{what} has a quote in line {line} or later that is never closed; close or remove it.")
@@ -286,18 +348,10 @@ def _count_records(text: str, separator: str, width: int, what: str) -> int:
                 f"{what} has ragged rows: line {reader.line_num} has {len(cells)} cells and the first line has"
                 f" {width}; quote cells that hold {separator!r}, or name another --separator."
             )
-        n_records += bool(cells)
+        if cells and not is_header:
+            yield cells
+        is_header &= not cells
         line = reader.line_num + 1
-    return n_records
-
-
-def _drop_empty_end(frame: pl.DataFrame, first: Sequence[str], notes: list[str]) -> pl.DataFrame:
-    """Without the last column, if lines end in a separator, so that it has neither name nor cells."""
-    last = frame[:, -1]
-    if frame.width > 2 and not first[-1].strip() and last.is_null().all():
-        notes.append("left out the last column, which is empty: lines end in a separator")
-        return frame[:, :-1]
-    return frame
 
 
 def _type_cells(frame: pl.DataFrame, na: Sequence[str], has_decimal_commas: bool, notes: list[str]) -> pl.DataFrame:
@@ -306,16 +360,16 @@ def _type_cells(frame: pl.DataFrame, na: Sequence[str], has_decimal_commas: bool
     Columns are looked at in groups, one below the other, because polars is slow with thousands of columns.
     """
     typed: list[pl.Series] = []
-    seen = _Seen()
+    seen = Seen()
     at_once = max(1, _N_CELLS // max(1, len(frame)))
     for start in range(0, frame.width, at_once):
         columns = frame.get_columns()[start : start + at_once]
-        typed += _type_group(columns, na, has_decimal_commas, seen)
+        typed += type_group(columns, na, has_decimal_commas, seen)
     notes += seen.notes()
     return pl.DataFrame(typed)
 
 
-class _Seen:
+class Seen:
     """What was changed in the cells of a file."""
 
     def __init__(self) -> None:
@@ -335,29 +389,39 @@ class _Seen:
             yield f"decimal commas in {_some(self.decimal_commas)}"
 
 
-def _type_group(
-    columns: Sequence[pl.Series], na: Sequence[str], has_decimal_commas: bool, seen: _Seen
-) -> list[pl.Series]:
-    """The same columns with missing cells, numbers and dates."""
-    m = len(columns[0])
-    raw = pl.concat([column.alias("") for column in columns])
+def strip_cells(raw: pl.Series, na: Sequence[str], seen: Seen, times: pl.Series | None = None) -> pl.Series:
+    """Cells without spaces, missing where they say so; each stands for so many."""
     cells = raw.str.strip_chars()
     seen.has_spaces |= bool((cells.str.len_bytes() != raw.str.len_bytes()).any())
     small = cells.str.to_lowercase()
     is_na = small.is_in(sorted({word.strip().lower() for word in (*na, "")}))
     if is_na.any():
-        words = small.filter(is_na & (small != "")).value_counts(name="n")
-        seen.missing.update(dict(words.iter_rows()))
+        is_word = is_na & (small != "")
+        words = pl.DataFrame({"word": small, "n": 1 if times is None else times}).filter(is_word)
+        seen.missing.update(dict(words.group_by("word").agg(pl.col("n").sum()).iter_rows()))
         cells = cells.set(is_na.fill_null(False), None)
+    return cells
+
+
+def type_group(
+    columns: Sequence[pl.Series],
+    na: Sequence[str],
+    has_decimal_commas: bool,
+    seen: Seen,
+    times: pl.Series | None = None,
+) -> list[pl.Series]:
+    """The same columns with missing cells, numbers and dates; ``times`` says how many cells each cell stands for."""
+    m = len(columns[0])
+    cells = strip_cells(pl.concat([column.alias("") for column in columns]), na, seen, times)
     n_present = m - _sums(cells.is_null(), m)
     reals = cells.cast(pl.Float64, strict=False)
     is_number = (_sums(reals.is_not_null(), m) == n_present) & (n_present > 0)
     wholes, is_whole = reals, np.zeros(len(columns), np.bool_)
     if is_number.any():
-        is_number &= _sums(cells.str.contains(_NO_NUMBER).fill_null(False), m) == 0
+        is_number &= _sums(cells.str.contains(NO_NUMBER).fill_null(False), m) == 0
         wholes = cells.cast(pl.Int64, strict=False)
         is_whole = is_number & (_sums(wholes.is_not_null(), m) == n_present)
-        is_number &= is_whole | (_sums(cells.str.contains(_LONG).fill_null(False), m) == 0)
+        is_number &= is_whole | (_sums(cells.str.contains(LONG_NUMBER).fill_null(False), m) == 0)
     typed = []
     for k, column in enumerate(columns):
         place = k * m
@@ -365,19 +429,19 @@ def _type_group(
             typed.append((wholes if is_whole[k] else reals).slice(place, m).alias(column.name))
             continue
         own = cells.slice(place, m).alias(column.name)
-        if has_decimal_commas and n_present[k] and _are_decimal_commas(own.drop_nulls()):
+        if has_decimal_commas and n_present[k] and are_decimal_commas(own.drop_nulls()):
             seen.decimal_commas.append(column.name)
             typed.append(own.str.replace(",", ".", literal=True).cast(pl.Float64))
         else:
-            typed.append(_as_dates(own))
+            typed.append(as_dates(own))
     return typed
 
 
-def _are_decimal_commas(cells: pl.Series) -> bool:
-    """Whether all cells are numbers, and some have a decimal comma."""
-    if not cells.str.contains(_DECIMAL_COMMA).all() or cells.str.contains(_NO_NUMBER).any():
+def are_decimal_commas(cells: pl.Series, *, some: bool = True) -> bool:
+    """Whether all cells are numbers, and some have a decimal comma if that is asked."""
+    if not cells.str.contains(_DECIMAL_COMMA).all() or cells.str.contains(NO_NUMBER).any():
         return False
-    return bool(cells.str.contains(",", literal=True).any())
+    return not some or bool(cells.str.contains(",", literal=True).any())
 
 
 def _sums(cells: pl.Series, m: int) -> NDArray[np.int64]:
@@ -386,16 +450,22 @@ def _sums(cells: pl.Series, m: int) -> NDArray[np.int64]:
     return sums
 
 
-def _as_dates(column: pl.Series) -> pl.Series:
+def as_dates(column: pl.Series) -> pl.Series:
     """A column whose cells are all dates, or dates with times, in the order year, month, day, as such."""
     place = column.is_not_null().arg_max()
     if place is None or column[place] is None or not _DATE.match(column[place]):
         return column
     for kind in (pl.Date, pl.Datetime):
-        try:
-            found = column.str.strptime(kind, strict=False)
-        except pl.exceptions.PolarsError:
-            continue
-        if found.null_count() == column.null_count():
+        found = parse_dates(column, kind)
+        if found is not None:
             return found
     return column
+
+
+def parse_dates(column: pl.Series, kind: Any) -> pl.Series | None:
+    """The column as dates or as dates with times, if all of its cells are such."""
+    try:
+        found = column.str.strptime(kind, strict=False)
+    except pl.exceptions.PolarsError:
+        return None
+    return found if found.null_count() == column.null_count() else None

@@ -284,7 +284,7 @@ def test_bad_files_get_one_sentence_and_exit_code_2(run, tmp_path, case):
     ("arguments", "message"),
     [
         (["score", "nowhere.csv"], "There is no file 'nowhere.csv'; give a CSV"),
-        (["score", "."], "'.' is a directory; give one file."),
+        (["score", "."], "'.' is a directory; give one file, or read the folder with --engine spark."),
         (
             ["score", "titanic", "--label", "survivd"],
             "no column 'survivd' to take as --label; did you mean 'survived'?",

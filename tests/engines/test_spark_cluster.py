@@ -14,9 +14,9 @@ from spark_sessions import needs_spark, session_on
 from standalone import Cluster
 
 import analogical
-from analogical._spark_session import SparkError
 from analogical.counting.pairs import sum_contexts
 from analogical.engines.spark.engine import SparkEngine, SparkRows
+from analogical.errors import SparkError
 
 pytestmark = [*needs_spark, pytest.mark.slow]
 

@@ -185,7 +185,7 @@ def test_sums_of_parts_are_added_up_on_the_executors_where_there_are_many(sessio
 def test_a_table_that_changes_while_it_is_counted_is_refused(session):
     from dataclasses import replace
 
-    from analogical._spark_session import SparkError
+    from analogical.errors import SparkError
 
     table = coded([[0, 0], [0, 1], [1, 1]], [0, 1, 1])
     rows = SparkRows.spread(session, table, 2)

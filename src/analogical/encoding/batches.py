@@ -20,7 +20,7 @@ from analogical.encoding.frames import as_series, encode_series
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["BatchColumn", "BatchTable"]
+__all__ = ["BatchColumn", "BatchTable", "DictionaryColumn", "TextCodes"]
 
 FEW = 2**16
 """Values up to which a column is encoded with the values seen so far."""
@@ -79,7 +79,40 @@ def _is_small_whole(dtype: Any) -> bool:
     """Whether values are whole numbers of at most 64 bits, or numbered values."""
     import polars as pl
 
-    return dtype in (pl.Boolean, pl.Enum) or (dtype.is_integer() and dtype not in (pl.Int128, pl.UInt128))
+    return dtype in (pl.Boolean, pl.Enum) or (
+        dtype.is_integer() and not str(dtype).endswith("Int128")
+    )  # polars 1.20 has no UInt128
+
+
+@dataclass(frozen=True)
+class DictionaryColumn(BatchColumn):
+    """A column that is held as codes of its different cells."""
+
+    codes: Callable[[], NDArray[Any]]
+    """Reads the codes: MISSING, or a place among the cells."""
+    cells: "pl.Series"
+
+    @classmethod
+    def of(cls, read: Callable[[], NDArray[Any]], n_rows: int, cells: "pl.Series") -> "DictionaryColumn":
+        """From codes and what they stand for."""
+
+        def batches() -> Iterator["pl.Series"]:
+            import polars as pl
+
+            codes = read()
+            for start in range(0, len(codes), CHUNK):
+                part = pl.Series(codes[start : start + CHUNK])
+                yield cells.gather(part.set(part < 0, None).cast(pl.UInt32)).alias(cells.name)
+
+        return cls(cells.name, cells.dtype, n_rows, batches, read, cells)
+
+    def encode(self, what: str) -> Column:
+        """Codes of the column: several of its cells may have the same value, such as 1 and 1.0."""
+        if not len(self.cells):
+            return super().encode(what)
+        found = encode_series(as_series(self.cells), what)
+        table = np.append(found.codes, MISSING).astype(_signed(len(found.values)))
+        return replace(found, codes=Column(self.codes(), ()).recoded(table))
 
 
 class BatchTable:
@@ -147,13 +180,19 @@ class _Codes:
         self.array: NDArray[Any] = np.empty(n_rows, np.int8)
         self._n_added = 0
 
+    def so_far(self) -> NDArray[Any]:
+        """The rows that were added."""
+        return self.array if self._n_added == len(self.array) else self.array[: self._n_added]
+
     def add(self, codes: NDArray[Any], n_values: int) -> None:
-        """The codes of the next rows."""
-        kind = _signed(n_values)
-        if kind.itemsize > self.array.itemsize:
-            wider = np.empty(len(self.array), kind)
-            wider[: self._n_added] = self.array[: self._n_added]
-            self.array = wider
+        """The codes of the next rows; there may be more rows than expected."""
+        kind = max(_signed(n_values), self.array.dtype, key=lambda kind: kind.itemsize)
+        n_needed = self._n_added + len(codes)
+        if kind != self.array.dtype or n_needed > len(self.array):
+            n_rows = len(self.array) if n_needed <= len(self.array) else n_needed + n_needed // 4
+            other = np.empty(n_rows, kind)
+            other[: self._n_added] = self.array[: self._n_added]
+            self.array = other
         self.array[self._n_added : self._n_added + len(codes)] = codes
         self._n_added += len(codes)
 
@@ -173,23 +212,43 @@ def _signed(n_values: int) -> np.dtype[Any]:
 # ---------------------------------------------------------------- texts
 
 
+class TextCodes:
+    """Codes of texts that come in batches, numbered in the order in which they occur first."""
+
+    def __init__(self, n_rows: int) -> None:
+        self.known: list[str] = []
+        self._codes = _Codes(n_rows)
+
+    def add(self, cells: "pl.Series") -> bool:
+        """Take the next texts in; nothing is done, and the answer is no, if there are too many different ones."""
+        import polars as pl
+
+        found = cells.cast(pl.Enum(self.known), strict=False)
+        if found.null_count() > cells.null_count():
+            fresh = cells.filter(found.is_null()).drop_nulls().unique(maintain_order=True).to_list()
+            if len(self.known) + len(fresh) > FEW:
+                return False
+            self.known += fresh
+            found = cells.cast(pl.Enum(self.known))
+        numbers = found.to_physical().cast(pl.Int32)
+        self._codes.add(numbers.fill_null(MISSING).to_numpy(), len(self.known))
+        return True
+
+    @property
+    def codes(self) -> NDArray[Any]:
+        """Of the rows so far."""
+        return self._codes.so_far()
+
+
 def _encode_texts(column: BatchColumn) -> Column:
     """Texts in the order in which they occur first."""
     import polars as pl
 
-    known: list[str] = []
-    codes = _Codes(column.n_rows)
+    texts = TextCodes(column.n_rows)
     for batch in column.batches():
-        cells = batch.cast(pl.String)
-        found = cells.cast(pl.Enum(known), strict=False)
-        if found.null_count() > cells.null_count():
-            known += cells.filter(found.is_null()).drop_nulls().unique(maintain_order=True).to_list()
-            if len(known) > FEW:
-                return _encode_many_texts(column)
-            found = cells.cast(pl.Enum(known))
-        numbers = found.to_physical().cast(pl.Int32)
-        codes.add(numbers.fill_null(MISSING).to_numpy(), len(known))
-    return Column(codes.array, known)
+        if not texts.add(batch.cast(pl.String)):
+            return _encode_many_texts(column)
+    return Column(texts.codes, texts.known)
 
 
 def _encode_many_texts(column: BatchColumn) -> Column:

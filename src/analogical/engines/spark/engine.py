@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from analogical._progress import Progress
-from analogical._spark_session import SparkError, collect, ship_package
+from analogical._spark_session import collect, ship_package
 from analogical._types import CodedRows, Floats, Margins
 from analogical.counting.contexts import Contexts
 from analogical.counting.counts import PairCounts
@@ -26,6 +26,7 @@ from analogical.engines.spark.parts import (
 )
 from analogical.engines.spark.planning import SparkPlan, choose_plan
 from analogical.engines.spark.words import LABEL, WEIGHT, Layout
+from analogical.errors import SparkError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -35,8 +36,8 @@ __all__ = ["SparkEngine", "SparkRows"]
 Summary = TypeVar("Summary")
 
 ADDED_TOGETHER = 64
-"""Partial sums that one task adds up; this process adds up twice as many. Those of a skewed table are megabytes each, and
-Spark brings no more than a gigabyte here unless it is told to."""
+"""Partial sums that one task adds up; this process adds up twice as many. Those of a skewed table are megabytes each,
+and Spark brings no more than a gigabyte here unless it is told to."""
 
 
 @dataclass(frozen=True)
