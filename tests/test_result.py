@@ -34,7 +34,7 @@ def summarise(result):
 def test_status_says_why_there_is_no_score():
     assert MIXED.status == ("noise-unknown", "no-pairs", "constant", "no-pairs")
     assert MIXED.paper_status == ("relevant", "no-pairs", "constant", "no-pairs")
-    assert MIXED.score_basis == ("index less pooled noise", "none", "none", "none")
+    assert MIXED.score_basis == ("index", "none", "none", "none")  # three identical pairs tell no noise
     assert MIXED.ari.tolist()[1:] == [2.0, 0.0, 2.0]
     assert np.isnan(MIXED.score[1:]).all()
 
@@ -100,9 +100,11 @@ def test_to_dict_is_ready_for_json():
         "redundancies": True,
         "noise_free": False,
         "n_groups": None,
-        "pooled_noise": 2 / 3,
+        "pooled_noise": None,
         "searched_one": True,
         "searched_two": True,
+        "engine": "memory",
+        "plan": None,
     }
     assert content["noise"]["rate"] == pytest.approx(2 / 3)
     assert content["notes"] == []
@@ -146,21 +148,28 @@ def test_to_frame_names_a_library_that_is_not_there():
         MIXED.to_frame("excel")
 
 
+def test_noise_of_all_features_together_is_named_where_it_is_taken_off():
+    noisy = relevance(ROWS + ROWS[:1] * 6, LABELS + ["no", "yes"] * 3, radius=1, feature_names=MIXED.names)
+    assert noisy.score_basis[0] == "index less pooled noise"
+    assert (
+        f"Ranked by the index less {100 * noisy.settings.pooled_noise:.1f} %, the noise in the contexts of all features,"
+        " because its own noise rests on too few repeated rows: free." in explain(noisy)
+    )
+
+
 def test_repr_is_a_table_best_first():
     assert repr(MIXED).splitlines() == [
         "Relevance of 4 features for 'y' (2 classes), 6 rows",
-        "feature  effect  95% CI  noise    ARI  pairs      p  status",
-        "free          -       -      -  0.250      4  1.000  noise-unknown",
-        "b             -       -      -      -      0      -  no-pairs",
-        "<b>           -       -      -      -      0      -  no-pairs",
-        "same          -       -      -      -      0      -  constant",
-        "Ranked by the index less 66.7 %, the noise in the contexts of all features,",
-        "because its own noise rests on too few repeated rows: free.",
+        "feature    ARI       95% CI  pairs  changed      p  status",
+        "free     0.250  0.013-0.895      4        1  1.000  noise-unknown",
+        "b            -            -      0        0      -  no-pairs",
+        "<b>          -            -      0        0      -  no-pairs",
+        "same         -            -      0        0      -  constant",
         "Noise: identical rows differ in label in 66.7 % (1.9 % to 99.5 %) of 3 pairs.",
     ]
     assert repr(relevance(ROWS, LABELS, radius=1, confidence=None)).splitlines()[1:3] == [
-        "feature  effect  noise    ARI  pairs  status",
-        "x0            -      -  0.250      4  noise-unknown",
+        "feature    ARI  pairs  changed  status",
+        "x0       0.250      4        1  noise-unknown",
     ]
     assert repr(relevance(ROWS, LABELS, radius=1, noise_free=True)).splitlines()[1:3] == [
         "feature    ARI       95% CI  pairs  changed  status",
@@ -199,8 +208,6 @@ def test_explain_counts_every_kind_of_feature():
         "(free): the index is an upper bound of the effect. If labels have no noise, say so with noise_free",
         "2 have no pair of rows that differ on them alone, so the index says nothing (b, <b>): not enough rows (the"
         " paper writes 2). 1 has one value only (same).",
-        "Ranked by the index less 66.7 %, the noise in the contexts of all features, because its own noise rests on too"
-        " few repeated rows: free.",
         "the pairs are worth fewer than 30 independent ones (effective rows: free 2).",
         "Noise: identical rows differ in label in 66.7 % (1.9 % to 99.5 %) of 3 pairs.",
         "Intervals and p take rows as independent; rows that belong together need groups (--groups).",
