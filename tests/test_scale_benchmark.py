@@ -18,8 +18,6 @@ pytestmark = pytest.mark.skipif(not SCRIPT.exists(), reason="the benchmarks are 
 @pytest.fixture
 def benchmark(monkeypatch):
     monkeypatch.setattr(sys, "path", [*sys.path])
-    for name in ("tables", "peers"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
     spec = importlib.util.spec_from_file_location("scale_run", SCRIPT)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -256,8 +256,20 @@ def test_bad_input_gets_a_sentence(session, change, options, message):
 
 
 def test_other_tables_are_refused():
-    with pytest.raises(InputError, match="must be a PySpark dataframe, got DataFrame; use analogical"):
+    with pytest.raises(InputError, match="must be a PySpark dataframe, got DataFrame of pandas; use analogical"):
         analogical.spark.relevance(pd.DataFrame({"a": [1], "y": [1]}), "y")
+
+
+def test_a_stream_is_refused(session):
+    with pytest.raises(InputError, match="df is a stream"):
+        analogical.spark.relevance(session.readStream.format("rate").load(), "value")
+
+
+def test_names_that_differ_in_case_only(session):
+    frame = pd.DataFrame({"a": [0, 1, 0, 1], "A": [0, 0, 1, 1], "y": [0, 1, 1, 0]})
+    found = analogical.spark.relevance(session.createDataFrame(frame), "y", radius=1)
+    assert found.names == ("a", "A")
+    assert found.pairs.tolist() == [2, 2]
 
 
 def test_an_empty_table_and_odd_names(session):

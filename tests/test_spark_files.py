@@ -43,7 +43,7 @@ def test_text_has_the_same_columns_types_and_cells(session, tmp_path, case):
     assert kinds == [dtype.base_type() for dtype in expected.frame.dtypes]
     cells = pl.DataFrame(found.frame.toArrow().to_pylist(), schema=expected.frame.schema)
     assert cells.rows() == expected.frame.rows()
-    told = [note for note in expected.notes if note.startswith(("read as missing", "decimal", "separator"))]
+    told = [note for note in expected.notes if note.startswith(("read as missing", "decimal", "separator", "spaces"))]
     assert sorted(found.notes) == sorted(told)
 
 
@@ -87,13 +87,20 @@ def test_what_cannot_be_read(session, tmp_path):
         read_spark_file(session, str(file), TextFormat())
 
 
-def test_rows_of_another_length_are_refused(session, tmp_path):
-    from analogical.errors import SparkError
-
+def test_rows_of_another_length_line_breaks_and_other_headers_get_a_sentence(session, tmp_path):
     file = tmp_path / "t.csv"
-    file.write_text("a,b,y\n1,2,p\n1,q\n")
-    with pytest.raises(SparkError, match=r"MALFORMED|Malformed"):
-        read_spark_file(session, str(file), TextFormat())
+    for text in ("a,b,y\n1,2,p\n1,q\n", 'a,b,y\n1,"2\n3",p\n1,2,q\n'):
+        file.write_text(text)
+        with pytest.raises(
+            InputError, match=r"t\.csv' has rows with another number of cells .* or cells with line breaks"
+        ):
+            read_spark_file(session, str(file), TextFormat())
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "1.csv").write_text("a,b,y\n1,2,p\n")
+    (folder / "2.csv").write_text("b,a,y\n1,2,p\n")
+    with pytest.raises(InputError, match="do not have the same first line"):
+        read_spark_file(session, str(folder), TextFormat())
 
 
 def test_the_command_line_scores_what_spark_reads(run, session, tmp_path):

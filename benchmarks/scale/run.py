@@ -31,8 +31,8 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "benchmarks" / "scale"), str(ROOT / "tests")]
 
 from machine import describe_machine  # noqa: E402
-from peers import Counts, duckdb_counts, explode_counts, polars_counts  # noqa: E402
-from tables import LABEL, N_FEATURES, N_FILES, N_VALUES, TABLES, write_table  # noqa: E402
+from scale_peers import Counts, duckdb_counts, explode_counts, polars_counts  # noqa: E402
+from scale_tables import LABEL, N_FEATURES, N_FILES, N_VALUES, TABLES, write_table  # noqa: E402
 
 RESULTS = ROOT / "benchmarks" / "results"
 N_CORES = 2

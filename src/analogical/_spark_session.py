@@ -103,7 +103,13 @@ def open_session(master: str) -> "SparkSession":
     try:
         if is_connect:
             return builder.remote(master).getOrCreate()
-        return builder.master(master).config("spark.ui.showConsoleProgress", "false").getOrCreate()
+        settings = {"spark.ui.showConsoleProgress": "false"}
+        if master.startswith("local"):  # nobody outside of this machine takes part
+            address = "127.0.0.1"
+            settings |= {"spark.driver.bindAddress": address, "spark.driver.host": address, "spark.ui.enabled": "false"}
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+        return builder.master(master).getOrCreate()
     except Exception as error:
         raise SparkError(f"No Spark session on {master!r}: {first_line(error)}.") from error
 

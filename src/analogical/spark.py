@@ -64,9 +64,9 @@ def relevance(
 ) -> Relevance:
     """Relevance of every feature of a Spark table for its label, counted on the executors.
 
-    The counts are those of :func:`analogical.relevance` on the same rows, equal with ``==``, and so are index, effect,
-    intervals and p-values, up to the last digits. Rows never come to the driver, but for groups of identical rows where
-    these are few, and for a sample of about 20,000 rows.
+    The counts are those of :func:`analogical.relevance` on the same rows, equal with ``==``. At distance 1 index,
+    effect, intervals and p-values are the same too, up to the last digits. Beyond it the score rests on rows or pairs
+    that are drawn, and draws of another order of the rows differ a little, as they do in memory.
 
     Parameters
     ----------
@@ -106,10 +106,14 @@ def relevance(
 
     Notes
     -----
-    The plan is chosen from a few cheap passes. If the distinct rows are few, identical rows are grouped with their
-    number and the rest happens in memory. Otherwise the columns are dealt into two blocks, or up to four, and for each
-    block the rows that agree outside of it are brought together and counted by the same code as in memory. Groups of
-    dependent rows and the bootstrap are not available on Spark.
+    The plan is chosen from a few cheap passes. If the distinct rows are at most a million and at most half of the rows,
+    or if the table is small (rows times features squared up to 40 million), the distinct rows come to the driver with
+    their number, and the rest happens in memory. Otherwise only a sample of about 20,000 rows does. The columns are
+    dealt into two blocks, or up to four, and for each block the rows that agree outside of it are brought together and
+    counted by the same code as in memory. Groups of dependent rows and the bootstrap are not available on Spark.
+
+    The table is read several times, so it must be the same each time: keep what is expensive or random with
+    ``df.cache()``, or write it to a file first.
 
     Examples
     --------
@@ -122,7 +126,8 @@ def relevance(
     check_spark()
     if not is_spark_frame(df):
         raise InputError(
-            f"df must be a PySpark dataframe, got {type(df).__name__}; use analogical.relevance for other tables."
+            f"df must be a PySpark dataframe, got {type(df).__name__} of {type(df).__module__.partition('.')[0]}; use"
+            " analogical.relevance for other tables."
         )
     level, seed = check_confidence(confidence), seed_from(random_state)
     check_choice("duplicates", duplicates, ("count", "once"))

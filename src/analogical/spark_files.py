@@ -6,7 +6,7 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from analogical._spark_session import collect, first_line
-from analogical.errors import InputError
+from analogical.errors import InputError, SparkError
 from analogical.text_files import LONG_NUMBER, NO_NUMBER, TextFormat, check_separator, find_separator
 
 if TYPE_CHECKING:
@@ -87,20 +87,22 @@ def _read_text(session: "SparkSession", path: str, given: TextFormat) -> SparkFi
         names = list(given.names)
     if len(names) == 1:
         raise InputError(f"{path!r} has one column only, {names[0][:60]!r}; a table needs features and a label.")
-    return SparkFile(_type_cells(frame.toDF(*names), given, separator, notes), tuple(notes))
+    return SparkFile(_type_cells(frame.toDF(*names), path, given, separator, notes), tuple(notes))
 
 
-def _type_cells(frame: "DataFrame", given: TextFormat, separator: str, notes: list[str]) -> "DataFrame":
+def _type_cells(frame: "DataFrame", path: str, given: TextFormat, separator: str, notes: list[str]) -> "DataFrame":
     """Cells without spaces, missing where they say so, and as numbers or dates where a column has nothing else."""
     from pyspark.sql import functions as F
 
     words = sorted({word.strip().lower() for word in (*given.na, "")})
+    names = frame.columns
+    frame = frame.toDF(*(f"c{k}" for k in range(len(names))))  # by position: names may differ in case only
 
     def cell(name: str) -> Any:
-        text = F.trim(F.col(f"`{name.replace('`', '``')}`"))
+        text = F.trim(name)
         return F.when(~F.lower(text).isin(words), text)
 
-    plain = frame.select(*(cell(name).alias(f"c{k}") for k, name in enumerate(frame.columns)))
+    plain = frame.select(*(cell(name).alias(name) for name in frame.columns))
     tests: dict[str, Callable[[Any], Any]] = {
         "number": lambda c: c.rlike(_NUMBER) & ~c.rlike(NO_NUMBER),
         "whole": lambda c: c.try_cast("long").isNotNull() & c.rlike("^[+-]?[0-9]+$"),
@@ -110,14 +112,14 @@ def _type_cells(frame: "DataFrame", given: TextFormat, separator: str, notes: li
         "time": lambda c: c.rlike(_TIME) & c.try_cast("timestamp_ntz").isNotNull(),
     }
     wanted = []
-    for k in range(len(frame.columns)):
+    for k in range(len(names)):
         column = F.col(f"c{k}")
         wanted.append(F.count(column).alias(f"n{k}"))
         wanted += [F.count_if(test(column)).alias(f"{name}{k}") for name, test in tests.items()]
-    found = collect(plain.agg(*wanted), "looking at the cells").to_pylist()[0]
-    notes += _missing_words(frame, [word for word in words if word])
+    found = _look(plain.agg(*wanted), path)
+    notes += _changed_cells(frame, [word for word in words if word])
     typed, commas = [], []
-    for k, name in enumerate(frame.columns):
+    for k, name in enumerate(names):
         n, column = found[f"n{k}"], F.col(f"c{k}")
         if n and found[f"number{k}"] == n and found[f"whole{k}"] == n:
             column = column.cast("long")
@@ -136,15 +138,37 @@ def _type_cells(frame: "DataFrame", given: TextFormat, separator: str, notes: li
     return plain.select(*typed)
 
 
-def _missing_words(frame: "DataFrame", words: list[str]) -> list[str]:
-    """A note on the words that were read as missing, and how often each occurs."""
+def _look(frame: "DataFrame", path: str) -> dict[str, int]:
+    """One row of numbers about a text file, or a sentence on what is wrong with it."""
+    try:
+        found: dict[str, int] = collect(frame, "looking at the cells").to_pylist()[0]
+    except SparkError as error:
+        text = str(error.__cause__)
+        if "MALFORMED" in text:
+            raise InputError(
+                f"{path!r} has rows with another number of cells than the first line, or cells with line breaks, which"
+                " are not read on Spark; mend it, write it as Parquet, or use --engine memory."
+            ) from error
+        if "header does not conform" in text:
+            raise InputError(
+                f"The files at {path!r} do not have the same first line, or one with names that Spark takes as equal;"
+                " give all of them the same columns in the same order, with names that differ."
+            ) from error
+        raise
+    return found
+
+
+def _changed_cells(frame: "DataFrame", words: list[str]) -> list[str]:
+    """Notes on spaces that were stripped, and on the words that were read as missing with how often each occurs."""
     from pyspark.sql import functions as F
 
-    texts = [F.lower(F.trim(F.col(f"`{name.replace('`', '``')}`"))) for name in frame.columns]
+    texts = [F.lower(F.trim(name)) for name in frame.columns]
     numbers = [
         sum((F.count_if(text == word) for text in texts), F.lit(0)).alias(f"n{k}") for k, word in enumerate(words)
     ]
-    found = collect(frame.agg(*numbers), "looking for missing cells").to_pylist()[0] if words else {}
+    spaces = sum((F.count_if(F.length(F.trim(name)) < F.length(name)) for name in frame.columns), F.lit(0))
+    found = collect(frame.agg(*numbers, spaces.alias("spaces")), "looking for missing cells").to_pylist()[0]
     told = {word: found[f"n{k}"] for k, word in enumerate(words) if found[f"n{k}"]}
     listed = ", ".join(f"{word!r} ({n:,})" for word, n in sorted(told.items(), key=lambda item: (-item[1], item[0])))
-    return [f"read as missing: {listed}; other words with --na"] if told else []
+    notes = ["spaces around values were stripped"] if found["spaces"] else []
+    return notes + ([f"read as missing: {listed}; other words with --na"] if told else [])

@@ -51,9 +51,21 @@ def test_with_noise_it_is_the_effect_on_a_hundred_effective_pairs_else_the_index
 
 def test_without_any_pair_that_tells_the_noise_of_identical_rows_stands_in():
     unknown = [summary(0, 0, 0, math.nan), summary(0, 0, 0, math.nan), None]
-    found = score_less_noise(counts(20, 5), INDEX, unknown, noise_free=False)
+    found = score_less_noise(counts(40, 10), INDEX, unknown, noise_free=False)
     assert found.score[:2] == pytest.approx([0.25, 0.0])
     assert found.pooled_noise == 0.25
+
+
+def test_noise_on_a_handful_of_pairs_is_not_taken_off():
+    few = [summary(9, 29, 12, 0.1), summary(0, 0, 0, math.nan), None]
+    found = score_less_noise(counts(29, 14), INDEX, few, noise_free=False)
+    assert found.score[:2].tolist() == INDEX[:2].tolist()
+    assert found.basis == ("index", "index", "none")
+    assert math.isnan(found.pooled_noise)
+    found = score_less_noise(counts(30, 15), INDEX, few, noise_free=False)  # identical rows are enough
+    assert found.pooled_noise == 0.5
+    enough = [summary(9, 30, 12, 0.1), summary(0, 0, 0, math.nan), None]
+    assert score_less_noise(counts(30, 15), INDEX, enough, noise_free=False).pooled_noise == pytest.approx(12 / 30)
 
 
 def test_pooled_noise_is_not_named_where_no_feature_needs_it():

@@ -122,7 +122,10 @@ def read_source(
 
 def _without(frame: Any, names: list[str]) -> Any:
     """The table without some columns."""
-    return frame.drop(*names) if is_spark_frame(frame) else frame.drop(names)
+    if not is_spark_frame(frame):
+        return frame.drop(names)
+    kept = {f"s{place}": name for place, name in enumerate(frame.columns) if name not in names}
+    return frame.toDF(*(f"s{place}" for place in range(len(frame.columns)))).select(*kept).toDF(*kept.values())
 
 
 def _last_column(name: str) -> str:

@@ -143,6 +143,6 @@ def refuse_repeated(names: Sequence[str]) -> None:
     repeated = sorted(name for name, times in Counter(names).items() if times > 1)
     if repeated:
         raise InputError(
-            f"Column names must differ, but {listing([repr(name) for name in repeated])} occurs more than"
-            " once; rename or drop the repeated columns."
+            f"Column names must differ, but {listing([repr(name) for name in repeated])}"
+            f" {'occurs' if len(repeated) == 1 else 'occur'} more than once; rename or drop the repeated columns."
         )

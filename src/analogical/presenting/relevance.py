@@ -77,7 +77,7 @@ def _describe_plan(result: Relevance) -> tuple[str, ...]:
     if plan is None:
         return ()
     if plan.kind == "grouped":
-        return ("Counted by Spark: identical rows were grouped there, and their groups counted here",)
+        return ("Counted by Spark: identical rows were grouped there, and the distinct rows counted here",)
     merged = ", identical rows merged first" if plan.is_merged else ""
     return (
         f"Counted by Spark in {counted(len(plan.blocks), 'block')} of columns,"
@@ -219,7 +219,7 @@ def _explain_none_seen(result: Relevance, none_seen: list[str]) -> list[str]:
     if not none_seen:
         return []
     is_relaxed = result.settings.radius > 1
-    what = verb(none_seen, "has a score of 0", "have a score of 0")
+    what = verb(none_seen, "has a score of about 0", "have a score of about 0")
     if not is_relaxed:
         what = f"changed no label in {verb(none_seen, 'its pairs', 'their pairs')}"
     sentences = [f"{len(none_seen):,} {what} ({some_of(none_seen)})."]
@@ -394,11 +394,11 @@ def _sum_up(result: Relevance) -> list[str]:
 def _sum_up_others(result: Relevance, of_status: dict[str, list[str]]) -> list[str]:
     """What can be said of the features without an effect, a few words for each kind."""
     is_relaxed, is_tested = result.settings.radius > 1, result.p_adjusted is not None
-    seen = "have a score of 0" if is_relaxed else "changed no label"
+    seen = "have a score of about 0" if is_relaxed else "changed no label"
     what = {
         "unclear": "cannot be told from noise" if is_tested else "changed labels, and nothing was tested",
         "noise-unknown": "changed labels, and noise cannot be ruled out",
-        "none-seen": "has a score of 0" if is_relaxed and len(of_status.get("none-seen", [])) == 1 else seen,
+        "none-seen": "has a score of about 0" if is_relaxed and len(of_status.get("none-seen", [])) == 1 else seen,
     }
     parts = [
         f"{len(of_status[status]):,} {words} ({some_of(of_status[status], FEW_NAMES)})"

@@ -23,6 +23,9 @@ together. All relevant features stood above all others in .77 of the samples (5 
 equal and unequal noise); by the effect however little it rests on, in .66.
 """
 
+FEWEST_KNOWN = 30
+"""Pairs that pooled noise must rest on; with fewer it is as likely wrong as right, and the index stays as it is."""
+
 
 @dataclass(frozen=True)
 class NoiseAwareScore:
@@ -39,15 +42,17 @@ def score_less_noise(
 ) -> NoiseAwareScore:
     """The effect where it rests on enough pairs; else the index less the noise of all features' contexts together.
 
-    Where identical rows never differ in label, or none repeats, labels show no noise and the score is the index.
+    Where identical rows never differ in label, none repeats, or hardly any does, the score is the index: the noise of
+    the labels is not seen, or not known. Contexts of features tell the noise if they hold enough pairs, identical rows
+    otherwise.
     """
     known = [summary for summary in summaries if summary is not None]
     n_told = sum(summary.effect.n_pairs for summary in known)
-    if noise_free or counts.n_contradictions == 0:
+    if noise_free or counts.n_contradictions == 0 or max(n_told, counts.n_identical) < FEWEST_KNOWN:
         basis: tuple[Basis, ...] = tuple("index" if value == value else "none" for value in index.tolist())
         return NoiseAwareScore(index, basis, float("nan"))
     pooled = counts.n_contradictions / counts.n_identical
-    if n_told:
+    if n_told >= FEWEST_KNOWN:
         pooled = sum(summary.effect.noise for summary in known) / n_told
     score = index - pooled
     words: list[Basis] = ["none" if value != value else "index less pooled noise" for value in index.tolist()]

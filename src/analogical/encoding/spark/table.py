@@ -85,6 +85,8 @@ def encode_spark_table(
     frame: "DataFrame", label: Any, *, weights: Any, features: Any, ignore: Any, treatment: Treatment
 ) -> SparkTable:
     """Settle what becomes of the columns of a Spark table, from a few passes over it; no row comes here."""
+    if frame.isStreaming:
+        raise InputError("df is a stream, whose rows are never all there; write it to a table and give that.")
     keys = list(frame.columns)
     refuse_repeated(keys)
     roles = _find_roles(keys, label, weights)
@@ -192,8 +194,10 @@ class _Look:
         """Look at the columns that were chosen, in the rows that have a label and a weight."""
         from pyspark.sql import functions as F
 
+        frame = frame.toDF(*(f"s{p}" for p in range(len(keys))))  # by position: names may differ in case only
+
         def source(position: int) -> Any:
-            cells = F.col(f"`{keys[position].replace('`', '``')}`")
+            cells = F.col(f"s{position}")
             return cells.cast("string") if types[keys[position]] == "void" else cells
 
         columns = [source(p).alias(f"p{p}") for p in chosen] + [source(roles["label"]).alias(LABEL)]
@@ -415,7 +419,8 @@ def _treat_label(look: _Look, name: str, treatment: Treatment) -> tuple[Column, 
     column = sort_classes(column)
     if len(column.values) == 1:
         raise InputError(
-            f"The label {brief(name)} has one class only ({brief(plain(column.values[0]))}, {look.n_rows:,} rows);"
+            f"The label {brief(name)} has one class only ({brief(plain(column.values[0]))},"
+            f" {look.n_rows:,} {'row' if look.n_rows == 1 else 'rows'});"
             " relevance compares rows whose labels differ. Look at the filter applied before."
         )
     if look.n_label_missing:
@@ -477,7 +482,9 @@ def _check_weights(frame: "DataFrame", column: Any, name: str, kind: str) -> Non
     ).to_pylist()[0]
     if seen["bad"]:
         one = "a missing one" if seen["one"] is None else f"{seen['one']:g}"
-        raise InputError(f"{expected}, got {one} in {brief(name)} ({seen['bad']:,} rows); use counts, not shares.")
+        raise InputError(
+            f"{expected}, got {one} in {brief(name)}, and {seen['bad']:,} such weights in all; use counts, not shares."
+        )
     if seen["top"] == 0:
         raise InputError(f"{expected}, and at least one above 0; all weights in {brief(name)} are zero.")
 

@@ -8,7 +8,7 @@ All peers use this, so that they never make a pair, and all group by one whole n
 
 from typing import TYPE_CHECKING, Any
 
-from tables import LABEL, N_VALUES, names
+from scale_tables import LABEL, N_VALUES, names
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
