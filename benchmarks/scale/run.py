@@ -19,6 +19,7 @@ import urllib.request
 import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from importlib.metadata import version
 from multiprocessing import get_context
 from pathlib import Path
@@ -61,14 +62,32 @@ Measured = dict[str, Any]
 
 
 def best_of(repetitions: int, job: Callable[[], Any], shuffled: Callable[[], int] = lambda: 0) -> tuple[Measured, Any]:
-    """Seconds of the first and of the best run, bytes shuffled by the last, and its answer."""
-    times, answer, before = [], None, 0
+    """Seconds of the first and of the best run, processor seconds and bytes shuffled of the last, and its answer."""
+    times, answer, before, busy = [], None, 0, 0.0
     for _ in range(repetitions):
-        before = shuffled()
+        before, busy = shuffled(), processor_seconds()
         began = time.perf_counter()
         answer = job()
         times.append(time.perf_counter() - began)
-    return {"seconds": min(times), "first": times[0], "shuffled": shuffled() - before}, answer
+    found = {"seconds": min(times), "first": times[0], "processor": processor_seconds() - busy}
+    return found | {"shuffled": shuffled() - before, "load": os.getloadavg()[0]}, answer
+
+
+def processor_seconds() -> float:
+    """Processor time so far of this process and of all that it started and that still run, as Spark's do."""
+    children: dict[int, list[int]] = {}
+    used = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            fields = (folder / "stat").read_text().rsplit(")", 1)[1].split()
+            children.setdefault(int(fields[1]), []).append(int(folder.name))
+            used[int(folder.name)] = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    total, waiting = 0.0, [os.getpid()]
+    while waiting:
+        process = waiting.pop()
+        total += used.get(process, 0.0)
+        waiting += children.get(process, [])
+    return total
 
 
 def counts_of(result: Any) -> Counts:
@@ -309,11 +328,12 @@ def points(results: dict[str, Any]) -> list[str]:
     n_rows = min(GOAL_ROWS, last)
     exploded, ours = rows[n_rows].get(EXPLODED), rows[n_rows][SPARK_LOCAL]
     if exploded:
-        times = exploded["seconds"] / ours["seconds"]
+        times, busy = exploded["seconds"] / ours["seconds"], exploded["processor"] / ours["processor"]
         lines.append(
             f"- At {n_rows:,} x {N_FEATURES} our plan on Spark is {times:.1f} times as fast as the naive one, which"
             f" makes a row of every (row, feature) and groups them; the goal is {GOAL:.0f} times"
-            f"{'' if times >= GOAL else ' (**missed**)'}. It shuffles {ours['shuffled'] / n_rows:.0f} bytes a row"
+            f"{'' if times >= GOAL else ' (**missed**)'}. In processor time, which the load of the machine changes"
+            f" less, it is {busy:.1f} times. It shuffles {ours['shuffled'] / n_rows:.0f} bytes a row"
             f" instead of {exploded['shuffled'] / n_rows:.0f}."
         )
     ratios = {
@@ -322,7 +342,7 @@ def points(results: dict[str, Any]) -> list[str]:
     }
     listed = ", ".join(f"{ratio:.1f} times at {n:,} rows" for n, ratio in ratios.items())
     lines.append(
-        f"- On the same {N_CORES} cores the better of the two Spark sessions takes the time of the count in memory"
+        f"- The better of the two Spark sessions takes longer than the count in memory on the same {N_CORES} cores:"
         f" {listed}. By the last ratio a cluster needs about {N_CORES * ratios[last]:.0f} such cores to be as fast as"
         f" this machine with {N_CORES}. Spark pays where the table does not fit the memory of one machine, or"
         " lies on the cluster anyway."
@@ -338,11 +358,10 @@ def points(results: dict[str, Any]) -> list[str]:
             f" local, {cluster:.2f} on the cluster and {memory:.2f} in memory; below 1 where starting jobs is still"
             " part of the time."
         )
-    seconds, n_cells = rows[last][SPARK_LOCAL]["seconds"], last * N_FEATURES
-    each = seconds * N_CORES / n_cells
+    each = rows[last][SPARK_LOCAL]["processor"] / (last * N_FEATURES)
     lines.append(
-        f"- {last:,} rows cost {each * 1e6:.2f} microseconds of a core for each cell on Spark local. If the time grows"
-        f" like the cells, {BILLIONS:,} rows x {BILLIONS_FEATURES} features cost"
+        f"- {last:,} rows cost {each * 1e6:.2f} microseconds of processor time for each cell on Spark local. If that"
+        f" stays so, {BILLIONS:,} rows x {BILLIONS_FEATURES} features cost"
         f" {each * BILLIONS * BILLIONS_FEATURES / 3600:,.0f} hours of one such core. That is {BILLIONS // last:,} times"
         " the rows that were measured, so take it as a guess that may be off by a factor of three either way."
     )
@@ -366,14 +385,15 @@ def write_markdown(results: dict[str, Any]) -> str:
         *points(results),
         "",
         "<!-- table -->",
-        "| rows | method | time | x in memory | first run | shuffled |",
-        "|---|---|---|---|---|---|",
+        "| rows | method | time | x in memory | first run | processor time | load | shuffled |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for size, row in results["rows"].items():
         memory = row["methods"][MEMORY_METHOD]["seconds"]
         lines += [
             f"| {int(size):,} | {name} | {as_seconds(one['seconds'])} | {one['seconds'] / memory:.2f} |"
-            f" {as_seconds(one['first'])} | {as_bytes(one['shuffled'], int(size))} |"
+            f" {as_seconds(one['first'])} | {'' if name == SPARK_CLUSTER else as_seconds(one['processor'])} |"
+            f" {one['load']:.1f} | {as_bytes(one['shuffled'], int(size))} |"
             for name, one in row["methods"].items()
             if not name.startswith("relevance")
         ]
@@ -381,9 +401,9 @@ def write_markdown(results: dict[str, Any]) -> str:
     left_out = [f"{int(n):,}" for n, row in results["rows"].items() if EXPLODED not in row["methods"]]
     if left_out:
         lines += [f"The naive plan was left out at {', '.join(left_out)} rows: too slow.", ""]
-    loads = ", ".join(f"{row['load']:.1f}" for row in results["rows"].values())
     lines += [
-        f"The load of the machine before each size was {loads} (of {N_CORES} cores).",
+        f"Load is that of the machine, of {N_CORES} cores, after the last run: others used it, too. Processor time is",
+        "of the last run, and not known of the cluster's processes.",
         "",
         "## Everything: `relevance(...)` with all defaults, as people call it",
         "",
@@ -447,8 +467,13 @@ def main() -> None:
     """Measure all sizes and record them, or some and print."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", type=lambda cell: int(float(cell)), nargs="+", help="rows of the tables; prints")
+    parser.add_argument("--page", action="store_true", help="write the page again from the record")
     parser.add_argument("--out", type=Path, default=RESULTS, help="folder to write to")
     arguments = parser.parse_args()
+    if arguments.page:
+        results = json.loads((arguments.out / "scale.json").read_text(encoding="utf-8"))
+        (arguments.out / "scale.md").write_text(write_markdown(results), encoding="utf-8")
+        return
     with tempfile.TemporaryDirectory() as folder:
         for results in measure(tuple(arguments.rows or SIZES), Path(folder)):
             page = write_markdown(results)
