@@ -153,8 +153,8 @@ def test_noise_of_all_features_together_is_named_where_it_is_taken_off():
     assert noisy.score_basis[0] == "index less pooled noise"
     pooled = f"{100 * noisy.settings.pooled_noise:.1f} %"
     assert (
-        f"Ranked by the index less {pooled}, the noise in the contexts of all features, because its own noise rests on too"
-        " few repeated rows: free." in explain(noisy)
+        f"Ranked by the index less {pooled}, the noise in the contexts of all features, because its own noise rests on"
+        " too few repeated rows: free." in explain(noisy)
     )
 
 
