@@ -11,6 +11,7 @@ from spark_sessions import needs_spark, session_on
 import analogical
 from analogical import InputError
 from analogical._types import same
+from analogical.presenting.views import view_of
 
 pytestmark = needs_spark
 
@@ -310,3 +311,6 @@ def test_the_plan_and_the_engine_are_part_of_the_result(session, in_blocks):
     assert sorted(name for block in told["plan"]["blocks"] for name in block) == sorted(found.names)
     assert told["plan"]["n_partitions"] > 1
     assert "Counted by Spark in 2 blocks" in text_of(found)
+    said = " ".join([*view_of(found).bullets, *view_of(found).findings])
+    assert "Rows are taken as independent." in said
+    assert "need a count in memory with groups (--groups)" in said

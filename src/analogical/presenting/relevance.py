@@ -334,7 +334,8 @@ def _explain_assumptions(result: Relevance) -> list[str]:
         return []
     sentences = []
     if settings.n_groups is None:
-        sentences.append("Intervals and p take rows as independent; rows that belong together need groups (--groups).")
+        need = "a count in memory with groups" if settings.engine == "spark" else "groups"
+        sentences.append(f"Intervals and p take rows as independent; rows that belong together need {need} (--groups).")
     else:
         sentences.append(
             f"{counted(settings.n_groups, 'group')} of rows: intervals leave out whole groups; p and effect take one"
@@ -432,5 +433,6 @@ def _sum_up_basis(result: Relevance) -> str:
         parts.append(f"Noise: identical rows differ in label in {percent(noise)} of their pairs.")
     if settings.confidence is not None and settings.radius == 1:
         units = "Rows" if settings.n_groups is None else counted(settings.n_groups, "group")
-        parts.append(f"{units} are taken as independent{'; see groups (--groups)' if units == 'Rows' else ''}.")
+        has_groups = units == "Rows" and settings.engine == "memory"
+        parts.append(f"{units} are taken as independent{'; see groups (--groups)' if has_groups else ''}.")
     return " ".join(parts)
