@@ -40,7 +40,7 @@ def session(cluster):
 
 def table_for_faults():
     rng = np.random.default_rng(0)
-    return coded(rng.integers(0, 3, (400, 8)), rng.integers(0, 2, 400))
+    return coded(rng.integers(0, 3, (400, 4)), rng.integers(0, 2, 400))
 
 
 def count_while(session, action):

@@ -23,7 +23,7 @@ def session():
 
 
 class TestSparkLocal(EngineContract):
-    every = 9
+    every = 13
 
     @pytest.fixture
     def make_engine(self, session):
