@@ -37,7 +37,7 @@ def test_our_plan_on_spark_is_recorded_as_faster_than_the_naive_one(benchmark):
 
 @pytest.mark.parametrize("peer", ["duckdb", "polars"])
 def test_peers_count_the_pairs_of_the_definition(benchmark, peer, tmp_path, monkeypatch):
-    pytest.importorskip(peer)
+    pytest.importorskip(peer, reason=f"{peer} comes with the extra bench")
     rows = np.random.default_rng(0).integers(0, 3, (6, 20))
     rows = rows[np.random.default_rng(1).integers(0, 6, 60)]
     rows[np.arange(60), np.random.default_rng(2).integers(0, 20, 60)] = 0

@@ -218,6 +218,9 @@ def test_ids_are_set_aside_and_texts_with_very_many_values_refused(session, few_
     number = frame.assign(id=np.arange(n) * 1000)
     assert analogical.spark.relevance(session.createDataFrame(number), "y").names == ("a",)  # by its name
     number = number.rename(columns={"id": "income"})
+    for options in ({"bins": None}, {"max_values": None}):
+        with pytest.raises(InputError, match="'income' has more than 40 different numbers, too many to be categories"):
+            analogical.spark.relevance(session.createDataFrame(number), "y", **options)
     assert analogical.spark.relevance(session.createDataFrame(number), "y").names == ("income", "a")
 
 
@@ -301,6 +304,11 @@ def test_a_job_that_fails_is_one_error(session):
     broken = small(session).withColumn("a", F.when(F.col("a") == 0, F.raise_error(F.lit("a broken disk"))).otherwise(1))
     with pytest.raises(SparkError, match=r"Spark could not finish .*a broken disk"):
         analogical.spark.relevance(broken, "y")
+
+
+def test_progress_ends_whatever_the_plan(session, capfd):
+    analogical.spark.relevance(small(session), "y", progress=True)
+    assert "on Spark, steps done: 4 of 4" in capfd.readouterr().err
 
 
 def test_the_plan_and_the_engine_are_part_of_the_result(session, in_blocks):

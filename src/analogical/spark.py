@@ -161,7 +161,8 @@ def relevance(
 class _Steps:
     """Which of the passes over the table is under way."""
 
-    NAMES = ("columns looked at", "rows packed", "plan chosen", "pairs counted")
+    N_STEPS = 4
+    """Columns looked at, rows packed, plan chosen, pairs counted."""
 
     def __init__(self, progress: bool) -> None:
         self.show = progress_line("on Spark, steps done") if progress else None
@@ -171,7 +172,12 @@ class _Steps:
         """One more pass is done."""
         self.done += 1
         if self.show is not None:
-            self.show(self.done, len(self.NAMES))
+            self.show(self.done, self.N_STEPS)
+
+    def end(self) -> None:
+        """Nothing is left to do on Spark."""
+        if self.show is not None:
+            self.show(self.N_STEPS, self.N_STEPS)
 
 
 def _count(
@@ -187,6 +193,7 @@ def _count(
     if finishes_in_memory(rows.n_rows, n_distinct, pools_contexts(rows.n_rows, n_features)):
         here = rows.merged().here(limit=2 * MOST_GROUPS)
         if here is not None:
+            steps.end()
             whole = table.encoded(here)
             return with_leaks(whole, find_leaks(here)), None, rows.plan
     sample = rows.sample(max(N_SAMPLED, engine.rows_compared(n_features)), seed)

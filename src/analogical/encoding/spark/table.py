@@ -240,17 +240,16 @@ class _Look:
         """Spark's type of a column, without its parameters."""
         return self.types[self.keys[position]].split("(")[0]
 
-    def column(self, position: int | None) -> tuple[Column, Ints]:
+    def column(self, position: int) -> tuple[Column, Ints]:
         """A column with one row for each of its values, sorted, and one if cells are missing; and the rows of each."""
-        found = self.counts[LABEL if position is None else f"p{position}"]
-        name = LABEL if position is None else self.keys[position]
-        values, weights = _sorted(found)
         import pyarrow as pa
 
+        found = self.counts[f"p{position}"]
+        values, weights = _sorted(found)
         if found.n_missing:
             values = pa.concat_arrays([values, pa.nulls(1, values.type)])
             weights = np.append(weights, found.weight_missing)
-        column = encode_cells(as_series(pa.chunked_array([values])), f"feature {brief(name)}")
+        column = encode_cells(as_series(pa.chunked_array([values])), f"feature {brief(self.keys[position])}")
         return column, weights
 
     def find_ids(self, treatment: Treatment, wanted: set[int]) -> set[int]:
@@ -357,7 +356,7 @@ class _Look:
         frame = self.frame
         for p in gaps:
             frame = frame.filter(~_is_missing(f"p{p}", self.types[self.keys[p]]))
-        n_before = self._n_cells()
+        n_before = self._count_rows()
         try:
             look = replace(self, frame=frame, steps=frozenset()).counted().with_steps()
         except InputError:
@@ -365,9 +364,9 @@ class _Look:
                 'Every row has a missing value, so missing="drop" leaves none; leave out the columns that are mostly'
                 ' empty, or use missing="value".'
             ) from None
-        return look, (Note("missing-dropped", names, (n_before - look._n_cells(), n_before)),)
+        return look, (Note("missing-dropped", names, (n_before - look._count_rows(), n_before)),)
 
-    def _n_cells(self) -> int:
+    def _count_rows(self) -> int:
         """Rows, each counted once."""
         return int(self.frame.count())
 
@@ -376,10 +375,15 @@ class _Look:
         name, found = self.keys[position], self.counts[f"p{position}"]
         column, weights = self.column(position)
         done = treat_column(column, name, weights, treatment, rule)
+        in_steps = position in self.steps
+        if in_steps and done.edges is None:  # its values are not known, only the steps they lie on
+            raise InputError(
+                f"The feature {brief(name)} has more than {MOST_VALUES:,} different numbers, too many to be categories"
+                " on Spark; give it bins, such as bins=5, and a number as max_values, or leave it out with ignore."
+            )
         codes = done.codes.astype(np.int64)
         ordered, _ = _sorted(found)
         of_cell = np.append(codes[: len(ordered)], codes[-1] if found.n_missing else MISSING)
-        in_steps = position in self.steps
         meaning = ColumnMeaning(
             key=name,
             name=name,
