@@ -19,13 +19,16 @@ from analogical._types import Ints, Positions
 from analogical.encoding.columns import MISSING, Column, plain
 from analogical.errors import InputError
 
-__all__ = ["BinRule", "Binned", "Bins", "bin_column", "check_bins"]
+__all__ = ["FINE_BINS", "BinRule", "Binned", "Bins", "bin_column", "check_bins", "fine_codes"]
 
 Bins: TypeAlias = int | str | Sequence[Any] | Mapping[Any, Any] | None
 """How numbers are binned: so many quantiles, "widths:K", None for every distinct value, or one of these or a list of
 edges for each column by name."""
 
 MAX_BINS = 1000
+FINE_BINS = 120
+"""Bins that a number is also kept in, to be merged to 2, 3, 4, 8 or 16 where it is a context of other features: a
+multiple of these, and with one for missing cells below 256."""
 FIRST_DIGITS = 4
 """Digits that a bin is written with, if they tell all bins apart; of a time, the day."""
 
@@ -92,6 +95,20 @@ def bin_column(column: Column, rule: BinRule, weights: Ints | None, what: str) -
     lows = [plain(ordered[first]) for first in bounds[:-1]]
     highs = [plain(ordered[stop - 1]) for stop in bounds[1:]]
     return Binned(Column(column.recoded(bin_of_value), _name_bins(lows, highs)), tuple(plain(edge) for edge in edges))
+
+
+def fine_codes(column: Column, weights: Ints | None) -> NDArray[np.uint8]:
+    """The number in fine bins for each row; the number of these bins for missing cells."""
+    order, ordered = _in_order(column)
+    sizes = column.count_values(weights)
+    starts = _quantile_starts(sizes if order is None else sizes[order], FINE_BINS)
+    bin_of_value = np.zeros(len(ordered) + 1, np.uint8)
+    bin_of_value[starts] = 1
+    bin_of_value[:-1] = np.cumsum(bin_of_value[:-1])
+    if order is not None:
+        bin_of_value[order] = bin_of_value[:-1].copy()
+    bin_of_value[-1] = len(starts) + 1  # read by missing cells, whose code is -1
+    return np.asarray(column.recoded(bin_of_value), np.uint8)
 
 
 def _in_order(column: Column) -> tuple[Positions | None, Sequence[Any] | NDArray[Any]]:

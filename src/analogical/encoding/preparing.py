@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from analogical._checks import brief
 from analogical._types import Bools, Codes, Ints, Note, NoteKind
-from analogical.encoding.binning import BinRule
+from analogical.encoding.binning import BinRule, fine_codes
 from analogical.encoding.choosing import listing
 from analogical.encoding.columns import Column, plain
 from analogical.encoding.integers import code_type
@@ -33,6 +33,8 @@ class TreatedColumn:
     n_missing: int
     holds_times: bool
     """Whether it was dates or times that were binned."""
+    fine: NDArray[np.uint8] | None = None
+    """The numbers in many more bins; None for categories and for bins with edges of the user's own."""
 
 
 def treat_column(
@@ -50,7 +52,10 @@ def treat_column(
     if n_missing:
         codes, values = done.recoded(_with_gaps_last(len(values))), [*values, None]
     edges = None if binned is None else binned.edges
-    return TreatedColumn(codes, values, edges, n_missing, edges is not None and is_time(column))
+    fine = None
+    if binned is not None and (rule or treatment.bins).method == "quantiles":
+        fine = fine_codes(column, weights)
+    return TreatedColumn(codes, values, edges, n_missing, edges is not None and is_time(column), fine)
 
 
 @dataclass(frozen=True)

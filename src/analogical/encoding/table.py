@@ -6,8 +6,8 @@ own (pandas categories, polars Categorical and Enum, small integers) are used as
 refused here, in one sentence.
 """
 
-from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -77,6 +77,8 @@ class EncodedTable:
     """The user's dataframe, or the file it is in, for the names of its rows; None for arrays and lists."""
     notes: tuple[Note, ...]
     """What was done that the user should know."""
+    fine: Mapping[int, Codes] = field(default_factory=dict)
+    """Numbers in many more bins, by place among the features: contexts of other features may need finer bins."""
 
     @cached_property
     def n_values(self) -> Ints:
@@ -127,7 +129,8 @@ class EncodedTable:
     def select(self, features: Sequence[int]) -> "EncodedTable":
         """The table with some of its features, in the given order; nothing is encoded again."""
         codes = np.asfortranarray(self.codes[:, list(features)])
-        return replace(self, codes=codes, columns=tuple(self.columns[i] for i in features))
+        fine = {place: self.fine[i] for place, i in enumerate(features) if i in self.fine}
+        return replace(self, codes=codes, columns=tuple(self.columns[i] for i in features), fine=fine)
 
     def find(self, feature: Any) -> int:
         """Place of a feature given by name, or by its position among the features of the user's table."""
@@ -287,6 +290,7 @@ def _encode(
             *question_weights(numbers, weights.name or "weights"),
             *prepared.notes,
         ),
+        fine={place: c.fine for place, c in enumerate(prepared.columns.values()) if c.fine is not None},
     )
 
 

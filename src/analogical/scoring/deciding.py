@@ -1,0 +1,319 @@
+"""The deciding set: features that together predict the label, none of which can be spared.
+
+It grows by the feature that adds most to the votes of the others (``votes``), as long as that is more than luck adds;
+where no single feature does, by two or three that act only together. Then it is put right: numbers are cut into as
+many bins as predict best, a member that adds little beside the later ones leaves, and an outside feature that predicts
+better takes the place of one. The set is found again without a member where that could be replaced: an effect must
+hold beside whatever would take its place.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+
+from analogical._types import CodedRows, Floats, Ints, Positions
+from analogical.counting.threads import one_blas_thread
+from analogical.scoring.votes import Candidate, State, Voting
+
+__all__ = ["Decider", "Deciding", "Step", "Why"]
+
+GATE = 2.0
+"""A feature must add so many times ln(number of features) nats. Below, xor-like rules lose their features to luck
+(recovery .929 with 1, .960 with 1.5, .971 with 2 and with 3); shuffled labels hardly ever pass it."""
+FEWEST = 10
+"""Fewer features count as so many: the gate of two or three features alone would be passed by luck too often."""
+SPARED = 0.5
+"""A member that adds less than this share of the gate beside all others leaves: entering is harder than staying."""
+BETTER = 1.0
+"""Nats that another member, or other bins, must add more to take the place of one: rounding and luck stay out."""
+MOST = 10
+"""Members at most: beyond, contexts hold single rows on any table that fits in memory."""
+ROUNDS = 6
+"""Rounds of putting the set right; known tables needed at most four."""
+SCREENED_ROWS, SCREENED_COLUMNS = 5_000, 1_500
+"""Rows, and values of all features together, that pairs are screened on: a tenth of a second. Of more features the
+first of the relaxed index are taken."""
+LIKELY_PAIRS = 12
+"""Pairs whose gain is computed after screening; the true one was first or second on known tables."""
+POOL = 10
+"""First features of the relaxed index whose threes are tried."""
+TIE = 1e-9
+"""Gains that differ by less, as a share of the log-likelihood, are equal: rounding must not decide."""
+
+Why = Literal["gain", "interaction", "index"]
+"""It adds enough to the members before it; it does so together with its partners; or the relaxed index put it next."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One member, in the order of what it adds."""
+
+    column: int
+    """A feature, or a number in other bins."""
+    gain: float
+    """Nats that it adds to the members before it."""
+    value: float
+    """Log-likelihood of the labels after it."""
+    why: Why
+    partners: tuple[int, ...] = ()
+    """Features that it acts together with."""
+
+
+@dataclass(frozen=True)
+class Deciding:
+    """The deciding set."""
+
+    steps: tuple[Step, ...]
+    replaceable: frozenset[int]
+    """Features among them that some other feature may replace."""
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The members."""
+        return tuple(step.column for step in self.steps)
+
+
+class Decider:
+    """The search for the deciding set of one table.
+
+    ``owner`` says of which feature each column of the voting rows is: numbers stand there in several numbers of bins,
+    the columns before ``n_features`` are the features as the user has them. ``index`` gives the features in the order
+    of the relaxed index, for features that act only together by threes; it is asked at most once.
+    """
+
+    def __init__(self, voting: Voting, owner: Ints, index: Callable[[], Positions]) -> None:
+        self.voting, self.owner, self.ask_index = voting, owner, index
+        self.n_features = int(owner.max()) + 1
+        self.bins: dict[int, list[int]] = {}
+        for column, feature in enumerate(owner.tolist()):
+            self.bins.setdefault(feature, []).append(column)
+        varying = np.flatnonzero(voting.varies[: self.n_features]).tolist()
+        self.varying: list[int] = varying
+        n = max(FEWEST, len(varying))
+        self.need, self.need_of_pair, self.need_of_three = (GATE * math.log(math.comb(n, k)) for k in (1, 2, 3))
+        self.alone = voting.candidates(voting.start, varying)
+        self._order: Positions | None = None
+
+    @property
+    def index(self) -> Positions:
+        """Features in the order of the relaxed index."""
+        if self._order is None:
+            self._order = self.ask_index()
+        return self._order
+
+    def decide(self, without: int | None = None) -> Deciding:
+        """The deciding set, of all features or of all but one."""
+        search = _Search(self, [f for f in self.varying if f != without], by_threes=without is None)
+        search.grow()
+        seen: set[tuple[int, ...]] = set()
+        while len(seen) < ROUNDS and tuple(search.members) not in seen:
+            seen.add(tuple(search.members))
+            search.choose_bins()
+            search.spare_or_replace()
+            search.grow()
+        return search.result()
+
+    def further(self, members: Sequence[int]) -> dict[int, Candidate]:
+        """What every feature outside would add to some members."""
+        inside = {int(self.owner[c]) for c in members}
+        state = self.voting.follow(members)
+        return self.voting.candidates(state, [f for f in self.varying if f not in inside])
+
+
+class _Search:
+    """One search: the members so far."""
+
+    def __init__(self, decider: Decider, allowed: list[int], *, by_threes: bool) -> None:
+        self.decider, self.voting = decider, decider.voting
+        self.allowed, self.by_threes = allowed, by_threes
+        self.members: list[int] = []
+        self.partners: dict[int, tuple[int, ...]] = {}
+        self.replaceable: set[int] = set()
+
+    def features(self) -> set[int]:
+        """The features that members are of."""
+        return {int(self.decider.owner[c]) for c in self.members}
+
+    def state(self) -> State:
+        return self.voting.follow(self.members)
+
+    def grow(self) -> None:
+        """Add members as long as one, two or three features add enough."""
+        while len(self.members) < MOST:
+            best, gain = self._best_single(self.state())
+            if best is not None and gain >= self.decider.need:
+                self.members.append(best)
+                continue
+            together = self._best_pair() or (self._best_three() if self.by_threes else None)
+            if together is None:
+                return
+            self.voting.follow_jointly(self.state(), together)
+            self.members += together
+            for feature in together:
+                self.partners[feature] = tuple(f for f in together if f != feature)
+
+    def choose_bins(self) -> None:
+        """Cut every number among the members into as many bins as predict best beside the others."""
+        for place, column in enumerate(self.members):
+            choices = self.decider.bins[int(self.decider.owner[column])]
+            values = {c: self._value([*self.members[:place], c, *self.members[place + 1 :]]) for c in choices}
+            best = max(choices, key=lambda c: values[c])
+            if values[best] > values[column] + BETTER:
+                self.members[place] = best
+
+    def spare_or_replace(self) -> None:
+        """Drop the member that adds least, if that is little; or put in the place of one what predicts better."""
+        self.replaceable = set()
+        if len(self.members) < 2:
+            self._note_replaceable()
+            return
+        value = self._value(self.members)
+        best: tuple[float, list[int]] | None = None
+        for column in self.members:
+            feature = int(self.decider.owner[column])
+            rest = [c for c in self.members if c != column]
+            loss = value - self._value(rest)
+            if loss < SPARED * self.decider.need and feature not in self.partners:
+                rise, changed = -loss, rest
+            else:
+                other, gain = self._best_single(self.voting.follow(rest), besides=feature)
+                if loss - gain < 3 * self.decider.need:
+                    self.replaceable.add(feature)
+                if other is None or gain - loss <= BETTER:
+                    continue
+                rise, changed = gain - loss, [*rest, other]
+            if best is None or rise > best[0]:
+                best = rise, changed
+        if best is not None:
+            self.members = best[1]
+            inside = self.features()
+            self.partners = {f: p for f, p in self.partners.items() if f in inside and inside.issuperset(p)}
+
+    def result(self) -> Deciding:
+        """The members, the one that adds most first."""
+        left, order = list(self.members), list[int]()
+        while left:
+            found = self.voting.candidates(self.voting.follow(order), left)
+            order.append(max(left, key=lambda c: found[c].gain))
+            left.remove(order[-1])
+        values = [self.voting.start.value] + [self._value(order[: k + 1]) for k in range(len(order))]
+        owner = self.decider.owner
+        return Deciding(
+            tuple(
+                Step(
+                    c,
+                    values[k + 1] - values[k],
+                    values[k + 1],
+                    "interaction" if int(owner[c]) in self.partners else "gain",
+                    self.partners.get(int(owner[c]), ()),
+                )
+                for k, c in enumerate(order)
+            ),
+            frozenset(self.replaceable),
+        )
+
+    def _note_replaceable(self) -> None:
+        """A single member may be replaced by whatever tells nearly as much alone."""
+        for column in self.members:
+            feature = int(self.decider.owner[column])
+            _, gain = self._best_single(self.voting.start, besides=feature)
+            if self._value([column]) - self.voting.start.value - gain < 3 * self.decider.need:
+                self.replaceable.add(feature)
+
+    def _value(self, members: Sequence[int]) -> float:
+        return self.voting.follow(members).value
+
+    def _outside(self) -> list[int]:
+        inside = self.features()
+        return [f for f in self.allowed if f not in inside]
+
+    def _best_single(self, state: State, besides: int | None = None) -> tuple[int | None, float]:
+        """The outside feature that adds most, the first of those that add the same, and what it adds."""
+        outside = [f for f in self._outside() if f != besides]
+        found = self.decider.alone if not state.features else self.voting.candidates(state, outside)
+        if not outside:
+            return None, -math.inf
+        gains = np.array([found[f].gain for f in outside])
+        best = int(np.argmax(gains >= gains.max() - TIE * abs(state.value)))
+        return outside[best], float(gains[best])
+
+    def _best_pair(self) -> list[int] | None:
+        """Two outside features that together add enough."""
+        state, rows = self.state(), self.voting.rows
+        pairs = likely_pairs(rows, state, self._screened())
+        small = [p for p in pairs if math.prod(rows.n_values[list(p)].tolist()) <= len(rows.codes)]
+        return self._best_of(state, small, self.decider.need_of_pair)
+
+    def _best_three(self) -> list[int] | None:
+        """Three of the first outside features of the relaxed index that together add enough."""
+        outside, rows = set(self._outside()), self.voting.rows
+        if len(outside) < 3:
+            return None
+        pool = [f for f in self.decider.index.tolist() if f in outside][:POOL]
+        threes = [t for t in combinations(pool, 3) if math.prod(rows.n_values[list(t)].tolist()) <= len(rows.codes)]
+        return self._best_of(self.state(), threes, self.decider.need_of_three)
+
+    def _best_of(self, state: State, sets: Iterable[tuple[int, ...]], need: float) -> list[int] | None:
+        best, most = None, need - TIE * abs(state.value)
+        for some in sets:
+            gain = self.voting.gain_of(state, some)
+            if gain > most + TIE * abs(state.value):
+                best, most = list(some), gain
+        return best if best is not None and len(self.members) + len(best) <= MOST else None
+
+    def _screened(self) -> list[int]:
+        """The outside features whose pairs are screened: all, or the first of the relaxed index among very many."""
+        outside, n_values = self._outside(), self.voting.rows.n_values
+        if n_values[outside].sum() <= SCREENED_COLUMNS:
+            return outside
+        inside = set(outside)
+        order = [f for f in self.decider.index.tolist() if f in inside]
+        return sorted(order[: int(np.searchsorted(np.cumsum(n_values[order]), SCREENED_COLUMNS))])
+
+
+def likely_pairs(rows: CodedRows, state: State, features: Sequence[int]) -> list[tuple[int, int]]:
+    """Pairs of features whose values, together, go with what the prediction leaves of the labels; the likeliest first.
+
+    For every two values of two features, the labels less their prediction are added up, squared and divided by their
+    variance; over the values of a pair that is about chi-square if the pair tells nothing.
+    """
+    from scipy.special import log_ndtr
+
+    if len(features) < 2:
+        return []
+    step = -(-len(rows.codes) // SCREENED_ROWS)
+    some = np.arange(0, len(rows.codes), step)
+    entry = state.entries.of_row[some]
+    shares, labels = state.shares()[entry], rows.labels[some]
+    weights = np.ones(len(some)) if rows.weights is None else rows.weights[some].astype(np.float64)
+    sizes = rows.n_values[list(features)]
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    holds = np.zeros((len(some), int(sizes.sum())), np.float32)
+    holds[np.arange(len(some))[:, None], rows.codes[some][:, list(features)].astype(np.intp) + starts] = 1
+    statistic, freedom = (np.zeros((len(features), len(features))) for _ in range(2))
+    classes = np.argsort(-np.bincount(labels, weights, minlength=rows.n_labels), kind="stable")[:8]
+    with one_blas_thread():
+        for label in classes[1:].tolist():  # what is left of the first one is the others' with the sign changed
+            rest, variance = (labels == label) - shares[:, label], shares[:, label] * (1 - shares[:, label])
+            summed = (holds * (weights * rest).astype(np.float32)[:, None]).T @ holds
+            spread = (holds * (weights * variance).astype(np.float32)[:, None]).T @ holds
+            told = spread > 1.0  # a variance of one: about four rows
+            parts = np.divide(summed**2, spread, out=np.zeros_like(summed), where=told)
+            for total, part in ((statistic, parts), (freedom, told)):
+                total += np.add.reduceat(np.add.reduceat(part.astype(np.float64), starts, 0), starts, 1)
+    # Wilson and Hilferty: the cube root of chi-square over its freedom is nearly normal
+    f = np.maximum(freedom, 1.0)
+    z = (np.cbrt(statistic / f) - (1 - 2 / (9 * f))) / np.sqrt(2 / (9 * f))
+    unlikely = np.triu(np.where(freedom > 0, -log_ndtr(-z), -math.inf), 1)
+    first, second = np.triu_indices(len(features), 1)
+    best = np.argsort(-unlikely[first, second], kind="stable")[:LIKELY_PAIRS]
+    return [(features[first[k]], features[second[k]]) for k in best.tolist() if freedom[first[k], second[k]] > 0]
+
+
+def shares_explained(start: float, values: Floats) -> Floats:
+    """How much of the uncertainty of the labels is explained at each log-likelihood: 0 nothing, 1 all."""
+    return 1 - values / start

@@ -1,0 +1,250 @@
+"""How large an effect is: the part that all contexts share, the part that differs between them, and points.
+
+The effect is the mean over pairs of half the squared distance between the label shares of their two values. Where rows
+repeat it is known without bias (``effect``), but a squared difference is unsteady in thin contexts. A *common*
+difference is not: with fixed effects for the contexts, least squares gives one share per value and label (for two
+values it is the difference of Mantel and Haenszel), and half its square, less its variance, is the common part of the
+effect. It needs no repeated rows, and it is 0 for an exclusive or. The larger of the two is the estimate: on 408
+features of known rules its root is off by .050 (root mean square), the whole effect alone by .062, the common part
+alone by .193; weighing the difference of the two by how sure it is gave .052 to .072.
+"""
+
+import math
+from dataclasses import dataclass
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from analogical._types import Bools, Floats, Ints, Positions
+from analogical.counting.contexts import Contexts
+from analogical.scoring.effect import EffectSums
+
+__all__ = ["CommonDifference", "Size", "common_difference", "measure_size"]
+
+MOST_VALUES = 64
+"""Values that get a share of their own in the common difference, and labels likewise; the rarest of more are taken
+together: the cost grows with the cube."""
+PSEUDO_ROWS = 2.0
+"""Rows of the other values that a value's share is pulled to for its variance: two rows with equal labels do not show
+that there is no variance (Agresti and Coull add four rows to both samples together)."""
+FEW_PAIRS = 30
+"""Effective pairs below which the whole effect is no surer than a share of so many independent pairs."""
+
+
+@dataclass(frozen=True)
+class CommonDifference:
+    """Shares of each label by value, as far as all contexts agree on them, less a mean that has no meaning."""
+
+    shares: Floats
+    """Shape (labels, values)."""
+    covariance: Floats
+    """Shape (labels, values, values)."""
+    pairs: Floats
+    """Shape (values, values): pairs of rows of two values in one context."""
+
+    def effect(self) -> float:
+        """The common part of the effect, without bias; below 0 by chance."""
+        return self._squared() - self._bias()
+
+    def interval(self, quantile: float) -> tuple[float, float]:
+        """Interval of the common part: on its root, the size of a difference, whose error does not grow with it."""
+        effect, squared = max(self.effect(), 0.0), self._squared()
+        laplacian, total = self._laplacian()
+        slope = spread = 0.0
+        for share, covariance in zip(self.shares, self.covariance, strict=True):
+            along = laplacian @ share / total
+            moved = laplacian @ covariance / total
+            # labels move together at worst, so their standard errors add up
+            slope += math.sqrt(max(float(along @ covariance @ along), 0.0)) / 2
+            spread += math.sqrt(2 * max(float((moved * moved.T).sum()), 0.0)) / 2
+        error = slope / math.sqrt(squared) if squared > 0 else 0.0
+        root = math.sqrt(effect)
+        low = max(root - quantile * error, 0.0) ** 2
+        return low, min(max((root + quantile * error) ** 2, effect + quantile * spread), 1.0)
+
+    def between(self, first: int, second: int, label: int) -> tuple[float, float]:
+        """Share of the label with the second value less that with the first, and its standard error."""
+        cov = self.covariance[label]
+        variance = cov[first, first] + cov[second, second] - 2 * cov[first, second]
+        share = self.shares[label]
+        return float(share[second] - share[first]), math.sqrt(max(float(variance), 0.0))
+
+    def _squared(self) -> float:
+        laplacian, total = self._laplacian()
+        return float(np.einsum("lv,vw,lw->", self.shares, laplacian, self.shares)) / (2 * total)
+
+    def _bias(self) -> float:
+        laplacian, total = self._laplacian()
+        return float(np.einsum("vw,lwv->", laplacian, self.covariance)) / (2 * total)
+
+    def _laplacian(self) -> tuple[Floats, float]:
+        """L and P with x' L x / P the mean squared difference of x over pairs."""
+        return np.diag(self.pairs.sum(axis=1)) - self.pairs, float(self.pairs.sum()) / 2
+
+
+@dataclass(frozen=True)
+class Size:
+    """An effect with its interval."""
+
+    effect: float
+    low: float
+    high: float
+    common: CommonDifference
+    values: Ints
+    """For each value of the feature its place in the common difference."""
+    labels: Ints
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """Rows of contexts by value, label and unit, with few values and labels."""
+
+    context: Positions
+    value: Positions
+    label: Positions
+    sizes: Floats
+    times: Floats
+    """How many contexts look alike, for each context."""
+    n_values: int
+    n_labels: int
+    unit: Positions | None = None
+
+
+def common_difference(cells: _Cells) -> CommonDifference:
+    """Least squares of label shares on values, with a constant for each context.
+
+    With x a row's value as an indicator less its context's mean, A = sum of x x' and u = sum of x y, the shares are
+    A^+ u and their covariance A^+ (sum over units of s s') A^+, where s adds up x e over the rows of a unit, e being
+    what is left of the label. A row's own e is too small by its leverage h; h times the variance of its label, with
+    shares pulled to those of the other values, is added back.
+    """
+    n_contexts, n_values, n_labels = len(cells.times), cells.n_values, cells.n_labels
+    t = cells.times
+    by_value = csr_array((cells.sizes, (cells.context, cells.value)), shape=(n_contexts, n_values))
+    by_label = csr_array((cells.sizes, (cells.context, cells.label)), shape=(n_contexts, n_labels))
+    n = np.asarray(by_value.sum(axis=1)).ravel()
+    mean_value, mean_label = _scaled(by_value, 1 / n), _scaled(by_label, 1 / n)
+    weighted = _scaled(by_value, t)
+    of_value = np.asarray(weighted.sum(axis=0)).ravel()
+    squares = np.diag(of_value) - (weighted.T @ mean_value).toarray()
+    table = np.zeros((n_values, n_labels))
+    np.add.at(table, (cells.value, cells.label), cells.sizes * t[cells.context])
+    moved = table - (weighted.T @ mean_label).toarray()
+    inverse = np.linalg.pinv(squares, rcond=1e-9, hermitian=True)
+    shares = (inverse @ moved).T
+    # one entry for each context and value: leverage and expected shares
+    filled = by_value.tocoo()
+    owner, value, rows = filled.coords[0], filled.coords[1], filled.data
+    at_mean = np.asarray(mean_value @ inverse)
+    own = at_mean[owner, value]
+    both = np.asarray((mean_value.multiply(at_mean)).sum(axis=1)).ravel()
+    leverage = np.clip(1 / n[owner] + inverse[value, value] - 2 * own + both[owner], 0.0, 1.0)
+    place = np.full((n_contexts, n_values), -1) if n_contexts * n_values <= 1e8 else None
+    if place is None:  # pragma: no cover - tables beyond memory
+        raise MemoryError("too many contexts and values")
+    place[owner, value] = np.arange(len(owner))
+    cell = place[cells.context, cells.value]
+    pull = of_value / (of_value + PSEUDO_ROWS)
+    overall = table.sum(axis=0) / max(table.sum(), 1.0)
+    covariance = np.zeros((n_labels, n_values, n_values))
+    for label in range(n_labels):
+        share = shares[label]
+        centre = np.asarray(mean_value @ share).ravel()
+        mean = mean_label[:, [label]].toarray().ravel()
+        fitted = mean[owner] + share[value] - centre[owner]
+        pulled = np.clip(mean[owner] + (share[value] - centre[owner]) * pull[value], 0.0, 1.0)
+        pulled = (pulled * n[owner] + overall[label]) / (n[owner] + 1)
+        variance = pulled * (1 - pulled)
+        left = (cells.label == label) - fitted[cell]
+        if cells.unit is None:
+            spread = np.bincount(cell, cells.sizes * left**2, minlength=len(owner)) + rows * leverage * variance
+            meat = _meat(owner, value, spread * t[owner], mean_value, n_values)
+        else:
+            meat = _meat_of_units(cells, left, mean_value, n_values)
+        covariance[label] = inverse @ meat @ inverse
+    pairs = (weighted.T @ by_value).toarray().astype(np.float64)
+    np.fill_diagonal(pairs, 0.0)
+    return CommonDifference(shares, covariance, pairs)
+
+
+def measure_size(
+    contexts: Contexts,
+    n_values: int,
+    n_labels: int,
+    n_rows: int,
+    confidence: float,
+    *,
+    units: Any = None,
+) -> Size:
+    """Effect of a feature in its contexts, with an interval."""
+    values, labels = _few(contexts.values, contexts, n_values), _few(contexts.labels, contexts, n_labels)
+    cells = _Cells(
+        contexts.owner,
+        values[contexts.values].astype(np.intp),
+        labels[contexts.labels].astype(np.intp),
+        contexts.sizes.astype(np.float64),
+        contexts.times.astype(np.float64),
+        int(values.max()) + 1,
+        int(labels.max()) + 1,
+    )
+    if units is not None:
+        cells = _with_units(cells, units)
+    common = common_difference(cells)
+    quantile = NormalDist().inv_cdf((1 + confidence) / 2)
+    effect, (low, high) = common.effect(), common.interval(quantile)
+    whole = EffectSums.of(contexts)
+    if units is None and whole.n_pairs and whole.effect() > effect:
+        effect = whole.effect()
+        whole_low, whole_high = whole.interval(n_rows, confidence)
+        low, high = max(low, whole_low), max(high, whole_high)
+    return Size(effect, min(low, max(effect, 0.0)), max(high, effect), common, values, labels)
+
+
+def _with_units(cells: _Cells, units: Any) -> _Cells:
+    """The cells of single rows with their units; contexts must not have been put together."""
+    raise NotImplementedError
+
+
+def _few(codes: Any, contexts: Contexts, n: int) -> Ints:
+    """For each code its own place, or the last one for the rarest of very many."""
+    if n <= MOST_VALUES:
+        return np.arange(n)
+    sizes = np.bincount(codes, contexts.sizes * contexts.times[contexts.owner], minlength=n)
+    places = np.full(n, MOST_VALUES - 1)
+    places[np.argsort(-sizes, kind="stable")[: MOST_VALUES - 1]] = np.arange(MOST_VALUES - 1)
+    return places
+
+
+def _scaled(matrix: Any, factors: Floats) -> Any:
+    """The rows of a sparse matrix times factors."""
+    scaled = matrix.copy()
+    scaled.data = scaled.data * np.repeat(factors, np.diff(matrix.indptr))
+    return scaled
+
+
+def _meat(owner: Positions, value: Positions, spread: Floats, mean_value: Any, n_values: int) -> Floats:
+    """Sum of x x' times the spread, with x = e_v - m_c: e_v e_v' - e_v m_c' - m_c e_v' + m_c m_c', each added up."""
+    n_contexts = mean_value.shape[0]
+    by_cell = csr_array((spread, (owner, value)), shape=(n_contexts, n_values))
+    across = (by_cell.T @ mean_value).toarray()
+    of_context = np.bincount(owner, spread, minlength=n_contexts)
+    inner = (mean_value.T @ _scaled(mean_value, of_context)).toarray()
+    return np.asarray(np.diag(np.bincount(value, spread, minlength=n_values)) - across - across.T + inner)
+
+
+def _meat_of_units(cells: _Cells, left: Floats, mean_value: Any, n_values: int) -> Floats:
+    """Sum over units of s s', s the sum of x e over its rows."""
+    unit = cells.unit if cells.unit is not None else np.zeros(0, np.intp)
+    score = cells.sizes * left
+    n_units = int(unit.max()) + 1
+    own = csr_array((score, (unit, cells.value)), shape=(n_units, n_values)).toarray()
+    of_context = csr_array((score, (unit, cells.context)), shape=(n_units, mean_value.shape[0]))
+    s = own - (of_context @ mean_value).toarray()
+    return np.asarray(s.T @ s * n_units / max(n_units - 1, 1))
+
+
+def is_compared(common: CommonDifference) -> Bools:
+    """Which two values some context holds."""
+    return np.asarray(common.pairs > 0)
