@@ -31,6 +31,11 @@ SENTENCES = [
         "the weights 'n' look like survey weights, not like counts of rows: intervals and p take every unit of weight"
         " as one independent row, and are then far too sure",
     ),
+    (
+        Note("looks-like-groups", ("subject",), (316, 24)),
+        "'subject' looks like an identifier of repeated rows (316 values, about 24 rows each): use groups='subject'"
+        " (--groups) if rows with the same value depend on each other",
+    ),
     (Note("collected"), "X is a lazy frame, which was collected"),
     (Note("missing-value", ("a", "b"), (1200, 3)), "missing cells are a value of their own in a (1,200), b (3)"),
     (
