@@ -139,7 +139,7 @@ class _Units:
         leverage = np.minimum(a**2 / squares[0], 1 - ROUNDING)
         own = float((a**2) @ ((b - total / squares[0] * a) / (1 - leverage)) ** 2)
         t = min(t, abs(total) / math.sqrt(max(own, ROUNDING * squares[0] * squares[1] / len(a))))
-        return max(2 * float(student.sf(t, n_effective - 1)), _rarest_deal(a, math.copysign(1, total) * b))
+        return max(2 * float(student.sf(t, n_effective - 1)), _rarest_deal(a, b))
 
 
 def _deviations(unit: Positions, context: Positions, weight: Floats, holds: Bools) -> Floats:
@@ -171,16 +171,23 @@ def _evenness(deviations: Floats) -> float:
 
 
 def _rarest_deal(a: Floats, b: Floats) -> float:
-    """Probability that one of two lists, dealt to the other at random, meets it largest with largest.
+    """Probability of the largest sum of products, of either sign, if one of two lists is dealt to the other at random.
 
-    With a_i equal numbers in one, b_j in the other and n_ij of both: prod a_i! prod b_j! / (n! prod n_ij!).
+    The largest sum meets sorted numbers with sorted ones. With a_i equal numbers in one list, b_j in the other and n_ij
+    in both places, that deal has the probability prod a_i! prod b_j! / (n! prod n_ij!).
     """
     from scipy.special import gammaln
 
-    pair = [np.unique(np.round(np.sort(x / np.abs(x).max()), 9), return_inverse=True)[1] for x in (a, b)]
-    both = np.unique(np.column_stack(pair), axis=0, return_counts=True)[1]
-    log = sum(float(gammaln(np.bincount(x) + 1).sum()) for x in pair)
-    return math.exp(log - float(gammaln(len(a) + 1) + gammaln(both + 1).sum()))
+    a, b = (np.round(np.sort(x / np.abs(x).max()), 9) for x in (a, b))
+    sums = abs(float(a @ b)), abs(float(a @ b[::-1]))
+    found = 0.0
+    for total, other in zip(sums, (b, b[::-1]), strict=True):
+        if total >= max(sums) * (1 - ROUNDING):
+            both = np.unique(np.column_stack([a, other]), axis=0, return_counts=True)[1]
+            ties = [np.unique(x, return_counts=True)[1] for x in (a, b)]
+            log = sum(float(gammaln(n + 1).sum()) for n in ties)
+            found += math.exp(log - float(gammaln(len(a) + 1)) - float(gammaln(both + 1).sum()))
+    return found
 
 
 N_DRAWS = 21
