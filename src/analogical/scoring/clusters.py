@@ -76,7 +76,8 @@ def _p_between(sub: CodedRows, unit: Positions) -> float:
 def _held_by_units(codes: Codes, unit: Positions) -> list[Any]:
     """Values that enough units have; of two values the first, as the other one says the same."""
     known, place = np.unique(codes, return_inverse=True)
-    n_units = np.bincount(np.unique(np.column_stack([place, unit]), axis=0)[:, 0], minlength=len(known))
+    span = int(unit.max()) + 1
+    n_units = np.bincount(np.unique(place.astype(np.int64) * span + unit) // span, minlength=len(known))
     enough: list[Any] = known[n_units >= FEW_UNITS].tolist()
     return enough if len(known) > 2 else enough[:1] * (len(enough) == len(known) == 2)
 
