@@ -150,6 +150,11 @@ def test_no_p_is_below_that_of_the_most_extreme_deal(n_first, expected):
         assert found == pytest.approx(expected)
 
 
+def test_no_p_is_zero():
+    unit = np.repeat(np.arange(2000), 2)
+    assert p_of((unit % 2)[:, None], unit % 2, unit, (0,)) > 0
+
+
 @pytest.mark.parametrize("n_units", [8, 50])
 def test_a_value_of_two_units_is_not_judged_by_them(n_units):
     unit = np.repeat(np.arange(n_units), 4)
