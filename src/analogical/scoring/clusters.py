@@ -33,7 +33,7 @@ PLAIN_KURTOSIS = 2.0
 """Kurtosis of deviations in which no unit stands out; what is above takes effective units away.
 
 Evenly spread shares have 1.8, a value that k of n units have about n / k. With 1, ten units find less than half of the
-effects that they find with 2; and with 2, every setting of benchmarks/coverage has p <= .05 in at most 6 % of the tables
+effects that they find with 2; with 2, every setting of benchmarks/coverage has p <= .05 in at most 6 % of the tables
 if the feature does nothing."""
 FEW_UNITS = 3
 """A value, or label, that fewer units have is not tested between units: the rarest deal is then hardly rare."""
