@@ -44,7 +44,9 @@ print(naive)
 # %%
 # Patients as the independent unit
 # --------------------------------
-# The index is the same; intervals and p-values are not. Only the drug is told from noise.
+# The index is the same; intervals and p-values are not. The drug differs between the visits of a patient,
+# so visits of the same patient are compared. Blood group and hospital do not, so each patient is one
+# observation. Only the drug is told from noise.
 
 grouped = relevance(visits, "pain", groups="patient")
 print(grouped)
@@ -59,6 +61,7 @@ plt.show()
 # %%
 # What to take away
 # -----------------
-# Ask what was drawn independently, and name it with ``groups``. Do not conclude that features without
-# a p-value below 0.05 have no effect: with groups the tests look at one row of each patient at a
-# time, and see less.
+# Ask what was drawn independently, and name it with ``groups``. A feature that varies within patients is
+# tested within them, where what is particular about a patient cancels; one that does not is tested by
+# whole patients. 2,400 visits are then 200 observations, so a weak effect of blood group could be missed:
+# no p-value below 0.05 does not mean no effect.

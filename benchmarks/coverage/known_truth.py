@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 from peers import cmh, context_tables, effect_sums, index_sums, kish, shuffle_test
-from settings import CLUSTERS, SETTINGS, ClusterSetting, Setting
+from settings import SETTINGS, Setting
 
 from analogical import relevance
 
-__all__ = ["clusters", "effects", "nulls", "power"]
+__all__ = ["effects", "nulls", "power"]
 
 ENOUGH_ROWS = 30
 """Effective rows from which on the goal of 92 to 98 % holds."""
@@ -188,51 +188,3 @@ def power(quick: bool) -> Iterator[dict[str, Any]]:
                 "shuffles_within_contexts": float(np.mean(drawn.p_shuffles <= 0.05)),
                 "missed": [],
             }
-
-
-def clusters(quick: bool) -> Iterator[dict[str, Any]]:
-    """Units with several rows: p-values and intervals without and with groups=."""
-    n_tables, n_truth = (4, 100) if quick else (150, N_TRUTH)
-    for at, setting in enumerate(CLUSTERS):
-        yield from _cluster_rows(at, setting, n_tables, n_truth)
-
-
-def _cluster_rows(at: int, setting: ClusterSetting, n_tables: int, n_truth: int) -> Iterator[dict[str, Any]]:
-    rng, rng_truth = (np.random.default_rng([25, at, part]) for part in range(2))
-    effect, index = np.zeros((4, 2)), np.zeros((4, 2))
-    for _ in range(n_truth):
-        X, y, unit = setting.draw(rng_truth)
-        first = np.unique(unit, return_index=True)[1]  # the rows of a unit are exchangeable
-        effect += _sums(X[first], y[first], setting.n_values)
-        index += _sums(X, y, setting.n_values)
-    said: dict[bool, dict[str, list[Any]]] = {used: {name: [] for name in NUMBERS} for used in (False, True)}
-    for _ in range(n_tables):
-        X, y, unit = setting.draw(rng)
-        for used, numbers in said.items():
-            result = relevance(X, y, radius=1, redundancies=False, groups=unit if used else None)
-            for name in NUMBERS:
-                numbers[name].append(getattr(result, name))
-    for i, (feature, strength) in enumerate((("fixed in a unit", setting.strength), ("varies in a unit", 0.0))):
-        true_effect = float(effect[0, i] / effect[1, i]) if strength else 0.0
-        true_index = float(index[2, i] / index[3, i])
-        for used, numbers in said.items():
-            arrays = {name: np.array(values) for name, values in numbers.items()}
-            known = ~np.isnan(arrays["effect_low"][:, i])
-            share = float(np.mean(arrays["p_value"][:, i] <= 0.05))
-            row = {
-                "setting": setting.name,
-                "units": setting.n_units,
-                "feature": feature,
-                "groups": "yes" if used else "no",
-                "tables": n_tables,
-                "p_below_5_percent": share,
-                "true_effect": true_effect,
-                "mean_effect": float(arrays["effect"][known, i].mean()),
-                "effect_coverage": _covered(arrays, "effect", true_effect, i, known),
-                "true_index": true_index,
-                "index_coverage": _covered(arrays, "ari", true_index, i, known),
-            }
-            missed = [name for name in ("effect_coverage", "index_coverage") if not 0.92 <= row[name] <= 0.98]
-            if not strength and share > 0.06:
-                missed.append("p_below_5_percent")
-            yield {**row, "missed": missed if used else []}

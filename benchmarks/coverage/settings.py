@@ -1,7 +1,7 @@
 """Tables drawn from known populations; the first feature is studied, and a strength of 0 takes its effect away."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from analogical.experiments import universe
 
 Table = tuple[Any, Any]
 
-__all__ = ["CLUSTERS", "SETTINGS", "ClusterSetting", "Setting"]
+__all__ = ["SETTINGS", "Setting"]
 
 
 @dataclass(frozen=True)
@@ -26,29 +26,6 @@ class Setting:
     idle: tuple[int, ...] = ()
     """Features that do nothing, whatever the strength; with them the strength is never 0."""
     n_tables: int = 400
-
-
-@dataclass(frozen=True)
-class ClusterSetting:
-    """A population of units with several rows each; the first feature is fixed within a unit, the second is not."""
-
-    name: str
-    n_units: int
-    sizes: tuple[int, int]
-    """Fewest and most rows of a unit."""
-    strength: float
-    """How much more often the second value of the first feature has the label."""
-    n_values: tuple[int, ...] = field(default=(2, 3))
-
-    def draw(self, rng: Any) -> tuple[Any, Any, Any]:
-        """Rows, labels and units; a unit changes the chance of the label by up to 40 points either way."""
-        size = rng.integers(self.sizes[0], self.sizes[1] + 1, size=self.n_units)
-        unit = np.repeat(np.arange(self.n_units), size)
-        own = rng.uniform(-0.4, 0.4, size=self.n_units)
-        second = rng.integers(0, 2, size=self.n_units)
-        X = np.column_stack([second[unit], rng.integers(0, 3, size=len(unit))])
-        chance = 0.5 + own[unit] + self.strength * (X[:, 0] - 0.5)
-        return X, _yes(rng, np.clip(chance, 0, 1)), unit
 
 
 def _yes(rng: Any, chance: Any) -> Any:
@@ -150,10 +127,4 @@ SETTINGS = (
     Setting("no repeated row, xor of 2 of 6", 400, (3,) * 6, _no_repeats(_exclusive_or), (2, 3, 4, 5), 300),
     Setting("no repeated row, 2 of 6 equal", 400, (3,) * 6, _no_repeats(_equal), (2, 3, 4, 5), 300),
     Setting("24 rows", 24, (2, 2, 2), _small),
-)
-CLUSTERS = (
-    ClusterSetting("2 rows per unit", 300, (2, 2), 0.0),
-    ClusterSetting("2 to 10 rows per unit", 300, (2, 10), 0.0),
-    ClusterSetting("10 rows per unit", 300, (10, 10), 0.0),
-    ClusterSetting("2 to 10 rows per unit, effect of 25 points", 300, (2, 10), 0.25),
 )

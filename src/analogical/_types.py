@@ -204,6 +204,7 @@ NoteKind = Literal[
     "label-name-kept",
     "weights-name-kept",
     "groups-name-kept",
+    "looks-like-groups",
     "leak",
     "label-missing",
     "label-binned",
@@ -227,6 +228,6 @@ class Note:
     kind: NoteKind
     columns: tuple[str, ...] = ()
     counts: tuple[int, ...] = ()
-    """Rows, cells, bins or per cent, whichever the note is about; one for each column, or one for all."""
+    """Rows, cells, values, bins or per cent, whichever the note is about; one for each column, or one for all."""
     edges: tuple[tuple[Any, ...], ...] = ()
     """For each column that was binned, where its bins but the first begin."""

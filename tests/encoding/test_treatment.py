@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from analogical import audit, evidence, redundancies, relevance
+from analogical import audit, evidence, redundancies, relevance, select
 from analogical._types import Note
 from analogical.encoding.columns import encode_array, encode_objects
 from analogical.encoding.table import encode_table
@@ -119,6 +119,67 @@ def test_all_functions_set_ids_aside_but_not_the_one_they_are_asked_about():
     assert note in audit(frame, LABELS, "letter").notes
     assert evidence(frame, LABELS, "ticket").feature == "ticket"
     assert evidence(frame, LABELS, 0).feature == "ticket"
+
+
+# ---------------------------------------------------------------- units that come back
+
+FIVE_EACH = [k % 12 for k in range(N)]
+"""Twelve units of five rows."""
+
+
+def units(columns, **options):
+    notes = encoded(columns, **{"groups": None, **options}).notes
+    return [(note.columns, note.counts) for note in notes if note.kind == "looks-like-groups"]
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "is_named"),
+    [
+        ("subject", FIVE_EACH, True),
+        ("subject", [f"s{k}" for k in FIVE_EACH], True),
+        ("subject", [None, *FIVE_EACH[1:]], False),  # floats: a dataframe knows them as numbers
+        ("patientId", FIVE_EACH, True),
+        ("CUSTOMER NO", FIVE_EACH, True),
+        ("id", FIVE_EACH, True),
+        ("Students", FIVE_EACH, True),
+        ("age", FIVE_EACH, False),
+        ("grid", FIVE_EACH, False),
+        ("customer segment", FIVE_EACH, False),  # a property of a customer
+        ("subject", [k % 9 for k in range(N)], False),  # few values: a category
+        ("subject", [*range(50), *range(10)], False),  # most come once
+        ("subject", [*range(30), *range(30)], True),
+    ],
+)
+def test_a_column_that_names_units_which_come_back_is_pointed_to(name, cells, is_named):
+    assert bool(units({name: cells, "letter": LETTERS})) == is_named
+
+
+def test_one_note_names_the_column_with_most_units_and_the_rows_of_each():
+    columns = {"person": FIVE_EACH, "patient": [k % 20 for k in range(N)], "letter": LETTERS}
+    assert units(columns) == [(("patient",), (20, 3))]
+    assert units(columns, weights=np.full(N, 2)) == [(("patient",), (20, 6))]
+
+
+def test_nothing_is_done_to_a_column_that_names_units():
+    columns = {"person": FIVE_EACH, "letter": LETTERS}
+    told, silent = encoded(columns, groups=None), encoded(columns)
+    assert told.names == silent.names == ("person", "letter")
+    assert np.array_equal(told.codes, silent.codes)
+    assert [note.kind for note in told.notes] == ["looks-like-groups"]
+    assert silent.notes == ()  # of a function that has no groups
+
+
+def test_who_gives_groups_is_not_pointed_to_them():
+    columns = {"person": FIVE_EACH, "patient": FIVE_EACH, "letter": LETTERS}
+    assert units(columns, groups="person") == []
+
+
+def test_functions_with_groups_point_to_them_and_others_do_not():
+    columns = pd.DataFrame({"person": FIVE_EACH, "letter": LETTERS})
+    said = {run.__name__: {note.kind for note in run(columns, LABELS).notes} for run in (relevance, select)}
+    assert "looks-like-groups" in said["relevance"]
+    assert "looks-like-groups" not in said["select"]
+    assert "looks-like-groups" in {note.kind for note in audit(columns, LABELS, "letter").notes}
 
 
 # ---------------------------------------------------------------- numbers and categories

@@ -31,6 +31,11 @@ SENTENCES = [
         "the weights 'n' look like survey weights, not like counts of rows: intervals and p take every unit of weight"
         " as one independent row, and are then far too sure",
     ),
+    (
+        Note("looks-like-groups", ("subject",), (316, 24)),
+        "'subject' looks like an identifier of repeated rows (316 values, about 24 rows each): use groups='subject'"
+        " (--groups) if rows with the same value depend on each other",
+    ),
     (Note("collected"), "X is a lazy frame, which was collected"),
     (Note("missing-value", ("a", "b"), (1200, 3)), "missing cells are a value of their own in a (1,200), b (3)"),
     (
@@ -84,7 +89,7 @@ def test_sentences_that_say_how_to_go_on(note, start):
 def test_every_kind_of_note_has_a_sentence():
     unused = {"label-equals-column"}
     for kind in set(get_args(NoteKind)) - unused:
-        n = {"missing-dropped": 2, "sampled": 2}.get(kind, 1)
+        n = {"missing-dropped": 2, "sampled": 2, "looks-like-groups": 2}.get(kind, 1)
         (sentence,) = describe_notes([Note(kind, ("score" if kind == "sampled" else "column",), (1,) * n, ((1,),))])
         assert len(sentence) > 20
 

@@ -14,7 +14,7 @@ from analogical.encoding.choosing import listing
 from analogical.encoding.columns import Column, plain
 from analogical.encoding.integers import code_type
 from analogical.encoding.reading import ChosenColumns
-from analogical.encoding.treatment import Treatment, is_time
+from analogical.encoding.treatment import Treatment, is_time, looks_like_unit
 from analogical.errors import InputError
 
 __all__ = ["Prepared", "TreatedColumn", "prepare", "treat_column"]
@@ -78,16 +78,20 @@ def prepare(
     *,
     wanted: set[int],
     bins_of: dict[int, BinRule],
+    look_for_units: bool = False,
 ) -> Prepared:
     """Treat every column as the user wants.
 
-    ``wanted`` are columns that are never set aside, ``bins_of`` the rules of single columns.
+    ``wanted`` are columns that are never set aside, ``bins_of`` the rules of single columns. ``look_for_units`` asks
+    for a note on a column that could be groups.
     """
     work = _Work(columns, weights, treatment, wanted | bins_of.keys(), bins_of)
     if treatment.missing == "drop":
         work.leave_out_rows()
     else:
         work.treat_as_they_are()
+    if look_for_units:
+        work.name_units()
     return work.done()
 
 
@@ -112,6 +116,8 @@ class _Work:
         """Without their codes, which are in the stack."""
         self.stack = _Stack(columns)
         self.notes: list[Note] = []
+        self.units: dict[int, tuple[int, int]] = {}
+        """Columns that look like names of units, with how many there are and about how many rows each has."""
 
     def is_id(self, position: int, column: Column) -> bool:
         """Whether a column is to be set aside."""
@@ -179,9 +185,18 @@ class _Work:
     def add(self, position: int, column: Column) -> None:
         """One more feature."""
         name, rule = self.names[position], self.bins_of.get(position)
+        if looks_like_unit(column, name, self.weights):
+            n_rows = int(column.count_values(self.weights).sum())
+            self.units[position] = len(column.values), round(n_rows / len(column.values))
         treated = treat_column(column, name, self.weights, self.treatment, rule)
         self.stack.add(treated, is_unchanged=treated.codes is column.codes)
         self.treated[position] = replace(treated, codes=np.zeros(0, treated.codes.dtype))
+
+    def name_units(self) -> None:
+        """Point to the column that looks like names of units, the one with most values; nothing is done to it."""
+        if self.units:
+            position = max(self.units, key=lambda p: self.units[p][0])
+            self.notes.append(Note("looks-like-groups", (self.names[position],), self.units[position]))
 
     def done(self) -> Prepared:
         """Everything side by side."""

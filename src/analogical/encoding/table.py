@@ -37,6 +37,9 @@ from analogical.errors import InputError
 
 __all__ = ["ColumnMeaning", "EncodedTable", "encode_features", "encode_table", "with_leaks"]
 
+NOT_OFFERED: Any = object()
+"""In place of groups: the function has no such argument, so that nobody is pointed to it."""
+
 
 @dataclass(frozen=True)
 class ColumnMeaning:
@@ -184,7 +187,7 @@ def encode_table(
     y: Any,
     *,
     weights: Any = None,
-    groups: Any = None,
+    groups: Any = NOT_OFFERED,
     features: Any = None,
     ignore: Any = None,
     keep: Any = None,
@@ -196,15 +199,18 @@ def encode_table(
 
     ``y`` and ``weights`` may name columns of ``X`` when it is a dataframe; those are then not features. A series that
     is a column of ``X`` (same name, same rows together) is taken out of the features too, with a note. ``keep`` is a
-    feature that is asked about, and so is never set aside as an id.
+    feature that is asked about, and so is never set aside as an id. Functions that offer ``groups`` and get none hear
+    of a column that looks like them.
     """
     if y is None:
         raise InputError("The label y is missing (None); give one label per row, or a column name.")
     raw = read_table(X)
     treatment = treatment or Treatment()
     label = Role.of(raw, y, "label")
-    others = (Role.of(raw, weights, "weights"), Role.of(raw, groups, "groups"))
-    table = _encode(raw, others, label, _Choice(features, ignore, keep, feature_names), treatment)
+    given = None if groups is NOT_OFFERED else groups
+    others = (Role.of(raw, weights, "weights"), Role.of(raw, given, "groups"))
+    choice = _Choice(features, ignore, keep, feature_names)
+    table = _encode(raw, others, label, choice, treatment, look_for_units=groups is None)
     if (table.n_values == 1).all():
         raise InputError(
             f"All {len(table.names)} features have one value only in these {len(table.codes):,} rows, so no two rows"
@@ -247,7 +253,13 @@ class _Choice:
 
 
 def _encode(
-    raw: RawTable, others: tuple[Role, Role], label: Role | None, choice: _Choice, treatment: Treatment
+    raw: RawTable,
+    others: tuple[Role, Role],
+    label: Role | None,
+    choice: _Choice,
+    treatment: Treatment,
+    *,
+    look_for_units: bool = False,
 ) -> EncodedTable:
     """The road through this file: which columns, which rows, codes, meanings."""
     if raw.n_rows == 0:
@@ -265,6 +277,7 @@ def _encode(
         treatment,
         wanted=_columns_asked_for(choice, keys, chosen, free),
         bins_of=_own_bins(treatment, keys, chosen, label),
+        look_for_units=look_for_units,
     )
     if prepared.rows is not None:
         kept[np.flatnonzero(kept)[~prepared.rows]] = False

@@ -23,7 +23,7 @@ from analogical._types import Ints
 from analogical.encoding.binning import Binned, BinRule, bin_column, check_bins
 from analogical.encoding.columns import Column, plain
 
-__all__ = ["NEARLY_ALL", "Ids", "Missing", "Treatment", "counts_rows", "is_time"]
+__all__ = ["NEARLY_ALL", "Ids", "Missing", "Treatment", "counts_rows", "is_time", "looks_like_unit"]
 
 Missing = Literal["value", "drop", "error"]
 Ids = Literal["drop", "keep"]
@@ -40,6 +40,14 @@ ID_NAME = re.compile(
     r"|[a-z](Id|ID|Key|Index|No|Nr|Number)$",
 )
 """Names that say that a column of whole numbers counts or names the rows."""
+UNITS = "subject|person|patient|participant|respondent|customer|client|user|student|pupil|animal|individual|household"
+UNIT_NAME = re.compile(
+    rf"(^|[^A-Za-z])(id|uid|uuid|guid|identifier|({UNITS})s?([^A-Za-z]*(no|nr|num|number|key|code|name))?)$",
+    re.IGNORECASE,
+)
+"""Names that say whom a row is about, the last words of a name in words."""
+FEW_UNITS = 10
+"""A column with fewer values is a category, whatever its name."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +112,14 @@ class Treatment:
 def counts_rows(name: str, n_values: int, low: Any, high: Any) -> bool:
     """Whether whole numbers, another one in nearly every row, count or name the rows, as name or span tell."""
     return bool(ID_NAME.search(name)) or int(high) - int(low) < DENSE * n_values
+
+
+def looks_like_unit(column: Column, name: str, weights: Ints | None) -> bool:
+    """Whether values name whom a row is about and most of them come back: several rows of one person, perhaps."""
+    if column.kind not in ("category", "whole") or len(column.values) < FEW_UNITS:
+        return False
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
+    return bool(UNIT_NAME.search(words)) and float(np.median(column.count_values(weights))) >= 2
 
 
 def is_time(column: Column) -> bool:

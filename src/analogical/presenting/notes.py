@@ -40,6 +40,14 @@ def _describe_leak(note: Note) -> str:
     )
 
 
+def _describe_units(note: Note) -> str:
+    (name,), (n_values, rows_each) = note.columns, note.counts
+    return (
+        f"{quoted(name)} looks like an identifier of repeated rows ({n_values:,} values, about {rows_each:,} rows"
+        f" each): use groups={quoted(name)} (--groups) if rows with the same value depend on each other"
+    )
+
+
 def _describe_missing_value(note: Note) -> str:
     cells = [f"{name} ({n:,})" for name, n in zip(note.columns, note.counts, strict=True)]
     return f"missing cells are a value of their own in {some_of(cells)}"
@@ -99,6 +107,7 @@ def _describe_index(note: Note) -> str:
 
 
 _WITH_COUNTS: dict[NoteKind, Callable[[Note], str]] = {
+    "looks-like-groups": _describe_units,
     "leak": _describe_leak,
     "missing-value": _describe_missing_value,
     "missing-dropped": _describe_missing_dropped,
