@@ -1,56 +1,33 @@
-"""The road from a table to its relevance: encode, count, score, and say how sure."""
+"""The road from a table to its relevance: encode, find what matters, compare rows that are equal on it, and say how sure."""
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from analogical._checks import (
-    check_attribution,
-    check_choice,
-    check_confidence,
-    check_radius,
-    check_whole,
-    seed_from,
-)
+from analogical._checks import check_confidence
 from analogical._progress import progress_line
 from analogical._results import Result, entry_at, json_ready
-from analogical._types import CodedRows, Floats, Ints, Margins, Note, Positions
-from analogical.counting.groups import collapse_rows
-from analogical.counting.pairs import ContextSums
+from analogical._study import Context, Duplicates, Given, Study, check_given
+from analogical._types import Floats, Ints, Note, Positions
 from analogical.encoding.binning import Bins
 from analogical.encoding.columns import plain
-from analogical.encoding.table import EncodedTable, encode_table
+from analogical.encoding.table import encode_table
 from analogical.encoding.treatment import Ids, Missing, Treatment
-from analogical.engines.base import Engine
 from analogical.engines.memory import MemoryEngine
-from analogical.errors import InputError
-from analogical.scoring.attribution import ATTRIBUTIONS, AttributionMethod
-from analogical.scoring.dependencies import Determinants, find_determinants
-from analogical.scoring.index import PaperStatus, Scores, rank_features, score_pairs
-from analogical.scoring.inference import infer, infer_from_groups
-from analogical.scoring.intervals import flip_rate, rank_interval, resample_rows, spread_of
-from analogical.scoring.noise import Basis
-from analogical.scoring.radius import Radius, RadiusReason
-from analogical.scoring.relaxed import ACTIVE
-from analogical.scoring.score import FeatureScores, Scoring
+from analogical.scoring.index import PaperStatus, score_pairs
 from analogical.scoring.significance import adjust_for_features
-from analogical.scoring.status import Status, decide_status
-from analogical.scoring.summaries import MAX_COVERED, FeatureSummary, summarise_contexts
+from analogical.scoring.sizes import Size
+from analogical.scoring.status import Status, decide_status, order_features
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from analogical.engines.spark.planning import SparkPlan
+__all__ = ["Points", "Relevance", "Settings", "ari_score", "relevance", "relevance_of"]
 
-__all__ = ["AtDistance", "Duplicates", "NoiseFloor", "Relevance", "Settings", "ari_score", "relevance", "relevance_of"]
-
-Duplicates = Literal["count", "once"]
-
-MAX_LISTED = 20
-"""Twos of values that were never compared, of each feature, that a result lists."""
+DEFAULT_CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -61,88 +38,59 @@ class Settings:
     --------
     >>> from analogical import load_table, relevance
     >>> settings = relevance(load_table("titanic").to_frame(), "survived", weights="count").settings
-    >>> settings.radius, settings.reason, settings.fewest_pairs
-    (1, 'enough-pairs', 31367)
+    >>> settings.given, settings.weighted, settings.searched_rows
+    ('auto', True, 2201)
     """
 
+    given: Literal["auto", "all"] | tuple[str, ...]
+    """On which other features compared rows are equal: the deciding set, all, or those named."""
+    confidence: float
+    """Level of the intervals; 1 less this is the level of the tests."""
     duplicates: Duplicates
     weighted: bool
     """Whether rows came with frequencies."""
-    radius: int
-    """On how many features two compared rows may differ for ``score``; at 1 it is the paper's index."""
-    decay: float | None
-    """What the weight of a pair falls to with each feature that it differs on; None at radius 1."""
-    reason: RadiusReason
-    """Why this radius."""
-    fewest_pairs: int
-    """Pairs at distance 1 of the varying feature that has the fewest."""
-    attribution: AttributionMethod
-    """How pairs that differ on several features are credited to them."""
-    n_pairs_used: int
-    """Pairs of rows that ``score`` rests on."""
-    is_sampled: bool
-    """Whether there are more pairs within the radius, of which those used are a random sample."""
-    converged: bool
-    coarser: tuple[int, ...]
-    """To how many bins numbers were merged as well beyond radius 1: the score is the mean over all sets of bins."""
-    confidence: float | None
-    """Level of the intervals; None if there are none."""
-    bootstrap: int | None
-    """Resamples of the rows that the intervals of ``score`` come from; None if there are none."""
-    redundancies: bool
-    """Whether it was looked for what determines features without pairs."""
-    noise_free: bool = False
-    """Whether labels were said to have no noise."""
+    searched_rows: int | None
+    """Rows that the deciding set was chosen on; None if there is none."""
     n_groups: int | None = None
     """Groups of rows that depend on each other; None if all rows were taken as independent."""
-    pooled_noise: float | None = None
-    """Noise that stands in where that of a feature's own contexts is not known well; None if it was not needed."""
-    searched_one: bool = False
-    """Whether every feature was tried as the one that determines a feature without pairs."""
-    searched_two: bool = False
-    """Whether all twos of features were tried as those that determine one; not among very many features."""
     engine: Literal["memory", "spark"] = "memory"
     """Who counted."""
-    plan: "SparkPlan | None" = None
-    """How the rows were counted on Spark."""
+    backend: str | None = None
+    """Name of the dataframe library that the table came in."""
 
 
 @dataclass(frozen=True)
-class NoiseFloor:
-    """How often identical rows have different labels: the index of "no feature at all".
+class Points:
+    """How much more often the label occurs with one value than with another, in percentage points.
+
+    Given the same features as the effect, averaged over contexts (for two values the difference of Mantel and
+    Haenszel).
 
     Examples
     --------
-    >>> from analogical import relevance
-    >>> relevance([["a"], ["a"], ["b"], ["b"]], [0, 1, 1, 1], confidence=None).noise
-    NoiseFloor(rate=0.5, rate_low=None, rate_high=None)
+    >>> from analogical import load_table, relevance
+    >>> found = relevance(load_table("titanic").to_frame(), "survived", weights="count")["sex"]["points"]
+    >>> found["value"], found["against"], found["label"], round(found["points"])
+    ('female', 'male', 'yes', 49)
     """
 
-    rate: float | None
-    """Share of the pairs of identical rows whose labels differ; None if no row repeats."""
-    rate_low: float | None = None
-    rate_high: float | None = None
+    value: Any
+    against: Any
+    label: Any
+    points: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
-class AtDistance:
-    """The pairs of rows that differ on so many features, as far as the score rests on them.
+class FeatureColumn:
+    """A feature as a column: its values, missing cells and bins."""
 
-    Examples
-    --------
-    >>> from analogical import relevance
-    >>> by_distance = relevance([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 0, 1, 1], radius=2).by_distance
-    >>> [(found.distance, found.pairs, found.changed, round(found.weight, 3)) for found in by_distance]
-    [(1, 4, 2, 0.667), (2, 2, 2, 0.333)]
-    """
-
-    distance: int
-    pairs: int
-    """Pairs used, with the weights of their rows."""
-    changed: int
-    """How many of them differ in label."""
-    weight: float
-    """Share of the score's evidence that they carry: near pairs weigh more, and the shares add up to 1."""
+    n_values: int
+    n_missing: int
+    """Missing cells; they are a value of their own, None."""
+    edges: tuple[Any, ...]
+    """The lowest value of every bin but the first; empty for categories."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -155,193 +103,131 @@ class Relevance(Result):
     ----------
     names : tuple of str
         The features.
-    ari : ndarray of float
-        The paper's index: the share of pairs whose labels differ; 0 for a constant feature, 2 if the
-        feature varies but no two rows differ on it alone.
-    effect : ndarray of float
-        The index less the noise of the same contexts: how much of it the feature explains. Without bias, so it may lie
-        slightly below 0; NaN where no two compared values both have repeated rows. With two classes its root is the
-        root mean square of the difference in label shares.
-    noise_rate : ndarray of float
-        How often labels differ by noise alone in the contexts of the feature: ``ari`` on the pairs of ``effect_pairs``
-        less ``effect``.
-    score : ndarray of float
-        What features are ranked by, NaN where there is no evidence; ``score_basis`` says what it is. At radius 1 the
-        effect, or the index where labels show no noise; beyond, the relaxed index: how often a change of the feature
-        changes the label, estimated from pairs that may differ on others too.
-    score_basis : tuple of str
-        ``"index"``, ``"effect"``, ``"index less pooled noise"`` (the effect rests on too few pairs, and the noise in
-        the contexts of all features stands in), ``"pairs within the radius"`` or ``"none"``.
     status : tuple of str
-        ``"effect"`` (the labels changed more than noise explains: ``p_adjusted`` at most 1 - confidence),
-        ``"unclear"`` (they changed, but not significantly), ``"noise-unknown"`` (they changed, the tests do not tell,
-        and no repeated row shows the noise), ``"none-seen"`` (no pair changed or, beyond
-        radius 1, other features explain all that did: the score is 0, or below 1e-9 to keep an order), ``"no-pairs"``
-        or ``"constant"``. About the pairs that ``score`` rests on.
+        ``"effect"`` (``p_adjusted`` at most 1 - confidence), ``"unclear"`` (not significant, or another feature may
+        stand in for it: see ``stand_ins``), ``"none"`` (not significant, and the effect is below 0.01), ``"same"`` (a
+        copy: see ``same_as``) or ``"constant"``.
+    effect : ndarray of float
+        How much the label shares differ between two values of the feature, all given features being equal: half the
+        squared distance of the shares, averaged over pairs of rows. With two classes its root is the difference in
+        label shares. 0 for no difference, NaN where there are no pairs.
+    effect_low, effect_high : ndarray of float
+        Interval of ``effect``. The lower end is above 0 only if ``p_value`` is at most 1 - confidence.
+    p_value, p_adjusted : ndarray of float
+        Probability of labels that go with the values at least this much if the feature had no effect given the others,
+        and the same after Benjamini and Hochberg's correction for the number of features. NaN where nothing is tested.
+    points : tuple of Points or None
+        For each feature the direction: how much more often the label occurs with a value than with another one. For
+        numbers the highest against the lowest bin, else the most telling value against the most frequent one.
+    given : tuple of tuples of str
+        For each feature the features on which compared rows are equal.
+    same_as : tuple of str or None
+        For each feature the given feature that it copies: no test can tell which of the two matters.
+    stand_ins : tuple of tuples of str
+        For each feature the features that would take its place in the deciding set, if it is not significant beside
+        them: the label goes with one of them, and the table does not tell with which.
+    deciding : tuple of str
+        The deciding set: features that together predict the label, none of which can be spared.
+    index : ndarray of float
+        Share of the compared pairs whose labels differ; NaN without pairs.
+    noise_rate : ndarray of float
+        How often labels differ between rows that are equal on the feature as well, in the same contexts; NaN where no
+        row repeats.
+    compared : ndarray of int
+        Pairs of rows that are equal on the given features and differ on this one.
+    ari, pairs, changed : ndarray
+        The paper's index and its counts: pairs of rows that differ on this feature only, and how many of them have
+        different labels; ``ari`` is 0 for a constant feature and 2 if the feature varies but has no pairs.
     paper_status : tuple of str
-        The paper's words, about distance 1: ``"relevant"`` (some pair changed its label), ``"irrelevant"`` (there are
-        pairs and none did), ``"constant"`` or ``"no-pairs"``.
-    pairs, changed : ndarray of int
-        Pairs of rows that differ on this feature only, and how many of them have different labels.
-    pairs_within, changed_within : ndarray of int
-        Pairs within the radius that differ on this feature, perhaps among others, and how many of them have different
-        labels; at radius 1 the same as ``pairs`` and ``changed``.
-    effect_pairs : ndarray of int
-        Pairs that the effect rests on: both values have repeated rows in the context.
-    effective_rows : ndarray of float
-        How many independent pairs the pairs are worth (Kish's number): few if some rows sit in most of them. Intervals
-        on less than 30 are rough.
-    n_values : ndarray of int
-        Values that the feature takes in the table.
-    n_missing : ndarray of int
-        Missing cells of the feature; they are a value of their own, None.
-    edges : tuple of tuples
-        For each feature that was binned, the lowest value of every bin but the first; empty for categories.
-    value_pairs, value_pairs_compared : ndarray of int
-        Twos of values that there are, and those that some context holds both of; -1 for features with more than 64
-        values. About what was never compared nothing is known; see :meth:`never_compared`.
+        The paper's words: ``"relevant"`` (some pair changed its label), ``"irrelevant"`` (there are pairs and none
+        did), ``"constant"`` or ``"no-pairs"``.
+    feature_columns : tuple of FeatureColumn
+        Number of values, missing cells and bins of each feature.
     label : str
         Name of the label.
     classes : tuple
         Its values.
-    n_rows, n_distinct : int
-        Rows, and rows that differ from each other on some feature.
-    n_identical, n_contradictions : int
-        Pairs of identical rows, and how many of them have different labels. No feature can explain
-        a contradiction: it is noise, or a feature that is not in the table.
-    ari_std_error, ari_low, ari_high : ndarray of float, or None
-        Standard error of ``ari`` and an interval for the index of the population that the rows were
-        drawn from, with rows as the independent units; NaN without pairs, None if not asked for.
-    effect_low, effect_high : ndarray of float, or None
-        Interval of ``effect``.
-    score_std_error, score_low, score_high : ndarray of float, or None
-        Interval of ``score``: that of what it is, or from a bootstrap; NaN where there is none. The standard error is
-        known beyond radius 1 and from a bootstrap.
-    rank_low, rank_high : ndarray of float, or None
-        Between which ranks (1 for the best) the feature lies in the resamples of a ``bootstrap``, at the level of
-        ``confidence``; equal scores share the mean of their ranks. None without a bootstrap.
-    p_value, p_adjusted : ndarray of float, or None
-        Probability of labels that go with the values at least this much if the feature had no effect, and the same
-        after Benjamini and Hochberg's correction for the number of features. At radius 1 the rows of each context
-        receive their labels in any order; beyond, labels are shuffled over all rows, and where noise alone makes the
-        score look further, both count: twice the smaller one.
-    noise : NoiseFloor
-        How often identical rows differ in label over the whole table; unknown if no row repeats. An index is not to be
-        compared with it, but with ``noise_rate``.
-    determined_by : tuple, or None
-        For each feature without pairs the one or two features that determine it, so that it is redundant;
-        an empty tuple if nothing does and rows are too few, and for features with pairs. None if not asked for.
-    by_distance : tuple of AtDistance
-        What the score rests on: for each distance up to the radius the pairs used, how many changed, and which share
-        of the evidence they carry; empty where ``attribution="share"`` looks beyond distance 1.
-    notes : tuple of Note
-        What was done to the table before it was counted.
+    n_rows : int
+        Rows.
     settings : Settings
         How it was computed.
+    notes : tuple of Note
+        What was done to the table before it was counted.
 
     Notes
     -----
-    Intervals and p-values take rows as independent; rows that are not (several visits of a patient, copied rows) need
-    ``groups``. A number on few pairs is an anecdote: read the interval beside it.
+    Intervals and p-values assume independent rows; rows that are not (several visits of a patient, copied rows) need
+    ``groups``.
 
     Examples
     --------
     >>> from analogical import load_table, relevance
     >>> result = relevance(load_table("titanic").to_frame(), "survived", weights="count")
-    >>> result.names, result.pairs.tolist(), result.changed.tolist()
-    (('class', 'sex', 'age'), [944789, 138516, 31367], [309473, 80024, 12651])
-    >>> result.ranking()[0], result["sex"]["status"]
-    ('sex', 'effect')
+    >>> result.ranking(), result.status
+    (['sex', 'age', 'class'], ('effect', 'effect', 'effect'))
+    >>> result.given[1], result.pairs.tolist(), result.changed.tolist()
+    (('class', 'age'), [944789, 138516, 31367], [309473, 80024, 12651])
     """
 
     names: tuple[str, ...]
-    ari: Floats
-    effect: Floats
-    noise_rate: Floats
-    score: Floats
-    score_basis: tuple[Basis, ...]
     status: tuple[Status, ...]
-    paper_status: tuple[PaperStatus, ...]
+    effect: Floats
+    effect_low: Floats
+    effect_high: Floats
+    p_value: Floats
+    p_adjusted: Floats
+    points: tuple[Points | None, ...]
+    given: tuple[tuple[str, ...], ...]
+    same_as: tuple[str | None, ...]
+    stand_ins: tuple[tuple[str, ...], ...]
+    deciding: tuple[str, ...]
+    index: Floats
+    noise_rate: Floats
+    compared: Ints
+    ari: Floats
     pairs: Ints
     changed: Ints
-    pairs_within: Ints
-    changed_within: Ints
-    effect_pairs: Ints
-    effective_rows: Floats
-    n_values: Ints
-    n_missing: Ints
-    edges: tuple[tuple[Any, ...], ...]
-    value_pairs: Ints
-    value_pairs_compared: Ints
+    paper_status: tuple[PaperStatus, ...]
+    feature_columns: tuple[FeatureColumn, ...]
     label: str
     classes: tuple[Hashable, ...]
     n_rows: int
-    n_distinct: int
-    n_identical: int
-    n_contradictions: int
     settings: Settings
-    noise: NoiseFloor
     notes: tuple[Note, ...] = ()
-    backend: str | None = None
-    ari_std_error: Floats | None = None
-    ari_low: Floats | None = None
-    ari_high: Floats | None = None
-    effect_low: Floats | None = None
-    effect_high: Floats | None = None
-    score_std_error: Floats | None = None
-    score_low: Floats | None = None
-    score_high: Floats | None = None
-    rank_low: Floats | None = None
-    rank_high: Floats | None = None
-    p_value: Floats | None = None
-    p_adjusted: Floats | None = None
-    by_distance: tuple[AtDistance, ...] = ()
-    determined_by: tuple[tuple[str, ...], ...] | None = None
-    not_compared: tuple[tuple[tuple[Any, Any], ...], ...] = ()
+
+    @property
+    def backend(self) -> str | None:  # type: ignore[override]
+        """Name of the dataframe library that the table came in, for ``to_frame``."""
+        return self.settings.backend
 
     def __len__(self) -> int:
         return len(self.names)
 
     def __getitem__(self, name: str) -> dict[str, Any]:
-        return self._feature_and_edges(entry_at(name, self.names, "feature"))
-
-    def known_p_values(self) -> Floats:
-        """The p-values, NaN for all features if none were asked for."""
-        return np.full(len(self.names), np.nan) if self.p_value is None else self.p_value
+        return self._feature(entry_at(name, self.names, "feature"))
 
     def order(self) -> Positions:
         """Positions of the features, best first; the order of :meth:`ranking`."""
-        return rank_features(self.score, self.pairs_within, self.n_values)
+        return order_features(self.status, self.effect, self.p_value)
 
     def ranking(self) -> list[str]:
         """Names of the features, best first.
 
-        The order is total: by score, then by number of pairs, then by column order. Features without
-        evidence come after all others, constant ones last.
+        The order is total: effects by size, then unclear features by p-value, those with none, copies, and constant
+        features; ties by column order.
 
         Examples
         --------
         >>> from analogical import relevance
-        >>> rows = [(0, 0, 0), (0, 1, 1), (1, 0, 0), (1, 1, 1), (1, 1, 0)]
-        >>> relevance(rows, ["a", "b", "b", "a", "b"], radius=1).ranking()
-        ['x0', 'x2', 'x1']
+        >>> rows = [(0, 0), (0, 1), (1, 0), (1, 1)] * 10
+        >>> relevance(rows, [a for a, b in rows], feature_names=["a", "b"]).ranking()
+        ['a', 'b']
         """
         return [self.names[i] for i in self.order()]
 
-    def never_compared(self, name: str) -> tuple[tuple[Any, Any], ...]:
-        """Twos of values of a feature that no context holds both of, so that nothing is known about them.
-
-        The first 20, most frequent values first; empty for a feature without any pair.
-
-        Examples
-        --------
-        >>> from analogical import relevance
-        >>> rows = [("a", 0), ("b", 0), ("c", 1), ("c", 0)]
-        >>> result = relevance(rows, [0, 1, 0, 1], feature_names=["letter", "digit"])
-        >>> result.never_compared("letter"), int(result.value_pairs_compared[0])
-        ((), 3)
-        """
-        return self.not_compared[entry_at(name, self.names, "feature")]
+    def with_status(self, status: Status) -> list[str]:
+        """Names of the features with a status, best first."""
+        return [self.names[i] for i in self.order() if self.status[i] == status]
 
     def plot(self, ax: "Axes | None" = None, *, top: int = 20) -> "Axes":
         """Bars with intervals, best first; see :func:`analogical.plotting.plot_relevance`."""
@@ -359,69 +245,51 @@ class Relevance(Result):
             "label": self.label,
             "classes": json_ready(self.classes),
             "n_rows": self.n_rows,
-            "n_distinct": self.n_distinct,
-            "n_identical": self.n_identical,
-            "n_contradictions": self.n_contradictions,
-            "noise": json_ready(self.noise),
+            "deciding": list(self.deciding),
             "notes": json_ready(self.notes),
             "settings": json_ready(self.settings),
-            "by_distance": json_ready(self.by_distance),
-            "features": [self._feature_and_edges(i) for i in range(len(self.names))],
+            "features": [self._feature(i) for i in range(len(self.names))],
         }
-
-    def _feature_and_edges(self, i: int) -> dict[str, Any]:
-        return {**self._feature(i), "edges": json_ready(self.edges[i])}
 
     def _feature(self, i: int | np.intp) -> dict[str, Any]:
         """One feature in plain Python types; unknown numbers are None."""
-        numbers = {name: getattr(self, name) for name in _FEATURE_NUMBERS}
         return {
             "name": self.names[i],
-            **{name: None if array is None else json_ready(array[i]) for name, array in numbers.items()},
-            **{name: getattr(self, name)[i] for name in _FEATURE_WORDS},
-            "determined_by": list(self.determined_by[i]) if self.determined_by is not None else [],
+            **{name: json_ready(getattr(self, name)[i]) for name in _FEATURE_FIELDS},
+            **json_ready(self.feature_columns[i]),
         }
 
     def columns(self) -> tuple[str, ...]:
         """Names of the columns of ``to_frame``."""
-        return ("name", *_FEATURE_NUMBERS, *_FEATURE_WORDS, "determined_by")
+        return ("name", *_FEATURE_FIELDS, "n_values", "n_missing", "edges")
 
 
-_FEATURE_NUMBERS = (
-    "ari",
+_FEATURE_FIELDS = (
+    "status",
     "effect",
-    "noise_rate",
-    "score",
-    "p_value",
-    "p_adjusted",
-    "ari_low",
-    "ari_high",
-    "ari_std_error",
     "effect_low",
     "effect_high",
-    "score_low",
-    "score_high",
-    "score_std_error",
-    "rank_low",
-    "rank_high",
+    "p_value",
+    "p_adjusted",
+    "points",
+    "given",
+    "same_as",
+    "stand_ins",
+    "index",
+    "noise_rate",
+    "compared",
+    "ari",
     "pairs",
     "changed",
-    "pairs_within",
-    "changed_within",
-    "effect_pairs",
-    "effective_rows",
-    "n_values",
-    "n_missing",
-    "value_pairs",
-    "value_pairs_compared",
+    "paper_status",
 )
-_FEATURE_WORDS = ("status", "paper_status", "score_basis")
 
 
 def relevance(
     X: Any,
     y: Any,
     *,
+    given: Given = "auto",
     weights: Any = None,
     groups: Any = None,
     features: Any = None,
@@ -431,22 +299,17 @@ def relevance(
     max_values: int | None = 20,
     ids: Ids = "drop",
     bin_label: int | None = None,
-    radius: Radius = "auto",
-    attribution: AttributionMethod = "noisy-or",
     duplicates: Duplicates = "count",
-    noise_free: bool = False,
-    confidence: float | None = 0.95,
-    bootstrap: int | None = None,
-    redundancies: bool = True,
-    random_state: Any = 0,
+    confidence: float = DEFAULT_CONFIDENCE,
     progress: bool = False,
     feature_names: Iterable[str] | None = None,
     n_jobs: int | None = None,
 ) -> Relevance:
-    """Relevance of every feature for the label: how often it alone changes the label.
+    """Relevance of every feature for the label, all else being equal.
 
-    Rows that differ on one feature only are compared: if their labels differ, that feature may have mattered.
-    The index of a feature is the share of such pairs whose labels differ.
+    Rows that are equal on what matters and differ on one feature are compared: if their labels differ more than those
+    of equal rows, that feature has an effect. What matters is found first: the *deciding set*, features that together
+    predict the label and none of which can be spared. Every feature is compared given that set.
 
     Parameters
     ----------
@@ -456,61 +319,36 @@ def relevance(
     y : array-like of shape (rows,), or name of a column
         The label, of any hashable kind and with two or more classes; or the name of a column of ``X``. A column of
         ``X`` that has the name of ``y`` and the same values is not a feature; ``notes`` says so.
+    given : {"auto", "all"} or list of features
+        On which other features compared rows are equal: the deciding set, all others (the paper's index), or those
+        named; an empty list for none, as in a univariate filter.
     weights : array-like of whole numbers, or name of a column, optional
         How many rows each row stands for, so that a table of counts needs no expanding; or the name of
         a column of ``X``. A row with weight 0 is not a row.
     groups : array-like, or name of a column, optional
-        Which rows depend on each other, such as the visits of one patient: one value per row, equal within a group.
-        Intervals then leave out whole groups, and tests and effects take one row of each. Without it rows are taken as
-        independent, which makes copies and repeated measurements look like evidence.
+        Which rows depend on each other, such as the visits of one patient: one value per row, equal within a group. A
+        feature that varies within groups is compared within them, one that does not by whole groups. Without it rows
+        are taken as independent, which makes copies and repeated measurements look like evidence.
     features : names of columns, optional
         The features; all columns but the label, the weights and the groups if not given.
     ignore : names of columns, optional
         Columns that are not features; instead of ``features``. Both take patterns such as ``"price_*"``.
     missing : {"value", "drop", "error"}
-        What becomes of missing cells (None, NaN, NaT, NA): a value of their own, shown as None; their rows are left
-        out; or an error that names their columns. Rows without a label are left out. ``notes`` says what was done.
-    bins : int, "widths:K", None or dict
-        How numbers and dates become categories: so many groups of about equal size, in which equal values stay together
-        and a value that fills a group alone has it for itself; K bins of equal width; or every distinct value by
-        itself. A dictionary gives single columns one of these, or a list of edges, and ``"*"`` one to the others.
-        ``edges`` in the result says where bins begin. Numbers are floats, decimals, durations, and whole numbers of
-        dataframes with many values; booleans, strings, category columns and whole numbers of arrays and lists are
-        categories.
-    max_values : int or None
-        Whole numbers and dates with at most so many values are categories; a numeric label with more is refused.
+        Missing cells are a value of their own (None), their rows are left out, or they are an error.
+    bins : int, str, list or dict
+        How numbers and dates with more than ``max_values`` values are binned: so many quantiles, ``"widths:K"``, a list
+        of edges, None for every distinct value, or a dictionary with one of these for each column. As contexts of other
+        features, numbers in quantiles may be cut into 2 to 16 bins, whichever predicts best.
+    max_values : int, optional
+        Numbers with at most so many distinct values are categories; None for any number.
     ids : {"drop", "keep"}
-        Whether columns with another value in nearly every row are set aside: they leave no two rows to compare.
-        Columns named in ``features`` are kept.
+        Columns that are unique in nearly every row, as ids are, are set aside or kept.
     bin_label : int, optional
-        Make so many classes of about equally many rows from a numeric label.
-    radius : int or "auto"
-        On how many features two rows may differ and still be compared for ``score``. 1 is the paper's index; on
-        wide tables hardly any rows differ on one feature only, and where labels are noisy those that do may tell
-        little; then ``"auto"`` looks further, near pairs weighing more, as far as the table needs;
-        ``settings.reason`` says why. A larger number leaves out the pairs beyond it.
-        ``ari`` is always the paper's index.
-    attribution : {"noisy-or", "share"}
-        Whom to credit when the rows of a pair differ on several features: the flip probabilities that explain
-        all pairs best if each feature flips the label on its own, or every differing feature alike, all pairs weighing
-        the same.
+        Cut a numeric label into so many classes of about equally many rows.
     duplicates : {"count", "once"}
-        Whether identical rows with the same label count with their multiplicity, or once: the paper's
-        formal reading, in which a sample is a set. Identical rows never form a pair.
-    noise_free : bool
-        Say that the labels have no noise, as in a table of a rule: then one changed pair shows an effect, and features
-        are ranked by the index.
-    confidence : float or None
-        Level of the intervals, between 0 and 1, and 1 minus the level of the tests; None leaves out intervals and
-        p-values.
-    bootstrap : int, optional
-        Add standard errors and intervals of ``score`` from this many resamples of the rows: slower by that factor, and
-        an interval without width where every resample agrees.
-    redundancies : bool
-        Look for the features that determine those without pairs. Such features do not make the score look further.
-    random_state : int, RandomState or None
-        Seed of the resamples and, past the limits of the search beyond radius 1, of the sample of pairs; None draws
-        anew each time.
+        Identical rows with the same label count as often as they occur, or once: the paper's definition over sets.
+    confidence : float
+        Level of the intervals; tests are at 1 less this.
     progress : bool
         Show on stderr how far long work is.
     feature_names : sequence of str, optional
@@ -522,7 +360,7 @@ def relevance(
     Returns
     -------
     Relevance
-        Index, pairs, changed pairs and status of every feature.
+        Effect, interval, p-value, direction and status of every feature, and what it was compared given.
 
     Raises
     ------
@@ -531,30 +369,19 @@ def relevance(
 
     Notes
     -----
-    The cost is one grouping of the rows per feature, never a comparison of all pairs. Intervals are Wilson's intervals
-    on as many independent pairs as the jackknife over rows is worth. The index says nothing about a feature
-    without pairs (its ``ari`` is 2, its ``score`` at radius 1 NaN): other features determine it, and ``determined_by``
-    names them, or there are too few rows.
+    The deciding set of more than 20,000 rows is chosen on so many of them, evenly spaced; all numbers come from all
+    rows. P-values take the deciding set as given: a feature that could be replaced is also tested beside the set that
+    is chosen without it. The cost is one grouping of the rows per feature, and the choice of the set.
 
     Examples
     --------
     The label is the exclusive or of two features; a third one is noise:
 
     >>> from analogical import relevance
-    >>> rows = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
-    >>> relevance(rows, [a ^ b for a, b, c in rows], feature_names=["a", "b", "c"], noise_free=True)
-    Relevance of 3 features for 'y' (2 classes), 8 rows
-    feature    ARI       95% CI  pairs  changed  status
-    a        1.000  0.510-1.000      4        4  effect
-    b        1.000  0.510-1.000      4        4  effect
-    c        0.000  0.000-0.490      4        0  none-seen
-    Noise: unknown, because no row repeats.
+    >>> rows = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)] * 4
+    >>> relevance(rows, [a ^ b for a, b, c in rows], feature_names=["a", "b", "c"]).status
+    ('effect', 'effect', 'none')
     """
-    level = check_confidence(confidence)
-    if bootstrap is not None:
-        bootstrap = check_whole("bootstrap", bootstrap, low=2, about=" (resamples)", other=", or None")
-        if level is None:
-            raise InputError("bootstrap needs a level for its intervals: give confidence, such as 0.95, not None.")
     table = encode_table(
         X,
         y,
@@ -565,248 +392,148 @@ def relevance(
         treatment=Treatment.of(missing, bins, max_values, ids, bin_label),
         feature_names=feature_names,
     )
-    return relevance_of(
-        table,
-        MemoryEngine(n_jobs),
-        radius=radius,
-        attribution=attribution,
-        duplicates=duplicates,
-        noise_free=noise_free,
-        confidence=level,
-        bootstrap=bootstrap,
-        redundancies=redundancies,
-        seed=seed_from(random_state),
-        progress=progress,
+    study = Study(table, MemoryEngine(n_jobs), duplicates=duplicates)
+    return relevance_of(study, given, confidence=confidence, progress=progress)
+
+
+def relevance_of(
+    study: Study, given: Given = "auto", *, confidence: float = DEFAULT_CONFIDENCE, progress: bool = False
+) -> Relevance:
+    """The road after encoding: what matters, pairs, tests and sizes of every feature, and words."""
+    check_given(given)
+    confidence = check_confidence(confidence)
+    table, rows = study.table, study.rows
+    counts = study.engine.count_pairs(rows)
+    paper = score_pairs(counts, rows.n_values)
+    show = progress_line("comparing rows") if progress else None
+    contexts = study.given(given)
+    found = []
+    for i, context in enumerate(contexts):
+        found.append(_measure(study, i, context, confidence))
+        if show is not None:
+            show(i + 1, len(contexts))
+    p_value = np.array([one.p_value for one in found])
+    p_adjusted = adjust_for_features(p_value)
+    status = tuple(
+        decide_status(
+            is_constant=bool(rows.n_values[i] == 1),
+            is_copy=context.same_as is not None,
+            is_replaced=bool(context.stand_ins),
+            p_adjusted=float(p_adjusted[i]),
+            high=one.high,
+            level=1 - confidence,
+        )
+        for i, (one, context) in enumerate(zip(found, contexts, strict=True))
+    )
+    is_auto = isinstance(given, str) and given == "auto"
+    return Relevance(
+        names=table.names,
+        status=status,
+        effect=np.array([one.effect for one in found]),
+        effect_low=np.array([one.low for one in found]),
+        effect_high=np.array([one.high for one in found]),
+        p_value=p_value,
+        p_adjusted=p_adjusted,
+        points=tuple(one.points for one in found),
+        given=tuple(study.names_of(context.columns) for context in contexts),
+        same_as=tuple(None if c.same_as is None else table.names[c.same_as] for c in contexts),
+        stand_ins=tuple(study.names_of(c.stand_ins) for c in contexts),
+        deciding=study.names_of(study.deciding) if is_auto else (),
+        index=np.array([one.index for one in found]),
+        noise_rate=np.array([one.noise_rate for one in found]),
+        compared=np.array([one.compared for one in found], dtype=np.int64),
+        ari=paper.ari,
+        pairs=counts.pairs,
+        changed=counts.changed,
+        paper_status=paper.paper_status,
+        feature_columns=tuple(FeatureColumn(len(c.values), c.n_missing, c.edges) for c in table.columns),
+        label=table.label,
+        classes=table.classes,
+        n_rows=table.coded.n_rows,
+        settings=Settings(
+            given=given if isinstance(given, str) else tuple(table.names[table.find(name)] for name in given),
+            confidence=confidence,
+            duplicates=study.duplicates,
+            weighted=table.weights is not None,
+            searched_rows=study.searched_rows if is_auto else None,
+            n_groups=None if table.groups is None else int(table.groups.max()) + 1,
+            backend=table.backend,
+        ),
+        notes=table.notes,
     )
 
 
 @dataclass(frozen=True)
-class Counted:
-    """A table that was counted: its sums, and its rows as far as they are at hand."""
+class _Measured:
+    """Numbers of one feature; NaN where they are not known."""
 
-    n_rows: int
-    """Rows of the table, repeated ones included."""
-    sums: ContextSums[FeatureSummary]
-    margins: CodedRows | Margins
-    """How many of the counted rows have each label and value."""
-    rows: CodedRows
-    """The rows that were counted, or a sample of them where they lie elsewhere."""
-    check: Callable[[Determinants], Determinants] | None = None
-    """Keeps of the dependencies that were found in a sample those that hold in all rows."""
-
-    @classmethod
-    def in_memory(cls, rows: CodedRows, engine: Engine, duplicates: Duplicates) -> "Counted":
-        """Count rows that are all at hand."""
-        counted = collapse_rows(rows) if duplicates == "once" else rows
-        return cls(rows.n_rows, engine.sum_contexts(counted, summarise_contexts(counted)), counted, counted)
+    effect: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    p_value: float = math.nan
+    index: float = math.nan
+    noise_rate: float = math.nan
+    compared: int = 0
+    points: Points | None = None
 
 
-def relevance_of(
-    table: EncodedTable,
-    engine: Engine,
-    *,
-    counted: Counted | None = None,
-    radius: Radius = "auto",
-    attribution: AttributionMethod = "noisy-or",
-    duplicates: Duplicates = "count",
-    noise_free: bool = False,
-    confidence: float | None = 0.95,
-    bootstrap: int | None = None,
-    redundancies: bool = True,
-    seed: int | None = 0,
-    progress: bool = False,
-) -> Relevance:
-    """The road after encoding: contexts, index, effect, score, intervals and tests, what makes features redundant.
-
-    The table is counted by the engine, unless that has been done where its rows lie.
-    """
-    check_choice("duplicates", duplicates, ("count", "once"))
-    check_attribution(attribution, tuple(ATTRIBUTIONS))
-    radius = check_radius(radius, len(table.names))
-    if table.groups is not None and duplicates == "once":
-        raise InputError('groups and duplicates="once" cannot be used together; groups need every row.')
-    counted = counted or Counted.in_memory(table.coded, engine, duplicates)
-    rows, sums = counted.rows, counted.sums
-    index = score_pairs(sums.counts, table.n_values)
-    search = None
-    if redundancies:
-        silent = [i for i, status in enumerate(index.paper_status) if status == "no-pairs"]
-        show = progress_line("looking for redundant features") if progress else None
-        search = find_determinants(rows, silent, progress=show)
-        search = counted.check(search) if counted.check is not None else search
-    show = progress_line("comparing rows") if progress else None
-    determined = () if search is None else tuple(search.by)
-    scoring = Scoring(engine, radius, attribution, noise_free or duplicates == "once", seed, determined)
-    score = scoring.score(rows, sums, progress=show)
-    result = _assemble(table, counted, index, score)
-    result = replace(
-        result,
-        settings=replace(
-            result.settings,
-            duplicates=duplicates,
-            attribution=attribution,
-            confidence=confidence,
-            bootstrap=bootstrap,
-            redundancies=redundancies,
-            noise_free=noise_free,
-        ),
-        noise=_noise(sums, confidence, duplicates),
-    )
-    if confidence is not None:
-        if table.groups is not None:
-            found = infer_from_groups(engine, rows, table.groups, sums, score, confidence, seed=seed)
-        else:  # rows counted once are not independent draws any more, so they cannot be tested against noise
-            shuffling = progress_line("shuffling labels") if progress else None
-            is_tested = duplicates == "count"
-            found = infer(rows, sums, score, confidence, test=is_tested, seed=seed, progress=shuffling)
-        result = replace(result, **vars(found))
-    result = replace(result, status=_status(result))
-    if bootstrap is not None and confidence is not None:
-        weights = rows.weights_or_ones()
-        alike = replace(scoring, radius=score.relaxed.radius)  # resamples repeat rows, so "auto" may choose another one
-        drawn = resample_rows(alike.rescorer(rows), weights, bootstrap, seed, progress)
-        std_error, low, high = spread_of(drawn, confidence)
-        rank_low, rank_high = rank_interval(drawn, confidence)
-        result = replace(
-            result,
-            score_std_error=std_error,
-            score_low=low,
-            score_high=high,
-            rank_low=rank_low,
-            rank_high=rank_high,
-        )
-    if search is not None:
-        names = table.names
-        result = replace(
-            result,
-            determined_by=tuple(tuple(names[j] for j in search.by.get(i, ())) for i in range(len(names))),
-            settings=replace(result.settings, searched_one=search.searched_one, searched_two=search.searched_two),
-        )
-    return result
-
-
-def _assemble(table: EncodedTable, counted: Counted, index: Scores, score: FeatureScores) -> Relevance:
-    """The result without intervals and tests."""
-    counts, summaries, relaxed = counted.sums.counts, counted.sums.summaries, score.relaxed
-    effects = [None if summary is None else summary.effect for summary in summaries]
-    n_values = table.n_values
-    compared, not_compared = _coverage(table, counted.margins, summaries)
-    return Relevance(
-        names=table.names,
-        ari=index.ari,
-        effect=np.array([np.nan if effect is None else effect.effect() for effect in effects]),
-        noise_rate=np.array([np.nan if effect is None else effect.noise_rate() for effect in effects]),
-        score=score.score,
-        score_basis=score.basis,
-        status=(),
-        paper_status=index.paper_status,
-        pairs=counts.pairs,
-        changed=counts.changed,
-        pairs_within=relaxed.pairs,
-        changed_within=relaxed.changed,
-        effect_pairs=np.array([0 if effect is None else effect.n_pairs for effect in effects]),
-        effective_rows=np.array([0.0 if summary is None else summary.profile.n_effective for summary in summaries]),
-        n_values=n_values,
-        n_missing=np.array([column.n_missing for column in table.columns]),
-        edges=tuple(column.edges for column in table.columns),
-        value_pairs=n_values * (n_values - 1) // 2,
-        value_pairs_compared=compared,
-        label=table.label,
-        classes=table.classes,
-        n_rows=counted.n_rows,
-        n_distinct=counts.n_distinct,
-        n_identical=counts.n_identical,
-        n_contradictions=counts.n_contradictions,
-        settings=Settings(
-            duplicates="count",
-            weighted=table.weights is not None,
-            radius=relaxed.radius,
-            decay=relaxed.decay,
-            reason=relaxed.reason,
-            fewest_pairs=relaxed.fewest_pairs,
-            attribution="noisy-or",
-            n_pairs_used=relaxed.n_pairs_used,
-            is_sampled=relaxed.is_sampled,
-            converged=relaxed.converged,
-            coarser=relaxed.coarser,
-            confidence=None,
-            bootstrap=None,
-            redundancies=False,
-            n_groups=None if table.groups is None else int(table.groups.max()) + 1,
-            pooled_noise=None if math.isnan(score.pooled_noise) else score.pooled_noise,
-        ),
-        noise=NoiseFloor(None),
-        notes=table.notes,
-        backend=table.backend,
-        by_distance=_by_distance(score),
-        not_compared=not_compared,
+def _measure(study: Study, feature: int, context: Context, confidence: float) -> _Measured:
+    """Test and size of one feature given its context."""
+    if context.same_as is not None or study.rows.n_values[feature] == 1:
+        return _Measured()
+    summary = study.summary(feature, context.columns)
+    size = study.size(feature, context.columns, confidence)
+    if summary is None or size is None:
+        return _Measured()
+    p = study.p_value(feature, context.columns) if study.duplicates == "count" else math.nan
+    is_significant = p <= 1 - confidence
+    effect = max(size.effect, 0.0)
+    if is_significant and effect == 0:  # what the test saw has no sure size
+        effect = min(size.common.squared(), size.high)
+    return _Measured(
+        effect,
+        size.low if is_significant else 0.0,
+        max(size.high, effect),
+        p,
+        summary.profile.n_changed / summary.profile.n_pairs,
+        summary.effect.noise_rate(),
+        summary.profile.n_pairs,
+        _points(study, feature, size, confidence),
     )
 
 
-def _by_distance(score: FeatureScores) -> tuple[AtDistance, ...]:
-    """What the score rests on, distance by distance; with several sets of bins, in the table's own."""
-    relaxed = score.relaxed
-    if relaxed.radius == 1:
-        n_changed = int(relaxed.changed.sum())  # a pair at distance 1 belongs to one feature
-        return (AtDistance(1, relaxed.n_pairs_used, n_changed, 1.0),)
-    if relaxed.fit is None:
-        return ()
-    grid = relaxed.fit.grids[0]
-    found, distance = grid.found, grid.found.distance
-    stands_for = grid.weight / np.maximum(found.keep_probability, 1e-300)  # of a pair that was kept, by distance
-    pairs, changed = (
-        np.bincount(distance, counts, minlength=len(stands_for)) for counts in (found.n_pairs, found.n_changed)
-    )
-    mass = np.bincount(distance, found.balanced_pairs, minlength=len(stands_for)) * stands_for
-    return tuple(
-        AtDistance(d, int(pairs[d]), int(changed[d]), float(mass[d] / mass.sum()))
-        for d in np.flatnonzero(pairs).tolist()
-    )
+def _points(study: Study, feature: int, size: Size, confidence: float) -> Points | None:
+    """Direction of a feature: the highest against the lowest bin, or the most telling value against the commonest."""
+    from statistics import NormalDist
 
-
-def _coverage(
-    table: EncodedTable, margins: CodedRows | Margins, summaries: Sequence[FeatureSummary | None]
-) -> tuple[Ints, tuple[tuple[tuple[Any, Any], ...], ...]]:
-    """How many twos of values were compared, and the first of those that never were, most frequent values first."""
-    compared = np.where(table.n_values > MAX_COVERED, -1, 0)
-    missing: list[tuple[tuple[Any, Any], ...]] = [()] * len(summaries)
-    for i, summary in enumerate(summaries):
-        if summary is None or summary.compared is None:
-            continue
-        n_values = int(table.n_values[i])
-        compared[i] = np.count_nonzero(summary.compared) // 2
-        if compared[i] < n_values * (n_values - 1) // 2:
-            order = np.argsort(-margins.value_sizes(i), kind="stable")
-            twos = np.argwhere(np.triu(~summary.compared[np.ix_(order, order)], 1))
-            twos = twos[np.argsort(twos.sum(axis=1), kind="stable")][:MAX_LISTED]
-            values = table.columns[i].values
-            missing[i] = tuple((plain(values[order[a]]), plain(values[order[b]])) for a, b in twos.tolist())
-    return compared, tuple(missing)
-
-
-def _noise(sums: ContextSums[FeatureSummary], confidence: float | None, duplicates: Duplicates) -> NoiseFloor:
-    """How often identical rows differ in label, unknown if none repeats or repeats were counted once."""
-    return (
-        NoiseFloor(None)
-        if duplicates == "once"
-        else NoiseFloor(*flip_rate(sums.repeats, sums.counts.n_rows, confidence))
-    )
-
-
-def _status(result: Relevance) -> tuple[Status, ...]:
-    """One word per feature, about the pairs that its score rests on."""
-    settings = result.settings
-    p_adjusted = adjust_for_features(result.known_p_values())
-    level = 0.05 if settings.confidence is None else 1 - settings.confidence
-    is_relaxed = settings.radius > 1
-    return decide_status(
-        result.n_values,
-        result.pairs_within,
-        (result.score > ACTIVE) | (p_adjusted <= level) if is_relaxed else result.changed > 0,
-        p_adjusted,
-        ~np.isnan(p_adjusted) if is_relaxed else ~np.isnan(result.noise_rate),
-        level=level,
-        noise_free=settings.noise_free,
+    column, common = study.table.columns[feature], size.common
+    values = [v for v in range(len(column.values)) if common.pairs[size.values[v]].any()]
+    if len(values) < 2:
+        return None
+    labels = range(1, len(study.table.classes)) if len(study.table.classes) == 2 else range(len(study.table.classes))
+    if column.treatment == "bins":
+        numbers = [v for v in values if column.n_missing == 0 or v < len(column.values) - 1]
+        twos = [(numbers[0], numbers[-1])] if len(numbers) > 1 else [(values[0], values[-1])]
+    else:
+        sizes = study.rows.value_sizes(feature)
+        most = max(values, key=lambda v: int(sizes[v]))
+        twos = [(most, v) for v in values if size.values[v] != size.values[most]]
+    found = [
+        (*common.between(int(size.values[a]), int(size.values[b]), int(size.labels[label])), a, b, label)
+        for a, b in twos
+        for label in labels
+    ]
+    if not found:
+        return None
+    difference, error, a, b, label = max(found, key=lambda f: abs(f[0]) / f[1] if f[1] > 0 else abs(f[0]))
+    reach = NormalDist().inv_cdf((1 + confidence) / 2) * error
+    return Points(
+        plain(column.values[b]),
+        plain(column.values[a]),
+        study.table.classes[label],
+        100 * min(max(difference, -1.0), 1.0),
+        100 * min(max(difference - reach, -1.0), 1.0),
+        100 * max(min(difference + reach, 1.0), -1.0),
     )
 
 

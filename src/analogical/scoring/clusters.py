@@ -50,13 +50,28 @@ def unit_p_value(sub: CodedRows, groups: Ints) -> float:
     return combine((_p_within(sub, unit), _p_between(sub, unit)))
 
 
-def _p_within(sub: CodedRows, unit: Positions) -> float:
-    """The tests of independent rows with the unit as one more given column, without the test that pools contexts."""
+def with_unit(sub: CodedRows, groups: Ints) -> CodedRows | None:
+    """The rows with their unit as one more given column, if the feature in column 0 varies within units; else None."""
+    joined = _joined(sub, np.unique(groups, return_inverse=True)[1])
+    order, starts = rows_by_context(joined, 0)
+    values = joined.codes[order, 0]
+    changes = np.append(False, values[1:] != values[:-1])
+    changes[starts] = False
+    return joined if changes.any() else None
+
+
+def _joined(sub: CodedRows, unit: Positions) -> CodedRows:
+    """The rows with their unit as one more column."""
     n_units = int(unit.max()) + 1
     kind = np.promote_types(sub.codes.dtype, np.min_scalar_type(n_units - 1))
     codes = np.empty((len(unit), sub.n_features + 1), kind, order="F")
     codes[:, :-1], codes[:, -1] = sub.codes[:, :], unit
-    rows = replace(sub, codes=codes, n_values=np.append(sub.n_values, n_units), n_bins=None)
+    return replace(sub, codes=codes, n_values=np.append(sub.n_values, n_units), n_bins=None)
+
+
+def _p_within(sub: CodedRows, unit: Positions) -> float:
+    """The tests of independent rows with the unit as one more given column, without the test that pools contexts."""
+    rows = _joined(sub, unit)
     sums = sum_contexts(rows, summarise_contexts(rows), features=[0])
     return float(feature_p_values(None, sums.summaries[:1])[0])
 

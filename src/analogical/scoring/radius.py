@@ -23,7 +23,7 @@ from analogical.scoring.attribution import ATTRIBUTIONS, AttributionMethod, coun
 from analogical.scoring.relaxed import GridFit, RelaxedFit, in_columns, mean_score
 from analogical.scoring.summaries import FeatureSummary
 
-__all__ = ["Radius", "RadiusReason", "RelaxedScore", "score_within_radius"]
+__all__ = ["Radius", "RadiusReason", "RelaxedScore", "relaxed_scores", "score_within_radius"]
 
 Radius = int | Literal["auto"]
 RadiusReason = Literal[
@@ -169,6 +169,11 @@ def score_within_radius(
         coarser=COARSER if len(fits) > 1 else (),
         fit=RelaxedFit(tuple(fits), varying, rows.n_features) if attribution == "noisy-or" else None,
     )
+
+
+def relaxed_scores(engine: Engine, rows: CodedRows, radius: Radius = "auto") -> Floats:
+    """The relaxed index of every feature; NaN where there is none."""
+    return score_within_radius(engine, rows, engine.count_pairs(rows), radius=radius).score
 
 
 def _look(

@@ -16,12 +16,14 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
+from scipy.special import stdtrit
 
-from analogical._types import Bools, Floats, Ints, Positions
+from analogical._types import CodedRows, Floats, Ints, Positions
 from analogical.counting.contexts import Contexts
+from analogical.counting.groups import rows_by_context
 from analogical.scoring.effect import EffectSums
 
-__all__ = ["CommonDifference", "Size", "common_difference", "measure_size"]
+__all__ = ["CommonDifference", "Size", "common_difference", "measure_size", "measure_size_of_units"]
 
 MOST_VALUES = 64
 """Values that get a share of their own in the common difference, and labels likewise; the rarest of more are taken
@@ -46,11 +48,11 @@ class CommonDifference:
 
     def effect(self) -> float:
         """The common part of the effect, without bias; below 0 by chance."""
-        return self._squared() - self._bias()
+        return self.squared() - self._bias()
 
     def interval(self, quantile: float) -> tuple[float, float]:
         """Interval of the common part: on its root, the size of a difference, whose error does not grow with it."""
-        effect, squared = max(self.effect(), 0.0), self._squared()
+        effect, squared = max(self.effect(), 0.0), self.squared()
         laplacian, total = self._laplacian()
         slope = spread = 0.0
         for share, covariance in zip(self.shares, self.covariance, strict=True):
@@ -71,7 +73,8 @@ class CommonDifference:
         share = self.shares[label]
         return float(share[second] - share[first]), math.sqrt(max(float(variance), 0.0))
 
-    def _squared(self) -> float:
+    def squared(self) -> float:
+        """Half the mean squared difference as it is, larger than the effect by its variance."""
         laplacian, total = self._laplacian()
         return float(np.einsum("lv,vw,lw->", self.shares, laplacian, self.shares)) / (2 * total)
 
@@ -124,6 +127,8 @@ def common_difference(cells: _Cells) -> CommonDifference:
     t = cells.times
     by_value = csr_array((cells.sizes, (cells.context, cells.value)), shape=(n_contexts, n_values))
     by_label = csr_array((cells.sizes, (cells.context, cells.label)), shape=(n_contexts, n_labels))
+    by_value.sum_duplicates()
+    by_label.sum_duplicates()
     n = np.asarray(by_value.sum(axis=1)).ravel()
     mean_value, mean_label = _scaled(by_value, 1 / n), _scaled(by_label, 1 / n)
     weighted = _scaled(by_value, t)
@@ -135,17 +140,14 @@ def common_difference(cells: _Cells) -> CommonDifference:
     inverse = np.linalg.pinv(squares, rcond=1e-9, hermitian=True)
     shares = (inverse @ moved).T
     # one entry for each context and value: leverage and expected shares
-    filled = by_value.tocoo()
-    owner, value, rows = filled.coords[0], filled.coords[1], filled.data
+    by_value.sort_indices()
+    owner = np.repeat(np.arange(n_contexts), np.diff(by_value.indptr))
+    value, rows = by_value.indices.astype(np.intp), by_value.data
     at_mean = np.asarray(mean_value @ inverse)
     own = at_mean[owner, value]
     both = np.asarray((mean_value.multiply(at_mean)).sum(axis=1)).ravel()
     leverage = np.clip(1 / n[owner] + inverse[value, value] - 2 * own + both[owner], 0.0, 1.0)
-    place = np.full((n_contexts, n_values), -1) if n_contexts * n_values <= 1e8 else None
-    if place is None:  # pragma: no cover - tables beyond memory
-        raise MemoryError("too many contexts and values")
-    place[owner, value] = np.arange(len(owner))
-    cell = place[cells.context, cells.value]
+    cell = np.searchsorted(owner * n_values + value, cells.context * n_values + cells.value)
     pull = of_value / (of_value + PSEUDO_ROWS)
     overall = table.sum(axis=0) / max(table.sum(), 1.0)
     covariance = np.zeros((n_labels, n_values, n_values))
@@ -175,11 +177,10 @@ def measure_size(
     n_labels: int,
     n_rows: int,
     confidence: float,
-    *,
-    units: Any = None,
 ) -> Size:
     """Effect of a feature in its contexts, with an interval."""
-    values, labels = _few(contexts.values, contexts, n_values), _few(contexts.labels, contexts, n_labels)
+    weights = (contexts.sizes * contexts.times[contexts.owner]).astype(np.float64)
+    values, labels = _few(contexts.values, weights, n_values), _few(contexts.labels, weights, n_labels)
     cells = _Cells(
         contexts.owner,
         values[contexts.values].astype(np.intp),
@@ -189,29 +190,53 @@ def measure_size(
         int(values.max()) + 1,
         int(labels.max()) + 1,
     )
-    if units is not None:
-        cells = _with_units(cells, units)
     common = common_difference(cells)
-    quantile = NormalDist().inv_cdf((1 + confidence) / 2)
-    effect, (low, high) = common.effect(), common.interval(quantile)
+    effect, (low, high) = common.effect(), common.interval(NormalDist().inv_cdf((1 + confidence) / 2))
     whole = EffectSums.of(contexts)
-    if units is None and whole.n_pairs and whole.effect() > effect:
+    if whole.n_pairs and whole.effect() > effect:
         effect = whole.effect()
         whole_low, whole_high = whole.interval(n_rows, confidence)
         low, high = max(low, whole_low), max(high, whole_high)
     return Size(effect, min(low, max(effect, 0.0)), max(high, effect), common, values, labels)
 
 
-def _with_units(cells: _Cells, units: Any) -> _Cells:
-    """The cells of single rows with their units; contexts must not have been put together."""
-    raise NotImplementedError
+def measure_size_of_units(rows: CodedRows, groups: Ints, confidence: float) -> Size:
+    """Effect of the feature in column 0, given the others, if rows of the same unit depend on each other.
+
+    Repeated rows of one unit do not show the noise, so this is the common part alone, its variance from whole units.
+    """
+    order, starts = rows_by_context(rows, 0)
+    context = np.empty(len(order), np.intp)
+    context[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
+    n_values, n_labels = int(rows.n_values[0]), rows.n_labels
+    weights = rows.weights_or_ones().astype(np.float64)
+    values = _few(rows.codes[:, 0], weights, n_values)
+    labels = _few(rows.labels, weights, n_labels)
+    common = common_difference(
+        _Cells(
+            context,
+            values[rows.codes[:, 0]].astype(np.intp),
+            labels[rows.labels].astype(np.intp),
+            weights,
+            np.ones(len(starts)),
+            int(values.max()) + 1,
+            int(labels.max()) + 1,
+            groups.astype(np.intp),
+        )
+    )
+    if not common.pairs.any():
+        return Size(math.nan, math.nan, math.nan, common, values, labels)
+    n_units = int(groups.max()) + 1
+    quantile = float(stdtrit(max(n_units - 1, 1), (1 + confidence) / 2))
+    effect, (low, high) = common.effect(), common.interval(quantile)
+    return Size(effect, min(low, max(effect, 0.0)), max(high, effect), common, values, labels)
 
 
-def _few(codes: Any, contexts: Contexts, n: int) -> Ints:
+def _few(codes: Any, weights: Floats, n: int) -> Ints:
     """For each code its own place, or the last one for the rarest of very many."""
     if n <= MOST_VALUES:
         return np.arange(n)
-    sizes = np.bincount(codes, contexts.sizes * contexts.times[contexts.owner], minlength=n)
+    sizes = np.bincount(codes, weights, minlength=n)
     places = np.full(n, MOST_VALUES - 1)
     places[np.argsort(-sizes, kind="stable")[: MOST_VALUES - 1]] = np.arange(MOST_VALUES - 1)
     return places
@@ -243,8 +268,3 @@ def _meat_of_units(cells: _Cells, left: Floats, mean_value: Any, n_values: int) 
     of_context = csr_array((score, (unit, cells.context)), shape=(n_units, mean_value.shape[0]))
     s = own - (of_context @ mean_value).toarray()
     return np.asarray(s.T @ s * n_units / max(n_units - 1, 1))
-
-
-def is_compared(common: CommonDifference) -> Bools:
-    """Which two values some context holds."""
-    return np.asarray(common.pairs > 0)

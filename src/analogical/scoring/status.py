@@ -1,54 +1,45 @@
-"""What can be said about a feature, as one word."""
+"""What can be said about a feature, as one word, and the order of features."""
 
 from typing import Literal
 
-from analogical._types import Bools, Floats, Ints
+import numpy as np
 
-__all__ = ["Status", "decide_status"]
+from analogical._types import Floats, Positions
 
-Status = Literal["effect", "unclear", "noise-unknown", "none-seen", "no-pairs", "constant"]
+__all__ = ["NEGLIGIBLE", "Status", "decide_status", "order_features"]
+
+Status = Literal["effect", "unclear", "none", "same", "constant"]
+
+NEGLIGIBLE = 0.01
+"""Effect below which a feature that is not significant has none: a difference of 10 points between two classes."""
 
 
 def decide_status(
-    n_values: Ints,
-    pairs: Ints,
-    is_changed: Bools,
-    p_adjusted: Floats,
-    is_noise_known: Bools,
-    *,
-    level: float,
-    noise_free: bool = False,
-) -> tuple[Status, ...]:
-    """One word per feature, about the pairs that its score rests on.
-
-    ``"effect"``: the labels changed more than noise explains (adjusted p-value at most ``level``), or at all where
-    labels are said to have no noise. ``"unclear"``: they changed, but not significantly more than noise.
-    ``"noise-unknown"``: they changed, the tests do not tell, and no row repeats to show the noise. ``"none-seen"``: no
-    pair changed or, beyond radius 1, other features explain all pairs that did. ``"no-pairs"`` and ``"constant"``:
-    nothing to compare.
-    """
-    return tuple(
-        _decide(*feature, level, noise_free)
-        for feature in zip(
-            n_values.tolist(),
-            pairs.tolist(),
-            is_changed.tolist(),
-            p_adjusted.tolist(),
-            is_noise_known.tolist(),
-            strict=True,
-        )
-    )
-
-
-def _decide(
-    n_values: int, pairs: int, is_changed: bool, p: float, is_noise_known: bool, level: float, noise_free: bool
+    *, is_constant: bool, is_copy: bool, is_replaced: bool, p_adjusted: float, high: float, level: float
 ) -> Status:
-    if n_values == 1:
+    """One word for a feature.
+
+    ``"effect"``: its adjusted p-value is at most ``level``, also beside what would take its place. ``"none"``: it is
+    not, and the interval of its effect ends below 0.01. ``"unclear"``: neither. ``"same"``: it is a copy of a given
+    feature. ``"constant"``: it has one value.
+    """
+    if is_constant:
         return "constant"
-    if pairs == 0:
-        return "no-pairs"
-    if not is_changed:
-        return "none-seen"
-    if noise_free or p <= level:
-        return "effect"
-    return "unclear" if is_noise_known else "noise-unknown"
+    if is_copy:
+        return "same"
+    if p_adjusted <= level:
+        return "unclear" if is_replaced else "effect"
+    return "none" if high <= NEGLIGIBLE else "unclear"
+
+
+def order_features(status: tuple[Status, ...], effect: Floats, p_value: Floats) -> Positions:
+    """Positions of the features, best first.
+
+    Effects by size, then what is unclear by p-value, none by p-value, copies, constant features; ties by the other
+    number, then by column order.
+    """
+    words: tuple[Status, ...] = ("effect", "unclear", "none", "same", "constant")
+    rank = np.array([words.index(word) for word in status], dtype=np.int64)
+    size, p = -np.nan_to_num(effect, nan=-1.0), np.nan_to_num(p_value, nan=1.0)
+    first, second = np.where(rank == 0, size, p), np.where(rank == 0, p, size)
+    return np.lexsort((np.arange(len(rank)), second, first, rank))
