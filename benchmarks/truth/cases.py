@@ -11,7 +11,7 @@ says nothing about the label, however correlated it is.
 
 import os
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -89,7 +89,7 @@ class Case:
     y : array of shape (n_rows,)
         Labels from 0.
     true : tuple of str
-        The features that the rule reads, the strongest interaction first.
+        The features that the rule reads; those of an exclusive or first.
     shares : array of shape (n_rows, n_labels)
         The probability of every label in every row, from which its label was drawn.
     """
@@ -110,7 +110,8 @@ def draw_labels(shares: Shares, rng: np.random.Generator) -> Codes:
     drawn = rng.random(len(shares))
     if shares.shape[1] == 2:
         return (drawn < shares[:, 1]).astype(np.int64)
-    return np.minimum((drawn[:, None] > shares.cumsum(axis=1)).sum(axis=1), shares.shape[1] - 1)
+    n_below: Codes = (drawn[:, None] > shares.cumsum(axis=1)).sum(axis=1)
+    return np.minimum(n_below, shares.shape[1] - 1)
 
 
 def two_shares(share: Shares) -> Shares:
@@ -129,7 +130,8 @@ def main_effect(codes: Codes, rng: np.random.Generator) -> Shares:
     values, place = np.unique(codes, return_inverse=True)
     effect = rng.normal(size=len(values))
     effect -= np.average(effect, weights=np.bincount(place))
-    return (effect / max(effect[place].std(), 1e-9))[place]
+    seen: Shares = effect[place]
+    return seen / max(seen.std(), 1e-9)
 
 
 def random_half(codes: Codes, rng: np.random.Generator) -> Codes:
@@ -176,7 +178,7 @@ def read_table(name: str, folder: Path) -> tuple[pd.DataFrame, pd.Series]:
     if name == "compas":
         X = X[KNOWN_BEFORE]
     kept: dict[bytes, str] = {}
-    for column in X:
+    for column in map(str, X):
         if X[column].nunique(dropna=False) > 1:
             in_order_of_appearance = pd.factorize(values_seen_by_rule(X[column]))[0]
             kept.setdefault(in_order_of_appearance.tobytes(), column)
@@ -194,8 +196,8 @@ def real_rule(X: pd.DataFrame, rule: str, rng: np.random.Generator) -> tuple[Cod
     main: a sum of main effects. mixed: with an exclusive or of the first two. interaction: an exclusive or of two
     without main effects, and the main effect of a third.
     """
-    codes = {name: values_seen_by_rule(X[name]) for name in X}
-    usable = [name for name in X if is_usable(codes[name])]
+    codes = {str(name): values_seen_by_rule(X[name]) for name in X}
+    usable = [name for name in codes if is_usable(codes[name])]
     n_true = min(4, max(2, X.shape[1] // 3), len(usable))
     true = [str(name) for name in rng.choice(usable, n_true, replace=False)]
     if rule == "interaction":
@@ -297,7 +299,7 @@ def shuffled_cases(
 
 # ---------------------------------------------------------------- made-up tables
 
-Made = tuple[dict[str, NDArray[np.int64] | NDArray[np.float64]], tuple[str, ...], Shares]
+Made = tuple[Mapping[str, Codes | Shares], tuple[str, ...], Shares]
 """Columns (whole numbers are categories), the true ones, and the shares of the labels."""
 
 
@@ -317,9 +319,9 @@ def noise_columns(rng: np.random.Generator, n_rows: int, n: int, n_values: int =
     return {f"noise {i}": categories(rng, n_rows, n_values) for i in range(1, n + 1)}
 
 
-def sum_of_effects(columns: Iterable[Codes], rng: np.random.Generator) -> Shares:
+def sum_of_effects(columns: Collection[Codes], rng: np.random.Generator) -> Shares:
     """The log odds of a rule of main effects."""
-    return np.sum([main_effect(column, rng) for column in columns], axis=0)
+    return np.asarray(np.sum([main_effect(column, rng) for column in columns], axis=0), dtype=np.float64)
 
 
 def copies_of(true: dict[str, Codes], share: float, rng: np.random.Generator, n_values: int = 3) -> dict[str, Codes]:
@@ -340,7 +342,7 @@ def make_chain(rng: np.random.Generator, n_rows: int, flips: float) -> Made:
     for i in range(2, 21):
         columns[f"link {i}"] = flipped(columns[f"link {i - 1}"], flips, rng)
     true = tuple(f"link {i}" for i in sorted(rng.choice(np.arange(1, 21), 3, replace=False)))
-    return dict(columns), true, logistic(sum_of_effects([columns[name] for name in true], rng))
+    return columns, true, logistic(sum_of_effects([columns[name] for name in true], rng))
 
 
 def make_numbers(rng: np.random.Generator, n_rows: int, correlation: float) -> Made:
@@ -351,7 +353,7 @@ def make_numbers(rng: np.random.Generator, n_rows: int, correlation: float) -> M
     scores = rng.normal(size=(n_rows, 12))
     for i in range(1, 12):
         scores[:, i] = correlation * scores[:, i - 1] + np.sqrt(1 - correlation**2) * scores[:, i]
-    margins = [lambda z: z, lambda z: -norm.logsf(z), norm.cdf]
+    margins: list[Callable[[Shares], Shares]] = [np.asarray, lambda z: -norm.logsf(z), norm.cdf]
     columns = {f"number {i + 1}": margins[i % 3](scores[:, i]) for i in range(12)}
     chosen = np.sort(rng.choice(12, rng.integers(2, 4), replace=False))
     log_odds = scores[:, chosen] @ rng.choice([-1.0, 1.0], len(chosen))
