@@ -155,6 +155,7 @@ def test_rules_on_real_features(real):
     # The first prototype drew these; figures can be compared as long as they stay.
     assert found["adult, main, seed 0"].true == ("1", "5", "12", "0")
     assert found["breast-cancer, interaction, seed 0"].true[:2] == ("node-caps", "deg-malig")
+    assert [int(case.y.sum()) for case in found.values()] == [223, 227, 220, 154, 136, 127, 991, 976, 1011]
     for case in found.values():
         assert len(case.true) == len(set(case.true)) <= (3 if case.setting == "interaction" else 4)
         assert len(case.X) == len(case.y) == len(case.shares) <= real.MAX_ROWS
@@ -165,6 +166,10 @@ def test_rules_on_real_features(real):
         place = np.unique(seen, axis=0, return_inverse=True)[1].ravel()
         mean = np.bincount(place, case.shares[:, 1]) / np.bincount(place)
         np.testing.assert_allclose(mean[place], case.shares[:, 1])
+        for i, name in enumerate(case.true):
+            same_on_others = np.unique(np.delete(seen, i, axis=1), axis=0, return_inverse=True)[1].ravel()
+            groups = [case.shares[same_on_others == group, 1] for group in np.unique(same_on_others)]
+            assert max(map(np.ptp, groups)) > 0.05, (case.name, name)
 
 
 def test_shuffled_labels_are_the_table_s_own_and_nothing_is_true(real):
@@ -270,6 +275,15 @@ def test_page_says_what_was_called_in_every_case(oracle, cases, tmp_path):
     assert "| noise of 5 values, seed 0 | 2,000 | 9 | 1.00 | a, b, c |" in text
     assert "**noise 1**" in text
     assert "- fails, noise of 5 values, seed 0: ValueError: too hard" in text
+
+
+def test_means_are_over_the_cases_that_all_methods_have_answered(oracle, cases, tmp_path):
+    both = ["noise of 5 values", "labels without noise"]
+    oracle.measure(cases.synthetic_cases([0], settings=both), ["knows"], tmp_path)
+    oracle.measure(cases.synthetic_cases([0], settings=both[:1]), ["scores"], tmp_path)
+    content = oracle.load(tmp_path)
+    assert oracle.common_cases(content, "synthetic") == ["noise of 5 values, seed 0"]
+    assert oracle.own_means(content, "knows").startswith("All its 2 synthetic cases: average precision 1.000, power")
 
 
 def test_every_rival_scores_every_feature_of_an_easy_table(benchmark, cases):
