@@ -231,7 +231,9 @@ METHODS = {
     ),
     "Boruta": Method(
         boruta,
-        "boruta's BorutaPy with forests of 100 trees of depth 7, 30 rounds; its order is the rank, with many ties.",
+        "boruta's BorutaPy with forests of 100 trees of depth 7, 30 rounds; its order is the rank, with many ties."
+        " It looks for every feature that tells anything about the label:"
+        " by its own aim, copies of true ones are not false.",
         True,
     ),
     "logistic regression": Method(

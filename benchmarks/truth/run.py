@@ -4,6 +4,7 @@
     python benchmarks/truth/run.py --methods MI --seeds 1          # one method, one seed
     python benchmarks/truth/run.py --methods relevance --again     # measure it again after a change of the code
     python benchmarks/truth/run.py --kinds synthetic,shuffled      # without the rules on real features
+    python benchmarks/truth/run.py --seeds 0                       # only write the page again
 
 The real tables are in the folder ``real`` of the folder that the variable ANALOGICAL_DATA names. What every method
 says about every case goes to results.json as soon as it is known, the page to results.md.
