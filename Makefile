@@ -10,7 +10,7 @@ ifneq ($(wildcard ../shared/datasets),)
 export ANALOGICAL_DATA ?= $(abspath ../shared/datasets)
 endif
 
-.PHONY: help setup demo test coverage oldest fuzz check lint format dist docs refresh pictures notebooks bench bench-full scale recovery real clean
+.PHONY: help setup demo test coverage oldest fuzz check lint format dist docs refresh pictures notebooks bench bench-full scale recovery real truth clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -95,6 +95,9 @@ recovery: .venv/bench ## Measure how often the relevant features come out on top
 
 real: .venv/bench ## Measure accuracy on real tables with the features that each method chooses (ten minutes; resumes)
 	$(BIN)/python benchmarks/real/run.py
+
+truth: .venv/bench ## Measure order and verdicts where the relevant features are known, beside the peers (an hour; resumes)
+	$(BIN)/python benchmarks/truth/run.py
 
 clean: ## Remove everything that make made
 	rm -rf .venv .venv-oldest .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis dist demo

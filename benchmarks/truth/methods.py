@@ -1,0 +1,250 @@
+"""Rivals and ours: a table in, a score for every feature out, and the features that are called an effect, if it says.
+
+Scores are only compared with each other: higher means more relevant. The rivals run with one thread.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.stats import chi2, false_discovery_control, t
+
+sys.path.append(str(Path(__file__).parents[1]))
+from reliefs import fast_reliefs, one_hot
+
+__all__ = ["LEVEL", "METHODS", "SLOW_ROWS", "Answer", "Method"]
+
+Answer = tuple[dict[str, float], set[str] | None]
+"""Score by feature, and the features called an effect; None if the method only scores."""
+Codes = NDArray[np.int64]
+
+LEVEL = 0.05
+"""Of the false discovery rate, for the rivals that have p values."""
+SLOW_ROWS = 2000
+"""Rows that MultiSURF and Boruta are given at most: MultiSURF compares all rows with each other."""
+
+
+# ---------------------------------------------------------------- what the rivals see
+
+
+def is_number(column: pd.Series) -> bool:
+    """Whether a column holds numbers."""
+    return column.dtype.kind in "if"
+
+
+def words(column: pd.Series) -> Codes:
+    """Every value as a whole number from 0; missing cells are a value of their own."""
+    return pd.Categorical(column.astype("object").where(column.notna(), "?")).codes.astype(np.int64)
+
+
+def as_codes(X: pd.DataFrame) -> Codes:
+    """Whole numbers from 0 for methods of categories: numbers in five bins of about as many rows each."""
+
+    def encode(column: pd.Series) -> Codes:
+        if column.dtype.kind == "f" or (is_number(column) and column.nunique() > 20):
+            column = pd.qcut(column, 5, labels=False, duplicates="drop").fillna(-1)
+        return np.unique(column, return_inverse=True)[1] if is_number(column) else words(column)
+
+    return np.column_stack([encode(X[name]) for name in X])
+
+
+def as_numbers(X: pd.DataFrame) -> NDArray[np.float64]:
+    """Numbers for forests: missing ones are the median, other values are numbered."""
+    return np.column_stack(
+        [X[name].fillna(X[name].median()) if is_number(X[name]) else words(X[name]) for name in X]
+    ).astype(np.float64)
+
+
+def some_rows(n_rows: int) -> NDArray[np.intp]:
+    """All rows, or SLOW_ROWS random ones."""
+    if n_rows <= SLOW_ROWS:
+        return np.arange(n_rows)
+    return np.random.default_rng(0).choice(n_rows, SLOW_ROWS, replace=False)
+
+
+def by_feature(X: pd.DataFrame, scores: Sequence[float] | NDArray[np.float64]) -> dict[str, float]:
+    """Scores with the names of the features."""
+    return dict(zip(X, map(float, scores), strict=True))
+
+
+def discoveries(X: pd.DataFrame, p: Sequence[float] | NDArray[np.float64]) -> set[str]:
+    """Features whose p, adjusted as by Benjamini and Hochberg, is at most LEVEL."""
+    adjusted = false_discovery_control(np.clip(p, 1e-300, 1))
+    return {name for name, value in zip(X, adjusted, strict=True) if value <= LEVEL}
+
+
+# ---------------------------------------------------------------- rivals
+
+
+def mutual_information(X: pd.DataFrame, y: Codes) -> Answer:
+    """Mutual information of each feature with the label."""
+    from sklearn.feature_selection import mutual_info_classif
+
+    return by_feature(X, mutual_info_classif(as_codes(X), y, discrete_features=True)), None
+
+
+def multisurf(X: pd.DataFrame, y: Codes) -> Answer:
+    """MultiSURF on categories."""
+    rows = some_rows(len(X))
+    codes = np.column_stack([np.unique(column, return_inverse=True)[1] for column in as_codes(X)[rows].T])
+    return by_feature(X, fast_reliefs(codes.astype(np.uint16), y[rows], ["MultiSURF"])["MultiSURF"]), None
+
+
+def forest_importance(X: pd.DataFrame, y: Codes) -> Answer:
+    """Impurity importance in a random forest."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    forest = RandomForestClassifier(200, min_samples_leaf=3, random_state=0, n_jobs=1)
+    return by_feature(X, forest.fit(as_numbers(X), y).feature_importances_), None
+
+
+def boosted_trees(X: pd.DataFrame, y: Codes) -> Answer:
+    """Boosted trees, and how much the loss on held-out rows rises when a feature is shuffled there.
+
+    What a careful practitioner does. Five folds give five rises per feature; p is that of a one-sided t test.
+    """
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.inspection import permutation_importance
+    from sklearn.model_selection import KFold, StratifiedKFold
+
+    codes = np.minimum(as_codes(X), 254)  # scikit-learn's limit of values
+    kind = StratifiedKFold if np.bincount(y).min() >= 5 else KFold
+    rises = []
+    for train, test in kind(5, shuffle=True, random_state=0).split(codes, y):
+        model = HistGradientBoostingClassifier(
+            max_iter=60, categorical_features=list(range(codes.shape[1])), random_state=0
+        ).fit(codes[train], y[train])
+        rises.append(
+            permutation_importance(
+                model, codes[test], y[test], n_repeats=2, random_state=0, scoring=mean_log_share
+            ).importances.mean(axis=1)
+        )
+    mean, error = np.mean(rises, axis=0), np.std(rises, axis=0, ddof=1) / np.sqrt(len(rises))
+    return by_feature(X, mean), discoveries(X, t.sf(mean / np.maximum(error, 1e-12), len(rises) - 1))
+
+
+def mean_log_share(model: object, X: Codes, y: Codes) -> float:
+    """Mean logarithm of the probability given to the label; labels that the model never saw are left out."""
+    classes = model.classes_  # type: ignore[attr-defined]
+    known = np.isin(y, classes)
+    shares = model.predict_proba(X[known])[np.arange(known.sum()), np.searchsorted(classes, y[known])]  # type: ignore[attr-defined]
+    return float(np.log(shares.clip(1e-12)).mean())
+
+
+def boruta(X: pd.DataFrame, y: Codes) -> Answer:
+    """Boruta: features that a forest uses more than the best of the shuffled copies, in 30 rounds."""
+    from boruta import BorutaPy
+    from sklearn.ensemble import RandomForestClassifier
+
+    rows = some_rows(len(X))
+    forest = RandomForestClassifier(n_jobs=1, max_depth=7)
+    found = BorutaPy(forest, n_estimators=100, max_iter=30, random_state=0).fit(as_numbers(X)[rows], y[rows])
+    return by_feature(X, -found.ranking_), {name for name, is_in in zip(X, found.support_, strict=True) if is_in}
+
+
+def logistic_regression(X: pd.DataFrame, y: Codes) -> Answer:
+    """Likelihood ratio of a logistic regression on indicators, with and without the feature; hardly any penalty."""
+    from sklearn.linear_model import LogisticRegression
+
+    indicators, first = one_hot(as_codes(X))
+    owner = np.searchsorted(first, np.arange(indicators.shape[1]), side="right") - 1
+    is_used = ~np.isin(np.arange(len(owner)), first)  # the first value of every feature is the one compared with
+    place = np.unique(y, return_inverse=True)[1]
+
+    def log_likelihood(columns: NDArray[np.bool_]) -> float:
+        if not columns.any():
+            return float(np.log(np.bincount(place) / len(y))[place].sum())
+        hot = indicators[:, columns].astype(np.float64)
+        shares = LogisticRegression(C=10, max_iter=300).fit(hot, y).predict_proba(hot)
+        return float(np.log(shares[np.arange(len(y)), place].clip(1e-12)).sum())
+
+    full = log_likelihood(is_used)
+    p, ratios = [], []
+    for feature in range(len(first)):
+        degrees = max(int((is_used & (owner == feature)).sum()), 1) * place.max()
+        ratio = max(2 * (full - log_likelihood(is_used & (owner != feature))), 0.0)
+        p.append(float(chi2.sf(ratio, degrees)))
+        ratios.append(ratio / degrees)
+    # Many p round to 0: the ratio decides between equal ones.
+    return by_feature(X, 1e-6 * np.array(ratios) - np.array(p)), discoveries(X, p)
+
+
+# ---------------------------------------------------------------- ours
+
+
+def from_order(X: pd.DataFrame, order: Sequence[str]) -> dict[str, float]:
+    """Scores that give this order; the features that are not in it are last, all alike."""
+    place = {name: i for i, name in enumerate(order)}
+    return {name: -float(place.get(name, len(X.columns))) for name in X}
+
+
+def our_relevance(X: pd.DataFrame, y: Codes) -> Answer:
+    """analogical.relevance with its defaults."""
+    from analogical import relevance
+
+    found = relevance(X, y)
+    effects = {name for name, status in zip(found.names, found.status, strict=True) if status == "effect"}
+    return from_order(X, [str(name) for name in found.ranking()]), effects
+
+
+def our_select(X: pd.DataFrame, y: Codes) -> Answer:
+    """analogical.select: chosen without k; ordered as chosen with k = 10."""
+    from analogical import select
+
+    order = select(X, y, k=min(10, X.shape[1])).features
+    return from_order(X, order), set(select(X, y).features)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A function, what the page says about it, and whether it names effects and is ours."""
+
+    run: Callable[[pd.DataFrame, Codes], Answer]
+    about: str
+    has_verdicts: bool
+    is_ours: bool = False
+
+
+METHODS = {
+    "relevance": Method(
+        our_relevance,
+        "`analogical.relevance(X, y)`; an effect is a feature with the status effect, the order is `ranking()`.",
+        True,
+        True,
+    ),
+    "select": Method(
+        our_select,
+        "`analogical.select(X, y)`; what it chooses counts as called an effect, the order is that of choosing ten.",
+        True,
+        True,
+    ),
+    "boosted trees": Method(
+        boosted_trees,
+        "scikit-learn's HistGradientBoostingClassifier (60 rounds); how much the log loss on held-out rows rises when a"
+        " feature is shuffled, in five folds; effects by a t test over the folds, adjusted as by Benjamini and Hochberg"
+        f" at {LEVEL}.",
+        True,
+    ),
+    "Boruta": Method(
+        boruta,
+        "boruta's BorutaPy with forests of 100 trees of depth 7, 30 rounds; its order is the rank, with many ties."
+        " It looks for every feature that tells anything about the label:"
+        " by its own aim, copies of true ones are not false.",
+        True,
+    ),
+    "logistic regression": Method(
+        logistic_regression,
+        "the likelihood ratio of a logistic regression on indicators with and without the feature; effects adjusted as"
+        f" by Benjamini and Hochberg at {LEVEL}. It cannot see interactions.",
+        True,
+    ),
+    "forest importance": Method(
+        forest_importance, "impurity importance of 200 trees with three rows per leaf; no verdicts.", False
+    ),
+    "MultiSURF": Method(multisurf, "scikit-rebate's numbers by matrix products; no verdicts.", False),
+    "MI": Method(mutual_information, "mutual information with the label; no verdicts.", False),
+}
