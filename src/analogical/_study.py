@@ -33,6 +33,8 @@ Given: TypeAlias = Literal["auto", "all"] | Sequence[Any]
 
 LEVEL = 0.05
 """Adjusted p-value up to which an outside feature joins the deciding set."""
+WORTH = -1e9
+"""Nats."""
 SEARCH_ROWS = 20_000
 """Rows that the deciding set is chosen on, evenly spaced in larger tables: what does not show among so many rows
 confounds little, and no number but the choice depends on it."""
@@ -162,7 +164,7 @@ class Study:
             p = np.array([1.0 if c.same_as is not None else sample._p(i, c) for i, c in contexts.items()])
             adjusted = np.nan_to_num(adjust_for_features(p), nan=1.0)
             gains = self._decider.further(members)
-            new = [i for i in outside if adjusted[i] <= LEVEL and gains[i].gain > 0]
+            new = [i for i in outside if adjusted[i] <= LEVEL and gains[i].gain > WORTH]
             if not new:
                 break
             members.append(min(new, key=lambda i: (p[i], -gains[i].gain)))

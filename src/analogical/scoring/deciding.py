@@ -30,6 +30,8 @@ SPARED = 0.5
 """A member that adds less than this share of the gate beside all others leaves: entering is harder than staying."""
 BETTER = 1.0
 """Nats that another member, or other bins, must add more to take the place of one: rounding and luck stay out."""
+SURE = 3.0
+"""A member that adds so many gates more than the best feature in its place cannot be replaced."""
 MOST = 10
 """Members at most: beyond, contexts hold single rows on any table that fits in memory."""
 ROUNDS = 6
@@ -181,7 +183,7 @@ class _Search:
                 rise, changed = -loss, rest
             else:
                 other, gain = self._best_single(self.voting.follow(rest), besides=feature)
-                if loss - gain < 3 * self.decider.need:
+                if loss - gain < SURE * self.decider.need:
                     self.replaceable.add(feature)
                 if other is None or gain - loss <= BETTER:
                     continue
@@ -221,7 +223,7 @@ class _Search:
         for column in self.members:
             feature = int(self.decider.owner[column])
             _, gain = self._best_single(self.voting.start, besides=feature)
-            if self._value([column]) - self.voting.start.value - gain < 3 * self.decider.need:
+            if self._value([column]) - self.voting.start.value - gain < SURE * self.decider.need:
                 self.replaceable.add(feature)
 
     def _value(self, members: Sequence[int]) -> float:
