@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._types import CodedRows, Floats, Ints
+from analogical.counting.contexts import differs_from_last
 from analogical.counting.groups import number_groups
 from analogical.scoring.directions import (
     ENOUGH,
@@ -34,6 +35,10 @@ MAX_OTHERS = 10
 little, and the tests beside it would pay for it."""
 CHUNK = 2_000_000
 """Numbers that are held at once for contexts."""
+TABLE = 4
+"""Cells for each row up to which rows are counted in a table of all possible contexts; beyond, they are sorted."""
+LARGEST_KEY = 2**62
+"""Possible contexts that one whole number tells apart."""
 
 
 def strata_p_value(rows: CodedRows, feature: int) -> float:
@@ -43,10 +48,10 @@ def strata_p_value(rows: CodedRows, feature: int) -> float:
         return math.nan
     values = Kinds.of(rows.value_sizes(feature), MAX_KINDS)
     labels = Kinds.of(rows.label_sizes(), MAX_KINDS)
-    tables, first = _tables(rows, feature, others, values, labels)
+    tables, partners = _tables(rows, feature, others, values, labels)
     found = []
     if len(tables) > 1 and values.n > 1 and labels.n > 1:
-        strata = [np.unique(rows.codes[first, j], return_inverse=True)[1].ravel() for j in others]
+        strata = [np.unique(codes, return_inverse=True)[1].ravel() for codes in partners]
         sums = _sums(tables, strata, values, labels)
         found = [p for p in (_p_value(values, labels, *sums_of_j) for sums_of_j in sums) if not math.isnan(p)]
     return min(1.0, len(found) * min(found)) if found else math.nan
@@ -54,16 +59,34 @@ def strata_p_value(rows: CodedRows, feature: int) -> float:
 
 def _tables(
     rows: CodedRows, feature: int, others: list[int], values: Kinds, labels: Kinds
-) -> tuple[Floats, NDArray[Any]]:
-    """Contexts with two kinds of values and of labels as tables, and a row of each."""
-    _, first, context = np.unique(
-        number_groups(rows.codes, rows.n_values, others), return_index=True, return_inverse=True
-    )
-    place = (context * values.n + values.of_value[rows.codes[:, feature]]) * labels.n + labels.of_value[rows.labels]
-    flat = np.bincount(place, rows.weights, minlength=len(first) * values.n * labels.n)
-    tables = flat.astype(np.float64).reshape(len(first), values.n, labels.n)
+) -> tuple[Floats, list[NDArray[Any]]]:
+    """Contexts with two kinds of values and of labels as tables, and the value of each other feature in each."""
+    sizes = [int(rows.n_values[j]) for j in others]
+    n_possible = math.prod(sizes)
+    if n_possible <= LARGEST_KEY:
+        context = np.zeros(len(rows.codes), np.int64)
+        for j, size in zip(others, sizes, strict=True):
+            context *= size
+            context += rows.codes[:, j]
+    else:
+        context = number_groups(rows.codes, rows.n_values, others).astype(np.int64)
+    codes, label_codes, weights = rows.codes[:, feature], rows.labels, rows.weights
+    is_table = n_possible * values.n * labels.n <= TABLE * len(rows.codes)
+    n_contexts = n_possible
+    if not is_table:
+        order = np.argsort(context, kind="stable")
+        is_new = differs_from_last(context[order])
+        order = order[~(is_new & np.append(is_new[1:], True))]  # without rows that are alone
+        is_new = differs_from_last(context[order])
+        first, context, n_contexts = order[is_new], np.cumsum(is_new) - 1, int(np.count_nonzero(is_new))
+        codes, label_codes, weights = codes[order], label_codes[order], None if weights is None else weights[order]
+    place = (context * values.n + values.of_value[codes]) * labels.n + labels.of_value[label_codes]
+    flat = np.bincount(place, weights, minlength=n_contexts * values.n * labels.n)
+    tables = flat.astype(np.float64).reshape(n_contexts, values.n, labels.n)
     tells = hold_two(tables)
-    return tables[tells], first[tells]
+    if is_table:
+        return tables[tells], list(np.unravel_index(np.flatnonzero(tells), sizes))
+    return tables[tells], [rows.codes[first[tells], j] for j in others]
 
 
 def _sums(tables: Floats, strata: list[Ints], values: Kinds, labels: Kinds) -> list[list[Floats]]:
