@@ -12,9 +12,10 @@ import numpy as np
 
 from analogical._types import Bools, Floats
 from analogical.counting.contexts import Contexts
+from analogical.scoring.deals import DealMoments, can_tell
 from analogical.scoring.laws import PValue
 
-__all__ = ["FewDeals"]
+__all__ = ["FewDeals", "p_any_direction"]
 
 MAX_DEALS = 1_000
 """Tables that all contexts together may become: some hundredths of a second. With more, the tail of ``deals`` holds, or
@@ -78,6 +79,12 @@ class FewDeals:
             return PValue(math.nan)
         p, smallest = (float(chances[more >= least - limit].sum()) for least in (0.0, more.max()))
         return PValue(min(p, 1.0), min(smallest, 1.0))
+
+
+def p_any_direction(contexts: Contexts) -> float:
+    """The test in any direction: over all deals if they are few, else by its tail; NaN where neither holds."""
+    few = FewDeals.of(contexts, can_tell(contexts))
+    return DealMoments.of(contexts).p_value() if few is None else few.p_value().p
 
 
 def _margins(table: Table) -> tuple[list[int], tuple[int, ...]]:

@@ -38,6 +38,7 @@ class FeatureSummary:
     """Which values were compared with which, shape (values, values); None for features with very many values."""
 
     def __add__(self, other: "FeatureSummary") -> "FeatureSummary":
+        """The summary of two parts that share no context, both summarised by the margins of the whole table."""
         compared = None
         if self.compared is not None and other.compared is not None:
             compared = self.compared | other.compared
