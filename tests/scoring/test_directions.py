@@ -135,8 +135,7 @@ def test_direction_sums_add():
     together = sums_of(tables[:2], times[:2]) + sums_of(tables[2:], times[2:])
     assert together.deviation == pytest.approx(whole.deviation)
     assert together.covariance == pytest.approx(whole.covariance)
-    assert together.below == pytest.approx(whole.below)
-    assert together.above == pytest.approx(whole.above)
+    assert together.room == pytest.approx(whole.room)
     assert together.n_contexts == whole.n_contexts == 21
     assert together.laws.keys() == whole.laws.keys()
     for one, two in zip(together.p_values(), whole.p_values(), strict=True):
@@ -176,20 +175,29 @@ def test_sets_are_all_kinds_and_the_rest_of_each_level():
 
 
 def test_room_is_what_a_cell_could_have_below_and_above_its_expectation():
-    """4 rows of 10 have the value, 7 the label: 2.8 are expected, 1 to 4 are possible."""
-    (below,), (above,) = rooms_of_tables(np.array([[[3.0, 1.0], [4.0, 2.0]]]), apart(2), apart(2))
-    assert below[0, 0] == pytest.approx(2.8 - 1)
-    assert above[0, 0] == pytest.approx(4 - 2.8)
+    """4 rows of 10 have the value, 7 the label: 2.8 are expected, 1 to 4 are possible; with 2 of the label 0 to 2."""
+    tables = np.array([[[3.0, 1.0], [4.0, 2.0]], [[1.0, 3.0], [1.0, 5.0]]])
+    one, two = rooms_of_tables(tables, apart(2), apart(2))
+    assert one == pytest.approx(np.full((2, 2), min(2.8 - 1, 4 - 2.8)))
+    assert two == pytest.approx(np.full((2, 2), min(0.8 - 0, 2 - 0.8)))
 
 
 def test_room_is_little_where_contexts_have_opposite_majorities():
     """All pooled expected cells are near 500, and yet one row of each context can move."""
     tables = np.array([[[500.0, 0.0], [499.0, 1.0]], [[0.0, 500.0], [1.0, 499.0]]])
     found = sums_of(tables)
-    assert np.minimum(found.below, found.above).max() < 1.1
+    assert found.room.max() < 1.1
     frequent, rare = found.p_values()
     assert math.isnan(frequent.p)
     assert rare.p == pytest.approx(1.0)  # 501, 500, 500 or 499 rows: the observed 500 is the likeliest
+
+
+def test_room_below_in_one_context_and_above_in_another_is_no_room():
+    """Two rows of a value in each of ten contexts, and a majority of 97 % that changes: hardly a row can move."""
+    even = np.array([[95.0, 3.0], [2.0, 0.0]])
+    found = sums_of(np.array([even, even[:, ::-1]]), np.array([5.0, 5.0]))
+    assert found.room[1, 0] == pytest.approx(10 * 2 * 3 / 100)
+    assert math.isnan(found.p_values()[0].p)
 
 
 # ---------------------------------------------------------------- rare cells

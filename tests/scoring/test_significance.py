@@ -81,10 +81,10 @@ def pooled_p_value(rows, labels, feature, n_labels):
             deviations[stratum] = deviations.get(stratum, 0) + np.array(u)
             for c in range(n_labels):
                 b = share[c] * size
-                low, high = rooms.get((stratum, c), (0.0, 0.0))
-                rooms[stratum, c] = low + a * b / size - max(0, a + b - size), high + min(a, b) - a * b / size
+                room = min(a * b / size - max(0, a + b - size), min(a, b) - a * b / size)
+                rooms[stratum, c] = rooms.get((stratum, c), 0.0) + room
             covariances[stratum] = covariances.get(stratum, 0) + np.array(v)
-        assert min(min(room) for room in rooms.values()) >= 5
+        assert min(rooms.values()) >= 5
         statistic = sum(u @ np.linalg.solve(covariances[s], u) for s, u in deviations.items())
         found.append(chi2.sf(statistic, len(deviations) * (n_labels - 1)))
     return min(1.0, len(found) * min(found))

@@ -90,34 +90,32 @@ def _tables(
 
 
 def _sums(tables: Floats, strata: list[Ints], values: Kinds, labels: Kinds) -> list[list[Floats]]:
-    """For each other feature, by its value: deviations, covariances, and rooms below and above."""
+    """For each other feature, by its value: deviations, covariances and rooms."""
     from scipy.sparse import csr_array
 
     size = (values.n - 1) * (labels.n - 1)
     n_sets = len(values.sets()) * len(labels.sets())
     step = max(CHUNK // (size**2 + 4 * n_sets), 1)
-    totals = [np.zeros((int(stratum.max()) + 1, size + size**2 + 2 * n_sets)) for stratum in strata]
+    totals = [np.zeros((int(stratum.max()) + 1, size + size**2 + n_sets)) for stratum in strata]
     for start in range(0, len(tables), step):
         some = tables[start : start + step]
-        parts = [*moments_of_tables(some), *rooms_of_tables(some, values, labels)]
+        parts = [*moments_of_tables(some), rooms_of_tables(some, values, labels)]
         flat = np.hstack([part.reshape(len(some), -1) for part in parts])
         for k, stratum in enumerate(strata):
             here = stratum[start : start + step]
             is_in = csr_array((np.ones(len(here)), (here, np.arange(len(here)))), shape=(len(totals[k]), len(here)))
             totals[k] = totals[k] + is_in.dot(flat)
-    ends = np.cumsum([size, size**2, n_sets])
+    ends = np.cumsum([size, size**2])
     return [np.split(total, ends, axis=1) for total in totals]
 
 
-def _p_value(
-    values: Kinds, labels: Kinds, deviations: Floats, covariances: Floats, below: Floats, above: Floats
-) -> float:
+def _p_value(values: Kinds, labels: Kinds, deviations: Floats, covariances: Floats, rooms: Floats) -> float:
     """From sums by stratum: each one in the finest table whose cells have room; NaN if fewer than two have one."""
     from scipy.special import chdtrc
 
     n_strata, size = deviations.shape
     covariances = covariances.reshape(n_strata, size, size)
-    room = np.minimum(below, above).reshape(n_strata, len(values.sets()), len(labels.sets()))
+    room = rooms.reshape(n_strata, len(values.sets()), len(labels.sets()))
     places = np.arange(size).reshape(values.n - 1, labels.n - 1)
     is_left = np.ones(n_strata, np.bool_)
     statistic, freedom = 0.0, 0
