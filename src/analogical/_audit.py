@@ -23,7 +23,6 @@ from analogical.encoding.treatment import Ids, Missing, Treatment
 from analogical.engines.memory import MemoryEngine
 from analogical.errors import InputError
 from analogical.scoring.clusters import N_DRAWS, cluster_profile, draw_one_of_each
-from analogical.scoring.deals import DealMoments
 from analogical.scoring.differences import (
     PairedDifference,
     compared_with,
@@ -31,6 +30,7 @@ from analogical.scoring.differences import (
     measure_difference,
     split_two_values,
 )
+from analogical.scoring.exact_deals import p_any_direction
 from analogical.scoring.intervals import flip_rate, share_interval
 
 if TYPE_CHECKING:
@@ -351,7 +351,7 @@ def audit(
     Notes
     -----
     First come the numbers that auditors know: the Mantel-Haenszel difference, the pooled odds ratio, the exact
-    Cochran-Mantel-Haenszel test and Breslow and Day's test of homogeneity. The mean over all pairs stands beside them;
+    Cochran-Mantel-Haenszel test and a test of homogeneity. The mean over all pairs stands beside them;
     it weighs large contexts more, and its interval takes rows as the unit of uncertainty, because a row sits in many
     pairs. Rows are taken as independent; several rows of one person need ``groups``.
 
@@ -485,7 +485,7 @@ def _index_inference(
         return np.nan, np.nan, np.nan
     if table.groups is None:
         _, low, high = share_interval(contexts.profile, n_rows, level)
-        return low, high, DealMoments.of(contexts).p_value()
+        return low, high, p_any_direction(contexts)
     totals = contexts.profile.n_pairs, contexts.profile.n_changed
     profile = cluster_profile(table.coded, i, table.groups)
     _, low, high = share_interval(profile, int(table.groups.max()) + 1, level, totals=totals)

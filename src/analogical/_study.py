@@ -25,7 +25,7 @@ from analogical.scoring.sizes import Size, measure_size, measure_size_of_units
 from analogical.scoring.summaries import FeatureSummary, summarise_contexts
 from analogical.scoring.votes import Voting
 
-__all__ = ["Duplicates", "Given", "Study", "check_given"]
+__all__ = ["Context", "Duplicates", "Given", "Study", "check_given"]
 
 Duplicates = Literal["count", "once"]
 Given: TypeAlias = Literal["auto", "all"] | Sequence[Any]
@@ -147,23 +147,27 @@ class Study:
 
     def given(self, given: Given) -> list[Context]:
         """For every feature what it is compared given."""
+        return [self.given_of(i, given) for i in range(self.n_features)]
+
+    def given_of(self, feature: int, given: Given) -> Context:
+        """What one feature is compared given."""
         if isinstance(given, str) and given == "auto":
-            return [self._given_what_matters(i) for i in range(self.n_features)]
-        chosen = list(range(self.n_features)) if isinstance(given, str) else [self.table.find(name) for name in given]
-        return [Context(tuple(c for c in chosen if c != i)) for i in range(self.n_features)]
+            return self._given_what_matters(feature)
+        chosen = range(self.n_features) if isinstance(given, str) else [self.table.find(name) for name in given]
+        return Context(tuple(c for c in chosen if c != feature))
 
     @cached_property
     def deciding(self) -> tuple[int, ...]:
         """The columns of the deciding set, grown by outside features that are significant beside it."""
-        members = list(self._found.columns)
+        members = list(self.found.columns)
         sample = self._sample
-        while len(members) < len(self._decider.varying):
+        while len(members) < len(self.decider.varying):
             inside = {int(self.owner[c]) for c in members}
-            outside = [i for i in self._decider.varying if i not in inside]
+            outside = [i for i in self.decider.varying if i not in inside]
             contexts = {i: sample._beside(i, members) for i in range(self.n_features)}
             p = np.array([1.0 if c.same_as is not None else sample._p(i, c) for i, c in contexts.items()])
             adjusted = np.nan_to_num(adjust_for_features(p), nan=1.0)
-            gains = self._decider.further(members)
+            gains = self.decider.further(members)
             new = [i for i in outside if adjusted[i] <= LEVEL and gains[i].gain > WORTH]
             if not new:
                 break
@@ -172,9 +176,9 @@ class Study:
 
     def without(self, feature: int) -> tuple[int, ...]:
         """The columns of the deciding set that is chosen without a member, with the partners that it acts with."""
-        found = list(self._decider.decide(without=feature).columns)
+        found = list(self.decider.decide(without=feature).columns)
         inside = {int(self.owner[c]) for c in found}
-        step = next((s for s in self._found.steps if int(self.owner[s.column]) == feature), None)
+        step = next((s for s in self.found.steps if int(self.owner[s.column]) == feature), None)
         partners = set() if step is None else set(step.partners)
         return (*found, *(c for c in self.deciding if int(self.owner[c]) in partners - inside))
 
@@ -185,7 +189,7 @@ class Study:
     def _given_what_matters(self, feature: int) -> Context:
         """The deciding set less the feature; and whether something would take its place."""
         context = self._beside(feature, self.deciding)
-        if feature not in self._found.replaceable or context.same_as is not None or self._p(feature, context) > LEVEL:
+        if feature not in self.found.replaceable or context.same_as is not None or self._p(feature, context) > LEVEL:
             return context
         others = self.without(feature)
         beside = self._beside(feature, others)
@@ -241,7 +245,8 @@ class Study:
         return part
 
     @cached_property
-    def _decider(self) -> Decider:
+    def decider(self) -> Decider:
+        """The search for the deciding set."""
         sample = self._sample
         rows = sample.rows_of(range(len(self.owner)))
         n_jobs = getattr(self.engine, "n_jobs", None)
@@ -252,8 +257,9 @@ class Study:
         return Decider(Voting(rows, n_threads_for(n_jobs, rows.codes.size)), self.owner, index)
 
     @cached_property
-    def _found(self) -> Deciding:
-        return self._decider.decide()
+    def found(self) -> Deciding:
+        """The deciding set as its search found it, with what each member adds."""
+        return self.decider.decide()
 
 
 def check_given(given: Any) -> Given:

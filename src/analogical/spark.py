@@ -190,7 +190,7 @@ def _count(
     rows = _packed(table, SparkPlan("grouped", blocks, 1, 1.0, True), held)
     n_distinct = rows.estimate_distinct()
     steps.next()
-    if finishes_in_memory(rows.n_rows, n_distinct, pools_contexts(rows.n_rows, n_features)):
+    if finishes_in_memory(rows.n_rows, n_distinct, pools_contexts(n_features)):
         here = rows.merged().here(limit=2 * MOST_GROUPS)
         if here is not None:
             steps.end()

@@ -26,7 +26,7 @@ def moments_of(rows, labels, feature, weights=None):
 @pytest.mark.parametrize("in_decimals", [True, False])
 @pytest.mark.parametrize("seed", range(30))
 def test_moments_are_those_of_all_deals_of_the_labels(seed, in_decimals, monkeypatch):
-    monkeypatch.setattr(deals, "EXACT_IN_FLOATS", 0 if in_decimals else 1000)
+    monkeypatch.setattr(deals, "PRECISION", 0.0 if in_decimals else np.inf)
     rng = np.random.default_rng(seed)
     rows, labels = rng.integers(0, [2, 3], size=(7, 2)), rng.integers(0, 3, size=7)
     plain, classes = [tuple(row) for row in rows.tolist()], labels.tolist()
@@ -39,9 +39,9 @@ def test_moments_are_those_of_all_deals_of_the_labels(seed, in_decimals, monkeyp
     assert found.deviation == pytest.approx(naive_separation(plain, classes) - mean, abs=1e-9)
     assert found.variance == pytest.approx(variance, abs=1e-9)
     assert found.third == pytest.approx(skewness * variance**1.5, abs=1e-9)
-    if variance < 1e-9:
-        assert math.isnan(found.p_value())
-    else:
+    assert math.isnan(found.p_value())  # seven rows have no room
+    monkeypatch.setattr(deals, "ENOUGH", 1e-9)
+    if variance > 1e-9:
         z = (naive_separation(plain, classes) - mean) / variance**0.5
         assert found.p_value() == pytest.approx(pearson_tail(z, skewness), abs=1e-6)
 
@@ -66,12 +66,12 @@ def test_moments_and_summaries_add_over_parts_that_share_no_context(seed):
     table = coded(rows, labels)
     is_first = rows[:, 1] == 0
     whole, one, two = (
-        sum_contexts(part, summarise_contexts(part)).summaries[0]
+        sum_contexts(part, summarise_contexts(table)).summaries[0]
         for part in (table, table.take(is_first), table.take(~is_first))
     )
     together = one + two
     assert vars(together.deals) == pytest.approx(vars(whole.deals), abs=1e-9)
-    assert together.deals.p_value() == pytest.approx(whole.deals.p_value(), abs=1e-9)
+    assert together.deals.p_value() == pytest.approx(whole.deals.p_value(), abs=1e-9, nan_ok=True)
     assert vars(one.deals + two.deals) == vars(together.deals)
     for name in ("pairs", "changed", "rows"):
         assert getattr(together.profile, name).tolist() == getattr(whole.profile, name).tolist()
@@ -106,6 +106,43 @@ def test_two_values_with_their_own_labels_in_numbers():
 )
 def test_contexts_that_cannot_tell_give_no_p_value(rows, labels):
     assert math.isnan(moments_of(rows, labels, 0).p_value())
+
+
+def test_room_is_expected_rows_with_neither_the_most_frequent_value_nor_label():
+    """Contexts of 4 and 4 rows of two values with labels 6 and 2: 4 times 2 of 8; three that vary alike add up."""
+    rows = [(value, context) for context in range(3) for value in (0, 0, 0, 0, 1, 1, 1, 1)]
+    labels = [0, 0, 1, 1, 0, 0, 0, 0] * 3
+    assert moments_of(rows[:8], labels[:8], 0).room == pytest.approx(1.0)
+    assert moments_of(rows, labels, 0).room == pytest.approx(3.0)
+
+
+def test_a_context_without_room_that_varies_most_leaves_no_room():
+    """20 single rows among 10,020 have room and hardly vary; three rows of each of two values vary and have none."""
+    rows = [(v, 0) for v in range(21)] * 2 + [(0, 1), (20, 1)] * 2
+    labels = [0] * 21 + [1] * 21 + [0, 0, 1, 1]
+    weights = [1] * 20 + [5_000] + [0] * 20 + [5_003] + [3, 0, 0, 3]
+    alone = moments_of(rows[:42], labels[:42], 0, weights[:42])
+    together = moments_of(rows, labels, 0, weights)
+    assert alone.room > deals.ENOUGH
+    assert together.room < 2
+    assert math.isnan(together.p_value())
+
+
+@pytest.mark.parametrize("n_ones", [990, 997, 999, 1003])
+def test_a_tiny_variance_is_not_rounding(n_ones):
+    """One row of a value among 2,000: two outcomes, whose moments are known."""
+    rows, labels, weights = [[0], [1], [1]], [1, 0, 1], [1, 2000 - n_ones, n_ones - 1]
+    found = moments_of(rows, labels, 0, weights)
+    p = n_ones / 2000  # the single row has label 1
+    step = ((n_ones - 1) ** 2 + (2000 - n_ones) ** 2 - n_ones**2 - (1999 - n_ones) ** 2) / (2 * 1999)
+    assert found.variance == pytest.approx(p * (1 - p) * step**2, rel=1e-6)
+    assert found.third == pytest.approx(p * (1 - p) * (1 - 2 * p) * step**3, rel=1e-4)
+
+
+def test_a_variance_of_zero_is_zero():
+    """One row of a value and 1,000 of each label: either outcome has the same statistic."""
+    found = moments_of([[0], [1], [1]], [1, 0, 1], 0, [1, 1000, 999])
+    assert (found.variance, found.third, found.room) == (0.0, 0.0, 0.0)
 
 
 def test_pearson_tail_is_a_gamma_tail_on_either_side_and_normal_in_the_middle():
@@ -174,10 +211,11 @@ def test_parts_of_equal_size_are_summed_once(monkeypatch):
 
     original = deals._numbers
     monkeypatch.setattr(deals, "_numbers", numbers)
+    monkeypatch.setattr(deals, "PRECISION", 0.0)
     feature = np.arange(25_000) % 10_000
     found = moments_of(feature[:, None], np.arange(25_000) % 3, 0)
-    assert max(lengths) == 2
-    monkeypatch.setattr(deals, "EXACT_IN_FLOATS", 10**6)
+    assert max(lengths[3:]) == 2  # after the floats: contexts, sizes of values, sizes of labels
+    monkeypatch.setattr(deals, "PRECISION", np.inf)
     in_floats = moments_of(feature[:, None], np.arange(25_000) % 3, 0)
     assert found.variance == pytest.approx(in_floats.variance, rel=1e-6)
     assert found.deviation == pytest.approx(in_floats.deviation, rel=1e-9)

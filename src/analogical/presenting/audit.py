@@ -97,12 +97,11 @@ def _describe_difference(found: Difference) -> list[str]:
     if found.odds_ratio > 0 and math.isfinite(found.odds_ratio):
         bounds = "" if found.odds_low != found.odds_low else f" ({found.odds_low:.2f} to {found.odds_high:.2f})"
         odds = f"{found.odds_ratio:.2f}{bounds}"
-    same = "unknown" if found.p_homogeneity != found.p_homogeneity else p_words(found.p_homogeneity)
+    same = "unknown: contexts too small" if found.p_homogeneity != found.p_homogeneity else p_words(found.p_homogeneity)
     sentences = [
         f"All else equal, {b} has {quoted(found.label)} {how} ({100 * found.difference_low:+.1f} to"
         f" {100 * found.difference_high:+.1f}; Mantel-Haenszel); odds ratio {odds};"
-        f" {p_words(found.p_value)} (exact Cochran-Mantel-Haenszel). Same odds ratio in all contexts: {same}"
-        " (Breslow-Day).",
+        f" {p_words(found.p_value)} (exact Cochran-Mantel-Haenszel). Same odds ratio in all contexts: {same}.",
         f"Over all pairs {b} has it {points(found.pair_difference)}: it gains it in {counted(found.gained, 'pair')} and"
         f" loses it in {found.lost:,}. Over all rows, without matching, {b} has it {points(found.crude)}.",
     ]

@@ -3,9 +3,9 @@
 Two values a and b and one label make a table of two rows and two columns in each context. What auditors know comes
 first: the Mantel-Haenszel difference in shares (interval by Sato 1989), the pooled odds ratio (interval by Robins,
 Breslow and Greenland 1986), the exact Cochran-Mantel-Haenszel test, which deals the labels of each context to its rows
-at random, and Breslow and Day's test whether the odds ratio is the same everywhere (with Tarone's correction). Beside
-them stands the mean over all pairs of (b has the label) - (a has the label), which weighs large contexts more; its
-interval leaves out one row at a time, because a row sits in many pairs.
+at random, and a test whether the odds ratio is the same everywhere (Breslow and Day's, with Tarone's correction, or a
+score test where contexts are small). Beside them stands the mean over all pairs of (b has the label) - (a has the
+label), which weighs large contexts more; its interval leaves out one row at a time, because a row sits in many pairs.
 """
 
 import math
@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analogical._types import Floats, Ints
+from analogical._types import Ints
 from analogical.counting.contexts import Contexts
+from analogical.scoring.deals import pearson_tail
 from analogical.scoring.intervals import corrected_variance, jackknife_variance
+from analogical.scoring.laws import hypergeometric, law_of_contexts
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array
@@ -39,10 +41,12 @@ __all__ = [
     "split_two_values",
 ]
 
-MAX_SUPPORT = 20_000
-"""The test adds up all possible outcomes as long as there are fewer than this."""
-NEGLIGIBLE = 46.0
-"""Outcomes of a context that are e^46 (about 10^20) times less likely than its likeliest one are left out."""
+NORMAL = 10_000.0
+"""The sum over contexts is taken as normal if its variance is larger. It is then skewed by one hundredth at most."""
+ENOUGH = 5.0
+"""Expected rows that every cell needs for Breslow and Day's test: Cochran's rule for chi-square tests."""
+MAX_STEPS = 50
+"""Newton's steps to the odds ratio that fits best; four or five are usual."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +74,7 @@ class PairedDifference:
     smallest_p: float
     """The smallest p-value that these rows could have given, whatever their labels did."""
     p_homogeneity: float
-    """Breslow and Day's test that the odds ratio is the same in all contexts; NaN if it cannot be told."""
+    """Test that the odds ratio is the same in all contexts; NaN if contexts are too small to know."""
     pair_difference: float
     """(gained - lost) / pairs: the mean over all pairs, in which large contexts weigh more."""
     pair_low: float
@@ -188,7 +192,11 @@ def odds_ratio(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints) -> tup
 
 
 def homogeneity(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints, ratio: float) -> float:
-    """P-value of Breslow and Day's test, with Tarone's correction, that all contexts have the same odds ratio."""
+    """P-value of a test that all contexts have the same odds ratio; NaN if it is not known or fewer than two tell.
+
+    Breslow and Day's test, with Tarone's correction, where every cell of every context is expected to hold five rows.
+    Elsewhere, in small contexts, it rejects far too often, and the score test of ``_varies`` takes its place.
+    """
     from scipy.special import chdtrc
 
     k = a_with + b_with
@@ -204,12 +212,44 @@ def homogeneity(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints, ratio
     above = np.where(is_positive, 2 * ratio * n_b * n_with, linear - root)
     e = above / np.where(is_positive, linear + root, 2 * (ratio - 1))
     cells = np.array([e, n_with - e, n_b - e, n_a - n_with + e])
-    if (cells <= 0).any():  # an odds ratio so large that a cell is expected to be empty
-        return math.nan
+    if cells.min() < ENOUGH:
+        return _varies(a[tells], b[tells], k[tells], b_with[tells], times[tells], ratio)
     variance = 1 / (1 / cells).sum(axis=0)
     statistic = float((n * (x - e) ** 2 / variance).sum())
     statistic -= float((n * (x - e)).sum()) ** 2 / float((n * variance).sum())
-    return float(chdtrc(float(n.sum()) - 1, max(statistic, 0.0)))
+    return max(float(chdtrc(float(n.sum()) - 1, max(statistic, 0.0))), sys.float_info.min)
+
+
+def _varies(a: Ints, b: Ints, n_with: Ints, b_with: Ints, times: Ints, ratio: float) -> float:
+    """P-value of the score test that the logarithm of the odds ratio has no variance over contexts.
+
+    Given its margins, the rows of b with the label have a law that depends on the odds ratio alone, with mean e and
+    variance v at the ratio that fits all contexts best. The score is the sum of (x - e)^2 - v (Liang and Self 1985),
+    less its regression on x - e, because the ratio was fitted. Its three moments are those of the exact laws, and its
+    tail is that of ``deals``; so contexts may be small, and many or few. ``ratio`` is where the fit begins.
+    """
+    kinds, kind_of = np.unique(np.column_stack([a + b, b, n_with]), axis=0, return_inverse=True)
+    n_kinds = np.bincount(kind_of.ravel(), weights=times)
+    log_ratio, step = math.log(ratio), math.inf
+    for _ in range(MAX_STEPS):
+        laws = [hypergeometric(n, of_b, k, math.exp(log_ratio)) for n, of_b, k in kinds.tolist()]
+        mean, variance = np.array([law.moments() for law in laws]).T
+        if abs(step) < 1e-9:
+            break
+        step = float((times * b_with).sum() - n_kinds @ mean) / float(n_kinds @ variance)
+        log_ratio += min(max(step, -2.0), 2.0)
+    moves = [law.lowest + np.arange(len(law.chances)) - e for law, e in zip(laws, mean, strict=True)]
+    third = np.array([law.chances @ move**3 for law, move in zip(laws, moves, strict=True)])
+    slope = float(n_kinds @ third) / float(n_kinds @ variance)
+    parts = [move**2 - v - slope * move for move, v in zip(moves, variance, strict=True)]
+    spread, skew = (
+        sum(n * float(law.chances @ part**k) for n, law, part in zip(n_kinds, laws, parts, strict=True)) for k in (2, 3)
+    )
+    # pairs of one row each have one law, with x - e of the same size whatever happens: nothing can vary
+    if spread <= 1e-9 * float(n_kinds @ variance**2):
+        return math.nan
+    score = float((times * ((b_with - mean[kind_of.ravel()]) ** 2 - variance[kind_of.ravel()])).sum())
+    return max(pearson_tail(score / math.sqrt(spread), skew / spread**1.5), sys.float_info.min)
 
 
 def difference_interval(
@@ -233,53 +273,25 @@ def exact_cmh(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints) -> tupl
     """Two-sided p-value of the Cochran-Mantel-Haenszel test, and the smallest that other labels could have given.
 
     In each context the rows of b with the label follow a hypergeometric distribution; their sum is added up exactly,
-    context by context. Where that would be too long it is normal, with the exact variance.
+    context by context. Where its variance is so large that it is normal, it is taken as normal.
     """
-    k = a_with + b_with
-    tells = (k > 0) & (k < a + b)
+    n, k = a + b, a_with + b_with
+    tells = (k > 0) & (k < n)
     if not tells.any():
         return 1.0, 1.0
-    kinds, kind_of = np.unique(np.column_stack([a + b, k, b])[tells], axis=0, return_inverse=True)
-    n_kinds = np.bincount(kind_of.ravel(), weights=times[tells]).astype(np.int64).tolist()
-    n, k_of, b_of = (kinds[:, column].astype(np.float64) for column in range(3))
-    mean = float((np.array(n_kinds) * k_of * b_of / n).sum())
-    observed = abs(float((times[tells] * b_with[tells]).sum()) - mean)
-    deals: list[_Deal] = []
-    support = 0
-    for kind, times_of_kind in zip(kinds.tolist(), n_kinds, strict=True):
-        deals.append(_Deal(*kind))
-        support += len(deals[-1].chances) * times_of_kind
-        if support > MAX_SUPPORT:
-            variance = float((np.array(n_kinds) * k_of * (n - k_of) * b_of * (n - b_of) / (n**2 * (n - 1))).sum())
-            return max(math.erfc(observed / math.sqrt(2 * variance)), sys.float_info.min), 0.0
-    chances, lowest = np.ones(1), 0
-    for deal, times_of_kind in zip(deals, n_kinds, strict=True):
-        lowest += deal.lowest * times_of_kind
-        for _ in range(times_of_kind):
-            chances = np.convolve(chances, deal.chances)
-    distance = np.abs(lowest + np.arange(len(chances)) - mean)
-    largest = distance[chances > 0].max()
-    smallest = min(float(chances[distance >= largest - 1e-9].sum()), 1.0)
+    n, k, b, times, b_with = (numbers[tells] for numbers in (n, k, b, times, b_with))
+    rows, with_label, of_b = (numbers.astype(np.float64) for numbers in (n, k, b))
+    mean = float((times * with_label * of_b / rows).sum())
+    spread = with_label / rows * (rows - with_label) * of_b / rows * (rows - of_b) / (rows - 1)
+    variance = float((times * spread).sum())
+    observed = abs(float((times * b_with).sum()) - mean)
+    if variance > NORMAL:
+        return max(math.erfc(observed / math.sqrt(2 * variance)), sys.float_info.min), 0.0
+    law = law_of_contexts(n, b, k, times)
+    distance = np.abs(law.lowest + np.arange(len(law.chances)) - mean)
+    smallest = min(float(law.chances[distance >= distance.max() - 1e-9].sum()), 1.0)
     # Outcomes that were left out as negligible are at most as likely as the rarest one that was not.
-    return max(min(float(chances[distance >= observed - 1e-9].sum()), 1.0), smallest), smallest
-
-
-class _Deal:
-    """The rows of b that get the label when a context of n rows deals k labels, b to rows of b."""
-
-    def __init__(self, n: int, k: int, b: int) -> None:
-        from scipy.special import gammaln
-
-        # what lies further from the mean than that has no probability that a float could hold
-        mean, reach = k * b / n, 1 + 40 * math.sqrt(k * b / n * (n - k) / n * (n - b) / max(n - 1, 1))
-        lowest, highest = max(0, k + b - n, math.floor(mean - reach)), min(b, k, math.ceil(mean + reach))
-        x = np.arange(lowest, highest + 1)
-        logs = -(gammaln(x + 1) + gammaln(k - x + 1) + gammaln(b - x + 1) + gammaln(n - k - b + x + 1))
-        likely = logs > logs.max() - NEGLIGIBLE
-        x, logs = x[likely], logs[likely]
-        self.chances: Floats = np.exp(logs - logs.max())
-        self.chances /= self.chances.sum()
-        self.lowest = int(x[0])
+    return max(min(float(law.chances[distance >= observed - 1e-9].sum()), 1.0), smallest), smallest
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -1,82 +1,128 @@
-"""Exact p-values where few rows tell: all ways to deal the labels of each context to its rows, added up.
+"""The test in any direction, exactly: all ways to deal the labels, if they are few.
 
-A context with given numbers of rows by value and by label can only become one of a few tables, each with a known
-probability. Sums over contexts are added up one context after the other, equal sums taken together, as long as there
-are not too many different ones; beyond that the approximations of ``deals`` and ``directions`` hold.
+A context with given numbers of rows by value and by label can become one of a few tables, each with a known
+probability. What they add to the statistic of ``deals``, less what was observed, is added up over contexts.
 """
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
-from analogical._types import Floats
+from analogical._types import Bools, Floats
+from analogical.counting.contexts import Contexts
+from analogical.scoring.deals import DealMoments, can_tell
+from analogical.scoring.laws import PValue
 
-__all__ = ["exact_p_values"]
+__all__ = ["FewDeals", "p_any_direction"]
 
-MAX_TABLES = 500
-"""Tables that one context may become."""
-MAX_WORK = 10_000
-"""Additions, over all contexts, before the exact p-values are given up."""
+MAX_DEALS = 1_000
+"""Tables that all contexts together may become: some hundredths of a second. With more, the tail of ``deals`` holds, or
+the test in any direction is left out. The number depends on rows by value and by label only."""
+MAX_KINDS = 100
+"""Values, or labels, of a context whose deals are counted: each is one more call of a function within another."""
 TIE = 1e-9
-"""Statistics closer than this are equal but for rounding."""
+"""Statistics closer than this, relative to their range, are equal but for rounding."""
+
+Table = tuple[tuple[int, ...], ...]
 
 
-def exact_p_values(
-    tables: Floats, times: Floats, deviation: Floats, covariance: Floats, *, with_any: bool = True
-) -> tuple[float, float] | None:
-    """Exact p-values of the test in any direction and of that in a common one; None if there are too many deals.
+@dataclass(frozen=True)
+class FewDeals:
+    """Contexts that hold two values, two labels and repeats, as tables of rows by value and label; not too many."""
 
-    ``tables`` has shape (contexts, values, labels), with how often each occurs; ``deviation`` and ``covariance`` are
-    those of the direction test. The first p-value is NaN without ``with_any``.
-    """
-    sums: dict[tuple[float, ...], float] = {(0.0,) * (1 + len(deviation)): 1.0}
-    observed_any = 0.0
-    work = 0
-    for table, n_times in zip(tables, times.astype(np.int64).tolist(), strict=True):
-        deals = _deals(table, with_any=with_any)
-        if deals is None:
+    tables: tuple[tuple[Table, int], ...]
+    """Each with how many contexts look like it."""
+    n_deals: int
+
+    @classmethod
+    def of(cls, contexts: Contexts, tells: Bools) -> "FewDeals | None":
+        """The contexts that tell; None if they have too many deals."""
+        chosen = np.flatnonzero(tells)
+        if 2 ** min(int(contexts.times[chosen].sum()), 64) > MAX_DEALS:  # every one has two deals at least
             return None
-        observed_any += n_times * _agreement(table) * with_any
-        for _ in range(n_times):
-            added: dict[tuple[float, ...], float] = {}
-            work += len(sums) * len(deals)
-            if work > MAX_WORK:
+        tables, n_deals = [], 1
+        ends = np.append(contexts.starts, len(contexts.sizes))
+        for c in chosen.tolist():
+            cells = slice(ends[c], ends[c + 1])
+            values, rows = np.unique(contexts.values[cells], return_inverse=True)
+            labels, columns = np.unique(contexts.labels[cells], return_inverse=True)
+            if max(len(values), len(labels)) > MAX_KINDS:
                 return None
-            for key, probability in sums.items():
-                for step, chance in deals:
-                    total = (round(key[0] + step[0], 9), *(a + b for a, b in zip(key[1:], step[1:], strict=True)))
-                    added[total] = added.get(total, 0.0) + probability * chance
-            sums = added
-    keys, chances = np.array(list(sums)), np.array(list(sums.values()))
-    p_any = float(chances[keys[:, 0] >= observed_any - TIE * max(1.0, observed_any)].sum()) if with_any else math.nan
-    moves = keys[:, 1:] - (chances @ keys[:, 1:])
-    inverse = np.linalg.pinv(covariance, hermitian=True)
-    statistics = np.einsum("ij,jk,ik->i", moves, inverse, moves)
-    observed = float(deviation @ inverse @ deviation)
-    p_direction = float(chances[statistics >= observed - TIE * max(1.0, observed)].sum())
-    return min(p_any, 1.0) if with_any else p_any, min(p_direction, 1.0)
+            table = np.zeros((len(values), len(labels)), np.int64)
+            table[rows, columns] = contexts.sizes[cells]
+            found: Table = tuple(tuple(row) for row in table.tolist())
+            n_deals *= _n_tables(*_margins(found)) ** int(contexts.times[c])
+            if n_deals > MAX_DEALS:
+                return None
+            tables.append((found, int(contexts.times[c])))
+        return cls(tuple(tables), n_deals)
 
-
-def _agreement(table: Floats) -> float:
-    """The statistic of the test in any direction: pairs of rows of a value that agree, over the rows of the value."""
-    sizes = table.sum(axis=1)
-    return float((table * (table - 1)).sum(axis=1)[sizes > 0] @ (0.5 / sizes[sizes > 0]))
-
-
-def _deals(table: Floats, *, with_any: bool) -> list[tuple[tuple[float, ...], float]] | None:
-    """What a table adds to the sums under each deal, with its probability; None if there are too many."""
-    by_value = [int(n) for n in table.sum(axis=1)]
-    by_label = tuple(int(n) for n in table.sum(axis=0))
-    total = math.lgamma(sum(by_value) + 1) - sum(math.lgamma(n + 1) for n in by_label)
-    found: dict[tuple[float, ...], float] = {}
-    for n_found, (rows, log_ways) in enumerate(_tables(by_value, by_label)):
-        if n_found == MAX_TABLES:
+    def __add__(self, other: "FewDeals | None") -> "FewDeals | None":
+        if other is None or self.n_deals * other.n_deals > MAX_DEALS:
             return None
-        agreement = sum(x * (x - 1) / (2 * n) for n, row in zip(by_value, rows, strict=True) if n for x in row)
-        key = (agreement if with_any else 0.0, *(float(x) for row in rows[:-1] for x in row[:-1]))
-        found[key] = found.get(key, 0.0) + math.exp(log_ways - total)
-    return list(found.items())
+        return FewDeals(self.tables + other.tables, self.n_deals * other.n_deals)
+
+    def p_value(self) -> PValue:
+        """Share of all deals whose statistic is at least the observed one; NaN if no context tells."""
+        if not self.tables:
+            return PValue(math.nan)
+        more, chances = np.zeros(1), np.ones(1)
+        for table, times in self.tables:
+            steps, step_chances = _law(table)
+            for _ in range(times):
+                more = (more[:, None] + steps).ravel()
+                chances = (chances[:, None] * step_chances).ravel()
+        limit = TIE * float(np.ptp(more))
+        if not limit:
+            return PValue(math.nan)
+        p, smallest = (float(chances[more >= least - limit].sum()) for least in (0.0, more.max()))
+        return PValue(min(p, 1.0), min(smallest, 1.0))
+
+
+def p_any_direction(contexts: Contexts) -> float:
+    """The test in any direction: over all deals if they are few, else by its tail; NaN where neither holds."""
+    few = FewDeals.of(contexts, can_tell(contexts))
+    return DealMoments.of(contexts).p_value() if few is None else few.p_value().p
+
+
+def _margins(table: Table) -> tuple[list[int], tuple[int, ...]]:
+    return [sum(row) for row in table], tuple(map(sum, zip(*table, strict=True)))
+
+
+def _law(table: Table) -> tuple[Floats, Floats]:
+    """By how much each deal of a table has more pairs of rows of a value that agree, over the rows of the value.
+
+    In whole numbers up to the division: next to the pairs themselves the differences can be very small.
+    """
+    by_value, by_label = _margins(table)
+    here = [sum(x * x for x in row) for row in table]
+    total = math.lgamma(sum(by_value) + 1) - sum(math.lgamma(n + 1) for n in by_label)
+    steps, chances = [], []
+    for rows, log_ways in _tables(by_value, by_label):
+        dealt = [sum(x * x for x in row) for row in rows]
+        steps.append(sum((x - y) / (2 * n) for x, y, n in zip(dealt, here, by_value, strict=True)))
+        chances.append(log_ways - total)
+    weights = np.exp(np.array(chances))
+    return np.array(steps), weights / weights.sum()
+
+
+def _n_tables(by_value: list[int], by_label: tuple[int, ...]) -> int:
+    """Tables with these margins, or some number above the limit: every choice of the first rows can be completed."""
+    left = {by_label: 1}
+    for n in by_value[:-1]:
+        after: dict[tuple[int, ...], int] = {}
+        n_found = 0
+        for limits, ways in left.items():
+            for row in _rows(n, limits):
+                rest = tuple(a - b for a, b in zip(limits, row, strict=True))
+                after[rest] = after.get(rest, 0) + ways
+                n_found += ways
+                if n_found > MAX_DEALS:
+                    return n_found
+        left = after
+    return sum(left.values())
 
 
 def _tables(by_value: list[int], by_label: tuple[int, ...]) -> Iterator[tuple[list[tuple[int, ...]], float]]:

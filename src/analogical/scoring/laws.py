@@ -1,0 +1,128 @@
+"""Exact laws of sums over contexts: rows of one value that get one label when each context deals its labels.
+
+In a context of n rows, of which a have the value and b the label, their number is hypergeometric; contexts deal by
+themselves, so the law of the sum is the convolution of theirs. All terms are positive: nothing cancels, and a chance of
+10^-200 has as many right digits as one of .1.
+"""
+
+import math
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+
+from analogical._types import Floats, Ints
+
+__all__ = ["NOTHING", "Law", "PValue", "hypergeometric", "law_of_contexts", "smallest_of"]
+
+TIE = 1e-9
+"""Chances, relative to each other, that are equal but for rounding."""
+TINY = 1e-300
+"""Chances below this are left out of a law: products of two of them leave the floats."""
+
+
+@dataclass(frozen=True)
+class PValue:
+    """A p-value, and the smallest that these numbers of values and labels in the contexts could have given."""
+
+    p: float
+    smallest: float = 0.0
+
+
+@dataclass(frozen=True)
+class Law:
+    """The chances of a whole number, from ``lowest`` on."""
+
+    lowest: int
+    chances: Floats
+
+    def __add__(self, other: "Law") -> "Law":
+        """The law of the sum of two independent numbers."""
+        return _trimmed(self.lowest + other.lowest, np.convolve(self.chances, other.chances))
+
+    def times(self, n: int) -> "Law":
+        """The law of the sum of n independent numbers with this law, by squaring."""
+        if n == 1:
+            return self
+        half = self.times(n // 2)
+        return half + half + self if n % 2 else half + half
+
+    def moments(self) -> tuple[float, float]:
+        """Mean and variance."""
+        x = np.arange(len(self.chances))
+        mean = float(self.chances @ x)
+        return self.lowest + mean, float(self.chances @ (x - mean) ** 2)
+
+    def p_value(self, observed: int) -> PValue:
+        """Chance of all outcomes that are not more likely than the observed one, as in Fisher's exact test."""
+        place = observed - self.lowest
+        inside = 0 <= place < len(self.chances)
+        rarest = float(self.chances[self.chances > 0].min())
+        found, smallest = (
+            float(self.chances[self.chances <= chance * (1 + TIE)].sum())
+            for chance in (float(self.chances[place]) if inside else 0.0, rarest)
+        )
+        # An outcome that was left out as too rare is no more likely than the rarest one kept.
+        return PValue(min(max(found, sys.float_info.min), 1.0), min(smallest, 1.0))
+
+
+def smallest_of(found: list[PValue]) -> PValue:
+    """The smallest of several p-values, multiplied by how many of them could be so small.
+
+    This is Bonferroni's correction as Tarone (1990) has it for discrete tests: a test whose smallest possible p-value
+    is above p could not have given p, so it does not count. What is corrected grows with p; it is at most t where some
+    p is at most some s, and the chance of that is at most s times the number of tests that count at s, which is at most
+    t. Unknown ones (NaN) do not count; NaN if all are unknown.
+    """
+    known = [one for one in found if not math.isnan(one.p)]
+    if not known:
+        return PValue(math.nan)
+
+    def corrected(p: float) -> float:
+        return min(1.0, p * sum(one.smallest <= p * (1 + TIE) for one in known))
+
+    return PValue(min(corrected(one.p) for one in known), min(corrected(one.smallest) for one in known))
+
+
+NOTHING = Law(0, np.ones(1))
+"""The law of a sum without terms."""
+
+
+def law_of_contexts(n: Ints, a: Ints, b: Ints, times: Ints) -> Law:
+    """The law of rows of the value that have the label, over contexts of n rows, a of the value, b with the label."""
+    law, sure = NOTHING, 0
+    kinds, kind_of = np.unique(np.column_stack([n, a, b]), axis=0, return_inverse=True)
+    n_kinds = np.bincount(kind_of.ravel(), weights=times, minlength=len(kinds))
+    for (rows, of_value, of_label), how_often in zip(kinds.tolist(), n_kinds.tolist(), strict=True):
+        if 0 < of_value < rows and 0 < of_label < rows:
+            law = law + hypergeometric(rows, of_value, of_label).times(int(how_often))
+        else:
+            sure += int(how_often) * max(0, of_value + of_label - rows)
+    return Law(law.lowest + sure, law.chances)
+
+
+def hypergeometric(n: int, a: int, b: int, odds: float = 1.0) -> Law:
+    """Rows of the value among b rows drawn from n rows, a of which have it; Fisher's noncentral law with an odds ratio.
+
+    ``scipy.stats.hypergeom.pmf`` loses digits to logarithms of factorials when n is large, so that outcomes which are
+    equally likely differ; ratios of neighbours, added up, do not.
+    """
+    least, most = max(0, a + b - n), min(a, b)
+    # The likeliest outcome is the last one that is likelier than the one before: the root of a quadratic equation.
+    linear, product = (a + b + 2) * odds + n - a - b, (a + 1) * (b + 1) * odds
+    root = math.sqrt(max(linear**2 - 4 * (odds - 1) * product, 0.0))
+    likeliest = min(max(int(2 * product / (linear + root)), least), most)
+    cells = (likeliest, a - likeliest, b - likeliest, n - a - b + likeliest)
+    # Chances outside of this reach are below TINY: a Poisson or normal law has none beyond.
+    reach = 200 + int(40 / math.sqrt(sum(1 / (cell + 0.5) for cell in cells)))
+    lowest, highest = max(least, likeliest - reach), min(most, likeliest + reach)
+    x = np.arange(lowest, highest, dtype=np.float64)
+    ratios = np.log((a - x) / (x + 1)) + np.log((b - x) / (n - a - b + x + 1)) + math.log(odds)
+    logs = np.append(0.0, np.cumsum(ratios))
+    chances = np.exp(logs - logs.max())
+    return _trimmed(lowest, chances / chances.sum())
+
+
+def _trimmed(lowest: int, chances: Floats) -> Law:
+    kept = np.flatnonzero(chances > TINY)
+    return Law(lowest + int(kept[0]), chances[kept[0] : kept[-1] + 1])
