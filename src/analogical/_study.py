@@ -182,6 +182,10 @@ class Study:
         partners = set() if step is None else set(step.partners)
         return (*found, *(c for c in self.deciding if int(self.owner[c]) in partners - inside))
 
+    def is_copy(self, feature: int, columns: Sequence[int]) -> bool:
+        """Whether one of the columns leaves hardly anything of a feature open."""
+        return any(self._entropy_left(feature, c) <= COPY for c in columns)
+
     def names_of(self, columns: Sequence[int]) -> tuple[str, ...]:
         """Names of the features that columns are of."""
         return tuple(self.table.names[int(self.owner[c])] for c in columns)
@@ -193,6 +197,8 @@ class Study:
             return context
         others = self.without(feature)
         beside = self._beside(feature, others)
+        if beside.same_as is not None and self.is_copy(beside.same_as, [feature]):
+            return context  # each tells the other: whichever stands in the set, it is the same feature
         inside = {int(self.owner[c]) for c in self.deciding}
         new = tuple(dict.fromkeys(int(self.owner[c]) for c in others if int(self.owner[c]) not in inside))
         is_replaced = beside.same_as is not None or not self._p(feature, beside) <= LEVEL
