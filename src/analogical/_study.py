@@ -167,7 +167,7 @@ class Study:
             contexts = {i: sample._beside(i, members) for i in range(self.n_features)}
             p = np.array([1.0 if c.same_as is not None else sample._p(i, c) for i, c in contexts.items()])
             adjusted = np.nan_to_num(adjust_for_features(p), nan=1.0)
-            gains = self.decider.further(members)
+            gains = self.decider.further(members, self.found.together)
             new = [i for i in outside if adjusted[i] <= LEVEL and gains[i].gain > WORTH]
             if not new:
                 break
@@ -182,10 +182,6 @@ class Study:
         partners = set() if step is None else set(step.partners)
         return (*found, *(c for c in self.deciding if int(self.owner[c]) in partners - inside))
 
-    def is_copy(self, feature: int, columns: Sequence[int]) -> bool:
-        """Whether one of the columns leaves hardly anything of a feature open."""
-        return any(self._entropy_left(feature, c) <= COPY for c in columns)
-
     def names_of(self, columns: Sequence[int]) -> tuple[str, ...]:
         """Names of the features that columns are of."""
         return tuple(self.table.names[int(self.owner[c])] for c in columns)
@@ -197,8 +193,6 @@ class Study:
             return context
         others = self.without(feature)
         beside = self._beside(feature, others)
-        if beside.same_as is not None and self.is_copy(beside.same_as, [feature]):
-            return context  # each tells the other: whichever stands in the set, it is the same feature
         inside = {int(self.owner[c]) for c in self.deciding}
         new = tuple(dict.fromkeys(int(self.owner[c]) for c in others if int(self.owner[c]) not in inside))
         is_replaced = beside.same_as is not None or not self._p(feature, beside) <= LEVEL
@@ -207,7 +201,7 @@ class Study:
     def _beside(self, feature: int, members: Sequence[int]) -> Context:
         """A set of columns less the feature, as far as contexts then hold pairs; or the one that it copies."""
         given = [c for c in members if int(self.owner[c]) != feature]
-        left = {c: self._entropy_left(feature, c) for c in given}
+        left = {c: self._sample.entropy_left(feature, c) for c in given}
         if given and min(left.values()) <= COPY:
             return Context((), int(self.owner[min(given, key=lambda c: left[c])]))
         while given:
@@ -221,7 +215,7 @@ class Study:
         p = self.p_value(feature, context.columns)
         return 1.0 if np.isnan(p) else p
 
-    def _entropy_left(self, feature: int, column: int) -> float:
+    def entropy_left(self, feature: int, column: int) -> float:
         """Share of the entropy of a feature that is left when a column is known; less what chance alone takes."""
         n_values = int(self.codes(column).max(initial=0)) + 1
         keys = self.codes(feature).astype(np.int64) * n_values + self.codes(column)

@@ -78,6 +78,11 @@ class Deciding:
         """The members."""
         return tuple(step.column for step in self.steps)
 
+    @property
+    def together(self) -> frozenset[int]:
+        """The members that act together with others."""
+        return frozenset(step.column for step in self.steps if step.partners)
+
 
 class Decider:
     """The search for the deciding set of one table.
@@ -119,10 +124,10 @@ class Decider:
             search.grow()
         return search.result()
 
-    def further(self, members: Sequence[int]) -> dict[int, Candidate]:
-        """What every feature outside would add to some members."""
+    def further(self, members: Sequence[int], together: frozenset[int] = frozenset()) -> dict[int, Candidate]:
+        """What every feature outside would add to some members, of which some act together."""
         inside = {int(self.owner[c]) for c in members}
-        state = self.voting.follow(members)
+        state = self.voting.follow(members, together)
         return self.voting.candidates(state, [f for f in self.varying if f not in inside])
 
 
@@ -140,8 +145,17 @@ class _Search:
         """The features that members are of."""
         return {int(self.decider.owner[c]) for c in self.members}
 
+    def together(self, members: Sequence[int]) -> frozenset[int]:
+        """Those of some members that act together with others of them."""
+        owner = self.decider.owner
+        inside = {int(owner[c]) for c in members}
+        return frozenset(c for c in members if inside.issuperset(self.partners.get(int(owner[c]), (-1,))))
+
+    def follow(self, members: Sequence[int]) -> State:
+        return self.voting.follow(members, self.together(members))
+
     def state(self) -> State:
-        return self.voting.follow(self.members)
+        return self.follow(self.members)
 
     def grow(self) -> None:
         """Add members as long as one, two or three features add enough."""
@@ -153,7 +167,6 @@ class _Search:
             together = self._best_pair() or (self._best_three() if self.by_threes else None)
             if together is None:
                 return
-            self.voting.follow_jointly(self.state(), together)
             self.members += together
             for feature in together:
                 self.partners[feature] = tuple(f for f in together if f != feature)
@@ -182,7 +195,7 @@ class _Search:
             if loss < SPARED * self.decider.need and feature not in self.partners:
                 rise, changed = -loss, rest
             else:
-                other, gain = self._best_single(self.voting.follow(rest), besides=feature)
+                other, gain = self._best_single(self.follow(rest), besides=feature)
                 if loss - gain < SURE * self.decider.need:
                     self.replaceable.add(feature)
                 if other is None or gain - loss <= BETTER:
@@ -197,12 +210,12 @@ class _Search:
 
     def result(self) -> Deciding:
         """The members, the one that adds most first."""
-        left, order = list(self.members), list[int]()
+        left, order, together = list(self.members), list[int](), self.together(self.members)
         while left:
-            found = self.voting.candidates(self.voting.follow(order), left)
+            found = self.voting.candidates(self.voting.follow(order, together), left)
             order.append(max(left, key=lambda c: found[c].gain))
             left.remove(order[-1])
-        values = [self.voting.start.value] + [self._value(order[: k + 1]) for k in range(len(order))]
+        values = [self.voting.follow(order[:k], together).value for k in range(len(order) + 1)]
         owner = self.decider.owner
         return Deciding(
             tuple(
@@ -227,7 +240,7 @@ class _Search:
                 self.replaceable.add(feature)
 
     def _value(self, members: Sequence[int]) -> float:
-        return self.voting.follow(members).value
+        return self.follow(members).value
 
     def _outside(self) -> list[int]:
         inside = self.features()
