@@ -9,7 +9,7 @@ import numpy as np
 from analogical._checks import check_whole
 from analogical._progress import progress_line
 from analogical._results import Result, entry_at, json_ready
-from analogical._study import Duplicates, Study
+from analogical._study import COPY, Duplicates, Study
 from analogical._types import Floats, Note
 from analogical.encoding.binning import Bins
 from analogical.encoding.table import encode_table
@@ -291,7 +291,7 @@ def _after(study: Study, chosen: Sequence[_Chosen], room: int) -> list[_Chosen]:
         further = _further(study, members)
     if len(new) == room:
         return new
-    value = decider.voting.follow(members).value
+    value = decider.voting.follow(members, study.found.together).value
     varying = set(decider.varying)
     left = [f for f in decider.index.tolist() if f in further]
     constant = [f for f in range(study.n_features) if f not in varying]
@@ -299,20 +299,27 @@ def _after(study: Study, chosen: Sequence[_Chosen], room: int) -> list[_Chosen]:
     for feature in left:
         if len(taken) - len(members) == room - len(new):
             break
-        (late if study.is_copy(feature, taken) else taken).append(feature)
+        (late if _is_copy(study, feature, taken) else taken).append(feature)
     by_index = [*taken[len(members) :], *late, *constant][: room - len(new)]
     return [*new, *(_Chosen(f, further.get(f, 0.0), value, "index") for f in by_index)]
 
 
 def _added(study: Study, members: Sequence[int], why: Why) -> _Chosen:
     """The last of some members, with what it adds to those before it."""
-    before, after = (study.decider.voting.follow(some).value for some in (members[:-1], members))
+    before, after = (study.decider.voting.follow(m, study.found.together).value for m in (members[:-1], members))
     return _Chosen(members[-1], after - before, after, why)
 
 
 def _further(study: Study, members: Sequence[int]) -> dict[int, float]:
-    """What every feature outside would add to some members, in column order."""
-    return {f: candidate.gain for f, candidate in sorted(study.decider.further(members).items())}
+    """What every feature outside would add to some members, in column order; nothing if it is a copy of one."""
+    found = study.decider.further(members, study.found.together)
+    need = study.decider.need
+    return {f: 0.0 if c.gain >= need and _is_copy(study, f, members) else c.gain for f, c in sorted(found.items())}
+
+
+def _is_copy(study: Study, feature: int, columns: Sequence[int]) -> bool:
+    """Whether one of the columns leaves hardly anything of a feature open."""
+    return any(study.entropy_left(feature, column) <= COPY for column in columns)
 
 
 def _most(gains: dict[int, float]) -> int:
@@ -359,11 +366,10 @@ def _carried(study: Study, voters: Sequence[int], further: dict[int, float]) -> 
     features = [f for f in further if decider.alone[f].gain >= decider.need > further[f]]
     if not features or not voters:
         return ()
-    voting = decider.voting
-    beside = {c: voting.candidates(voting.follow([c]), features) for c in voters}
+    beside = {c: _further(study, [c]) for c in voters}
     found = []
     for feature in features:
-        least = min(voters, key=lambda c: round(beside[c][feature].gain, 6))
-        by = [least] if beside[least][feature].gain < decider.need else voters
+        least = min(voters, key=lambda c: round(beside[c][feature], 6))
+        by = [least] if beside[least][feature] < decider.need else voters
         found.append(Carried(names[feature], decider.alone[feature].gain, further[feature], study.names_of(by)))
     return tuple(found)
