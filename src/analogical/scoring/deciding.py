@@ -268,7 +268,8 @@ class _Search:
         outside, rows = set(self._outside()), self.voting.rows
         if len(outside) < 3:
             return None
-        pool = [f for f in self.decider.index.tolist() if f in outside][:POOL]
+        few = sorted(outside) if len(outside) <= POOL else self.decider.index.tolist()
+        pool = [f for f in few if f in outside][:POOL]
         threes = [t for t in combinations(pool, 3) if math.prod(rows.n_values[list(t)].tolist()) <= len(rows.codes)]
         return self._best_of(self.state(), threes, self.decider.need_of_three)
 
