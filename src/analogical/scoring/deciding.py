@@ -267,12 +267,19 @@ class _Search:
         return self._best_of(self.state(), threes, self.decider.need_of_three)
 
     def _best_of(self, state: State, sets: Iterable[tuple[int, ...]], need: float) -> list[int] | None:
-        best, most = None, need - TIE * abs(state.value)
-        for some in sets:
-            gain = self.voting.gain_of(state, some)
-            if gain > most + TIE * abs(state.value):
-                best, most = list(some), gain
-        return best if best is not None and len(self.members) + len(best) <= MOST else None
+        """The set that adds most, if that is enough; the first columns of those that add the same.
+
+        What features add together depends a little on their order: the one that adds most alone comes first, so that
+        the order of columns, or a copy of one, decides nothing.
+        """
+        alone, tie = self.decider.alone, TIE * abs(state.value)
+        ordered = [sorted(some, key=lambda f: (-round(alone[f].gain, 6), f)) for some in sets]
+        gains = [self.voting.gain_of(state, some) for some in ordered]
+        most = max(gains, default=-math.inf)
+        if most < need - tie:
+            return None
+        best = min((some for some, gain in zip(ordered, gains, strict=True) if gain >= most - tie), key=sorted)
+        return best if len(self.members) + len(best) <= MOST else None
 
     def _screened(self) -> list[int]:
         """The outside features whose pairs are screened: all, or the first of the relaxed index among very many."""
