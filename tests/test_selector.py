@@ -406,3 +406,58 @@ def test_columns_that_are_not_named_or_are_ignored_are_never_kept():
     assert naming.get_feature_names_out().tolist() == ["b", "a_too"]
     assert np.isnan(ignoring.scores_[3])
     assert ignoring.transform(X).shape == (8, 2)
+
+
+# ---------------------------------------------------------------- copies
+
+
+def xor_table(n=400, seed=7):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 4, size=(n, 4))
+    return X, (X[:, 0] > 1) ^ (X[:, 1] > 1)
+
+
+EXTRAS = {
+    "copy": lambda column: column,
+    "renaming": lambda column: np.array([7, 3, 9, 1])[column],
+}
+
+
+@pytest.mark.parametrize("kind", EXTRAS)
+@pytest.mark.parametrize("of", range(4))
+@pytest.mark.parametrize("at", ["first", "last"])
+def test_an_extra_version_of_a_column_changes_nothing_that_is_kept(kind, of, at):
+    X, y = xor_table()
+    extra = EXTRAS[kind](X[:, of])
+    expected = AnalogicalSelector().fit(X, y).get_support()
+    wide = np.column_stack([extra, X] if at == "first" else [X, extra])
+    selector = AnalogicalSelector().fit(wide, y)
+    kept = selector.get_support()
+    assert expected.tolist() == [True, True, False, False]
+    if at == "last":
+        assert kept.tolist() == [*expected.tolist(), False]
+    else:  # the extra column stands for the one it equals
+        assert kept.tolist() == [bool(expected[of]), *(bool(e) and i != of for i, e in enumerate(expected))]
+
+
+def test_priority_chooses_the_representative():
+    X, y = xor_table()
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(e=X[:, 0], f=X[:, 0])
+    for selector in (AnalogicalSelector(priority=["f", "b"]), AnalogicalSelector(k=2, priority=["f", "b"])):
+        assert selector.fit(frame, y).get_feature_names_out().tolist() == ["b", "f"]
+    dropped = AnalogicalSelector(priority=["f", "b"]).fit(frame, y).dropped_
+    assert [(d.feature, d.in_favour_of) for d in dropped] == [("a", ("f",)), ("e", ("f",))]
+    assert str(dropped[0]) == "a: the same information as f"
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"priority": "x0"}, "priority must be a list of feature names, most wanted first, got 'x0'"),
+        ({"priority": ["x9"]}, "The table has no column 'x9' to take as priority"),
+    ],
+)
+def test_impossible_priorities_are_refused(settings, message):
+    X, y = xor_table()
+    with pytest.raises(InputError, match=message):
+        AnalogicalSelector(**settings).fit(X, y)
