@@ -481,50 +481,18 @@ def naive_log_likelihood(rows, labels, joint, own=()):
     return sum(log(vote[label] / sum(vote.values())) for vote, label in zip(predicted, labels, strict=True))
 
 
-def naive_together(rows, labels, k, order, n_pool=8):
-    """The k best together as (feature, gain, why), by trying everything again at every step.
-
-    No column may be constant or determined by another one: what then happens is tested by itself.
-    """
-    n = len(rows[0])
-    need, need_of_pair = 2 * log(max(10, n)), 2 * log(max(45, n * (n - 1) // 2))
-    joint, own, trial, steps = [], [], [], []
-    with_trial = []  # the joint features and those on trial, in the order chosen
-    while len(steps) < min(k, n):
-        chosen = [step[0] for step in steps]
-        left = [f for f in range(n) if f not in chosen]
-        now = naive_log_likelihood(rows, labels, joint, own)
-        ways = {}
-        for f in left:
-            ways[f, "joint"] = naive_log_likelihood(rows, labels, [*joint, f], own) - now
-            if steps:
-                ways[f, "own"] = naive_log_likelihood(rows, labels, joint, [*own, f]) - now
-            if trial:
-                ways[f, "trial"] = naive_log_likelihood(rows, labels, [*with_trial, f], own) - now
-        f, way = max(ways, key=lambda w: ways[w])
-        pool = [g for g in order if g not in chosen][:n_pool]
-        pairs = {
-            (g, h): naive_log_likelihood(rows, labels, [*joint, g, h], own) - now for g, h in combinations(pool, 2)
-        }
-        pair = max(pairs, key=lambda p: pairs[p], default=None)
-        if ways[f, way] >= need:
-            steps.append((f, ways[f, way], "interaction" if way == "trial" else "gain"))
-            if way == "own":
-                own = [*own, f]
-            else:
-                joint, with_trial = [*(with_trial if way == "trial" else joint), f], [*with_trial, f]
-            if way == "trial":
-                steps = [(g, gain, "interaction" if g in trial else why) for g, gain, why in steps]
-                trial = []
-        elif min(k, n) - len(steps) >= 2 and pair is not None and pairs[pair] >= need_of_pair:
-            first = ways[pair[0], "joint"]
-            steps += [(pair[0], first, "interaction"), (pair[1], pairs[pair] - first, "interaction")]
-            joint, with_trial = [*joint, *pair], [*with_trial, *pair]
+def naive_follow(rows, labels, features):
+    """Log-likelihoods after each feature in order, voting together with others or on its own, whichever adds more."""
+    joint, own, values = [], [], []
+    for f in features:
+        together = naive_log_likelihood(rows, labels, [*joint, f], own)
+        alone = naive_log_likelihood(rows, labels, joint, [*own, f]) if joint else together
+        if alone > together:
+            own = [*own, f]
         else:
-            f = pool[0]
-            steps.append((f, max(value for (g, _), value in ways.items() if g == f), "index"))
-            trial, with_trial = [*trial, f], [*with_trial, f]
-    return steps
+            joint = [*joint, f]
+        values.append(max(together, alone))
+    return values
 
 
 # ---------------------------------------------------------------- two features together

@@ -1,14 +1,12 @@
 """Constants, renamings, determinants and what to keep, against all subsets of columns."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from naive import naive_redundancies
 
-import analogical
-from analogical import AnalogicalSelector, InputError, SelectionWarning, redundancies, relevance
+from analogical import InputError, redundancies, relevance
 from analogical._types import Note
 from analogical.presenting.views import view_of
 from analogical.scoring import dependencies
@@ -184,138 +182,6 @@ def test_two_determinants_explain_silence():
     rows = np.column_stack([a, b, (a + b) % 3])
     result = relevance(rows, rng.integers(0, 2, 60))
     assert result.determined_by == (("x1", "x2"), ("x0", "x2"), ("x0", "x1"))
-
-
-# ---------------------------------------------------------------- the selector
-
-
-def xor_table(n=200, seed=7):
-    rng = np.random.default_rng(seed)
-    X = rng.integers(0, 4, size=(n, 4))
-    return X, (X[:, 0] > 1) ^ (X[:, 1] > 1)
-
-
-EXTRAS = {
-    "copy": lambda column: column,
-    "renaming": lambda column: np.array([7, 3, 9, 1])[column],
-    "coarser": lambda column: column // 2,
-}
-
-
-@pytest.mark.parametrize("kind", EXTRAS)
-@pytest.mark.parametrize("of", range(4))
-@pytest.mark.parametrize("at", ["first", "last"])
-def test_an_extra_version_of_a_column_changes_nothing_that_is_kept(kind, of, at):
-    X, y = xor_table()
-    extra = EXTRAS[kind](X[:, of])
-    plain = AnalogicalSelector().fit(X, y)
-    wide = np.column_stack([extra, X] if at == "first" else [X, extra])
-    selector = AnalogicalSelector().fit(wide, y)
-    kept = selector.get_support()
-    if at == "last":
-        assert kept[:4].tolist() == plain.get_support().tolist()
-        assert not kept[4]
-        np.testing.assert_array_equal(selector.scores_[:4], plain.scores_)
-    elif kind == "coarser":
-        assert kept[1:].tolist() == plain.get_support().tolist()
-    else:  # the extra column stands for the one it equals
-        expected = plain.get_support()
-        assert kept[0] == expected[of]
-        assert kept[1:].tolist() == [bool(e) and i != of for i, e in enumerate(expected)]
-    (dropped,) = selector.dropped_
-    assert dropped.reason == ("determined" if kind == "coarser" else "same information")
-
-
-def test_keep_leaves_all_columns_in():
-    X, y = xor_table()
-    selector = AnalogicalSelector(redundancy="keep", radius=1).fit(np.column_stack([X, X[:, 0]]), y)
-    assert selector.dropped_ == ()
-    assert np.isnan(selector.scores_[[0, 4]]).all()
-
-
-def test_priority_chooses_the_representative():
-    X, y = xor_table()
-    frame = pd.DataFrame(X, columns=list("abcd")).assign(e=X[:, 0], f=X[:, 0])
-    selector = AnalogicalSelector(priority=["f", "b"]).fit(frame, y)
-    assert selector.get_feature_names_out().tolist() == ["b", "f"]
-    assert [(d.feature, d.in_favour_of) for d in selector.dropped_] == [("a", ("f",)), ("e", ("f",))]
-    assert str(selector.dropped_[0]) == "a: the same information as f (196 tests)"
-
-
-def test_one_of_three_that_determine_each_other_goes():
-    rng = np.random.default_rng(8)
-    a, b = rng.integers(0, 3, size=(2, 120))
-    X = np.column_stack([a, b, (a + b) % 3, np.zeros(120, int)])
-    selector = AnalogicalSelector().fit(X, a == b)
-    assert [str(d) for d in selector.dropped_] == [
-        "x2: determined by x0 and x1 (111 tests)",
-        "x3: one value only",
-    ]
-    assert selector.get_support().tolist() == [True, True, False, False]
-
-
-def test_chains_end_at_what_is_kept():
-    rng = np.random.default_rng(9)
-    fine = rng.integers(0, 8, 300)
-    X = np.column_stack([fine // 4, fine // 2, fine, rng.integers(0, 2, 300)])
-    selector = AnalogicalSelector().fit(X, fine % 2)
-    assert {d.feature: d.in_favour_of for d in selector.dropped_} == {"x0": ("x2",), "x1": ("x2",)}
-
-
-def test_features_without_pairs_that_nothing_explains_stay():
-    rng = np.random.default_rng(5)
-    selector = AnalogicalSelector(k=2).fit(rng.integers(0, 3, size=(12, 10)), [0, 1] * 6)
-    assert selector.dropped_ == ()
-
-
-def test_alpha_keeps_what_noise_does_not_explain():
-    rng = np.random.default_rng(10)
-    X = rng.integers(0, 2, size=(600, 6))
-    y = (X[:, 0] & X[:, 1]) ^ (rng.random(600) < 0.1)
-    selector = AnalogicalSelector(alpha=0.05).fit(X, y)
-    assert selector.get_support().tolist() == [True, True, False, False, False, False]
-    assert (selector.scores_[:2] > 0.2).all()
-    assert (np.abs(selector.scores_[2:]) < 0.05).all()
-    assert selector.pvalues_.shape == (6,)
-    assert AnalogicalSelector(k=1, alpha=0.05).fit(X, y).get_support().sum() == 1
-    with pytest.warns(SelectionWarning, match=r"No feature has a score of at least 0.99, so none is kept; .* has 0.4"):
-        assert AnalogicalSelector(threshold=0.99, alpha=0.05).fit(X, y)._get_support_mask().sum() == 0
-
-
-def test_alpha_with_some_unknown_p_values():
-    rows = [(0, 0)] * 5 + [(1, 0)] * 5 + [(0, 1)]
-    selector = AnalogicalSelector(alpha=0.05).fit(np.array(rows), [0] * 5 + [1] * 5 + [0])
-    assert np.isnan(selector.pvalues_).tolist() == [False, True]
-    assert selector.get_support().tolist() == [True, False]
-
-
-def test_alpha_works_without_repeated_rows():
-    table = analogical.load_table("monks-1")
-    selector = AnalogicalSelector(alpha=0.05).fit(table.X, table.y)
-    assert selector.get_support().tolist() == [True, True, False, False, True, False]
-    assert np.isnan(selector.pvalues_).tolist() == [False, False, True, True, False, True]
-
-
-def test_alpha_falls_back_where_rows_are_counted_once():
-    with pytest.warns(SelectionWarning, match="No feature is told from noise"):
-        selector = AnalogicalSelector(alpha=0.05, duplicates="once").fit(np.array([(0, 0), (1, 0)] * 3), [0, 1] * 3)
-    assert selector.get_support().tolist() == [True, False]
-    assert np.isnan(selector.pvalues_).all()
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"alpha": 0}, "alpha must be a number between 0 and 1, such as 0.05, or None, got 0"),
-        ({"redundancy": "drop"}, 'redundancy must be "resolve" or "keep", got \'drop\''),
-        ({"priority": "x0"}, "priority must be a list of feature names, most wanted first, got 'x0'"),
-        ({"priority": ["x9"]}, "The table has no column 'x9' to take as priority"),
-    ],
-)
-def test_impossible_settings_are_refused(settings, message):
-    X, y = xor_table()
-    with pytest.raises(InputError, match=message):
-        AnalogicalSelector(**settings).fit(X, y)
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=3, max_size=25), st.permutations(range(3)))

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from analogical import AnalogicalSelector, InputError, SelectionWarning, load_table, relevance, select
+from analogical import AnalogicalSelector, InputError, load_table, relevance, select
 from analogical.presenting.views import view_of
 
 
@@ -44,7 +44,7 @@ def test_every_kind_of_feature_is_chosen_and_nothing_else(survey):
     assert found.stop == len(found) == 4
     assert found.next_gain < found.need
     assert [(item.feature, item.by) for item in found.carried] == [("TOWN", ("town",))]
-    assert found.carried[0].further == 0.0
+    assert found.carried[0].further < found.need < found.carried[0].alone
 
 
 def test_gains_add_up_to_what_is_explained(survey):
@@ -55,24 +55,102 @@ def test_gains_add_up_to_what_is_explained(survey):
     assert (np.diff(found.explained) > -0.01).all()
 
 
+def test_without_k_it_is_the_deciding_set_of_relevance(survey, monks):
+    for table, label in ((survey, "churned"), (monks, "class")):
+        assert select(table, label).features == relevance(table, label).deciding
+    census = load_table("titanic").to_frame()
+    assert (
+        select(census, "survived", weights="count").features == relevance(census, "survived", weights="count").deciding
+    )
+
+
+def test_what_is_significant_beside_the_set_joins_it_and_says_why():
+    rng = np.random.default_rng(1)
+    rows = rng.integers(0, 2, (4000, 8))
+    labels = rng.random(4000) < 0.3 + 0.4 * rows[:, 0] + 0.055 * rows[:, 1]
+    found, result = select(rows, labels), relevance(rows, labels)
+    assert found.features == result.deciding == ("x0", "x1")
+    assert found.why == ("gain", "significant")
+    assert 0 < found.gain[1] < found.need
+    assert "significant given the others" in repr(found)
+    assert select(rows, labels, 1).next_feature == "x1"
+
+
 def test_k_features_are_chosen_if_asked_for(survey):
+    whole = select(survey, "churned")
+    for k in (1, 2, 3, 4):
+        found = select(survey, "churned", k)
+        assert found.features == whole.features[:k]
+        np.testing.assert_allclose(found.gain, whole.gain[:k])
+        assert found.stop == 4
     found = select(survey, "churned", 6)
     assert len(found) == found.k == 6
+    assert found.features[:4] == whole.features
     assert found.why[4:] == ("index", "index")
-    assert found.stop == 4
-    assert len(select(survey, "churned", 99)) == 9
+    assert found.explained[3] == found.explained[5]
+    everything = select(survey, "churned", 99)
+    assert len(everything) == 9
+    assert everything.features[-1] == "TOWN"  # a copy comes last
+    assert everything.next_feature is None
     first = select(survey, "churned", 1)
-    assert first.stop is None
-    assert first.next_gain >= first.need
+    assert (first.next_feature, first.next_gain) == (whole.features[1], pytest.approx(whole.gain[1]))
 
 
-def test_one_of_two_that_act_together_does_not_say_that_nothing_is_left(monks):
+def test_features_that_follow_the_index_add_what_they_would_add(monks):
+    found, whole = select(monks, "class", 6), select(monks, "class")
+    assert set(found.features[3:]) == {"is_smiling", "holding", "has_tie"}
+    np.testing.assert_allclose(found.gain[3:], 0.0, atol=1e-9)
+    np.testing.assert_allclose(found.explained[3:], whole.explained[-1])
+
+
+def test_one_of_two_that_act_together_names_the_other(monks):
     found = select(monks, "class", 2)
-    assert (found.features, found.why) == (("jacket_color", "head_shape"), ("gain", "index"))
-    assert (found.stop, found.next_feature) == (None, "body_shape")
+    assert (found.features, found.why) == (("jacket_color", "head_shape"), ("gain", "interaction"))
+    assert found.partners[1] == ("body_shape",)
+    assert (found.stop, found.next_feature) == (3, "body_shape")
     assert found.next_gain > 100
-    assert "More would earn their keep: body_shape would add" in repr(found)
-    assert "No other single feature adds 4.6 nats" in repr(select(monks, "class", 1))
+    assert "Without k 3 features would be chosen; the next one, body_shape, adds 182." in " ".join(repr(found).split())
+
+
+def test_an_exclusive_or_of_three_is_explained():
+    rng = np.random.default_rng(2)
+    rows = rng.integers(0, 2, (600, 15))
+    found = select(rows, rows[:, 3] ^ rows[:, 6] ^ rows[:, 12])
+    assert set(found.features) == {"x3", "x6", "x12"}
+    assert set(found.why) == {"interaction"}
+    assert found.explained[-1] > 0.8
+
+
+def test_more_than_the_deciding_set_may_hold_is_chosen_by_gain():
+    rng = np.random.default_rng(4)
+    rows = rng.integers(0, 3, (6000, 16))
+    labels = rng.random(6000) < 1 / (1 + np.exp(-0.6 * (rows[:, :14] - 1).sum(axis=1)))
+    found = select(rows, labels, 14)
+    assert set(found.features) == {f"x{i}" for i in range(14)}
+    assert set(found.why) <= {"gain", "significant"}
+
+
+def test_a_copy_is_carried_though_its_vote_alone_would_sharpen():
+    """Every value has five rows, so their vote is far from certain, and the same vote again would sharpen it."""
+    town = np.repeat(np.arange(40), 5)
+    rows = pd.DataFrame({"other": np.random.default_rng(0).integers(0, 2, 200), "town": town, "code": 39 - town})
+    found = select(rows, town % 2, 1, max_values=50)
+    assert found.features == ("town",)
+    assert [(item.feature, item.by, item.further) for item in found.carried] == [("code", ("town",), 0.0)]
+
+
+def test_what_only_several_chosen_features_carry_names_them_all():
+    rng = np.random.default_rng(6)
+    rows = rng.integers(0, 2, (4000, 2))
+    both = np.where(rng.random(4000) < 0.5, rows.sum(axis=1), rng.integers(0, 3, 4000))
+    labels = rng.random(4000) < 0.1 + 0.4 * rows.sum(axis=1)
+    found = select(np.column_stack([rows, both]), labels)
+    assert set(found.features) == {"x0", "x1"}
+    (item,) = found.carried
+    assert item.feature == "x2"
+    assert item.alone > 100
+    assert sorted(item.by) == ["x0", "x1"]
+    assert "Left out, because they add little beside all chosen features: x2." in repr(found)
 
 
 def test_more_than_there_are_is_said(monks):
@@ -90,7 +168,7 @@ def test_shuffled_labels_keep_nothing_and_say_so(survey):
     found = select(shuffled, "churned")
     assert len(found) == 0
     assert found.stop == 0
-    assert "No feature is kept: none adds 4.6 nats" in repr(found)
+    assert "No feature is chosen: none adds 4.6 nats, alone or with one or two others" in repr(found)
     assert found.to_frame().columns.tolist() == ["feature", "gain", "explained", "why", "partners"]
 
 
@@ -108,9 +186,10 @@ def test_words_of_a_selection(monks, survey):
     text = repr(select(survey, "churned", 5))
     assert "Selection of 5 of 9 features for 'churned' (2 classes), 1,500 rows" in text
     assert "an interaction with early" in text
-    assert "By what they add it would have stopped after 4: no other single feature adds 4.6" in text
-    assert "nothing more beside the chosen feature in brackets: TOWN (town)." in " ".join(text.split())
-    assert "More would earn their keep: " in repr(select(survey, "churned", 1))
+    words = " ".join(text.split())
+    assert "Without k 4 features would be chosen. The last ones follow the relaxed index." in words
+    assert "Left out, because they add little beside the chosen feature in brackets: TOWN (town)." in words
+    assert "No other feature adds 4.6 nats or is significant: " in repr(select(survey, "churned"))
     assert "All features were chosen." in repr(select(monks[["jacket_color", "class"]], "class"))
     assert max(map(len, text.splitlines())) <= 80
 
@@ -126,7 +205,7 @@ def test_rare_classes_are_said_to_vote_as_one():
 
 @pytest.mark.parametrize("k", [0, -1, 2.0, "all", True])
 def test_k_that_is_no_number_of_features_is_refused(monks, k):
-    with pytest.raises(InputError, match="k must be a whole number from 1, or None to stop where nothing more earns"):
+    with pytest.raises(InputError, match="k must be a whole number from 1, or None for the deciding set"):
         select(monks, "class", k)
 
 
@@ -144,29 +223,36 @@ def test_the_selector_chooses_together_if_k_is_given(survey):
     assert not hasattr(selector, "relevance_")
 
 
-def test_other_criteria_are_those_of_the_ranking(survey):
+def test_without_k_and_in_a_ranking_the_selector_asks_relevance(survey):
     X, y = survey.drop(columns="churned"), survey["churned"]
+    result = relevance(X, y)
     for selector in (
         AnalogicalSelector(),
-        AnalogicalSelector(k=2, threshold=0.0),
-        AnalogicalSelector(k=2, alpha=0.05),
-        AnalogicalSelector(k="all"),
+        AnalogicalSelector(strategy="ranking"),
         AnalogicalSelector(k=2, strategy="ranking"),
+        AnalogicalSelector(k="all", strategy="ranking"),
     ):
-        assert hasattr(selector.fit(X, y), "relevance_")
+        assert selector.fit(X, y).relevance_ == result
         assert not hasattr(selector, "selection_")
-    assert hasattr(AnalogicalSelector(k=2).fit(X, y, groups=np.arange(len(X)) // 2), "relevance_")
+        np.testing.assert_array_equal(selector.scores_, result.effect)
+        np.testing.assert_array_equal(selector.pvalues_, result.p_value)
+    kept = AnalogicalSelector().fit(X, y).get_feature_names_out().tolist()
+    assert sorted(kept) == sorted(result.with_status("effect")) == ["age", "early", "late", "town"]
 
 
-def test_without_k_together_stops_by_itself(survey):
+def test_the_ranking_keeps_the_first_of_relevance(survey):
     X, y = survey.drop(columns="churned"), survey["churned"]
-    selector = AnalogicalSelector(strategy="together").fit(X, y)
-    assert selector.get_support(indices=True).tolist() == [4, 5, 7, 8]
-    with pytest.warns(
-        SelectionWarning, match="No feature adds 4.6 nats to the prediction, alone or in a pair, and the"
-    ):
-        selector.fit(X, np.random.default_rng(0).permutation(y))
-    assert not selector.get_support().any()
+    for k in (1, 3, 6):
+        selector = AnalogicalSelector(k=k, strategy="ranking").fit(X, y)
+        assert set(selector.get_feature_names_out()) == set(relevance(X, y).ranking()[:k])
+
+
+def test_given_reaches_relevance(survey):
+    X, y = survey.drop(columns="churned"), survey["churned"]
+    for given in ("all", [], ["age", "town"]):
+        selector = AnalogicalSelector(given=given).fit(X, y)
+        assert selector.relevance_ == relevance(X, y, given=given)
+    assert "early" not in AnalogicalSelector(given=[]).fit(X, y).get_feature_names_out()  # it acts only with late
 
 
 def test_the_fitted_selector_hands_on_its_result(survey):
@@ -193,28 +279,27 @@ def test_a_fit_with_another_strategy_leaves_nothing_behind(survey):
     selector = AnalogicalSelector(k=2).fit(X, y)
     selector.set_params(strategy="ranking").fit(X, y)
     assert not hasattr(selector, "selection_")
-    assert selector.scores_[4] == relevance(X, y, redundancies=False, ignore="TOWN")["age"]["score"]
+    assert selector.scores_[4] == relevance(X, y)["age"]["effect"]
     selector.set_params(strategy="together").fit(X, y)
     assert not hasattr(selector, "relevance_")
     assert not hasattr(selector, "pvalues_")
 
 
 @pytest.mark.parametrize(
-    ("parameters", "groups", "message"),
+    ("parameters", "message"),
     [
-        ({"threshold": 0.1}, None, 'strategy="together" does not use threshold; leave threshold out, or set strategy='),
-        ({"alpha": 0.1, "k": 3}, None, 'strategy="together" does not use alpha'),
-        ({}, [0, 1] * 750, 'strategy="together" does not use groups'),
+        ({"threshold": 0.1}, "chosen together do not use threshold; leave threshold out, or set strategy="),
+        ({"given": "all"}, "chosen together do not use given"),
+        ({"given": []}, "chosen together do not use given"),
     ],
 )
-def test_criteria_that_together_cannot_use_are_refused(survey, parameters, groups, message):
-    selector = AnalogicalSelector(strategy="together", **parameters)
+def test_criteria_that_together_cannot_use_are_refused(survey, parameters, message):
     with pytest.raises(InputError, match=message):
-        selector.fit(survey.drop(columns="churned"), survey["churned"], groups=groups)
+        AnalogicalSelector(k=3, **parameters).fit(survey.drop(columns="churned"), survey["churned"])
 
 
 def test_an_unknown_strategy_is_refused(monks):
-    with pytest.raises(InputError, match='strategy must be "auto", "together" or "ranking", got \'best\''):
+    with pytest.raises(InputError, match='strategy must be "together" or "ranking", got \'best\''):
         AnalogicalSelector(strategy="best").fit(monks.drop(columns="class"), monks["class"])
 
 

@@ -19,19 +19,16 @@ from analogical.experiments import sample
 EVERY_ROW, XOR = sample("g2", n_features=4)
 
 
-# The checks' random decimals hold no two rows that differ on one feature, so nothing is told from noise in them: fit
-# warns and keeps the best feature, or with a threshold none.
+# In the checks' random numbers no feature has an effect: fit warns and keeps none.
 @pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
 @pytest.mark.filterwarnings("ignore::analogical.SelectionWarning")
 @parametrize_with_checks(
     [
         AnalogicalSelector(),
-        AnalogicalSelector(redundancy="keep"),
+        AnalogicalSelector(given="all"),
         AnalogicalSelector(k=1),
         AnalogicalSelector(k=1, strategy="ranking"),
-        AnalogicalSelector(strategy="together"),
         AnalogicalSelector(threshold=0.5),
-        AnalogicalSelector(alpha=0.05),
     ],
 )
 def test_scikit_learns_checks(estimator, check):
@@ -43,47 +40,51 @@ def monks():
     return load_table("monks-1").to_frame("pandas").drop(columns="count")
 
 
-def test_without_criteria_the_features_with_an_effect_are_kept():
-    selector = AnalogicalSelector(radius=1, noise_free=True).fit(EVERY_ROW, XOR)
+FOUR_TIMES, XOR_FOUR_TIMES = np.tile(EVERY_ROW, (4, 1)), np.tile(XOR, 4)
+
+
+def test_without_k_the_features_with_an_effect_are_kept():
+    selector = AnalogicalSelector().fit(FOUR_TIMES, XOR_FOUR_TIMES)
     assert selector.get_support().tolist() == [True, True, False, False]
-    assert selector.scores_.tolist() == [1, 1, 0, 0]
-    assert selector.relevance_ == relevance(EVERY_ROW, XOR, radius=1, noise_free=True, redundancies=False)
-    assert selector.transform(EVERY_ROW).shape == (16, 2)
+    np.testing.assert_allclose(selector.scores_, [1, 1, 0, 0], atol=1e-9)
+    assert selector.relevance_ == relevance(FOUR_TIMES, XOR_FOUR_TIMES)
+    assert selector.transform(FOUR_TIMES).shape == (64, 2)
 
 
 def test_threshold_and_k_combine():
-    X, y = sample("g1", n_features=5)  # 3/4, 1/4, 1/4, 0, 0
-    assert AnalogicalSelector(threshold=0.25, radius=1).fit(X, y).get_support(indices=True).tolist() == [0, 1, 2]
-    assert AnalogicalSelector(k=2, threshold=0.1, radius=1).fit(X, y).get_support(indices=True).tolist() == [0, 1]
-    assert AnalogicalSelector(k=4, threshold=0.5, radius=1).fit(X, y).get_support(indices=True).tolist() == [0]
-    assert AnalogicalSelector(k="all", radius=1).fit(X, y).get_support().all()
-    assert AnalogicalSelector(k=99, radius=1).fit(X, y).get_support().all()
-
-
-def test_evidence_comes_before_no_evidence_and_constants_last():
-    #    irrelevant, no pairs (copies), constant, relevant
-    rows = np.array([[a, b, b, 7, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
-    selector = AnalogicalSelector(strategy="ranking", k=1, radius=1, redundancy="keep").fit(rows, rows[:, 4])
-    assert selector.relevance_.status == ("none-seen", "no-pairs", "no-pairs", "constant", "noise-unknown")
-    chosen = [
-        AnalogicalSelector(strategy="ranking", k=k, radius=1, redundancy="keep")
-        .fit(rows, rows[:, 4])
+    X, y = sample("g1", n_features=5)  # x0 is true, and one of x1 and x2
+    X, y = np.tile(X, (4, 1)), np.tile(y, 4)
+    effects = AnalogicalSelector(given="all").fit(X, y).scores_
+    np.testing.assert_allclose(effects, [0.75, 0.25, 0.25, 0, 0], atol=0.03)
+    kept = {
+        (k, threshold): AnalogicalSelector(k=k, threshold=threshold, given="all", strategy="ranking")
+        .fit(X, y)
         .get_support(indices=True)
         .tolist()
-        for k in range(1, 6)
+        for k, threshold in ((None, 0.2), (2, 0.1), (4, 0.5), ("all", None), (99, None), (None, 0.3))
+    }
+    assert kept == {
+        (None, 0.2): [0, 1, 2],
+        (2, 0.1): [0, 1],
+        (4, 0.5): [0],
+        ("all", None): [0, 1, 2, 3, 4],
+        (99, None): [0, 1, 2, 3, 4],
+        (None, 0.3): [0],
+    }
+    assert AnalogicalSelector(k="all").fit(X, y).get_support().all()
+
+
+def test_effects_come_first_copies_and_constants_last():
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 2, (200, 3))
+    rows = np.column_stack([np.zeros(200, int), rows[:, 2], rows])  # constant, a copy of the last one
+    y = rows[:, 1] ^ (rng.random(200) < 0.1)
+    chosen = [
+        AnalogicalSelector(strategy="ranking", k=k).fit(rows, y).get_support(indices=True).tolist() for k in range(1, 6)
     ]
-    assert chosen == [[4], [0, 4], [0, 1, 4], [0, 1, 2, 4], [0, 1, 2, 3, 4]]
-
-
-def test_ties_go_to_more_pairs_then_to_the_earlier_column():
-    rows = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 2, 0], [0, 0, 1]])
-    result = AnalogicalSelector(strategy="ranking", k=1, radius=1).fit(rows, [0, 1, 1, 1, 1])
-    assert result.relevance_.pairs.tolist() == [1, 3, 1]
-    assert result.relevance_.score.tolist() == [1.0, 2 / 3, 1.0]
-    assert result.get_support(indices=True).tolist() == [0]
-    balanced = AnalogicalSelector(strategy="ranking", k=1, radius=1).fit(rows, [0, 1, 1, 2, 1])
-    assert balanced.relevance_.score.tolist() == [1, 1, 1]
-    assert balanced.get_support(indices=True).tolist() == [1]
+    assert chosen[0] == [1]
+    assert chosen[2] == [1, 2, 3]
+    assert chosen[3] == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
@@ -104,7 +105,7 @@ def test_set_output(output, monks):
 
 
 def test_inverse_transform_puts_the_columns_back():
-    selector = AnalogicalSelector(noise_free=True).fit(EVERY_ROW, XOR)
+    selector = AnalogicalSelector().fit(FOUR_TIMES, XOR_FOUR_TIMES)
     back = selector.inverse_transform(selector.transform(EVERY_ROW))
     assert back.shape == EVERY_ROW.shape
     assert (back[:, :2] == EVERY_ROW[:, :2]).all()
@@ -165,6 +166,8 @@ def test_ari_score_is_nan_without_evidence_and_never_two():
         ({"threshold": 2}, "threshold must be a number from 0 to 1 or None, got 2"),
         ({"threshold": "high"}, "got 'high'"),
         ({"duplicates": "no"}, 'duplicates must be "count" or "once"'),
+        ({"confidence": 1.5}, "confidence must be a number between 0 and 1"),
+        ({"given": "some"}, 'given must be "auto" or "all", got'),
     ],
 )
 def test_bad_parameters_are_refused_in_fit(options, message):
@@ -172,28 +175,11 @@ def test_bad_parameters_are_refused_in_fit(options, message):
         AnalogicalSelector(**options).fit(EVERY_ROW, XOR)
 
 
-@pytest.mark.parametrize("number", [int, np.int64, np.uint8])
-def test_a_radius_may_be_a_number_of_numpy(number):
-    X, y = sample("g2", n_features=12, n_values=3, n_rows=200, seed=0)
-    selector = AnalogicalSelector(strategy="ranking", k=2, radius=number(4)).fit(X, y)
-    assert selector.relevance_.settings.radius == 4
-    assert selector.relevance_ == AnalogicalSelector(strategy="ranking", k=2, radius=4).fit(X, y).relevance_
-    assert selector.get_support(indices=True).tolist() == [0, 1]
-
-
-@pytest.mark.parametrize("radius", [4, np.int64(4)])
-def test_a_radius_above_the_features_that_are_left_is_all_of_them(radius):
-    X = np.array([(a, b, a, a) for a in (0, 1) for b in (0, 1)] * 4)
-    selector = AnalogicalSelector(radius=radius, noise_free=True).fit(X, X[:, 0] ^ X[:, 1])
-    assert [dropped.feature for dropped in selector.dropped_] == ["x2", "x3"]
-    assert selector.relevance_.settings.radius == 2
-
-
 def test_a_column_vector_of_labels_is_flattened_with_a_warning():
     from sklearn.exceptions import DataConversionWarning
 
     with pytest.warns(DataConversionWarning):
-        selector = AnalogicalSelector(noise_free=True).fit(EVERY_ROW, XOR.reshape(-1, 1))
+        selector = AnalogicalSelector().fit(FOUR_TIMES, XOR_FOUR_TIMES.reshape(-1, 1))
     assert selector.get_support(indices=True).tolist() == [0, 1]
 
 
@@ -214,54 +200,49 @@ def noisy(seed, n=600, n_features=20, n_relevant=2):
     return X, np.where(rng.random(n) < 0.1, ~rule, rule)
 
 
-def test_on_shuffled_labels_one_feature_is_kept_with_a_warning():
-    kept = []
+def test_on_shuffled_labels_nothing_is_kept_with_a_warning():
+    n_empty = 0
     for seed in range(10):
         X, y = noisy(seed, n_features=6, n_relevant=0)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             selector = AnalogicalSelector().fit(X, y)
-        kept.append(int(selector.get_support().sum()))
-        warned = [w for w in caught if issubclass(w.category, SelectionWarning)]
-        assert len(warned) == ("effect" not in selector.relevance_.status)
-        for w in warned:
-            assert "No feature is told from noise (the smallest p-value is" in str(w.message)
-            assert selector.relevance_.ranking()[0] in str(w.message)
-    assert sum(kept) <= 12
-    assert kept.count(1) >= 8
+            shape = selector.transform(X).shape
+        warned = [str(w.message) for w in caught if issubclass(w.category, SelectionWarning)]
+        assert shape == (600, selector.relevance_.status.count("effect"))
+        assert len(warned) == (shape[1] == 0)
+        for message in warned:
+            smallest = f"{np.nanmin(selector.relevance_.p_adjusted):.2g}"
+            assert message.startswith(
+                f"No feature has a significant effect (the smallest adjusted p-value is {smallest})"
+            )
+        n_empty += shape[1] == 0
+    assert n_empty >= 9
 
 
-def test_the_default_rule_keeps_what_is_told_from_noise():
+def test_a_level_above_all_p_values_keeps_more():
     X, y = noisy(0, n_features=6)
-    selector = AnalogicalSelector().fit(X, y)
-    assert [i for i, status in enumerate(selector.relevance_.status) if status == "effect"] == [0, 1]
-    assert selector.get_support(indices=True).tolist() == [0, 1]
-
-
-def test_where_noise_is_unknown_all_that_changed_is_kept_with_a_warning():
-    X, y = sample("g2", n_features=3)
-    with pytest.warns(SelectionWarning, match=r"no repeated row shows the noise of 2 features .* set noise_free=True"):
-        selector = AnalogicalSelector(radius=1).fit(X, y)
-    assert selector.relevance_.status.count("noise-unknown") == 2
-    assert selector.get_support(indices=True).tolist() == [0, 1]
+    assert AnalogicalSelector().fit(X, y).get_support(indices=True).tolist() == [0, 1]
+    strict = AnalogicalSelector(confidence=0.999).fit(X, y)
+    assert strict.relevance_ == relevance(X, y, confidence=0.999)
+    assert strict.get_support(indices=True).tolist() == [0, 1]
 
 
 def test_a_threshold_that_nothing_reaches_warns():
     X, y = noisy(1, n_features=5)
-    with pytest.warns(SelectionWarning, match=r"No feature has a score of at least 0.9, so none is kept; the best one"):
+    with pytest.warns(
+        SelectionWarning, match=r"No feature has an effect of at least 0.9, so none is kept; the largest"
+    ):
         selector = AnalogicalSelector(threshold=0.9).fit(X, y)
     assert not selector._get_support_mask().any()
 
 
-@pytest.mark.filterwarnings("ignore::analogical.SelectionWarning")
-def test_alpha_does_not_make_a_grid_search_fail():
-    """On labels at random nothing passes; each fold goes on with the best feature."""
+def test_a_grid_search_over_k_goes_on_where_nothing_has_an_effect():
     X, y = noisy(2, n=200, n_features=6, n_relevant=0)
-    pipeline = make_pipeline(AnalogicalSelector(), LogisticRegression())
-    grid = {"analogicalselector__alpha": [1e-9, 0.01, 0.05, 0.2]}
+    pipeline = make_pipeline(AnalogicalSelector(k=1), LogisticRegression())
+    grid = {"analogicalselector__k": [1, 3, "all"], "analogicalselector__strategy": ["together", "ranking"]}
     search = GridSearchCV(pipeline, grid, cv=3, error_score="raise").fit(X, y)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-    assert search.best_estimator_[0].get_support().sum() >= 1
 
 
 def test_pvalues_follow_the_last_fit():
@@ -273,9 +254,24 @@ def test_pvalues_follow_the_last_fit():
     second = selector.fit(*noisy(4, n_features=7)).pvalues_
     assert second.shape == (7,)
     np.testing.assert_array_equal(second, relevance(*noisy(4, n_features=7)).p_value)
-    duplicated = noisy(3, n_features=5)
-    X = np.column_stack([duplicated[0], duplicated[0][:, 0]])
-    assert np.isnan(selector.fit(X, duplicated[1]).pvalues_).tolist() == [False] * 5 + [True]  # left out as a copy
+    X, y = noisy(3, n_features=5)
+    assert np.isnan(selector.fit(np.column_stack([X, X[:, 0]]), y).pvalues_).tolist() == [False] * 5 + [True]  # a copy
+
+
+def test_what_was_dropped_is_named():
+    X, y = noisy(3, n_features=5)
+    frame = pd.DataFrame(X, columns=list("abcde")).assign(same=1 - X[:, 0], one=1, key=[f"k{i}" for i in range(600)])
+    selector = AnalogicalSelector().fit(frame, y)
+    assert {(d.feature, d.reason, d.in_favour_of) for d in selector.dropped_} == {
+        ("key", "id", ()),
+        ("same", "same information", ("a",)),
+        ("one", "constant", ()),
+    }
+    assert selector.get_feature_names_out().tolist() == ["a", "b"]
+    wanted = AnalogicalSelector(priority=["same"]).fit(frame, y)
+    assert wanted.get_feature_names_out().tolist() == ["b", "same"]
+    assert [d.in_favour_of for d in wanted.dropped_ if d.feature == "a"] == [("same",)]
+    assert wanted.scores_[5] == pytest.approx(selector.scores_[0])
 
 
 def test_groups_keep_copied_rows_from_looking_like_evidence():
@@ -284,11 +280,11 @@ def test_groups_keep_copied_rows_from_looking_like_evidence():
     X, y = rng.integers(0, 2, size=(80, 3))[person], rng.integers(0, 2, 80)[person]
     alone = AnalogicalSelector().fit(X, y)
     assert "effect" in alone.relevance_.status
-    with pytest.warns(SelectionWarning, match="No feature is told from noise"):
+    with pytest.warns(SelectionWarning, match="No feature has a significant effect"):
         grouped = AnalogicalSelector().fit(X, y, groups=person)
     assert grouped.relevance_.settings.n_groups == 80
-    assert (grouped.pvalues_ > 0.05).all()
-    assert grouped.get_support().sum() == 1
+    assert (grouped.relevance_.p_adjusted > 0.05).all()
+    assert not grouped.get_support().any()
 
 
 # ---------------------------------------------------------------- what people pass
@@ -310,7 +306,7 @@ def test_nan_is_allowed_and_the_tags_say_so():
     X = np.array([[0, np.nan], [1, 0], [0, 0], [1, np.nan]] * 10)
     selector = AnalogicalSelector(strategy="ranking", k=1).fit(X, X[:, 0])
     assert selector.get_support(indices=True).tolist() == [0]
-    assert selector.relevance_.n_missing.tolist() == [0, 20]
+    assert [column.n_missing for column in selector.relevance_.feature_columns] == [0, 20]
     assert selector.transform(X).shape == (40, 1)
     with pytest.raises(InputError, match="Missing values"):
         AnalogicalSelector(missing="error").fit(X, X[:, 0])
@@ -327,7 +323,7 @@ def test_frames_with_numbers_gaps_and_ids(library, output):
     assert selector.dropped_[0].reason == "id"
     assert np.isnan(selector.scores_[0])
     assert selector.relevance_.names == ("amount", "colour", "gaps")
-    assert len(selector.relevance_.edges[0]) == 4
+    assert len(selector.relevance_.feature_columns[0].edges) == 4
     chosen = selector.transform(table)
     assert list(chosen.columns) == ["amount", "colour"]
     assert type(chosen).__module__.startswith(output)
@@ -341,7 +337,7 @@ def test_new_parameters_are_cloned_and_reach_the_encoding():
     assert clone(selector).get_params() == selector.get_params()
     fitted = selector.set_params(k=1).fit(X, y).relevance_
     assert fitted.n_rows == X["gaps"].notna().sum()
-    assert fitted.edges[fitted.names.index("amount")] == (0.6,)
+    assert fitted.feature_columns[fitted.names.index("amount")].edges == (0.6,)
     assert "ticket" in fitted.names
     binned = (
         AnalogicalSelector(strategy="ranking", k=1, bin_label=2)
@@ -373,7 +369,7 @@ def test_weights_and_groups_are_routed_through_a_pipeline():
     X = np.tile(EVERY_ROW, (6, 1))
     y, weights, groups = np.tile(XOR, 6), rng.integers(1, 4, 96), np.repeat(np.arange(24), 4)
     with config_context(enable_metadata_routing=True):
-        selector = AnalogicalSelector(k=2).set_fit_request(sample_weight=True, groups=True)
+        selector = AnalogicalSelector(k=2, strategy="ranking").set_fit_request(sample_weight=True, groups=True)
         model = LogisticRegression().set_fit_request(sample_weight=False)
         pipeline = make_pipeline(selector, OneHotEncoder(), model)
         fitted = pipeline.fit(X, y, sample_weight=weights, groups=groups)[0].relevance_
@@ -410,3 +406,58 @@ def test_columns_that_are_not_named_or_are_ignored_are_never_kept():
     assert naming.get_feature_names_out().tolist() == ["b", "a_too"]
     assert np.isnan(ignoring.scores_[3])
     assert ignoring.transform(X).shape == (8, 2)
+
+
+# ---------------------------------------------------------------- copies
+
+
+def xor_table(n=400, seed=7):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(0, 4, size=(n, 4))
+    return X, (X[:, 0] > 1) ^ (X[:, 1] > 1)
+
+
+EXTRAS = {
+    "copy": lambda column: column,
+    "renaming": lambda column: np.array([7, 3, 9, 1])[column],
+}
+
+
+@pytest.mark.parametrize("kind", EXTRAS)
+@pytest.mark.parametrize("of", range(4))
+@pytest.mark.parametrize("at", ["first", "last"])
+def test_an_extra_version_of_a_column_changes_nothing_that_is_kept(kind, of, at):
+    X, y = xor_table()
+    extra = EXTRAS[kind](X[:, of])
+    expected = AnalogicalSelector().fit(X, y).get_support()
+    wide = np.column_stack([extra, X] if at == "first" else [X, extra])
+    selector = AnalogicalSelector().fit(wide, y)
+    kept = selector.get_support()
+    assert expected.tolist() == [True, True, False, False]
+    if at == "last":
+        assert kept.tolist() == [*expected.tolist(), False]
+    else:  # the extra column stands for the one it equals
+        assert kept.tolist() == [bool(expected[of]), *(bool(e) and i != of for i, e in enumerate(expected))]
+
+
+def test_priority_chooses_the_representative():
+    X, y = xor_table()
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(e=X[:, 0], f=X[:, 0])
+    for selector in (AnalogicalSelector(priority=["f", "b"]), AnalogicalSelector(k=2, priority=["f", "b"])):
+        assert selector.fit(frame, y).get_feature_names_out().tolist() == ["b", "f"]
+    dropped = AnalogicalSelector(priority=["f", "b"]).fit(frame, y).dropped_
+    assert [(d.feature, d.in_favour_of) for d in dropped] == [("a", ("f",)), ("e", ("f",))]
+    assert str(dropped[0]) == "a: the same information as f"
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"priority": "x0"}, "priority must be a list of feature names, most wanted first, got 'x0'"),
+        ({"priority": ["x9"]}, "The table has no column 'x9' to take as priority"),
+    ],
+)
+def test_impossible_priorities_are_refused(settings, message):
+    X, y = xor_table()
+    with pytest.raises(InputError, match=message):
+        AnalogicalSelector(**settings).fit(X, y)

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from analogical._relevance import relevance_of
 from analogical._selection import select_of
+from analogical._study import Study
 from analogical.encoding.table import EncodedTable
-from analogical.engines.memory import MemoryEngine
 from analogical.rivals import METHODS, greedy_order
 
 sys.path.append(str(Path(__file__).parent.parent))
@@ -44,12 +44,12 @@ def best_first(scores: NDArray[np.float64], k: int) -> Order:
 
 
 def _ranking(table: EncodedTable, k: int, seed: int) -> Order:  # noqa: ARG001
-    result = relevance_of(table, MemoryEngine(), confidence=None)
+    result = relevance_of(Study(table))
     return tuple(result.order()[:k].tolist())
 
 
 def _together(table: EncodedTable, k: int, seed: int) -> Order:  # noqa: ARG001
-    chosen = select_of(table, MemoryEngine(), k).features
+    chosen = select_of(Study(table), k).features
     return tuple(table.names.index(name) for name in chosen)
 
 

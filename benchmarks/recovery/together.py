@@ -48,7 +48,7 @@ def measure(name: str, shape: tuple[int, int, int], noise: float, n_samples: int
         codes, labels = draw_sample(name, shape, noise, seed)
         chosen = {
             "together": positions(select(codes, labels, n_relevant).features),
-            "ranking": positions(relevance(codes, labels, confidence=None).ranking()[:n_relevant]),
+            "ranking": positions(relevance(codes, labels).ranking()[:n_relevant]),
             "CMIM": greedy_order(codes, labels, n_relevant, "cmim"),
             "JMI": greedy_order(codes, labels, n_relevant, "jmi"),
         }

@@ -43,17 +43,17 @@ class Dropped:
     --------
     >>> from analogical import AnalogicalSelector
     >>> rows = [[0, 0, 1], [0, 0, 2], [1, 1, 1], [1, 1, 2]] * 5
-    >>> selector = AnalogicalSelector(threshold=0).fit(rows, [0, 0, 1, 1] * 5)
+    >>> selector = AnalogicalSelector().fit(rows, [0, 0, 1, 1] * 5)
     >>> for dropped in selector.dropped_:
     ...     print(dropped)
-    x1: the same information as x0 (18 tests)
+    x1: the same information as x0
     """
 
     feature: str
     reason: Reason
     in_favour_of: tuple[str, ...]
     support: int
-    """Tests that the dependency passed; 0 for a constant."""
+    """Tests that the dependency passed; 0 where none was counted."""
 
     def __str__(self) -> str:
         from analogical.presenting.redundancies import describe_dropped

@@ -1,33 +1,29 @@
 """The features that predict the label best together, in the order chosen."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from analogical._checks import check_whole, seed_from
+from analogical._checks import check_whole
 from analogical._progress import progress_line
-from analogical._relevance import Duplicates, relevance_of
 from analogical._results import Result, entry_at, json_ready
+from analogical._study import COPY, Duplicates, Study
 from analogical._types import Floats, Note
-from analogical.counting.groups import collapse_rows
 from analogical.encoding.binning import Bins
-from analogical.encoding.table import EncodedTable, encode_table
+from analogical.encoding.table import encode_table
 from analogical.encoding.treatment import Ids, Missing, Treatment
 from analogical.engines.memory import MemoryEngine
-from analogical.scoring.attribution import AttributionMethod
-from analogical.scoring.radius import Radius
-from analogical.scoring.together import Index, Together, Why, choose_together
+from analogical.scoring.deciding import shares_explained
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Carried", "Selection", "select", "select_of"]
+__all__ = ["Carried", "Selection", "Why", "select", "select_of"]
 
-CONFIDENCE = 0.99
-"""What the index must tell from noise at this level to be kept without ``k``, so that shuffled labels keep nothing in
-about 99 of 100 tables."""
+Why = Literal["gain", "interaction", "significant", "index"]
+"""Why a feature was chosen."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +41,11 @@ class Carried:
 
     feature: str
     alone: float
-    """Nats that it adds to nothing."""
+    """Gain in nats as the only feature."""
     further: float
-    """Nats that it would add to the chosen features: too few."""
+    """Gain in nats beside the chosen features: less than needed."""
     by: tuple[str, ...]
-    """The chosen feature that carries its information, or all chosen ones if no single one does."""
+    """The chosen feature beside which it adds least, or all chosen ones if no single one is enough."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,28 +57,28 @@ class Selection(Result):
     Attributes
     ----------
     features : tuple of str
-        The chosen features, in the order chosen.
+        The chosen features, in the order chosen; without ``k`` the deciding set of :func:`analogical.relevance`.
     gain : ndarray of float
-        What each added to those before it: the rise of the log-likelihood of the labels in nats, every row predicted
-        without itself. Below 0 if it made the prediction worse.
+        What each adds to those before it: the rise of the log-likelihood of the labels in nats, every row predicted
+        without itself. Below 0 if it makes the prediction worse.
     explained : ndarray of float
         How much of the uncertainty of the label the features up to this one explain: 0 for nothing, 1 if the
-        labels are predicted with certainty. Features taken by the index do not count until they are part of an
-        interaction.
+        labels are predicted with certainty. Features taken by the index do not count.
     why : tuple of str
         ``"gain"`` (it adds at least ``need``), ``"interaction"`` (it does so together with its ``partners``, and hardly
-        without them) or ``"index"`` (nothing adds that much; it is the next one in the order of
-        :func:`analogical.relevance`).
+        without them), ``"significant"`` (it adds less, but is significant given the others) or ``"index"`` (neither; it
+        comes next in the order of :func:`analogical.relaxed_index`).
     partners : tuple of tuples of str
-        For each chosen feature the ones that it acts together with.
-    stop : int or None
-        After how many features no other single one earned its keep; None if the next one still does.
+        For each chosen feature the ones that it acts together with, chosen or not.
+    stop : int
+        Features in the deciding set: where the selection stops by itself, without ``k``.
     need : float
-        Nats that a feature must add to earn its keep: 2 ln(number of features that vary, at least 10).
+        Nats that a feature must add: 2 ln(number of features that vary, at least 10).
     next_feature, next_gain : str and float, or None
-        The feature that would add most to the chosen ones, and what; None if all were chosen.
+        What comes next: the next feature of the deciding set, or else the one that would add most, and what it would
+        add; None if all were chosen.
     carried : tuple of Carried
-        Features that tell something alone, but nothing more beside the chosen ones.
+        Features that predict the label alone and add less than ``need`` to the chosen ones.
     k : int or None
         How many were asked for; None if the selection stopped by itself.
     names : tuple of str
@@ -105,7 +101,7 @@ class Selection(Result):
     explained: Floats
     why: tuple[Why, ...]
     partners: tuple[tuple[str, ...], ...]
-    stop: int | None
+    stop: int
     need: float
     next_feature: str | None
     next_gain: float | None
@@ -174,44 +170,48 @@ def select(
     max_values: int | None = 20,
     ids: Ids = "drop",
     bin_label: int | None = None,
-    random_state: Any = 0,
+    duplicates: Duplicates = "count",
     progress: bool = False,
-    feature_names: Sequence[str] | None = None,
+    feature_names: Iterable[str] | None = None,
     n_jobs: int | None = None,
 ) -> Selection:
-    """Choose the k features that predict the label best together.
+    """Choose the features that predict the label best together.
 
-    A ranking says which features matter, all else equal; the best few of it may say the same thing. This function asks
-    another question: which features *together* predict the label best? It chooses one after the other. Rows that
-    agree on the chosen features vote on the label of each other, every row is predicted without itself, and the
-    feature that improves the prediction most comes next. Where no single feature does, pairs are tried, and then the
-    order of :func:`analogical.relevance` decides, so features that act only together are found as well.
+    The best few features of a ranking may say the same thing. This function asks which features *together* predict the
+    label best. Rows that agree on the chosen features vote on the label of each other, and every row is predicted
+    without itself. Without ``k`` the answer is the deciding set of :func:`analogical.relevance`: features that
+    together predict the label, none of which can be spared.
 
     Parameters
     ----------
-    X, y, weights, features, ignore, missing, bins, max_values, ids, bin_label, feature_names, n_jobs
-        As in :func:`analogical.relevance`. Rows are taken as independent.
+    X, y, weights, features, ignore, missing, bins, max_values, ids, bin_label, duplicates, feature_names, n_jobs
+        As in :func:`analogical.relevance`. Assumes independent rows.
     k : int, optional
-        How many features to choose. If not given, the selection stops when nothing earns its keep and the index tells
-        nothing else from noise (adjusted p at most 0.01); it may then be empty.
-    random_state : int, RandomState or None
-        Seed of the samples of pairs that the index draws on large tables.
+        How many features to choose: the first ones of the deciding set, and if it has fewer, those that come next. If
+        not given, the deciding set; it may be empty.
     progress : bool
         Show on stderr how far long work is.
 
     Returns
     -------
     Selection
-        The features in the order chosen, what each added and why, where it would have stopped, and which features were
-        left out because a chosen one carries the same information.
+        The features in the order chosen, what each adds and why, where the selection stops by itself, and what was left
+        out because chosen features carry the same information.
 
     Notes
     -----
-    A feature earns its keep if it adds 2 ln(n) nats, n being the number of features (at least 10): what luck alone adds
-    hardly ever does.
-    The first k features of a larger selection are mostly, but not always, the selection of k: two features that act
-    only together are not chosen where there is room for one. The cost is one count of the rows for each feature and
-    step, plus the index where it is needed. Greedy choice is not a search of all subsets.
+    A feature must add 2 ln(n) nats, n being the number of features (at least 10): hardly any feature does so by chance.
+    Where no single feature adds enough, two or three are tried together. The set is then put right: a member that adds
+    little beside the later ones leaves, and an outside feature that predicts better takes the place of one. What is
+    significant given the set joins it.
+
+    With ``k``, members come in the order of what they add. If ``k`` cuts between features that act only together, the
+    first of them is chosen without its partners, and ``next_feature`` names the next one. Beyond the deciding set come
+    features that add ``need``, then those of the relaxed index, copies of chosen ones last.
+
+    The set is chosen on at most 20,000 rows, evenly spaced. The cost is one count of these rows for each feature and
+    step, plus the relaxed index where threes are tried or ``k`` goes beyond the set. Greedy choice is not a search of
+    all subsets.
 
     Examples
     --------
@@ -225,13 +225,13 @@ def select(
     1  jacket_color         89.7     29.9 %  adds most
     2  head_shape           -6.0     27.9 %  an interaction with body_shape
     3  body_shape            182     88.3 %  an interaction with head_shape
-    Nothing else adds 4.6 nats: is_smiling would add 0.0.
+    No other feature adds 4.6 nats or is significant: is_smiling would add 0.0.
     <BLANKLINE>
-    A feature adds what the log-likelihood of the labels rises by, every row
-    predicted by the others.
+    A feature adds the rise of the log-likelihood of the labels, each row predicted
+    by the other rows.
     """
     if k is not None:
-        k = check_whole("k", k, low=1, other=", or None to stop where nothing more earns its keep")
+        k = check_whole("k", k, low=1, other=", or None for the deciding set")
     table = encode_table(
         X,
         y,
@@ -241,69 +241,135 @@ def select(
         treatment=Treatment.of(missing, bins, max_values, ids, bin_label),
         feature_names=feature_names,
     )
-    return select_of(table, MemoryEngine(n_jobs), k, seed=seed_from(random_state), progress=progress, n_jobs=n_jobs)
+    return select_of(Study(table, MemoryEngine(n_jobs), duplicates=duplicates), k, progress=progress)
 
 
-def select_of(
-    table: EncodedTable,
-    engine: MemoryEngine,
-    k: int | None,
-    *,
-    radius: Radius = "auto",
-    attribution: AttributionMethod = "noisy-or",
-    duplicates: Duplicates = "count",
-    noise_free: bool = False,
-    seed: int | None = 0,
-    progress: bool = False,
-    n_jobs: int | None = None,
-) -> Selection:
-    """The road after encoding: votes, the index where they do not decide, and names."""
-
-    def ask_index() -> Index:
-        result = relevance_of(
-            table,
-            engine,
-            radius=radius,
-            attribution=attribution,
-            duplicates=duplicates,
-            noise_free=noise_free,
-            confidence=CONFIDENCE if k is None else None,  # whether a feature is told from noise matters without k only
-            seed=seed,
-            progress=progress,
-        )
-        return Index(result.order(), np.array([status == "effect" for status in result.status]))
-
-    rows = collapse_rows(table.coded) if duplicates == "once" else table.coded
+def select_of(study: Study, k: int | None = None, *, progress: bool = False) -> Selection:
+    """The road after encoding: the deciding set, what comes after it, what was left out, and names."""
     show = progress_line("choosing features") if progress else None
-    return _named(table, choose_together(rows, k, ask_index, n_jobs=n_jobs, progress=show), k)
+    if show is not None:
+        show(0, 2)
+    deciding = _deciding(study)
+    if show is not None:
+        show(1, 2)
+    chosen = deciding if k is None else deciding[:k]
+    if k is not None:
+        chosen += _after(study, chosen, min(k, study.n_features) - len(chosen))
+    found = _named(study, deciding, chosen, k)
+    if show is not None:
+        show(2, 2)
+    return found
 
 
-def _named(table: EncodedTable, found: Together, k: int | None) -> Selection:
-    """What was chosen, by name."""
-    names, steps = table.names, found.steps
-    further = np.round(found.further, 6)  # ties go to the earlier column
-    best = None if np.isnan(further).all() else int(np.nanargmax(further))
+@dataclass(frozen=True)
+class _Chosen:
+    """One chosen column."""
+
+    column: int
+    gain: float
+    value: float
+    """Log-likelihood of the labels after it."""
+    why: Why
+    partners: tuple[int, ...] = ()
+
+
+def _deciding(study: Study) -> list[_Chosen]:
+    """The deciding set in its order: as it was found, then what joined it."""
+    chosen = [_Chosen(s.column, s.gain, s.value, s.why, s.partners) for s in study.found.steps]
+    joined = range(len(chosen), len(study.deciding))
+    return [*chosen, *(_added(study, study.deciding[: place + 1], "significant") for place in joined)]
+
+
+def _after(study: Study, chosen: Sequence[_Chosen], room: int) -> list[_Chosen]:
+    """The features that come next: those that add enough, then in the order of the relaxed index, copies last."""
+    decider, new = study.decider, list[_Chosen]()
+    members = [c.column for c in chosen]
+    further = _further(study, members)
+    while len(new) < room and max(further.values(), default=-np.inf) >= decider.need:
+        members.append(_most(further))
+        new.append(_added(study, members, "gain"))
+        further = _further(study, members)
+    if len(new) == room:
+        return new
+    value = decider.voting.follow(members, study.found.together).value
+    varying = set(decider.varying)
+    left = [f for f in decider.index.tolist() if f in further]
+    constant = [f for f in range(study.n_features) if f not in varying]
+    late, taken = list[int](), list(members)
+    for feature in left:
+        if len(taken) - len(members) == room - len(new):
+            break
+        (late if _is_copy(study, feature, taken) else taken).append(feature)
+    by_index = [*taken[len(members) :], *late, *constant][: room - len(new)]
+    return [*new, *(_Chosen(f, further.get(f, 0.0), value, "index") for f in by_index)]
+
+
+def _added(study: Study, members: Sequence[int], why: Why) -> _Chosen:
+    """The last of some members, with what it adds to those before it."""
+    before, after = (study.decider.voting.follow(m, study.found.together).value for m in (members[:-1], members))
+    return _Chosen(members[-1], after - before, after, why)
+
+
+def _further(study: Study, members: Sequence[int]) -> dict[int, float]:
+    """What every feature outside would add to some members, in column order; nothing if it is a copy of one."""
+    found = study.decider.further(members, study.found.together)
+    need = study.decider.need
+    return {f: 0.0 if c.gain >= need and _is_copy(study, f, members) else c.gain for f, c in sorted(found.items())}
+
+
+def _is_copy(study: Study, feature: int, columns: Sequence[int]) -> bool:
+    """Whether one of the columns leaves hardly anything of a feature open."""
+    return any(study.entropy_left(feature, column) <= COPY for column in columns)
+
+
+def _most(gains: dict[int, float]) -> int:
+    """The feature that adds most; ties, up to rounding, go to the earlier column."""
+    return max(gains, key=lambda f: round(gains[f], 6))
+
+
+def _named(study: Study, deciding: list[_Chosen], chosen: list[_Chosen], k: int | None) -> Selection:
+    """What was chosen, by name, and what was left out."""
+    table, decider = study.table, study.decider
+    voters = [c.column for c in chosen if c.why != "index"]
+    inside = {int(study.owner[c.column]) for c in chosen}
+    further = {f: gain for f, gain in _further(study, voters).items() if f not in inside}
+    following = None
+    if len(chosen) < len(deciding):
+        following = int(study.owner[deciding[len(chosen)].column]), deciding[len(chosen)].gain
+    elif further:
+        following = _most(further), further[_most(further)]
     return Selection(
-        features=tuple(names[step.feature] for step in steps),
-        gain=np.array([step.gain for step in steps], dtype=np.float64),
-        explained=np.array([1 - step.value / found.log_likelihood for step in steps], dtype=np.float64),
-        why=tuple(step.why for step in steps),
-        partners=tuple(tuple(names[f] for f in step.partners) for step in steps),
-        stop=found.stop,
-        need=found.need,
-        next_feature=None if best is None else names[best],
-        next_gain=None if best is None else float(further[best]),
-        carried=tuple(
-            Carried(names[f], float(found.alone[f]), float(found.further[f]), tuple(names[j] for j in by))
-            for f, by in enumerate(found.carried_by)
-            if by
-        ),
+        features=study.names_of([c.column for c in chosen]),
+        gain=np.array([c.gain for c in chosen], dtype=np.float64),
+        explained=shares_explained(decider.voting.start.value, np.array([c.value for c in chosen], dtype=np.float64)),
+        why=tuple(c.why for c in chosen),
+        partners=tuple(study.names_of(c.partners) for c in chosen),
+        stop=len(deciding),
+        need=decider.need,
+        next_feature=None if following is None else table.names[following[0]],
+        next_gain=None if following is None else following[1],
+        carried=_carried(study, voters, further),
         k=k,
-        names=names,
+        names=table.names,
         label=table.label,
         classes=table.classes,
-        n_classes=found.n_classes,
+        n_classes=decider.voting.rows.n_labels,
         n_rows=table.coded.n_rows,
         notes=table.notes,
         backend=table.backend,
     )
+
+
+def _carried(study: Study, voters: Sequence[int], further: dict[int, float]) -> tuple[Carried, ...]:
+    """Features that predict the label alone and add too little to the chosen ones, with the one that carries them."""
+    decider, names = study.decider, study.table.names
+    features = [f for f in further if decider.alone[f].gain >= decider.need > further[f]]
+    if not features or not voters:
+        return ()
+    beside = {c: _further(study, [c]) for c in voters}
+    found = []
+    for feature in features:
+        least = min(voters, key=lambda c: round(beside[c][feature], 6))
+        by = [least] if beside[least][feature] < decider.need else voters
+        found.append(Carried(names[feature], decider.alone[feature].gain, further[feature], study.names_of(by)))
+    return tuple(found)

@@ -178,7 +178,7 @@ class Study:
             contexts = {i: sample._beside(i, members) for i in range(self.n_features)}
             p = np.array([1.0 if c.same_as is not None else sample._p(i, c) for i, c in contexts.items()])
             adjusted = np.nan_to_num(adjust_for_features(p), nan=1.0)
-            gains = self.decider.further(members)
+            gains = self.decider.further(members, self.found.together)
             new = [i for i in outside if adjusted[i] <= LEVEL and gains[i].gain > WORTH]
             if not new:
                 break

@@ -21,7 +21,7 @@ def select(
             "--k",
             "-k",
             metavar="K",
-            help="How many features to choose; as many as earn their keep if not given.",
+            help="How many features to choose; the deciding set if not given.",
             show_default=False,
         ),
     ] = None,
@@ -32,10 +32,10 @@ def select(
 ) -> None:
     """Choose the features that predict the label best together.
 
-    A ranking may put features on top that say the same. Here one feature after the other is chosen: the one that
-    improves the prediction of every row by the other rows most, given those chosen before. Features that act only
-    together are found too. The output says what each one added, where it would have stopped, and what was left out
-    because a chosen feature carries the same information.
+    The best features of a ranking may say the same thing. Here a feature is chosen for what it adds to the others: how
+    much better every row is predicted by the other rows. Features that act only together are found too. Without --k it
+    chooses the deciding set, the features that score holds fixed. The output says what each one adds, and what was left
+    out because a chosen feature carries the same information.
 
     Example: analogical select survey.csv --label churned --k 5
     """

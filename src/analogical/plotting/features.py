@@ -221,9 +221,10 @@ def plot_selection(result: "Selection", ax: "Axes | None" = None) -> "Axes":
     Returns
     -------
     matplotlib.axes.Axes
-        A bar is the rise of the log-likelihood in nats, blue where the feature adds enough alone, orange where it does
-        so together with another one, grey where it only follows the index. Beside it stands how much of the label is
-        explained so far. The dashed line is what a feature must add to earn its keep.
+        A bar is the rise of the log-likelihood in nats, blue where the feature adds enough, orange where it does so
+        together with another one, dark grey where it adds less but is significant, light grey where it only follows the
+        relaxed index. Beside it stands how much of the label is explained so far. The dashed line is what a feature
+        must add.
 
     Examples
     --------
@@ -235,8 +236,13 @@ def plot_selection(result: "Selection", ax: "Axes | None" = None) -> "Axes":
     shown = result.features[:MOST_ROWS]
     n_more = len(result.features) - len(shown)
     gain = result.gain[: len(shown)]
-    colours = {"gain": EFFECT, "interaction": CHANGED, "index": UNTOLD}
-    words = {"gain": "adds most", "interaction": "an interaction", "index": "by the index"}
+    colours = {"gain": EFFECT, "interaction": CHANGED, "significant": MUTED, "index": UNTOLD}
+    words = {
+        "gain": "adds most",
+        "interaction": "an interaction",
+        "significant": "significant given the others",
+        "index": "next by the relaxed index",
+    }
     with plain_text():
         ax = new_row_axes(len(shown) + bool(n_more)) if ax is None else ax
         ax.barh(range(len(shown)), gain, BAR, color=[colours[why] for why in result.why[: len(shown)]], zorder=2)
@@ -253,7 +259,7 @@ def plot_selection(result: "Selection", ax: "Axes | None" = None) -> "Axes":
         ax.axvline(result.need, color=MUTED, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
         write_beside(ax, [f"{100 * share:.1f} %" for share in result.explained[: len(shown)]])
         if not shown:
-            ax.text(0.5, 0.5, "No feature is kept.", transform=ax.transAxes, ha="center", va="center", color=MUTED)
+            ax.text(0.5, 0.5, "No feature is chosen.", transform=ax.transAxes, ha="center", va="center", color=MUTED)
         used = [why for why in colours if why in result.why[: len(shown)]]
         add_legend(ax, [_patch(colours[why], words[why]) for why in used])
     return ax

@@ -40,7 +40,7 @@ def describe_dropped(dropped: Dropped) -> str:
         return f"{feature}: one value only"
     if dropped.reason == "id":
         return f"{feature}: another value in nearly every row"
-    tests = counted(dropped.support, "test")
+    tests = f" ({counted(dropped.support, 'test')})" if dropped.support else ""
     if dropped.reason == "same information":
-        return f"{feature}: the same information as {shown(dropped.in_favour_of[0])} ({tests})"
-    return f"{feature}: determined by {listed(dropped.in_favour_of)} ({tests})"
+        return f"{feature}: the same information as {shown(dropped.in_favour_of[0])}{tests}"
+    return f"{feature}: determined by {listed(dropped.in_favour_of)}{tests}"

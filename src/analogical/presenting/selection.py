@@ -7,13 +7,14 @@ from analogical.presenting.words import LONG_NAME, counted, listed, quoted, show
 
 __all__ = ["view_selection"]
 
-TONES: dict[str, Tone] = {"gain": "good", "interaction": "accent", "index": "muted"}
+TONES: dict[str, Tone] = {"gain": "good", "interaction": "accent", "significant": "plain", "index": "muted"}
+WORDS = {"gain": "adds most", "significant": "significant given the others", "index": "next by the relaxed index"}
 MAX_CARRIED = 6
 """Features left out that are named one by one."""
 
 
 def view_selection(result: Selection) -> View:
-    """The features in the order chosen with what each added, where it would have stopped, and what was left out."""
+    """The features in the order chosen with what each adds, where it stops by itself, and what is left out."""
     table = Table(
         headings=(
             Heading(""),
@@ -41,7 +42,7 @@ def view_selection(result: Selection) -> View:
         notes=describe_notes(result.notes),
         tables=(table,) if result.features else (),
         findings=tuple(_findings(result)),
-        caveat="A feature adds what the log-likelihood of the labels rises by, every row predicted by the others."
+        caveat="A feature adds the rise of the log-likelihood of the labels, each row predicted by the other rows."
         if result.features
         else "",
     )
@@ -54,7 +55,7 @@ def _why(result: Selection, place: int) -> str:
     leak = ", leak?" if result.features[place] in leaks else ""
     if why == "interaction":
         return f"an interaction with {listed(partners)}{leak}"
-    return f"{'adds most' if why == 'gain' else 'by the index'}{leak}"
+    return f"{WORDS[why]}{leak}"
 
 
 def _findings(result: Selection) -> list[str]:
@@ -68,43 +69,37 @@ def _findings(result: Selection) -> list[str]:
 
 
 def _describe_stop(result: Selection) -> str:
-    need = f"{_nats(result.need)} nats"
+    need, name = f"{_nats(result.need)} nats", shown(result.next_feature, LONG_NAME)
+    gain = _nats(result.next_gain or 0.0)
     if not result.features:
+        best = "" if result.next_feature is None else f" The best one, {name}, adds {gain}."
         return (
-            f"No feature is kept: none adds {need}, alone or in a pair, and the index tells none from noise. The best"
-            f" one, {shown(result.next_feature, LONG_NAME)}, adds {_nats(result.next_gain or 0.0)}."
+            f"No feature is chosen: none adds {need}, alone or with one or two others, and none is significant.{best}"
         )
-    if result.stop is None:
-        return (
-            f"More would earn their keep: {shown(result.next_feature, LONG_NAME)} would add"
-            f" {_nats(result.next_gain or 0.0)} nats (at least {need} needed)."
-        )
-    if result.stop < len(result.features):
-        return (
-            f"By what they add it would have stopped after {result.stop:,}: no other single feature adds {need}. The"
-            " rest follow the order of the index."
-        )
+    if len(result.features) < result.stop:
+        return f"Without k {counted(result.stop, 'feature')} would be chosen; the next one, {name}, adds {gain}."
+    if len(result.features) > result.stop:
+        rest = " The last ones follow the relaxed index." if "index" in result.why else ""
+        return f"Without k {counted(result.stop, 'feature')} would be chosen.{rest}"
     if result.next_feature is None:
         return "All features were chosen."
-    what = "Nothing else adds" if result.k is None else "No other single feature adds"
-    return f"{what} {need}: {shown(result.next_feature, LONG_NAME)} would add {_nats(result.next_gain or 0.0)}."
+    if (result.next_gain or 0.0) >= result.need:  # the deciding set has as many members as it may have
+        return f"More features add {need}: {name} would add {gain}."
+    return f"No other feature adds {need} or is significant: {name} would add {gain}."
 
 
 def _describe_carried(result: Selection) -> list[str]:
-    """Features that tell something alone and nothing more beside one chosen feature, or beside all of them."""
+    """Features that predict the label alone and add little beside one chosen feature, or beside all of them."""
     by_one = [item for item in result.carried if len(item.by) == 1]
     by_all = [item.feature for item in result.carried if len(item.by) > 1]
     found = []
     if by_one:
         names = [f"{shown(item.feature, LONG_NAME)} ({shown(item.by[0], LONG_NAME)})" for item in by_one]
         found.append(
-            "Left out, because they tell nothing more beside the chosen feature in brackets:"
-            f" {some_of(names, MAX_CARRIED)}."
+            f"Left out, because they add little beside the chosen feature in brackets: {some_of(names, MAX_CARRIED)}."
         )
     if by_all:
-        found.append(
-            f"Left out, because they tell nothing more beside all chosen features together: {some_of(by_all)}."
-        )
+        found.append(f"Left out, because they add little beside all chosen features: {some_of(by_all)}.")
     return found
 
 

@@ -77,6 +77,11 @@ class Deciding:
         """The members."""
         return tuple(step.column for step in self.steps)
 
+    @property
+    def together(self) -> frozenset[int]:
+        """The members that act together with others."""
+        return frozenset(step.column for step in self.steps if step.partners)
+
 
 class Decider:
     """The search for the deciding set of one table.
@@ -118,10 +123,10 @@ class Decider:
             search.grow()
         return search.result()
 
-    def further(self, members: Sequence[int]) -> dict[int, Candidate]:
-        """What every feature outside would add to some members."""
+    def further(self, members: Sequence[int], together: frozenset[int] = frozenset()) -> dict[int, Candidate]:
+        """What every feature outside would add to some members, of which some act together."""
         inside = {int(self.owner[c]) for c in members}
-        state = self.voting.follow(members)
+        state = self.voting.follow(members, together)
         return self.voting.candidates(state, [f for f in self.varying if f not in inside])
 
 
@@ -139,8 +144,17 @@ class _Search:
         """The features that members are of."""
         return {int(self.decider.owner[c]) for c in self.members}
 
+    def together(self, members: Sequence[int]) -> frozenset[int]:
+        """Those of some members that act together with others of them."""
+        owner = self.decider.owner
+        inside = {int(owner[c]) for c in members}
+        return frozenset(c for c in members if inside.issuperset(self.partners.get(int(owner[c]), (-1,))))
+
+    def follow(self, members: Sequence[int]) -> State:
+        return self.voting.follow(members, self.together(members))
+
     def state(self) -> State:
-        return self.voting.follow(self.members)
+        return self.follow(self.members)
 
     def grow(self) -> None:
         """Add members as long as one, two or three features add enough."""
@@ -152,7 +166,6 @@ class _Search:
             together = self._best_pair() or (self._best_three() if self.by_threes else None)
             if together is None:
                 return
-            self.voting.follow_jointly(self.state(), together)
             self.members += together
             for feature in together:
                 self.partners[feature] = tuple(f for f in together if f != feature)
@@ -178,7 +191,7 @@ class _Search:
             if loss < SPARED * self.decider.need and feature not in self.partners:
                 rise, changed = -loss, rest
             else:
-                gains = self._gains(self.voting.follow(rest), besides=feature)
+                gains = self._gains(self.follow(rest), besides=feature)
                 order = sorted(gains, key=lambda f: -gains[f])
                 near = [f for f in order if gains[f] > max(loss / 2, loss - self.decider.need)]
                 if near:
@@ -195,12 +208,12 @@ class _Search:
 
     def result(self) -> Deciding:
         """The members, the one that adds most first."""
-        left, order = list(self.members), list[int]()
+        left, order, together = list(self.members), list[int](), self.together(self.members)
         while left:
-            found = self.voting.candidates(self.voting.follow(order), left)
+            found = self.voting.candidates(self.voting.follow(order, together), left)
             order.append(max(left, key=lambda c: found[c].gain))
             left.remove(order[-1])
-        values = [self.voting.start.value] + [self._value(order[: k + 1]) for k in range(len(order))]
+        values = [self.voting.follow(order[:k], together).value for k in range(len(order) + 1)]
         owner = self.decider.owner
         return Deciding(
             tuple(
@@ -217,7 +230,7 @@ class _Search:
         )
 
     def _value(self, members: Sequence[int]) -> float:
-        return self.voting.follow(members).value
+        return self.follow(members).value
 
     def _outside(self) -> list[int]:
         inside = self.features()
@@ -248,17 +261,25 @@ class _Search:
         outside, rows = set(self._outside()), self.voting.rows
         if len(outside) < 3:
             return None
-        pool = [f for f in self.decider.index.tolist() if f in outside][:POOL]
+        few = sorted(outside) if len(outside) <= POOL else self.decider.index.tolist()
+        pool = [f for f in few if f in outside][:POOL]
         threes = [t for t in combinations(pool, 3) if math.prod(rows.n_values[list(t)].tolist()) <= len(rows.codes)]
         return self._best_of(self.state(), threes, self.decider.need_of_three)
 
     def _best_of(self, state: State, sets: Iterable[tuple[int, ...]], need: float) -> list[int] | None:
-        best, most = None, need - TIE * abs(state.value)
-        for some in sets:
-            gain = self.voting.gain_of(state, some)
-            if gain > most + TIE * abs(state.value):
-                best, most = list(some), gain
-        return best if best is not None and len(self.members) + len(best) <= MOST else None
+        """The set that adds most, if that is enough; the first columns of those that add the same.
+
+        What features add together depends a little on their order: the one that adds most alone comes first, so that
+        the order of columns, or a copy of one, decides nothing.
+        """
+        alone, tie = self.decider.alone, TIE * abs(state.value)
+        ordered = [sorted(some, key=lambda f: (-round(alone[f].gain, 6), f)) for some in sets]
+        gains = [self.voting.gain_of(state, some) for some in ordered]
+        most = max(gains, default=-math.inf)
+        if most < need - tie:
+            return None
+        best = min((some for some, gain in zip(ordered, gains, strict=True) if gain >= most - tie), key=sorted)
+        return best if len(self.members) + len(best) <= MOST else None
 
     def _screened(self) -> list[int]:
         """The outside features whose pairs are screened: all, or the first of the relaxed index among very many."""

@@ -96,7 +96,7 @@ class Voting:
         ballot = self._vote_of_all(entries)
         value = float(entries.sizes @ _log_shares(ballot.shares, entries.labels))
         self.start = State((), entries, ballot, np.ones_like(ballot.shares), value)
-        self._known: dict[tuple[int, ...], State] = {(): self.start}
+        self.forget()
 
     def candidates(self, state: State, features: Iterable[int]) -> dict[int, Candidate]:
         """What each of the features would add."""
@@ -114,21 +114,19 @@ class Voting:
         run_tasks([task(left[k : k + at_once]) for k in range(0, len(left), at_once)], self.n_threads)
         return found
 
-    def follow(self, features: Sequence[int]) -> State:
-        """The state after these features in order, each voting in the way that adds more."""
-        key = tuple(features)
-        if key not in self._known:
-            before = self.follow(key[:-1])
-            (candidate,) = self._candidates_of(before, [key[-1]])
-            self._known[key] = self._added(before, key[-1], candidate.way)
-        return self._known[key]
+    def follow(self, features: Sequence[int], together: frozenset[int] = frozenset()) -> State:
+        """The state after these features in order, each voting in the way that adds more.
 
-    def follow_jointly(self, state: State, features: Sequence[int]) -> State:
-        """The state after some more features that vote together, whatever the first of them add alone."""
-        for feature in features:
-            key = (*state.features, feature)
-            state = self._known[key] = self._added(state, feature, "joint")
-        return state
+        Features that act only together vote together, whatever the first of them adds without the others.
+        """
+        if not features:
+            return self.start
+        key = tuple(features), together.intersection(features)
+        if key not in self._known:
+            before, last = self.follow(key[0][:-1], together), key[0][-1]
+            way: Way = "joint" if last in together else self._candidates_of(before, [last])[0].way
+            self._known[key] = self._added(before, last, way)
+        return self._known[key]
 
     def gain_of(self, state: State, features: Sequence[int]) -> float:
         """What features add that vote together."""
@@ -145,7 +143,7 @@ class Voting:
 
     def forget(self) -> None:
         """Drop what was kept: it holds a number for each row and list of features."""
-        self._known = {(): self.start}
+        self._known: dict[tuple[tuple[int, ...], frozenset[int]], State] = {}
 
     def _candidates_of(self, state: State, block: list[int]) -> list[Candidate]:
         """What each feature of a block would add."""
