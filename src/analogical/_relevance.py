@@ -1,4 +1,4 @@
-"""The road from a table to its relevance: encode, find what matters, compare rows that are equal on it, and say how sure."""
+"""The road from a table to its relevance: find what matters, compare rows that are equal on it, say how sure."""
 
 import math
 from collections.abc import Hashable, Iterable
@@ -369,7 +369,8 @@ def relevance(
     Notes
     -----
     The deciding set of more than 20,000 rows is chosen on so many of them, evenly spaced; all numbers come from all
-    rows. P-values take the deciding set as given. The cost is one grouping of the rows per feature, and the choice of the set.
+    rows. P-values take the deciding set as given. The cost is one grouping of the rows per feature, and the choice
+    of the set.
 
     Examples
     --------
@@ -449,7 +450,7 @@ def relevance_of(
         classes=table.classes,
         n_rows=table.coded.n_rows,
         settings=Settings(
-            given=given if isinstance(given, str) else tuple(table.names[table.find(name)] for name in given),
+            given=_named(study, given),
             confidence=confidence,
             duplicates=study.duplicates,
             weighted=table.weights is not None,
@@ -459,6 +460,13 @@ def relevance_of(
         ),
         notes=table.notes,
     )
+
+
+def _named(study: Study, given: Given) -> Literal["auto", "all"] | tuple[str, ...]:
+    """What was given, with features by name."""
+    if isinstance(given, str):
+        return "all" if given == "all" else "auto"
+    return study.names_of([study.table.find(name) for name in given])
 
 
 @dataclass(frozen=True)

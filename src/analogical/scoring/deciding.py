@@ -10,15 +10,16 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analogical._types import CodedRows, Floats, Ints, Positions
 from analogical.counting.threads import one_blas_thread
 from analogical.scoring.votes import Candidate, State, Voting
 
-__all__ = ["Decider", "Deciding", "Step", "Why"]
+__all__ = ["COPY", "MOST", "Decider", "Deciding", "Step", "Why", "likely_pairs", "share_left"]
 
 GATE = 2.0
 """A feature must add so many times ln(number of features) nats. Below, xor-like rules lose their features to luck
@@ -29,6 +30,10 @@ SPARED = 0.5
 """A member that adds less than this share of the gate beside all others leaves: entering is harder than staying."""
 BETTER = 1.0
 """Nats that another member, or other bins, must add more to take the place of one: rounding and luck stay out."""
+COPY = 0.08
+"""A feature of whose entropy a member leaves less than this share is a copy of it: between copies no test can tell."""
+REPLACEMENTS = 60
+"""Outside features that are tried in the place of a member, those that tell most alone: time on wide tables."""
 MOST_STAND_INS = 3
 """Features named that would do nearly as well in the place of a member."""
 MOST = 10
@@ -161,7 +166,10 @@ class _Search:
         while len(self.members) < MOST:
             best, gain = self._best_single()
             if best is not None and gain >= self.decider.need:
-                self.members.append(best)
+                if any(share_left(self.voting.rows, best, c) <= COPY for c in self.members):
+                    self.allowed.remove(best)  # its vote would only count the same rows twice
+                else:
+                    self.members.append(best)
                 continue
             together = self._best_pair() or (self._best_three() if self.by_threes else None)
             if together is None:
@@ -183,6 +191,7 @@ class _Search:
         """Drop the member that adds least, if that is little; or put in the place of one what predicts better."""
         self.stand_ins = {}
         value = self._value(self.members)
+        telling = sorted(self._outside(), key=lambda f: -self.decider.alone[f].gain)[:REPLACEMENTS]
         best: tuple[float, list[int]] | None = None
         for column in self.members:
             feature = int(self.decider.owner[column])
@@ -191,7 +200,7 @@ class _Search:
             if loss < SPARED * self.decider.need and feature not in self.partners:
                 rise, changed = -loss, rest
             else:
-                gains = self._gains(self.follow(rest), besides=feature)
+                gains = self._gains(self.follow(rest), [f for f in telling if f != feature])
                 order = sorted(gains, key=lambda f: -gains[f])
                 near = [f for f in order if gains[f] > max(loss / 2, loss - self.decider.need)]
                 if near:
@@ -236,16 +245,15 @@ class _Search:
         inside = self.features()
         return [f for f in self.allowed if f not in inside]
 
-    def _gains(self, state: State, besides: int | None = None) -> dict[int, float]:
-        """What each outside feature adds, but one."""
-        outside = [f for f in self._outside() if f != besides]
-        found = self.decider.alone if not state.features else self.voting.candidates(state, outside)
-        return {f: found[f].gain for f in outside}
+    def _gains(self, state: State, features: list[int]) -> dict[int, float]:
+        """What each of some outside features adds."""
+        found = self.decider.alone if not state.features else self.voting.candidates(state, features)
+        return {f: found[f].gain for f in features}
 
     def _best_single(self) -> tuple[int | None, float]:
         """The outside feature that adds most, the first of those that add the same, and what it adds."""
         state = self.state()
-        gains = self._gains(state)
+        gains = self._gains(state, self._outside())
         most = max(gains.values(), default=-math.inf)
         return next((f for f, gain in gains.items() if gain >= most - TIE * abs(state.value)), None), most
 
@@ -319,8 +327,8 @@ def likely_pairs(rows: CodedRows, state: State, features: Sequence[int]) -> list
             spread = (holds * (weights * variance).astype(np.float32)[:, None]).T @ holds
             told = spread > 1.0  # a variance of one: about four rows
             parts = np.divide(summed**2, spread, out=np.zeros_like(summed), where=told)
-            for total, part in ((statistic, parts), (freedom, told)):
-                total += np.add.reduceat(np.add.reduceat(part.astype(np.float64), starts, 0), starts, 1)
+            statistic += _by_pairs(parts, starts)
+            freedom += _by_pairs(told, starts)
     # Wilson and Hilferty: the cube root of chi-square over its freedom is nearly normal
     f = np.maximum(freedom, 1.0)
     z = (np.cbrt(statistic / f) - (1 - 2 / (9 * f))) / np.sqrt(2 / (9 * f))
@@ -330,6 +338,22 @@ def likely_pairs(rows: CodedRows, state: State, features: Sequence[int]) -> list
     return [(features[first[k]], features[second[k]]) for k in best.tolist() if freedom[first[k], second[k]] > 0]
 
 
-def shares_explained(start: float, values: Floats) -> Floats:
-    """How much of the uncertainty of the labels is explained at each log-likelihood: 0 nothing, 1 all."""
-    return 1 - values / start
+def _by_pairs(cells: NDArray[Any], starts: Positions) -> Floats:
+    """Sums over the values of every two features."""
+    return np.asarray(np.add.reduceat(np.add.reduceat(cells.astype(np.float64), starts, 0), starts, 1))
+
+
+def share_left(rows: CodedRows, feature: int, other: int) -> float:
+    """Share of the entropy of a column that is left when another one is known; 1 for a constant column."""
+    n_values, n_others = int(rows.n_values[feature]), int(rows.n_values[other])
+    keys = rows.codes[:, feature].astype(np.int64) * n_others + rows.codes[:, other]
+    table = (
+        np.bincount(keys, rows.weights, minlength=n_values * n_others).astype(np.float64).reshape(n_values, n_others)
+    )
+    whole = _entropy(table.sum(axis=1))
+    return max(0.0, _entropy(table.ravel()) - _entropy(table.sum(axis=0))) / whole if whole > 0 else 1.0
+
+
+def _entropy(sizes: Floats) -> float:
+    share = sizes[sizes > 0] / sizes.sum()
+    return float(-(share * np.log(share)).sum())

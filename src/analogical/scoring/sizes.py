@@ -135,7 +135,7 @@ def common_difference(cells: _Cells) -> CommonDifference:
     by_label = csr_array((cells.sizes, (cells.context, cells.label)), shape=(n_contexts, n_labels))
     by_value.sum_duplicates()
     by_label.sum_duplicates()
-    n = np.asarray(by_value.sum(axis=1)).ravel()
+    n: Floats = np.asarray(by_value.sum(axis=1)).ravel()
     mean_value, mean_label = _scaled(by_value, 1 / n), _scaled(by_label, 1 / n)
     weighted = _scaled(by_value, t)
     of_value = np.asarray(weighted.sum(axis=0)).ravel()
@@ -205,13 +205,14 @@ def measure_size(
     if not is_known:  # without repeated rows the labels may have no noise: then the index is the effect
         index, (_, _, index_high) = _share(contexts.profile), share_interval(contexts.profile, n_rows, confidence)
         return Size(max(effect, index), low, max(high, index_high), common, values, labels, is_known)
+    if whole.noise <= 1e-12 * whole.n_pairs:  # labels without noise: the effect is a share of pairs
+        _, low, high = share_interval(whole.profile, n_rows, confidence)
+        return Size(whole.effect(), low, high, common, values, labels, is_known)
     varies = whole.effect() - effect
     if varies > 0:
         variance = _variance(whole, n_rows)
         share = varies**2 / (varies**2 + variance)
         whole_low, whole_high = skewed_interval(whole.effect(), variance, quantile)
-        if whole.noise <= 1e-12 * whole.n_pairs:  # labels without noise: the effect is a share
-            _, whole_low, whole_high = share_interval(whole.profile, n_rows, confidence)
         effect += share * varies
         low += share * max(whole_low - low, 0.0)
         high = max(high, whole_high)
@@ -283,7 +284,7 @@ def _meat(owner: Positions, value: Positions, spread: Floats, mean_value: Any, n
     n_contexts = mean_value.shape[0]
     by_cell = csr_array((spread, (owner, value)), shape=(n_contexts, n_values))
     across = (by_cell.T @ mean_value).toarray()
-    of_context = np.bincount(owner, spread, minlength=n_contexts)
+    of_context = np.bincount(owner, spread, minlength=n_contexts).astype(np.float64)
     inner = (mean_value.T @ _scaled(mean_value, of_context)).toarray()
     return np.asarray(np.diag(np.bincount(value, spread, minlength=n_values)) - across - across.T + inner)
 
