@@ -215,16 +215,15 @@ def test_row_in_every_pair_changes_nothing():
     # without a row of b the index moves by 1/6: 4/5 of four times its square
     assert jackknife == pytest.approx(4 / 5 * 4 / 36)
     expected = max(jackknife - 0.25 / 4, jackknife / 2)
-    assert relevance(rows, labels).ari_std_error[0] == pytest.approx(expected**0.5)
+    assert intervals(rows, labels)[0][1] == pytest.approx(expected**0.5)
 
 
 @pytest.mark.parametrize("n_rows", [4, 48, 50, 100, 202, 230])
 def test_rows_that_are_all_alike_have_no_variance_whatever_the_rounding(n_rows):
     """Every row has its own value and half of them each label, so all sit in as many changed pairs."""
-    result = relevance([(r,) for r in range(n_rows)], [r % 2 for r in range(n_rows)], radius=1)
-    assert result.ari_std_error[0] == pytest.approx(0, abs=1e-9)
-    expected = wilson(result.ari[0], n_rows / 2, NORMAL_95)
-    assert (result.ari_low[0], result.ari_high[0]) == pytest.approx(expected)
+    share, std_error, low, high = intervals([(r,) for r in range(n_rows)], [r % 2 for r in range(n_rows)])[0]
+    assert std_error == pytest.approx(0, abs=1e-9)
+    assert (low, high) == pytest.approx(wilson(share, n_rows / 2, NORMAL_95))
 
 
 def test_student_quantile_is_scipys_below_30_degrees_of_freedom_and_normal_beyond():
