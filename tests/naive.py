@@ -142,6 +142,45 @@ def naive_disagreements(rows, labels, radius, weights=None):
     return found
 
 
+def naive_relaxed_likelihood(rows, labels, radius, n_effective, leak):
+    """The weighed log-likelihood of flip probabilities (one per feature, then the leak) over all pairs, as a function.
+
+    And how much of the weight lies on pairs that differ on each feature. A pair weighs decay ** distance, the decay the
+    steepest with so many effective pairs, times a weight under which two classes are equally common.
+    """
+    sizes = {label: labels.count(label) for label in labels}
+    found = []
+    for r, s in combinations(range(len(rows)), 2):
+        differing = [i for i in range(len(rows[0])) if rows[r][i] != rows[s][i]]
+        if differing:
+            share = sizes[labels[r]] * sizes[labels[s]] / len(labels) ** 2
+            found.append((differing, labels[r] != labels[s], share ** (-1 / max(1, len(sizes) - 1))))
+    nearest = min(len(differing) for differing, _, _ in found)
+
+    def n_in_effect(decay):
+        weights = [decay ** (len(differing) - nearest) for differing, _, _ in found]
+        return sum(weights) ** 2 / sum(w * w for w in weights)
+
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if n_in_effect(middle) >= n_effective else (middle, high)
+    weighed = [(d, c, w * high ** (len(d) - nearest)) for d, c, w in found if len(d) <= radius]
+    total = sum(weight for _, _, weight in weighed)
+    coverage = [sum(w for d, _, w in weighed if i in d) / total for i in range(len(rows[0]))]
+
+    def log_likelihood(flips):
+        value = 0.0
+        for differing, changed, weight in weighed:
+            stays = 1 - flips[-1] if leak else 1.0
+            for i in differing:
+                stays *= 1 - flips[i]
+            value += weight * log(max(1 - stays if changed else stays, 1e-300)) / total
+        return value
+
+    return log_likelihood, coverage
+
+
 def naive_deals(rows, labels, feature):
     """All ways to deal the labels of each context to its rows."""
     contexts = naive_contexts(rows, feature)

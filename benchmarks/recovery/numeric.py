@@ -1,4 +1,4 @@
-"""How numbers should enter the score: one set of bins, or the mean over coarse and fine bins, beside the peers.
+"""How numbers should enter the relaxed index: one set of bins, or the mean over coarse and fine bins, beside the peers.
 
     python benchmarks/recovery/numeric.py                   # the whole grid; resumes where it was stopped
     python benchmarks/recovery/numeric.py --quick           # two samples of the smallest shape; writes no results
@@ -29,7 +29,7 @@ from sklearn.feature_selection import mutual_info_classif
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
-from analogical import relevance
+from analogical import relaxed_index
 from analogical.encoding.table import encode_table
 from analogical.encoding.treatment import Treatment
 
@@ -206,12 +206,11 @@ def as_frame(sample: Sample) -> pd.DataFrame:
 def our_scores(sample: Sample, bins: tuple[int, ...] = BINS) -> Scores:
     """The score as the library gives it, on every single set of bins, and the means of some of these."""
     frame = as_frame(sample)
-    options: dict[str, Any] = {"ids": "keep", "confidence": None, "redundancies": False}
     single = {}
     for k in bins:
         codes = encode_table(frame, sample.y, treatment=Treatment.of("value", k, 20, "keep")).codes
-        single[k] = np.nan_to_num(relevance(codes, sample.y, **options).score)  # bins given as categories
-    named = {CHOICE: np.nan_to_num(relevance(frame, sample.y, **options).score)}
+        single[k] = np.nan_to_num(relaxed_index(codes, sample.y, ids="keep"))  # bins given as categories
+    named = {CHOICE: np.nan_to_num(relaxed_index(frame, sample.y, ids="keep"))}
     named |= {f"{k} bins": score for k, score in single.items()}
     for title, ks in zip(OURS[1 + len(BINS) :], AVERAGES, strict=True):
         if set(ks) <= set(bins):
@@ -547,9 +546,9 @@ def page(measured: dict[Key, dict[str, list[float]]]) -> str:
         "",
         f"The share of {len(measured):,} samples in which all relevant features stand above all others. Numbers are"
         " uniform, lognormal or normal with a correlation of .4, or every other feature has three categories instead"
-        " (*mixed*). Every other sample has 5 % of its labels flipped. *as shipped*: `relevance(X, y)`, which averages"
-        " over 5 bins and the same merged to 3 and to 2. *k bins*: one set of bins, given as categories. *mean of"
-        " ...*: their scores averaged. Peers see the numbers as they are;"
+        " (*mixed*). Every other sample has 5 % of its labels flipped. *as shipped*: `relaxed_index(X, y)`, which"
+        " averages over 5 bins and the same merged to 3 and to 2. *k bins*: one set of bins, given as categories."
+        " *mean of ...*: their scores averaged. Peers see the numbers as they are;"
         " the Relief family is computed by matrix products that give scikit-rebate's numbers (`--check-peers`).",
         "",
         f"Seeds from {FIRST_SEED:,}; methods were chosen on seeds from 1,000 to 69,999 and judged once on seeds from"

@@ -19,7 +19,7 @@ import numpy as np
 from peers import PEERS, all_peers, skrebate_reliefs
 from samples import FIRST_SEED, HELD_OUT, NOISES, RULES, SHAPES, TUNED, Shape, draw_sample, recovery
 
-from analogical import relevance
+from analogical import relaxed_index
 
 HERE = Path(__file__).parent
 CACHE = HERE / "cache.jsonl"
@@ -59,7 +59,7 @@ def run(n_samples: int, shapes: tuple[Shape, ...]) -> dict[Key, dict[str, list[f
             if missing:
                 name, shape, noise, seed = key
                 codes, labels = draw_sample(name, shape, noise, seed)
-                found = {"relaxed index": relevance(codes, labels, radius="auto", confidence=None).score}
+                found = {"relaxed index": relaxed_index(codes, labels)}
                 if missing != ["relaxed index"]:
                     found |= all_peers(codes, labels)
                 scores |= {m: list(recovery(found[m], RULES[name].n_relevant)) for m in missing}
@@ -114,7 +114,7 @@ def write_results(measured: dict[Key, dict[str, list[float]]], n_samples: int) -
         "# Recovery: are the relevant features on top?",
         "",
         f"Features x values x rows; {n_samples} samples of distinct random rows for each rule, shape and noise; fixed"
-        ' seeds. The index is `relevance(X, y, radius="auto")`. Bold: best of the row.',
+        " seeds. The index is `relaxed_index(X, y)`. Bold: best of the row.",
         "",
         "The estimator was chosen on other seeds of the rules named *tuned on*. Two early looks printed all rules, so"
         " read *held out* as not tuned for, rather than never seen. The Relief family is computed by matrix products"

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from analogical._evidence import Evidence, EvidencePair, Transition, Transitions, evidence, transitions
     from analogical._interactions import Interactions, interactions
     from analogical._redundancy import Dependency, Dropped, Redundancies, redundancies
-    from analogical._relevance import AtDistance, NoiseFloor, Relevance, Settings, ari_score, relevance
+    from analogical._relaxed import relaxed_index
+    from analogical._relevance import Points, Relevance, Settings, ari_score, relevance
     from analogical._report import Report, report
     from analogical._selection import Carried, Selection, select
     from analogical._selector import AnalogicalSelector, SelectionWarning
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = [
     "AnalogicalError",
     "AnalogicalSelector",
-    "AtDistance",
     "Audit",
     "BuiltInTable",
     "Carried",
@@ -35,8 +35,8 @@ __all__ = [
     "InputError",
     "Interactions",
     "MissingDependencyError",
-    "NoiseFloor",
     "Obstacle",
+    "Points",
     "Redundancies",
     "Relevance",
     "Report",
@@ -55,6 +55,7 @@ __all__ = [
     "interactions",
     "load_table",
     "redundancies",
+    "relaxed_index",
     "relevance",
     "report",
     "select",
@@ -70,7 +71,8 @@ _HOMES = {
     "_evidence": ("Evidence", "EvidencePair", "Transition", "Transitions", "evidence", "transitions"),
     "_interactions": ("Interactions", "interactions"),
     "_redundancy": ("Dependency", "Dropped", "Redundancies", "redundancies"),
-    "_relevance": ("AtDistance", "NoiseFloor", "Relevance", "Settings", "ari_score", "relevance"),
+    "_relaxed": ("relaxed_index",),
+    "_relevance": ("Points", "Relevance", "Settings", "ari_score", "relevance"),
     "_report": ("Report", "report"),
     "_selection": ("Carried", "Selection", "select"),
     "_selector": ("AnalogicalSelector", "SelectionWarning"),

@@ -9,7 +9,6 @@ from analogical.errors import InputError
 
 __all__ = [
     "brief",
-    "check_attribution",
     "check_choice",
     "check_confidence",
     "check_limit",
@@ -76,11 +75,6 @@ def check_radius(radius: Any, n_features: int) -> Any:
         return radius
     about = f" (the table has {n_features} features)"
     return check_whole("radius", radius, low=1, high=n_features, about=about, other=' or "auto"')
-
-
-def check_attribution(attribution: Any, methods: Sequence[str]) -> None:
-    """Refuse an attribution that is not registered."""
-    check_choice("attribution", attribution, methods)
 
 
 def seed_from(random_state: Any) -> int | None:

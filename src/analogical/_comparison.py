@@ -184,7 +184,7 @@ def compare(
     how a method's shares are spread. χ² and MI look at one feature at a time and cannot see an interaction.
     JMI and CMIM choose one feature after the other; their score is the place in that order, n for the first of n
     features, and says nothing about distances. After 50 features the others follow by the criterion as it stands then.
-    The relaxed index bounds its own work on large tables, with a fixed seed (see :func:`analogical.relevance`).
+    The relaxed index bounds its own work on large tables, with a fixed seed (see :func:`analogical.relaxed_index`).
 
     Examples
     --------

@@ -74,11 +74,7 @@ class Counted:
         return {
             "pairs": [self.weigh(pairs) for pairs in self.pairs],
             "changed": [self.weigh(pairs, changed=True) for pairs in self.pairs],
-            "n_values": self.n_values,
             "n_rows": sum(self.weights),
-            "n_distinct": len(set(self.rows)),
-            "n_identical": self.weigh(self.identical) + sum(w * (w - 1) // 2 for w in self.weights),
-            "n_contradictions": self.weigh(self.identical, changed=True),
         }
 
     def effect(self, feature: int) -> tuple[int, float, float]:

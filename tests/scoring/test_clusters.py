@@ -13,7 +13,6 @@ from scipy.stats import t as student
 
 from analogical import InputError, relevance
 from analogical.scoring.clusters import cluster_profile, unit_p_value
-from analogical.scoring.intervals import share_interval
 
 
 def repeated(rng, *, n_units=40, rows_each=6, within=0.0, between=0.0, own=0.4, n_contexts=1, sizes=None):
@@ -279,18 +278,6 @@ def test_weighted_rows_of_a_group_are_so_many_rows_of_it():
     )
     for name in ("pairs", "changed", "rows"):
         assert getattr(one, name).tolist() == getattr(two, name).tolist()
-
-
-def test_interval_of_the_index_leaves_out_whole_groups():
-    rng = np.random.default_rng(0)
-    rows = rng.integers(0, 2, (120, 3))
-    labels, groups = rows[:, 0] ^ (rng.random(120) < 0.25), np.arange(120) // 3
-    result = relevance(rows, labels, radius=1, groups=groups)
-    for i in range(3):
-        profile = cluster_profile(coded(rows, labels), i, groups)
-        totals = int(result.pairs[i]), int(result.changed[i])
-        expected = share_interval(profile, 40, 0.95, totals=totals)
-        assert (result.ari_std_error[i], result.ari_low[i], result.ari_high[i]) == pytest.approx(expected)
 
 
 def test_groups_exclude_rows_counted_once():

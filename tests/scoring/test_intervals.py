@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive import naive_counts, naive_jackknife, naive_kish, naive_pair_variance, naive_share
 
-from analogical import InputError, ari_score, relevance
 from analogical.counting.counts import RowProfile
 from analogical.counting.pairs import sum_contexts
 from analogical.scoring.intervals import (
@@ -15,15 +14,11 @@ from analogical.scoring.intervals import (
     flip_rate,
     jackknife_variance,
     mean_ranks,
-    rank_interval,
-    resample_rows,
     share_interval,
-    spread_of,
     student_quantile,
     wilson,
 )
 
-INTERVAL_FIELDS = ("ari_std_error", "ari_low", "ari_high", "effect_low", "effect_high", "p_value", "p_adjusted")
 NORMAL_95 = 1.959963984540054
 
 
@@ -40,6 +35,16 @@ def small_table(rng, **shape):
     rows, labels = random_table(rng, **{"n_features": 3, "n_values": 3, "n_rows": 14} | shape)
     rows[0, 0], rows[-1, 0] = 0, 1
     return rows, labels
+
+
+def intervals(rows, labels, weights=None, confidence=0.95):
+    """Share of changed pairs, standard error and interval of every feature; None without pairs."""
+    table = coded(np.asarray(rows), labels, weights)
+    found = sum_contexts(table, lambda _, contexts: contexts.profile).summaries
+    return [
+        None if one is None else (one.n_changed / one.n_pairs, *share_interval(one, table.n_rows, confidence))
+        for one in found
+    ]
 
 
 @pytest.mark.parametrize("seed", range(25))
@@ -60,15 +65,13 @@ def test_jackknife_equals_deleting_one_row_at_a_time(seed):
 @pytest.mark.parametrize("seed", range(15))
 def test_standard_error_takes_out_what_pairs_count_twice(seed):
     rows, labels = small_table(np.random.default_rng(seed))
-    result = relevance(rows, labels)
-    for i in range(3):
-        if result.pairs[i]:
+    for i, found in enumerate(intervals(rows, labels)):
+        if found is not None:
+            share, std_error, low, high = found
             jackknife = naive_jackknife(*lists(rows, labels), i)
             variance = jackknife - naive_pair_variance(*lists(rows, labels), i)
-            assert result.ari_std_error[i] == pytest.approx(max(variance, jackknife / 2) ** 0.5, abs=1e-9)
-            assert 0 <= result.ari_low[i] <= result.ari[i] <= result.ari_high[i] <= 1
-        else:
-            assert np.isnan([result.ari_std_error[i], result.ari_low[i], result.ari_high[i], result.p_value[i]]).all()
+            assert std_error == pytest.approx(max(variance, jackknife / 2) ** 0.5, abs=1e-9)
+            assert 0 <= low <= share <= high <= 1
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -77,19 +80,17 @@ def test_a_weight_is_so_many_independent_rows(seed):
     rows, labels = small_table(rng)
     weights = rng.integers(0, 4, size=len(rows))
     weights[[0, -1]] = 1, 2
-    weighted = relevance(rows, labels, weights=weights, radius=1)
-    expanded = relevance(np.repeat(rows, weights, axis=0), np.repeat(labels, weights), radius=1)
-    for name in INTERVAL_FIELDS:
-        np.testing.assert_allclose(getattr(weighted, name), getattr(expanded, name), rtol=1e-9, atol=1e-12)
-    assert weighted.noise == expanded.noise
+    weighted = intervals(rows, labels, weights)
+    expanded = intervals(np.repeat(rows, weights, axis=0), np.repeat(labels, weights))
+    for one, other in zip(weighted, expanded, strict=True):
+        assert (one is None) == (other is None)
+        assert one is None or one == pytest.approx(other, rel=1e-9, abs=1e-12)
 
 
 def test_one_changed_pair_says_little():
-    result = relevance([(0, 0), (1, 0), (1, 1)], [0, 1, 1])
-    assert result.ari.tolist() == [1.0, 0.0]
-    assert result.ari_low[0] == pytest.approx(0.2065, abs=1e-4)
-    assert result.ari_high[0] == 1.0
-    assert (result.ari_low[1], result.ari_high[1]) == (0.0, pytest.approx(0.7935, abs=1e-4))
+    one, other = intervals([(0, 0), (1, 0), (1, 1)], [0, 1, 1])
+    assert (one[0], one[2], one[3]) == (1.0, pytest.approx(0.2065, abs=1e-4), 1.0)
+    assert (other[0], other[2], other[3]) == (0.0, 0.0, pytest.approx(0.7935, abs=1e-4))
 
 
 def test_pairs_without_rows_in_common_are_independent():
@@ -97,50 +98,20 @@ def test_pairs_without_rows_in_common_are_independent():
     n = 40
     rows = [(value, context) for context in range(n) for value in (0, 1)]
     labels = [int(value and context < 10) for context in range(n) for value in (0, 1)]
-    result = relevance(rows, labels)
-    assert (result.ari_low[0], result.ari_high[0]) == pytest.approx(wilson(0.25, 40, NORMAL_95), abs=0.01)
+    assert intervals(rows, labels)[0][2:] == pytest.approx(wilson(0.25, 40, NORMAL_95), abs=0.01)
 
 
 def test_rows_not_pairs_are_counted():
     """100 rows make 2,500 pairs; the interval must not shrink as if these were independent."""
-    rows = [(r % 2,) for r in range(100)]
-    labels = [int(r < 5) for r in range(100)]
-    result = relevance(rows, labels)
-    assert result.pairs[0] == 2500
-    low, high = wilson(result.ari[0], 2500, NORMAL_95)
-    assert result.ari_high[0] - result.ari_low[0] > 3 * (high - low)
-
-
-def test_noise_floor_is_unknown_without_repeated_rows():
-    result = relevance([(0, 0), (0, 1), (1, 0), (1, 1)], [0, 1, 1, 0])
-    assert result.noise.rate is result.noise.rate_low is result.to_dict()["noise"]["rate"] is None
-    assert "unknown, because no row repeats" in repr(result)
-    assert "unknown, because no row repeats" in result._repr_html_()
-    assert np.isnan(result.noise_rate).all()
-    assert result.status == ("noise-unknown", "noise-unknown")
-
-
-def test_rows_counted_once_have_no_noise_floor_and_no_p_value():
-    rows = [(0, 0)] * 4 + [(1, 0)] * 3
-    result = relevance(rows, [0, 0, 1, 1, 1, 1, 0], duplicates="once")
-    assert result.noise.rate is None
-    assert np.isnan(result.p_value).all()
-    assert "counted once" in repr(result)
+    share, _, low, high = intervals([(r % 2,) for r in range(100)], [int(r < 5) for r in range(100)])[0]
+    as_if_low, as_if_high = wilson(share, 2500, NORMAL_95)
+    assert high - low > 3 * (as_if_high - as_if_low)
 
 
 def test_higher_confidence_gives_wider_intervals():
     rows, labels = small_table(np.random.default_rng(1))
-    narrow, wide = (relevance(rows, labels, confidence=level) for level in (0.5, 0.99))
-    known = narrow.pairs > 0
-    assert (narrow.ari_high[known] - narrow.ari_low[known] < wide.ari_high[known] - wide.ari_low[known]).all()
-    assert wide.settings.confidence == 0.99
-    assert "99% CI" in repr(wide)
-
-
-@pytest.mark.parametrize("level", [0, 1, 1.5, "high", True])
-def test_impossible_confidence_is_refused(level):
-    with pytest.raises(InputError, match=r"confidence must be a number between 0 and 1, such as 0\.95, or None, got"):
-        relevance([(0,), (1,)], [0, 1], confidence=level)
+    for narrow, wide in zip(*(intervals(rows, labels, confidence=level) for level in (0.5, 0.99)), strict=True):
+        assert narrow[3] - narrow[2] < wide[3] - wide[2]
 
 
 tables = st.integers(2, 12).flatmap(
@@ -155,21 +126,10 @@ tables = st.integers(2, 12).flatmap(
 def test_renaming_values_and_labels_changes_nothing(table, values, classes):
     rows, labels = table
     rows, labels = [*rows, (0, 0), (1, 0)], [*labels, 0, 1]
-    plain = relevance(rows, labels, radius=1)
-    renamed = relevance(
-        [(values[a], 1 - b) for a, b in rows], [f"class {classes[label]}" for label in labels], radius=1
-    )
-    for name in INTERVAL_FIELDS:
-        np.testing.assert_allclose(getattr(plain, name), getattr(renamed, name), rtol=1e-7, atol=1e-9)
-    assert plain.noise.rate == renamed.noise.rate
-    if plain.noise.rate is not None:
-        assert plain.noise.rate_low == pytest.approx(renamed.noise.rate_low)
-        assert plain.noise.rate_high == pytest.approx(renamed.noise.rate_high)
-
-
-def test_frame_has_a_column_for_every_interval():
-    frame = relevance([(0, 0), (0, 1), (1, 0), (1, 1)], [0, 1, 0, 1]).to_frame("polars")
-    assert {*INTERVAL_FIELDS, "score_std_error", "score_low", "score_high", "determined_by"} <= set(frame.columns)
+    plain = intervals(rows, labels)
+    renamed = intervals([(values[a], 1 - b) for a, b in rows], [classes[label] for label in labels])
+    for one, other in zip(plain, renamed, strict=True):
+        assert one is None or one == pytest.approx(other, rel=1e-7, abs=1e-9)
 
 
 # ---------------------------------------------------------------- numbers worked out by hand
@@ -255,16 +215,15 @@ def test_row_in_every_pair_changes_nothing():
     # without a row of b the index moves by 1/6: 4/5 of four times its square
     assert jackknife == pytest.approx(4 / 5 * 4 / 36)
     expected = max(jackknife - 0.25 / 4, jackknife / 2)
-    assert relevance(rows, labels).ari_std_error[0] == pytest.approx(expected**0.5)
+    assert intervals(rows, labels)[0][1] == pytest.approx(expected**0.5)
 
 
 @pytest.mark.parametrize("n_rows", [4, 48, 50, 100, 202, 230])
 def test_rows_that_are_all_alike_have_no_variance_whatever_the_rounding(n_rows):
     """Every row has its own value and half of them each label, so all sit in as many changed pairs."""
-    result = relevance([(r,) for r in range(n_rows)], [r % 2 for r in range(n_rows)], radius=1)
-    assert result.ari_std_error[0] == pytest.approx(0, abs=1e-9)
-    expected = wilson(result.ari[0], n_rows / 2, NORMAL_95)
-    assert (result.ari_low[0], result.ari_high[0]) == pytest.approx(expected)
+    share, std_error, low, high = intervals([(r,) for r in range(n_rows)], [r % 2 for r in range(n_rows)])[0]
+    assert std_error == pytest.approx(0, abs=1e-9)
+    assert (low, high) == pytest.approx(wilson(share, n_rows / 2, NORMAL_95))
 
 
 def test_student_quantile_is_scipys_below_30_degrees_of_freedom_and_normal_beyond():
@@ -291,9 +250,10 @@ def test_freedom_counts_rows_by_the_squares_of_their_pulls():
 @pytest.mark.parametrize("seed", range(8))
 def test_effective_rows_are_kishs_number_of_the_loops(seed):
     rows, labels = small_table(np.random.default_rng(seed))
-    result = relevance(rows, labels)
-    for i in range(3):
-        assert result.effective_rows[i] == pytest.approx(naive_kish(*lists(rows, labels), i))
+    found = sum_contexts(coded(rows, labels), lambda _, contexts: contexts.profile).summaries
+    for i, one in enumerate(found):
+        n_effective = 0.0 if one is None else one.n_effective
+        assert n_effective == pytest.approx(naive_kish(*lists(rows, labels), i))
 
 
 def test_few_effective_pairs_cap_what_the_variance_claims():
@@ -317,14 +277,12 @@ def test_groups_left_out_together_need_no_correction_for_single_pairs():
 
 
 def test_noise_floor_is_the_flip_rate_of_identical_rows():
-    rows = [(0, 0)] * 4 + [(1, 0)]
-    result = relevance(rows, [0, 0, 0, 1, 1])
-    assert result.noise.rate == 3 / 6
-    # three rows in three pairs each, one of them changed, and one row in three changed pairs
-    repeats = profile((3, 1, 3), (3, 3, 1))
-    assert (result.noise.rate_low, result.noise.rate_high) == flip_rate(repeats, 5, 0.95)[1:]
-    assert 0 <= result.noise.rate_low < 0.5 < result.noise.rate_high <= 1
-    assert result.to_dict()["noise"]["rate"] == 0.5
+    """Three rows in three pairs each, one of them changed, and one row in three changed pairs."""
+    table = coded([(0, 0)] * 4 + [(1, 0)], [0, 0, 0, 1, 1])
+    rate, low, high = flip_rate(sum_contexts(table, lambda *_: None).repeats, 5, 0.95)
+    assert (rate, low, high) == flip_rate(profile((3, 1, 3), (3, 3, 1)), 5, 0.95)
+    assert rate == 3 / 6
+    assert 0 <= low < 0.5 < high <= 1
 
 
 def test_rate_without_identical_rows_is_unknown_and_without_confidence_it_has_no_interval():
@@ -339,115 +297,7 @@ def test_rate_lies_in_its_interval():
         assert low <= rate <= high
 
 
-# ---------------------------------------------------------------- what is asked for
-
-
-XOR = [(0, 0), (0, 1), (1, 0), (1, 1)], [0, 1, 1, 0]
-
-
-def test_no_confidence_no_intervals():
-    result = relevance(*XOR, confidence=None)
-    assert result.ari_std_error is result.ari_low is result.ari_high is result.p_value is None
-    assert result.to_dict()["features"][0]["ari_low"] is None
-    assert "CI" not in repr(result)
-    assert result.p_adjusted is result.effect_low is result.score_low is None
-    assert result == relevance(*XOR, confidence=None)
-    assert result != relevance(*XOR)
-
-
-def test_without_confidence_it_is_still_said_what_determines_a_feature():
-    rows = [(v, v // 2, w) for v in range(4) for w in range(2)] * 5
-    labels = [v % 2 for v, _, _ in rows]
-    assert relevance(rows, labels, confidence=None).determined_by == ((), ("x0",), ())
-    assert relevance(rows, labels).determined_by == ((), ("x0",), ())
-    for level in (None, 0.95):
-        without = relevance(rows, labels, confidence=level, redundancies=False)
-        assert without.determined_by is None
-        assert without["x1"]["determined_by"] == []
-        assert not without.settings.redundancies
-
-
-def test_ari_score_pays_for_no_interval(monkeypatch):
-    monkeypatch.setattr("analogical.engines.memory.sum_contexts", None)
-    assert ari_score(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), [0, 1, 0, 1]).tolist() == [0.0, 1.0]
-
-
-# ---------------------------------------------------------------- the bootstrap
-
-
-def test_bootstrap_agrees_with_the_jackknife_and_is_repeatable():
-    rng = np.random.default_rng(4)
-    rows = rng.integers(0, 2, size=(300, 4))
-    labels = rows[:, 0] & rows[:, 1]
-    drawn = relevance(rows, labels, radius=1, bootstrap=200, random_state=1)
-    assert drawn.settings.bootstrap == 200
-    assert drawn.score_std_error[:2] == pytest.approx(drawn.ari_std_error[:2], rel=0.25)
-    assert drawn == relevance(rows, labels, radius=1, bootstrap=200, random_state=1)
-    assert drawn != relevance(rows, labels, radius=1, bootstrap=200, random_state=2)
-
-
-def test_bootstrap_is_for_the_score_and_leaves_the_interval_of_the_index():
-    rng = np.random.default_rng(4)
-    rows = rng.integers(0, 2, size=(60, 4))
-    labels = rows[:, 0] & rows[:, 1]
-    closed, drawn = relevance(rows, labels), relevance(rows, labels, bootstrap=20)
-    for name in INTERVAL_FIELDS:
-        assert np.array_equal(getattr(closed, name), getattr(drawn, name), equal_nan=True)
-    assert closed.score_basis == ("index",) * 4  # the rule has no noise
-    for name in ("score_low", "score_high"):
-        assert np.array_equal(getattr(closed, name), getattr(closed, name.replace("score", "ari")))
-    assert closed.score_std_error is None
-    assert (drawn.score_low <= drawn.score_high).all()
-    assert (drawn.score_low[:2] < drawn.score[:2]).all()
-    assert (drawn.score[:2] < drawn.score_high[:2]).all()
-    assert drawn["x0"]["score_low"] == drawn.score_low[0]
-
-
-def test_bootstrap_of_weighted_rows_draws_as_many_rows_as_they_stand_for():
-    rng = np.random.default_rng(4)
-    rows = rng.integers(0, 2, size=(100, 3))
-    labels = rows[:, 0] & rows[:, 1]
-    weighted = relevance(rows, labels, weights=np.full(100, 9), radius=1, bootstrap=200)
-    single = relevance(rows, labels, radius=1, bootstrap=200)
-    assert weighted.score_std_error[:2] == pytest.approx(single.score_std_error[:2] / 3, rel=0.3)
-
-
-def test_bootstrap_shows_its_progress(capsys):
-    relevance([(0, 0), (0, 1), (1, 0), (1, 1)] * 3, [0, 1, 1, 0] * 3, bootstrap=3, progress=True, random_state=0)
-    captured = capsys.readouterr()
-    assert captured.err.endswith("\rresampling rows: 3 of 3\n")
-    assert captured.out == ""
-
-
-def test_bootstrap_gives_standard_error_and_percentiles_of_what_was_drawn():
-    weights = np.array([2, 0, 3, 5])
-    seen = []
-
-    def score(times):
-        seen.append(times.tolist())
-        return np.array([np.nan if len(seen) % 3 else 1.0, float(times[0]), 7.0])
-
-    std_error, low, high = spread_of(resample_rows(score, weights, 30, 0), 0.9)
-    assert all(sum(times) == 10 and times[1] == 0 for times in seen)
-    drawn = np.array([times[0] for times in seen], float)
-    assert len(set(drawn.tolist())) > 1
-    assert np.isnan([std_error[0], low[0], high[0]]).all()  # a score in ten of thirty resamples
-    assert std_error[1] == pytest.approx((((drawn - drawn.mean()) ** 2).sum() / 29) ** 0.5)
-    assert (low[1], high[1]) == tuple(np.quantile(drawn, [0.05, 0.95]))
-    assert (std_error[2], low[2], high[2]) == (0, 7, 7)
-
-
-@pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"bootstrap": 1}, r"bootstrap must be a whole number from 2 \(resamples\), or None, got 1"),
-        ({"bootstrap": 2.5}, "got 2.5"),
-        ({"bootstrap": 10, "confidence": None}, "bootstrap needs a level for its intervals"),
-    ],
-)
-def test_impossible_bootstrap_is_refused(settings, message):
-    with pytest.raises(InputError, match=message):
-        relevance([(0,), (1,)], [0, 1], **settings)
+# ---------------------------------------------------------------- ends
 
 
 def test_pairs_within_one_group_have_the_widest_interval():
@@ -462,28 +312,6 @@ def test_a_share_that_is_rounded_to_one_has_an_interval():
     assert 0 <= low < high == 1.0
 
 
-def test_bootstrap_without_any_score_gives_no_interval():
-    found = spread_of(resample_rows(lambda _: np.full(2, np.nan), np.ones(3, np.int64), 4, seed=0), 0.95)
-    assert np.isnan(found).all()
-    assert np.shape(found) == (3, 2)
-
-
 def test_ranks_are_shared_by_equals_and_last_without_a_score():
     assert mean_ranks(np.array([0.1, 0.3, np.nan, 0.1, np.nan])).tolist() == [2.5, 1.0, 4.5, 2.5, 4.5]
     assert mean_ranks(np.array([0.3 - 1e-15, 0.3])).tolist() == [1.5, 1.5]  # equal but for rounding
-
-
-def test_rank_intervals_are_percentiles_of_the_ranks():
-    drawn = np.array([[3.0, 2.0, 1.0], [3.0, 1.0, 2.0], [3.0, 1.0, np.nan], [0.0, 2.0, 1.0]])
-    ranks = np.array([[1, 2, 3], [1, 3, 2], [1, 2, 3], [3, 1, 2]])
-    low, high = rank_interval(drawn, 0.8)
-    np.testing.assert_allclose([low, high], np.quantile(ranks, [0.1, 0.9], axis=0))
-
-
-def test_a_bootstrap_gives_ranks():
-    rows = [(a, b) for a in (0, 1) for b in (0, 1)] * 20
-    labels = [a for a, _ in rows]
-    result = relevance(rows, labels, bootstrap=10)
-    assert (result.rank_low.tolist(), result.rank_high.tolist()) == ([1, 2], [1, 2])
-    assert (result["x1"]["rank_low"], result["x1"]["rank_high"]) == (2, 2)
-    assert relevance(rows, labels).rank_low is None

@@ -8,7 +8,7 @@ counts as that many rows. Arrays in, arrays out; nothing here knows a name or di
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -57,12 +57,8 @@ class Neighbours:
         classes these are the counts, up to a factor, if both classes were equally common; with many, hardly a change.
     keep_probability : float64 array of shape (features + 1,)
         With which probability a pair at each distance was kept; 0 outside the radius.
-    n_rows : int
-        Rows given, with their weights.
-    left, right, set_of_pair : int32 arrays
-        The two rows of each pair kept, among the rows that were compared, and its disagreement set.
-    rows : CodedRows
-        The rows that were compared with each other; identical ones with the same label are one row with their weight.
+    n_rows, n_rows_used : int
+        Rows given, and rows compared with each other, with their weights.
     """
 
     sets: Words
@@ -72,15 +68,7 @@ class Neighbours:
     balanced_changed: Floats
     keep_probability: Floats
     n_rows: int
-    left: NDArray[np.int32]
-    right: NDArray[np.int32]
-    set_of_pair: NDArray[np.int32]
-    rows: CodedRows
-
-    @property
-    def n_rows_used(self) -> int:
-        """Rows compared with each other, with their weights."""
-        return self.rows.n_rows
+    n_rows_used: int
 
     @property
     def n_pairs_used(self) -> int:
@@ -107,40 +95,6 @@ class Neighbours:
         """The sets as a 0/1 matrix of shape (sets, features)."""
         octets = np.ascontiguousarray(self.sets.astype("<u8", copy=False)).view(np.uint8)
         return np.unpackbits(octets, axis=1, count=self.n_features, bitorder="little")
-
-    def relabelled(self, labels: Codes) -> "Neighbours":
-        """The same pairs of rows if the rows had other labels."""
-        return _count_sets(
-            self.sets,
-            self.keep_probability,
-            self.n_rows,
-            self.left,
-            self.right,
-            self.set_of_pair,
-            replace(self.rows, labels=labels),
-        )
-
-    def thinned(self, n_pairs: int, random_state: int | None = 0) -> "Neighbours":
-        """A random sample of the pairs, if there are more."""
-        if len(self.left) <= n_pairs:
-            return self
-        chosen = np.sort(np.random.default_rng(random_state).choice(len(self.left), n_pairs, replace=False))
-        used, set_of_pair = np.unique(self.set_of_pair[chosen], return_inverse=True)
-        return _count_sets(
-            self.sets[used],
-            self.keep_probability,
-            self.n_rows,
-            self.left[chosen],
-            self.right[chosen],
-            set_of_pair.astype(np.int32),
-            self.rows,
-        )
-
-    def pair_weights(self) -> tuple[Ints, Floats]:
-        """Pairs of rows that each pair stands for, and its weight when classes are balanced."""
-        weight = self.rows.weights_or_ones()
-        together = weight[self.left] * weight[self.right]
-        return together, together * _class_weights(self.rows.labels, weight, self.left, self.right)
 
 
 def count_distances(rows: CodedRows, *, n_sampled: int = 1000, random_state: int | None = 0) -> Floats:
@@ -188,45 +142,20 @@ def count_neighbours(
     left, right = _find_pairs(_Blocks(codes), probability, seeds, n_jobs, progress)
     sets = _disagreement_sets(codes, left, right)
     order, starts = _group(sets)
-    set_of_pair = np.repeat(np.arange(len(starts), dtype=np.int32), np.diff(starts, append=len(order)))
-    return _count_sets(
-        sets[order[starts]],
-        probability,
-        n_rows,
-        left[order].astype(np.int32),
-        right[order].astype(np.int32),
-        set_of_pair,
-        sample,
-    )
-
-
-def _count_sets(
-    sets: Words,
-    probability: Floats,
-    n_rows: int,
-    left: NDArray[np.int32],
-    right: NDArray[np.int32],
-    set_of_pair: NDArray[np.int32],
-    rows: CodedRows,
-) -> Neighbours:
-    """Add up the pairs of each set; pairs are ordered by set."""
-    weight = rows.weights_or_ones()
+    left, right = left[order], right[order]
+    weight = sample.weights_or_ones()
     together = weight[left] * weight[right]
-    changed = rows.labels[left] != rows.labels[right]
-    balanced = together * _class_weights(rows.labels, weight, left, right)
-    starts = np.searchsorted(set_of_pair, np.arange(len(sets)))
+    changed = sample.labels[left] != sample.labels[right]
+    balanced = together * _class_weights(sample.labels, weight, left, right)
     return Neighbours(
-        sets=sets,
+        sets=sets[order[starts]],
         n_pairs=_sums(together, starts),
         n_changed=_sums(together * changed, starts),
         balanced_pairs=_sums(balanced, starts),
         balanced_changed=_sums(balanced * changed, starts),
         keep_probability=probability,
         n_rows=n_rows,
-        left=left,
-        right=right,
-        set_of_pair=set_of_pair,
-        rows=rows,
+        n_rows_used=sample.n_rows,
     )
 
 
@@ -382,7 +311,7 @@ def _group(sets: Words) -> tuple[Positions, Positions]:
     return order, np.flatnonzero(is_new)
 
 
-def _class_weights(labels: Codes, weight: Ints, left: NDArray[np.int32], right: NDArray[np.int32]) -> Floats:
+def _class_weights(labels: Codes, weight: Ints, left: Positions, right: Positions) -> Floats:
     """(share of one row's class * share of the other's) ** (-1 / (classes - 1)) for each pair."""
     n_rows = np.bincount(labels, weight)
     n_others = max(1, int(np.count_nonzero(n_rows)) - 1)

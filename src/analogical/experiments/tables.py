@@ -78,7 +78,7 @@ def _table1(variant: Variant, plan: Plan, folder: Path | None) -> ReproducedTabl
         about = (
             "In each run every method sees the same random third (341 rows) of the 1,024. Scores are averaged over"
             " the runs that have evidence, then divided by their sum. χ² is Pearson's, MI is that of categories,"
-            " Relief is Kira and Rendell's. ARI relaxed looks beyond distance 1 where pairs are too few. For ARI the"
+            " Relief is Kira and Rendell's. ARI relaxed compares rows at larger distances too. For ARI the"
             " expected value is exact: the index on the whole universe, divided by its sum."
         )
     X = universe(10, 2).astype(np.int64)
@@ -111,7 +111,7 @@ def _table2(variant: Variant, plan: Plan, folder: Path | None) -> ReproducedTabl
             "In each run every method sees the same random third of the rows, as the text says. Scores are averaged"
             " over the runs that have evidence, then divided by their sum. Beside the published files: the whole"
             " universes of Monks 2 and 3 (432 rows, no noise) and primary-tumor with its class as label."
-            " ARI relaxed looks beyond distance 1 where pairs are too few."
+            " ARI relaxed compares rows at larger distances too."
             " On a whole universe the expected ARI is exact. A dash means: no pair in any run."
         )
     data, notes = _load(names, folder, plan)
@@ -212,8 +212,8 @@ def _table3(variant: Variant, plan: Plan, folder: Path | None) -> ReproducedTabl
             " only; a feature that scores 0 or has no evidence is never chosen, and if none is left the most frequent"
             " class is predicted. Integer codes, as in the paper, and indicator columns, which categories need. Beside"
             " the published files: the right label for breast-cancer and primary-tumor, and the whole universes of"
-            " Monks 2 and 3. Beside the paper's methods: ARI relaxed, which looks beyond distance 1 where pairs are too"
-            " few."
+            " Monks 2 and 3. Beside the paper's methods: ARI relaxed, which compares rows at larger distances"
+            " too."
         )
         task = partial(_accuracies, methods=tuple(METHODS[name] for name in TABLE3_METHODS[variant]))
     data, notes = _load(names, folder, plan)

@@ -6,31 +6,16 @@ the largest likelihood. Where every D holds one feature, t is the paper's index.
 """
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, TypeVar
 
 import numpy as np
 
-from analogical._types import Floats, Ints
+from analogical._types import Floats
 from analogical.counting.neighbours import Neighbours
 from analogical.counting.threads import one_blas_thread
 from analogical.scoring.maximising import ENTRIES, Likelihood, Maximum
 
-__all__ = [
-    "ATTRIBUTIONS",
-    "Attribution",
-    "AttributionMethod",
-    "ConvergenceWarning",
-    "count_per_feature",
-    "fit_noisy_or",
-    "noisy_or",
-    "share",
-]
-
-AttributionMethod = Literal["noisy-or", "share"]
-
-Numbers = TypeVar("Numbers", Ints, Floats)
+__all__ = ["Attribution", "ConvergenceWarning", "fit_noisy_or", "noisy_or"]
 
 EDGE = 1e-9
 """Features that the fit credits with nothing have scores below this, in the order in which they would be credited."""
@@ -49,8 +34,6 @@ class Attribution:
     """One score per feature, NaN without any pair, and how the fit went."""
 
     score: Floats
-    flips: Floats
-    """How often each feature flips the label on its own, before rare features are believed less."""
     leak: float
     """How often labels differ without any feature's doing; 0 if that was not allowed for."""
     coverage: Floats
@@ -58,26 +41,6 @@ class Attribution:
     log_likelihood: tuple[float, ...]
     """Mean of a pair, at every step of the fit; it never falls."""
     converged: bool
-
-
-def share(found: Neighbours) -> Attribution:
-    """Changed pairs over pairs among those that differ on the feature, whatever else they differ on."""
-    if found.is_sampled:  # pairs that stand for others count for them
-        probability = found.keep_probability[found.distance]
-        pairs: Floats = _sum_per_feature(found, found.n_pairs / probability)
-        changed: Floats = _sum_per_feature(found, found.n_changed / probability)
-        total = float((found.n_pairs / probability).sum())
-    else:
-        n_pairs, n_changed = count_per_feature(found)
-        pairs, changed, total = n_pairs.astype(np.float64), n_changed.astype(np.float64), float(found.n_pairs.sum())
-    score = np.full(found.n_features, np.nan)
-    np.divide(changed, pairs, out=score, where=pairs > 0)
-    return Attribution(score, score, 0.0, pairs / max(1.0, total), (), True)
-
-
-def count_per_feature(found: Neighbours) -> tuple[Ints, Ints]:
-    """Pairs and changed pairs that differ on each feature."""
-    return _sum_per_feature(found, found.n_pairs), _sum_per_feature(found, found.n_changed)
 
 
 def noisy_or(
@@ -107,13 +70,10 @@ def noisy_or(
     max_steps : int
         Steps after which to give up, with a warning.
     """
-    distance = found.distance
-    if distance.max(initial=1) <= 1 and not balanced:
-        return share(found)  # the maximum in closed form, whatever distance 1 weighs: the paper's index to the last bit
     pairs, changed = (found.balanced_pairs, found.balanced_changed) if balanced else (found.n_pairs, found.n_changed)
     probability = found.keep_probability
     scale = np.ones(len(probability)) if weight is None else weight.astype(np.float64)
-    scale = np.divide(scale, probability, out=np.zeros_like(scale), where=probability > 0)[distance]
+    scale = np.divide(scale, probability, out=np.zeros_like(scale), where=probability > 0)[found.distance]
     return _maximise(found, pairs * scale, changed * scale, leak, tolerance, max_steps)
 
 
@@ -127,8 +87,7 @@ def _maximise(
     pairs_with, changed_with = _sum_per_feature(found, pairs), _sum_per_feature(found, changed)
     is_changed = changed > NEGLIGIBLE
     if not is_changed.any():
-        flips = np.where(pairs_with > 0, 0.0, np.nan)
-        return Attribution(flips, flips, 0.0, pairs_with, (), True)
+        return Attribution(np.where(pairs_with > 0, 0.0, np.nan), 0.0, pairs_with, (), True)
     member = found.member[is_changed]
     if leak:  # t_0 is the t of a feature on which all pairs differ
         member = np.hstack([member, np.ones((len(member), 1), np.uint8)])
@@ -145,7 +104,7 @@ def _maximise(
             stacklevel=3,
         )
     t = _flips(maximum, pairs_with)
-    return Attribution(t[:n], t[:n], float(t[n]) if leak else 0.0, pairs_with[:n], maximum.values, maximum.converged)
+    return Attribution(t[:n], float(t[n]) if leak else 0.0, pairs_with[:n], maximum.values, maximum.converged)
 
 
 def _flips(maximum: Maximum, pairs_with: Floats) -> Floats:
@@ -166,22 +125,11 @@ def fit_noisy_or(found: Neighbours, weight: Floats, leak: bool) -> Attribution:
     return replace(fit, score=fit.score * fit.coverage / (fit.coverage + RARE))
 
 
-def _fit_share(found: Neighbours, weight: Floats, leak: bool) -> Attribution:  # noqa: ARG001 - it weighs nothing
-    return share(found)
-
-
-ATTRIBUTIONS: dict[AttributionMethod, Callable[[Neighbours, Floats, bool], Attribution]] = {
-    "noisy-or": fit_noisy_or,
-    "share": _fit_share,
-}
-"""Ways to credit pairs that differ on several features to them: (pairs, weight by distance, leak) to scores."""
-
-
-def _sum_per_feature(found: Neighbours, values: Numbers) -> Numbers:
-    """Sum over the sets that hold each feature, in chunks and in the type of the values, so that int64 stays exact."""
-    sums = np.zeros(found.n_features, values.dtype)
+def _sum_per_feature(found: Neighbours, values: Floats) -> Floats:
+    """Sum over the sets that hold each feature, in chunks."""
+    sums = np.zeros(found.n_features)
     step = max(1, ENTRIES // max(1, found.n_features))
     for start in range(0, len(values), step):
         chunk = slice(start, start + step)
-        sums += values[chunk] @ found.member[chunk].astype(values.dtype)
+        sums += values[chunk] @ found.member[chunk].astype(np.float64)
     return sums

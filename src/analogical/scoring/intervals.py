@@ -9,12 +9,10 @@ dyads, Aronow et al. 2015).
 """
 
 import math
-from collections.abc import Callable
 from statistics import NormalDist
 
 import numpy as np
 
-from analogical._progress import progress_line
 from analogical._types import Floats, Ints
 from analogical.counting.counts import RowProfile
 
@@ -31,10 +29,7 @@ __all__ = [
     "flip_rate",
     "jackknife_variance",
     "mean_ranks",
-    "rank_interval",
-    "resample_rows",
     "share_interval",
-    "spread_of",
     "student_quantile",
     "wilson",
 ]
@@ -129,44 +124,6 @@ def wilson(share: float, n: float, quantile: float) -> tuple[float, float]:
     return (0.0 if share == 0 else max(middle - half, 0.0)), (1.0 if share == 1 else min(middle + half, 1.0))
 
 
-def resample_rows(
-    score: Callable[[Ints], Floats],
-    weights: Ints,
-    n_resamples: int,
-    seed: int | None = None,
-    progress: bool = False,
-) -> Floats:
-    """Scores of so many tables whose rows are drawn again with repetition; shape (resamples, features).
-
-    ``score`` takes how often each row was drawn (0 for not at all) and gives a score per feature, NaN where
-    there is none; ``weights`` says how many rows each row stands for.
-    """
-    rng = np.random.default_rng(seed)
-    n_rows = int(weights.sum())
-    show = progress_line("resampling rows")
-    scores = []
-    for done in range(1, n_resamples + 1):
-        scores.append(score(rng.multinomial(n_rows, weights / n_rows).astype(np.int64)))
-        if progress:
-            show(done, n_resamples)
-    return np.array(scores)
-
-
-def spread_of(drawn: Floats, confidence: float) -> tuple[Floats, Floats, Floats]:
-    """Standard errors and percentile intervals of the scores of resamples.
-
-    A feature without a score in more than half of the resamples gets none.
-    """
-    enough = np.isfinite(drawn).sum(axis=0) > len(drawn) / 2
-    std_error, low, high = (np.full(drawn.shape[1], np.nan) for _ in range(3))
-    if not enough.any():
-        return std_error, low, high
-    known = drawn[:, enough]
-    std_error[enough] = np.nanstd(known, axis=0, ddof=1)
-    low[enough], high[enough] = np.nanquantile(known, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
-    return std_error, low, high
-
-
 def mean_ranks(scores: Floats) -> Floats:
     """Rank of every feature, 1 for the best; equal scores share the mean of their ranks, and NaN comes last.
 
@@ -179,10 +136,3 @@ def mean_ranks(scores: Floats) -> Floats:
     ordered = np.sort(keys)
     below, up_to = np.searchsorted(ordered, keys, "left"), np.searchsorted(ordered, keys, "right")
     return len(keys) - (below + up_to - 1) / 2
-
-
-def rank_interval(drawn: Floats, confidence: float) -> tuple[Floats, Floats]:
-    """Between which ranks a feature lies in the middle part of the resamples."""
-    ranks = np.array([mean_ranks(scores) for scores in drawn])
-    low, high = np.quantile(ranks, [(1 - confidence) / 2, (1 + confidence) / 2], axis=0)
-    return low, high
