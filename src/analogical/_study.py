@@ -201,7 +201,7 @@ class Study:
     def _beside(self, feature: int, members: Sequence[int]) -> Context:
         """A set of columns less the feature, as far as contexts then hold pairs; or the one that it copies."""
         given = [c for c in members if int(self.owner[c]) != feature]
-        left = {c: self._entropy_left(feature, c) for c in given}
+        left = {c: self.entropy_left(feature, c) for c in given}
         if given and min(left.values()) <= COPY:
             return Context((), int(self.owner[min(given, key=lambda c: left[c])]))
         while given:
@@ -215,7 +215,7 @@ class Study:
         p = self.p_value(feature, context.columns)
         return 1.0 if np.isnan(p) else p
 
-    def _entropy_left(self, feature: int, column: int) -> float:
+    def entropy_left(self, feature: int, column: int) -> float:
         """Share of the entropy of a feature that is left when a column is known; less what chance alone takes."""
         n_values = int(self.codes(column).max(initial=0)) + 1
         keys = self.codes(feature).astype(np.int64) * n_values + self.codes(column)
