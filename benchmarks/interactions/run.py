@@ -425,9 +425,9 @@ def summary(results: dict[str, list[dict]]) -> list[str]:
         worst = {m: max(row[f"any false {m}"] for row in some) for m in METHODS[:2]}
         mean = {m: float(np.mean([row[f"any false {m}"] for row in some])) for m in METHODS[:2]}
         lines.append(
-            f"- Where no pair acts together, some pair is significant in {mean['analogical']:.3f} of the tables (at most"
-            f" {worst['analogical']:.3f} in a setting); with the likelihood ratio in {mean['likelihood ratio']:.3f} (at"
-            f" most {worst['likelihood ratio']:.3f})."
+            f"- Where no pair acts together, some pair is significant in {mean['analogical']:.3f} of the tables"
+            f" (at most {worst['analogical']:.3f} in a setting); with the likelihood ratio in"
+            f" {mean['likelihood ratio']:.3f} (at most {worst['likelihood ratio']:.3f})."
         )
     if "calibration" in results:
         worst = {level: max(row[f"p <= {level:g}"] for row in results["calibration"]) for level in LEVELS[:3]}
