@@ -304,6 +304,20 @@ def test_of_thin_contexts_the_feature_that_tells_least_about_the_two_is_not_held
     assert "there were too few rows to hold all of them fixed" in " ".join(repr(found).split())
 
 
+def test_a_feature_that_is_tied_to_the_two_is_held_fixed_however_thin_contexts_are():
+    """Both features follow the one that decides the label, so they would seem to act together without it."""
+    rng = np.random.default_rng(0)
+    decides = rng.integers(0, 4, 400)
+    one, two = ((np.isin(decides, some) ^ (rng.random(400) < 0.02)).astype(int) for some in ([0, 1], [0, 2]))
+    frame = pd.DataFrame({"one": one, "two": two, "decides": decides, "noise": rng.integers(0, 2, 400)}).astype(str)
+    y = np.isin(decides, [0, 3])
+    found = interactions(frame, y)
+    assert found["one", "two"]["given"] == ["decides"]
+    assert found["one", "two"]["effective_squares"] < 5
+    assert found["one", "two"]["status"] == "unclear"
+    assert interactions(frame, y, given=[])["one", "two"]["status"] == "effect"
+
+
 def test_what_was_asked_for_is_given_however_thin_contexts_are():
     frame, y = thin_table()
     named = interactions(frame, y, given=["free", "tied"])

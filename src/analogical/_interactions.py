@@ -37,6 +37,9 @@ MAX_PAIRS = 5_000
 FEWEST_SQUARES = 5.0
 """Effective squares that contexts must hold, as a single feature needs five effective pairs; where they do not, the
 member of the deciding set that tells least about the two features is not held fixed."""
+TIED = 0.08
+"""Share of the entropy of a feature from which a member that takes it away is always held fixed. Without this limit 44
+of 210 pairs of mushroom's features, nearly all tied to its odor, were significant."""
 
 PairReason = Literal["all", "likely"]
 
@@ -459,9 +462,11 @@ def sums_given(
             sums[k] = more
         if not (isinstance(given, str) and given == "auto"):
             break
-        waiting = [k for k in waiting if contexts[k].columns and sums[k].n_effective() < FEWEST_SQUARES]
+        thin = [k for k in waiting if sums[k].n_effective() < FEWEST_SQUARES]
+        fewer = {k: _without_the_least_tied(pairs[k], contexts[k].columns, left) for k in thin}
+        waiting = [k for k in thin if len(fewer[k]) < len(contexts[k].columns)]
         for k in waiting:
-            contexts[k] = Context(_without_the_least_tied(pairs[k], contexts[k].columns, left))
+            contexts[k] = Context(fewer[k])
     return sums, contexts
 
 
@@ -483,6 +488,10 @@ def _given_of_pair(study: Study, pair: tuple[int, int], given: Given, left: Entr
 
 
 def _without_the_least_tied(pair: tuple[int, int], columns: tuple[int, ...], left: EntropyLeft) -> tuple[int, ...]:
-    """The columns without the one that tells least about both features, the last of those that tell the same."""
-    least = max(reversed(columns), key=lambda c: min(left(feature, c) for feature in pair))
-    return tuple(c for c in columns if c != least)
+    """The columns without the one that tells least about both features, the last of those that tell the same.
+
+    All of them, if each tells much about one of the two: left to chance, it could feign an interaction.
+    """
+    free = {c: min(left(feature, c) for feature in pair) for c in reversed(columns)}
+    least = max(free, key=lambda c: free[c], default=None)
+    return tuple(c for c in columns if c != least or free[c] <= 1 - TIED)
