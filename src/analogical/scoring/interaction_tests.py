@@ -1,4 +1,6 @@
-"""The test of additive shares: the interaction sum of squares of different rows, and its tail.
+"""Two tests of additive shares: of any interactions in the contexts, and of one that is the same in all of them.
+
+The first one is the interaction sum of squares of different rows, and its tail.
 
 In each context the cell means, times the root of their rows, are projected onto what is not additive in the two
 features (``P`` below). The null hypothesis is that the shares of every label are additive in both features within
@@ -9,6 +11,10 @@ tail is that of a shifted gamma distribution (Pearson's type III) with the same 
 
 Chosen by simulation (benchmarks/interactions/calibration.md) before the variances that each cell itself shows, which
 make small p-values too frequent where cells are small.
+
+The second one (``CommonSums``) adds the residuals of all contexts before it squares them, so that a small interaction in
+many small contexts is seen; without it 3 of 12 tables of 1,600 rows (the mixture of benchmarks/interactions) had their
+true pair first, with it 8.
 """
 
 import math
