@@ -41,7 +41,7 @@ print(adjusted.sort_values().head(4).round(3))
 # ---------
 # ``interactions`` looks at four people at a time, with two genotypes of the one SNP and two of the
 # other in all combinations. It asks whether what the one SNP does to the label depends on the other.
-# Of 190 pairs, one is told from noise.
+# Of 190 pairs, one is significant.
 
 found = interactions(people, "case")
 print(found.to_frame()[["first", "second", "effect", "p_adjusted", "status"]].head(4).round(4))

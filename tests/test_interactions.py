@@ -12,13 +12,6 @@ from naive import naive_interaction_effect, naive_squares
 
 import analogical._interactions as module
 from analogical import InputError, interactions, load_table, squares
-from analogical.scoring.pair_contexts import (
-    dependent_features,
-    features_that_fit,
-    label_tests,
-    told_from_noise,
-    try_all_others,
-)
 
 UNIVERSE = list(product((0, 1), repeat=4))
 
@@ -44,10 +37,8 @@ RULES = {
 @pytest.mark.parametrize("name", RULES)
 def test_known_rules_have_known_numbers(name):
     rule, expected = RULES[name]
-    once = interactions(*labelled(rule))
-    repeated = interactions(*labelled(rule, times=3))
-    assert once.contexts_reason == "no-noise"
-    assert repeated.contexts_reason == "enough-repeats"
+    once = interactions(*labelled(rule), given="all")
+    repeated = interactions(*labelled(rule, times=3), given="all")
     assert np.isnan(once.effect).all()
     for k, pair in enumerate(combinations(range(4), 2)):
         index, effect = expected.get(pair, (0, 0))
@@ -58,11 +49,20 @@ def test_known_rules_have_known_numbers(name):
     assert {tuple(map(int, (a[1], b[1]))) for a, b in repeated.ranking()[: len(expected)]} == set(expected)
 
 
+@pytest.mark.parametrize("name", ["xor", "and", "majority", "three-way parity"])
+def test_pairs_of_known_rules_come_first_given_the_deciding_set(name):
+    rule, expected = RULES[name]
+    found = interactions(*labelled(rule, times=10))
+    assert {tuple(map(int, (a[1], b[1]))) for a, b in found.ranking()[: len(expected)]} == set(expected)
+    assert found.status.count("effect") == len(expected)
+
+
 def test_additive_labels_of_three_classes_have_no_interaction():
-    rows = UNIVERSE * 2
-    found = interactions(rows, [str(a) for a, b, c, d in rows])
-    assert found.broken == (0,) * 6
-    assert found.status == ("none-seen",) * 6
+    rows = UNIVERSE * 120
+    found = interactions(rows, [str(a + 2 * c) for a, b, c, d in rows])
+    assert found["x1", "x3"]["broken"] == found["x0", "x1"]["broken"] == 0
+    assert found["x1", "x3"]["status"] == found["x0", "x1"]["status"] == "none"
+    assert found["x0", "x1"]["effect_high"] <= 0.01
 
 
 def random_case(seed, times=2):
@@ -75,16 +75,17 @@ def random_case(seed, times=2):
 def test_numbers_are_those_of_the_definitions(seed):
     rows, labels = random_case(seed)
     labels[:2] = 0, 1
-    for contexts, equal in (("all", [0, 1, 2]), (0, []), (["x2"], [2])):
-        found = interactions(rows, labels, contexts=contexts)
+    for given, equal in (("all", [0, 1, 2]), ([], []), (["x2"], [2])):
+        found = interactions(rows, labels, given=given)
         names = list(zip(found.first, found.second, strict=True))
         for k, (i, j) in enumerate((int(a[1]), int(b[1])) for a, b in names):
             others = [f for f in equal if f not in (i, j)]
             assert (found.squares[k], found.broken[k]) == naive_squares(rows, labels, i, j, others)
             effect, n = naive_interaction_effect(rows, labels, i, j, others)
             assert found.effect_squares[k] == n
+            assert found.given[k] == tuple(f"x{f}" for f in others)
             assert found.effect[k] == pytest.approx(
-                math.nan if effect is None else float(effect), abs=1e-12, nan_ok=True
+                math.nan if effect is None else max(float(effect), 0), abs=1e-12, nan_ok=True
             )
 
 
@@ -121,16 +122,6 @@ def test_order_of_rows_names_of_values_and_weights_change_nothing():
     assert_same_numbers(found, interactions(counts.drop(columns=["y", "n"]), counts["y"], weights=counts["n"]))
 
 
-def test_the_sample_of_a_large_table_does_not_depend_on_the_order_of_its_rows():
-    X, y = linked_table(n_rows=1200)
-    order = np.random.default_rng(0).permutation(1200)
-    found, turned = interactions(X, y), interactions(X[order], y[order])
-    assert found.n_ranked_rows == 500
-    assert found == turned
-    rows, times = np.unique(np.column_stack([X, y]), axis=0, return_counts=True)
-    assert_same_numbers(found, interactions(rows[:, :-1], rows[:, -1], weights=times))
-
-
 def test_order_of_columns_and_a_constant_change_nothing():
     frame, y = noisy_table()
     found = interactions(frame, y)
@@ -138,7 +129,7 @@ def test_order_of_columns_and_a_constant_change_nothing():
     assert len(turned) == 6
     for a, b in zip(found.first, found.second, strict=True):
         for key, value in found[a, b].items():
-            if key not in ("first", "second"):
+            if key not in ("first", "second", "given"):
                 expected = pytest.approx(value) if isinstance(value, float) else value
                 assert turned[a, b][key] == turned[b, a][key] == expected
 
@@ -173,44 +164,37 @@ def test_frame_and_records_have_the_promised_columns():
     found = interactions(pl.DataFrame(frame), y)
     table = found.to_frame()
     assert isinstance(table, pl.DataFrame)
-    assert table.columns[:10] == (
-        [
-            "first",
-            "second",
-            "squares",
-            "broken",
-            "index",
-            "effect",
-            "effect_low",
-            "effect_high",
-            "p_value",
-            "p_adjusted",
-        ]
+    assert table.columns[:9] == (
+        ["first", "second", "status", "effect", "effect_low", "effect_high", "p_value", "p_adjusted", "index"]
     )
     assert list(zip(table["first"], table["second"], strict=True)) == found.ranking()
     content = found.to_dict()
     assert content == json.loads(json.dumps(content, allow_nan=False))
-    assert content["contexts"] == list(found.contexts)
+    assert content["deciding"] == list(found.deciding)
+    assert [pair["given"] for pair in content["pairs"]] == [list(given) for given in found.given]
     assert [(pair["first"], pair["second"]) for pair in content["pairs"]] == list(combinations("abcd", 2))
-
-
-def test_without_a_level_there_are_no_intervals_and_no_tests():
-    frame, y = noisy_table()
-    found = interactions(frame, y, confidence=None)
-    assert found.p_value is found.p_adjusted is found.effect_low is found.effect_high is None
-    assert "effect" not in found.status
-    assert found.ranking()[0] == ("a", "b")
-    assert "p adj." not in repr(found)
 
 
 def test_status_says_what_is_known():
     rows = [(0, 0), (0, 1), (1, 0), (1, 1)]
-    assert interactions(rows, [0, 0, 0, 1]).status == ("noise-unknown",)
-    assert interactions(rows, [0, 0, 1, 1]).status == ("none-seen",)
-    assert interactions(rows[:3], [0, 0, 1]).status == ("no-squares",)
+    assert interactions(rows, [0, 0, 0, 1]).status == ("unclear",)
+    assert interactions(rows[:3], [0, 0, 1]).status == ("unclear",)
     assert interactions(rows * 10, [0, 0, 0, 1] * 10).status == ("effect",)
     rng = np.random.default_rng(1)
     assert interactions(rows * 10, rng.integers(0, 2, 40)).status == ("unclear",)
+    assert interactions(rows * 2000, rng.integers(0, 2, 8000)).status == ("none",)
+
+
+def test_intervals_and_sizes_do_not_contradict_the_test():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, size=(200, 12)), rng.integers(0, 2, 200)
+    found = interactions(X, y, given=[])
+    assert found.effect.min() == 0
+    is_significant = found.p_value <= 0.05
+    assert is_significant.any()
+    assert (found.effect_low[~is_significant] == 0).all()
+    assert (found.effect_low <= found.effect).all()
+    assert (found.effect <= found.effect_high).all()
 
 
 def test_p_values_are_adjusted_for_all_pairs():
@@ -223,9 +207,6 @@ def test_p_values_are_adjusted_for_all_pairs():
     assert k == 0
     best = whole["x0", "x5"]
     assert best["p_adjusted"] == pytest.approx(28 * best["p_value"], abs=0)
-    some = interactions(X, y, top=3)
-    assert (len(some), some.n_possible, some.pairs_reason) == (3, 28, "top")
-    assert some["x0", "x5"]["p_adjusted"] == pytest.approx(28 * some["x0", "x5"]["p_value"], abs=0)
     named = interactions(X, y, features=["x0", "x5", "x6"])
     assert (len(named), named.n_possible, named.pairs_reason) == (3, 3, "all")
     assert named["x0", "x5"]["p_adjusted"] == pytest.approx(3 * named["x0", "x5"]["p_value"], abs=0)
@@ -241,38 +222,12 @@ def test_intervals_end_at_one():
     assert found.effect_high[0] == 1.0
 
 
-def test_up_to_five_thousand_pairs_are_looked_at_and_of_more_those_of_a_hundred_features():
-    rng = np.random.default_rng(0)
-    X, y = rng.integers(0, 2, size=(60, 101)), rng.integers(0, 2, 60)
-    assert len(interactions(X[:, :100], y, contexts=0)) == 4_950
-    found = interactions(X, y, contexts=0)
-    assert (len(found), found.n_possible, found.pairs_reason) == (4_950, 5_050, "too-many")
-
-
-# ---------------------------------------------------------------- which contexts, which pairs
-
-
-def test_all_other_features_form_the_contexts_where_rows_repeat_enough():
-    frame, y = noisy_table(3000)
-    found = interactions(frame, y)
-    assert found.contexts_reason == "enough-repeats"
-    assert found.contexts == ("a", "b", "c", "d")
-    assert_same_numbers(found, interactions(frame, y, contexts="all"))
-    assert interactions(frame, y, contexts="all").contexts_reason == "asked"
+# ---------------------------------------------------------------- what rows are equal on
 
 
 def wide_table(seed=0, n_rows=600, n_features=15):
     rng = np.random.default_rng(seed)
     return rng, rng.integers(0, 3, size=(n_rows, n_features))
-
-
-def test_noise_is_tested_in_plain_tables():
-    rng, X = wide_table(seed=1)
-    found = interactions(X, rng.integers(0, 2, 600))
-    assert (found.contexts, found.contexts_reason) == ((), "none-told")
-    assert "Squares: any rows, because no feature is told from noise; all else is left to chance." in " ".join(
-        repr(found).split()
-    )
 
 
 def linked_table(n_rows=600):
@@ -284,39 +239,40 @@ def linked_table(n_rows=600):
     return X, rng.random(n_rows) < 0.02 + 0.24 * X[:, 3] + 0.24 * X[:, 7]
 
 
-def test_features_with_main_effects_that_go_with_others_are_held_equal():
+def test_pairs_are_compared_given_the_deciding_set_less_the_two():
     X, y = linked_table()
-    found = interactions(X, y, features=["x3", "x7", "x1", "x4"])
-    assert found.contexts_reason == "told-from-noise"
-    assert {"x3", "x4"} <= {*found.contexts, *found.left_out}
-    assert "effect" not in found.status
-    fewer = interactions(X[:200], y[:200])
-    assert len(fewer.contexts) == 1
-    assert {*fewer.contexts, *fewer.left_out} >= {"x3", "x7"}
-    said = f"told from noise (rows are too few for {', '.join(fewer.left_out)}); all else is left to chance."
-    assert said in " ".join(repr(fewer).split())
-    card = squares(X[:200], y[:200], "x1", fewer.contexts[0])
-    assert (card.contexts, card.left_out) == ((), fewer.left_out)
-    assert f"because rows are too few to hold {fewer.left_out[0]}" in " ".join(repr(card).split())
-
-
-def test_features_with_main_effects_that_are_independent_are_not_held_equal():
-    rng, X = wide_table()
-    y = rng.random(600) < 0.1 + 0.2 * X[:, 3] + 0.2 * X[:, 7]
     found = interactions(X, y)
-    assert (found.contexts, found.contexts_reason, found.left_out) == ((), "independent", ())
-    said = "Squares: any rows, because features that are told from noise are independent of the others; all else"
-    assert said in " ".join(repr(found).split())
+    assert set(found.deciding) == {"x3", "x7"}
+    for a, b, given in zip(found.first, found.second, found.given, strict=True):
+        assert given == tuple(name for name in found.deciding if name not in (a, b))
     assert "effect" not in found.status
 
 
-def test_features_go_with_others_by_chi_squared_tests():
-    X, y = linked_table()
-    rows = coded_table(X, y.astype(int))
-    assert dependent_features(rows, [1, 3, 7, 8], range(15), 0.01) == {3, 7, 8}
-    assert dependent_features(rows, [3, 7], [1, 2, 8], 0.01) == {7}
-    assert dependent_features(rows, [], range(15), 0.01) == set()
-    assert dependent_features(coded_table([(0, 0), (0, 1)], [0, 1]), [1], [0, 1], 1 - 1e-9) == set()
+def test_noise_is_given_nothing():
+    rng, X = wide_table(seed=5)
+    found = interactions(X, rng.integers(0, 2, 600))
+    assert found.deciding == ()
+    assert set(found.given) == {()}
+    assert "Any four rows may form a square: no other feature was held fixed." in " ".join(repr(found).split())
+
+
+def test_an_exclusive_or_among_noise_columns_comes_first():
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 2, size=(300, 30))
+    found = interactions(X, X[:, 4] ^ X[:, 20] ^ (rng.random(300) < 0.1))
+    assert found.ranking()[0] == ("x4", "x20")
+    assert found.status.count("effect") == 1
+
+
+def test_the_shapes_of_monks_1_come_first():
+    table = load_table("monks-1").to_frame().drop(columns="count")
+    found = interactions(table, "class")
+    assert found.ranking()[0] == ("head_shape", "body_shape")
+    assert found["head_shape", "body_shape"]["index"] == 0.75
+    assert found["head_shape", "body_shape"]["given"] == ["jacket_color"]
+    assert {pair for pair in found.ranking() if found[pair]["status"] == "effect"} == set(
+        combinations(["head_shape", "body_shape", "jacket_color"], 2)
+    )
 
 
 def test_parity_of_three_is_found_with_the_third_one_held_equal():
@@ -324,128 +280,154 @@ def test_parity_of_three_is_found_with_the_third_one_held_equal():
     X = rng.integers(0, 2, size=(800, 15))
     y = X[:, 2] ^ X[:, 5] ^ X[:, 9] ^ (rng.random(800) < 0.1)
     found = interactions(X, y)
-    assert set(found.contexts) >= {"x2", "x5", "x9"}
+    assert set(found.deciding) >= {"x2", "x5", "x9"}
     assert set(found.ranking()[:3]) == set(combinations(("x2", "x5", "x9"), 2))
-    assert interactions(X, y, contexts=0)["x2", "x5"]["status"] == "unclear"
+    assert interactions(X, y, given=[])["x2", "x5"]["status"] != "effect"
 
 
-def test_contexts_can_be_named_or_counted():
-    rng, X = wide_table()
-    y = rng.random(600) < 0.1 + 0.2 * X[:, 3] + 0.2 * X[:, 7]
-    named = interactions(X, y, contexts=["x7", "x1"])
-    assert (named.contexts, named.contexts_reason) == (("x1", "x7"), "asked")
-    assert interactions(X, y, contexts=2).contexts == ("x3", "x7")
-    assert interactions(X, y, contexts=0).contexts == ()
-    assert interactions(X, y, contexts="x1*").contexts == ("x1", "x10", "x11", "x12", "x13", "x14")
+def thin_table():
+    """Three features with an effect: one of 20 values that is tied to a, one of 30 that is not, and b."""
+    rng = np.random.default_rng(0)
+    a, free, b = rng.integers(0, 3, 900), rng.integers(0, 30, 900), rng.integers(0, 3, 900)
+    tied = np.where(rng.random(900) < 0.5, a, rng.integers(0, 20, 900))
+    y = rng.random(900) < 0.05 + 0.4 * (tied % 2) + 0.4 * (free % 2) + 0.1 * (b == 1)
+    return pd.DataFrame({"a": a, "b": b, "tied": tied, "free": free}).astype(str), y
+
+
+def test_of_thin_contexts_the_feature_that_tells_least_about_the_two_is_not_held_fixed():
+    frame, y = thin_table()
+    found = interactions(frame, y)
+    assert {"tied", "free"} <= set(found.deciding)
+    assert found["a", "b"]["given"] == ["tied"]
+    assert found["a", "b"]["effective_squares"] >= 5
+    assert interactions(frame, y, given=["tied", "free"])["a", "b"]["effective_squares"] < 5
+    assert "there were too few rows to hold all of them fixed" in " ".join(repr(found).split())
+
+
+def test_a_feature_that_is_tied_to_the_two_is_held_fixed_however_thin_contexts_are():
+    """Both features follow the one that decides the label, so they would seem to act together without it."""
+    rng = np.random.default_rng(0)
+    decides = rng.integers(0, 4, 400)
+    one, two = ((np.isin(decides, some) ^ (rng.random(400) < 0.02)).astype(int) for some in ([0, 1], [0, 2]))
+    frame = pd.DataFrame({"one": one, "two": two, "decides": decides, "noise": rng.integers(0, 2, 400)}).astype(str)
+    y = np.isin(decides, [0, 3])
+    found = interactions(frame, y)
+    assert found["one", "two"]["given"] == ["decides"]
+    assert found["one", "two"]["effective_squares"] < 5
+    assert found["one", "two"]["status"] == "unclear"
+    assert interactions(frame, y, given=[])["one", "two"]["status"] == "effect"
+
+
+def test_what_was_asked_for_is_given_however_thin_contexts_are():
+    frame, y = thin_table()
+    named = interactions(frame, y, given=["free", "tied"])
+    assert named["a", "b"]["given"] == ["free", "tied"]
+    assert named["a", "free"]["given"] == ["tied"]
+    assert named.deciding == ()
+    assert named.settings.given == ("free", "tied")
+    every = interactions(frame, y, given="all")
+    assert every["a", "b"]["given"] == ["tied", "free"]
+    assert "Rows of a square are equal on all other features." in repr(every)
+    assert "Rows of a square are equal on free and tied (less the pair's own)." in repr(named)
+    assert interactions(frame, y, given=[])["a", "b"]["given"] == []
+
+
+def test_a_copy_of_a_deciding_feature_is_not_paired():
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 2, size=(500, 6))
+    y = X[:, 1] ^ X[:, 4] ^ (rng.random(500) < 0.1)
+    frame = pd.DataFrame(X, columns=list("abcdef")).assign(copy=X[:, 1])
+    found = interactions(frame, y)
+    copies = {"b", "copy"} - set(found.deciding)
+    assert len(copies) == 1
+    (copy,) = copies
+    (kept,) = {"b", "copy"} - copies
+    for other in "acdef":
+        assert found[copy, other]["status"] == "same"
+        assert found[copy, other]["same_as"] == kept
+        assert found[copy, other]["squares"] == 0
+    assert found.ranking()[0] == tuple(sorted((kept, "e"), key=list(frame.columns).index))
+    assert found.status.count("effect") == 1
+    assert f"6 pairs could not be tested, because a feature is a copy of {kept}." in " ".join(repr(found).split())
+    assert interactions(frame, y, given=[])[copy, "e"]["status"] == "effect"
+    assert f"One of the two features is a copy of {kept}" in repr(squares(frame, y, copy, "e"))
+
+
+def test_a_number_of_the_deciding_set_is_not_held_fixed_for_its_own_pairs():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"size": rng.normal(size=900), "town": rng.choice(["Ulm", "Bonn"], 900)})
+    frame["other"] = rng.integers(0, 3, 900)
+    y = (frame["size"].abs() < 0.7) ^ (rng.random(900) < 0.1)
+    found = interactions(frame, y)
+    assert "size" in found.deciding
+    assert "size" not in found["size", "town"]["given"]
+    assert found["town", "other"]["given"] == ["size"]
+    card = squares(frame, y, "town", "other", limit=3)
+    assert [name for name, _ in card[0].context] == ["size"]
 
 
 def test_features_choose_pairs_and_leave_the_others_as_contexts():
     frame, y = noisy_table(3000)
     found = interactions(frame, y, features=["a", "d"])
-    assert found.contexts == ("a", "b", "c", "d")
     assert found.ranking() == [("a", "d")]
-    assert found["a", "d"]["squares"] == interactions(frame, y)["a", "d"]["squares"]
-    assert interactions(frame, y, features="[ab]", ignore=["c"]).contexts == ("a", "b", "d")
+    assert found["a", "d"] == interactions(frame, y)["a", "d"] | {"p_adjusted": found["a", "d"]["p_adjusted"]}
+    assert found["a", "d"]["given"] == ["b"]
+    left = interactions(frame, y, features="[ab]", ignore=["c"], given="all")
+    assert left["a", "b"]["given"] == ["d"]
 
 
-def test_among_very_many_features_the_best_are_looked_at(monkeypatch):
-    rng, X = wide_table()
-    y = (X[:, 3] == 1) ^ (X[:, 7] == 1) ^ (rng.random(600) < 0.1)
-    monkeypatch.setattr(module, "MAX_PAIRS", 100)
-    monkeypatch.setattr(module, "BEST_FEATURES", 4)
+# ---------------------------------------------------------------- which pairs
+
+
+def test_up_to_five_thousand_pairs_are_all_looked_at():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, size=(60, 100)), rng.integers(0, 2, 60)
+    found = interactions(X, y, given=[])
+    assert (len(found), found.n_possible, found.pairs_reason) == (4_950, 4_950, "all")
+
+
+def test_of_more_pairs_the_deciding_set_and_the_likely_ones_are_looked_at():
+    rng = np.random.default_rng(4)
+    X = rng.integers(0, 2, size=(500, 120))
+    y = X[:, 3] ^ X[:, 70] ^ (rng.random(500) < 0.2)
     found = interactions(X, y)
-    assert (len(found), found.n_possible, found.pairs_reason) == (6, 105, "too-many")
-    assert found.ranking()[0] == ("x3", "x7")
-    assert "Only pairs among the 4 best features of the relaxed index were looked at" in " ".join(repr(found).split())
-    monkeypatch.setattr(module, "MAX_PAIRS", 105)
-    assert len(interactions(X, y)) == 105
+    assert (found.n_possible, found.pairs_reason) == (7_140, "likely")
+    assert len(found) <= 20
+    assert set(combinations(sorted(found.deciding, key=lambda name: int(name[1:])), 2)) <= set(found.ranking())
+    assert found.ranking()[0] == ("x3", "x70")
+    best = found["x3", "x70"]
+    assert best["p_adjusted"] == pytest.approx(7_140 * best["p_value"], abs=0)
+    assert found.status.count("effect") == 1
+    assert f"Of 7,140 pairs the {len(found)} likeliest were looked at" in " ".join(repr(found).split())
 
 
-def test_the_relaxed_index_looks_at_a_sample_of_large_tables(monkeypatch):
-    _, X = wide_table(n_rows=900)
-    y = (X[:, 3] == 1) ^ (X[:, 7] == 1)
-    assert interactions(X, y, top=2, contexts=0).n_ranked_rows == 900
-    assert interactions(X, y).n_ranked_rows == 500
-    monkeypatch.setattr(module, "RANKED_ROWS", 300)
-    found = interactions(X, y, top=2, contexts=0)
-    assert found.n_ranked_rows == 300
-    assert found.ranking() == [("x3", "x7")]
-    weighted = interactions(X[:200], y[:200], weights=np.full(200, 3), top=2, contexts=0)
-    assert weighted.n_ranked_rows == 300
-    assert interactions(X, y, features=["x3", "x7"], contexts=0).n_ranked_rows is None
+def test_a_pair_with_a_feature_that_shows_nothing_alone_is_among_the_likely_ones(monkeypatch):
+    """One of the two has a main effect and is in the deciding set; the other changes only what that one does."""
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 2, size=(1000, 40))
+    y = rng.random(1000) < np.where(X[:, 5] == 1, 0.7 + 0.25 * (2 * X[:, 30] - 1), 0.2 - 0.15 * (2 * X[:, 30] - 1))
+    monkeypatch.setattr(module, "MAX_PAIRS", 100)
+    monkeypatch.setattr(module, "SCREENED_COLUMNS", 30)
+    found = interactions(X, y)
+    assert found.pairs_reason == "likely"
+    assert found.ranking()[0] == ("x5", "x30")
 
 
-def test_of_many_features_the_best_are_tried_as_contexts(monkeypatch):
-    X, y = linked_table()
-    monkeypatch.setattr(module, "BEST_FEATURES", 4)
-    found = interactions(X, y, features=["x4", "x8"])
-    assert {*found.contexts, *found.left_out} >= {"x3", "x7"}
-
-
-def coded_table(X, y):
-    from conftest import coded
-
-    return coded(X, y)
-
-
-def test_all_others_are_tried_by_how_many_rows_are_in_squares():
-    rows, labels = labelled(lambda a, b, *_: a ^ b)
-    pairs = list(combinations(range(4), 2))
-    assert try_all_others(coded_table(rows, labels), pairs, range(4)) == "no-noise"
-    assert try_all_others(coded_table(rows * 2, labels * 2), pairs, range(4)) == "enough-repeats"
-    assert try_all_others(coded_table(rows, labels), [(0, 1)], [0, 1]) == "no-others"
-    noise = np.random.default_rng(0).integers(0, 2, 16)
-    assert try_all_others(coded_table(rows, noise), pairs, range(4)) == "no-noise"  # too few rows to tell
-    larger = list(product((0, 1), repeat=6))
-    noise = np.random.default_rng(0).integers(0, 2, 64)
-    pairs_of_six = list(combinations(range(6), 2))
-    assert try_all_others(coded_table(larger, noise), pairs_of_six, range(6)) is None
-    rule = [a & b for a, b, *_ in larger]
-    assert try_all_others(coded_table(larger, rule), pairs_of_six, range(6)) == "no-noise"
-    parity = [sum(row) % 2 for row in larger]
-    assert try_all_others(coded_table(larger, parity), pairs_of_six, range(6)) == "no-noise"
-    _, X = wide_table()
-    assert try_all_others(coded_table(X, X[:, 0]), [(0, 1), (1, 2)], range(15)) is None
-    # identical rows that contradict each other show noise
-    twice = np.concatenate([labels, np.roll(labels, 1)])
-    assert try_all_others(coded_table(rows * 2, twice), pairs, range(4)) == "enough-repeats"
-    assert try_all_others(coded_table([*rows, rows[0]], [*labels, 1 - labels[0]]), pairs, range(4)) is None
-
-
-def test_label_tests_are_pearsons():
-    from scipy.stats import chi2_contingency
-
-    rng = np.random.default_rng(0)
-    X, y = rng.integers(0, 4, size=(200, 2)), rng.integers(0, 3, 200)
-    for i, p in enumerate(label_tests(coded_table(X, y), [0, 1])):
-        table = pd.crosstab(X[:, i], y).to_numpy()
-        assert p == pytest.approx(chi2_contingency(table, correction=False).pvalue)
-
-
-def test_features_are_told_from_noise_alone_or_in_a_pair():
-    from analogical.scoring.interactions import sum_pairs
-
-    rng, X = wide_table(n_features=6)
-    y = rng.random(600) < np.where((X[:, 1] == 1) == (X[:, 2] == 1), 0.1, 0.5) + 0.35 * (X[:, 4] > 0)
-    rows, pairs = coded_table(X, y.astype(int)), list(combinations(range(6), 2))
-    assert told_from_noise(rows, range(6), pairs, sum_pairs(rows, pairs, ()), 0.001) == {1, 2, 4}
-    assert told_from_noise(rows, range(6), pairs[:1], sum_pairs(rows, pairs[:1], ()), 0.001) >= {4}
-
-
-def test_features_fit_while_cells_hold_five_rows():
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, [3, 3, 3, 5, 2, 2], size=(1000, 6))
-    rows, pairs = coded_table(X, rng.integers(0, 2, 1000)), [(0, 1), (0, 2), (1, 2)]
-    assert features_that_fit(rows, [4, 5], pairs) == [4, 5]  # 1,000 / (9 * 4) = 28 rows
-    assert features_that_fit(rows, [3, 4, 5], pairs) == [3, 4, 5]  # 5.6 rows
-    assert features_that_fit(rows, [3, 2, 4], pairs) == [3, 2]  # 7.4 rows, and 3.7 with the last one
-    assert features_that_fit(rows, [0, 1, 2, 4], pairs) == [0, 1, 4]
+def test_pairs_passed_over_do_not_make_noise_significant(monkeypatch):
+    monkeypatch.setattr(module, "MAX_PAIRS", 10)
+    n_found = 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        found = interactions(rng.integers(0, 2, size=(150, 20)), rng.integers(0, 2, 150))
+        assert found.pairs_reason == "likely"
+        n_found += "effect" in found.status
+    assert n_found <= 5  # 1.5 are expected; more than 5 have a probability of .003
 
 
 def test_a_table_of_two_features_has_one_pair():
     berkeley = load_table("berkeley").to_frame()
     found = interactions(berkeley, "admitted", weights="count")
-    assert found.contexts_reason == "no-others"
+    assert found.given == ((),)
     assert found.n_rows == 4526
     assert found["department", "gender"]["squares"] > 2**31
 
@@ -456,9 +438,9 @@ def test_a_table_of_two_features_has_one_pair():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"top": 1}, r"top must be a whole number from 2 \(features\), or None, got 1."),
-        ({"contexts": -1}, r'contexts must be a whole number from 0, "auto", "all" or a list of names, got -1.'),
-        ({"contexts": ["z"]}, "The table has no column 'z' to take as contexts"),
+        ({"given": "some"}, 'given must be "auto" or "all", got \'some\'.'),
+        ({"given": 3}, 'given must be "auto", "all" or a list of features, got 3.'),
+        ({"given": ["z"]}, "The table has no column 'z' to take as feature"),
         ({"features": ["a"]}, "Pairs need two features with two values or more, and there is 1; give more columns."),
         ({"features": ["a", "nope"]}, "The table has no column 'nope' to take as features"),
         ({"features": ["id", "a"]}, "features names 'id', which was set aside because nearly every row has another"),
@@ -484,9 +466,9 @@ def test_squares_show_shares_and_rows():
         {"switch": ["off", "on", "off", "on"] * 2, "fuse": ["out", "out", "in", "in"] * 2, "room": [1] * 4 + [2] * 4},
         index=list("abcdefgh"),
     )
-    found = squares(frame, ["dark", "dark", "dark", "light"] * 2, "switch", "fuse", limit=None)
+    found = squares(frame, ["dark", "dark", "dark", "light"] * 2, "switch", "fuse", given="all", limit=None)
     assert (found.n_squares, found.n_broken, len(found)) == (2, 2, 2)
-    assert found.contexts == ("room",)
+    assert found.given == ("room",)
     assert sorted(found.shares("light").ravel().tolist()) == [0, 0, 0, 1]
     one = found[0]
     assert one.broken
@@ -506,7 +488,7 @@ def test_squares_name_rows_of_the_table_as_it_was_given():
     rng = np.random.default_rng(7)
     frame = pd.DataFrame(rng.choice(list("ab"), size=(60, 3)), columns=["x", "y", "z"], index=rng.permutation(60) + 100)
     labels = rng.choice(["no", "yes"], 60)
-    found = squares(frame, labels, "x", "y", limit=None)
+    found = squares(frame, labels, "x", "y", given="all", limit=None)
     assert len(found) > 10
     for square in found.examples:
         for row, name, label, (v, u) in zip(
@@ -521,9 +503,9 @@ def test_squares_name_rows_of_the_table_as_it_was_given():
 def test_all_kinds_of_squares_add_up_to_the_counts(seed):
     rows, labels = random_case(seed)
     labels[:2] = 0, 1
-    for contexts in ("all", 0):
-        found = squares(rows, labels, 0, 1, contexts=contexts, limit=None)
-        result = interactions(rows, labels, contexts=contexts)["x0", "x1"]
+    for given in ("all", []):
+        found = squares(rows, labels, 0, 1, given=given, limit=None)
+        result = interactions(rows, labels, given=given)["x0", "x1"]
         assert sum(square.times for square in found.examples) == found.n_squares == result["squares"]
         assert sum(s.times for s in found.examples if s.broken) == found.n_broken == result["broken"]
         assert found.counts.sum() == len(rows)
@@ -532,7 +514,7 @@ def test_all_kinds_of_squares_add_up_to_the_counts(seed):
             a, b, c, d = (rows[r] for r in square.rows)
             assert (a[0], b[0], c[0], d[0]) == square.first_values * 2
             assert (a[1], c[1]) == square.second_values == (b[1], d[1])
-            assert contexts == 0 or a[2] == b[2] == c[2] == d[2]
+            assert given == [] or a[2] == b[2] == c[2] == d[2]
 
 
 def test_weights_count_in_squares():
@@ -544,24 +526,27 @@ def test_weights_count_in_squares():
 
 def test_broken_and_kept_squares_are_shown_in_equal_number():
     frame, y = noisy_table()
-    found = squares(frame, y, "a", "b", limit=6)
+    found = squares(frame, y, "a", "b", given="all", limit=6)
     assert [square.broken for square in found.examples] == [True] * 3 + [False] * 3
     assert len({square.context for square in found.examples[:3]}) == 3
-    kept_only = squares(UNIVERSE, [a for a, b, c, d in UNIVERSE], 0, 1, limit=3)
+    kept_only = squares(UNIVERSE, [a for a, b, c, d in UNIVERSE], 0, 1, given="all", limit=3)
     assert [square.broken for square in kept_only.examples] == [False] * 3
-    broken_only = squares(UNIVERSE, [a ^ b for a, b, c, d in UNIVERSE], 0, 1, limit=3)
+    broken_only = squares(UNIVERSE, [a ^ b for a, b, c, d in UNIVERSE], 0, 1, given="all", limit=3)
     assert [square.broken for square in broken_only.examples] == [True] * 3
     assert len(squares(frame, y, "a", "b", limit=0)) == 0
     assert len(squares(frame, y, "a", "b", limit=1)) == 1
 
 
-def test_squares_take_the_contexts_of_a_result():
+def test_squares_are_given_what_the_pair_is_given():
     frame, y = noisy_table(150)
-    result = interactions(frame, y, contexts=["c"])
-    found = squares(frame, y, "a", "b", contexts=result.contexts)
-    assert (found.n_squares, found.n_broken) == tuple(result["a", "b"][key] for key in ("squares", "broken"))
-    assert found.effect == result["a", "b"]["effect"]
-    assert squares(frame, y, "a", "b").contexts == tuple(c for c in interactions(frame, y).contexts if c not in "ab")
+    for given in ("auto", "all", ["c"], []):
+        result = interactions(frame, y, given=given)
+        for pair in (("a", "b"), ("c", "d")):
+            found = squares(frame, y, *pair, given=given)
+            assert (found.n_squares, found.n_broken) == tuple(result[pair][key] for key in ("squares", "broken"))
+            assert found.effect == pytest.approx(result[pair]["effect"])
+            assert list(found.given) == result[pair]["given"]
+    assert squares(frame, y, "a", "b", given=["c"]).asked == ("c",)
 
 
 def test_squares_of_one_feature_are_refused():
@@ -574,28 +559,29 @@ def test_too_many_squares_are_refused(monkeypatch):
 
     monkeypatch.setattr(squares_module, "MAX_LISTED", 3)
     with pytest.raises(InputError, match="More than 3 squares would be listed with limit=None; give a limit"):
-        squares(UNIVERSE, [a ^ b for a, b, c, d in UNIVERSE], 0, 1, limit=None)
+        squares(UNIVERSE, [a ^ b for a, b, c, d in UNIVERSE], 0, 1, given="all", limit=None)
 
 
 # ---------------------------------------------------------------- words
 
 
-def test_text_of_rules_says_that_noise_is_unknown():
-    text = " ".join(repr(interactions(*labelled(lambda a, b, *_: a & b))).split())
+def test_text_of_rules_says_that_noise_cannot_be_estimated():
+    text = " ".join(repr(interactions(*labelled(lambda a, b, *_: a & b), given="all")).split())
     assert text.startswith("Interactions: 6 pairs of 4 features for 'y' (2 classes), 16 rows")
-    assert "Squares: rows that are equal on all other features (labels show no noise)." in text
-    assert "x0 x1 1.000 4 4 noise-unknown" in text
+    assert "Rows of a square are equal on all other features." in text
+    assert "x0 x1 1.000 4 4 unclear" in text
+    assert "No cell repeats, so noise cannot be estimated" in text
     assert "noise alone breaks .625 of the squares of a fair coin" in text
 
 
 def test_text_names_the_pairs_that_act_together():
     frame, y = noisy_table(3000)
     text = " ".join(repr(interactions(frame, y)).split())
-    assert "1 pair is told from noise (p adj. at most 0.05): a × b." in text
+    assert "1 pair is significant (p adj. at most 0.05): a × b." in text
     assert "Effect: 1 for an exclusive or, 1/4 for an and" in text
     rng, X = wide_table(n_rows=60)
     noise = " ".join(repr(interactions(X, rng.integers(0, 2, 60))).split())
-    assert "No pair is told from noise." in noise
+    assert "No pair is significant." in noise
     assert "... and 85 more; to_frame() has all" in noise
     assert "rest on fewer than 30 independent squares; their intervals are rough" in noise
 
@@ -612,7 +598,7 @@ def test_the_index_of_noise_is_that_of_the_shares_of_the_classes():
 
 def test_text_without_squares_says_how_to_go_on():
     text = " ".join(repr(interactions([(0, 0), (0, 1), (1, 0)], [0, 0, 1])).split())
-    assert "No four rows form a square, so nothing is known; give fewer contexts" in text
+    assert "No four rows form a square, so nothing is known; give fewer features" in text
     assert "No four rows form a square of 'x0' and 'x1'" in repr(squares([(0, 0), (0, 1), (1, 0)], [0, 0, 1], 0, 1))
 
 
@@ -621,7 +607,7 @@ def test_text_of_squares_is_a_card():
     found = squares(rows, ["dark", "dark", "dark", "light"] * 2, 0, 1, feature_names=["switch", "fuse"])
     assert repr(found).splitlines() == [
         "16 of 16 squares of 'switch' and 'fuse' are broken (100.0 %)",
-        "Squares: only the two features can differ, there are no others.",
+        "Any four rows may form a square: no other feature was held fixed.",
         "Effect: 0.250.",
         "share of 'light'  switch=off  switch=on",
         "fuse=out          0.0 % of 2  0.0 % of 2",

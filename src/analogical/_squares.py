@@ -1,26 +1,27 @@
 """The rows behind an interaction: label shares by value and value, and squares that are broken or kept."""
 
+import math
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice, product, zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from analogical._checks import check_confidence, check_limit, seed_from
-from analogical._interactions import ChosenContexts, PairSearch, choose_contexts
+from analogical._checks import check_limit
+from analogical._interactions import asked_for, sums_given
 from analogical._results import Result, json_ready
+from analogical._study import Given, Study, check_given
 from analogical._types import CodedRows, Ints, Note, Positions
 from analogical.counting.contexts import differs_from_last
 from analogical.counting.groups import number_groups
 from analogical.counting.squares import context_numbers
 from analogical.encoding.binning import Bins
 from analogical.encoding.columns import plain
-from analogical.encoding.table import EncodedTable, encode_table
+from analogical.encoding.table import encode_table
 from analogical.encoding.treatment import Ids, Missing, Treatment
 from analogical.errors import InputError
 from analogical.scoring.interactions import SquareSums
-from analogical.scoring.pair_contexts import ContextReason
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,7 +36,7 @@ LISTED_PER_CONTEXT = 20_000
 
 @dataclass(frozen=True)
 class Square:
-    """Four rows that are equal on the contexts and take two values of each feature in all four combinations.
+    """Four rows that are equal on the given features and take two values of each feature in all four combinations.
 
     The order is a = (u, v), b = (u', v), c = (u, v'), d = (u', v'): a is to b as c is to d.
 
@@ -101,9 +102,12 @@ class Squares(Result):
         As in :class:`analogical.Interactions`.
     examples : tuple of Square
         Broken squares, then kept ones, in turn from each context, the most frequent ones first.
-    contexts, contexts_reason, left_out, n_ranked_rows
-        On which features the rows of a square are equal, and why; as in :class:`analogical.Interactions`, without the
-        two features themselves.
+    given : tuple of str
+        On which features the rows of a square are equal.
+    same_as : str or None
+        The given feature that one of the two copies; there are no squares then.
+    asked : str or tuple of str
+        What ``given`` was asked for: ``"auto"``, ``"all"`` or names.
     notes : tuple of Note
         What was done to the table before it was counted.
 
@@ -126,10 +130,9 @@ class Squares(Result):
     n_broken: int
     effect: float
     examples: tuple[Square, ...]
-    contexts: tuple[str, ...]
-    contexts_reason: ContextReason
-    left_out: tuple[str, ...] = ()
-    n_ranked_rows: int | None = None
+    given: tuple[str, ...]
+    same_as: str | None
+    asked: Literal["auto", "all"] | tuple[str, ...]
     notes: tuple[Note, ...] = ()
     backend: str | None = None
 
@@ -171,7 +174,7 @@ class Squares(Result):
     def to_dict(self) -> dict[str, Any]:
         """Everything in plain Python types, ready for JSON."""
         names = ("first", "second", "label", "first_values", "second_values", "classes", "counts", "n_squares")
-        others = ("n_broken", "effect", "contexts", "contexts_reason", "left_out", "n_ranked_rows", "notes")
+        others = ("n_broken", "effect", "given", "same_as", "asked", "notes")
         return {
             **{name: json_ready(getattr(self, name)) for name in (*names, *others)},
             "examples": [square.to_dict() for square in self.examples],
@@ -188,24 +191,23 @@ def squares(
     first: str | int,
     second: str | int,
     *,
+    given: Given = "auto",
     weights: Any = None,
     ignore: Any = None,
-    contexts: Any = "auto",
     missing: Missing = "value",
     bins: Bins = 5,
     max_values: int | None = 20,
     ids: Ids = "drop",
     bin_label: int | None = None,
     limit: int | None = 4,
-    random_state: Any = 0,
     feature_names: Iterable[str] | None = None,
 ) -> Squares:
     """What two features do to the label together: shares by value and value, and squares of rows.
 
     Parameters
     ----------
-    X, y, weights, ignore, contexts, missing, bins, max_values, ids, bin_label, random_state, feature_names
-        As in :func:`analogical.interactions`; ``contexts=result.contexts`` takes those of a result.
+    X, y, given, weights, ignore, missing, bins, max_values, ids, bin_label, feature_names
+        As in :func:`analogical.interactions`.
     first, second : str or int
         Names or positions of the two features.
     limit : int or None
@@ -243,18 +245,17 @@ def squares(
     i, j = table.find(first), table.find(second)
     if i == j:
         raise InputError(f"first and second are both {table.names[i]!r}; a square needs two different features.")
-    search = PairSearch(table, check_confidence(0.95), seed_from(random_state))
-    pairs, _, _ = search.choose_pairs(search.varying, None) if len(search.varying) > 1 else ([], 0, "all")
-    chosen = choose_contexts(search, pairs or [(i, j)], contexts)
-    return squares_of(table, search, i, j, chosen, limit)
+    return squares_of(Study(table), i, j, given, limit=limit)
 
 
-def squares_of(
-    table: EncodedTable, search: PairSearch, i: int, j: int, chosen: ChosenContexts, limit: int | None
-) -> Squares:
-    """The road after encoding and choosing contexts: the sums of one pair, and its squares by name."""
-    (sums,) = search.sum_pairs([(i, j)], chosen.features)
-    equal = [f for f in chosen.features if f not in (i, j)]
+def squares_of(study: Study, i: int, j: int, given: Given = "auto", *, limit: int | None = 4) -> Squares:
+    """The road after encoding: the sums of one pair of columns, and its squares by name.
+
+    Examples need a study of all rows (``duplicates="count"``).
+    """
+    check_given(given)
+    table = study.table
+    ((sums,), (context,)) = sums_given(study, [(i, j)], given)
     return Squares(
         first=table.names[i],
         second=table.names[j],
@@ -262,15 +263,14 @@ def squares_of(
         first_values=tuple(plain(value) for value in table.columns[i].values),
         second_values=tuple(plain(value) for value in table.columns[j].values),
         classes=table.classes,
-        counts=_value_counts(table.coded, i, j),
+        counts=_value_counts(study.rows, i, j),
         n_squares=sums.squares,
         n_broken=sums.broken,
-        effect=sums.effect(),
-        examples=_examples(table, i, j, equal, sums, limit),
-        contexts=tuple(table.names[f] for f in equal),
-        contexts_reason=chosen.reason,
-        left_out=tuple(table.names[f] for f in chosen.left_out if f not in (i, j)),
-        n_ranked_rows=search.n_ranked_rows,
+        effect=max(sums.effect(), 0.0) if sums.effect_squares else math.nan,
+        examples=_examples(study, i, j, context.columns, sums, limit),
+        given=study.names_of(context.columns),
+        same_as=None if context.same_as is None else table.names[context.same_as],
+        asked=asked_for(study, given),
         notes=table.notes,
         backend=table.backend,
     )
@@ -287,14 +287,14 @@ def _value_counts(rows: CodedRows, i: int, j: int) -> Ints:
 
 
 def _examples(
-    table: EncodedTable, i: int, j: int, equal: Sequence[int], sums: SquareSums, limit: int | None
+    study: Study, i: int, j: int, equal: Sequence[int], sums: SquareSums, limit: int | None
 ) -> tuple[Square, ...]:
     """Broken squares and kept ones, in turn from each context."""
     if limit == 0 or not sums.squares:
         return ()
     n_each = MAX_LISTED if limit is None else limit
-    broken = list(islice(_in_turn(_streams(table, i, j, equal, True)), n_each))
-    kept = list(islice(_in_turn(_streams(table, i, j, equal, False)), n_each))
+    broken = list(islice(_in_turn(_streams(study, i, j, equal, True)), n_each))
+    kept = list(islice(_in_turn(_streams(study, i, j, equal, False)), n_each))
     if limit is None:
         if len(broken) + len(kept) >= MAX_LISTED:
             raise InputError(f"More than {MAX_LISTED:,} squares would be listed with limit=None; give a limit.")
@@ -303,17 +303,18 @@ def _examples(
     return (*broken[: limit - n_kept], *kept[:n_kept])
 
 
-def _streams(table: EncodedTable, i: int, j: int, equal: Sequence[int], broken: bool) -> Iterator[Iterator[Square]]:
+def _streams(study: Study, i: int, j: int, equal: Sequence[int], broken: bool) -> Iterator[Iterator[Square]]:
     """For each context that holds two values of both features, its squares; contexts by their first row."""
-    rows = table.coded
-    groups, _ = context_numbers(number_groups(rows.codes, rows.n_values, equal))
+    rows = study.rows
+    held = study.rows_of(equal) if equal else rows
+    groups, _ = context_numbers(number_groups(held.codes, held.n_values, range(len(equal))))
     order = np.argsort(groups, kind="stable")
     starts = np.flatnonzero(differs_from_last(groups[order]))
     stops = np.append(starts[1:], len(order))
     for c in np.argsort(order[starts], kind="stable"):
         some = order[starts[c] : stops[c]]
         if len(some) > 3 and _varies(rows.codes[some, i]) and _varies(rows.codes[some, j]):
-            yield _squares_of(table, i, j, equal, some, broken)
+            yield _squares_of(study, i, j, equal, some, broken)
 
 
 def _varies(values: Any) -> bool:
@@ -332,11 +333,9 @@ def _in_turn(streams: Iterator[Iterator[Square]]) -> Iterator[Square]:
         yield from (square for square in several if square is not None)
 
 
-def _squares_of(
-    table: EncodedTable, i: int, j: int, equal: Sequence[int], some: Positions, broken: bool
-) -> Iterator[Square]:
+def _squares_of(study: Study, i: int, j: int, equal: Sequence[int], some: Positions, broken: bool) -> Iterator[Square]:
     """The kinds of squares of one context, the most frequent first; rows are the first ones of their cell and label."""
-    rows = table.coded
+    rows = study.rows
     weights = rows.weights_or_ones()[some].tolist()
     cells: dict[tuple[int, int], dict[int, tuple[int, int]]] = {}  # by value, value and label: first row, rows
     for row, weight in zip(some.tolist(), weights, strict=True):
@@ -356,18 +355,25 @@ def _squares_of(
                     times = int(np.prod([n for _, n in held], dtype=object))
                     found.append((-times, tuple(row for row, _ in held), labels))
     for negative, four, labels in sorted(found):
-        yield _named(table, i, j, equal, four, labels, -negative)
+        yield _named(study, i, j, equal, four, labels, -negative)
 
 
-def _named(table: EncodedTable, i: int, j: int, equal: Sequence[int], four: Any, labels: Any, times: int) -> Square:
+def _named(study: Study, i: int, j: int, equal: Sequence[int], four: Any, labels: Any, times: int) -> Square:
     """A square with the user's values, names and labels."""
+    table = study.table
     first, second = table.cells(four, i), table.cells(four, j)
     return Square(
         rows=tuple(table.positions(four)),  # type: ignore[arg-type]
         index=tuple(table.row_names(four)),  # type: ignore[arg-type]
-        context=tuple((table.names[f], table.cells(four[:1], f)[0]) for f in equal),
+        context=tuple((name, _shared(study, four, c)) for name, c in zip(study.names_of(equal), equal, strict=True)),
         first_values=(first[0], first[1]),
         second_values=(second[0], second[2]),
         labels=tuple(table.classes[label] for label in labels),
         times=times,
     )
+
+
+def _shared(study: Study, four: Sequence[int], column: int) -> Any:
+    """What four rows have in common on a column; of a number in wider bins, all its own bins that occur."""
+    cells = list(dict.fromkeys(study.table.cells(four, int(study.owner[column]))))
+    return cells[0] if len(cells) == 1 else " or ".join(str(cell) for cell in cells)

@@ -25,17 +25,17 @@ def noisy_file(tmp_path):
     return path
 
 
-def test_the_pair_comes_first_and_contexts_are_said(run, noisy_file):
+def test_the_pair_comes_first_and_what_it_is_given_is_said(run, noisy_file):
     code, out, err = run("interactions", noisy_file, "--label", "label")
     assert (code, err) == (0, "")
     assert "28 pairs of 8 features for 'label' (2 classes), 600 rows" in " ".join(out.split())
-    said = "Squares: rows that are equal on c1 and c4 (less the pair's own), which are told from noise"
-    assert said in " ".join(out.split())
+    said = "Rows of a square are equal on the deciding set: c1 and c4 (less the pair's own)."
+    assert said in " ".join(out.split()).replace("c4 and c1", "c1 and c4")
     lines = out.splitlines()
     first = next(k for k, line in enumerate(lines) if line.startswith("feature "))
     assert lines[first + 1].split()[:2] == ["c1", "c4"]
     assert lines[first + 1].endswith("effect")
-    assert "- 1 pair is told from noise (p adj. at most 0.05): c1 × c4." in out
+    assert "- 1 pair is significant (p adj. at most 0.05): c1 × c4." in out
     assert max(map(len, lines)) <= 80
 
 
@@ -44,38 +44,33 @@ def test_json_and_csv_hold_all_pairs(run, noisy_file):
     content = json.loads(out)
     assert code == 0
     assert len(content["pairs"]) == 28
-    assert content["contexts"] == ["c1", "c4"]
-    assert content["contexts_reason"] == "told-from-noise"
+    assert sorted(content["deciding"]) == ["c1", "c4"]
+    assert content["settings"]["given"] == "auto"
     code, out, _ = run("interactions", noisy_file, "--label", "label", "--csv")
     records = list(csv.DictReader(io.StringIO(out)))
     assert (records[0]["first"], records[0]["second"], records[0]["status"]) == ("c1", "c4", "effect")
-    assert list(records[0])[:6] == ["first", "second", "squares", "broken", "index", "effect"]
+    assert list(records[0])[:5] == ["first", "second", "status", "effect", "effect_low"]
     assert len(records) == 28
 
 
-def test_features_and_top_choose_pairs(run, noisy_file):
+def test_features_choose_pairs(run, noisy_file):
     code, out, _ = run("interactions", noisy_file, "--label", "label", "--features", "c1,c4,c5", "--json")
     content = json.loads(out)
     assert (code, len(content["pairs"]), len(content["names"])) == (0, 3, 8)
-    code, out, _ = run("interactions", noisy_file, "--label", "label", "--top", "2", "--json")
-    content = json.loads(out)
-    assert [(pair["first"], pair["second"]) for pair in content["pairs"]] == [("c1", "c4")]
-    assert (content["n_possible"], content["pairs_reason"]) == (28, "top")
 
 
 @pytest.mark.parametrize(
-    ("given", "contexts"),
-    [("0", []), ("c2,c3", ["c2", "c3"]), ("2", ["c1", "c4"]), ("all", [f"c{k}" for k in range(8)])],
+    ("given", "names"),
+    [("none", []), ("c2,c3", ["c2", "c3"]), ("all", ["c1", "c2", "c3", "c4", "c5", "c7"])],
 )
-def test_contexts_are_a_word_a_number_or_columns(run, noisy_file, given, contexts):
-    _, out, _ = run(
-        "interactions", noisy_file, "--label", "label", "--contexts", given, "--features", "c0,c6", "--json"
-    )
-    assert json.loads(out)["contexts"] == contexts
+def test_given_is_a_word_or_columns(run, noisy_file, given, names):
+    _, out, _ = run("interactions", noisy_file, "--label", "label", "--given", given, "--features", "c0,c6", "--json")
+    assert json.loads(out)["pairs"][0]["given"] == names
 
 
 def test_a_pair_is_shown_as_a_card(run):
-    code, out, _ = run("interactions", "monks-1", "--pair", "head_shape,body_shape", "--limit", "2")
+    all_others = ("interactions", "monks-1", "--pair", "head_shape,body_shape", "--given", "all")
+    code, out, _ = run(*all_others, "--limit", "2")
     assert code == 0
     lines = out.splitlines()
     assert lines[:2] == [
@@ -90,7 +85,7 @@ def test_a_pair_is_shown_as_a_card(run):
         "  body_shape=square  0 (row 50)        1 (row 194)",
     ]
     assert sum(line.startswith(("broken:", "kept:")) for line in lines) == 2
-    _, out, _ = run("interactions", "monks-1", "--pair", "head_shape,body_shape", "--json")
+    _, out, _ = run(*all_others, "--json")
     content = json.loads(out)
     assert (content["n_squares"], content["n_broken"], len(content["examples"])) == (432, 324, 4)
 
@@ -99,11 +94,9 @@ def test_a_pair_is_shown_as_a_card(run):
     ("options", "message"),
     [
         (["--pair", "c1"], "--pair must name two columns, separated by a comma, got 'c1'."),
-        (["--pair", "c1,c2", "--top", "3"], "--pair and --top cannot be used together; give one of them."),
         (["--pair", "c1,nope"], "The table has no column 'nope' to take as feature"),
-        (["--top", "1"], "top must be a whole number from 2 (features), or None, got 1."),
         (["--json", "--csv"], "--json and --csv cannot be used together"),
-        (["--contexts", "z1"], "The table has no column 'z1' to take as contexts"),
+        (["--given", "z1"], "The table has no column 'z1' to take as feature"),
         (["--limit", "-1", "--pair", "c1,c2"], "limit must be a whole number from 0"),
     ],
 )

@@ -10,6 +10,7 @@ from naive import naive_interaction_effect
 from analogical.scoring import interactions as module
 from analogical.scoring.interaction_tests import (
     additive_cumulants,
+    common_sums,
     interaction_projection,
     mixed_shares,
     null_cumulants,
@@ -233,20 +234,117 @@ def test_cells_in_which_one_row_would_decide_are_left_out_of_the_test():
     assert sums_of(wider).p_value() == pytest.approx(sums_of(kept).p_value(), rel=0.05)
 
 
-def test_pairs_told_from_noise_come_first_by_their_lower_end_then_pairs_by_p():
+def test_significant_pairs_come_first_by_their_lower_end_then_unclear_pairs_by_p():
     nan = math.nan
-    effect = np.array([0.5, 0.1, 0.2, 0.9, nan, nan, 0.3, nan])
-    index = np.array([0.6, 0.6, 0.6, 0.6, 0.2, 0.4, 0.5, nan])
-    p = np.array([0.2, 0.001, 0.002, 0.3, nan, nan, nan, nan])
-    told = np.array([0, 1, 1, 0, 0, 0, 0, 0], bool)
+    effect = np.array([0.5, 0.1, 0.2, 0.9, nan, nan, 0.3, nan, 0.0, nan])
+    index = np.array([0.6, 0.6, 0.6, 0.6, 0.2, 0.4, 0.5, nan, 0.6, nan])
+    p = np.array([0.2, 0.001, 0.002, 0.3, nan, nan, nan, nan, 0.1, nan])
+    status = ["unclear"] * 10
+    status[1] = status[2] = "effect"
+    status[8], status[9] = "none", "same"
     low = effect - 0.05
-    assert rank_pairs(effect, low, index, p, told, np.ones(8)).tolist() == [2, 1, 0, 3, 6, 5, 4, 7]
+    assert rank_pairs(status, effect, low, index, p, np.ones(10)).tolist() == [2, 1, 0, 3, 6, 5, 4, 7, 8, 9]
     low[1:3] = 0.08, 0.01  # the larger effect is less sure
-    assert rank_pairs(effect, low, index, p, told, np.ones(8)).tolist() == [1, 2, 0, 3, 6, 5, 4, 7]
+    assert rank_pairs(status, effect, low, index, p, np.ones(10)).tolist() == [1, 2, 0, 3, 6, 5, 4, 7, 8, 9]
     low[1:3] = 0.0
-    assert rank_pairs(effect, low, index, p, told, np.ones(8)).tolist() == [1, 2, 0, 3, 6, 5, 4, 7]
+    assert rank_pairs(status, effect, low, index, p, np.ones(10)).tolist() == [1, 2, 0, 3, 6, 5, 4, 7, 8, 9]
     same = np.full(3, 0.5)
-    assert rank_pairs(same, same, same, same, np.zeros(3, bool), np.array([1.0, 2.0, 1.0])).tolist() == [1, 0, 2]
+    assert rank_pairs(["unclear"] * 3, same, same, same, same, np.array([1.0, 2.0, 1.0])).tolist() == [1, 0, 2]
+
+
+# ---------------------------------------------------------------- an interaction that is the same in all contexts
+
+
+def common_of(tables):
+    (found,) = common_sums(np.asarray(tables, float), np.zeros(len(tables), np.int64), 1)
+    return found
+
+
+def least_squares_left(design, y):
+    return ((y - design @ np.linalg.lstsq(design, y, rcond=None)[0]) ** 2).sum()
+
+
+def test_the_common_statistic_is_the_extra_sum_of_squares_of_a_linear_model():
+    tables = np.random.default_rng(2).integers(0, 5, size=(4, 2, 3, 2))
+    rows, labels = as_rows(tables)
+    own = np.zeros((len(rows), 4 * 5))
+    both = np.zeros((len(rows), 6))
+    for r, (u, v, g) in enumerate(rows):
+        own[r, [5 * g + u, 5 * g + 2 + v]] = 1
+        both[r, 3 * u + v] = 1
+    y = np.array(labels, float)
+    expected = least_squares_left(own, y) - least_squares_left(np.hstack([own, both]), y)
+    found = common_of(tables)
+    inverse = np.linalg.pinv(found.weight, rcond=1e-7)
+    assert found.n_contexts == 4
+    assert found.score[0] @ inverse @ found.score[0] == pytest.approx(expected, rel=1e-5)
+
+
+def test_the_covariance_of_the_common_score_is_that_of_all_outcomes():
+    n = np.array([[[1, 2], [2, 1]], [[2, 1], [1, 3]]])
+    shares = np.array([[0.2, 0.4], [0.5, 0.7]])
+    cells = np.repeat(np.tile(shares.ravel(), 2), n.ravel())
+    where = np.repeat(np.arange(8), n.ravel())
+    scores, variances, chances = [], [], []
+    for outcome in product((0, 1), repeat=len(cells)):
+        ones = np.bincount(where, outcome, minlength=8).reshape(n.shape)
+        found = common_of(np.stack([n - ones, ones], axis=-1))
+        scores.append(found.score[0])
+        variances.append(found.variance[0])
+        chances.append(np.prod(np.where(outcome, cells, 1 - cells)))
+    chances, scores = np.array(chances), np.array(scores)
+    assert chances @ scores == pytest.approx(np.zeros(4), abs=1e-6)
+    true = (chances[:, None, None] * scores[:, :, None] * scores[:, None]).sum(axis=0)
+    mean = (chances[:, None, None] * np.array(variances)).sum(axis=0)
+    assert mean[0, 0] == pytest.approx(true[0, 0], rel=0.05)  # exactly so where all cells have the same noise
+
+
+def test_common_sums_add_over_contexts_and_belong_to_their_pairs():
+    tables = np.random.default_rng(3).integers(0, 6, size=(7, 3, 3, 3)).astype(float)
+    whole = common_of(tables)
+    one, two = common_sums(tables, np.array([0, 0, 0, 0, 1, 1, 1]), 2)
+    both = one + two
+    for name in ("score", "weight", "variance"):
+        assert getattr(both, name) == pytest.approx(getattr(whole, name))
+    assert (one.n_contexts, two.n_contexts) == (4, 3)
+    assert whole.score.shape == (3, 9)
+    assert both.p_value() == pytest.approx(whole.p_value())
+
+
+def test_a_small_interaction_that_is_the_same_in_many_small_contexts_is_significant():
+    rng = np.random.default_rng(0)
+    rates = np.array([[0.35, 0.65], [0.65, 0.35]])
+    n = np.ones((150, 2, 2), np.int64)  # no cell repeats
+    ones = rng.binomial(n, rates)
+    found = sums_of(np.stack([n - ones, ones], axis=-1))
+    assert found.effect_squares == 0
+    assert found.p_value() < 1e-4
+    turned = rng.binomial(n, np.where(rng.random(150)[:, None, None] < 0.5, rates, rates[::-1]))
+    assert sums_of(np.stack([n - turned, turned], axis=-1)).p_value() > 0.05
+
+
+def test_the_two_tests_count_as_two_and_a_single_context_has_one():
+    tables = np.random.default_rng(5).integers(3, 12, size=(5, 2, 2, 2))
+    found = sums_of(tables)
+    p_any = tail_probability(*found.moments[8:11])
+    p_common = found.settled().p_common
+    assert p_common == pytest.approx(common_of(tables).p_value())
+    assert found.p_value() == pytest.approx(min(1, 2 * min(p_any, p_common)))
+    assert found.settled().common is None
+    assert found.settled().p_value() == found.p_value()
+    single = sums_of(tables[:1])
+    assert single.p_value() == tail_probability(*single.moments[8:11])
+
+
+def test_cells_of_few_rows_are_left_out_of_the_common_test():
+    tables = np.zeros((3, 2, 3, 2))
+    tables[:, :, :2] = 5
+    tables[0, :, 2] = 1, 0  # two rows in all
+    tables[0, 0, 0, 1] = 9
+    kept = tables.copy()
+    kept[:, :, 2] = 0
+    assert common_of(tables).p_value() == pytest.approx(common_of(kept).p_value(), rel=0.2)
+    assert math.isnan(common_of(np.ones((1, 2, 2, 2))).p_value())
 
 
 # ---------------------------------------------------------------- how sure
@@ -383,6 +481,17 @@ def test_p_values_of_additive_shares_are_uniform_or_larger(rates, sizes):
     assert (p <= 0.05).mean() <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 3000)
     assert (p <= 0.05).mean() > 0.02
     assert (p <= 0.005).mean() <= 0.005 + 3 * math.sqrt(0.005 / 3000)
+
+
+@pytest.mark.parametrize(("rates", "n_rows"), [([[0.3, 0.3], [0.3, 0.3]], 1), ([[0.1, 0.3], [0.5, 0.7]], 3)])
+def test_p_values_over_many_small_contexts_are_uniform_or_larger(rates, n_rows):
+    rng = np.random.default_rng(7)
+    n = np.full((40 * 1000, 2, 2), n_rows)
+    ones = rng.binomial(n, rates)
+    found = sum_squares(np.stack([n - ones, ones], axis=-1), np.arange(0, 40 * 1000, 40))
+    p = np.array([sums.p_value() for sums in found])
+    assert (p <= 0.05).mean() <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 1000)
+    assert (p <= 0.05).mean() > 0.01
 
 
 def test_intervals_cover_the_true_effect():

@@ -7,11 +7,13 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from analogical.cli.reading import read_source
+from analogical._study import Given
+from analogical.cli.reading import read_source, split_names
 from analogical.cli.streams import be_quiet
 from analogical.errors import InputError
 
 __all__ = [
+    "GIVEN_HELP",
     "Confidence",
     "Csv",
     "Json",
@@ -21,6 +23,7 @@ __all__ = [
     "Seed",
     "Top",
     "check_top",
+    "read_given",
     "reads_table",
     "refuse_two_formats",
 ]
@@ -45,6 +48,12 @@ Top = Annotated[int | None, typer.Option(metavar="K", help="Show the best K feat
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="Say nothing on stderr but errors: no notes and no progress.")
 ]
+
+
+GIVEN_HELP = (
+    "On which other features compared rows are equal: the deciding set (auto), all others (all), no others (none), or"
+    " columns separated by commas."
+)
 
 
 def _option(kind: Any, default: Any, *names: str, **settings: Any) -> tuple[Any, Any]:
@@ -210,6 +219,13 @@ def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 
 def _is_required(parameter: inspect.Parameter) -> bool:
     return parameter.default is inspect.Parameter.empty
+
+
+def read_given(text: str) -> Given:
+    """What --given says: a word, or columns."""
+    if text in ("auto", "all"):
+        return text
+    return [] if text == "none" else split_names(text)
 
 
 def check_top(top: int | None) -> None:

@@ -48,8 +48,8 @@ def plot_interactions(result: "Interactions", ax: "Axes | None" = None) -> "Axes
     Returns
     -------
     matplotlib.axes.Axes
-        The effect of each pair, or its index where no effect is known. Pairs that are told from noise stand out: they
-        are framed in the heat map, and solid lines in the network, which shows the 20 strongest pairs.
+        The effect of each pair, or its index where no effect is known. Significant pairs stand out: they are
+        framed in the heat map, and solid lines in the network, which shows the 20 strongest pairs.
 
     Examples
     --------
@@ -116,10 +116,8 @@ def plot_squares(result: "Squares", label: Any = None, ax: "Axes | None" = None)
 
 
 def _strengths(result: "Interactions") -> tuple[str, NDArray[np.float64]]:
-    """What is drawn of each pair: its effect, not below 0, or its index where no effect is known; NaN if unknown."""
-    if np.isnan(result.effect).all():
-        return "index", result.index
-    return "effect", np.where(result.effect < 0, 0.0, result.effect)
+    """What is drawn of each pair: its effect, or its index where no effect is known; NaN if unknown."""
+    return ("index", result.index) if np.isnan(result.effect).all() else ("effect", result.effect)
 
 
 def _heat_map(ax: Any, result: "Interactions", names: Sequence[str], strength: NDArray[np.float64]) -> None:
@@ -134,18 +132,18 @@ def _heat_map(ax: Any, result: "Interactions", names: Sequence[str], strength: N
     ax.imshow(np.ma.masked_invalid(cells), cmap=_shades(), vmin=0, vmax=highest, aspect="auto")
     for k, (a, b) in enumerate(zip(result.first, result.second, strict=True)):
         x, y = sorted((place[a], place[b]))
-        told = result.status[k] == "effect"
+        is_significant = result.status[k] == "effect"
         text = "–" if np.isnan(strength[k]) else f"{strength[k]:.2f}".removeprefix("0")
-        weight = "bold" if told else "normal"
+        weight = "bold" if is_significant else "normal"
         ax.text(x, y, text, ha="center", va="center", fontsize=8, color=_ink_on(strength[k] / highest), weight=weight)
-        if told:
+        if is_significant:
             ax.add_patch(Rectangle((x - 0.46, y - 0.46), 0.92, 0.92, fill=False, edgecolor=CHANGED, linewidth=1.8))
     words = short_names(names, 14)
     _label_cells(ax, words, words)
     ax.set_xlim(-0.5, len(names) - 1.5)
     ax.set_ylim(len(names) - 0.5, 0.5)
     if "effect" in result.status:
-        ax.set_xlabel("framed: told from noise", fontsize=8.5, color=MUTED, loc="left")
+        ax.set_xlabel("framed: significant", fontsize=8.5, color=MUTED, loc="left")
 
 
 def _network(ax: Any, result: "Interactions", names: Sequence[str], strength: NDArray[np.float64]) -> None:
@@ -155,16 +153,16 @@ def _network(ax: Any, result: "Interactions", names: Sequence[str], strength: ND
     spots = {name: (np.cos(angle), np.sin(angle)) for name, angle in zip(drawn, angles, strict=True)}
     highest = max((strength[k] for k in order), default=1.0)
     for k in reversed(order):
-        told = result.status[k] == "effect"
+        is_significant = result.status[k] == "effect"
         (x, y), (other_x, other_y) = spots[result.first[k]], spots[result.second[k]]
         ax.plot(
             (x, other_x),
             (y, other_y),
-            color=EFFECT if told else UNTOLD,
-            linestyle="-" if told else ":",
+            color=EFFECT if is_significant else UNTOLD,
+            linestyle="-" if is_significant else ":",
             linewidth=0.8 + 5 * strength[k] / highest,
             solid_capstyle="round",
-            zorder=2 if told else 1,
+            zorder=2 if is_significant else 1,
         )
     for name, angle in zip(short_names(drawn, 16), angles, strict=True):
         x, y = np.cos(angle), np.sin(angle)
@@ -173,8 +171,8 @@ def _network(ax: Any, result: "Interactions", names: Sequence[str], strength: ND
         ax.text(1.07 * x, 1.07 * y, name, ha=side, va="center", fontsize=8.5, color=INK)
     ax.set(xlim=(-1.5, 1.5), ylim=(-1.25, 1.25), aspect="equal")
     ax.axis("off")
-    told = [k for k in order if result.status[k] == "effect"]
-    note = f"the {len(order)} strongest of {len(result):,} pairs; solid: told from noise ({len(told)}), dotted: not"
+    significant = [k for k in order if result.status[k] == "effect"]
+    note = f"the {len(order)} strongest of {len(result):,} pairs; solid: significant ({len(significant)}), dotted: not"
     ax.text(0, -0.02, note, transform=ax.transAxes, fontsize=8.5, color=MUTED, va="top")
 
 

@@ -41,15 +41,9 @@ ROOM = 80
 """Characters that a table of shares may take."""
 MAX_CLASSES = 4
 """Classes for which a table of shares is shown."""
-TONES: dict[str, Tone] = {
-    "effect": "good",
-    "unclear": "plain",
-    "noise-unknown": "warning",
-    "none-seen": "muted",
-    "no-squares": "warning",
-}
+TONES: dict[str, Tone] = {"effect": "good", "unclear": "plain", "none": "muted", "same": "muted"}
 MAX_NAMED = 6
-"""Features that form contexts which are named."""
+"""Features that are named in a sentence."""
 
 
 def view_interactions(result: Interactions) -> View:
@@ -72,7 +66,7 @@ def view_interactions(result: Interactions) -> View:
         headline=f"Interactions: {about}",
         summary=about,
         notes=describe_notes(result.notes),
-        facts=tuple(text for text in (describe_contexts(result), _passed_over(result)) if text),
+        facts=tuple(text for text in (describe_contexts(result), _fewer(result), _passed_over(result)) if text),
         tables=(table,),
         findings=findings,
     )
@@ -87,10 +81,9 @@ def _columns(result: Interactions) -> list[tuple[Heading, Callable[[int], Cell]]
     low, high, p = result.effect_low, result.effect_high, result.p_adjusted
     if any(result.effect_squares):
         found.append((Heading("effect"), lambda k: Cell(shares(result.effect[k]), bar=float(result.effect[k]))))
-        if low is not None and high is not None and p is not None:
-            title = f"{100 * (result.confidence or 0):g}% CI"
-            found.append((Heading(title, leaves=1), lambda k: Cell(interval(low[k], high[k]))))
-            found.append((Heading("p adj."), lambda k: Cell(p_value(float(p[k])))))
+        title = f"{100 * result.settings.confidence:g}% CI"
+        found.append((Heading(title, leaves=1), lambda k: Cell(interval(low[k], high[k]))))
+        found.append((Heading("p adj."), lambda k: Cell(p_value(float(p[k])))))
     found.append(
         (Heading("index", leaves=2 if any(result.effect_squares) else 0), lambda k: Cell(shares(result.index[k])))
     )
@@ -102,71 +95,74 @@ def _columns(result: Interactions) -> list[tuple[Heading, Callable[[int], Cell]]
 
 
 def describe_contexts(result: Interactions | Squares) -> str:
-    """On which features the rows of a square are equal, and why."""
-    names, reason = result.contexts, result.contexts_reason
-    if reason == "no-others":
-        return "Squares: only the two features can differ, there are no others."
-    if reason in ("enough-repeats", "no-noise"):
-        why = "rows repeat enough" if reason == "enough-repeats" else "labels show no noise"
-        return f"Squares: rows that are equal on all other features ({why})."
-    chance = "all else is left to chance"
-    own = " (less the pair's own)" if isinstance(result, Interactions) else ""
-    some = listed(names) if 0 < len(names) <= MAX_NAMED else some_of(names, MAX_NAMED)
-    some += own
-    if reason == "asked":
-        if names:
-            return f"Squares: rows that are equal on {some}, as asked for; {chance}."
-        return f"Squares: any rows, as asked for; {chance}."
-    left = result.left_out
+    """On which features the rows of a square are equal."""
+    if isinstance(result, Interactions):
+        asked, own = result.settings.given, " (less the pair's own)"
+        names = result.deciding if asked == "auto" else asked
+    else:
+        asked, own, names = result.asked, "", result.given
+        if result.same_as is not None:
+            return f"One of the two features is a copy of {shown(result.same_as)}, so there are no squares to compare."
+    if asked == "all":
+        return "Rows of a square are equal on all other features."
     if not names:
-        if left:
-            why = f"rows are too few to hold {some_of(left, MAX_NAMED)} equal"
-        elif reason == "independent":
-            why = "features that are told from noise are independent of the others"
-        else:
-            other = "no other feature could mislead" if reason == "told-from-noise" else "no feature is told from noise"
-            why = other
-        return f"Squares: any rows, because {why}; {chance}."
-    more = f" (rows are too few for {some_of(left, MAX_NAMED)})" if left else ""
-    whom = f"which {verb(names, 'is', 'are')} told from noise{more}"
-    return f"Squares: rows that are equal on {some}, {whom}; {chance}."
+        return "Any four rows may form a square: no other feature was held fixed."
+    some = listed([shown(name) for name in names]) if len(names) <= MAX_NAMED else some_of(names, MAX_NAMED)
+    return f"Rows of a square are equal on {'the deciding set: ' if asked == 'auto' else ''}{some}{own}."
+
+
+def _fewer(result: Interactions) -> str:
+    """For how many pairs fewer features were held fixed, and which features are copies."""
+    said = []
+    if result.settings.given == "auto":
+        n_fewer = sum(
+            len(given) < sum(name not in (a, b) for name in result.deciding)
+            for a, b, given, same in zip(result.first, result.second, result.given, result.same_as, strict=True)
+            if same is None
+        )
+        if n_fewer:
+            said.append(
+                f"For {counted(n_fewer, 'pair')} there were too few rows to hold all of them fixed; 'given' lists those"
+                " that were."
+            )
+    n_same = sum(name is not None for name in result.same_as)
+    if n_same:
+        copied = list(dict.fromkeys(shown(name) for name in result.same_as if name is not None))
+        said.append(f"{counted(n_same, 'pair')} could not be tested, because a feature is a copy of {some_of(copied)}.")
+    return " ".join(said)
 
 
 def _passed_over(result: Interactions) -> str:
     """Which pairs were not looked at."""
     if len(result) == result.n_possible:
         return ""
-    n_features = len({*result.first, *result.second})
-    why = "as asked for" if result.pairs_reason == "top" else "because there are too many"
     return (
-        f"Only pairs among the {n_features:,} best features of the relaxed index were looked at, {why}; p adj. counts"
-        f" all {result.n_possible:,} pairs."
+        f"Of {result.n_possible:,} pairs the {len(result):,} likeliest were looked at: those within the deciding set,"
+        " and those that best explain what it does not. p adj. is adjusted for all pairs."
     )
 
 
 def _found(result: Interactions) -> list[str]:
     """Which pairs act together."""
-    told = [k for k in result.order().tolist() if result.status[k] == "effect"]
-    if told:
-        pairs = [f"{shown(result.first[k])} × {shown(result.second[k])}" for k in told]
-        level = 1 - (result.confidence or 0)
+    significant = [k for k in result.order().tolist() if result.status[k] == "effect"]
+    if significant:
+        pairs = [f"{shown(result.first[k])} × {shown(result.second[k])}" for k in significant]
         found = [
-            f"{counted(len(told), 'pair')} {verb(told, 'is', 'are')} told from noise (p adj. at most {level:.2g}):"
-            f" {some_of(pairs)}. Such pairs come first, by the lower end of their effect."
+            f"{counted(len(significant), 'pair')} {verb(significant, 'is', 'are')} significant (p adj. at most"
+            f" {1 - result.settings.confidence:.2g}): {some_of(pairs)}. Significant pairs come first, by the lower end"
+            " of their effect."
         ]
-        if result.effect_low is not None and any(result.effect_low[k] <= 0 for k in told):
+        if any(result.effect_low[k] <= 0 for k in significant):
             found.append(
-                "Where the interval of such a pair begins at 0, the pair is told from noise, but how strongly it acts"
-                " is not: the test weighs all rows alike, the effect all squares."
+                "Where the interval of a significant pair begins at 0, its size is uncertain: the test weights rows,"
+                " the effect weights squares."
             )
         return found
     if not any(result.squares):
         return [
-            "No four rows form a square, so nothing is known; give fewer contexts, such as contexts=0 (--contexts 0)."
+            "No four rows form a square, so nothing is known; give fewer features, such as given=[] (--given none)."
         ]
-    if result.p_adjusted is not None and any(result.effect_squares):
-        return ["No pair is told from noise."]
-    return []
+    return ["No pair is significant."] if any(result.effect_squares) else []
 
 
 def _meaning(result: Interactions) -> list[str]:
@@ -175,15 +171,15 @@ def _meaning(result: Interactions) -> list[str]:
         return []
     if not any(result.effect_squares):
         return [
-            f"Index: share of the squares that are broken. No cell repeats, so noise is unknown: {_coin(result)}."
-            " With fewer contexts, such as contexts=0 (--contexts 0), cells repeat and there are tests."
+            "Index: share of the squares that are broken. No cell repeats, so noise cannot be estimated:"
+            f" {_coin(result)}. Give fewer features, such as given=[] (--given none), for cells that repeat."
         ]
     said = [
         "Effect: 1 for an exclusive or, 1/4 for an and, 0 where label shares add up (differences in shares, not in"
         f" odds). Index: share of the squares that are broken; {_coin(result)}."
     ]
     rough = [n for n in result.effective_squares if 0 < n < FEW_EFFECTIVE]
-    if rough and result.effect_low is not None:
+    if rough:
         said.append(
             f"{counted(len(rough), 'pair')} {'rests' if len(rough) == 1 else 'rest'} on fewer than {FEW_EFFECTIVE}"
             f" independent squares; {'its interval is' if len(rough) == 1 else 'their intervals are'} rough."

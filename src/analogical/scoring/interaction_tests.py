@@ -1,4 +1,6 @@
-"""The test of additive shares: the interaction sum of squares of different rows, and its tail.
+"""Two tests of additive shares: of any interactions in the contexts, and of one that is the same in all of them.
+
+The first one is the interaction sum of squares of different rows, and its tail.
 
 In each context the cell means, times the root of their rows, are projected onto what is not additive in the two
 features (``P`` below). The null hypothesis is that the shares of every label are additive in both features within
@@ -9,16 +11,23 @@ tail is that of a shifted gamma distribution (Pearson's type III) with the same 
 
 Chosen by simulation (benchmarks/interactions/calibration.md) before the variances that each cell itself shows, which
 make small p-values too frequent where cells are small.
+
+The second one (``CommonSums``) adds the residuals of all contexts before it squares them, so that a small interaction
+in many small contexts is seen: the true pair of the mixture of benchmarks/interactions (strength .2, 1,600 rows) comes
+first in 8 of 12 tables with it, in 3 without.
 """
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
-from analogical._types import Floats
+from analogical._types import Floats, Ints
 
 __all__ = [
+    "CommonSums",
     "additive_cumulants",
+    "common_sums",
     "covariances_of",
     "interaction_projection",
     "mixed_shares",
@@ -32,6 +41,11 @@ LEAST_ROWS = 0.5
 """Rows of the rarer labels for which a fitted share must leave room in a cell."""
 LEAST_FREEDOM = 0.5
 """Degrees of freedom below which the tail of a statistic is not trusted near its mean."""
+LEAST_VARIANCE = 1.0
+"""Variance that the score of a cell, over all contexts, must have in the test of a common interaction: about four rows.
+"""
+LEAST_FREE = 0.1
+"""Share of a row's noise that a fit must leave: noise is enlarged tenfold at most for the parameters of the fit."""
 RIDGE = 1e-9
 """Added to the diagonal of matrices without an inverse, relative to their largest entry."""
 
@@ -54,6 +68,84 @@ def tail_probability(statistic: float, variance: float, third: float) -> float:
     freedom = 8 / skewness**2
     tails = [chdtrc(nu, max(nu + z * math.sqrt(2 * nu), 0.0)) for nu in (freedom, max(freedom, LEAST_FREEDOM))]
     return float(max(tails))
+
+
+@dataclass(frozen=True)
+class CommonSums:
+    """What the test of a common interaction is made of, as sums over contexts: they add over contexts.
+
+    The statistic is the sum of squares that one interaction, the same in all contexts, explains beyond shares that are
+    additive in every context. Textbook: with X_c = D^1/2 P D^1/2 p the residuals of a context times their rows (D), and
+    M the sum of the matrices D^1/2 P D^1/2, it is T'M^-T for T the sum of the X_c.
+    """
+
+    score: Floats
+    """T, of shape (labels, cells)."""
+    weight: Floats
+    """M, of shape (cells, cells)."""
+    variance: Floats
+    """Covariances of T for each label, of shape (labels, cells, cells)."""
+    n_contexts: int
+
+    def __add__(self, other: "CommonSums") -> "CommonSums":
+        return CommonSums(
+            self.score + other.score,
+            self.weight + other.weight,
+            self.variance + other.variance,
+            self.n_contexts + other.n_contexts,
+        )
+
+    def p_value(self) -> float:
+        """Upper tail of a scaled chi-squared variable with the mean and variance of the statistic; NaN if unknown.
+
+        Over several labels the variance is at most twice the sum of those of single labels (exactly so for two, of
+        which one is counted): the covariances of a label with the others add up to its variance.
+        """
+        from scipy.special import chdtrc
+
+        cells = np.flatnonzero(np.einsum("lcc->c", self.variance) >= LEAST_VARIANCE)
+        if len(cells) < 1:
+            return math.nan
+        inverse = np.linalg.pinv(self.weight[np.ix_(cells, cells)], rcond=1e-7, hermitian=True)
+        score = self.score[:, cells]
+        products = inverse @ self.variance[:, cells][:, :, cells]
+        mean = float(np.einsum("lcc->", products))
+        spread = (1 if len(score) == 1 else 2) * 2 * float(np.einsum("lcd,ldc->", products, products))
+        if not (mean > 0 and spread > 0):
+            return math.nan
+        statistic = float(np.einsum("lc,cd,ld->", score, inverse, score))
+        return float(chdtrc(2 * mean**2 / spread, 2 * mean * statistic / spread))
+
+
+def common_sums(tables: Floats, owners: Ints, n_owners: int) -> list[CommonSums]:
+    """The sums of the test of a common interaction for each owner of contexts.
+
+    ``tables`` are rows of shape (contexts, values of i, values of j, labels); single rows count as well, because the
+    noise is that of the additive shares that fit best.
+    """
+    n_u, n_v, n_labels = tables.shape[1:]
+    n = tables.sum(axis=3)
+    cells = n.reshape(len(n), -1)
+    size = np.maximum(cells, 1)
+    p = tables.reshape(len(n), n_u * n_v, n_labels) / size[..., None]
+    projection = interaction_projection(n)
+    root = np.sqrt(cells)
+    left = projection @ (root[..., None] * p)
+    diagonal = np.einsum("gcc->gc", projection)
+    fit = p - left / np.sqrt(size)[..., None]
+    noise = fit * (1 - fit) / np.maximum(1 - (1 - diagonal) / size, LEAST_FREE)[..., None]
+    scaled = root[..., None] * projection
+    labels = range(1, 2) if n_labels == 2 else range(n_labels)
+    has_squares = diagonal.sum(axis=1) > 0.5
+    found = []
+    for owner in range(n_owners):
+        own = np.flatnonzero((owners == owner) & has_squares)
+        score = np.array([(root[own] * left[own, :, label]).sum(axis=0) for label in labels])
+        weight = (scaled[own] * root[own, None]).sum(axis=0)
+        flat = scaled[own].transpose(1, 0, 2).reshape(n_u * n_v, -1)
+        variance = np.array([(flat * noise[own, :, label].ravel()) @ flat.T for label in labels])
+        found.append(CommonSums(score, weight, variance, len(own)))
+    return found
 
 
 def covariances_of(p: Floats) -> Floats:

@@ -14,7 +14,7 @@ how many fours of rows it stands for.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -23,14 +23,17 @@ from analogical._progress import Progress
 from analogical._types import Bools, CodedRows, Floats, Ints, Positions
 from analogical.counting.groups import number_groups
 from analogical.counting.squares import context_numbers, count_squares, pair_tables, repeated_cells
-from analogical.counting.threads import Task, run_tasks
+from analogical.counting.threads import Task, one_blas_thread, run_tasks
 from analogical.scoring.interaction_tests import (
+    CommonSums,
     additive_cumulants,
+    common_sums,
     covariances_of,
     interaction_projection,
     tail_probability,
 )
 from analogical.scoring.intervals import MANY, wilson
+from analogical.scoring.status import Status
 
 __all__ = ["MAX_MATRIX", "SquareSums", "noise_index", "rank_pairs", "square_matrix", "sum_pairs", "sum_squares"]
 
@@ -60,6 +63,10 @@ class SquareSums:
     """Squares whose four cells all hold two rows or more."""
     moments: Floats
     """Sums that effect, interval and test are made of, in the order of ``_MOMENTS``."""
+    common: CommonSums | None = None
+    """Sums of the test of an interaction that is the same in all contexts."""
+    p_common: float = math.nan
+    """P-value of that test, once all contexts are added."""
 
     @classmethod
     def none(cls) -> "SquareSums":
@@ -72,6 +79,7 @@ class SquareSums:
             self.broken + other.broken,
             self.effect_squares + other.effect_squares,
             self.moments + other.moments,
+            self.common + other.common if self.common and other.common else self.common or other.common,
         )
 
     def _moment(self, name: str) -> float:
@@ -118,8 +126,21 @@ class SquareSums:
         return _interval(effect, labels, least, rows, steepest, quantile)
 
     def p_value(self) -> float:
-        """Probability of an interaction sum of squares at least this large if shares are additive; NaN if unknown."""
-        return tail_probability(*(self._moment(name) for name in ("test", "test_variance", "test_third")))
+        """Probability of labels at least this far from additive shares; NaN if unknown.
+
+        Twice the smaller one of two tests: of any interactions in the contexts, which needs repeated cells, and of one
+        that is the same in all of them. In a single context they ask the same, and the first one counts.
+        """
+        p = tail_probability(*(self._moment(name) for name in ("test", "test_variance", "test_third")))
+        both = [one for one in (p, self.settled().p_common) if not math.isnan(one)]
+        return min(1.0, len(both) * min(both)) if both else math.nan
+
+    def settled(self) -> "SquareSums":
+        """The same with the test of a common interaction done; its sums, which may be large, are let go."""
+        if self.common is None:
+            return self
+        p_common = self.common.p_value() if self.common.n_contexts > 1 else math.nan
+        return replace(self, common=None, p_common=p_common)
 
 
 _MOMENTS = (
@@ -181,17 +202,20 @@ def noise_index(label_sizes: Floats | Ints) -> float:
 
 
 def rank_pairs(
-    effect: Floats, low: Floats, index: Floats, p_value: Floats, is_told: Bools, squares: Floats
+    status: Sequence[Status], effect: Floats, low: Floats, index: Floats, p_value: Floats, squares: Floats
 ) -> Positions:
-    """Positions of pairs, strongest first: those told from noise by ``low``, then by p-value, then by effect or index.
+    """Positions of pairs, strongest first: effects by ``low``, then unclear pairs, then those without an effect, by p.
 
-    ``low`` is the lower end of the effect. Ties are broken by p-value, by the number of squares, then by position.
-    Chosen by experiment: by effect alone the true pair of sparse tables comes first less often.
+    ``low`` is the lower end of the effect. Pairs without a p-value follow those with one, by effect or index. Ties are
+    broken by p-value, by the number of squares, then by position. Chosen by experiment: by effect alone the true pair
+    of sparse tables comes first less often.
     """
+    words: tuple[Status, ...] = ("effect", "unclear", "none", "same", "constant")
+    rank = np.array([words.index(word) for word in status], np.int64)
     has_p, has_effect = ~np.isnan(p_value), ~np.isnan(effect)
-    group = np.select([is_told, has_p, has_effect, ~np.isnan(index)], [0, 1, 2, 3], 4)
-    by = np.select([group == 0, group == 1, group == 2, group == 3], [-low, p_value, -effect, -index], 0.0)
-    return np.lexsort((np.arange(len(by)), -squares, np.where(has_p, p_value, 0.0), by, group))
+    known = np.select([has_p, has_effect, ~np.isnan(index)], [0, 1, 2], 3)
+    by = np.select([rank == 0, known == 0, known == 1, known == 2], [-low, p_value, -effect, -index], 0.0)
+    return np.lexsort((np.arange(len(by)), -squares, np.where(has_p, p_value, 0.0), by, known, rank))
 
 
 # ---------------------------------------------------------------- sums over contexts
@@ -218,15 +242,33 @@ def sum_squares(tables: Ints, starts: Ints) -> list[SquareSums]:
         some = holds[k : k + at_once]
         moments[some] = _context_moments(told[some].astype(np.float64))
     ends = [*starts[1:].tolist(), len(tables)]
+    common = _common_of_pairs(tables, squares > 0, starts) if n_cells <= MAX_MATRIX else [None] * len(starts)
     return [
         SquareSums(
             sum(squares[a:b].tolist()),
             sum(broken[a:b].tolist()),
             sum(effect_squares[a:b].tolist()),
             moments[a:b].sum(axis=0),
+            same,
         )
-        for a, b in zip(starts.tolist(), ends, strict=True)
+        for a, b, same in zip(starts.tolist(), ends, common, strict=True)
     ]
+
+
+def _common_of_pairs(tables: Ints, has_squares: Bools, starts: Ints) -> list[CommonSums | None]:
+    """The sums of the test of a common interaction, of every pair."""
+    found: list[CommonSums | None] = [None] * len(starts)
+    owner = np.searchsorted(starts, np.arange(len(tables)), side="right") - 1
+    holds = np.flatnonzero(has_squares)
+    at_once = max(MAX_ENTRIES // (tables.shape[1] * tables.shape[2]) ** 2, 1)
+    for k in range(0, len(holds), at_once):
+        some = holds[k : k + at_once]
+        first = int(owner[some[0]])
+        parts = common_sums(tables[some].astype(np.float64), owner[some] - first, int(owner[some[-1]]) - first + 1)
+        for place, part in enumerate(parts, first):
+            known = found[place]
+            found[place] = part if known is None else known + part
+    return found
 
 
 def _context_moments(tables: Floats) -> Floats:
@@ -339,23 +381,19 @@ def _label_variance(n: Floats, p: Floats, matrix: Floats) -> Floats:
 def sum_pairs(
     rows: CodedRows,
     pairs: Sequence[tuple[int, int]],
-    contexts: Sequence[int],
+    contexts: Sequence[Sequence[int]],
     *,
     n_threads: int = 1,
     progress: Progress | None = None,
 ) -> list[SquareSums]:
-    """The sums of pairs of features, rows being compared where they are equal on ``contexts``.
-
-    A feature of the pair itself is not part of its contexts.
-    """
+    """The sums of pairs of features, rows being compared where they are equal on the ``contexts`` of the pair."""
     found: list[SquareSums] = [SquareSums.none()] * len(pairs)
-    members = set(contexts)
     n_values = rows.n_values.tolist()
 
     def kind(k: int) -> tuple[tuple[int, ...], tuple[int, int]]:
         """Pairs with the same contexts and shape stand together."""
         i, j = pairs[k]
-        return tuple(f for f in (i, j) if f in members), (n_values[i], n_values[j])
+        return tuple(contexts[k]), (n_values[i], n_values[j])
 
     order = sorted(range(len(pairs)), key=kind)
     parts = [order[k : k + PAIRS_AT_ONCE] for k in range(0, len(order), PAIRS_AT_ONCE)]
@@ -371,7 +409,8 @@ def sum_pairs(
 
         return run
 
-    run_tasks([task(part) for part in reversed(parts)], n_threads)
+    with one_blas_thread():  # the matrices are small, and the tasks have threads of their own
+        run_tasks([task(part) for part in reversed(parts)], n_threads)
     return found
 
 
@@ -379,7 +418,7 @@ def _sum_some(
     rows: CodedRows,
     pairs: Sequence[tuple[int, int]],
     part: Sequence[int],
-    contexts: Sequence[int],
+    contexts: Sequence[Sequence[int]],
     found: list[SquareSums],
 ) -> None:
     """Sums of some of the pairs; small tables of the same shape are summed up together."""
@@ -387,25 +426,28 @@ def _sum_some(
     members: tuple[int, ...] | None = None
     groups, n_groups = np.zeros(len(rows.codes), np.intp), 1
 
-    def sum_waiting() -> None:
+    def sum_waiting(unfinished: int | None = None) -> None:
         if waiting:
             sizes = [len(table) for _, table in waiting]
             starts = np.cumsum([0, *sizes[:-1]])
             sums = sum_squares(np.concatenate([table for _, table in waiting]), starts)
             for (k, _), more in zip(waiting, sums, strict=True):
                 found[k] = found[k] + more
+            for k in {k for k, _ in waiting} - {unfinished}:
+                found[k] = found[k].settled()
             waiting.clear()
 
     for k in part:
         i, j = pairs[k]
-        equal = tuple(f for f in contexts if f not in (i, j))
-        if equal != members:
-            members = equal
-            groups, n_groups = context_numbers(number_groups(rows.codes, rows.n_values, equal))
+        if tuple(contexts[k]) != members:
+            members = tuple(contexts[k])
+            groups, n_groups = context_numbers(number_groups(rows.codes, rows.n_values, members))
         for table in pair_tables(rows, groups, n_groups, i, j):
             if waiting and waiting[-1][1].shape[1:] != table.shape[1:]:
                 sum_waiting()
             waiting.append((k, table))
             if sum(more.size for _, more in waiting) > ENTRIES_WAITING:
-                sum_waiting()
+                sum_waiting(unfinished=k)
     sum_waiting()
+    for k in part:
+        found[k] = found[k].settled()
