@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from analogical._evidence import Evidence, EvidencePair, Transition, Transitions, evidence, transitions
     from analogical._interactions import Interactions, interactions
     from analogical._redundancy import Dependency, Dropped, Redundancies, redundancies
-    from analogical._relevance import AtDistance, NoiseFloor, Relevance, Settings, ari_score, relevance
+    from analogical._relevance import FeatureColumn, Points, Relevance, Settings, ari_score, relevance
     from analogical._report import Report, report
     from analogical._selection import Carried, Selection, select
     from analogical._selector import AnalogicalSelector, SelectionWarning
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 __all__ = [
     "AnalogicalError",
     "AnalogicalSelector",
-    "AtDistance",
     "Audit",
     "BuiltInTable",
     "Carried",
@@ -31,12 +30,13 @@ __all__ = [
     "Dropped",
     "Evidence",
     "EvidencePair",
+    "FeatureColumn",
     "InContext",
     "InputError",
     "Interactions",
     "MissingDependencyError",
-    "NoiseFloor",
     "Obstacle",
+    "Points",
     "Redundancies",
     "Relevance",
     "Report",
@@ -70,7 +70,7 @@ _HOMES = {
     "_evidence": ("Evidence", "EvidencePair", "Transition", "Transitions", "evidence", "transitions"),
     "_interactions": ("Interactions", "interactions"),
     "_redundancy": ("Dependency", "Dropped", "Redundancies", "redundancies"),
-    "_relevance": ("AtDistance", "NoiseFloor", "Relevance", "Settings", "ari_score", "relevance"),
+    "_relevance": ("FeatureColumn", "Points", "Relevance", "Settings", "ari_score", "relevance"),
     "_report": ("Report", "report"),
     "_selection": ("Carried", "Selection", "select"),
     "_selector": ("AnalogicalSelector", "SelectionWarning"),
