@@ -227,10 +227,9 @@ def check_top(top: int | None) -> None:
 
 def read_given(text: str) -> Given:
     """What ``--given`` says: auto, all, nothing, or names."""
-    word = text.strip()
-    if word in ("auto", "all"):
-        return word  # type: ignore[return-value]
-    return [] if word == "none" else split_names(text)
+    if text in ("auto", "all"):
+        return text
+    return [] if text == "none" else split_names(text)
 
 
 def refuse_two_formats(as_json: bool, as_csv: bool) -> None:

@@ -70,7 +70,7 @@ def score(
     as_csv: Csv = False,
     csv_safe: CsvSafe = False,
 ) -> None:
-    """Score every feature of a table: does the label change with it, all else being equal?
+    """Score every feature of a table: how much the label changes with it, all else being equal.
 
     Rows that are equal on what matters and differ on one feature are compared. What matters is found first: the
     deciding set, features that together predict the label. effect is half the squared difference of the label shares

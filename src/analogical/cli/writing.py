@@ -226,7 +226,9 @@ def write_records(
         name: list(cell) for record in reversed(records) for name, cell in record.items() if isinstance(cell, dict)
     }
     header = [column for name in records[0] for column in _columns_of(name, nested)] if records else result.columns()
-    rows = ([cell for name, value in record.items() for cell in _cells_of(value, nested.get(name))] for record in records)
+    rows = (
+        [cell for name, value in record.items() for cell in _cells_of(value, nested.get(name))] for record in records
+    )
     write_csv(header, map(_defused, rows) if csv_safe else rows)
 
 

@@ -1,6 +1,6 @@
 """Figures with one row per feature: relevance and a selection."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,7 +35,7 @@ __all__ = ["plot_relevance", "plot_selection"]
 SMALLEST = 0.05
 """The axis of scores reaches at least so far, so that noise of a thousandth does not fill the figure."""
 REACH = 3.0
-"""The axis reaches at most so many times as far as the largest effect, so that a wide interval does not shrink all bars."""
+"""The axis ends at so many times the largest effect at most: a wide interval does not make all bars tiny."""
 WIDE = 7.6
 """Inches that a figure with directions beside its bars is wide."""
 BAR = 0.66
@@ -82,7 +82,7 @@ def plot_relevance(result: "Relevance", ax: "Axes | None" = None, *, top: int = 
         colours = [EFFECT if result.status[i] == "effect" else UNTOLD for i in order]
         ax.barh(range(len(order)), np.nan_to_num(effect), BAR, color=colours, zorder=2)
         right = _reach(effect, high)
-        _whiskers(ax, low, high, right)
+        _whiskers(ax, low, high, right, [INK if result.status[i] == "effect" else MUTED for i in order])
         ax.set_xlim(0, right)
         mark_zero(ax)
         label_rows(
@@ -165,12 +165,12 @@ def _patch(colour: str, label: str) -> Any:
     return Patch(color=colour, label=label)
 
 
-def _whiskers(ax: "Axes", low: Floats, high: Floats, right: float) -> None:
+def _whiskers(ax: "Axes", low: Floats, high: Floats, right: float, colours: Sequence[str]) -> None:
     """Intervals as thin lines with ends; one that leaves the axis has no end there."""
     for place in np.flatnonzero(~(np.isnan(low) | np.isnan(high))):
-        ax.hlines(place, low[place], min(high[place], right), color=INK, linewidth=1.1, zorder=3)
+        ax.hlines(place, low[place], min(high[place], right), color=colours[place], linewidth=1.1, zorder=3)
         ends = [end for end in (low[place], high[place]) if end <= right]
-        ax.plot(ends, [place] * len(ends), "|", color=INK, markersize=5, markeredgewidth=1.1, zorder=3)
+        ax.plot(ends, [place] * len(ends), "|", color=colours[place], markersize=5, markeredgewidth=1.1, zorder=3)
 
 
 def _reach(effect: Floats, high: Floats) -> float:

@@ -85,8 +85,7 @@ def _summarise(result: Relevance) -> str:
 
 
 def _columns(result: Relevance, paper: bool) -> list[Column]:
-    """Headings and cells: what features are ranked by, their direction and how sure it is; first the paper's index
-    where all other features are given."""
+    """Headings and cells; where all other features are given, the paper's index and its counts come first."""
     is_paper = result.settings.given == "all"
     effect = [result.effect[i] if has_size(result, i) else math.nan for i in range(len(result))]
     leaks = {name for note in result.notes if note.kind == "leak" for name in note.columns}
@@ -149,7 +148,9 @@ def _bar(share: float) -> float:
 
 def _points_title(result: Relevance) -> str:
     """With two classes, points are about the second one."""
-    return f"points for {shorten(marked(result.classes[1]), 2 * LONGEST_VALUE)}" if len(result.classes) == 2 else "points"
+    return (
+        f"points for {shorten(marked(result.classes[1]), 2 * LONGEST_VALUE)}" if len(result.classes) == 2 else "points"
+    )
 
 
 def _direction(result: Relevance, i: int) -> Cell:
@@ -373,9 +374,7 @@ def _explain_assumptions(result: Relevance) -> list[str]:
         need = "a count in memory with groups" if settings.engine == "spark" else "groups"
         said.append(f"Intervals and p assume independent rows; rows that are not need {need} (--groups).")
     else:
-        said.append(
-            f"{counted(settings.n_groups, 'group')} of rows: intervals and p take whole groups as independent, not rows."
-        )
+        said.append(f"{counted(settings.n_groups, 'group')} of rows: intervals and p take whole groups as independent.")
     said.append(
         f"p is adjusted for {counted(len(result.names), 'feature')} (Benjamini and Hochberg). The comparison shows"
         " association given the recorded features, not cause."
