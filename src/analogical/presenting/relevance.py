@@ -78,6 +78,7 @@ def _summarise(result: Relevance) -> str:
     return (
         f"{counted(result.n_rows, 'row')}, {counted(len(result.names), 'feature')}, label {quoted(result.label)}"
         f" ({classes}{', ...' if len(result.classes) > 6 else ''})"
+        f"{', repeated rows counted once' if result.settings.duplicates == 'once' else ''}"
     )
 
 
@@ -108,13 +109,13 @@ def _detail_columns(result: Relevance, paper: bool) -> list[Column]:
     found = [_name_column(result)]
     if result.settings.given != "all":
         found += [
-            (Heading("index"), lambda i: Cell(shares(result.index[i]))),
-            (Heading("noise"), lambda i: Cell(shares(result.noise_rate[i]))),
+            (Heading("index", leaves=2), lambda i: Cell(shares(result.index[i]))),
+            (Heading("noise", leaves=3), lambda i: Cell(shares(result.noise_rate[i]))),
             (Heading("compared"), lambda i: Cell(number(result.compared[i]))),
-            *_paper_columns(result, paper, leaves=2, with_bars=False),
+            *_paper_columns(result, paper, leaves=5, with_bars=False),
         ]
         if result.settings.given == "auto":
-            found.append((Heading("given", is_text=True, may_wrap=True), lambda i: _given(result, i)))
+            found.append((Heading("given", is_text=True, may_wrap=True, leaves=4), lambda i: _given(result, i)))
     else:
         found.append((Heading("noise"), lambda i: Cell(shares(result.noise_rate[i]))))
     return found
@@ -225,6 +226,8 @@ def describe_points(result: Relevance, i: int) -> str:
 def describe_given(result: Relevance) -> str:
     """On which other features compared rows are equal, in one sentence."""
     settings = result.settings
+    if len(result.names) == 1:
+        return "Given nothing: there is only one feature."
     if settings.given == "all":
         return "Given all other features: compared rows differ on one feature only, as in the paper."
     if settings.given == "auto":
@@ -262,6 +265,8 @@ def _sum_up(result: Relevance) -> list[str]:
 def _say_effects(result: Relevance) -> str:
     found = result.with_status("effect")
     n = counted(len(result.names), "feature")
+    if result.settings.duplicates == "once":
+        return "Nothing was tested, because repeated rows were counted once; the tests need every row."
     if not found:
         return f"No significant effect was found among {n}."
     return f"{len(found):,} of {n} {verb(found, 'has', 'have')} an effect: {some_of(found, FEW_NAMES)}."
