@@ -146,7 +146,7 @@ def test_weights_groups_and_names_of_columns():
     frame = FRAME.select("texts", "small", "whole", "label").with_columns(
         n=pl.Series(rng.integers(0, 4, M)), g=pl.Series(rng.integers(0, 50, M))
     )
-    options = {"weights": "n", "groups": "g", "ignore": ["small"], "radius": 1}
+    options = {"weights": "n", "groups": "g", "ignore": ["small"], "given": "all"}
     assert relevance(in_batches(frame), "label", **options) == relevance(frame, "label", **options)
 
 

@@ -98,7 +98,7 @@ def test_what_is_a_frame():
 def test_whole_numbers_of_128_bits(dtype):
     numbers = [2**100, 1, 2**100, 5, 1, 0]
     frame = pl.DataFrame({"a": pl.Series(numbers, dtype=dtype), "b": [1, 2, 1, 2, 1, 1]})
-    result = relevance(frame, LABELS, radius=1)
+    result = relevance(frame, LABELS, given="all")
     assert result.pairs.tolist() == naive_counts([*zip(numbers, frame["b"], strict=True)], LABELS)["pairs"]
     many = pl.DataFrame({"a": pl.Series([2**100 + k * 3 for k in range(40)], dtype=dtype), "b": ["u", "v"] * 20})
     assert relevance(many, [0, 0, 1, 1] * 10).edges[0] == tuple(2**100 + k * 3 for k in (8, 16, 24, 32))

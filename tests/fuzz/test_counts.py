@@ -13,7 +13,6 @@ from fuzz.keeping import CASES, read_table, store_table
 from fuzz.oracle import Counted, binned, plain_cell
 from fuzz.running import batches, name_batch, refusal, run_batch, seed, shrink
 from fuzz.tables import KINDS, Column, Table, contain, contain_labels, containers_for, random_table
-from naive import naive_disagreements
 
 from analogical import audit, evidence, relevance, transitions
 
@@ -79,27 +78,29 @@ def check_refused(table: Table, is_refused: bool, message: str | None) -> bool:
 
 def check_counts(table: Table, check: Check) -> None:
     """Counts, effects and noise with every value as a category."""
-    result, message = check.ask(relevance, table, **EVERY_VALUE, radius=1, confidence=None, redundancies=False)
+    result, message = check.ask(relevance, table, **EVERY_VALUE, given="all")
     expected = counted(table)
     if check_refused(table, expected.is_refused, message):
         return
     compare_counts(result, expected)
     for i in range(len(table.columns)):
-        n_pairs, effect, noise = expected.effect(i)
-        assert result.effect_pairs[i] == n_pairs, table.names[i]
-        assert result.effect[i] == pytest.approx(effect, abs=1e-12, nan_ok=True), table.names[i]
+        _, effect, noise = expected.effect(i)
         assert result.noise_rate[i] == pytest.approx(noise, abs=1e-12, nan_ok=True), table.names[i]
+        # the larger of the whole effect and its common part; with groups the common part alone
+        assert table.groups is not None or not result.effect[i] < effect - 1e-9, table.names[i]
 
 
 def compare_counts(result: Any, expected: Counted) -> None:
-    for name, count in expected.counts().items():
-        found = getattr(result, name)
-        assert (found.tolist() if isinstance(found, np.ndarray) else found) == count, name
+    counts = expected.counts()
+    assert result.n_rows == counts["n_rows"]
+    assert [column.n_values for column in result.feature_columns] == counts["n_values"]
+    for name in ("pairs", "changed"):
+        assert getattr(result, name).tolist() == counts[name], name
 
 
 def check_treated(table: Table, check: Check) -> None:
     """Counts after the library's own bins: cells go by the edges that the result names."""
-    result, message = check.ask(relevance, table, radius=1, confidence=None)
+    result, message = check.ask(relevance, table, given="all")
     n_classes = len(set(counted(table).labels))
     if n_classes > N_CLASSES_ALLOWED and message is not None:
         return
@@ -108,7 +109,7 @@ def check_treated(table: Table, check: Check) -> None:
         assert counted(replace(table, columns=kept)).is_refused, message
         return
     columns = []
-    for place, edges in zip(check.places(table, result), result.edges, strict=True):
+    for place, edges in zip(check.places(table, result), tuple(c.edges for c in result.feature_columns), strict=True):
         cells = [None if cell is None else plain_cell(cell) for cell in table.columns[place].cells]
         columns.append(binned(cells, list(map(plain_cell, edges))) if edges else cells)
     compare_counts(result, Counted.of(columns, table.labels, table.weights))
@@ -116,9 +117,7 @@ def check_treated(table: Table, check: Check) -> None:
 
 def check_once(table: Table, check: Check) -> None:
     """Identical rows with the same label count once."""
-    result, message = check.ask(
-        relevance, table, **EVERY_VALUE, radius=1, confidence=None, groups=None, duplicates="once"
-    )
+    result, message = check.ask(relevance, table, **EVERY_VALUE, given="all", groups=None, duplicates="once")
     whole = counted(table)
     if check_refused(table, whole.is_refused, message):
         return
@@ -131,30 +130,27 @@ def check_once(table: Table, check: Check) -> None:
 
 def check_dropped(table: Table, check: Check) -> None:
     """Rows with a missing cell are left out."""
-    result, message = check.ask(relevance, table, **EVERY_VALUE, radius=1, confidence=None, missing="drop")
+    result, message = check.ask(relevance, table, **EVERY_VALUE, given="all", missing="drop")
     rows = zip(*(column.cells for column in table.columns), strict=True)
     expected = counted(table.take([r for r, row in enumerate(rows) if None not in row]))
     if not check_refused(table, expected.is_refused, message):
         compare_counts(result, expected)
 
 
-def check_within(table: Table, check: Check) -> None:
-    """Pairs within the radius that differ on a feature, perhaps among others."""
-    radius = ["auto", 1, 2, 3][table.rng(13).integers(4)]
-    radius = radius if radius == "auto" else min(radius, len(table.columns))
-    result, message = check.ask(relevance, table, **EVERY_VALUE, radius=radius, confidence=None)
-    expected = counted(table)
-    if check_refused(table, expected.is_refused, message):
+def check_given(table: Table, check: Check) -> None:
+    """Pairs of rows that are equal on some features and differ on one."""
+    rng = table.rng(13)
+    chosen = [i for i in range(len(table.columns)) if rng.random() < 0.5]
+    given = [check.feature(table, i) for i in chosen]
+    result, message = check.ask(relevance, table, **EVERY_VALUE, given=given)
+    if check_refused(table, counted(table).is_refused, message):
         return
-    assert not result.settings.is_sampled
-    pairs, changed = [0] * len(table.columns), [0] * len(table.columns)
-    found = naive_disagreements(expected.rows, expected.labels, result.settings.radius, expected.weights)
-    for differing, (n_pairs, n_changed) in found.items():
-        for i in differing:
-            pairs[i] += n_pairs
-            changed[i] += n_changed
-    assert result.pairs_within.tolist() == pairs
-    assert result.changed_within.tolist() == changed
+    for i in range(len(table.columns)):
+        cells = [table.columns[j].cells for j in (i, *(j for j in chosen if j != i))]
+        expected = Counted.of(cells, table.labels, table.weights).counts()
+        assert result.compared[i] == expected["pairs"][0], table.names[i]
+        if expected["pairs"][0]:
+            assert result.index[i] == pytest.approx(expected["changed"][0] / expected["pairs"][0]), table.names[i]
 
 
 def check_evidence(table: Table, check: Check) -> None:
@@ -228,15 +224,12 @@ def check_tests(table: Table, check: Check) -> None:
     result, message = check.ask(relevance, table, **EVERY_VALUE)
     if message is not None:
         return
-    for low, value, high in (
-        (result.ari_low, result.ari, result.ari_high),
-        (result.score_low, result.score, result.score_high),
-    ):
-        known = ~np.isnan(low) & (result.pairs > 0)
-        assert (low[known] <= high[known]).all()
-        assert (low[known] >= -1).all()
-        assert (high[known] <= 1).all()
-        assert np.isfinite(value[known]).all()
+    known = ~np.isnan(result.effect)
+    assert np.array_equal(known, result.compared > 0)
+    assert (result.effect_low[known] >= 0).all()
+    assert (result.effect_low[known] <= result.effect[known] + 1e-9).all()
+    assert (result.effect[known] <= result.effect_high[known] + 1e-9).all()
+    assert (result.effect_high[known] <= 1 + 1e-9).all()
     tested = ~np.isnan(result.p_value)
     assert (result.p_value[tested] <= 1).all()
     assert (result.p_value[tested] > 0).all()
@@ -250,41 +243,32 @@ def _some_feature(table: Table) -> int:
 # ---------------------------------------------------------------- laws
 
 
-COUNTS = ("pairs", "changed", "n_values", "pairs_within", "changed_within", "effect_pairs", "value_pairs_compared")
-NUMBERS = ("ari", "effect", "noise_rate", "effective_rows", "score", "ari_low", "ari_high", "score_low", "score_high")
-TOTALS = ("n_rows", "n_distinct", "n_identical", "n_contradictions")
+COUNTS = ("compared", "pairs", "changed")
+NUMBERS = ("ari", "index", "effect", "noise_rate", "effect_low", "effect_high")
 
 
 def compare(one: Any, other: Any, places: list[int]) -> None:
     """Two results that must be the same; feature i of the first is feature places[i] of the other."""
-    settings, others = one.settings, other.settings
-    assert (settings.radius, settings.reason, settings.is_sampled) == (others.radius, others.reason, others.is_sampled)
-    assert settings.decay == pytest.approx(others.decay, abs=SAME)
-    for name in TOTALS:
-        assert getattr(one, name) == getattr(other, name), name
+    assert one.n_rows == other.n_rows
     for name in COUNTS:
         assert getattr(one, name).tolist() == getattr(other, name)[places].tolist(), name
-    # P-values beyond distance 1 come from labels shuffled at random; of many values the rarest are merged for the test,
-    # and which of equally rare ones these are depends on their order.
-    is_stable = settings.radius == 1 and one.n_values.max() <= MOST_TESTED and len(one.classes) <= MOST_TESTED
-    for name in (*NUMBERS, "p_value", "p_adjusted") if is_stable else NUMBERS:
+    # Of many values the rarest are merged, and which of equally rare ones these are depends on their order.
+    n_values = max(column.n_values for column in one.feature_columns)
+    if n_values > MOST_TESTED or len(one.classes) > MOST_TESTED:
+        return
+    for name in (*NUMBERS, "p_value", "p_adjusted"):
         ours, theirs = getattr(one, name), getattr(other, name)
-        if ours is not None:
-            assert ours.tolist() == pytest.approx(theirs[places].tolist(), rel=SAME, abs=SAME, nan_ok=True), name
-    assert list(one.score_basis) == [other.score_basis[p] for p in places]
+        assert ours.tolist() == pytest.approx(theirs[places].tolist(), rel=SAME, abs=SAME, nan_ok=True), name
+    assert list(one.status) == [other.status[p] for p in places]
 
 
 def check_law(table: Table, check: Check, change: Any, treatment: dict[str, Any]) -> None:
     """Score a table and its equivalent, and compare."""
     rng = table.rng(10)
-    radius = [1, "auto", "auto", min(2, len(table.columns))][rng.integers(4)]
     options = {
         **treatment,
-        "radius": radius,
-        "attribution": "share" if rng.random() < 0.2 else "noisy-or",
+        "given": "all" if rng.random() < 0.7 else [],  # ties in the deciding set go by column order
         "duplicates": "once" if rng.random() < 0.15 else "count",
-        "confidence": 0.95 if rng.random() < 0.3 else None,
-        "redundancies": False,
         "groups": None,
     }
     table = replace(table, groups=None)
@@ -379,7 +363,7 @@ CHECKS: dict[str, Any] = {
     "treated": check_treated,
     "once": check_once,
     "dropped": check_dropped,
-    "within": check_within,
+    "within": check_given,
     "evidence": check_evidence,
     "transitions": check_transitions,
     "audit": check_audit,

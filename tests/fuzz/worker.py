@@ -51,7 +51,7 @@ def _warm_up() -> None:
     from analogical.cli import app  # noqa: F401
 
     frame = pl.DataFrame({"a": [0, 1, 0, 1], "b": ["x", "y", "y", "x"], "c": [0, 1, 1, 0]})
-    repr(relevance(frame, "c", radius=2))
+    repr(relevance(frame, "c"))
 
 
 def _virtual_memory() -> int:
