@@ -167,7 +167,7 @@ def _patch(colour: str, label: str) -> Any:
 
 def _whiskers(ax: "Axes", low: Floats, high: Floats, right: float, colours: Sequence[str]) -> None:
     """Intervals as thin lines with ends; one that leaves the axis has no end there."""
-    for place in np.flatnonzero(~(np.isnan(low) | np.isnan(high))):
+    for place in np.flatnonzero(~(np.isnan(low) | np.isnan(high))).tolist():
         ax.hlines(place, low[place], min(high[place], right), color=colours[place], linewidth=1.1, zorder=3)
         ends = [end for end in (low[place], high[place]) if end <= right]
         ax.plot(ends, [place] * len(ends), "|", color=colours[place], markersize=5, markeredgewidth=1.1, zorder=3)
