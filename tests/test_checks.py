@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 
 from analogical import AnalogicalSelector, InputError, relevance
-from analogical._checks import check_choice, check_limit, check_number, check_whole, is_whole, seed_from
+from analogical._checks import (
+    check_choice,
+    check_confidence,
+    check_limit,
+    check_number,
+    check_radius,
+    check_whole,
+    is_whole,
+    seed_from,
+)
 
 
 def wide_table():
@@ -15,9 +24,6 @@ def wide_table():
 
 def test_a_numpy_random_state_is_a_seed():
     rows, labels = wide_table()
-    drawn = [relevance(rows, labels, bootstrap=5, random_state=np.random.RandomState(s)) for s in (0, 0, 1)]
-    assert drawn[0] == drawn[1]
-    assert drawn[0] != drawn[2]
     selector = AnalogicalSelector(random_state=np.random.RandomState(0)).fit(rows, labels)
     assert selector.get_support().shape == (12,)
 
@@ -37,31 +43,32 @@ def test_other_seeds_are_refused(seed):
         r" \(a new seed each time\), got "
     )
     with pytest.raises(InputError, match=message):
-        relevance(rows, labels, random_state=seed)
-    with pytest.raises(InputError, match=message):
         AnalogicalSelector(random_state=seed).fit(rows, labels)
 
 
-def test_a_radius_may_be_a_numpy_integer():
+def test_auto_is_what_is_given_by_default():
     rows, labels = wide_table()
-    one, other = (relevance(rows, labels, radius=radius) for radius in (4, np.int64(4)))
-    assert one == other
-    assert other.settings.radius == 4
-    assert type(other.settings.radius) is int
-    assert relevance(rows, labels, radius=np.int8(1)).settings.radius == 1
+    assert relevance(rows, labels) == relevance(rows, labels, given="auto")
 
 
-def test_auto_is_the_default_radius():
-    rows, labels = wide_table()
-    assert relevance(rows, labels) == relevance(rows, labels, radius="auto")
-    assert relevance(rows, labels).settings.radius > 1
+@pytest.mark.parametrize("radius", [1, 12, np.int64(4), "auto"])
+def test_a_radius_is_a_number_of_features_or_auto(radius):
+    found = check_radius(radius, 12)
+    assert found == radius
+    assert type(found) in (int, str)
 
 
 @pytest.mark.parametrize("radius", [0, 13, 1.5, True, "far", None])
 def test_other_radii_are_refused(radius):
-    rows, labels = wide_table()
     with pytest.raises(InputError, match=r"radius must be a whole number from 1 to 12 .* or .auto., got"):
-        relevance(rows, labels, radius=radius)
+        check_radius(radius, 12)
+
+
+def test_the_level_of_intervals_is_between_0_and_1():
+    assert check_confidence(0.9) == 0.9
+    for level in (None, 0, 1, 95, True, "high"):
+        with pytest.raises(InputError, match=r"confidence must be a number between 0 and 1, such as 0\.95, got"):
+            check_confidence(level)
 
 
 def test_whole_numbers_are_not_true_or_false():

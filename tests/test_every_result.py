@@ -26,7 +26,6 @@ from analogical import (
 )
 from analogical.presenting.notes import describe_notes
 from analogical.presenting.redundancies import describe_dropped
-from analogical.presenting.relevance import describe_radius
 from analogical.presenting.views import Cell, Heading, Table, View, view_of
 
 FRAME = pd.DataFrame(
@@ -205,20 +204,20 @@ def test_views_are_plain_data(result):
 
 
 def test_view_of_a_relevance():
-    result = relevance(FRAME, "label", ignore=["town"], radius=1)
+    result = relevance(FRAME, "label", ignore=["town"])
     view = view_of(result)
     assert view.headline == "Relevance of 3 features for 'label' (2 classes), 24 rows"
-    assert view.summary == (
-        "24 rows, 3 features, label 'label' with 2 classes (a, b), 8 distinct rows (16 repeated), no contradictions"
-    )
+    assert view.summary == "24 rows, 3 features, label 'label' (a, b)"
     (table,) = view.tables
-    assert [h.title for h in table.headings] == ["feature", "ARI", "95% CI", "pairs", "changed", "p", "status"]
-    assert [h.is_text for h in table.headings] == [True, False, False, False, False, False, True]
-    first = table.rows[0]
-    assert [cell.text for cell in first[:2]] == [result.ranking()[0], f"{result.score.max():.3f}"]
-    assert first[1].bar == result.score.max()
+    assert [h.title for h in table.headings] == ["feature", "effect", "95% CI", "points for b", "p", "status"]
+    assert [h.is_text for h in table.headings] == [True, False, False, True, False, True]
+    first, best = table.rows[0], result[result.ranking()[0]]
+    assert [cell.text for cell in first[:2]] == [best["name"], f"{best['effect']:.3f}"]
+    assert first[1].bar == pytest.approx(best["effect"] ** 0.5)
     assert first[-1] == Cell("effect", "good")
     assert view_of(result, top=1).tables[0].note == "Best 1 of 3 features shown."
+    (table,) = view_of(relevance(FRAME, "label", ignore=["town"], given="all")).tables
+    assert [h.title for h in table.headings][:5] == ["feature", "ARI", "pairs", "changed", "effect"]
 
 
 def test_view_of_an_evidence():
@@ -276,75 +275,6 @@ def test_view_of_a_comparison():
     assert table.rows[0][:2] == (Cell("old"), Cell("1.000 (1)", "good"))
     assert table.rows[1][1] == Cell("–")
     assert view.findings[1].startswith("ARI: share of pairs")
-
-
-@pytest.mark.parametrize(
-    ("rows", "settings", "reason", "words"),
-    [
-        ([(0, 0), (0, 1), (1, 0), (2, 0)], {"radius": 1}, "asked", "radius 1: set by the user (4 pairs used)"),
-        (
-            [(a, b) for a in (0, 1) for b in (0, 1)] * 10,
-            {},
-            "enough-pairs",
-            "radius 1: every feature has at least 200 pairs at distance 1 (400 pairs used)",
-        ),
-        (
-            [(0,)] * 11 + [(1,)],
-            {},
-            "nothing-further",
-            "radius 1: no two rows differ on more than one feature (11 pairs used)",
-        ),
-    ],
-)
-def test_describe_radius_says_why(rows, settings, reason, words):
-    labels = [0, 1, 1, 0] * 10 if len(rows) == 40 else [1] + [0] * (len(rows) - 1)
-    result = relevance(rows, labels, **settings)
-    assert result.settings.reason == reason
-    assert describe_radius(result) == words
-
-
-@pytest.mark.parametrize(
-    ("reason", "words"),
-    [
-        ("noisy-labels", "labels are noisy, and distance 1 compares too few repeated rows to stand for all"),
-        (
-            "noise-unknown",
-            "labels may be noisy, since few rows repeat, and distance 1 compares too few to stand for all",
-        ),
-        ("enough-weight", "other pairs have next to no weight"),
-        ("few-pairs", "at distance 1 some feature has only 4 pairs"),
-    ],
-)
-def test_every_reason_has_its_words(reason, words):
-    result = relevance([(0, 0), (0, 1), (1, 0), (2, 0)], [0, 1, 1, 0], radius=1)
-    settings = dataclasses.replace(result.settings, reason=reason, fewest_pairs=4)
-    assert describe_radius(dataclasses.replace(result, settings=settings)) == f"radius 1: {words} (4 pairs used)"
-
-
-def test_effects_stand_beside_the_score_where_noise_makes_it_look_further():
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 2, size=(1500, 9))
-    y = X[:, 0] ^ X[:, 1] ^ (rng.random(1500) < 0.2)
-    (table,) = view_of(relevance(X, y)).tables
-    titles = ["feature", "score", "95% CI", "effect", "ARI", "pairs", "p", "status"]
-    assert [heading.title for heading in table.headings] == titles
-    (wide,) = view_of(relevance(X[:80], y[:80])).tables
-    assert [heading.title for heading in wide.headings] == [title for title in titles if title != "effect"]
-
-
-def test_describe_radius_beyond_distance_one():
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 3, size=(150, 12))
-    y = X[:, 0] == X[:, 1]
-    auto = relevance(X, y)
-    reach, decay, used = auto.settings.radius, auto.settings.decay, auto.settings.n_pairs_used
-    assert auto.settings.reason in ("no-pairs", "few-pairs", "none-changed")
-    assert describe_radius(auto).startswith(
-        f"radius {reach}, a pair's weight falling to {decay:.2f} with each feature it differs on: "
-    )
-    assert describe_radius(auto).endswith(f"({used:,} pairs used)")
-    asked = relevance(X, y, radius=3, attribution="share")
-    assert describe_radius(asked) == f"radius 3: set by the user ({asked.settings.n_pairs_used:,} pairs used)"
 
 
 def test_notes_are_said_in_words():

@@ -338,15 +338,15 @@ BUILT_IN = {
 @pytest.mark.parametrize("name", COUNTS)
 def test_the_papers_tables_have_the_counts_that_they_had(data_folder, name):
     frame = read_file(str(data_folder / f"{name}.csv"), header=False).frame
-    result = relevance(frame, frame.columns[-1], radius=1, confidence=None)
+    result = relevance(frame, frame.columns[-1], given="all")
     assert (result.pairs.tolist(), result.changed.tolist()) == COUNTS[name]
-    assert not any(result.edges)
+    assert not any(tuple(c.edges for c in result.feature_columns))
 
 
 @pytest.mark.parametrize("name", BUILT_IN)
 def test_built_in_tables_have_the_counts_that_they_had(name):
     table = load_table(name)
-    result = relevance(table.to_frame("polars"), table.label, weights="count", radius=1, confidence=None)
+    result = relevance(table.to_frame("polars"), table.label, weights="count", given="all")
     assert result.pairs.tolist() == BUILT_IN[name]
 
 
@@ -386,7 +386,7 @@ def test_real_tables_are_read_at_the_first_command(data_folder, name):
         pytest.skip("the folder with the paper's data has no folder of real tables")
     table = read_file(str(file), header=name != "adult")
     label = LABELS.get(name, table.frame.columns[-1])
-    result = relevance(table.frame, label, radius=1, confidence=None)
+    result = relevance(table.frame, label, given="all")
     said = {note.kind: set(note.columns) for note in result.notes}
     assert {kind: columns <= said.get(kind, set()) for kind, columns in REAL[name].items()} == dict.fromkeys(
         REAL[name], True

@@ -1,5 +1,6 @@
 """Figures: what is drawn, read off the axes."""
 
+import dataclasses
 import sys
 import warnings
 from functools import cache
@@ -25,16 +26,13 @@ from analogical.plotting import (
     plot_audit,
     plot_comparison,
     plot_interactions,
-    plot_radius,
     plot_relevance,
     plot_selection,
     plot_squares,
-    plot_stability,
     plot_transitions,
     save_figure,
 )
 from analogical.plotting.canvas import CHANGED, EFFECT, UNTOLD, plain_text
-from analogical.scoring.intervals import mean_ranks
 
 ROWS = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
 
@@ -143,13 +141,13 @@ HOSTILE = ["$x^2$", r"$\frac{$", "\x1b[31m", "a\nb", "x" * 1000, "", "_", "[red]
 
 
 @cache
-def wide(n_features, n_rows=200, bootstrap=None):
+def wide(n_features, n_rows=200):
     """The label depends on the first two of many features, but for noise."""
     rng = np.random.default_rng(n_features)
     X = rng.integers(0, 3, (n_rows, n_features))
     y = (X[:, 0] + X[:, 1] >= 2) ^ (rng.random(n_rows) < 0.1)
     names = [f"number_of_loans_in_the_last_twelve_months_{i}" for i in range(n_features)]
-    return relevance(X, y, feature_names=names, bootstrap=bootstrap)
+    return relevance(X, y, feature_names=names)
 
 
 @cache
@@ -183,56 +181,62 @@ def assert_readable(ax):
     assert len(ax.figure.legends) + (ax.get_legend() is not None) <= 1
 
 
-def test_bars_are_the_scores_best_first_with_intervals():
+def test_bars_are_the_effects_best_first_with_intervals_and_points():
     result = titanic()
     ax = plot_relevance(result)
     assert names_of(ax) == result.ranking()
-    assert [bar.get_width() for bar in ax.patches] == result.score[result.order()].tolist()
-    ((whiskers,),) = (container[2] for container in ax.containers if hasattr(container, "has_xerr"))
-    ends = [(segment[0][0], segment[1][0]) for segment in whiskers.get_segments()]
-    expected = [(result.score_low[i], result.score_high[i]) for i in result.order()]
+    assert [bar.get_width() for bar in ax.patches] == result.effect[result.order()].tolist()
+    ends = [tuple(lines.get_segments()[0][:, 0]) for lines in ax.collections]
+    expected = [(result.effect_low[i], result.effect_high[i]) for i in result.order()]
     np.testing.assert_allclose(ends, expected)
-    assert ax.get_title(loc="left") == "Relevance for survived"
-    assert ax.get_xlabel() == "effect: index less noise, with its 95 % interval"
-    assert [text.get_text() for text in ax.texts] == ["0.251", "0.067", "0.020"]
+    assert ax.get_title(loc="left") == "Effects on survived"
+    assert " ".join(ax.get_xlabel().split()) == (
+        "effect, with its 95 % interval; right: effect, and direction in percentage points for yes"
+    )
+    assert [text.get_text() for text in ax.texts] == ["0.251  female: +49", "0.067  child: +19", "0.025  3rd: -14"]
     assert_readable(ax)
 
 
 @pytest.mark.parametrize("n_features", [3, 20, 300])
 def test_a_figure_fits_any_number_of_features(n_features):
-    result = wide(n_features, bootstrap=3)
-    for plot in (plot_relevance, plot_stability):
-        ax = plot(result)
-        assert_readable(ax)
-        shown = names_of(ax)
-        assert len(shown) == min(n_features, 20)
-        assert len(set(shown)) == len(shown)  # cut in the middle, so that they differ
-        assert all(len(name) <= 28 for name in shown)
-        assert ("and 280 more" in texts_of(ax)) == (n_features == 300)
-    assert_readable(plot_radius(result))
+    result = wide(n_features)
+    ax = plot_relevance(result)
+    assert_readable(ax)
+    shown = names_of(ax)
+    assert len(shown) == min(n_features, 20)
+    assert len(set(shown)) == len(shown)  # cut in the middle, so that they differ
+    assert all(len(name) <= 28 for name in shown)
+    assert ("and 280 more" in texts_of(ax)) == (n_features == 300)
     assert names_of(plot_relevance(result, top=2)) == names_of(plot_relevance(result))[:2]
 
 
-def test_colours_say_what_is_told_from_noise():
-    rows = [(0, 0, 0, "c"), (0, 1, 1, "c"), (1, 0, 0, "c"), (1, 1, 1, "c"), (0, 0, 0, "c"), (0, 0, 0, "c")]
-    unknown = relevance(rows, [0, 1, 0, 1, 0, 1], radius=1)
-    ax = plot_relevance(unknown)
-    colours = dict(zip(names_of(ax), ax.patches, strict=True))
-    assert unknown.status[0] == "noise-unknown"
-    assert to_hex(colours["x0"].get_facecolor()) == "#ffffff"
-    assert "–" in texts_of(ax)
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
-        "not told from noise",
-        "noise unknown: an upper bound",
-    ]
+def test_colours_say_what_is_significant():
     result = wide(20)
     ax = plot_relevance(result)
     expected = [EFFECT if result.status[i] == "effect" else UNTOLD for i in result.order()]
-    assert EFFECT in expected
+    assert {EFFECT, UNTOLD} <= set(expected)
     assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == expected
-    free = relevance(ROWS, [a ^ b for a, b, c in ROWS], noise_free=True).plot()
-    assert [text.get_text() for text in free.get_legend().get_texts()] == ["changes the label", "no change seen"]
-    assert free.get_xlabel().startswith("index (ARI): share of pairs whose labels differ")
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["significant effect", "unclear or none"]
+
+
+def test_what_has_no_size_or_direction_is_said_beside_the_bar():
+    monks = load_table("monks-1").to_frame("pandas").drop(columns="count")
+    monks["copy"], monks["one"] = monks["jacket_color"], 1
+    said = dict(zip(*(f(plot_relevance(relevance(monks, "class"))) for f in (names_of, texts_of)), strict=True))
+    assert said["head_shape"] == "0.500  mixed direction"
+    assert said["copy"] == "same as jacket_color"
+    assert said["one"] == "–"
+    paper = plot_relevance(relevance(monks.drop(columns=["copy", "one"]), "class", given="all"))
+    said = dict(zip(names_of(paper), texts_of(paper), strict=True))
+    assert said["head_shape"] == "–  mixed direction"
+
+
+def test_a_wide_interval_does_not_make_all_bars_tiny():
+    result = titanic()
+    wide_one = dataclasses.replace(result, effect_high=np.array([0.9, 0.9, 0.9]))
+    ax = plot_relevance(wide_one)
+    assert ax.get_xlim() == pytest.approx((0, 3 * result.effect.max() * 1.03))
+    assert max(lines.get_segments()[0][1, 0] for lines in ax.collections) <= ax.get_xlim()[1]
 
 
 def test_names_of_the_data_never_become_formulas(tmp_path):
@@ -257,42 +261,6 @@ def test_names_of_the_data_never_become_formulas(tmp_path):
     ):
         assert_readable(ax)
         save_figure(ax.figure, tmp_path / "odd.svg")
-
-
-def test_ranks_move_over_resamples_of_the_rows():
-    result = titanic(bootstrap=20)
-    assert result.rank_low.shape == (3,)
-    ax = plot_stability(result)
-    dots = [line.get_xdata()[0] for line in ax.lines]
-    assert dots == mean_ranks(result.score)[result.order()].tolist() == [1, 2, 3]
-    lines = [collection.get_segments()[0] for collection in ax.collections]
-    order = result.order()
-    assert [(line[0][0], line[1][0]) for line in lines] == list(
-        zip(result.rank_low[order], result.rank_high[order], strict=True)
-    )
-    assert "95 % of 20 resamples" in " ".join(ax.get_xlabel().split())
-    with pytest.raises(InputError, match=r"the result has none; compute it with relevance\(..., bootstrap=100\)"):
-        plot_stability(titanic())
-
-
-def test_what_a_score_rests_on_adds_up_by_distance():
-    result = wide(20)
-    assert sum(at.pairs for at in result.by_distance) == result.settings.n_pairs_used
-    assert sum(at.weight for at in result.by_distance) == pytest.approx(1)
-    ax = plot_radius(result)
-    assert [bar.get_width() for bar in ax.patches] == [at.weight for at in result.by_distance]
-    first = result.by_distance[0]
-    assert names_of(ax)[0] == f"{first.distance} features"
-    assert texts_of(ax)[-1].startswith(f"{result.by_distance[-1].pairs:,} pairs, ")
-    (at,) = titanic().by_distance
-    assert (at.distance, at.pairs, at.changed, at.weight) == (1, 1_114_672, titanic().changed.sum(), 1.0)
-    many = plot_radius(wide(300))
-    assert sum(bar.get_width() for bar in many.patches) == pytest.approx(1)
-    assert "–" in names_of(many)[0]  # distances taken together
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 3, (40, 9))
-    with pytest.raises(InputError, match='does not hold pairs by distance: attribution="share" weighs all pairs alike'):
-        plot_radius(relevance(X, X[:, 0] > 1, attribution="share", radius=4))
 
 
 def test_a_selection_shows_what_each_feature_added():
@@ -444,10 +412,9 @@ def test_a_method_without_evidence_has_dashes():
     assert ax.get_title(loc="left") == "Relevance for y by ARI"
 
 
-@pytest.mark.parametrize("plot", [plot_relevance, plot_stability])
-def test_a_number_of_rows_that_cannot_be_drawn_is_refused(plot):
+def test_a_number_of_rows_that_cannot_be_drawn_is_refused():
     with pytest.raises(InputError, match="top must be a whole number from 1 to 20, got 21"):
-        plot(titanic(bootstrap=20), top=21)
+        plot_relevance(titanic(), top=21)
 
 
 def test_every_figure_is_drawn_where_it_is_asked_for():

@@ -1,9 +1,7 @@
 import copy
 import dataclasses
 import json
-import os
 import pickle
-import re
 import subprocess
 import sys
 
@@ -15,32 +13,39 @@ import pytest
 
 import analogical
 from analogical import InputError, load_table, relevance, table_names
-from analogical.presenting.relevance import describe_radius
+from analogical.presenting.relevance import describe_given, describe_points, has_direction, has_size
 from analogical.presenting.views import view_of
 
 ROWS = [(0, 0, "c", 0), (0, 1, "c", 1), (1, 0, "c", 0), (1, 1, "c", 1), (0, 0, "c", 0), (0, 0, "c", 0)]
 LABELS = ["no", "yes", "no", "yes", "no", "yes"]
-MIXED = relevance(ROWS, LABELS, radius=1, feature_names=["free", "b", "same", "<b>"])
+MIXED = relevance(ROWS, LABELS, given="all", feature_names=["free", "b", "same", "<b>"])
+TITANIC = relevance(load_table("titanic").to_frame(), "survived", weights="count")
+MONKS = load_table("monks-1").to_frame("pandas").drop(columns="count")
 
 
 def explain(result):
     return " ".join(view_of(result).findings)
 
 
+def sum_up(result):
+    return " ".join(view_of(result).bullets)
+
+
 def summarise(result):
     return view_of(result).summary
 
 
-def test_status_says_why_there_is_no_score():
-    assert MIXED.status == ("noise-unknown", "no-pairs", "constant", "no-pairs")
+def test_status_says_why_there_is_no_size():
+    assert MIXED.status == ("unclear", "unclear", "constant", "unclear")
     assert MIXED.paper_status == ("relevant", "no-pairs", "constant", "no-pairs")
-    assert MIXED.score_basis == ("index", "none", "none", "none")  # three identical pairs tell no noise
-    assert MIXED.ari.tolist()[1:] == [2.0, 0.0, 2.0]
-    assert np.isnan(MIXED.score[1:]).all()
+    assert MIXED.ari.tolist() == [0.25, 2.0, 0.0, 2.0]
+    assert np.isnan(MIXED.effect[1:]).all()
+    assert MIXED.given == (("b", "same", "<b>"), ("free", "same", "<b>"), ("free", "b", "<b>"), ("free", "b", "same"))
 
 
 def test_ranking_puts_constants_last():
     assert MIXED.ranking() == ["free", "b", "<b>", "same"]
+    assert MIXED.with_status("constant") == ["same"]
 
 
 def test_to_dict_is_ready_for_json():
@@ -48,66 +53,43 @@ def test_to_dict_is_ready_for_json():
     assert [feature["name"] for feature in content["features"]] == list(MIXED.names)
     assert content["features"][1] == {
         "name": "b",
-        "ari": 2.0,
+        "status": "unclear",
         "effect": None,
-        "noise_rate": None,
-        "score": None,
-        "p_value": None,
-        "p_adjusted": None,
-        "ari_low": None,
-        "ari_high": None,
-        "ari_std_error": None,
         "effect_low": None,
         "effect_high": None,
-        "score_low": None,
-        "score_high": None,
-        "score_std_error": None,
-        "rank_low": None,
-        "rank_high": None,
+        "p_value": None,
+        "p_adjusted": None,
+        "points": None,
+        "given": ["free", "same", "<b>"],
+        "same_as": None,
+        "stand_ins": [],
+        "index": None,
+        "noise_rate": None,
+        "compared": 0,
+        "ari": 2.0,
         "pairs": 0,
         "changed": 0,
-        "pairs_within": 0,
-        "changed_within": 0,
-        "effect_pairs": 0,
-        "effective_rows": 0.0,
+        "paper_status": "no-pairs",
         "n_values": 2,
         "n_missing": 0,
-        "value_pairs": 1,
-        "value_pairs_compared": 0,
-        "status": "no-pairs",
-        "paper_status": "no-pairs",
-        "score_basis": "none",
-        "determined_by": [],
         "edges": [],
     }
     assert content["classes"] == ["no", "yes"]
-    assert (content["n_rows"], content["n_distinct"]) == (6, 4)
-    assert (content["n_identical"], content["n_contradictions"]) == (3, 2)
+    assert (content["label"], content["n_rows"], content["deciding"]) == ("y", 6, [])
     assert content["settings"] == {
+        "given": "all",
+        "confidence": 0.95,
         "duplicates": "count",
         "weighted": False,
-        "radius": 1,
-        "decay": None,
-        "reason": "asked",
-        "fewest_pairs": 0,
-        "attribution": "noisy-or",
-        "n_pairs_used": 4,
-        "is_sampled": False,
-        "converged": True,
-        "coarser": [],
-        "confidence": 0.95,
-        "bootstrap": None,
-        "redundancies": True,
-        "noise_free": False,
+        "searched_rows": None,
         "n_groups": None,
-        "pooled_noise": None,
-        "searched_one": True,
-        "searched_two": True,
         "engine": "memory",
-        "plan": None,
+        "backend": None,
     }
-    assert content["noise"]["rate"] == pytest.approx(2 / 3)
     assert content["notes"] == []
+    sex = json.loads(json.dumps(TITANIC.to_dict(), allow_nan=False))["features"][1]
+    assert (sex["points"]["value"], sex["points"]["against"], sex["points"]["label"]) == ("female", "male", "yes")
+    assert sex["points"]["points"] == pytest.approx(49.19, abs=0.01)
 
 
 @pytest.mark.parametrize("labels", [np.array([1, 0, 1, 0, 1, 1]), [(1, 2), None.__class__] * 3, [True, False] * 3])
@@ -129,8 +111,8 @@ def test_to_frame_of_an_array_is_pandas_best_first():
     frame = MIXED.to_frame()
     assert isinstance(frame, pd.DataFrame)
     assert frame["name"].tolist() == MIXED.ranking()
-    assert frame["score"].dtype == float
-    assert frame["score"].isna().tolist() == [False, True, True, True]
+    assert frame["effect"].dtype == float
+    assert frame["effect"].isna().tolist() == [False, True, True, True]
     assert isinstance(MIXED.to_frame("polars"), pl.DataFrame)
 
 
@@ -148,48 +130,63 @@ def test_to_frame_names_a_library_that_is_not_there():
         MIXED.to_frame("excel")
 
 
-def test_noise_of_all_features_together_is_named_where_it_is_taken_off():
-    noisy = relevance(ROWS + ROWS[:1] * 6, LABELS + ["no", "yes"] * 3, radius=1, feature_names=MIXED.names)
-    assert noisy.score_basis[0] == "index less pooled noise"
-    pooled = f"{100 * noisy.settings.pooled_noise:.1f} %"
-    assert (
-        f"Ranked by the index less {pooled}, the noise in the contexts of all features, because its own noise rests on"
-        " too few repeated rows: free." in explain(noisy)
-    )
-
-
 def test_repr_is_a_table_best_first():
-    assert repr(MIXED).splitlines() == [
-        "Relevance of 4 features for 'y' (2 classes), 6 rows",
-        "feature    ARI       95% CI  pairs  changed      p  status",
-        "free     0.250  0.013-0.895      4        1  1.000  noise-unknown",
-        "b            -            -      0        0      -  no-pairs",
-        "<b>          -            -      0        0      -  no-pairs",
-        "same         -            -      0        0      -  constant",
-        "Noise: identical rows differ in label in 66.7 % (1.9 % to 99.5 %) of 3 pairs.",
+    assert repr(TITANIC).splitlines() == [
+        "Relevance of 3 features for 'survived' (2 classes), 2,201 rows",
+        "feature  effect       95% CI  points for yes              p  status",
+        "sex       0.251  0.201-0.306  female: +49 (45 to 54)  <.001  effect",
+        "age       0.067  0.029-0.117  child: +19 (10 to 29)   <.001  effect",
+        "class     0.025  0.017-0.035  3rd: -14 (-18 to -10)   <.001  effect",
+        "Given sex, class and age (the deciding set): each feature is compared between",
+        "rows that are equal on the others of these.",
     ]
-    assert repr(relevance(ROWS, LABELS, radius=1, confidence=None)).splitlines()[1:3] == [
-        "feature    ARI  pairs  changed  status",
-        "x0       0.250      4        1  noise-unknown",
+
+
+def test_repr_given_all_other_features_has_the_paper_s_counts():
+    assert repr(MIXED).splitlines()[1:6] == [
+        "feature    ARI  pairs  changed  effect       95% CI  points for yes      p  status",
+        f"free     0.250      4        1   0.000  0.000-{MIXED.effect_high[0]:.3f}  -               1.000  unclear",
+        "b            -      0        0       -            -  -                   -  unclear",
+        "<b>          -      0        0       -            -  -                   -  unclear",
+        "same         -      0        0       -            -  -                   -  constant",
     ]
-    assert repr(relevance(ROWS, LABELS, radius=1, noise_free=True)).splitlines()[1:3] == [
-        "feature    ARI       95% CI  pairs  changed  status",
-        "x0       0.250  0.013-0.895      4        1  effect",
-    ]
+
+
+def test_monks_given_all_other_features_is_the_paper():
+    result = relevance(MONKS, "class", given="all")
+    found = {name: (one["ari"], one["pairs"], one["changed"]) for name, one in ((n, result[n]) for n in result.names)}
+    assert found == {
+        "head_shape": (0.5, 432, 216),
+        "body_shape": (0.5, 432, 216),
+        "is_smiling": (0.0, 216, 0),
+        "holding": (0.0, 432, 0),
+        "jacket_color": (1 / 3, 648, 216),
+        "has_tie": (0.0, 216, 0),
+    }
+    assert set(result.with_status("effect")) == {"head_shape", "body_shape", "jacket_color"}
+
+
+def test_monks_is_equal_on_what_matters():
+    result = relevance(MONKS, "class")
+    assert set(result.deciding) == {"head_shape", "body_shape", "jacket_color"}
+    assert result.ranking()[:3] == ["head_shape", "body_shape", "jacket_color"]
+    assert result.effect[[0, 1, 4]] == pytest.approx([0.5, 0.5, 1 / 3])
+    assert "mixed: the direction depends on other features (head_shape, body_shape)." in sum_up(result)
 
 
 def test_repr_of_a_wide_table_is_short():
     rows = np.eye(100, dtype=int)
-    text = repr(relevance(rows, [0, 1] * 50, radius=1))
-    assert len(text.splitlines()) == 54
+    text = repr(relevance(rows, [0, 1] * 50, given="all"))
+    assert len(text.splitlines()) == 55
     assert "... and 50 more; to_frame() has all" in text
 
 
 def test_html_escapes_names_and_has_a_bar_per_feature():
-    html = relevance(ROWS, LABELS, radius=1, noise_free=True, feature_names=MIXED.names)._repr_html_()
+    html = MIXED._repr_html_()
     assert "&lt;b&gt;" in html
     assert "<b>" not in html
-    assert html.count("<tr>") == 5
+    table, details = html.split("<details>")
+    assert (table.count("<tr>"), details.count("<tr>")) == (5, 5)
     assert "width:15px" in html  # a quarter of sixty
 
 
@@ -202,34 +199,139 @@ def test_results_are_frozen_equal_by_value_and_survive_copies():
     assert MIXED != "something else"
 
 
-def test_explain_counts_every_kind_of_feature():
+def test_the_answer_comes_first_and_every_status_has_its_line():
+    rng = np.random.default_rng(0)
+    a, b, c = rng.integers(0, 2, size=(3, 800))
+    few = np.where(rng.random(800) < 0.005, 1, 0)
+    X = np.column_stack([a, b, 1 - a, np.zeros_like(a), few, c])
+    names = ["a", "b", "copy", "one", "few", "c"]
+    y = np.where(rng.random(800) < 0.1, 1 - a, a)
+    result = relevance(X, y, feature_names=names)
+    assert result.status == ("effect", "none", "same", "constant", "unclear", "none")
+    assert result.same_as == (None, None, "a", None, None, None)
+    assert list(view_of(result).bullets) == [
+        "1 of 6 features has an effect: a.",
+        "unclear: not significant, but an effect of 0.01 or more is not ruled out (few).",
+        "none: not significant, and any effect is below 0.01 ({}, {}).".format(*result.with_status("none")),
+        "same: a copy (copy of a); no test can tell it from the other.",
+        "constant: one value only (one).",
+        "Given a (the deciding set): the other features are compared where it is equal.",
+    ]
+    (table,) = view_of(result).tables
+    copied = next(row for row in table.rows if row[0].text == "copy")
+    assert [cell.text for cell in copied] == ["copy", "-", "-", "same as a", "-", "same"]
+    nothing = relevance(X[:, [1, 5]], np.random.default_rng(1).integers(0, 2, 800))
+    assert sum_up(nothing).startswith("No significant effect was found among 2 features.")
+    assert "Given nothing: no feature or set of features predicts the label" in sum_up(nothing)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("all", "Given all other features: compared rows differ on one feature only, as in the paper."),
+        ([], "Given nothing (univariate): all rows are compared, whatever their other features."),
+        (["class"], "Given class: compared rows are equal on it."),
+        (["class", "age"], "Given class and age: compared rows are equal on these."),
+        (
+            "auto",
+            "Given sex, class and age (the deciding set): each feature is compared between rows that are equal on the"
+            " others of these.",
+        ),
+    ],
+)
+def test_one_line_says_what_was_given(given, words):
+    result = relevance(load_table("titanic").to_frame(), "survived", weights="count", given=given)
+    assert describe_given(result) == words
+    assert words in view_of(result).bullets
+    assert words in view_of(result).findings
+    assert words in " ".join(repr(result).split())
+
+
+def test_a_set_that_was_chosen_on_a_part_of_the_rows_says_so():
+    part = dataclasses.replace(TITANIC, settings=dataclasses.replace(TITANIC.settings, searched_rows=1000))
+    assert "(the deciding set, chosen on 1,000 of the rows)" in describe_given(part)
+
+
+def test_stand_ins_are_named():
+    status = ("unclear", "effect", "effect")
+    result = dataclasses.replace(TITANIC, status=status, stand_ins=(("deck", "fare"), (), ()))
+    assert "unclear, because other features can stand in: class, or deck or fare in its place." in sum_up(result)
+    assert "not ruled out" not in sum_up(result)
+
+
+def test_points_are_said_in_words():
+    assert describe_points(TITANIC, 1) == "female: +49 points (45 to 54) against male"
+    assert describe_points(TITANIC, 0) == "3rd: -14 points (-18 to -10) against crew"
+    assert (
+        "Percentage points by which 'survived' = yes is more frequent: sex = female: +49 points (45 to 54) against"
+        in explain(TITANIC)
+    )
+    berkeley = relevance(load_table("berkeley").to_frame(), "admitted", weights="count")
+    gender = berkeley.names.index("gender")
+    assert berkeley.points[gender].low < 0 < berkeley.points[gender].high
+    assert not has_direction(berkeley, gender)
+    assert describe_points(berkeley, gender) == "the direction depends on other features"
+    (table,) = view_of(berkeley).tables
+    assert [row[3].text for row in table.rows] == ["F: -59 (-62 to -55)", "mixed"]
+    three = relevance([(0,), (1,), (2,)] * 40, ["x", "y", "z"] * 40)
+    assert describe_points(three, 0) == "2: +100 points for 'z' (99 to 100) against 0"
+    assert view_of(three).tables[0].headings[3].title == "points"
+    assert view_of(three).tables[0].rows[0][3].text == "2: z +100 (99 to 100)"
+
+
+def test_an_effect_without_a_known_size_is_a_dash():
+    """An exclusive or in which no row repeats: nothing shows the noise, and no direction is common."""
+    result = relevance(MONKS, "class", given="all")
+    head = result.names.index("head_shape")
+    assert (result.status[head], has_size(result, head)) == ("effect", False)
+    (table,) = view_of(result).tables
+    row = next(row for row in table.rows if row[0].text == "head_shape")
+    assert [cell.text for cell in row][1:6] == ["0.500", "432", "216", "-", "-"]
+    assert "Size unknown (head_shape, body_shape): no repeated row shows the noise" in sum_up(result)
+
+
+def test_what_was_read_is_one_line():
+    assert summarise(MIXED) == "6 rows, 4 features, label 'y' (no, yes)"
+    long = relevance([(0, 0), (0, 0), (0, 1), (1, 1)], ["a" * 30, "a" * 30, "a" * 30, "b"])
+    assert "(aaaaaaaaaaaaaaaaa..., b)" in summarise(long)
+    many = relevance([(i,) for i in range(9)], range(9), ids="keep")
+    assert "label 'y' (0, 1, 2, 3, 4, 5, ...)" in summarise(many)
+
+
+def test_explain_says_what_the_numbers_rest_on():
     words = explain(MIXED)
-    assert words.startswith("No effect beyond noise was found among 4 features. 1 changed labels, but nothing ")
-    for sentence in (
-        "(free): the index is an upper bound of the effect. If labels have no noise, say so with noise_free",
-        "2 have no pair of rows that differ on them alone, so the index says nothing (b, <b>): not enough rows (the"
-        " paper writes 2). 1 has one value only (same).",
-        "the pairs are worth fewer than 30 independent ones (effective rows: free 2).",
-        "Noise: identical rows differ in label in 66.7 % (1.9 % to 99.5 %) of 3 pairs.",
-        "Intervals and p take rows as independent; rows that belong together need groups (--groups).",
-    ):
-        assert sentence in words
-    assert summarise(MIXED) == (
-        "6 rows, 4 features, label 'y' with 2 classes (no, yes), 4 distinct rows (2 repeated), 2 contradictions"
-        " in 3 pairs of identical rows"
-    )
-    once = relevance(ROWS, LABELS, radius=1, duplicates="once")
-    assert "(2 repeated, counted once), 1 contradiction in 1 pair" in summarise(once)
-    assert "Noise: unknown, because repeated rows were counted once." in explain(once)
-    quiet = relevance([(0, 0), (0, 0), (0, 1), (1, 1)], ["a" * 30, "a" * 30, "a" * 30, "b"])
-    assert "(aaaaaaaaaaaaaaaaa..., b), 3 distinct rows (1 repeated), no contradictions" in summarise(quiet)
-    many = relevance([(i,) for i in range(9)], range(9))
-    assert "9 classes (0, 1, 2, 3, 4, 5, ...)" in summarise(many)
-    still = relevance([(0, 0), (0, 1), (1, 2), (1, 3)], [0, 0, 1, 1], radius=1)
-    assert explain(still).startswith(
-        "No effect beyond noise was found among 2 features. 1 changed no label in its pairs"
-    )
-    assert "Not all of their values were compared: x1: 2 of 6 value pairs, 0 never with 2." in explain(still)
+    assert "2 have no pair of rows to compare (b, <b>): the given features determine the value, or there are" in words
+    assert "Intervals and p assume independent rows; rows that are not need groups (--groups)." in words
+    assert "association given the recorded features, not cause" in words
+    (details,) = view_of(TITANIC).details
+    assert [heading.title for heading in details.headings] == [
+        "feature",
+        "index",
+        "noise",
+        "compared",
+        "ARI",
+        "pairs",
+        "changed",
+        "given",
+    ]
+    assert [cell.text for cell in details.rows[0]] == [
+        "sex",
+        "0.578",
+        "0.327",
+        "138,516",
+        "0.578",
+        "138,516",
+        "80,024",
+        "class, age",
+    ]
+
+
+def test_features_in_thin_contexts_are_named():
+    given = tuple(tuple(g for g in names if g != "age") for names in TITANIC.given)
+    thin = explain(dataclasses.replace(TITANIC, given=given))
+    assert "2 were compared given fewer features, because too few rows are equal on all of the deciding set" in thin
+    assert "(sex, class)" in thin
+    assert "given fewer" not in explain(TITANIC)
 
 
 @pytest.mark.parametrize(
@@ -268,55 +370,11 @@ def test_public_names_are_all_there():
         _ = analogical.nothing
 
 
-def test_a_column_that_is_unique_in_every_row_is_named():
-    rows = [(i, i % 2) for i in range(5)]
-    text = explain(relevance(rows, [0, 1, 1, 0, 1], feature_names=["number", "parity"]))
-    assert "number has a different value in every row, so no two rows are equal on it: ignore what is an id" in text
-
-
-def test_a_relaxed_result_says_how_far_it_looked_and_why():
-    from analogical.experiments import sample
-
-    X, y = sample("g2", n_features=20, n_values=3, n_rows=300, seed=0)
-    result = relevance(X, y, radius="auto", feature_names=[f"f{i}" for i in range(20)])
-    assert set(result.ranking()[:2]) == {"f0", "f1"}
-    assert set(result.ari.tolist()) == {2.0}
-    assert result.settings.radius > 1
-    assert result.settings.reason == "no-pairs"
-    assert describe_radius(result) in " ".join(repr(result).split())
-    assert "there is no pair at distance 1" in describe_radius(result)
-    assert "It ranks f0 and f1 highest." in explain(result) or "It ranks f1 and f0 highest." in explain(result)
-    headings = repr(result).splitlines()[1].split()
-    assert headings == ["feature", "score", "95%", "CI", "ARI", "pairs", "p", "status"]
-    assert result.status == ("effect", "effect", *("none-seen",) * 18)
-    assert set(result.paper_status) == {"no-pairs"}
-    assert set(result.score_basis) == {"pairs within the radius"}
-    assert (result.score_low[:2] < result.score[:2]).all()
-    assert (result.score[:2] < result.score_high[:2]).all()
-    assert (result.p_value[:2] < 0.001).all()
-    assert (result.p_value[2:] > 0.05).all()
-    assert "score</th>" in result._repr_html_()
-    content = result.to_dict()
-    assert content["settings"]["radius"] == result.settings.radius
-    assert content["features"][0]["pairs_within"] > 0
-    assert (result.pairs_within >= result.pairs).all()
-    share = relevance(X, y, radius=10, attribution="share", confidence=None)
-    assert share.score.tolist() == (share.changed_within / share.pairs_within).tolist()
-    assert repr(share).splitlines()[1].split() == ["feature", "score", "ARI", "pairs", "status"]
-
-
-def test_radius_one_is_ari_whatever_the_attribution():
-    for attribution in ("noisy-or", "share"):
-        result = relevance(ROWS, LABELS, radius=1, attribution=attribution, noise_free=True)
-        assert result.score[0] == result.ari[0]
-        assert result.pairs_within.tolist() == result.pairs.tolist()
-
-
 @pytest.mark.parametrize(
     ("name", "label", "points"),
     [
-        ("titanic", "survived", {"sex": 50.1, "age": 25.8, "class": 14.3}),
-        ("berkeley", "admitted", {"department": 30.9, "gender": 7.0}),
+        ("titanic", "survived", {"sex": 50.1, "age": 25.8, "class": 15.8}),
+        ("berkeley", "admitted", {"department": 31.1, "gender": 7.0}),
     ],
 )
 def test_the_root_of_an_effect_is_a_difference_in_points(name, label, points):
@@ -325,11 +383,7 @@ def test_the_root_of_an_effect_is_a_difference_in_points(name, label, points):
     for feature, expected in points.items():
         assert 100 * np.sqrt(result[feature]["effect"]) == pytest.approx(expected, abs=0.05)
         assert result[feature]["effect_low"] <= result[feature]["effect"] <= result[feature]["effect_high"]
-        assert result[feature]["score"] == result[feature]["effect"]
     assert set(result.status) == {"effect"}
-    assert set(result.score_basis) == {"effect"}
-    # the effect rests on values with repeated rows, which are nearly all here
-    assert result.noise_rate + result.effect == pytest.approx(result.ari, abs=0.002)
 
 
 def by_hand(cells):
@@ -342,71 +396,23 @@ def by_hand(cells):
 def test_index_noise_and_effect_worked_out_by_hand():
     """The table of docs/meaning.md."""
     rows, labels = by_hand({("a", "x"): (3, 1), ("b", "x"): (1, 3)})
-    result = relevance(rows, labels, radius=1, feature_names=["drug", "ward"])
-    drug = result["drug"]
+    drug = relevance(rows, labels, given="all", feature_names=["drug", "ward"])["drug"]
     assert (drug["pairs"], drug["changed"]) == (16, 10)  # 3 * 3 + 1 * 1
-    assert drug["ari"] == 10 / 16
+    assert drug["ari"] == drug["index"] == 10 / 16
     assert drug["noise_rate"] == pytest.approx(3 / 6)  # in each value 3 of 6 pairs differ
-    assert drug["effect"] == pytest.approx(10 / 16 - 3 / 6)
-    assert drug["effect_pairs"] == 16
-
-
-def test_every_status_has_its_table():
-    rng = np.random.default_rng(0)
-    # a decides, but for a tenth of the rows; b does nothing; c copies d; e is constant
-    a, b, d = rng.integers(0, 2, size=(3, 400))
-    noisy = relevance(
-        np.column_stack([a, b, d, d, np.zeros_like(a)]), np.where(rng.random(400) < 0.1, 1 - a, a), radius=1
-    )
-    assert noisy.status == ("effect", "unclear", "no-pairs", "no-pairs", "constant")
-    assert noisy.paper_status == ("relevant", "relevant", "no-pairs", "no-pairs", "constant")
-    few = [(0, 0), (1, 0), (0, 1)]
-    assert relevance(few, [0, 1, 0], radius=1).status == ("noise-unknown", "none-seen")
-    assert relevance(few, [0, 1, 0], radius=1, noise_free=True).status == ("effect", "none-seen")
-    assert relevance(few, [0, 1, 0], radius=1).paper_status == ("relevant", "irrelevant")
+    assert drug["effect"] == pytest.approx(10 / 16 - 3 / 6, abs=0.05)  # the larger of this and the common part
 
 
 def test_p_values_exist_without_repeated_rows():
     """All 256 rows of eight features, the label one of them with a tenth of the labels wrong."""
     X = np.array([[r >> k & 1 for k in range(8)] for r in range(256)])
     rng = np.random.default_rng(5)
-    result = relevance(X, np.where(rng.random(256) < 0.1, 1 - X[:, 0], X[:, 0]), radius=1)
-    assert result.n_identical == 0
+    result = relevance(X, np.where(rng.random(256) < 0.1, 1 - X[:, 0], X[:, 0]), given="all")
+    assert np.isnan(result.noise_rate).all()
     assert result.p_value[0] < 0.001
     assert result.status[0] == "effect"
     assert "effect" not in result.status[1:]
     assert (result.p_adjusted >= result.p_value).all()
-
-
-def test_never_compared_values_are_known():
-    rows = [("foul", "x"), ("none", "y"), ("almond", "y"), ("anise", "y"), ("foul", "z"), ("foul", "x")]
-    result = relevance(rows, [1, 0, 0, 0, 1, 1], radius=1, feature_names=["odor", "place"])
-    assert (result.value_pairs[0], result.value_pairs_compared[0]) == (6, 3)
-    assert set(map(frozenset, result.never_compared("odor"))) == {
-        frozenset({"foul", other}) for other in ("none", "almond", "anise")
-    }
-    assert "odor: 3 of 6 value pairs, foul never with none" in explain(result)
-    with pytest.raises(InputError, match="There is no feature 'smell'"):
-        result.never_compared("smell")
-
-
-@pytest.mark.skipif("ANALOGICAL_DATA" not in os.environ, reason="needs the paper's data files: ANALOGICAL_DATA")
-def test_no_feature_of_mushroom_is_dismissed_without_its_value_coverage():
-    from analogical.experiments.datasets import find_folder, load_dataset
-
-    data = load_dataset("mushroom", find_folder())
-    assert data is not None
-    result = relevance(data.codes, data.labels, radius=1, feature_names=data.feature_names)
-    partly = [
-        i
-        for i, status in enumerate(result.status)
-        if status == "none-seen" and result.value_pairs_compared[i] < result.value_pairs[i]
-    ]
-    assert partly
-    sentence = next(words for words in view_of(result).findings if words.startswith("Not all of their values"))
-    assert sentence.count("value pairs") + sum(map(int, re.findall(r"and (\d+) more", sentence))) == len(partly)
-    for i in partly:
-        assert result.not_compared[i]
 
 
 def copies(seed, n_people=60, n_visits=60):
@@ -418,49 +424,43 @@ def copies(seed, n_people=60, n_visits=60):
 
 def test_copied_rows_look_like_evidence_without_groups():
     """Of 30 tables in which the features do nothing."""
-    alone, grouped, covered = [], [], []
+    alone, grouped = [], []
     for seed in range(30):
         X, y, person = copies(seed)
-        alone.append(relevance(X, y, radius=1).p_value[0] <= 0.05)
-        result = relevance(X, y, radius=1, groups=person)
+        alone.append(relevance(X, y, given="all").p_value[0] <= 0.05)
+        result = relevance(X, y, given="all", groups=person)
         grouped.append(result.p_value[0] <= 0.05)
-        covered.append(result.effect_low[0] <= 0)
+        assert (result.effect_low[0] > 0) <= grouped[-1]
     assert sum(alone) >= 27
     assert sum(grouped) <= 2
-    assert sum(covered) >= 27
     assert result.settings.n_groups == 60
-    assert "60 groups of rows: intervals leave out whole groups; p and effect take one row of each" in explain(result)
+    assert "60 groups of rows: intervals and p take whole groups as independent." in explain(result)
 
 
-def test_groups_widen_the_interval_of_the_index():
+def test_groups_widen_the_interval():
     X, y, person = copies(0)
-    alone, grouped = relevance(X, y, radius=1), relevance(X, y, radius=1, groups=person)
+    alone, grouped = relevance(X, y, given="all"), relevance(X, y, given="all", groups=person)
     assert grouped.ari.tolist() == alone.ari.tolist()
-    assert (grouped.ari_high - grouped.ari_low > 2 * (alone.ari_high - alone.ari_low)).all()
+    wide, narrow = (result.points[0].high - result.points[0].low for result in (grouped, alone))
+    assert wide > 5 * narrow
     with pytest.raises(InputError, match=r'groups and duplicates="once"'):
         relevance(X, y, groups=person, duplicates="once")
 
 
-def test_a_table_that_may_be_the_whole_population_says_so():
-    monks = load_table("monks-1").to_frame("pandas").drop(columns="count")
-    assert "if these rows are the whole population, there is no sampling error" in explain(relevance(monks, "class"))
-    assert "whole population" not in explain(relevance(monks[1:], "class"))
+@pytest.mark.parametrize("given", ["some", 3, None])
+def test_other_contexts_are_refused(given):
+    with pytest.raises(InputError, match="given must be"):
+        relevance(ROWS, LABELS, given=given)
+    with pytest.raises(InputError, match="no column 'colour'"):
+        relevance(ROWS, LABELS, given=["colour"])
 
 
-def test_bootstrap_of_the_relaxed_score_covers_it():
-    from analogical.experiments import sample
-
-    X, y = sample("g2", n_features=12, n_values=3, n_rows=150, seed=1)
-    result = relevance(X, y, radius="auto", bootstrap=20)
-    assert (result.score_low[:2] <= result.score_high[:2]).all()
-    assert result.score_low[0] > result.score_high[2:].mean()
-    again = relevance(X, y, radius="auto", bootstrap=20)
-    assert again == result
+@pytest.mark.parametrize("confidence", [None, 0, 1, 95, True])
+def test_other_levels_are_refused(confidence):
+    with pytest.raises(InputError, match=r"confidence must be a number between 0 and 1, such as 0\.95, got"):
+        relevance(ROWS, LABELS, confidence=confidence)
 
 
 def test_progress_is_one_line_on_stderr(capsys):
-    from analogical.experiments import sample
-
-    X, y = sample("g2", n_features=12, n_values=3, n_rows=150, seed=1)
-    relevance(X, y, radius="auto", confidence=None, progress=True)
-    assert capsys.readouterr().err == "\rcomparing rows: 1 of 1\n"
+    relevance(ROWS, LABELS, given="all", progress=True)
+    assert capsys.readouterr().err.endswith("\rcomparing rows: 4 of 4\n")

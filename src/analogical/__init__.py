@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from analogical._interactions import Interactions, interactions
     from analogical._redundancy import Dependency, Dropped, Redundancies, redundancies
     from analogical._relaxed import relaxed_index
-    from analogical._relevance import Points, Relevance, Settings, ari_score, relevance
+    from analogical._relevance import FeatureColumn, Points, Relevance, Settings, ari_score, relevance
     from analogical._report import Report, report
     from analogical._selection import Carried, Selection, select
     from analogical._selector import AnalogicalSelector, SelectionWarning
@@ -31,6 +31,7 @@ __all__ = [
     "Dropped",
     "Evidence",
     "EvidencePair",
+    "FeatureColumn",
     "InContext",
     "InputError",
     "Interactions",
@@ -72,7 +73,7 @@ _HOMES = {
     "_interactions": ("Interactions", "interactions"),
     "_redundancy": ("Dependency", "Dropped", "Redundancies", "redundancies"),
     "_relaxed": ("relaxed_index",),
-    "_relevance": ("Points", "Relevance", "Settings", "ari_score", "relevance"),
+    "_relevance": ("FeatureColumn", "Points", "Relevance", "Settings", "ari_score", "relevance"),
     "_report": ("Report", "report"),
     "_selection": ("Carried", "Selection", "select"),
     "_selector": ("AnalogicalSelector", "SelectionWarning"),

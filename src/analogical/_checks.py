@@ -57,11 +57,9 @@ def check_choice(name: str, value: Any, choices: Sequence[str]) -> None:
         raise InputError(f"{name} must be {', '.join(most)} or {last}, got {value!r}.")
 
 
-def check_confidence(confidence: Any) -> float | None:
-    """The level of the intervals, None if there are to be none."""
-    if confidence is None:
-        return None
-    return check_number("confidence", confidence, expected="a number between 0 and 1, such as 0.95, or None")
+def check_confidence(confidence: Any) -> float:
+    """The level of the intervals."""
+    return check_number("confidence", confidence, expected="a number between 0 and 1, such as 0.95")
 
 
 def check_limit(limit: Any) -> int | None:

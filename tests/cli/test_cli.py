@@ -11,26 +11,23 @@ import polars as pl
 import pytest
 
 TITANIC_SCORE = """\
-built-in table titanic: 2,201 rows, 3 features, label 'survived' with 2 classes
-(no, yes), 14 distinct rows (2,187 repeated), 175,664 contradictions in 536,928
-pairs of identical rows
+built-in table titanic: 2,201 rows, 3 features, label 'survived' (no, yes)
 
-feature  effect               95% CI  noise    ARI    pairs      p  status
-sex       0.251  █▌      0.201-0.306  0.327  0.578  138,516  <.001  effect
-age       0.067  ▍       0.029-0.117  0.338  0.403   31,367  <.001  effect
-class     0.020  ▏       0.013-0.030  0.307  0.328  944,789  <.001  effect
+feature  effect               95% CI  points for yes              p  status
+sex       0.251  ███     0.201-0.306  female: +49 (45 to 54)  <.001  effect
+age       0.067  █▌      0.029-0.117  child: +19 (10 to 29)   <.001  effect
+class     0.025  █       0.017-0.035  3rd: -14 (-18 to -10)   <.001  effect
 
-- 3 of 3 features have an effect beyond noise (sex, age, class).
-- Noise: identical rows differ in label in 32.7 % of their pairs. Rows are taken
-  as independent; see groups (--groups).
+- 3 of 3 features have an effect: sex, age, class.
+- Given sex, class and age (the deciding set): each feature is compared between
+  rows that are equal on the others of these.
 --explain says more.
 """
-TITANIC_EXPLAINED = """\
-- 3 of 3 features have an effect beyond noise (sex, age, class).
-- Noise: identical rows differ in label in 32.7 % (30.4 % to 35.1 %) of 536,928
-  pairs.
-- Intervals and p take rows as independent; rows that belong together need
-  groups (--groups).
+TITANIC_DETAILS = """\
+feature  index  noise  compared    ARI    pairs  changed  given
+sex      0.578  0.327   138,516  0.578  138,516   80,024  class, age
+age      0.403  0.338    31,367  0.403   31,367   12,651  sex, class
+class    0.328  0.307   944,789  0.328  944,789  309,473  sex, age
 """
 
 XOR = "a,b,noise,y\n" + "\n".join(f"{a},{b},{c},{a ^ b}" for a in (0, 1) for b in (0, 1) for c in (0, 1)) + "\n"
@@ -53,25 +50,45 @@ def test_score_shows_a_table_between_what_was_read_and_what_it_means(run):
     assert trimmed(out) == TITANIC_SCORE
     code, out, err = run("score", "titanic", "--explain")
     assert (code, err) == (0, "")
-    assert trimmed(out) == TITANIC_SCORE.split("- ", maxsplit=1)[0] + TITANIC_EXPLAINED
+    assert trimmed(out).startswith(TITANIC_SCORE.split("- Given", maxsplit=1)[0])
+    assert "sex = female: +49 points (45 to 54) against male; age = child: +19" in " ".join(out.split())
+    assert trimmed(out).endswith(TITANIC_DETAILS)
 
 
 def test_score_takes_the_last_column_and_says_so(run, xor):
-    code, out, err = run("score", xor)
+    code, _, err = run("score", xor)
     assert (code, err) == (0, "label: the last column, 'y'; name another with --label\n")
-    assert "- 2 changed labels, and noise cannot be ruled out (a, b); 1 changed no label" in out
-    out = run("score", xor, "--explain")[1]
-    assert "2 changed labels, but nothing shows how much of that is noise (a, b)" in out
 
 
-def test_noise_free_says_that_one_changed_pair_is_enough(run, xor):
-    code, out, _ = run("score", xor, "--noise-free")
-    assert code == 0
-    assert "2 of 3 features change the label (a, b)." in out
-    assert "noise-unknown" not in out
-    content = json.loads(run("score", xor, "--noise-free", "--json")[1])
-    assert [f["status"] for f in content["features"]] == ["effect", "effect", "none-seen"]
-    assert content["settings"]["noise_free"]
+@pytest.mark.parametrize(
+    ("given", "found"),
+    [
+        ("all", [["class", "age"], 138516, "Given all other features"]),
+        ("none", [[], 813570, "Given nothing (univariate)"]),
+        ("class", [["class"], None, "Given class: compared rows are equal on it."]),
+        ("class,age", [["class", "age"], 138516, "Given class and age"]),
+        ("auto", [["class", "age"], 138516, "Given sex, class and age (the deciding set)"]),
+    ],
+)
+def test_given_says_what_compared_rows_are_equal_on(run, given, found):
+    names, compared, words = found
+    content = json.loads(run("score", "titanic", "--given", given, "--json")[1])
+    sex = next(feature for feature in content["features"] if feature["name"] == "sex")
+    assert sorted(sex["given"]) == sorted(names)
+    assert compared in (None, sex["compared"])
+    assert words in " ".join(run("score", "titanic", "--given", given)[1].split())
+    code, out, err = run("score", "titanic", "--given", "class,colour")
+    assert (code, out) == (2, "")
+    assert "no column 'colour'" in err
+
+
+def test_the_paper_s_table_is_one_option_away(run):
+    table = run("score", "monks-1", "--given", "all")[1].split("\n\n")[1]
+    rows = {line.split()[0]: line.split()[1:4] for line in table.splitlines()}
+    assert rows["feature"] == ["ARI", "pairs", "changed"]
+    assert rows["head_shape"] == rows["body_shape"] == ["0.500", "432", "216"]
+    assert rows["jacket_color"] == ["0.333", "648", "216"]
+    assert rows["has_tie"] == ["0.000", "216", "0"]
 
 
 def visits(n_people=40, n_visits=10):
@@ -91,12 +108,9 @@ def test_groups_are_the_independent_units(run):
     for one, other in zip(alone["features"], grouped["features"], strict=True):
         assert one["ari"] == other["ari"]
         assert one["p_value"] < 0.05 < other["p_value"]
-        assert other["ari_high"] - other["ari_low"] > one["ari_high"] - one["ari_low"]
-    out = run("score", "-", "--groups", "person", stdin=visits())[1]
-    assert "40 groups are taken as independent." in " ".join(out.split())
     code, out, _ = run("score", "-", "--groups", "person", "--explain", stdin=visits())
     assert code == 0
-    assert "40 groups of rows: intervals leave out whole groups; p and effect take one" in " ".join(out.split())
+    assert "40 groups of rows: intervals and p take whole groups as independent." in " ".join(out.split())
     code, out, err = run("score", "-", "--groups", "people", stdin=visits())
     assert (code, out) == (2, "")
     assert "no column 'people' to take as --groups" in err
@@ -162,26 +176,26 @@ def test_weights_and_ignored_columns(run, tmp_path):
     assert content["source"]["notes"] == ["ignored: id"]
 
 
-def test_a_wide_table_gets_a_score_beyond_distance_one(run):
+def test_a_wide_table_is_compared_given_what_matters(run):
     wide = run("generate", "g2", "--features", 20, "--values", 3, "--rows", 300, "--seed", 0)[1]
     code, out, _ = run("score", "-", stdin=wide.encode())
     assert code == 0
     words = " ".join(out.split())
-    assert (
-        "- The score uses pairs that differ on up to 15 features: distance 1 alone does not settle the order." in words
-    )
-    assert "there is no pair at distance 1" in " ".join(run("score", "-", "--explain", stdin=wide.encode())[1].split())
+    assert "- 2 of 20 features have an effect: x1, x2." in words or "have an effect: x2, x1." in words
+    assert "(the deciding set): each feature is compared between rows" in words
     lines = [line.split()[0] for line in out.splitlines() if line.startswith("x")]
     assert set(lines[:2]) == {"x1", "x2"}
     assert max(len(line.rstrip()) for line in out.splitlines()) <= 80
-    assert json.loads(run("score", "-", "--radius", 1, "--json", stdin=wide.encode())[1])["settings"]["radius"] == 1
+    paper = json.loads(run("score", "-", "--given", "all", "--json", stdin=wide.encode())[1])
+    assert paper["settings"]["given"] == "all"
+    assert {feature["ari"] for feature in paper["features"]} == {2.0}  # no two rows differ on one feature only
 
 
 def test_long_names_are_cut_and_numbers_are_not(run):
     table = run("generate", "g1", "--features", 4)[1].replace("x1", "a_name_" * 12)
-    out = run("score", "-", stdin=table.encode())[1]
+    out = run("score", "-", "--given", "all", stdin=table.encode())[1]
     first = next(line for line in out.splitlines() if line.startswith("a_name"))
-    assert first.split()[-4:] == ["8", "6", ".094", "noise-unknown"]
+    assert first.split()[1:4] == ["0.750", "8", "6"]
     assert "…" in first
     assert len(first.rstrip()) <= 80
 
@@ -217,7 +231,8 @@ def test_top_says_what_it_left_out(run):
 def test_duplicates_once(run):
     code, out, _ = run("score", "titanic", "--duplicates", "once")
     assert code == 0
-    assert "counted once" in out
+    assert "repeated rows counted once" in " ".join(out.split())
+    assert "- Nothing was tested, because repeated rows were counted once" in out
 
 
 def test_generate_writes_a_table_that_score_reads(run):
@@ -295,8 +310,7 @@ def test_bad_files_get_one_sentence_and_exit_code_2(run, tmp_path, case):
         (["score", "titanic", "--ignore", "count"], "is counted by its column 'count'"),
         (["score", "titanic", "--json", "--csv"], "--json and --csv cannot be used together"),
         (["score", "titanic", "--top", "0"], "--top must be a whole number from 1, got 0."),
-        (["score", "titanic", "--radius", "far"], "--radius must be a whole number or auto, got 'far'."),
-        (["score", "titanic", "--radius", "9"], "radius must be a whole number from 1 to 3 (the table has 3 features)"),
+        (["score", "titanic", "--given", "far"], "no column 'far'"),
         (["score", "-", "--separator", "::"], "--separator must be one ASCII character (\\t for a tab), got '::'"),
         (["score", "-"], "Standard input is empty"),
         (["generate", "g9"], "no function 'g9'"),

@@ -38,7 +38,7 @@ def results_of(word):
     plain = {"ignore": [word + "copy"]}
     return {
         "relevance": relevance(frame, label),
-        "relevance at 1": relevance(frame, label, radius=1, **plain),
+        "relevance given all": relevance(frame, label, given="all", **plain),
         "evidence": evidence(frame, label, word, **plain),
         "transitions": transitions(frame, label, word, **plain),
         "audit": audit(frame, label, "b"),
@@ -70,7 +70,7 @@ def test_text_and_html_are_harmless(word):
 
 
 def test_a_line_break_in_a_value_does_not_break_the_table():
-    result = results_of("line\nline")["relevance at 1"]
+    result = results_of("line\nline")["relevance given all"]
     assert r"line\nline" in repr(result)
 
 
@@ -91,7 +91,7 @@ def test_every_command_is_harmless(run, tmp_path, word):
     name = header[0]
     commands = [
         ["score", path],
-        ["score", path, "--radius", "1", "--ignore", header[2]],
+        ["score", path, "--given", "all", "--ignore", header[2]],
         ["evidence", path, "--feature", name, "--ignore", header[2]],
         ["audit", path, "--feature", "b"],
         ["redundancies", path],

@@ -125,9 +125,7 @@ def check(table, columns, labels, weights, options, *, has_names):
         "ids": options["ids"],
         "weights": weights,
         "feature_names": None if has_names else list(columns),
-        "radius": 1,
-        "confidence": None,
-        "redundancies": False,
+        "given": "all",
     }
     if not can_compare:
         with pytest.raises(InputError) as error:
@@ -139,10 +137,10 @@ def check(table, columns, labels, weights, options, *, has_names):
     assert result.names == expected["names"]
     assert result.pairs.tolist() == counts["pairs"]
     assert result.changed.tolist() == counts["changed"]
-    assert result.n_values.tolist() == counts["n_values"]
-    assert (result.n_rows, result.n_identical) == (counts["n_rows"], counts["n_identical"])
-    assert result.edges == expected["edges"]
-    assert result.n_missing.tolist() == expected["n_missing"]
+    assert [c.n_values for c in result.feature_columns] == counts["n_values"]
+    assert result.n_rows == counts["n_rows"]
+    assert tuple(c.edges for c in result.feature_columns) == expected["edges"]
+    assert [c.n_missing for c in result.feature_columns] == expected["n_missing"]
     noted = {note.kind: note.columns for note in result.notes}
     assert noted.get("set-aside", ()) == expected["aside"]
     is_binned = [name for name, edges in zip(expected["names"], expected["edges"], strict=True) if edges]

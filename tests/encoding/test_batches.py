@@ -146,8 +146,12 @@ def test_weights_groups_and_names_of_columns():
     frame = FRAME.select("texts", "small", "whole", "label").with_columns(
         n=pl.Series(rng.integers(0, 4, M)), g=pl.Series(rng.integers(0, 50, M))
     )
-    options = {"weights": "n", "groups": "g", "ignore": ["small"], "radius": 1}
-    assert relevance(in_batches(frame), "label", **options) == relevance(frame, "label", **options)
+    options = {"weights": "n", "groups": "g", "ignore": ["small"], "given": "all"}
+    one, other = (relevance(table, "label", **options) for table in (in_batches(frame), frame))
+    assert (one.names, one.status, one.given) == (other.names, other.status, other.given)
+    assert (one.pairs.tolist(), one.changed.tolist()) == (other.pairs.tolist(), other.changed.tolist())
+    for name in ("effect", "effect_low", "effect_high", "p_value"):
+        np.testing.assert_allclose(getattr(one, name), getattr(other, name), err_msg=name)
 
 
 def test_a_column_is_read_cell_by_cell_only_when_asked():

@@ -243,11 +243,15 @@ def test_rules_of_single_columns():
     frame = pd.DataFrame({name: rng.random(60) for name in ("price_a", "price_b", "width")})
     y = [0, 1] * 30
     result = relevance(frame, y, bins={"price_*": [0.5], "width": None, "*": 3})
-    assert (result.edges[0], result.edges[1], result.edges[2]) == ((0.5,), (0.5,), ())
-    assert result.n_values.tolist() == [2, 2, 60]
-    assert relevance(frame, y, bins={"*": 3, "width": "widths:2"}).n_values.tolist() == [3, 3, 2]
-    assert relevance(frame, y, bins={"width": 2}).n_values.tolist() == [5, 5, 2]
-    assert relevance(frame, y, bins=None).n_values.tolist() == [60, 60, 60]
+    assert (
+        result.feature_columns[0].edges,
+        result.feature_columns[1].edges,
+        result.feature_columns[2].edges,
+    ) == ((0.5,), (0.5,), ())
+    assert [c.n_values for c in result.feature_columns] == [2, 2, 60]
+    assert [c.n_values for c in relevance(frame, y, bins={"*": 3, "width": "widths:2"}).feature_columns] == [3, 3, 2]
+    assert [c.n_values for c in relevance(frame, y, bins={"width": 2}).feature_columns] == [5, 5, 2]
+    assert [c.n_values for c in relevance(frame, y, bins=None).feature_columns] == [60, 60, 60]
     for bins, message in (
         ({"depth": 3}, "no column 'depth' to take as bins"),
         ({"d*": 3}, r"bins has 'd\*', which no column matches; the table has 'price_a'"),
@@ -267,7 +271,7 @@ def test_missing_cells_are_in_no_bin():
 def test_edges_are_in_the_result_and_its_dictionary():
     frame = pd.DataFrame({"f": np.arange(40) / 4, "g": ["u", "v"] * 20})
     result = relevance(frame, [0, 0, 1, 1] * 10)
-    assert result.edges == ((2.0, 4.0, 6.0, 8.0), ())
+    assert tuple(c.edges for c in result.feature_columns) == ((2.0, 4.0, 6.0, 8.0), ())
     features = result.to_dict()["features"]
     assert [feature["edges"] for feature in features] == [[2.0, 4.0, 6.0, 8.0], []]
     assert result["f"]["edges"] == [2.0, 4.0, 6.0, 8.0]

@@ -98,21 +98,23 @@ def test_what_is_a_frame():
 def test_whole_numbers_of_128_bits(dtype):
     numbers = [2**100, 1, 2**100, 5, 1, 0]
     frame = pl.DataFrame({"a": pl.Series(numbers, dtype=dtype), "b": [1, 2, 1, 2, 1, 1]})
-    result = relevance(frame, LABELS, radius=1)
+    result = relevance(frame, LABELS, given="all")
     assert result.pairs.tolist() == naive_counts([*zip(numbers, frame["b"], strict=True)], LABELS)["pairs"]
     many = pl.DataFrame({"a": pl.Series([2**100 + k * 3 for k in range(40)], dtype=dtype), "b": ["u", "v"] * 20})
-    assert relevance(many, [0, 0, 1, 1] * 10).edges[0] == tuple(2**100 + k * 3 for k in (8, 16, 24, 32))
+    assert relevance(many, [0, 0, 1, 1] * 10).feature_columns[0].edges == tuple(2**100 + k * 3 for k in (8, 16, 24, 32))
 
 
 def test_zeros_with_a_sign_are_zeros():
     for frame in (pd.DataFrame, pl.DataFrame, pa.table):
-        assert relevance(frame({"a": [0.0, -0.0, 0.5] * 2}), LABELS).n_values.tolist() == [2]
+        assert [c.n_values for c in relevance(frame({"a": [0.0, -0.0, 0.5] * 2}), LABELS).feature_columns] == [2]
 
 
 def test_nanoseconds_are_told_apart():
     cells = pa.array([1, 2, 1, 3, 2, 1], pa.timestamp("ns"))
-    assert relevance(pa.table({"a": cells}), LABELS).n_values.tolist() == [3]
-    assert relevance(np.array([1, 2, 1, 3, 2, 1], "M8[ns]").reshape(-1, 1), LABELS).n_values.tolist() == [3]
+    assert [c.n_values for c in relevance(pa.table({"a": cells}), LABELS).feature_columns] == [3]
+    assert [
+        c.n_values for c in relevance(np.array([1, 2, 1, 3, 2, 1], "M8[ns]").reshape(-1, 1), LABELS).feature_columns
+    ] == [3]
     times = np.array([datetime(2020, 1, 1)] * 3 + [datetime(2021, 1, 1)] * 3, "M8[ns]").reshape(-1, 1)
     assert encode_table(times, LABELS).columns[0].values == [datetime(2020, 1, 1), datetime(2021, 1, 1)]
 

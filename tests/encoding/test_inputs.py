@@ -65,7 +65,7 @@ def test_every_kind_of_table_gives_the_same_counts(kind):
     expected = naive_counts(ROWS, LABELS)
     assert result.pairs.tolist() == expected["pairs"]
     assert result.changed.tolist() == expected["changed"]
-    assert result.n_values.tolist() == expected["n_values"]
+    assert [c.n_values for c in result.feature_columns] == expected["n_values"]
     is_frame = hasattr(TABLES[kind], "columns")
     assert result.names == (tuple(NAMES) if is_frame else ("x0", "x1", "x2"))
 
@@ -129,7 +129,7 @@ def test_integers_of_every_width_and_sign(dtype):
 
 def test_values_that_python_calls_equal_are_equal():
     rows = [(1, "a"), (True, "b"), (1.0, "c"), ("1", "a")]
-    assert relevance(rows, [0, 1, 0, 1]).n_values.tolist() == [2, 3]
+    assert [c.n_values for c in relevance(rows, [0, 1, 0, 1]).feature_columns] == [2, 3]
 
 
 def test_arrays_of_booleans():
@@ -247,11 +247,10 @@ def test_bad_tables_get_one_clear_sentence(case):
             {"weights": [2**31] * 8},
             "stands for 17,179,869,184 rows; pairs are counted exactly in 64 bits up to 2,147,483,648",
         ),
-        ({"radius": 0}, r"radius must be a whole number from 1 to 3 \(the table has 3 features\) or .auto., got 0"),
-        ({"radius": 4}, "got 4"),
-        ({"radius": 1.5}, "got 1.5"),
-        ({"radius": "far"}, "got 'far'"),
-        ({"attribution": "all"}, 'attribution must be "noisy-or" or "share", got \'all\''),
+        ({"given": "far"}, 'given must be "auto" or "all", got \'far\''),
+        ({"given": 2}, 'given must be "auto", "all" or a list of features, got 2'),
+        ({"given": ["far"]}, "no column 'far'"),
+        ({"confidence": None}, "confidence must be a number between 0 and 1, such as 0.95, got None"),
         ({"n_jobs": 0}, r"n_jobs must be a whole number other than 0 \(-1: one per processor\) or None, got 0"),
         ({"n_jobs": "all"}, "got 'all'"),
         ({"duplicates": "never"}, 'duplicates must be "count" or "once", got \'never\''),
@@ -267,8 +266,8 @@ def test_bad_options_get_one_clear_sentence(options, message):
 
 def test_a_value_of_weight_zero_does_not_occur():
     result = relevance([("a", 0), ("b", 0), ("c", 1), ("a", 1)], [0, 1, 0, 1], weights=[1, 1, 0, 2])
-    assert result.n_values.tolist() == [2, 2]
-    assert result.n_distinct == 3
+    assert [c.n_values for c in result.feature_columns] == [2, 2]
+    assert result.n_rows == 4
 
 
 def test_unused_categories_do_not_occur():
@@ -280,6 +279,6 @@ def test_entries_of_a_sparse_table_that_are_stored_twice_are_added():
     stored = sparse.csc_matrix(([1, 1, 2, 0], [0, 0, 1, 2], [0, 4]), shape=(4, 1))
     before = stored.nnz
     result = relevance(stored, [0, 1, 1, 0])
-    assert result.n_values.tolist() == [2]
+    assert [c.n_values for c in result.feature_columns] == [2]
     assert result.pairs.tolist() == naive_counts([(2,), (2,), (0,), (0,)], [0, 1, 1, 0])["pairs"]
     assert stored.nnz == before  # the user's own is left as it was

@@ -23,7 +23,7 @@ def wrong_in(n):
 
 
 def leak_note(frame, y):
-    return next((note for note in relevance(frame, y, confidence=None).notes if note.kind == "leak"), None)
+    return next((note for note in relevance(frame, y).notes if note.kind == "leak"), None)
 
 
 @pytest.mark.parametrize(("n_wrong", "is_leak"), [(0, True), (4, True), (8, True), (12, False), (60, False)])

@@ -148,24 +148,28 @@ if hasattr(pa, "decimal32"):  # pyarrow 19
 
 @pytest.mark.parametrize("kind", TABLES)
 def test_a_missing_cell_is_a_value_of_its_own(kind):
-    result = relevance(TABLES[kind], LABELS, radius=1)
+    result = relevance(TABLES[kind], LABELS, given="all")
     expected = naive_counts(ROWS, LABELS)
     assert result.pairs.tolist() == expected["pairs"]
     assert result.changed.tolist() == expected["changed"]
-    assert result.n_values.tolist() == expected["n_values"] == [4, 2]
-    assert result.n_missing.tolist() == [3, 0]
+    assert [c.n_values for c in result.feature_columns] == expected["n_values"] == [4, 2]
+    assert [c.n_missing for c in result.feature_columns] == [3, 0]
     assert Note("missing-value", result.names[:1], (3,)) in result.notes
     assert [feature["n_missing"] for feature in result.to_dict()["features"]] == [3, 0]
 
 
 @pytest.mark.parametrize("kind", TABLES)
 def test_rows_with_missing_cells_may_be_left_out(kind):
-    result = relevance(TABLES[kind], LABELS, radius=1, missing="drop")
+    result = relevance(TABLES[kind], LABELS, given="all", missing="drop")
     rows, labels = zip(*[(row, y) for row, y in zip(ROWS, LABELS, strict=True) if None not in row], strict=True)
     expected = naive_counts(rows, labels)
     assert result.pairs.tolist() == expected["pairs"]
     assert result.changed.tolist() == expected["changed"]
-    assert (result.n_rows, result.n_values.tolist(), result.n_missing.tolist()) == (5, [3, 2], [0, 0])
+    assert (
+        result.n_rows,
+        [c.n_values for c in result.feature_columns],
+        [c.n_missing for c in result.feature_columns],
+    ) == (5, [3, 2], [0, 0])
     assert Note("missing-dropped", result.names[:1], (3, 8)) in result.notes
 
 
@@ -198,9 +202,9 @@ NOTHING = {
 @pytest.mark.parametrize("kind", NOTHING)
 def test_a_column_without_any_value_is_constant(kind):
     result = relevance(NOTHING[kind], LABELS)
-    assert result.n_values.tolist() == [1, 2]
+    assert [c.n_values for c in result.feature_columns] == [1, 2]
     assert result.status[0] == "constant"
-    assert result.n_missing.tolist() == [8, 0]
+    assert [c.n_missing for c in result.feature_columns] == [8, 0]
     with pytest.raises(InputError, match='Every row has a missing value, so missing="drop" leaves none; leave out'):
         relevance(NOTHING[kind], LABELS, missing="drop")
 
@@ -216,9 +220,9 @@ def test_rows_without_a_label_are_left_out_with_a_note():
     labels = ["n", None, "n", "y", "y", None, "n", "y"]
     rows, left = zip(*[(row, y) for row, y in zip(ROWS, labels, strict=True) if y], strict=True)
     for given in (labels, pd.Series(labels), pl.Series(labels), np.array(labels, dtype=object), pa.array(labels)):
-        result = relevance(ROWS, given, radius=1)
+        result = relevance(ROWS, given, given="all")
         assert result.changed.tolist() == naive_counts(rows, left)["changed"]
-        assert (result.n_rows, result.n_missing.tolist()) == (6, [2, 0])
+        assert (result.n_rows, [c.n_missing for c in result.feature_columns]) == (6, [2, 0])
         assert result.notes[0] == Note("label-missing", ("y",), (2,))
     numbers = np.ma.masked_array([0, 5, 0, 1, 1, 5, 0, 1], mask=[y is None for y in labels])
     assert relevance(ROWS, numbers).classes == (0, 1)
@@ -226,7 +230,7 @@ def test_rows_without_a_label_are_left_out_with_a_note():
 
 def test_missing_cells_are_counted_after_rows_without_label_or_weight():
     result = relevance(ROWS, [None, *LABELS[1:]], weights=[1, 0, 1, 1, 2, 1, 1, 1])
-    assert result.n_missing.tolist() == [2, 0]
+    assert [c.n_missing for c in result.feature_columns] == [2, 0]
     with pytest.raises(InputError, match="No row has both a label and a weight above 0"):
         relevance(ROWS, [None, *LABELS[1:]], weights=[1, *[0] * 7])
     with pytest.raises(InputError, match=r"one class only \('y', 5 rows\)"):
@@ -253,7 +257,10 @@ def test_missing_cells_and_bins_together():
     values = [None if k % 7 == 0 else k / 4 for k in range(42)]
     frame = pl.DataFrame({"f": values, "g": ["u", "v", "w"] * 14})
     result = relevance(frame, [k % 2 for k in range(42)])
-    assert (result.n_values.tolist(), result.n_missing.tolist()) == ([6, 3], [6, 0])
+    assert ([c.n_values for c in result.feature_columns], [c.n_missing for c in result.feature_columns]) == (
+        [6, 3],
+        [6, 0],
+    )
     assert [note.kind for note in result.notes] == ["missing-value", "binned"]
     assert result.notes[1].counts == (5,)
 
@@ -265,7 +272,7 @@ def test_groups_may_be_missing():
 
 def test_rows_that_are_left_keep_their_weights():
     weights = [1, 2, 3, 4, 5, 6, 7, 8]
-    result = relevance(ROWS, LABELS, weights=weights, radius=1, missing="drop")
+    result = relevance(ROWS, LABELS, weights=weights, given="all", missing="drop")
     rows, labels, left = zip(
         *[(row, y, w) for row, y, w in zip(ROWS, LABELS, weights, strict=True) if None not in row], strict=True
     )

@@ -229,10 +229,10 @@ def test_whole_numbers_of_arrays_and_lists_are_categories():
     rows = [(k % 40, k % 3) for k in range(N)]
     for X in (rows, np.array(rows), np.array(rows, dtype=object), np.ma.masked_array(rows)):
         result = relevance(X, LABELS)
-        assert result.n_values.tolist() == [40, 3]
+        assert [c.n_values for c in result.feature_columns] == [40, 3]
         assert result.notes == ()
-    assert relevance(pd.DataFrame(rows), LABELS).n_values.tolist() == [5, 3]
-    assert relevance(np.array(rows) / 3, LABELS).n_values.tolist() == [5, 3]
+    assert [c.n_values for c in relevance(pd.DataFrame(rows), LABELS).feature_columns] == [5, 3]
+    assert [c.n_values for c in relevance(np.array(rows) / 3, LABELS).feature_columns] == [5, 3]
 
 
 def test_max_values_says_what_few_means():

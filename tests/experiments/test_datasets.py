@@ -58,7 +58,7 @@ def test_primary_tumor_gets_its_class_back_and_keeps_the_attribute(data_folder):
     np.testing.assert_array_equal(right.codes[:, -1], published.labels)
 
 
-def test_radius_one_has_nothing_to_say_on_mushroom(data_folder):
+def test_the_paper_s_index_has_nothing_to_say_on_mushroom(data_folder):
     dataset = load_dataset("mushroom", data_folder)
     assert set(paper_index(dataset.codes, dataset.labels)[0]) == {0, 2}
 

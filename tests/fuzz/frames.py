@@ -357,7 +357,7 @@ OPTIONS: list[tuple[str, list[Any]]] = [
     ("max_values", [None, 1, 2, 0, -1, 1e3, "20", 10**30]),
     ("ids", ["keep", "drop", None, True]),
     ("bin_label", [2, 3, 1, None, "2", 1000, 2.0]),
-    ("given", ["auto", "all", [], ["f0"], "f0", ["f0", "f0"], None, 1, ["unknown"], {"f0"}, [0], "AUTO"]),
+    ("given", ["auto", "all", [], ["f0"], [0], [-1], ["f9"], {"f0"}, "AUTO", "f0", None, 1, [None], np.array(["f0"])]),
     ("duplicates", ["once", "count", None, 1]),
     ("confidence", [None, 0.5, 0.999999, 0, 1, "0.95", math.nan, -1]),
     ("n_jobs", [2, -1, 0, 1]),

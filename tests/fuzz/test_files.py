@@ -23,7 +23,7 @@ MAX_WAIT = 120
 COMMANDS = (
     ["score"],
     ["score", "--json"],
-    ["score", "--csv", "--radius", "1"],
+    ["score", "--csv", "--given", "all"],
     ["score", "--no-header"],
     ["redundancies"],
     ["select", "--k", "2"],

@@ -32,6 +32,10 @@ READING = "Reading the table"
 """Heading in the help pages of the options that say how a file becomes a table."""
 
 Confidence = Annotated[float, typer.Option(help="Level of the intervals.")]
+GIVEN_HELP = (
+    "Other features on which compared rows are equal: auto (the deciding set, which is found first), all (as in the"
+    " paper), none, or names separated by commas."
+)
 Limit = Annotated[int, typer.Option(help="How many pairs to show.")]
 Seed = Annotated[int, typer.Option(help="Seed; the same seed gives the same numbers.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -232,6 +236,13 @@ def check_top(top: int | None) -> None:
     """Refuse a number of features that cannot be meant."""
     if top is not None and top < 1:
         raise InputError(f"--top must be a whole number from 1, got {top}.")
+
+
+def read_given(text: str) -> Given:
+    """What ``--given`` says: auto, all, nothing, or names."""
+    if text in ("auto", "all"):
+        return text
+    return [] if text == "none" else split_names(text)
 
 
 def refuse_two_formats(as_json: bool, as_csv: bool) -> None:

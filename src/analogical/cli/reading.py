@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from analogical.encoding.batches import BatchTable
     from analogical.text_files import TextFormat
 
-__all__ = ["Source", "read_source", "refuse_role"]
+__all__ = ["Source", "read_source", "refuse_role", "split_names"]
 
 
 MEMORY_PER_CODE = 2.5

@@ -4,7 +4,18 @@ from typing import Annotated, Literal
 
 import typer
 
-from analogical.cli.options import Confidence, Csv, Json, Plot, Top, check_top, reads_table, refuse_two_formats
+from analogical.cli.options import (
+    GIVEN_HELP,
+    Confidence,
+    Csv,
+    Json,
+    Plot,
+    Top,
+    check_top,
+    read_given,
+    reads_table,
+    refuse_two_formats,
+)
 from analogical.cli.reading import Source
 from analogical.cli.streams import shows_progress
 from analogical.cli.writing import (
@@ -16,7 +27,6 @@ from analogical.cli.writing import (
     write_json,
     write_records,
 )
-from analogical.errors import InputError
 from analogical.presenting.views import view_of
 
 __all__ = ["score"]
@@ -25,20 +35,10 @@ __all__ = ["score"]
 @reads_table()
 def score(
     source: Source,
-    radius: Annotated[
-        str,
-        typer.Option(
-            metavar="R",
-            help="On how many features two rows may differ for the score: a number, or auto for as many as the table"
-            " needs. ARI is always at 1.",
-        ),
-    ] = "auto",
+    given: Annotated[str, typer.Option(metavar="auto|all|none|NAMES", help=GIVEN_HELP)] = "auto",
     duplicates: Annotated[
         Literal["count", "once"], typer.Option(help="Whether identical rows with the same label all count, or once.")
     ] = "count",
-    noise_free: Annotated[
-        bool, typer.Option("--noise-free", help="Say that the labels have no noise: one changed pair shows an effect.")
-    ] = False,
     confidence: Confidence = 0.95,
     engine: Annotated[
         Literal["auto", "memory", "spark"],
@@ -70,14 +70,14 @@ def score(
     as_csv: Csv = False,
     csv_safe: CsvSafe = False,
 ) -> None:
-    """Score every feature of a table: how often it alone changes the label.
+    """Score every feature of a table: how much the label changes with it, all else being equal.
 
-    ARI is the share of pairs of rows, equal but for that feature, whose labels differ: 1 means that a
-    change of it always changes the label, 0 that it never does. Where rows repeat, the noise (how often identical
-    rows differ in label, in the same contexts) is taken out, and what is left is the effect. p is the probability of
-    labels that go with the feature at least this much if it had no effect, adjusted for the number of features. Where
-    such pairs are too few, a score from pairs that differ on more features takes their place, and the output says how
-    far it looked. Three bullets sum it up; --explain says more.
+    Rows that are equal on what matters and differ on one feature are compared. What matters is found first: the
+    deciding set, features that together predict the label. effect is half the squared difference of the label shares
+    between two values of the feature; with two classes its root is the difference in shares. points is the direction:
+    how much more often the label occurs with a value. p is the probability of differences at least this large if the
+    feature had no effect, adjusted for the number of features. With --given all rows are compared as in the paper, and
+    ARI is the share of pairs whose labels differ. --explain says more.
 
     Examples
     --------
@@ -86,6 +86,10 @@ def score(
     - analogical score survey.csv --label churned --ignore id,date --top 10
 
     - analogical score survey.csv --label churned --explain --plot relevance.png
+
+    - analogical score monks-1 --given all
+
+    - analogical score berkeley --given none
 
     - cat survey.csv | analogical score - --json
 
@@ -101,9 +105,8 @@ def score(
     result = relevance(
         *source.data,
         **source.options,
-        radius="auto" if radius == "auto" else _whole(radius, "--radius"),
+        given=read_given(given),
         duplicates=duplicates,
-        noise_free=noise_free,
         confidence=confidence,
         progress=shows_progress(),
     )
@@ -116,10 +119,3 @@ def score(
         write_records(result, source, top=top, csv_safe=csv_safe)
     else:
         show_result(result, source, explain=explain, top=top, paper=paper)
-
-
-def _whole(text: str, option: str) -> int:
-    try:
-        return int(text)
-    except ValueError:
-        raise InputError(f"{option} must be a whole number or auto, got {text!r}.") from None

@@ -92,6 +92,9 @@ def _print_view(console: "Console", view: View, explain: bool) -> None:
             _print_bullet(console, finding)
     if view.bullets and not explain:
         print_line("--explain says more.", "dim", console)
+    for table in view.details if explain else ():
+        console.print()
+        show_table(table, console, elsewhere="--json")
     for block in view.examples:
         console.print()
         print_line(block.title, "dim", console)
@@ -219,8 +222,26 @@ def write_records(
     for note in (*notes, *view_of(result).notes):
         say_note(note)
     records = result.records()[:top]
-    rows = ([";".join(cell) if isinstance(cell, list) else cell for cell in record.values()] for record in records)
-    write_csv(records[0] if records else result.columns(), map(_defused, rows) if csv_safe else rows)
+    nested = {
+        name: list(cell) for record in reversed(records) for name, cell in record.items() if isinstance(cell, dict)
+    }
+    header = [column for name in records[0] for column in _columns_of(name, nested)] if records else result.columns()
+    rows = (
+        [cell for name, value in record.items() for cell in _cells_of(value, nested.get(name))] for record in records
+    )
+    write_csv(header, map(_defused, rows) if csv_safe else rows)
+
+
+def _columns_of(name: str, nested: dict[str, list[str]]) -> list[str]:
+    """The columns of an entry: one, or one for each part of it."""
+    return [name if part == name else f"{name}_{part}" for part in nested.get(name, [name])]
+
+
+def _cells_of(value: Any, parts: list[str] | None) -> list[Any]:
+    """The cells of an entry; of one with parts, which may be missing, one for each."""
+    if parts is not None:
+        return [None if value is None else value[part] for part in parts]
+    return [";".join(map(str, value)) if isinstance(value, list) else value]
 
 
 def write_csv(header: Iterable[str], rows: Iterable[Sequence[Any]]) -> None:

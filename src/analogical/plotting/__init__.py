@@ -1,13 +1,13 @@
 """Figures: one function per result, and the same colours for the same meaning everywhere.
 
-Blue is an effect that is told from noise, grey is what is not, orange is what changed or stands out. Every function
+Blue is a significant effect, grey is what is not, orange is what changed or stands out. Every function
 takes ``ax`` and returns the axes it drew on; features are rows, best first, and at most 20 are shown. matplotlib is
 imported when a figure is drawn.
 """
 
 from analogical.plotting.audits import plot_audit, plot_transitions
 from analogical.plotting.canvas import require_matplotlib, save_figure
-from analogical.plotting.features import plot_radius, plot_relevance, plot_selection, plot_stability
+from analogical.plotting.features import plot_relevance, plot_selection
 from analogical.plotting.methods import bar_charts, plot_comparison
 from analogical.plotting.pairs import plot_interactions, plot_squares
 
@@ -16,11 +16,9 @@ __all__ = [
     "plot_audit",
     "plot_comparison",
     "plot_interactions",
-    "plot_radius",
     "plot_relevance",
     "plot_selection",
     "plot_squares",
-    "plot_stability",
     "plot_transitions",
     "require_matplotlib",
     "save_figure",

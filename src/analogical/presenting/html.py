@@ -56,7 +56,7 @@ def render_html(view: View) -> str:
         _paragraph(view.headline, "strong"),
         *(_paragraph(text) for text in (view.summary, *view.notes, *view.facts)),
         *map(_render_table, view.tables),
-        *(_summed_up(view.bullets, findings) if view.bullets else map(_paragraph, findings)),
+        *(_summed_up(view, findings) if view.bullets else map(_paragraph, findings)),
         _paragraph(f"... and {n_more:,} more" if n_more else "", "muted"),
         *(f"{_paragraph(block.title, 'muted')}{_render_table(block)}" for block in view.examples[:MAX_BLOCKS]),
         _paragraph(_more_blocks(view), "muted"),
@@ -71,10 +71,11 @@ def _paragraph(text: str, kind: str = "") -> str:
     return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
 
 
-def _summed_up(bullets: tuple[str, ...], findings: tuple[str, ...]) -> list[str]:
-    """Three bullets, and all findings for readers who unfold them."""
-    points, more = ("".join(f"<li>{escape(text)}</li>" for text in texts) for texts in (bullets, findings))
-    return [f"<ul>{points}</ul>", f"<details><summary>explained</summary><ul>{more}</ul></details>"]
+def _summed_up(view: View, findings: tuple[str, ...]) -> list[str]:
+    """A few bullets, and all findings and details for readers who unfold them."""
+    points, more = ("".join(f"<li>{escape(text)}</li>" for text in texts) for texts in (view.bullets, findings))
+    tables = "".join(map(_render_table, view.details))
+    return [f"<ul>{points}</ul>", f"<details><summary>explained</summary><ul>{more}</ul>{tables}</details>"]
 
 
 def _more_blocks(view: View) -> str:

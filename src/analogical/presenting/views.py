@@ -66,7 +66,9 @@ class View:
     findings: tuple[str, ...] = ()
     """Sentences after the tables: what the numbers say, with their limits."""
     bullets: tuple[str, ...] = ()
-    """The findings in short: three sentences at most, for readers who have not asked for more."""
+    """The findings in short, for readers who have not asked for more."""
+    details: tuple[Table, ...] = ()
+    """Tables for readers who have asked for more."""
     brief: tuple[str, ...] | None = None
     """What a short text says instead of the findings."""
     examples: tuple[Table, ...] = ()

@@ -18,6 +18,7 @@ __all__ = [
     "shares",
     "shorten",
     "shown",
+    "signed",
     "some_of",
     "verb",
     "width_of",
@@ -141,6 +142,12 @@ def percent(share: float) -> str:
 def points(difference: float) -> str:
     """A difference of shares in words: 2.3 points more often."""
     return f"{100 * abs(difference):.1f} points {'more' if difference >= 0 else 'less'} often"
+
+
+def signed(points: float) -> str:
+    """Percentage points with their sign, without decimals: +49; one decimal below 1."""
+    text = f"{points:+.0f}" if abs(points) >= 0.95 else f"{points:+.1f}"
+    return "0" if float(text) == 0 else text
 
 
 def counted(n: int, word: str, plural: str | None = None) -> str:

@@ -9,13 +9,14 @@ better takes the place of one. Outside features that would do nearly as well in 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import combinations
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._types import CodedRows, Floats, Ints, Positions
+from analogical._types import CodedRows, Codes, Floats, Ints, Positions
 from analogical.counting.threads import one_blas_thread
 from analogical.scoring.votes import Candidate, State, Voting
 
@@ -102,7 +103,7 @@ class Decider:
         self.bins: dict[int, list[int]] = {}
         for column, feature in enumerate(owner.tolist()):
             self.bins.setdefault(feature, []).append(column)
-        varying = np.flatnonzero(voting.varies[: self.n_features]).tolist()
+        varying = _without_copies(voting.rows.codes, np.flatnonzero(voting.varies[: self.n_features]).tolist())
         self.varying: list[int] = varying
         n = max(FEWEST, len(varying))
         self.need, self.need_of_pair, self.need_of_three = (GATE * math.log(math.comb(n, k)) for k in (1, 2, 3))
@@ -133,6 +134,20 @@ class Decider:
         inside = {int(self.owner[c]) for c in members}
         state = self.voting.follow(members, together)
         return self.voting.candidates(state, [f for f in self.varying if f not in inside])
+
+
+def _without_copies(codes: Codes, columns: list[int]) -> list[int]:
+    """Columns less those that are an earlier one with its values renamed: which of them is chosen would be chance."""
+    seen: set[bytes] = set()
+    kept = []
+    for column in columns:
+        first, renamed = np.unique(codes[:, column], return_index=True, return_inverse=True)[1:]
+        order = np.argsort(np.argsort(first)).astype(np.uint32)  # values by their first row
+        key = sha256(order[renamed].tobytes()).digest()
+        if key not in seen:
+            seen.add(key)
+            kept.append(column)
+    return kept
 
 
 class _Search:
