@@ -278,8 +278,8 @@ def check_law(table: Table, check: Check, change: Any, treatment: dict[str, Any]
         theirs = other_check.places(other, two)
         order = [theirs.index(places[place]) for place in check.places(table, one)]
         compare(one, two, order)
-        ours, _ = check.ask(relaxed_index, table, **treatment, radius=radius)
-        relaxed, _ = other_check.ask(relaxed_index, other, **treatment, radius=radius)
+        ours, _ = check.ask(relaxed_index, table, **treatment)
+        relaxed, _ = other_check.ask(relaxed_index, other, **treatment)
         assert ours.tolist() == pytest.approx(relaxed[order].tolist(), rel=SAME, abs=SAME, nan_ok=True)
 
 
