@@ -8,8 +8,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from analogical._checks import check_choice
-from analogical._types import CodedRows, Codes, Floats, Ints, Positions
+from analogical._types import CodedRows, Codes, Floats, Ints, Margins, Positions
 from analogical.counting.contexts import Contexts
+from analogical.counting.counts import PairCounts
 from analogical.counting.groups import collapse_rows
 from analogical.counting.pairs import contexts_themselves
 from analogical.counting.threads import n_threads_for
@@ -83,6 +84,16 @@ class Study:
 
     # ------------------------------------------------------------ columns and contexts
 
+    @property
+    def margins(self) -> CodedRows | Margins:
+        """How many rows have each label and each value."""
+        return self.rows
+
+    @cached_property
+    def counts(self) -> PairCounts:
+        """The paper's counts: pairs of rows that differ on one feature only."""
+        return self.engine.count_pairs(self.rows)
+
     def codes(self, column: int) -> Codes:
         """Codes of a column for all rows."""
         if column < self.n_features:
@@ -140,8 +151,9 @@ class Study:
         contexts = self.contexts(feature, given)
         if not len(contexts):
             return None
-        n_values, n_labels = int(self.rows.n_values[feature]), self.rows.n_labels
-        return measure_size(contexts, n_values, n_labels, self.rows.n_rows, confidence)
+        margins = self.margins
+        n_values, n_labels = int(margins.n_values[feature]), margins.n_labels
+        return measure_size(contexts, n_values, n_labels, margins.n_rows, confidence)
 
     # ------------------------------------------------------------ what rows must be equal on
 
@@ -217,12 +229,16 @@ class Study:
 
     def _entropy_left(self, feature: int, column: int) -> float:
         """Share of the entropy of a feature that is left when a column is known; less what chance alone takes."""
+        table = self._sizes_by(feature, column)
+        whole = _entropy(table.sum(axis=1))
+        return max(0.0, _entropy(table.ravel()) - _entropy(table.sum(axis=0))) / whole if whole > 0 else 1.0
+
+    def _sizes_by(self, feature: int, column: int) -> Floats:
+        """Rows by the value of a feature and that of a column."""
         n_values = int(self.codes(column).max(initial=0)) + 1
         keys = self.codes(feature).astype(np.int64) * n_values + self.codes(column)
         table = np.bincount(keys, self.rows.weights, minlength=n_values * int(self.rows.n_values[feature]))
-        table = table.reshape(-1, n_values).astype(np.float64)
-        whole = _entropy(table.sum(axis=1))
-        return max(0.0, _entropy(table.ravel()) - _entropy(table.sum(axis=0))) / whole if whole > 0 else 1.0
+        return table.reshape(-1, n_values).astype(np.float64)
 
     @property
     def searched_rows(self) -> int:
