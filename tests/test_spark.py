@@ -11,6 +11,7 @@ from spark_sessions import needs_spark, session_on
 import analogical
 from analogical import InputError
 from analogical._types import same
+from analogical.presenting.notes import describe_notes
 
 pytestmark = needs_spark
 
@@ -56,11 +57,6 @@ def assert_same(found, expected):
     names = ("given", "confidence", "duplicates", "weighted", "searched_rows", "n_groups")
     assert [getattr(found.settings, n) for n in names] == [getattr(expected.settings, n) for n in names]
     assert found.settings.engine == "spark"
-
-
-def text_of(result):
-    """What a result says, on one line."""
-    return " ".join(str(result).split())
 
 
 def mixed(n=1500, seed=1):
@@ -237,7 +233,7 @@ def test_numbers_with_very_many_values_are_binned_in_steps_and_it_is_said(sessio
     expected = analogical.relevance(frame, "y", **options)
     (note,) = [note for note in found.notes if note.kind == "binned-in-steps"]
     assert note.columns == ("real", "whole", "time", "day", "price", "gaps")
-    assert "edges are near, in steps" in text_of(found)
+    assert "edges are near, in steps" in describe_notes([note])[0]
     for near, exact in zip(found.feature_columns, expected.feature_columns, strict=True):
         assert (near.n_values, near.n_missing) == (exact.n_values, exact.n_missing)
     kept = frame[frame.w > 0] if weights else frame
@@ -366,4 +362,6 @@ def test_the_plan_and_the_engine_are_part_of_the_result(session, on_spark):
     assert told["plan"]["kind"] == "blocks"
     assert sorted(name for block in told["plan"]["blocks"] for name in block) == sorted(found.names)
     assert told["plan"]["n_partitions"] > 1
-    assert "Counted by Spark in 2 blocks" in text_of(found)
+    counts, plan = analogical.spark.count_pairs(session.createDataFrame(mixed()).drop("w"), "y")
+    assert counts.pairs.tolist() == found.pairs.tolist()
+    assert plan.n_partitions == told["plan"]["n_partitions"]

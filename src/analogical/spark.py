@@ -17,6 +17,7 @@ from analogical._spark_session import check_spark, is_spark_frame, open_session,
 from analogical._spark_study import SparkStudy
 from analogical._study import SEARCH_ROWS, Duplicates, Given, Study, check_given
 from analogical._types import CodedRows, Note
+from analogical.counting.counts import PairCounts
 from analogical.counting.groups import draw_rows, merge_rows
 from analogical.encoding.binning import Bins
 from analogical.encoding.leaks import find_leaks, tell_label
@@ -143,6 +144,15 @@ def relevance(
     not_sized = tuple(result.names[i] for i in study.not_sized) if isinstance(study, SparkStudy) else ()
     notes = (*result.notes, Note("not-sized", not_sized)) if not_sized else result.notes
     return replace(result, n_rows=table.margins.n_rows, settings=settings, notes=notes)
+
+
+def count_pairs(df: "DataFrame", label: str) -> tuple[PairCounts, SparkPlan]:
+    """The paper's counts alone, and how they were counted: for benchmarks."""
+    ship_package(df.sparkSession)
+    table = encode_spark_table(df, label, weights=None, features=None, ignore=None, treatment=Treatment())
+    with ExitStack() as held:
+        study, plan = _study(table, SparkEngine(df.sparkSession), "count", held, _Steps(False))
+        return study.counts, plan
 
 
 class _Steps:
