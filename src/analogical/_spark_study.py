@@ -170,7 +170,7 @@ class SparkStudy(Study):
                 )
             for columns, rows in zip(some, found, strict=True):
                 self._groups[columns] = rows
-        self._let_go()
+            self._let_go()
 
     def _let_go(self) -> None:
         """The oldest groups, if too many are held; the newest stay."""
