@@ -108,9 +108,8 @@ class Relevance(Result):
     names : tuple of str
         The features.
     status : tuple of str
-        ``"effect"`` (``p_adjusted`` at most 1 - confidence), ``"unclear"`` (not significant, or another feature may
-        stand in for it: see ``stand_ins``), ``"none"`` (not significant, and the effect is below 0.01), ``"same"`` (a
-        copy: see ``same_as``) or ``"constant"``.
+        ``"effect"`` (``p_adjusted`` at most 1 - confidence, and ``effect_low`` above 0), ``"none"`` (not so, and
+        ``effect_high`` at most 0.01), ``"unclear"`` (neither), ``"same"`` (a copy: see ``same_as``) or ``"constant"``.
     effect : ndarray of float
         How much the label shares differ between two values of the feature, all given features being equal: half the
         squared distance of the shares, averaged over pairs of rows. With two classes its root is the difference in
@@ -128,8 +127,8 @@ class Relevance(Result):
     same_as : tuple of str or None
         For each feature the given feature that it copies: no test can tell which of the two matters.
     stand_ins : tuple of tuples of str
-        For each feature the features that would take its place in the deciding set, if it is not significant beside
-        them: the label goes with one of them, and the table does not tell with which.
+        For each member of the deciding set the features that would do nearly as well in its place: the table hardly
+        tells which of them the label goes with.
     deciding : tuple of str
         The deciding set: features that together predict the label, none of which can be spared.
     index : ndarray of float
@@ -374,8 +373,7 @@ def relevance(
     Notes
     -----
     The deciding set of more than 20,000 rows is chosen on so many of them, evenly spaced; all numbers come from all
-    rows. P-values take the deciding set as given: a feature that could be replaced is also tested beside the set that
-    is chosen without it. The cost is one grouping of the rows per feature, and the choice of the set.
+    rows. P-values take the deciding set as given. The cost is one grouping of the rows per feature, and the choice of the set.
 
     Examples
     --------
@@ -421,8 +419,8 @@ def relevance_of(
         decide_status(
             is_constant=bool(n_values[i] == 1),
             is_copy=context.same_as is not None,
-            is_replaced=bool(context.stand_ins),
             p_adjusted=float(p_adjusted[i]),
+            low=one.low,
             high=one.high,
             level=1 - confidence,
         )

@@ -12,7 +12,6 @@ from analogical._types import CodedRows, Codes, Floats, Ints, Margins, Positions
 from analogical.counting.contexts import Contexts
 from analogical.counting.counts import PairCounts
 from analogical.counting.groups import collapse_rows
-from analogical.counting.pairs import contexts_themselves
 from analogical.counting.threads import n_threads_for
 from analogical.encoding.table import EncodedTable
 from analogical.engines.base import Engine
@@ -39,6 +38,9 @@ WORTH = -1e9
 SEARCH_ROWS = 20_000
 """Rows that the deciding set is chosen on, evenly spaced in larger tables: what does not show among so many rows
 confounds little, and no number but the choice depends on it."""
+INDEX_ROWS = 1_000
+"""Rows that the relaxed index is asked on, as a screen for features that act by threes: its cost grows with their
+square."""
 NUMBERS_OF_BINS = (2, 3, 4, 8, 16)
 """Bins that a number may be cut into as a context, beside its own five. With five only, 27 % of the effects of
 neighbours correlated .95 were false; of 60 known rules .090 false discoveries against .064."""
@@ -57,7 +59,7 @@ class Context:
     columns: tuple[int, ...]
     same_as: int | None = None
     stand_ins: tuple[int, ...] = ()
-    """Features that would take its place in the deciding set, if it is not significant beside them."""
+    """Features that would do nearly as well in its place in the deciding set."""
 
 
 class Study:
@@ -79,7 +81,7 @@ class Study:
         self.bins = [(i, k) for i in sorted(fine) for k in NUMBERS_OF_BINS]
         self.owner: Ints = np.array([*range(self.n_features), *(i for i, _ in self.bins)])
         self._cut: dict[int, Codes] = {}
-        self._summaries: dict[tuple[int, tuple[int, ...]], FeatureSummary | None] = {}
+        self._counted: dict[tuple[int, tuple[int, ...]], tuple[Contexts, FeatureSummary] | None] = {}
         self._p_values: dict[tuple[int, tuple[int, ...]], float] = {}
 
     # ------------------------------------------------------------ columns and contexts
@@ -118,17 +120,26 @@ class Study:
 
     def summary(self, feature: int, given: Sequence[int]) -> FeatureSummary | None:
         """What is known of a feature in the contexts of some columns; None if there is no pair."""
-        key = feature, tuple(sorted(given))
-        if key not in self._summaries:
-            rows = self.rows_of([feature, *key[1]])
-            found = self.engine.sum_contexts(rows, summarise_contexts(rows), features=[0])
-            self._summaries[key] = found.summaries[0]
-        return self._summaries[key]
+        counted = self._count(feature, given)
+        return None if counted is None else counted[1]
 
     def contexts(self, feature: int, given: Sequence[int]) -> Contexts:
         """Rows by context, value and label."""
-        rows = self.rows_of([feature, *sorted(given)])
-        return self.engine.sum_contexts(rows, contexts_themselves, features=[0]).summaries[0] or Contexts.none()
+        counted = self._count(feature, given)
+        return Contexts.none() if counted is None else counted[0]
+
+    def _count(self, feature: int, given: Sequence[int]) -> tuple[Contexts, FeatureSummary] | None:
+        """The contexts and what is made of them, from one grouping of the rows."""
+        key = feature, tuple(sorted(given))
+        if key not in self._counted:
+            rows = self.rows_of([feature, *key[1]])
+            summarise = summarise_contexts(rows)
+
+            def both(place: int, contexts: Contexts) -> tuple[Contexts, FeatureSummary]:
+                return contexts, summarise(place, contexts)
+
+            self._counted[key] = self.engine.sum_contexts(rows, both, features=[0]).summaries[0]
+        return self._counted[key]
 
     def p_value(self, feature: int, given: Sequence[int]) -> float:
         """P-value of a feature in the contexts of some columns; NaN if nothing can be tested."""
@@ -199,21 +210,13 @@ class Study:
         return tuple(self.table.names[int(self.owner[c])] for c in columns)
 
     def _given_what_matters(self, feature: int) -> Context:
-        """The deciding set less the feature; and whether something would take its place."""
-        context = self._beside(feature, self.deciding)
-        if feature not in self.found.replaceable or context.same_as is not None or self._p(feature, context) > LEVEL:
-            return context
-        others = self.without(feature)
-        beside = self._beside(feature, others)
-        inside = {int(self.owner[c]) for c in self.deciding}
-        new = tuple(dict.fromkeys(int(self.owner[c]) for c in others if int(self.owner[c]) not in inside))
-        is_replaced = beside.same_as is not None or not self._p(feature, beside) <= LEVEL
-        return replace(context, stand_ins=new) if is_replaced and new else context
+        """The deciding set less the feature, and what would do nearly as well in its place."""
+        return replace(self._beside(feature, self.deciding), stand_ins=self.found.stand_ins.get(feature, ()))
 
     def _beside(self, feature: int, members: Sequence[int]) -> Context:
         """A set of columns less the feature, as far as contexts then hold pairs; or the one that it copies."""
         given = [c for c in members if int(self.owner[c]) != feature]
-        left = {c: self._entropy_left(feature, c) for c in given}
+        left = {c: self._sample.entropy_left(feature, c) for c in given}
         if given and min(left.values()) <= COPY:
             return Context((), int(self.owner[min(given, key=lambda c: left[c])]))
         while given:
@@ -227,7 +230,7 @@ class Study:
         p = self.p_value(feature, context.columns)
         return 1.0 if np.isnan(p) else p
 
-    def _entropy_left(self, feature: int, column: int) -> float:
+    def entropy_left(self, feature: int, column: int) -> float:
         """Share of the entropy of a feature that is left when a column is known; less what chance alone takes."""
         table = self._sizes_by(feature, column)
         whole = _entropy(table.sum(axis=1))
@@ -251,13 +254,13 @@ class Study:
         n = len(self.rows.codes)
         if n <= SEARCH_ROWS:
             return self
-        some = np.linspace(0, n - 1, SEARCH_ROWS).astype(np.intp)
+        some = _evenly(n, SEARCH_ROWS)
         part = Study.__new__(Study)
         part.__dict__.update({k: v for k, v in vars(self).items() if not k.startswith("_")})
         part.rows = self.rows.take(some)
         part.groups = None if self.groups is None else self.groups[some]
         part._cut = {c: self.codes(c)[some] for c in range(self.n_features, len(self.owner))}
-        part._summaries, part._p_values = {}, {}
+        part._counted, part._p_values = {}, {}
         return part
 
     @cached_property
@@ -268,7 +271,8 @@ class Study:
         n_jobs = getattr(self.engine, "n_jobs", None)
 
         def index() -> Positions:
-            return np.argsort(-np.nan_to_num(relaxed_scores(self.engine, sample.rows), nan=-1.0), kind="stable")
+            some = sample.rows.take(_evenly(len(sample.rows.codes), INDEX_ROWS))
+            return np.argsort(-np.nan_to_num(relaxed_scores(self.engine, some), nan=-1.0), kind="stable")
 
         return Decider(Voting(rows, n_threads_for(n_jobs, rows.codes.size)), self.owner, index)
 
@@ -295,6 +299,11 @@ def _merged(fine: Codes, n_bins: int, has_missing: bool, weights: Ints | None) -
     merged = np.unique(np.minimum((middle * n_bins).astype(np.int64), n_bins - 1), return_inverse=True)[1]
     table = np.append(merged, merged.max() + 1) if has_missing else merged
     return np.asarray(table.astype(np.uint8)[fine])
+
+
+def _evenly(n_rows: int, n_taken: int) -> Positions:
+    """Positions of so many rows, evenly spaced; all if there are no more."""
+    return np.arange(n_rows) if n_rows <= n_taken else np.linspace(0, n_rows - 1, n_taken).astype(np.intp)
 
 
 def _entropy(sizes: Floats) -> float:

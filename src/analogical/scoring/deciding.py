@@ -3,12 +3,11 @@
 It grows by the feature that adds most to the votes of the others (``votes``), as long as that is more than luck adds;
 where no single feature does, by two or three that act only together. Then it is put right: numbers are cut into as
 many bins as predict best, a member that adds little beside the later ones leaves, and an outside feature that predicts
-better takes the place of one. The set is found again without a member where that could be replaced: an effect must
-hold beside whatever would take its place.
+better takes the place of one. Outside features that would do nearly as well in the place of a member are named.
 """
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
@@ -30,8 +29,8 @@ SPARED = 0.5
 """A member that adds less than this share of the gate beside all others leaves: entering is harder than staying."""
 BETTER = 1.0
 """Nats that another member, or other bins, must add more to take the place of one: rounding and luck stay out."""
-SURE = 3.0
-"""A member that adds so many gates more than the best feature in its place cannot be replaced."""
+MOST_STAND_INS = 3
+"""Features named that would do nearly as well in the place of a member."""
 MOST = 10
 """Members at most: beyond, contexts hold single rows on any table that fits in memory."""
 ROUNDS = 6
@@ -70,8 +69,8 @@ class Deciding:
     """The deciding set."""
 
     steps: tuple[Step, ...]
-    replaceable: frozenset[int]
-    """Features among them that some other feature may replace."""
+    stand_ins: Mapping[int, tuple[int, ...]]
+    """For features among them, outside features that would do nearly as well in their place: within one gate."""
 
     @property
     def columns(self) -> tuple[int, ...]:
@@ -134,7 +133,7 @@ class _Search:
         self.allowed, self.by_threes = allowed, by_threes
         self.members: list[int] = []
         self.partners: dict[int, tuple[int, ...]] = {}
-        self.replaceable: set[int] = set()
+        self.stand_ins: dict[int, tuple[int, ...]] = {}
 
     def features(self) -> set[int]:
         """The features that members are of."""
@@ -146,7 +145,7 @@ class _Search:
     def grow(self) -> None:
         """Add members as long as one, two or three features add enough."""
         while len(self.members) < MOST:
-            best, gain = self._best_single(self.state())
+            best, gain = self._best_single()
             if best is not None and gain >= self.decider.need:
                 self.members.append(best)
                 continue
@@ -169,10 +168,7 @@ class _Search:
 
     def spare_or_replace(self) -> None:
         """Drop the member that adds least, if that is little; or put in the place of one what predicts better."""
-        self.replaceable = set()
-        if len(self.members) < 2:
-            self._note_replaceable()
-            return
+        self.stand_ins = {}
         value = self._value(self.members)
         best: tuple[float, list[int]] | None = None
         for column in self.members:
@@ -182,12 +178,14 @@ class _Search:
             if loss < SPARED * self.decider.need and feature not in self.partners:
                 rise, changed = -loss, rest
             else:
-                other, gain = self._best_single(self.voting.follow(rest), besides=feature)
-                if loss - gain < SURE * self.decider.need:
-                    self.replaceable.add(feature)
-                if other is None or gain - loss <= BETTER:
+                gains = self._gains(self.voting.follow(rest), besides=feature)
+                order = sorted(gains, key=lambda f: -gains[f])
+                near = [f for f in order if gains[f] > max(loss / 2, loss - self.decider.need)]
+                if near:
+                    self.stand_ins[feature] = tuple(near[:MOST_STAND_INS])
+                if not order or gains[order[0]] - loss <= BETTER:
                     continue
-                rise, changed = gain - loss, [*rest, other]
+                rise, changed = gains[order[0]] - loss, [*rest, order[0]]
             if best is None or rise > best[0]:
                 best = rise, changed
         if best is not None:
@@ -215,16 +213,8 @@ class _Search:
                 )
                 for k, c in enumerate(order)
             ),
-            frozenset(self.replaceable),
+            self.stand_ins,
         )
-
-    def _note_replaceable(self) -> None:
-        """A single member may be replaced by whatever tells nearly as much alone."""
-        for column in self.members:
-            feature = int(self.decider.owner[column])
-            _, gain = self._best_single(self.voting.start, besides=feature)
-            if self._value([column]) - self.voting.start.value - gain < SURE * self.decider.need:
-                self.replaceable.add(feature)
 
     def _value(self, members: Sequence[int]) -> float:
         return self.voting.follow(members).value
@@ -233,15 +223,18 @@ class _Search:
         inside = self.features()
         return [f for f in self.allowed if f not in inside]
 
-    def _best_single(self, state: State, besides: int | None = None) -> tuple[int | None, float]:
-        """The outside feature that adds most, the first of those that add the same, and what it adds."""
+    def _gains(self, state: State, besides: int | None = None) -> dict[int, float]:
+        """What each outside feature adds, but one."""
         outside = [f for f in self._outside() if f != besides]
         found = self.decider.alone if not state.features else self.voting.candidates(state, outside)
-        if not outside:
-            return None, -math.inf
-        gains = np.array([found[f].gain for f in outside])
-        best = int(np.argmax(gains >= gains.max() - TIE * abs(state.value)))
-        return outside[best], float(gains[best])
+        return {f: found[f].gain for f in outside}
+
+    def _best_single(self) -> tuple[int | None, float]:
+        """The outside feature that adds most, the first of those that add the same, and what it adds."""
+        state = self.state()
+        gains = self._gains(state)
+        most = max(gains.values(), default=-math.inf)
+        return next((f for f, gain in gains.items() if gain >= most - TIE * abs(state.value)), None), most
 
     def _best_pair(self) -> list[int] | None:
         """Two outside features that together add enough."""

@@ -15,20 +15,24 @@ NEGLIGIBLE = 0.01
 
 
 def decide_status(
-    *, is_constant: bool, is_copy: bool, is_replaced: bool, p_adjusted: float, high: float, level: float
+    *, is_constant: bool, is_copy: bool, p_adjusted: float, low: float, high: float, level: float
 ) -> Status:
     """One word for a feature.
 
-    ``"effect"``: its adjusted p-value is at most ``level``, also beside what would take its place. ``"none"``: it is
-    not, and the interval of its effect ends below 0.01. ``"unclear"``: neither. ``"same"``: it is a copy of a given
-    feature. ``"constant"``: it has one value.
+    ``"effect"``: its adjusted p-value is at most ``level``, and the interval of its effect lies above 0. ``"none"``:
+    not so, and the interval ends below 0.01. ``"unclear"``: neither. ``"same"``: it is a copy of a given feature.
+    ``"constant"``: it has one value.
+
+    Of 180 rules on real features (benchmarks/truth, seeds 0 to 2) 89 % of the true features have an effect then, and
+    5 % of the effects are false; without looking at the interval 7 % are. Asking as well for significance beside the
+    set that is chosen without the feature found 87 %, with 5 % false: not worth a search for each member.
     """
     if is_constant:
         return "constant"
     if is_copy:
         return "same"
-    if p_adjusted <= level:
-        return "unclear" if is_replaced else "effect"
+    if p_adjusted <= level and low > 0:
+        return "effect"
     return "none" if high <= NEGLIGIBLE else "unclear"
 
 
