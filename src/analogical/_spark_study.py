@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from analogical._study import Context, Duplicates, Given, Study
-from analogical._types import CodedRows, Floats, Margins
+from analogical._types import CodedRows, Margins
 from analogical.counting.contexts import Contexts
 from analogical.counting.counts import PairCounts
 from analogical.counting.groups import merge_rows
@@ -90,19 +90,12 @@ class SparkStudy(Study):
         self._bring([columns for columns in sets if not self._is_everything(columns[1:])])
         return super().given(given)
 
-    def summary(self, feature: int, given: Sequence[int]) -> FeatureSummary | None:
-        """What is known of a feature in the contexts of some columns; None if there is no pair."""
+    def _count(self, feature: int, given: Sequence[int]) -> tuple[Contexts, FeatureSummary] | None:
+        """The contexts and what is made of them."""
         if not self._is_everything(given):
-            return super().summary(feature, given)
+            return super()._count(feature, given)
         kept = self.sums.summaries[feature]
-        return None if kept is None else kept.summary
-
-    def contexts(self, feature: int, given: Sequence[int]) -> Contexts:
-        """Rows by context, value and label."""
-        if not self._is_everything(given):
-            return super().contexts(feature, given)
-        kept = self.sums.summaries[feature]
-        return Contexts.none() if kept is None else kept.contexts
+        return None if kept is None else (kept.contexts, kept.summary)
 
     def p_value(self, feature: int, given: Sequence[int]) -> float:
         """P-value of a feature in the contexts of some columns; NaN if nothing can be tested."""
@@ -118,14 +111,6 @@ class SparkStudy(Study):
             common = CommonDifference(np.zeros((n_labels, n_values)), np.zeros((n_labels, 1, 1)), nothing)
             return Size(math.nan, math.nan, math.nan, common, np.arange(n_values), np.arange(n_labels))
         return super().size(feature, given, confidence)
-
-    def _sizes_by(self, feature: int, column: int) -> Floats:
-        """Rows by the value of a feature and that of a column."""
-        held, rows = self._holding([feature, column])
-        n_values = int(self.margins.n_values[column])
-        keys = rows.codes[:, held.index(feature)].astype(np.int64) * n_values + rows.codes[:, held.index(column)]
-        table = np.bincount(keys, rows.weights, minlength=n_values * int(self.margins.n_values[feature]))
-        return table.reshape(-1, n_values).astype(np.float64)
 
     @cached_property
     def _sample(self) -> Study:

@@ -232,16 +232,12 @@ class Study:
 
     def entropy_left(self, feature: int, column: int) -> float:
         """Share of the entropy of a feature that is left when a column is known; less what chance alone takes."""
-        table = self._sizes_by(feature, column)
-        whole = _entropy(table.sum(axis=1))
-        return max(0.0, _entropy(table.ravel()) - _entropy(table.sum(axis=0))) / whole if whole > 0 else 1.0
-
-    def _sizes_by(self, feature: int, column: int) -> Floats:
-        """Rows by the value of a feature and that of a column."""
         n_values = int(self.codes(column).max(initial=0)) + 1
         keys = self.codes(feature).astype(np.int64) * n_values + self.codes(column)
         table = np.bincount(keys, self.rows.weights, minlength=n_values * int(self.rows.n_values[feature]))
-        return table.reshape(-1, n_values).astype(np.float64)
+        table = table.reshape(-1, n_values).astype(np.float64)
+        whole = _entropy(table.sum(axis=1))
+        return max(0.0, _entropy(table.ravel()) - _entropy(table.sum(axis=0))) / whole if whole > 0 else 1.0
 
     @property
     def searched_rows(self) -> int:
