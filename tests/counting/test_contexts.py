@@ -297,6 +297,7 @@ def test_equal_contexts_of_added_parts_are_put_together():
     rng = np.random.default_rng(0)
     rows, labels = rng.integers(0, 3, (300, 4)), rng.integers(0, 3, 300)
     alone = sum_contexts(coded(rows, labels), contexts_themselves, features=[1]).summaries[1]
+    alone = Contexts(alone.starts, np.arange(1, len(alone) + 1), alone.values, alone.labels, alone.sizes)
     compacted = (alone + alone).compacted()
     once, twice = tables_of(1, alone), tables_of(1, compacted)
     assert twice == Counter({table: 2 * times for table, times in once.items()})
