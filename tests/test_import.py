@@ -36,7 +36,7 @@ def test_scoring_an_array_loads_neither_pandas_nor_polars():
 
 
 def test_what_runs_on_executors_of_spark_needs_numpy_only_until_it_is_called():
-    files = ("encoding.spark.values", "encoding.spark.cells", "engines.spark.parts", "scoring.summaries")
+    files = ("encoding.spark.values", "encoding.spark.cells", "engines.spark.parts", "scoring.kept")
     code = "import sys\nknown = set(sys.modules)\n" + "".join(f"import analogical.{name}\n" for name in files)
     code += (
         "new = {name.split('.')[0] for name in set(sys.modules) - known}\n"

@@ -11,7 +11,7 @@ from spark_sessions import needs_spark, session_on
 import analogical
 from analogical import InputError
 from analogical._types import same
-from analogical.presenting.views import view_of
+from analogical.presenting.notes import describe_notes
 
 pytestmark = needs_spark
 
@@ -22,30 +22,41 @@ def session():
 
 
 @pytest.fixture
-def in_blocks(monkeypatch):
-    """Rows never come here, however few they are, and are counted in several partitions."""
+def on_spark(monkeypatch):
+    """Rows never come here, however few they are, and lie in several partitions; whole rows are too many to group."""
     monkeypatch.setattr("analogical.spark.finishes_in_memory", lambda *_: False)
     monkeypatch.setattr("analogical.engines.spark.planning.CELLS_EACH", 2_000)
+    monkeypatch.setattr("analogical._spark_study.SparkStudy.counts_everything", True)
 
 
-def assert_same(found, expected, *, without=()):
+@pytest.fixture
+def no_fine_bins(monkeypatch):
+    """In memory numbers are in their own bins too, as they are on Spark."""
+    monkeypatch.setattr("analogical._study.NUMBERS_OF_BINS", ())
+
+
+def assert_same(found, expected):
     """All but who counted and what came in: whole numbers equal, others up to the last digits."""
     for name, value in vars(expected).items():
-        if name in ("settings", "backend", *without):
+        if name == "settings":
             continue
         other = getattr(found, name)
         if isinstance(value, np.ndarray) and value.dtype.kind == "f":
             np.testing.assert_allclose(other, value, rtol=1e-9, atol=1e-12, err_msg=name)
+        elif name == "notes":  # Spark has no groups to point to
+            assert same(other, tuple(note for note in value if note.kind != "looks-like-groups"))
+        elif name == "points":
+            for one, two in zip(other, value, strict=True):
+                assert (one is None) == (two is None)
+                if one is not None:
+                    assert (one.value, one.against, one.label) == (two.value, two.against, two.label)
+                    numbers = [(p.points, p.low, p.high) for p in (one, two)]
+                    np.testing.assert_allclose(*numbers, rtol=1e-9, atol=1e-9)
         else:
             assert same(other, value), name
-    names = ("radius", "reason", "duplicates", "weighted", "fewest_pairs", "n_pairs_used")
+    names = ("given", "confidence", "duplicates", "weighted", "searched_rows", "n_groups")
     assert [getattr(found.settings, n) for n in names] == [getattr(expected.settings, n) for n in names]
     assert found.settings.engine == "spark"
-
-
-def text_of(result):
-    """What a result says, on one line."""
-    return " ".join(str(result).split())
 
 
 def mixed(n=1500, seed=1):
@@ -70,94 +81,125 @@ def mixed(n=1500, seed=1):
 
 
 CASES = {
-    "as it is": {},
+    "all others given": {"given": "all"},
+    "what matters given": {},
+    "some given": {"given": ["text", "few"], "confidence": 0.9},
+    "nothing given": {"given": []},
     "rows with gaps left out": {"missing": "drop"},
-    "weights": {"weights": "w"},
-    "each row once": {"duplicates": "once"},
+    "weights, all others given": {"weights": "w", "given": "all"},
+    "weights, what matters given": {"weights": "w"},
+    "each row once, all others given": {"duplicates": "once", "given": "all"},
+    "weights, each row once": {"weights": "w", "duplicates": "once", "given": ["few", "many"]},
     "own bins": {"bins": {"many": "widths:3", "real": [0.5, 2.0], "*": 4}},
     "some features": {"features": ["text", "few", "id"]},
-    "without noise": {"noise_free": True, "ignore": ["day", "pr*"]},
-    "weights, each row once": {"weights": "w", "duplicates": "once", "confidence": 0.9},
 }
 
 
 @pytest.mark.parametrize(
-    ("case", "plan"), [*((case, "blocks") for case in CASES), ("as it is", "grouped"), ("weights", "grouped")]
+    ("case", "plan"),
+    [
+        *((case, "blocks") for case in CASES),
+        ("what matters given", "grouped"),
+        ("weights, all others given", "grouped"),
+    ],
 )
-def test_the_same_relevance_as_in_memory(session, case, plan, request):
+@pytest.mark.usefixtures("no_fine_bins")
+def test_the_same_relevance_as_in_memory(session, case, plan, request, monkeypatch):
     if plan == "blocks":
-        request.getfixturevalue("in_blocks")
-    options = {"ignore": ["w"]} | CASES[case] | {"radius": 1}
+        request.getfixturevalue("on_spark")
+        if not isinstance(CASES[case].get("given"), list):  # the test that pools contexts needs all rows
+            monkeypatch.setattr("analogical.scoring.strata.MAX_OTHERS", 0)
+    options = {"ignore": ["w"]} | CASES[case]
     if "features" in options or "weights" in options:
         options.pop("ignore")
     frame = mixed()
     table = session.createDataFrame(frame).repartition(5)
     found = analogical.spark.relevance(table, "y", **options)
     assert found.settings.plan.kind == plan
-    expected = analogical.relevance(frame, "y", **options)
-    assert_same(found, expected, without=("not_compared",))
-    for name in found.names:
-        assert {frozenset(two) for two in found.never_compared(name)} == {
-            frozenset(two) for two in expected.never_compared(name)
-        }
+    assert_same(found, analogical.relevance(frame, "y", **options))
 
 
-def test_built_in_tables_are_the_same_in_blocks_with_all_defaults(session, in_blocks):
+def test_built_in_tables_are_the_same_with_all_defaults(session, on_spark):
     for name in ("titanic", "berkeley"):
         table = analogical.load_table(name)
         frame = table.to_frame("pandas")
         found = analogical.spark.relevance(session.createDataFrame(frame), table.label, weights="count")
         expected = analogical.relevance(frame, table.label, weights="count")
-        assert_same(found, expected, without=("p_value", "p_adjusted", "not_compared"))
-        small = expected.p_value < 1e-6  # in blocks the test that pools contexts is left out
-        assert (found.p_value[small] < 1e-6).all()
+        assert found.deciding == expected.deciding
+        assert found.pairs.tolist() == expected.pairs.tolist()
+        assert found.status == expected.status
+        np.testing.assert_allclose(found.effect, expected.effect, rtol=1e-9)
 
 
-def test_what_lies_beyond_distance_one_rests_on_a_sample_and_says_so(session, in_blocks, monkeypatch):
-    monkeypatch.setattr("analogical.spark.N_SAMPLED", 400)
-    monkeypatch.setattr("analogical.engines.memory.MAX_COMPARED", 1)
+def rule_of_three(n):
+    """Twelve features of three values, three of which decide the label but for noise; and a copy of one of these."""
     rng = np.random.default_rng(0)
-    rows = rng.integers(0, 2, (2000, 25))
-    frame = pd.DataFrame(rows, columns=[f"f{i}" for i in range(25)]).assign(y=rows[:, 0] ^ rows[:, 1])
-    monkeypatch.setattr("analogical.spark.SparkEngine.rows_compared", lambda *_: 400)
-    found = analogical.spark.relevance(session.createDataFrame(frame), "y")
-    assert found.settings.radius > 1
-    assert found.settings.is_sampled
-    assert set(found.ranking()[:2]) == {"f0", "f1"}
-    (note,) = [note for note in found.notes if note.kind == "sampled"]
-    assert note.columns == ("score", "redundancies")[: len(note.columns)]
-    assert 300 < note.counts[0] < 500
-    assert note.counts[1] == 2000
-    assert "from a sample of" in text_of(found)
-    assert "of 2,000 rows" in text_of(found)
-    again = analogical.spark.relevance(session.createDataFrame(frame), "y", random_state=0)
-    assert again.score.tolist() == found.score.tolist()
+    rows = rng.integers(0, 3, (n, 12))
+    y = ((rows[:, 0] == rows[:, 1]) | (rows[:, 2] == 2)) ^ (rng.random(n) < 0.1)
+    return pd.DataFrame(rows, columns=[f"f{i}" for i in range(12)]).assign(copy=rows[:, 0], y=y.astype(int))
 
 
-def test_dependencies_of_the_sample_are_checked_on_all_rows(session, in_blocks, monkeypatch):
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"a": rng.integers(0, 4, 3000), "b": rng.integers(0, 3, 3000), "c": rng.integers(0, 2, 3000)})
-    frame = frame.assign(copy=frame.a + 10, y=frame.a % 2)
-    found = analogical.spark.relevance(session.createDataFrame(frame), "y", redundancies=True, radius=1)
-    expected = analogical.relevance(frame, "y", radius=1)
-    assert found.determined_by == expected.determined_by
-    assert found.determined_by[0] == ("copy",)
-    monkeypatch.setattr("analogical.spark.N_SAMPLED", 300)
-    monkeypatch.setattr("analogical.spark.SparkEngine.rows_compared", lambda *_: 300)
-    frame.loc[0, ["a", "b", "copy"]] = (0, 7, 11)  # breaks it, and forms no pair; the sample hardly ever holds it
-    for seed in range(3):
-        found = analogical.spark.relevance(session.createDataFrame(frame), "y", radius=1, random_state=seed)
-        assert (found.pairs[0], "a" in found.names) == (0, True)
-        assert found.determined_by[0] != ("copy",)
+def test_the_deciding_set_is_chosen_on_a_sample_and_all_numbers_come_from_all_rows(session, monkeypatch):
+    frame = rule_of_three(6000)
+    for module in ("analogical._study", "analogical.spark"):
+        monkeypatch.setattr(f"{module}.SEARCH_ROWS", 1000)
+    table = session.createDataFrame(frame).repartition(3)
+    found = analogical.spark.relevance(table, "y")
+    assert found.settings.plan.kind == "blocks"
+    assert found.settings.searched_rows == 1000
+    assert found.n_rows == 6000
+    assert set(found.deciding) == {"f0", "f1", "f2"}
+    assert found.with_status("effect") == found.ranking()[:3]
+    assert found.same_as[12] == "f0"
+    expected = analogical.relevance(frame, "y", given=list(found.deciding))
+    tested = [i for i in range(13) if found.same_as[i] is None]
+    for name in ("effect", "effect_low", "effect_high", "p_value", "index", "noise_rate", "compared"):
+        np.testing.assert_allclose(getattr(found, name)[tested], getattr(expected, name)[tested], rtol=1e-9)
+    again = analogical.spark.relevance(table, "y")
+    assert (again.deciding, again.effect.tolist()) == (
+        found.deciding,
+        pytest.approx(found.effect.tolist(), nan_ok=True),
+    )
 
 
-def test_columns_that_tell_the_label_are_named_with_their_share_of_all_rows(session, in_blocks):
+def test_features_given_all_others_whose_contexts_are_too_many_have_no_size_and_it_is_said(
+    session, on_spark, monkeypatch
+):
+    monkeypatch.setattr("analogical._spark_study.MOST_CELLS", 13 * 4 * 10)
+    frame = rule_of_three(1500).assign(once=np.arange(1500) % 2)
+    frame.loc[:400, [f"f{i}" for i in range(3, 12)]] = 0
+    found = analogical.spark.relevance(session.createDataFrame(frame), "y", given="all")
+    expected = analogical.relevance(frame, "y", given="all")
+    assert found.pairs.tolist() == expected.pairs.tolist()
+    np.testing.assert_allclose(found.p_value, expected.p_value, rtol=1e-9)
+    (note,) = [note for note in found.notes if note.kind == "not-sized"]
+    assert note.columns == tuple(
+        n for n, e, x in zip(found.names, found.effect, expected.effect, strict=True) if e != e and x == x
+    )
+    assert "f1" in note.columns
+
+
+def test_more_combinations_than_come_together_are_refused(session, on_spark, monkeypatch):
+    monkeypatch.setattr("analogical._spark_study.MOST_COMBINATIONS", 50)
+    table = session.createDataFrame(rule_of_three(500))
+    with pytest.raises(InputError, match="More than 50 combinations of values of f0, f1, f2, f3 occur, too many"):
+        analogical.spark.relevance(table, "y", given=["f0", "f1", "f2"])
+
+
+def test_groups_are_let_go_and_brought_here_again(session, on_spark, monkeypatch):
+    frame = rule_of_three(800)
+    expected = analogical.relevance(frame, "y", given=["f0", "f1"])
+    monkeypatch.setattr("analogical._spark_study.MOST_HELD", 100)
+    assert_same(analogical.spark.relevance(session.createDataFrame(frame), "y", given=["f0", "f1"]), expected)
+
+
+def test_columns_that_tell_the_label_are_named_with_their_share_of_all_rows(session, on_spark):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.integers(0, 4, 2000), "b": rng.integers(0, 3, 2000)})
     frame = frame.assign(y=rng.integers(0, 2, 2000))
     frame["leak"] = np.where(np.arange(2000) % 50 == 0, 1 - frame.y, frame.y)
-    found = analogical.spark.relevance(session.createDataFrame(frame), "y", radius=1)
-    expected = analogical.relevance(frame, "y", radius=1)
+    found = analogical.spark.relevance(session.createDataFrame(frame), "y")
+    expected = analogical.relevance(frame, "y")
     assert [n for n in found.notes if n.kind == "leak"] == [n for n in expected.notes if n.kind == "leak"] != []
 
 
@@ -187,17 +229,17 @@ def test_numbers_with_very_many_values_are_binned_in_steps_and_it_is_said(sessio
     )
     frame["y"] = np.where(frame.real > 0.2, "p", "q")
     options = {"weights": weights} if weights else {"ignore": ["w"]}
-    found = analogical.spark.relevance(session.createDataFrame(frame), "y", radius=1, **options)
-    expected = analogical.relevance(frame, "y", radius=1, **options)
+    found = analogical.spark.relevance(session.createDataFrame(frame), "y", **options)
+    expected = analogical.relevance(frame, "y", **options)
     (note,) = [note for note in found.notes if note.kind == "binned-in-steps"]
     assert note.columns == ("real", "whole", "time", "day", "price", "gaps")
-    assert "edges are near, in steps" in text_of(found)
-    assert found.n_values.tolist() == expected.n_values.tolist()
-    assert found.n_missing.tolist() == expected.n_missing.tolist()
+    assert "edges are near, in steps" in describe_notes([note])[0]
+    for near, exact in zip(found.feature_columns, expected.feature_columns, strict=True):
+        assert (near.n_values, near.n_missing) == (exact.n_values, exact.n_missing)
     kept = frame[frame.w > 0] if weights else frame
     rows = kept.w if weights else pd.Series(1, kept.index)
-    for name, near, exact in zip(found.names, found.edges, expected.edges, strict=True):
-        for one, other in zip(near, exact, strict=True):
+    for name, near, exact in zip(found.names, found.feature_columns, expected.feature_columns, strict=True):
+        for one, other in zip(near.edges, exact.edges, strict=True):
             near_edge = pd.Timestamp(one).tz_localize(None) if isinstance(one, datetime) else one
             below = kept[name].map(float) if name == "price" else kept[name]
             edges = [float(edge) if name == "price" else edge for edge in (near_edge, other)]
@@ -249,7 +291,9 @@ def small(session, **columns):
         ({"a": [None, "x", None, "x"], "b": ["x", None, "y", None]}, {"missing": "drop"}, "leaves none"),
         ({}, {"bins": {"y": 3}}, "which is the label"),
         ({"y": [0.1, 0.2, 0.3, 0.4]}, {"max_values": 2}, "too many for classes"),
-        ({}, {"radius": 5}, "radius"),
+        ({}, {"given": "most"}, "given"),
+        ({}, {"given": ["z"]}, "no feature 'z'"),
+        ({}, {"confidence": 2}, "confidence"),
         ({}, {"duplicates": "twice"}, "duplicates"),
     ],
 )  # fmt: skip
@@ -271,7 +315,7 @@ def test_a_stream_is_refused(session):
 
 def test_names_that_differ_in_case_only(session):
     frame = pd.DataFrame({"a": [0, 1, 0, 1], "A": [0, 0, 1, 1], "y": [0, 1, 1, 0]})
-    found = analogical.spark.relevance(session.createDataFrame(frame), "y", radius=1)
+    found = analogical.spark.relevance(session.createDataFrame(frame), "y")
     assert found.names == ("a", "A")
     assert found.pairs.tolist() == [2, 2]
 
@@ -280,7 +324,7 @@ def test_an_empty_table_and_odd_names(session):
     with pytest.raises(InputError, match="The table is empty"):
         analogical.spark.relevance(small(session).limit(0), "y")
     odd = small(session).withColumnRenamed("a", "a.b `c`").withColumnRenamed("b", "weight")
-    found = analogical.spark.relevance(odd, "y", radius=1)
+    found = analogical.spark.relevance(odd, "y")
     assert found.names == ("a.b `c`", "weight")
     assert found.ari.tolist() == [1.0, 1.0]
 
@@ -311,14 +355,13 @@ def test_progress_ends_whatever_the_plan(session, capfd):
     assert "on Spark, steps done: 4 of 4" in capfd.readouterr().err
 
 
-def test_the_plan_and_the_engine_are_part_of_the_result(session, in_blocks):
-    found = analogical.spark.relevance(session.createDataFrame(mixed()), "y", radius=1, ignore=["w"])
+def test_the_plan_and_the_engine_are_part_of_the_result(session, on_spark):
+    found = analogical.spark.relevance(session.createDataFrame(mixed()), "y", ignore=["w"])
     told = found.to_dict()["settings"]
     assert told["engine"] == "spark"
     assert told["plan"]["kind"] == "blocks"
     assert sorted(name for block in told["plan"]["blocks"] for name in block) == sorted(found.names)
     assert told["plan"]["n_partitions"] > 1
-    assert "Counted by Spark in 2 blocks" in text_of(found)
-    said = " ".join([*view_of(found).bullets, *view_of(found).findings])
-    assert "Rows are taken as independent." in said
-    assert "need a count in memory with groups (--groups)" in said
+    counts, plan = analogical.spark.count_pairs(session.createDataFrame(mixed()).drop("w"), "y")
+    assert counts.pairs.tolist() == found.pairs.tolist()
+    assert plan.n_partitions == told["plan"]["n_partitions"]

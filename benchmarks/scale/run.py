@@ -45,8 +45,6 @@ BILLIONS, BILLIONS_FEATURES = 10**10, 100
 """The table whose costs are worked out on paper."""
 MEMORY = "2g"
 """Heap of the local session, and of each executor of the cluster."""
-COUNT = {"radius": 1, "confidence": None, "redundancies": False}
-"""Arguments with which ``relevance`` counts at distance 1, and nothing else."""
 
 MEMORY_METHOD, SPARK_LOCAL, SPARK_CLUSTER = (
     "analogical in memory",
@@ -91,7 +89,7 @@ def processor_seconds() -> float:
 
 
 def counts_of(result: Any) -> Counts:
-    """The counts of a relevance, in the order of the features."""
+    """The counts of a relevance or of a count, in the order of the features."""
     return {"pairs": result.pairs.tolist(), "changed": result.changed.tolist()}
 
 
@@ -104,7 +102,7 @@ def measure_here(path: str, repetitions: int, everything: bool) -> dict[str, Mea
     from analogical.encoding.table import encode_table
 
     def count() -> Counts:
-        return counts_of(relevance(pl.read_parquet(path), LABEL, n_jobs=N_CORES, **COUNT))
+        return counts_of(count_pairs(encode_table(pl.read_parquet(path), LABEL).coded, n_jobs=N_CORES))
 
     jobs: dict[str, Callable[[], Counts]] = {MEMORY_METHOD: count}
     if everything:
@@ -139,7 +137,7 @@ def measure_on_spark(
     """Times and counts on the session of this process and, on request, of all of ``relevance`` and the naive plan."""
     from pyspark.sql import SparkSession
 
-    from analogical.spark import relevance
+    from analogical.spark import count_pairs, relevance
 
     spark = SparkSession.active()
 
@@ -151,10 +149,11 @@ def measure_on_spark(
             return sum(stage["shuffleWriteBytes"] for stage in json.load(page))
 
     found: dict[str, Measured] = {}
-    calls = {name: COUNT} | ({f"relevance{name.removeprefix('analogical')}": {}} if everything else {})
-    for what, options in calls.items():
-        job = lambda options=options: relevance(spark.read.parquet(path), LABEL, **options)  # noqa: E731
-        found[what], result = best_of(repetitions, job, shuffled)
+    found[name], (counts, plan) = best_of(repetitions, lambda: count_pairs(spark.read.parquet(path), LABEL), shuffled)
+    found[name] |= {"counts": counts_of(counts), "plan": describe_plan(plan)}
+    if everything:
+        what = f"relevance{name.removeprefix('analogical')}"
+        found[what], result = best_of(repetitions, lambda: relevance(spark.read.parquet(path), LABEL), shuffled)
         found[what] |= {"counts": counts_of(result), "plan": describe_plan(result.settings.plan)}
     if exploded:
         found[EXPLODED], answer = best_of(1, lambda: explode_counts(spark, path), shuffled)
@@ -368,6 +367,28 @@ def points(results: dict[str, Any]) -> list[str]:
     return lines
 
 
+def everything(results: dict[str, Any]) -> list[str]:
+    """The section on ``relevance`` with all defaults, if it was measured."""
+    lines = []
+    for size, row in results["rows"].items():
+        memory = row["methods"].get("relevance, in memory")
+        lines += [
+            f"| {int(size):,} | {name.partition(' ')[2]} | {as_seconds(one['seconds'])} |"
+            f" {one['seconds'] / memory['seconds']:.2f} | {as_seconds(one['first'])} |"
+            for name, one in row["methods"].items()
+            if memory and name.startswith("relevance")
+        ]
+    heading = [
+        "## Everything: `relevance(...)` with all defaults, as people call it",
+        "",
+        "With the deciding set, effects, intervals and p-values.",
+        "",
+        "| rows | where | time | x in memory | first run |",
+        "|---|---|---|---|---|",
+    ]
+    return [*heading, *lines, ""] if lines else []
+
+
 def write_markdown(results: dict[str, Any]) -> str:
     """The results as a page."""
     start = results["start"]
@@ -376,8 +397,8 @@ def write_markdown(results: dict[str, Any]) -> str:
         "",
         f"{results['machine']}.",
         f"Tables of {N_FEATURES} features with {N_VALUES} values and two labels by a rule with 10 % noise, in",
-        f"{N_FILES} Parquet files. From the files to the pairs and changed pairs of all features, at distance 1,",
-        "intervals and tests not asked for; all counts are compared with `==`. Best of three runs, one at 10^7 rows;",
+        f"{N_FILES} Parquet files. From the files to the pairs and changed pairs of all features, intervals and tests",
+        "not asked for; all counts are compared with `==`. Best of three runs, one at 10^7 rows;",
         "the naive plan once. DuckDB, Polars and the naive plan group by one whole number that holds a row, which",
         f"suits them best. Spark has {MEMORY} of heap; the cluster is one master and {N_CORES} workers of one core on",
         "this machine.",
@@ -405,23 +426,7 @@ def write_markdown(results: dict[str, Any]) -> str:
         f"Load is that of the machine, of {N_CORES} cores, after the last run: others used it, too. Processor time is",
         "of the last run, and not known of the cluster's processes.",
         "",
-        "## Everything: `relevance(...)` with all defaults, as people call it",
-        "",
-        "With effect, intervals, p-values, the relaxed score and the search for redundant features.",
-        "",
-        "| rows | where | time | x in memory | first run |",
-        "|---|---|---|---|---|",
-    ]
-    for size, row in results["rows"].items():
-        memory = row["methods"]["relevance, in memory"]["seconds"]
-        lines += [
-            f"| {int(size):,} | {name.partition(' ')[2]} | {as_seconds(one['seconds'])} |"
-            f" {one['seconds'] / memory:.2f} | {as_seconds(one['first'])} |"
-            for name, one in row["methods"].items()
-            if name.startswith("relevance")
-        ]
-    lines += [
-        "",
+        *everything(results),
         "## The plan that is chosen",
         "",
         "Counted on the local session.",

@@ -25,6 +25,8 @@ from analogical.scoring.status import Status, decide_status, order_features
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from analogical.engines.spark.planning import SparkPlan
+
 __all__ = ["Points", "Relevance", "Settings", "ari_score", "relevance", "relevance_of"]
 
 DEFAULT_CONFIDENCE = 0.95
@@ -55,6 +57,8 @@ class Settings:
     """Groups of rows that depend on each other; None if all rows were taken as independent."""
     engine: Literal["memory", "spark"] = "memory"
     """Who counted."""
+    plan: "SparkPlan | None" = None
+    """How Spark counted; None in memory."""
     backend: str | None = None
     """Name of the dataframe library that the table came in."""
 
@@ -401,9 +405,8 @@ def relevance_of(
     """The road after encoding: what matters, pairs, tests and sizes of every feature, and words."""
     check_given(given)
     confidence = check_confidence(confidence)
-    table, rows = study.table, study.rows
-    counts = study.engine.count_pairs(rows)
-    paper = score_pairs(counts, rows.n_values)
+    table, counts, n_values = study.table, study.counts, study.margins.n_values
+    paper = score_pairs(counts, n_values)
     show = progress_line("comparing rows") if progress else None
     contexts = study.given(given)
     found = []
@@ -415,7 +418,7 @@ def relevance_of(
     p_adjusted = adjust_for_features(p_value)
     status = tuple(
         decide_status(
-            is_constant=bool(rows.n_values[i] == 1),
+            is_constant=bool(n_values[i] == 1),
             is_copy=context.same_as is not None,
             p_adjusted=float(p_adjusted[i]),
             low=one.low,
@@ -485,7 +488,7 @@ class _Measured:
 
 def _measure(study: Study, feature: int, context: Context, confidence: float) -> _Measured:
     """Test and size of one feature given its context."""
-    if context.same_as is not None or study.rows.n_values[feature] == 1:
+    if context.same_as is not None or study.margins.n_values[feature] == 1:
         return _Measured()
     summary = study.summary(feature, context.columns)
     size = study.size(feature, context.columns, confidence)
@@ -521,7 +524,7 @@ def _points(study: Study, feature: int, size: Size, confidence: float) -> Points
         numbers = [v for v in values if column.n_missing == 0 or v < len(column.values) - 1]
         twos = [(numbers[0], numbers[-1])] if len(numbers) > 1 else [(values[0], values[-1])]
     else:
-        sizes = study.rows.value_sizes(feature)
+        sizes = study.margins.value_sizes(feature)
         most = max(values, key=lambda v: int(sizes[v]))
         twos = [(most, v) for v in values if size.values[v] != size.values[most]]
     found = [

@@ -8,8 +8,9 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from analogical._checks import check_choice
-from analogical._types import CodedRows, Codes, Floats, Ints, Positions
+from analogical._types import CodedRows, Codes, Floats, Ints, Margins, Positions
 from analogical.counting.contexts import Contexts
+from analogical.counting.counts import PairCounts
 from analogical.counting.groups import collapse_rows
 from analogical.counting.threads import n_threads_for
 from analogical.encoding.table import EncodedTable
@@ -82,6 +83,16 @@ class Study:
 
     # ------------------------------------------------------------ columns and contexts
 
+    @property
+    def margins(self) -> CodedRows | Margins:
+        """How many rows have each label and each value."""
+        return self.rows
+
+    @cached_property
+    def counts(self) -> PairCounts:
+        """The paper's counts: pairs of rows that differ on one feature only."""
+        return self.engine.count_pairs(self.rows)
+
     def codes(self, column: int) -> Codes:
         """Codes of a column for all rows."""
         if column < self.n_features:
@@ -148,8 +159,9 @@ class Study:
         contexts = self.contexts(feature, given)
         if not len(contexts):
             return None
-        n_values, n_labels = int(self.rows.n_values[feature]), self.rows.n_labels
-        return measure_size(contexts, n_values, n_labels, self.rows.n_rows, confidence)
+        margins = self.margins
+        n_values, n_labels = int(margins.n_values[feature]), margins.n_labels
+        return measure_size(contexts, n_values, n_labels, margins.n_rows, confidence)
 
     # ------------------------------------------------------------ what rows must be equal on
 

@@ -213,7 +213,7 @@ NoteKind = Literal[
     "binned",
     "binned-time",
     "binned-in-steps",
-    "sampled",
+    "not-sized",
     "set-aside",
     "aligned",
     "index-differs",

@@ -291,3 +291,15 @@ def test_profiles_drop_entries_without_rows(largest):
 def test_a_profile_counts_each_pair_from_both_sides():
     profile = RowProfile(np.array([0, 1, 4]), np.array([0, 1, 2]), np.array([7, 4, 1]))
     assert (profile.n_pairs, profile.n_changed, profile.n_paired_rows) == (4, 3, 5)
+
+
+def test_equal_contexts_of_added_parts_are_put_together():
+    rng = np.random.default_rng(0)
+    rows, labels = rng.integers(0, 3, (300, 4)), rng.integers(0, 3, 300)
+    alone = sum_contexts(coded(rows, labels), contexts_themselves, features=[1]).summaries[1]
+    alone = Contexts(alone.starts, np.arange(1, len(alone) + 1), alone.values, alone.labels, alone.sizes)
+    compacted = (alone + alone).compacted()
+    once, twice = tables_of(1, alone), tables_of(1, compacted)
+    assert twice == Counter({table: 2 * times for table, times in once.items()})
+    assert len(compacted) == len(once)
+    assert len(Contexts.none().compacted()) == 0

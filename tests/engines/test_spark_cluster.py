@@ -94,7 +94,8 @@ def test_relevance_on_the_cluster_is_that_in_memory(session):
     frame = table.to_frame("pandas")
     found = analogical.spark.relevance(session.createDataFrame(frame).repartition(4), table.label, weights="count")
     expected = analogical.relevance(frame, table.label, weights="count")
-    for name in ("pairs", "changed", "n_values"):
+    assert found.deciding == expected.deciding
+    for name in ("pairs", "changed", "compared"):
         assert getattr(found, name).tolist() == getattr(expected, name).tolist()
     for name in ("effect", "effect_low", "effect_high", "p_value"):
         np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-9)

@@ -1,5 +1,7 @@
 """The engine on Spark keeps the contract of all engines: two threads, rows spread over several partitions."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from conftest import coded
@@ -172,6 +174,36 @@ def test_merged_and_distinct_rows(session):
     once.frame.unpersist()
 
 
+def counted(codes, labels, weights):
+    """How many rows have each combination of values and label."""
+    found = Counter()
+    for row, label, weight in zip(codes.tolist(), labels.tolist(), weights.tolist(), strict=True):
+        found[(*row, label)] += weight
+    return dict(found)
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_rows_are_grouped_by_several_sets_of_features_in_one_job(session, is_weighted, monkeypatch):
+    monkeypatch.setattr("analogical.engines.spark.parts.GROUPED_TOGETHER", 100)
+    rng = np.random.default_rng(7)
+    codes = np.column_stack([rng.integers(0, n, 400) for n in (2, 3, 1, 40_000, 40_000, 70_000, 70_000)])
+    codes[:, 3:] = codes[rng.integers(0, 5, 400), 3:]
+    weights = rng.integers(1, 9, 400) if is_weighted else None
+    table = coded(codes, rng.integers(0, 3, 400), weights)
+    rows = SparkRows.spread(session, table, 5)
+    sets = ((1, 0), (3, 4, 5, 6), (2,), (), (0,))  # the second takes two words, and with the first no table is held
+    found = rows.groups(sets, 1000)
+    assert [one.n_rows for one in found] == [table.n_rows] * 5
+    for features, one in zip(sets, found, strict=True):
+        expected = counted(table.codes[:, list(features)], table.labels, table.weights_or_ones())
+        assert counted(one.codes, one.labels, one.weights) == expected
+        assert len(one.codes) == len(expected)
+        assert one.n_values.tolist() == table.n_values[list(features)].tolist()
+    total = sum(len(one.codes) for one in found)
+    assert rows.groups(sets, total) is not None
+    assert rows.groups(sets, total - 1) is None
+
+
 def test_sums_of_parts_are_added_up_on_the_executors_where_there_are_many(session, monkeypatch):
     monkeypatch.setattr("analogical.engines.spark.engine.ADDED_TOGETHER", 2)
     rng = np.random.default_rng(6)
@@ -192,3 +224,5 @@ def test_a_table_that_changes_while_it_is_counted_is_refused(session):
     fewer = replace(rows, frame=rows.frame.limit(2))
     with pytest.raises(SparkError, match="counted 2 rows where there are 3"):
         SparkEngine(session).count_pairs(fewer)
+    with pytest.raises(SparkError, match="counted 2 rows where there are 3"):
+        fewer.groups([[0]], 10)

@@ -219,3 +219,9 @@ def test_parts_of_equal_size_are_summed_once(monkeypatch):
     in_floats = moments_of(feature[:, None], np.arange(25_000) % 3, 0)
     assert found.variance == pytest.approx(in_floats.variance, rel=1e-6)
     assert found.deviation == pytest.approx(in_floats.deviation, rel=1e-9)
+
+
+def test_a_room_of_exactly_five_is_enough_in_whatever_order_it_was_added_up():
+    for spread in (0.2, 0.2 + 1e-15):
+        assert not math.isnan(DealMoments(0.5, 1.0, 0.0, spread).p_value())
+    assert math.isnan(DealMoments(0.5, 1.0, 0.0, 0.2001).p_value())

@@ -159,6 +159,27 @@ class Contexts:
             sizes=np.concatenate([self.sizes, other.sizes]),
         )
 
+    def compacted(self) -> "Contexts":
+        """The same contexts in another order, equal ones once: those of parts of a table that were added up."""
+        lengths = np.diff(self.starts, append=len(self.sizes))
+        found = Contexts.none()
+        for length in np.unique(lengths).tolist():
+            chosen = np.flatnonzero(lengths == length)
+            cells = self.starts[chosen][:, None] + np.arange(length)
+            whole = np.hstack([self.values[cells], self.labels[cells], self.sizes[cells]])  # int64
+            order = np.lexsort(whole.T)
+            is_new = np.ones(len(order), np.bool_)
+            is_new[1:] = (whole[order[1:]] != whole[order[:-1]]).any(axis=1)
+            first = cells[order[is_new]].ravel()
+            found = found + Contexts(
+                starts=np.arange(0, len(first), length),
+                times=_sums(self.times[chosen][order], np.flatnonzero(is_new)),
+                values=self.values[first],
+                labels=self.labels[first],
+                sizes=self.sizes[first],
+            )
+        return found
+
     @classmethod
     def none(cls) -> "Contexts":
         """No context at all."""

@@ -74,10 +74,11 @@ def _describe_steps(note: Note) -> str:
     return f"{_describe_bins(note)}; edges are near, in steps of a ten-thousandth of the rows"
 
 
-def _describe_sample(note: Note) -> str:
-    n_drawn, n_rows = note.counts
-    parts = {"score": "the score beyond distance 1", "redundancies": "the search for redundant features"}
-    return f"{listed([parts[part] for part in note.columns])}: from a sample of {n_drawn:,} of {n_rows:,} rows"
+def _describe_not_sized(note: Note) -> str:
+    return (
+        f"the size of the effect of {some_of(note.columns)} is not known: too many contexts differ to bring them"
+        " together; give fewer features than all"
+    )
 
 
 def _describe_ids(note: Note) -> str:
@@ -114,7 +115,7 @@ _WITH_COUNTS: dict[NoteKind, Callable[[Note], str]] = {
     "binned": _describe_bins,
     "binned-time": _describe_bins,
     "binned-in-steps": _describe_steps,
-    "sampled": _describe_sample,
+    "not-sized": _describe_not_sized,
     "set-aside": _describe_ids,
     "label-missing": _describe_label_missing,
     "label-binned": _describe_label_bins,

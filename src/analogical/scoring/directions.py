@@ -37,11 +37,12 @@ __all__ = [
 
 MAX_KINDS = 8
 """Values, or labels, that are told apart; the rarest of more are taken together, which no label can influence."""
-ENOUGH = 5.0
-"""Room that a cell needs for the chi-square tail: how far its rows can go below or above the expected ones, whichever
-is less, added up over contexts. In one context this is Cochran's rule of five expected rows. Mantel and Fleiss (1980)
-add up both sides first and then take the less; where the most frequent label changes from context to context that finds
-room on either side though hardly a row can move (p <= .01 in 2.3 % of tables without an effect)."""
+ENOUGH = 5.0 - 1e-9
+"""5, less the rounding of sums, whose order must not decide. Room that a cell needs for the
+chi-square tail: how far its rows can go below or above the expected ones, whichever is less, added up over contexts. In
+one context this is Cochran's rule of five expected rows. Mantel and Fleiss (1980) add up both sides first and then take
+the less; where the most frequent label changes from context to context that finds room on either side though hardly a
+row can move (p <= .01 in 2.3 % of tables without an effect)."""
 EXACT = 100.0
 """Below this room a table of two by two has its exact p-value. With a room of 5 a chi-square tail of .0001 stands for a
 chance seven times as large, with 25 for twice and with 100 for 1.3 times as large (upper tail of a Poisson number)."""

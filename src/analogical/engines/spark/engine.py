@@ -19,6 +19,7 @@ from analogical.engines.spark.parts import (
     PART_SCHEMA,
     CountPart,
     DrawRows,
+    GroupRows,
     SumMargins,
     add_parts,
     read_parts,
@@ -119,25 +120,31 @@ class SparkRows:
             drawn = self.frame if share == 1 else self.frame.sample(share, seed)
         return self._read(collect(drawn, "drawing a sample of the rows"))
 
-    def sizes_by(self, features: Sequence[int], target: int | None = None) -> Any:
-        """An Arrow table: rows by the codes of some features and the label or, with a target, the span of its codes."""
+    def groups(self, sets: Sequence[Sequence[int]], limit: int) -> list[CodedRows] | None:
+        """For each set of features the rows by their values and label, with their number; None beyond the limit.
+
+        One job for all sets. Rows are grouped in every partition before they are shuffled.
+        """
         from pyspark.sql import functions as F
 
-        keys = [self._code(feature).alias(f"k{place}") for place, feature in enumerate(features)]
-        if target is None:
-            number = F.sum(WEIGHT) if self.is_weighted else F.count(F.lit(1))
-            grouped = self.frame.groupBy(*keys, LABEL).agg(number.cast("long").alias("n"))
-        else:
-            code = self._code(target)
-            grouped = self.frame.groupBy(*keys).agg((F.max(code) - F.min(code)).alias("n")).agg(F.max("n").alias("n"))
-        return collect(grouped, "checking what a sample showed")
+        group = GroupRows(self.layout, self.margins.n_labels, tuple(tuple(features) for features in sets))
+        parts = self.frame.mapInArrow(group.__call__, group.schema)
+        grouped = parts.groupBy("place", *group.keys).agg(F.sum("n").cast("long").alias("n"))
+        found = collect(grouped.limit(limit + 1), "grouping the rows")
+        if found.num_rows > limit:
+            return None
+        rows = group.read(found)
+        for one in rows:
+            self.refuse_other_rows(one.n_rows)
+        return rows
 
-    def _code(self, feature: int) -> Any:
-        """The code of a feature, for Spark."""
-        from pyspark.sql import functions as F
-
-        word, shift = self.layout.word_of(feature)
-        return F.shiftright(word.name, shift).bitwiseAND((1 << self.layout.bits[feature]) - 1)
+    def refuse_other_rows(self, seen: int) -> None:
+        """Whoever counts must have seen every row, once; of a table that changes while it is read it would not."""
+        if seen != self.n_rows:
+            raise SparkError(
+                f"Spark counted {seen:,} rows where there are {self.n_rows:,}: the table changed while it was read,"
+                " or is not the same each time it is computed; write it to a file first and count that."
+            )
 
     def here(self, limit: int) -> CodedRows | None:
         """All rows, in this process; None if they are more than the limit."""
@@ -204,7 +211,8 @@ class SparkEngine:
             n_parts = -(-n_parts // ADDED_TOGETHER)
             together = together.repartition(n_parts).mapInArrow(add_parts, PART_SCHEMA)
         sums = read_parts(iter(collect(together, "the count").to_batches()))
-        self._refuse_other_rows(sums, whole, len(parts))
+        for block in range(len(parts)):
+            whole.refuse_other_rows(sums[block].counts.n_rows if block in sums else 0)
         return join_blocks([sums[block] for block in range(len(parts))], rows.layout.blocks)
 
     def count_distances(self, rows: CodedRows, *, random_state: int | None = 0) -> Floats:
@@ -234,17 +242,6 @@ class SparkEngine:
         together = rows.frame.repartition(rows.plan.n_partitions, *keys) if keys else rows.frame.repartition(1)
         count = CountPart(block, rows.layout, rows.margins.n_labels, summarise, wanted)
         return together.mapInArrow(count.__call__, PART_SCHEMA)
-
-    @staticmethod
-    def _refuse_other_rows(sums: dict[int, ContextSums[Any]], rows: SparkRows, n_blocks: int) -> None:
-        """Every block must have seen every row, once; a table that changes while it is read would not."""
-        for block in range(n_blocks):
-            seen = sums[block].counts.n_rows if block in sums else 0
-            if seen != rows.n_rows:
-                raise SparkError(
-                    f"Spark counted {seen:,} rows where there are {rows.n_rows:,}: the table changed while it was read,"
-                    " or is not the same each time it is computed; write it to a file first and count that."
-                )
 
 
 def _nothing(feature: int, contexts: Contexts) -> tuple[()]:  # noqa: ARG001

@@ -6,19 +6,35 @@ These functions are sent to the executors by name, with the package; see ``_spar
 import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from analogical._types import CodedRows, Ints
-from analogical.counting.contexts import Contexts
+from analogical.counting.contexts import Contexts, differs_from_last
 from analogical.counting.pairs import ContextSums, sum_contexts
 from analogical.engines.spark.words import LABEL, WEIGHT, Layout
 
-__all__ = ["PART_SCHEMA", "CountPart", "DrawRows", "Part", "SumMargins", "add_parts", "read_parts", "rows_of_batches"]
+__all__ = [
+    "PART_SCHEMA",
+    "CountPart",
+    "DrawRows",
+    "GroupRows",
+    "Part",
+    "SumMargins",
+    "add_parts",
+    "read_parts",
+    "rows_of_batches",
+]
 
 PART_SCHEMA = "block int, sums binary"
 """Columns of the frame of partial sums."""
+GROUPED_TOGETHER = 500_000
+"""Rows of a partition that are grouped at a time: few enough for the memory of a Python worker, and so many that most
+rows of few groups are added up before Spark sees them."""
+LOOKUP = 2**22
+"""Keys below this are counted in a table of that size instead of being sorted."""
 
 Summary = TypeVar("Summary")
 
@@ -90,6 +106,63 @@ class SumMargins:
 
 
 @dataclass(frozen=True)
+class GroupRows:
+    """Counts the rows of a partition by label and by the values of some features, for several sets of features."""
+
+    layout: Layout
+    n_labels: int
+    sets: tuple[tuple[int, ...], ...]
+
+    @cached_property
+    def layouts(self) -> tuple[Layout, ...]:
+        """For each set which bits of which word hold its features and, last, the label."""
+        sizes = [(*(self.layout.n_values[i] for i in features), self.n_labels) for features in self.sets]
+        return tuple(Layout(n_values, (tuple(range(len(n_values))),)) for n_values in sizes)
+
+    @property
+    def keys(self) -> list[str]:
+        """Columns of the words; sets with fewer words have zeros in the others."""
+        return max((layout.names for layout in self.layouts), key=len)
+
+    @property
+    def schema(self) -> str:
+        """Columns of the frame of groups: the set by number, the words and the rows."""
+        return ", ".join(["place int", *(f"{key} long" for key in self.keys), "n long"])
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Batches of groups; a group may come again, from other rows."""
+        for some in _lumps(batches, GROUPED_TOGETHER):
+            rows = rows_of_batches(iter(some), self.layout, self.n_labels)
+            if rows is not None:
+                for place in range(len(self.sets)):
+                    yield self._groups(rows, place)
+
+    def _groups(self, rows: CodedRows, place: int) -> Any:
+        import pyarrow as pa
+
+        cells = [*(rows.codes[:, i] for i in self.sets[place]), rows.labels]
+        words, n = _count_words(self.layouts[place].pack(cells), rows.weights)
+        words += [np.zeros(len(n), np.int64)] * (len(self.keys) - len(words))
+        columns = [pa.array(np.full(len(n), place, np.int32)), *(pa.array(word) for word in words), pa.array(n)]
+        return pa.RecordBatch.from_arrays(columns, names=["place", *self.keys, "n"])
+
+    def read(self, found: Any) -> list[CodedRows]:
+        """The rows of each set, one for each combination of values and label that occurs, with their number."""
+        places = found.column("place").to_numpy()
+        words, n = [found.column(key).to_numpy() for key in self.keys], found.column("n").to_numpy()
+        order = np.lexsort((*words, places))  # as Spark orders them, floats would add up otherwise each time
+        bounds = np.searchsorted(places[order], np.arange(len(self.sets) + 1))
+        rows = []
+        for place, layout in enumerate(self.layouts):
+            own = order[bounds[place] : bounds[place + 1]]
+            codes = layout.unpack([word[own] for word in words[: len(layout.names)]])
+            labels = codes[:, -1].astype(np.min_scalar_type(self.n_labels - 1))
+            n_values = np.array(layout.n_values[:-1], dtype=np.int64)
+            rows.append(CodedRows(codes[:, :-1], labels, n_values, self.n_labels, n[own]))
+        return rows
+
+
+@dataclass(frozen=True)
 class CountPart(Generic[Summary]):
     """Counts the features of a block in one whole partition; Spark hands it over in batches."""
 
@@ -106,6 +179,33 @@ class CountPart(Generic[Summary]):
         if rows is not None:
             wanted = [i for i in self.layout.blocks[self.block] if i in self.features]
             yield _batch([Part(self.block, sum_contexts(rows, self.summarise, features=wanted, n_jobs=1))])
+
+
+def _lumps(batches: Iterator[Any], n_rows: int) -> Iterator[list[Any]]:
+    """Batches together until they have so many rows."""
+    some: list[Any] = []
+    for batch in batches:
+        some.append(batch)
+        if sum(one.num_rows for one in some) >= n_rows:
+            yield some
+            some = []
+    if some:
+        yield some
+
+
+def _count_words(words: list[Ints], weights: Ints | None) -> tuple[list[Ints], Ints]:
+    """The different rows of words, and how many rows each stands for."""
+    if len(words) == 1 and int(words[0].max(initial=0)) < LOOKUP:
+        sizes = np.bincount(words[0], weights).astype(np.int64)  # below 2**53
+        known = np.flatnonzero(sizes)
+        return [known.astype(np.int64)], sizes[known]
+    order = np.lexsort(words)
+    is_new = np.zeros(len(order), np.bool_)
+    for word in words:
+        is_new |= differs_from_last(word[order])
+    starts = np.flatnonzero(is_new)
+    sizes = np.diff(starts, append=len(order)) if weights is None else np.add.reduceat(weights[order], starts)
+    return [word[order[starts]] for word in words], sizes.astype(np.int64)
 
 
 def add_parts(batches: Iterator[Any]) -> Iterator[Any]:

@@ -47,7 +47,7 @@ class SparkPlan:
 def finishes_in_memory(n_rows: int, n_distinct: float, needs_rows: bool) -> bool:
     """Whether the distinct rows are so few that they are grouped and brought to this process.
 
-    ``needs_rows`` says that the table is so small that tests look at the rows themselves.
+    ``needs_rows`` says that the table is so small that it is searched as a whole, or that tests look at all its rows.
     """
     return n_distinct <= MOST_GROUPS and (needs_rows or n_distinct <= n_rows / 2)
 
