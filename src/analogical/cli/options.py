@@ -3,17 +3,22 @@
 import inspect
 from collections.abc import Callable
 from functools import wraps
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from analogical.cli.reading import read_source
+from analogical.cli.reading import read_source, split_names
 from analogical.cli.streams import be_quiet
 from analogical.errors import InputError
 
+if TYPE_CHECKING:
+    from analogical._study import Given
+
 __all__ = [
+    "GIVEN_HELP",
     "Confidence",
     "Csv",
+    "GivenOption",
     "Json",
     "Limit",
     "Plot",
@@ -21,6 +26,7 @@ __all__ = [
     "Seed",
     "Top",
     "check_top",
+    "read_given",
     "reads_table",
     "refuse_two_formats",
 ]
@@ -28,6 +34,11 @@ __all__ = [
 READING = "Reading the table"
 """Heading in the help pages of the options that say how a file becomes a table."""
 
+GIVEN_HELP = (
+    "What compared rows are equal on: auto (the features that decide the label), all (every other feature), none, or"
+    " columns separated by commas."
+)
+GivenOption = Annotated[str, typer.Option("--given", metavar="auto|all|none|COLS", help=GIVEN_HELP)]
 Confidence = Annotated[float, typer.Option(help="Level of the intervals.")]
 Limit = Annotated[int, typer.Option(help="How many pairs to show.")]
 Seed = Annotated[int, typer.Option(help="Seed; the same seed gives the same numbers.")]
@@ -210,6 +221,13 @@ def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
 
 def _is_required(parameter: inspect.Parameter) -> bool:
     return parameter.default is inspect.Parameter.empty
+
+
+def read_given(text: str) -> "Given":
+    """What was typed for --given, as the functions of the library take it."""
+    if text == "auto" or text == "all":
+        return text
+    return [] if text == "none" else split_names(text)
 
 
 def check_top(top: int | None) -> None:
