@@ -257,3 +257,93 @@ def test_transitions_are_added_up_in_parts(monkeypatch):
         InputError, match="The pairs of 'x0' go between more than 3 different values and labels, too many to be listed;"
     ):
         transitions_all(rows, labels, 0)
+
+
+# ---------------------------------------------------------------- given what decides the label
+
+
+def rule(seed, n=600):
+    """The label goes with the exclusive or of two columns and with a number; other columns do nothing."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.integers(0, 3, (n, 4)), columns=list("abcd"))
+    frame["age"] = rng.normal(50, 15, n).round(1)
+    chance = 0.1 + 0.5 * ((frame["a"] > 0) ^ (frame["b"] > 0)) + 0.35 * (frame["age"] > 50)
+    return frame, np.where(rng.random(n) < chance, "yes", "no")
+
+
+@pytest.mark.parametrize("given", ["auto", "all", ["a", "age"], []])
+@pytest.mark.parametrize("options", [{}, {"weights": True}, {"groups": True}])
+def test_counts_are_those_of_relevance(given, options):
+    frame, labels = rule(1)
+    options = {name: np.arange(len(frame)) % 60 // (1 if name == "groups" else 20) for name in options}
+    expected = relevance(frame, labels, given=given, **options)
+    for i, feature in enumerate(expected.names):
+        found = evidence(frame, labels, feature, given=given, **options)
+        moves = transitions(frame, labels, feature, given=given, **options)
+        assert found.given == moves.given == expected.given[i]
+        assert found.n_pairs == moves.n_pairs == expected.compared[i]
+        if found.n_pairs:
+            assert found.n_changed / found.n_pairs == moves.n_changed / moves.n_pairs == expected.index[i]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_pairs_given_some_columns_are_those_of_a_table_of_these_columns(seed):
+    rows, labels = small_table(seed)
+    found = evidence(rows, labels, 0, given=["x2"], limit=None)
+    assert positions(found) == naive_evidence([(row[0], row[2]) for row in rows], labels, 0)
+    assert all([name for name, _ in pair.context] == ["x2"] for pair in found.pairs)
+    univariate = evidence(rows, labels, 0, given=[], limit=None)
+    assert positions(univariate) == naive_evidence([row[:1] for row in rows], labels, 0)
+    assert {pair.context for pair in univariate.pairs} <= {()}
+
+
+def test_a_number_as_context_may_have_other_bins_and_rows_are_equal_on_them():
+    frame, labels = rule(2, n=2000)
+    found = evidence(frame, labels, "a", limit=200)
+    assert set(found.given) == {"b", "age"}
+    by_bin = {}
+    for pair in found.pairs:
+        cell = dict(pair.context)["age"]
+        by_bin.setdefault(cell, []).extend(frame["age"].iloc[list(pair.rows)].tolist())
+    assert len(by_bin) == 2  # of its own it has five
+    for cell, ages in by_bin.items():
+        low, high = map(float, cell.split(" to "))
+        assert low <= min(ages) <= max(ages) <= high
+    frame.loc[::7, "age"] = np.nan
+    gaps = [pair for pair in evidence(frame, labels, "a", limit=200).pairs if dict(pair.context)["age"] is None]
+    assert gaps
+    assert all(row % 7 == 0 for pair in gaps for row in pair.rows)
+
+
+def test_a_copy_of_what_decides_has_no_pairs_and_says_so():
+    rng = np.random.default_rng(3)
+    town = rng.integers(0, 6, 400)
+    frame = pd.DataFrame({"town": town, "code": town * 7 % 11, "size": rng.integers(0, 2, 400)})
+    labels = rng.random(400) < 0.1 + 0.15 * town
+    found = evidence(frame, labels, "code")
+    assert (found.same_as, found.n_pairs, found.pairs) == ("town", 0, ())
+    words = " ".join(repr(found).split())
+    assert words.startswith(
+        "'code' is a copy of 'town', so rows that are equal on what decides 'y' do not differ on it"
+    )
+    assert repr(transitions(frame, labels, "code")) == repr(found)
+    assert evidence(frame, labels, "code", given=["size"]).n_pairs > 0
+
+
+def test_a_column_that_is_named_is_not_set_aside_as_an_id():
+    frame = pd.DataFrame({"a": [0, 1] * 20, "ticket": [f"t{k // 2 if k < 2 else k}" for k in range(40)]})
+    labels = [0, 1] * 20
+    assert evidence(frame, labels, "a").given == ()
+    assert evidence(frame, labels, "a", given=["ticket"]).n_pairs == 1
+    assert evidence(frame, labels, 0, given=[1]).n_pairs == 1
+
+
+def test_what_is_given_is_named_or_counted():
+    rng = np.random.default_rng(4)
+    rows, labels = np.tile(rng.integers(0, 2, (40, 9)), (2, 1)), rng.integers(0, 2, 80)
+    rows[40:, 0] ^= 1
+    words = " ".join(repr(evidence(rows, labels, 0, given=["x1", "x2", "x3"])).split())
+    assert "), given x1, x2 and x3 " in words
+    assert "), given 8 features " in " ".join(repr(evidence(rows, labels, 0, given="all")).split())
+    assert evidence(rows, labels, 0, given=["x1"]).to_dict()["given"] == ["x1"]
+    assert repr(transitions(rows, labels, 0, given=[])).endswith("Pairs of rows that are equal on no other feature.")

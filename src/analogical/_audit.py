@@ -11,7 +11,7 @@ from scipy.special import stdtrit
 from analogical._checks import check_limit, check_number
 from analogical._evidence import ComparedRows, Evidence, compare_rows, name_contexts, name_pairs
 from analogical._results import Result, entry_at, json_ready
-from analogical._study import Given
+from analogical._study import Given, Study
 from analogical._types import Bools, Floats, Ints, Note
 from analogical.counting.contexts import Contexts
 from analogical.encoding.binning import Bins
@@ -384,10 +384,23 @@ def audit(
         bin_label=bin_label,
         feature_names=feature_names,
     )
-    return audit_of(found, reference=reference, confidence=confidence, limit=limit)
+    return _audit(found, reference, confidence, limit)
 
 
-def audit_of(found: ComparedRows, *, reference: Any = None, confidence: float = 0.95, limit: int | None = 6) -> Audit:
+def audit_of(
+    study: Study,
+    feature: int,
+    given: Given = "auto",
+    *,
+    reference: Any = None,
+    confidence: float = 0.95,
+    limit: int | None = 6,
+) -> Audit:
+    """The audit of one feature of a study."""
+    return _audit(ComparedRows.of(study, feature, given), reference, confidence, limit)
+
+
+def _audit(found: ComparedRows, reference: Any, confidence: float, limit: int | None) -> Audit:
     """The road after encoding: contexts, differences, what they say, and examples."""
     study, i, contexts = found.study, found.feature, found.contexts
     table, profile = study.table, contexts.profile

@@ -14,7 +14,7 @@ from analogical._study import Context, Given, Study, check_given
 from analogical._types import Bools, CodedRows, Codes, Ints, Note, Positions
 from analogical.counting.contexts import Contexts, differs_from_last
 from analogical.counting.groups import rows_by_context
-from analogical.encoding.binning import Bins
+from analogical.encoding.binning import Bins, name_bins
 from analogical.encoding.columns import plain
 from analogical.encoding.table import EncodedTable, encode_table
 from analogical.encoding.treatment import Ids, Missing, Treatment
@@ -685,10 +685,12 @@ def name_contexts(rows: Sequence[int], found: ComparedRows) -> list[tuple[tuple[
 
 
 def _cells(study: Study, rows: Sequence[int], column: int) -> list[Any]:
-    """What rows hold in a column; of a number in other bins than its own, which of these bins."""
+    """What rows hold in a column; of a number in other bins than its own, the range of the bin."""
     if column < study.n_features:
         return study.table.cells(rows, column)
-    codes = study.codes(column)
-    has_missing = study.table.columns[int(study.owner[column])].n_missing > 0
-    n_bins = int(codes.max()) + (not has_missing)
-    return [f"bin {code + 1} of {n_bins}" if code < n_bins else None for code in codes[list(rows)].tolist()]
+    feature, codes = int(study.owner[column]), study.codes(column)
+    ends, fine = study.table.columns[feature].fine_ends, study.table.fine[feature]
+    known = [np.unique(fine[codes == code]) for code in range(int(codes.max()) + 1)]
+    bins = [(some[0], some[-1]) for some in known if some[0] < len(ends)]  # the last one is that of missing cells
+    names = name_bins([ends[low][0] for low, _ in bins], [ends[high][1] for _, high in bins])
+    return [names[code] if code < len(names) else None for code in codes[list(rows)].tolist()]

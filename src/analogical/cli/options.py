@@ -34,12 +34,12 @@ __all__ = [
 READING = "Reading the table"
 """Heading in the help pages of the options that say how a file becomes a table."""
 
-GIVEN_HELP = (
-    "What compared rows are equal on: auto (the features that decide the label), all (every other feature), none, or"
-    " columns separated by commas."
-)
-GivenOption = Annotated[str, typer.Option("--given", metavar="auto|all|none|COLS", help=GIVEN_HELP)]
 Confidence = Annotated[float, typer.Option(help="Level of the intervals.")]
+GIVEN_HELP = (
+    "Other features on which compared rows are equal: auto (the deciding set, which is found first), all (as in the"
+    " paper), none, or names separated by commas."
+)
+GivenOption = Annotated[str, typer.Option("--given", metavar="auto|all|none|NAMES", help=GIVEN_HELP)]
 Limit = Annotated[int, typer.Option(help="How many pairs to show.")]
 Seed = Annotated[int, typer.Option(help="Seed; the same seed gives the same numbers.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -224,7 +224,7 @@ def _is_required(parameter: inspect.Parameter) -> bool:
 
 
 def read_given(text: str) -> "Given":
-    """What was typed for --given, as the functions of the library take it."""
+    """What ``--given`` says: auto, all, nothing, or names."""
     if text == "auto" or text == "all":
         return text
     return [] if text == "none" else split_names(text)

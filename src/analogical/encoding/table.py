@@ -58,6 +58,8 @@ class ColumnMeaning:
     """Where the bins but the first begin."""
     n_missing: int = 0
     """Rows without a value, for which the last code stands."""
+    fine_ends: tuple[tuple[Any, Any], ...] = ()
+    """The lowest and the highest number in each of the finer bins that the table holds; empty for categories."""
 
 
 @dataclass(frozen=True)
@@ -320,6 +322,7 @@ def _meanings(
             treatment="categories" if column.edges is None else "bins",
             edges=column.edges or (),
             n_missing=column.n_missing,
+            fine_ends=column.fine_ends,
         )
         for position, column in prepared.columns.items()
     )

@@ -20,6 +20,8 @@ from analogical.presenting.words import (
 
 __all__ = ["view_audit"]
 
+FEW_NAMES = 2
+"""Given features that are named again in sentences after the headline."""
 MAX_DIFFERENCES = 30
 """Lines of a table of differences."""
 LONG_VALUE = 30
@@ -74,7 +76,7 @@ def _describe_compared(result: Audit) -> str:
     share = result.n_compared / result.n_rows
     text = (
         f"Compared: {result.n_compared:,} of {counted(result.n_rows, 'row')} ({percent(share)}) are equal on"
-        f" {given_words(result.given)} to a row with another {quoted(result.feature)}:"
+        f" {_given_again(result)} to a row with another {quoted(result.feature)}:"
         f" {counted(result.n_pairs, 'pair')} in {counted(result.n_contexts, 'context')}, the largest of which holds"
         f" {percent(result.largest_context)} of them."
     )
@@ -89,6 +91,11 @@ def _describe_compared(result: Audit) -> str:
             " compared: leave it out with ignore if it only restates the feature."
         )
     return text
+
+
+def _given_again(result: Audit) -> str:
+    """What is given, after the headline has named it."""
+    return given_words(result.given) if len(result.given) <= FEW_NAMES else "these features"
 
 
 def _describe_difference(result: Audit, found: Difference) -> list[str]:
@@ -108,7 +115,7 @@ def _describe_difference(result: Audit, found: Difference) -> list[str]:
             test = f"{p_words(found.p_value)} (within and between groups)"
         homogeneity = ""
     sentences = [
-        f"Given {given_words(result.given)}, {b} has {quoted(found.label)} {how} ({100 * found.difference_low:+.1f}"
+        f"Given {_given_again(result)}, {b} has {quoted(found.label)} {how} ({100 * found.difference_low:+.1f}"
         f" to {100 * found.difference_high:+.1f}; Mantel-Haenszel); odds ratio {odds}; {test}.{homogeneity}",
         f"Over all pairs {b} has it {points(found.pair_difference)}: it gains it in {counted(found.gained, 'pair')} and"
         f" loses it in {found.lost:,}. Over all rows, without matching, {b} has it {points(found.crude)}.",
