@@ -54,7 +54,8 @@ def treat_column(
     if n_missing:
         codes, values = done.recoded(_with_gaps_last(len(values))), [*values, None]
     edges = None if binned is None else binned.edges
-    fine, fine_ends = None, ()
+    fine = None
+    fine_ends: tuple[tuple[Any, Any], ...] = ()
     if binned is not None and (rule or treatment.bins).method == "quantiles":
         fine, fine_ends = fine_codes(column, weights)
     return TreatedColumn(codes, values, edges, n_missing, edges is not None and is_time(column), fine, fine_ends)

@@ -34,6 +34,8 @@ __all__ = ["plot_audit", "plot_transitions"]
 
 NAME = 24
 """Characters of a value or a name in a title."""
+TITLE = 56
+"""Characters of a title that have room, less those between its words."""
 
 
 def plot_audit(result: "Audit", ax: "Axes | None" = None, *, value: Any = None, label: Any = None) -> "Axes":
@@ -173,15 +175,15 @@ def _title(result: "Audit", found: "Sequence[Difference]") -> str:
     feature, label = (short_name(name, NAME) for name in (result.feature, result.label))
     if len(found) == 1 and len(result.differences) > 1:
         return f"{label} by {feature}: {short_name(found[0].values[1], NAME)}"
-    return f"{label} by {feature}, {_given(result)}"
+    return f"{label} by {feature}{_given(result, TITLE - len(label) - len(feature))}"
 
 
-def _given(result: "Audit | Transitions") -> str:
-    """What rows are equal on: a short name, or how many."""
+def _given(result: "Audit | Transitions", room: int) -> str:
+    """What rows are equal on: a short name, or how many; nothing where there is no room for it."""
     n = len(result.given)
-    if n == 1:
-        return f"given {short_name(result.given[0], NAME)}"
-    return f"given {n} features" if n else "nothing given"
+    words = (f", given {short_name(result.given[0], NAME)}",) if n == 1 else ()
+    words = (*words, f", given {n} feature{'' if n == 1 else 's'}" if n else ", nothing given")
+    return next((text for text in words if len(text) <= room), "")
 
 
 def _axis_of(found: "Difference", one: bool = True) -> str:
@@ -268,6 +270,7 @@ def plot_transitions(result: "Transitions", ax: "Axes | None" = None) -> "Axes":
     shown = sorted(by_values, key=lambda values: -totals[values])[:MOST_ROWS]
     n_more = len(by_values) - len(shown)
     parts = _parts(result)
+    feature, label = (short_name(name, NAME) for name in (result.feature, result.label))
     values = list(dict.fromkeys(value for two in shown for value in two))
     short = dict(zip(values, short_names([marked(value) for value in values], 12), strict=True))
     with plain_text():
@@ -285,7 +288,7 @@ def plot_transitions(result: "Transitions", ax: "Axes | None" = None) -> "Axes":
         label_rows(
             ax,
             [f"{short[a]} → {short[b]}" for a, b in shown],
-            title=f"{short_name(result.label, NAME)} by {short_name(result.feature, NAME)}, {_given(result)}",
+            title=f"{label} by {feature}{_given(result, TITLE - len(label) - len(feature))}",
             x_label="share of the pairs of rows that are equal on what is given",
             n_more=n_more,
         )
