@@ -34,7 +34,7 @@ __all__ = ["plot_audit", "plot_transitions"]
 
 NAME = 24
 """Characters of a value or a name in a title."""
-TITLE = 56
+TITLE = 42
 """Characters of a title that have room, less those between its words."""
 
 
