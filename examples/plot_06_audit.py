@@ -4,8 +4,8 @@ An audit, all else equal
 
 A bank approves 50 % of the loans that men ask for and 34 % of those that women ask for. Does it
 treat them differently, or do they ask under different conditions? An audit compares a woman and a
-man who are equal on everything else that is recorded. The data are simulated, so we know the
-answer: with the same income and debt, women are approved 6 points less often.
+man who are equal on what decides about approvals. The data are simulated, so we know the answer:
+with the same income and debt, women are approved 6 points less often.
 """
 
 # %%
@@ -38,8 +38,9 @@ print(loans.groupby("gender")["approved"].value_counts(normalize=True).unstack()
 # %%
 # The audit
 # ---------
-# Over all rows the difference is 16.7 points. Between applicants with the same income and debt it is
-# 6.1 points, and the interval contains the 6 points that were put in.
+# The audit finds that approval depends on income and debt, and compares applicants who are equal on
+# them. Over all rows the difference is 16.7 points, between these applicants it is 6.1 points, and the
+# interval contains the 6 points that were put in.
 
 result = audit(loans, "approved", "gender", reference="man", limit=2)
 print(result)

@@ -28,12 +28,12 @@ print(resumes["job_ad_id"].nunique(), "advertisements")
 # %%
 # Within each advertisement
 # -------------------------
-# ``features=["ad"]`` compares résumés that went to the same advertisement. The number of an
+# ``given=["ad"]`` compares résumés that went to the same advertisement. The number of an
 # advertisement is a name, not an amount, so it is made a text: otherwise it would be divided into
 # bins.
 
 resumes["ad"] = resumes["job_ad_id"].astype(str)
-result = audit(resumes, "callback", "race", features=["ad"], reference="white", limit=2)
+result = audit(resumes, "callback", "race", given=["ad"], reference="white", limit=2)
 print(result)
 
 # %%
@@ -45,7 +45,7 @@ print(result)
 # Most pairs have the same label. Of the others, 281 lose the callback with the other name and 133
 # gain it:
 
-changes = transitions(resumes, "callback", "race", features=["ad", "race"])
+changes = transitions(resumes, "callback", "race", given=["ad"], features=["ad", "race"])
 print(changes)
 changes.plot()
 plt.show()

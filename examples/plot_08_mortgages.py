@@ -28,20 +28,21 @@ mortgages = mortgages.rename(columns={"deny": "denied"})
 print(mortgages.groupby("race")["denied"].value_counts(normalize=True).unstack().round(3))
 
 # %%
-# Three meanings of "all else equal"
-# ----------------------------------
+# Four meanings of "all else equal"
+# ---------------------------------
 # First five columns about credit: three on earlier payments, whether insurance was denied, and
 # self-employment. Then also the two ratios that lenders look at: payments to income and loan to
 # value, each divided into 5 bins. Then every column.
+# At last what the audit takes by itself: the features that decide about denials in this table.
 
 records = ["chist", "mhist", "phist", "insurance", "selfemp"]
 ratios = ["pirat", "lvrat"]
-everything = [name for name in mortgages if name not in ("race", "denied")]
 
 audits = {
-    "records": audit(mortgages, "denied", "race", features=records, reference="other"),
-    "records, ratios": audit(mortgages, "denied", "race", features=records + ratios, reference="other", limit=2),
-    "all 12 columns": audit(mortgages, "denied", "race", features=everything, reference="other"),
+    "records": audit(mortgages, "denied", "race", given=records, reference="other"),
+    "records, ratios": audit(mortgages, "denied", "race", given=records + ratios, reference="other", limit=2),
+    "all 12 columns": audit(mortgages, "denied", "race", given="all", reference="other"),
+    "what decides": audit(mortgages, "denied", "race", reference="other"),
 }
 summary = pd.concat({name: result.to_frame() for name, result in audits.items()}).droplevel(1)
 summary["compared rows"] = [result.n_compared for result in audits.values()]
@@ -51,13 +52,15 @@ print(summary[columns].round(3).to_string())
 # %%
 # Over all rows the gap is 19.1 points. With equal records it is 9.6, with equal ratios, too, 5.4.
 # With all 12 columns equal the estimate is 0, but only 96 of 2,380 applicants can be compared, and
-# the interval reaches from -14 to +14 points: these rows cannot tell. The second audit in words:
+# the interval reaches from -14 to +14 points: these rows cannot tell. With what decides equal (six
+# columns, the ratio of payments to income in 16 bins), 2,004 applicants can be compared, and the gap is
+# 6.9 points. The second audit in words:
 
 print(audits["records, ratios"])
 
 # %%
 
-fig, ax = plt.subplots(figsize=(6.6, 2.4), layout="constrained")
+fig, ax = plt.subplots(figsize=(6.6, 2.9), layout="constrained")
 points = 100 * summary[["difference", "difference_low", "difference_high"]]
 for row, (middle, low, high) in enumerate(points.itertuples(index=False)):
     ax.plot([low, high], [row, row], color="#3b6ea8")
@@ -65,7 +68,7 @@ for row, (middle, low, high) in enumerate(points.itertuples(index=False)):
 ax.axvline(100 * summary["crude"].iloc[0], color="#8a94a0", linestyle="--", label="over all rows")
 ax.axvline(0, color="#1f2933", linewidth=0.8)
 labels = [f"{name}\n{rows:,} rows" for name, rows in summary["compared rows"].items()]
-ax.set(yticks=range(len(points)), yticklabels=labels, ylim=(2.6, -0.6))
+ax.set(yticks=range(len(points)), yticklabels=labels, ylim=(3.6, -0.6))
 ax.set_xlabel("points by which Black applicants are denied more often (95 % interval)")
 ax.legend(loc="upper left")
 plt.show()

@@ -355,15 +355,6 @@ def naive_compared(rows, feature):
     return {frozenset((rows[r][feature], rows[s][feature])) for r, s in naive_pairs(rows, [0] * len(rows), feature)}
 
 
-def naive_cluster_profile(rows, labels, feature, groups):
-    """For each group, pairs with at least one row in it, and how many of them changed."""
-    found = []
-    for group in sorted(set(groups)):
-        touching = [(r, s) for r, s in naive_pairs(rows, labels, feature) if group in (groups[r], groups[s])]
-        found.append((len(touching), sum(labels[r] != labels[s] for r, s in touching)))
-    return found
-
-
 # ---------------------------------------------------------------- from cells to categories
 
 

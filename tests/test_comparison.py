@@ -65,7 +65,9 @@ def test_relaxed_index_has_a_say_where_the_paper_s_has_none(run, tmp_path):
     assert (code, err) == (0, "label: the last column, 'label'; name another with --label\n")
     best = [line.split() for line in out.splitlines() if line.startswith("a")][:3]
     assert {line[0] for line in best} == {"a1", "a2", "a3"}
-    assert "ARI relaxed: the index with rows at larger distances compared too, near ones weighing more" in " ".join(out.split())
+    assert "ARI relaxed: the index with rows at larger distances compared too, near ones weighing more" in " ".join(
+        out.split()
+    )
 
 
 def test_no_evidence_is_a_dash(run, tmp_path):

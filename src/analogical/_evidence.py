@@ -1,8 +1,8 @@
-"""The rows behind a score: the pairs, and how many go from which value and label to which."""
+"""The rows behind an effect: the pairs, and how many go from which value and label to which."""
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -10,31 +10,34 @@ import numpy as np
 
 from analogical._checks import check_limit
 from analogical._results import Result, entry_at, json_ready
+from analogical._study import Context, Given, Study, check_given
 from analogical._types import Bools, CodedRows, Codes, Ints, Note, Positions
 from analogical.counting.contexts import Contexts, differs_from_last
 from analogical.counting.groups import rows_by_context
-from analogical.counting.pairs import contexts_themselves
-from analogical.encoding.binning import Bins
+from analogical.encoding.binning import Bins, name_bins
 from analogical.encoding.columns import plain
 from analogical.encoding.table import EncodedTable, encode_table
 from analogical.encoding.treatment import Ids, Missing, Treatment
-from analogical.engines.memory import MemoryEngine
 from analogical.errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = [
+    "ComparedRows",
     "Evidence",
     "EvidencePair",
     "Transition",
     "Transitions",
+    "compare_rows",
     "count_transitions",
     "evidence",
-    "find_pairs",
+    "evidence_of",
     "first_rows",
+    "name_contexts",
     "name_pairs",
     "transitions",
+    "transitions_of",
 ]
 
 N_REMEMBERED = 16
@@ -45,7 +48,7 @@ MAX_LISTED = 1_000_000
 
 @dataclass(frozen=True)
 class EvidencePair:
-    """Two rows that are equal but for one feature.
+    """Two rows that are equal on what is given and differ on one feature.
 
     Examples
     --------
@@ -60,7 +63,7 @@ class EvidencePair:
     index: tuple[Hashable, Hashable]
     """Their index labels, where the dataframe has an index; otherwise the positions again."""
     context: tuple[tuple[str, Any], ...]
-    """Names and values of the features on which they agree."""
+    """Names and values of the given features, on which they agree."""
     values: tuple[Any, Any]
     """The feature's value in each row; of two values the one that occurs first in the table comes first."""
     labels: tuple[Any, Any]
@@ -87,7 +90,7 @@ class EvidencePair:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evidence(Result):
-    """Pairs of rows that differ on one feature only.
+    """Pairs of rows that are equal on what is given and differ on one feature.
 
     ``evidence[0]`` is the first pair, ``len(evidence)`` how many are shown.
 
@@ -95,6 +98,10 @@ class Evidence(Result):
     ----------
     feature, label : str
         What differs, and what may change with it.
+    given : tuple of str
+        The features on which the rows of a pair are equal.
+    same_as : str or None
+        The feature of the deciding set that this one copies: then it has no pairs.
     n_pairs, n_changed : int
         All such pairs, and those whose labels differ.
     pairs : tuple of EvidencePair
@@ -112,9 +119,11 @@ class Evidence(Result):
 
     feature: str
     label: str
+    given: tuple[str, ...]
     n_pairs: int
     n_changed: int
     pairs: tuple[EvidencePair, ...]
+    same_as: str | None = None
     notes: tuple[Note, ...] = ()
     backend: str | None = None
 
@@ -146,6 +155,8 @@ class Evidence(Result):
         return {
             "feature": self.feature,
             "label": self.label,
+            "given": list(self.given),
+            "same_as": self.same_as,
             "n_pairs": self.n_pairs,
             "n_changed": self.n_changed,
             "notes": json_ready(self.notes),
@@ -186,7 +197,8 @@ class Transition:
 class Transitions(Result):
     """How many pairs of a feature go from which value and label to which; the counts add up to its pairs.
 
-    ``transitions["red", "blue"]`` are those between two values, in either order.
+    ``transitions["red", "blue"]`` are those between two values, in either order. The rows of a pair are equal on the
+    features in ``given``; a feature that copies one of the deciding set (``same_as``) has no pairs.
 
     Examples
     --------
@@ -198,7 +210,9 @@ class Transitions(Result):
 
     feature: str
     label: str
+    given: tuple[str, ...]
     counts: tuple[Transition, ...]
+    same_as: str | None = None
     notes: tuple[Note, ...] = ()
     backend: str | None = None
 
@@ -247,6 +261,8 @@ class Transitions(Result):
         return {
             "feature": self.feature,
             "label": self.label,
+            "given": list(self.given),
+            "same_as": self.same_as,
             "n_pairs": self.n_pairs,
             "n_changed": self.n_changed,
             "notes": json_ready(self.notes),
@@ -263,7 +279,9 @@ def evidence(
     y: Any,
     feature: str | int,
     *,
+    given: Given = "auto",
     weights: Any = None,
+    groups: Any = None,
     features: Any = None,
     ignore: Any = None,
     missing: Missing = "value",
@@ -274,12 +292,12 @@ def evidence(
     limit: int | None = 6,
     feature_names: Sequence[str] | None = None,
 ) -> Evidence:
-    """The pairs of rows that a feature's index was counted on.
+    """The pairs of rows that a feature's effect rests on.
 
     Parameters
     ----------
-    X, y, weights, features, ignore, missing, bins, max_values, ids, bin_label, feature_names
-        As in :func:`analogical.relevance`.
+    X, y, given, weights, groups, features, ignore, missing, bins, max_values, ids, bin_label, feature_names
+        As in :func:`analogical.relevance`, whose pairs these are.
     feature : str or int
         Name or position of the feature.
     limit : int or None
@@ -295,8 +313,9 @@ def evidence(
     --------
     >>> from analogical import evidence
     >>> rows = [("red", "cat"), ("red", "dog"), ("blue", "cat"), ("blue", "dog"), ("red", "eel")]
-    >>> evidence(rows, ["tame", "tame", "tame", "wild", "wild"], "animal", feature_names=["colour", "animal"])
-    3 of 4 pairs that differ on 'animal' alone differ in 'y' (75.0 %)
+    >>> labels = ["tame", "tame", "tame", "wild", "wild"]
+    >>> evidence(rows, labels, "animal", given="all", feature_names=["colour", "animal"])
+    3 of 4 pairs that differ on 'animal' differ in 'y' (75.0 %), given colour
     colour=red
       animal cat → eel  y tame → wild  rows 0, 4
       animal dog → eel  y tame → wild  rows 1, 4
@@ -305,28 +324,23 @@ def evidence(
       animal cat → dog  y tame → wild  rows 2, 3
     """
     limit = check_limit(limit)
-    table = encode_table(
+    found = compare_rows(
         X,
         y,
+        feature,
+        given,
         weights=weights,
+        groups=groups,
         features=features,
         ignore=ignore,
-        keep=feature,
-        treatment=Treatment.of(missing, bins, max_values, ids, bin_label),
+        missing=missing,
+        bins=bins,
+        max_values=max_values,
+        ids=ids,
+        bin_label=bin_label,
         feature_names=feature_names,
     )
-    i = table.find(feature)
-    counts = MemoryEngine().sum_contexts(table.coded, contexts_themselves, features=[i]).counts
-    pairs = name_pairs(find_pairs(table.coded, i, limit), table, i)
-    return Evidence(
-        feature=table.names[i],
-        label=table.label,
-        n_pairs=int(counts.pairs[i]),
-        n_changed=int(counts.changed[i]),
-        pairs=pairs,
-        notes=table.notes,
-        backend=table.backend,
-    )
+    return evidence_of(found, limit)
 
 
 def transitions(
@@ -334,7 +348,9 @@ def transitions(
     y: Any,
     feature: str | int,
     *,
+    given: Given = "auto",
     weights: Any = None,
+    groups: Any = None,
     features: Any = None,
     ignore: Any = None,
     missing: Missing = "value",
@@ -348,8 +364,8 @@ def transitions(
 
     Parameters
     ----------
-    X, y, weights, features, ignore, missing, bins, max_values, ids, bin_label, feature_names
-        As in :func:`analogical.relevance`.
+    X, y, given, weights, groups, features, ignore, missing, bins, max_values, ids, bin_label, feature_names
+        As in :func:`analogical.relevance`, whose pairs these are.
     feature : str or int
         Name or position of the feature.
 
@@ -367,22 +383,125 @@ def transitions(
     male → female  no → yes   130,731  20.0 %
     male → female  yes → no   115,965  17.7 %
     male → female  yes = yes   99,397  15.2 %
+    Pairs of rows that are equal on department.
     """
-    table = encode_table(
+    found = compare_rows(
         X,
         y,
+        feature,
+        given,
         weights=weights,
+        groups=groups,
         features=features,
         ignore=ignore,
-        keep=feature,
-        treatment=Treatment.of(missing, bins, max_values, ids, bin_label),
+        missing=missing,
+        bins=bins,
+        max_values=max_values,
+        ids=ids,
+        bin_label=bin_label,
         feature_names=feature_names,
     )
-    i = table.find(feature)
-    sums = MemoryEngine().sum_contexts(table.coded, contexts_themselves, features=[i])
-    contexts = sums.summaries[i]
-    counts = () if contexts is None else count_transitions(table, i, contexts)
-    return Transitions(table.names[i], table.label, counts, table.notes, table.backend)
+    return transitions_of(found)
+
+
+# ---------------------------------------------------------------- the rows of one feature, grouped once
+
+
+@dataclass(frozen=True)
+class ComparedRows:
+    """The rows that are compared for one feature: grouped once, for all that is said of them."""
+
+    study: Study
+    feature: int
+    context: Context
+
+    @classmethod
+    def of(cls, study: Study, feature: int, given: Given = "auto") -> "ComparedRows":
+        """The rows of a feature given the deciding set, all other features or those named."""
+        return cls(study, feature, study.given_of(feature, check_given(given)))
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The columns that are given."""
+        return self.context.columns
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """The names of the features that are given."""
+        return self.study.names_of(self.columns)
+
+    @property
+    def same_as(self) -> str | None:
+        """The feature that this one copies: then no rows are compared."""
+        return None if self.context.same_as is None else self.study.table.names[self.context.same_as]
+
+    @cached_property
+    def rows(self) -> CodedRows:
+        """All rows with the feature in column 0, and the given columns after it."""
+        return self.study.rows_of([self.feature, *self.columns])
+
+    @cached_property
+    def contexts(self) -> Contexts:
+        """Rows by context, value and label."""
+        return Contexts.none() if self.same_as is not None else self.study.contexts(self.feature, self.columns)
+
+    @cached_property
+    def by_context(self) -> tuple[Positions, Positions]:
+        """Positions of the rows, brought together by context, and where each context starts."""
+        return rows_by_context(self.rows, 0)
+
+    def find_pairs(self, limit: int | None, among: Bools | None = None) -> list[tuple[int, int]]:
+        """Pairs of rows: changed ones first, in turn from each context.
+
+        With ``among``, changed pairs of two of those rows only.
+        """
+        if not len(self.contexts) or limit == 0:
+            return []
+        return _find_pairs(self.rows.codes[:, 0], self.rows.labels, self.by_context, limit, among)
+
+
+def compare_rows(
+    X: Any,
+    y: Any,
+    feature: Any,
+    given: Given,
+    *,
+    missing: Missing = "value",
+    bins: Bins = 5,
+    max_values: int | None = 20,
+    ids: Ids = "drop",
+    bin_label: int | None = None,
+    **roles: Any,
+) -> ComparedRows:
+    """The rows of one feature of a table; columns that are named are never set aside as ids."""
+    named = [] if isinstance(given, str) else list(check_given(given))
+    treatment = Treatment.of(missing, bins, max_values, ids, bin_label)
+    table = encode_table(X, y, keep=[feature, *named], treatment=treatment, **{"groups": None} | roles)
+    return ComparedRows.of(Study(table), table.find(feature), given)
+
+
+def evidence_of(found: ComparedRows, limit: int | None = 6) -> Evidence:
+    """How many pairs there are, and some of them by name."""
+    table, profile = found.study.table, found.contexts.profile
+    return Evidence(
+        feature=table.names[found.feature],
+        label=table.label,
+        given=found.given,
+        n_pairs=profile.n_pairs,
+        n_changed=profile.n_changed,
+        pairs=name_pairs(found.find_pairs(limit), found),
+        same_as=found.same_as,
+        notes=table.notes,
+        backend=table.backend,
+    )
+
+
+def transitions_of(found: ComparedRows) -> Transitions:
+    """The pairs by value and label."""
+    table = found.study.table
+    counts = count_transitions(table, found.feature, found.contexts) if len(found.contexts) else ()
+    name = table.names[found.feature]
+    return Transitions(name, table.label, found.given, counts, found.same_as, table.notes, table.backend)
 
 
 def count_transitions(table: EncodedTable, i: int, contexts: Contexts) -> tuple[Transition, ...]:
@@ -436,13 +555,11 @@ def first_rows(column: Codes, n_values: int) -> Ints:
 # ---------------------------------------------------------------- pairs, one at a time
 
 
-def find_pairs(rows: CodedRows, i: int, limit: int | None, among: Bools | None = None) -> list[tuple[int, int]]:
-    """Pairs of rows for feature i: changed ones first, in turn from each context.
-
-    With ``among``, changed pairs of two of those rows only.
-    """
-    column, labels = rows.codes[:, i], rows.labels
-    order, starts = rows_by_context(rows, i)
+def _find_pairs(
+    column: Codes, labels: Codes, by_context: tuple[Positions, Positions], limit: int | None, among: Bools | None
+) -> list[tuple[int, int]]:
+    """Pairs of rows with different values in the column, from rows that are brought together by context."""
+    order, starts = by_context
     firsts = order[starts]
     owner = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
     if among is not None:
@@ -534,28 +651,46 @@ def _in_turn(streams: Iterator[Iterator[tuple[int, int]]], enough: int | None) -
         alive = following
 
 
-def name_pairs(pairs: Sequence[tuple[int, int]], table: EncodedTable, i: int) -> tuple[EvidencePair, ...]:
+def name_pairs(pairs: Sequence[tuple[int, int]], found: ComparedRows) -> tuple[EvidencePair, ...]:
     """Pairs of encoded rows with the user's values, names and labels."""
-    rows, names, classes = table.coded, table.names, table.classes
+    table, i, weights = found.study.table, found.feature, found.rows.weights_or_ones()
     firsts = first_rows(table.codes[:, i], int(table.n_values[i]))
     two = np.array(pairs, dtype=np.intp).reshape(-1, 2)
-    is_turned = firsts[rows.codes[two[:, 0], i]] > firsts[rows.codes[two[:, 1], i]]
+    is_turned = firsts[table.codes[two[:, 0], i]] > firsts[table.codes[two[:, 1], i]]
     two[is_turned] = two[is_turned, ::-1]
     first, second = two.T.tolist()
 
     def of_both(what: Callable[[list[int]], Sequence[Any]]) -> Iterator[tuple[Any, Any]]:
         return zip(what(first), what(second), strict=True)
 
-    cells = [[(names[j], cell) for cell in table.cells(first, j)] for j in range(len(names)) if j != i]
     return tuple(
         EvidencePair(places, index, context, values, labels, weight * other_weight)
         for places, index, context, values, labels, (weight, other_weight) in zip(
             of_both(table.positions),
             of_both(table.row_names),
-            zip(*cells, strict=True) if cells else [()] * len(two),
+            name_contexts(first, found),
             of_both(lambda some: table.cells(some, i)),
-            of_both(lambda some: [classes[code] for code in rows.labels[some].tolist()]),
-            of_both(lambda some: rows.weights_or_ones()[some].tolist()),
+            of_both(lambda some: [table.classes[code] for code in found.rows.labels[some].tolist()]),
+            of_both(lambda some: weights[some].tolist()),
             strict=True,
         )
     )
+
+
+def name_contexts(rows: Sequence[int], found: ComparedRows) -> list[tuple[tuple[str, Any], ...]]:
+    """For each of some rows the names and values of what is given."""
+    named = zip(found.given, found.columns, strict=True)
+    cells = [[(name, cell) for cell in _cells(found.study, rows, column)] for name, column in named]
+    return list(zip(*cells, strict=True)) if cells else [()] * len(rows)
+
+
+def _cells(study: Study, rows: Sequence[int], column: int) -> list[Any]:
+    """What rows hold in a column; of a number in other bins than its own, the range of the bin."""
+    if column < study.n_features:
+        return study.table.cells(rows, column)
+    feature, codes = int(study.owner[column]), study.codes(column)
+    ends, fine = study.table.columns[feature].fine_ends, study.table.fine[feature]
+    known = [np.unique(fine[codes == code]) for code in range(int(codes.max()) + 1)]
+    bins = [(some[0], some[-1]) for some in known if some[0] < len(ends)]  # the last one is that of missing cells
+    names = name_bins([ends[low][0] for low, _ in bins], [ends[high][1] for _, high in bins])
+    return [names[code] if code < len(names) else None for code in codes[list(rows)].tolist()]

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from analogical._checks import check_choice
-from analogical._types import CodedRows, Codes, Floats, Ints, Margins, Positions
+from analogical._types import CodedRows, Codes, Ints, Margins, Positions
 from analogical.counting.contexts import Contexts
 from analogical.counting.counts import PairCounts
 from analogical.counting.groups import collapse_rows

@@ -242,7 +242,7 @@ def test_all_functions_treat_missing_cells_alike():
     note = Note("missing-value", ("f",), (3,))
     assert note in audit(frame, LABELS, "f").notes
     assert note in redundancies(frame).notes
-    shown = evidence(frame, LABELS, "f", limit=None)
+    shown = evidence(frame, LABELS, "f", given="all", limit=None)
     assert shown.n_pairs == naive_counts(ROWS, LABELS)["pairs"][0]
     assert None in {value for pair in shown.pairs for value in pair.values}
     for ask in (lambda: audit(frame, LABELS, "f", missing="error"), lambda: redundancies(frame, missing="error")):

@@ -105,8 +105,8 @@ def test_an_array_has_no_columns_to_take_out():
 
 def test_every_verb_takes_label_and_weights_out(with_series):
     label, weights = with_series["y"], with_series["n"]
-    given = audit(with_series, label, "a", weights=weights)
-    named = audit(with_series, "y", "a", weights="n")
+    given = audit(with_series, label, "a", given="all", weights=weights)
+    named = audit(with_series, "y", "a", given="all", weights="n")
     assert given.given == named.given == ("b",)
     assert (given.n_pairs, given.n_changed) == (named.n_pairs, named.n_changed)
     assert given.notes == (Note("label-taken-out", ("y",)), Note("weights-taken-out", ("n",)))

@@ -114,8 +114,8 @@ def test_all_functions_set_ids_aside_but_not_the_one_they_are_asked_about():
     note = Note("set-aside", ("ticket",))
     assert note in relevance(frame, LABELS).notes
     assert note in redundancies(frame).notes
-    assert audit(frame, LABELS, "letter").given == ("colour",)
-    assert audit(frame, LABELS, "ticket").given == ("letter", "colour")
+    assert audit(frame, LABELS, "letter", given="all").given == ("colour",)
+    assert audit(frame, LABELS, "ticket", given="all").given == ("letter", "colour")
     assert note in audit(frame, LABELS, "letter").notes
     assert evidence(frame, LABELS, "ticket").feature == "ticket"
     assert evidence(frame, LABELS, 0).feature == "ticket"

@@ -5,14 +5,13 @@ import math
 
 import numpy as np
 import pytest
-from conftest import coded, random_table
-from naive import naive_cluster_profile
+from conftest import coded
 from scipy.special import comb
 from scipy.stats import binomtest, pearsonr
 from scipy.stats import t as student
 
 from analogical import InputError, relevance
-from analogical.scoring.clusters import cluster_profile, unit_p_value
+from analogical.scoring.clusters import unit_p_value
 
 
 def repeated(rng, *, n_units=40, rows_each=6, within=0.0, between=0.0, own=0.4, n_contexts=1, sizes=None):
@@ -247,37 +246,6 @@ def test_p_depends_on_no_order_and_no_numbering(seed):
     weights = rng.integers(1, 4, n)
     times = (np.repeat(part, weights, axis=0) for part in (rows, labels, unit))
     assert p_of(rows, labels, unit, (0, 1, 2), weights) == pytest.approx(p_of(*times, (0, 1, 2)))
-
-
-# ---------------------------------------------------------------- intervals of the index
-
-
-@pytest.mark.parametrize("seed", range(15))
-def test_profile_counts_the_pairs_that_touch_each_group(seed):
-    rng = np.random.default_rng(seed)
-    rows, labels = random_table(rng, n_features=2, n_values=3, n_rows=16)
-    groups = rng.integers(0, 5, size=16)
-    groups[:5] = range(5)
-    for feature in range(2):
-        found = cluster_profile(coded(rows, labels), feature, groups)
-        expected = {}
-        plain = [tuple(row) for row in rows.tolist()]
-        for key in naive_cluster_profile(plain, labels.tolist(), feature, groups.tolist()):
-            expected[key] = expected.get(key, 0) + 1
-        entries = zip(found.pairs.tolist(), found.changed.tolist(), found.rows.tolist(), strict=True)
-        assert {(pairs, changed): n for pairs, changed, n in entries} == expected
-
-
-def test_weighted_rows_of_a_group_are_so_many_rows_of_it():
-    rng = np.random.default_rng(0)
-    rows, labels = random_table(rng, n_features=2, n_values=2, n_rows=12)
-    weights, groups = rng.integers(1, 4, 12), np.arange(12) % 4
-    one = cluster_profile(coded(rows, labels, weights), 0, groups)
-    two = cluster_profile(
-        coded(np.repeat(rows, weights, axis=0), np.repeat(labels, weights)), 0, np.repeat(groups, weights)
-    )
-    for name in ("pairs", "changed", "rows"):
-        assert getattr(one, name).tolist() == getattr(two, name).tolist()
 
 
 def test_groups_exclude_rows_counted_once():

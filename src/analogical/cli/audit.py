@@ -4,17 +4,18 @@ from typing import Annotated
 
 import typer
 
-from analogical.cli.options import Confidence, Json, Limit, Plot, reads_table
+from analogical.cli.options import Confidence, GivenOption, Json, Limit, Plot, read_given, reads_table
 from analogical.cli.reading import Source, refuse_role
 from analogical.cli.writing import write_result
 
 __all__ = ["audit"]
 
 
-@reads_table()
+@reads_table(without=("features",))
 def audit(
     source: Source,
     feature: Annotated[str, typer.Option(metavar="COL", help="The feature to audit.", show_default=False)],
+    given: GivenOption = "auto",
     reference: Annotated[
         str | None,
         typer.Option(
@@ -28,22 +29,28 @@ def audit(
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
-    """Audit one feature with all else equal: does it change the label, in whose favour, and by how much.
+    """Audit one feature, all else equal: which of its values has the label more often, and by how much.
 
-    Rows that are equal but for the feature are compared with each other; --features names the columns to be equal on.
-    The audit says how often their labels differ, which value has which label more often, by how much and how sure that
-    is, and shows examples.
+    Rows that are equal on what is given and differ on the feature are compared with each other. The audit says who was
+    compared, which value has which label more often, by how much and how sure that is, and shows examples.
 
     Examples
     --------
     - analogical audit berkeley --label admitted --feature gender
 
-    - analogical audit loans.csv --label approved --feature gender --ignore id,date
+    - analogical audit loans.csv --label approved --feature gender --given income,debt
     """
     from analogical import _audit as library
 
     refuse_role(feature, source, "--feature")
+    options = {name: option for name, option in source.options.items() if name != "features"}
     result = library.audit(
-        *source.data, feature, **source.options, reference=reference, confidence=confidence, limit=limit
+        *source.data,
+        feature,
+        given=read_given(given),
+        **options,
+        reference=reference,
+        confidence=confidence,
+        limit=limit,
     )
     write_result(result, source, as_json=as_json, plot=plot)

@@ -1,10 +1,10 @@
-"""``analogical evidence``: the pairs of rows behind the index of a feature."""
+"""``analogical evidence``: the pairs of rows behind the effect of a feature."""
 
 from typing import Annotated
 
 import typer
 
-from analogical.cli.options import Json, Limit, reads_table
+from analogical.cli.options import GivenOption, Json, Limit, read_given, reads_table
 from analogical.cli.reading import Source, refuse_role
 from analogical.cli.writing import show_result, write_json
 from analogical.errors import InputError
@@ -12,17 +12,18 @@ from analogical.errors import InputError
 __all__ = ["evidence"]
 
 
-@reads_table(without=("groups",))
+@reads_table()
 def evidence(
     source: Source,
     feature: Annotated[str, typer.Option(metavar="COL", help="The feature to look at.", show_default=False)],
+    given: GivenOption = "auto",
     limit: Limit = 6,
     as_json: Json = False,
 ) -> None:
-    """Show the pairs of rows that a feature's index was counted on.
+    """Show the pairs of rows that a feature's effect rests on.
 
-    Each pair is two rows that are equal but for the feature. Changed pairs come first, from as many
-    different contexts as possible; then follows how many pairs go from which value and label to which.
+    Each pair is two rows that are equal on what is given and differ on the feature. Changed pairs come first, from as
+    many different contexts as possible; then follows how many pairs go from which value and label to which.
 
     Example: analogical evidence monks-1 --feature jacket_color --limit 3
     """
@@ -31,8 +32,8 @@ def evidence(
     from analogical import _evidence as library
 
     refuse_role(feature, source, "--feature")
-    found = library.evidence(*source.data, feature, **source.options, limit=limit)
-    changes = library.transitions(*source.data, feature, **source.options)
+    rows = library.compare_rows(*source.data, feature, read_given(given), **source.options)
+    found, changes = library.evidence_of(rows, limit), library.transitions_of(rows)
     if as_json:
         write_json(found.to_dict() | {"transitions": changes.to_dict()["transitions"]}, source)
     else:

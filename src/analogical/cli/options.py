@@ -3,19 +3,22 @@
 import inspect
 from collections.abc import Callable
 from functools import wraps
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from analogical._study import Given
 from analogical.cli.reading import read_source, split_names
 from analogical.cli.streams import be_quiet
 from analogical.errors import InputError
+
+if TYPE_CHECKING:
+    from analogical._study import Given
 
 __all__ = [
     "GIVEN_HELP",
     "Confidence",
     "Csv",
+    "GivenOption",
     "Json",
     "Limit",
     "Plot",
@@ -36,6 +39,7 @@ GIVEN_HELP = (
     "Other features on which compared rows are equal: auto (the deciding set, which is found first), all (as in the"
     " paper), none, or names separated by commas."
 )
+GivenOption = Annotated[str, typer.Option("--given", metavar="auto|all|none|NAMES", help=GIVEN_HELP)]
 Limit = Annotated[int, typer.Option(help="How many pairs to show.")]
 Seed = Annotated[int, typer.Option(help="Seed; the same seed gives the same numbers.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -225,9 +229,9 @@ def _is_required(parameter: inspect.Parameter) -> bool:
     return parameter.default is inspect.Parameter.empty
 
 
-def read_given(text: str) -> Given:
-    """What --given says: a word, or columns."""
-    if text in ("auto", "all"):
+def read_given(text: str) -> "Given":
+    """What ``--given`` says: auto, all, nothing, or names."""
+    if text == "auto" or text == "all":
         return text
     return [] if text == "none" else split_names(text)
 

@@ -19,7 +19,7 @@ from analogical._types import Ints, Positions
 from analogical.encoding.columns import MISSING, Column, plain
 from analogical.errors import InputError
 
-__all__ = ["FINE_BINS", "BinRule", "Binned", "Bins", "bin_column", "check_bins", "fine_codes"]
+__all__ = ["FINE_BINS", "BinRule", "Binned", "Bins", "bin_column", "check_bins", "fine_codes", "name_bins"]
 
 Bins: TypeAlias = int | str | Sequence[Any] | Mapping[Any, Any] | None
 """How numbers are binned: so many quantiles, "widths:K", None for every distinct value, or one of these or a list of
@@ -94,11 +94,11 @@ def bin_column(column: Column, rule: BinRule, weights: Ints | None, what: str) -
         bin_of_value[slice(first, stop) if order is None else order[first:stop]] = number
     lows = [plain(ordered[first]) for first in bounds[:-1]]
     highs = [plain(ordered[stop - 1]) for stop in bounds[1:]]
-    return Binned(Column(column.recoded(bin_of_value), _name_bins(lows, highs)), tuple(plain(edge) for edge in edges))
+    return Binned(Column(column.recoded(bin_of_value), name_bins(lows, highs)), tuple(plain(edge) for edge in edges))
 
 
-def fine_codes(column: Column, weights: Ints | None) -> NDArray[np.uint8]:
-    """The number in fine bins for each row; the number of these bins for missing cells."""
+def fine_codes(column: Column, weights: Ints | None) -> tuple[NDArray[np.uint8], tuple[tuple[Any, Any], ...]]:
+    """The number in fine bins for each row, the number of these bins for missing cells; and the ends of the bins."""
     order, ordered = _in_order(column)
     sizes = column.count_values(weights)
     starts = _quantile_starts(sizes if order is None else sizes[order], FINE_BINS)
@@ -108,7 +108,9 @@ def fine_codes(column: Column, weights: Ints | None) -> NDArray[np.uint8]:
     if order is not None:
         bin_of_value[order] = bin_of_value[:-1].copy()
     bin_of_value[-1] = len(starts) + 1  # read by missing cells, whose code is -1
-    return np.asarray(column.recoded(bin_of_value), np.uint8)
+    bounds = [0, *starts.tolist(), len(ordered)]
+    ends = tuple((plain(ordered[first]), plain(ordered[stop - 1])) for first, stop in pairwise(bounds))
+    return np.asarray(column.recoded(bin_of_value), np.uint8), ends
 
 
 def _in_order(column: Column) -> tuple[Positions | None, Sequence[Any] | NDArray[Any]]:
@@ -205,7 +207,7 @@ def _as_time(edge: Any, value: date) -> Any:
     return time if time.tzinfo is not None else time.replace(tzinfo=value.tzinfo)
 
 
-def _name_bins(lows: list[Any], highs: list[Any]) -> list[str]:
+def name_bins(lows: Sequence[Any], highs: Sequence[Any]) -> list[str]:
     """Bins by their lowest and highest value, with as few digits as tell them apart."""
     for digits in range(FIRST_DIGITS, 18):
         names = [_name_bin(low, high, digits) for low, high in zip(lows, highs, strict=True)]

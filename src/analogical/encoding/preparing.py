@@ -35,6 +35,8 @@ class TreatedColumn:
     """Whether it was dates or times that were binned."""
     fine: NDArray[np.uint8] | None = None
     """The numbers in many more bins; None for categories and for bins with edges of the user's own."""
+    fine_ends: tuple[tuple[Any, Any], ...] = ()
+    """The lowest and the highest number in each of these."""
 
 
 def treat_column(
@@ -53,9 +55,10 @@ def treat_column(
         codes, values = done.recoded(_with_gaps_last(len(values))), [*values, None]
     edges = None if binned is None else binned.edges
     fine = None
+    fine_ends: tuple[tuple[Any, Any], ...] = ()
     if binned is not None and (rule or treatment.bins).method == "quantiles":
-        fine = fine_codes(column, weights)
-    return TreatedColumn(codes, values, edges, n_missing, edges is not None and is_time(column), fine)
+        fine, fine_ends = fine_codes(column, weights)
+    return TreatedColumn(codes, values, edges, n_missing, edges is not None and is_time(column), fine, fine_ends)
 
 
 @dataclass(frozen=True)

@@ -58,6 +58,8 @@ class ColumnMeaning:
     """Where the bins but the first begin."""
     n_missing: int = 0
     """Rows without a value, for which the last code stands."""
+    fine_ends: tuple[tuple[Any, Any], ...] = ()
+    """The lowest and the highest number in each of the finer bins that the table holds; empty for categories."""
 
 
 @dataclass(frozen=True)
@@ -190,7 +192,7 @@ def encode_table(
     groups: Any = NOT_OFFERED,
     features: Any = None,
     ignore: Any = None,
-    keep: Any = None,
+    keep: Sequence[Any] = (),
     treatment: Treatment | None = None,
     feature_names: Iterable[str] | None = None,
     look_for_leaks: bool = True,
@@ -198,8 +200,8 @@ def encode_table(
     """Turn a table and its label into codes, or say in one sentence why that cannot be done.
 
     ``y`` and ``weights`` may name columns of ``X`` when it is a dataframe; those are then not features. A series that
-    is a column of ``X`` (same name, same rows together) is taken out of the features too, with a note. ``keep`` is a
-    feature that is asked about, and so is never set aside as an id. Functions that offer ``groups`` and get none hear
+    is a column of ``X`` (same name, same rows together) is taken out of the features too, with a note. ``keep`` are
+    features that are asked about, and so are never set aside as ids. Functions that offer ``groups`` and get none hear
     of a column that looks like them.
     """
     if y is None:
@@ -239,7 +241,7 @@ def encode_features(
     """Turn a table without a label into codes; all of its features may be constant."""
     raw = read_table(X)
     others = (Role.of(raw, weights, "weights"), Role.of(raw, None, "groups"))
-    return _encode(raw, others, None, _Choice(features, ignore, None, feature_names), treatment or Treatment())
+    return _encode(raw, others, None, _Choice(features, ignore, (), feature_names), treatment or Treatment())
 
 
 @dataclass(frozen=True)
@@ -248,7 +250,7 @@ class _Choice:
 
     features: Any
     ignore: Any
-    keep: Any
+    keep: Sequence[Any]
     names: Iterable[str] | None
 
 
@@ -320,6 +322,7 @@ def _meanings(
             treatment="categories" if column.edges is None else "bins",
             edges=column.edges or (),
             n_missing=column.n_missing,
+            fine_ends=column.fine_ends,
         )
         for position, column in prepared.columns.items()
     )
@@ -346,12 +349,14 @@ def _columns_asked_for(
     """Columns that the user asked for by name or position, which are never set aside; ``free`` are all features."""
     if choice.features is not None:
         return set(chosen)
-    if choice.keep is None:
-        return set()
-    place = Names([keys[p] for p in chosen]).find(choice.keep)
-    if place is not None:
-        return {chosen[place]}
-    return {free[choice.keep]} if is_whole(choice.keep) and 0 <= choice.keep < len(free) else set()
+    names = Names([keys[p] for p in chosen])
+    asked: set[int] = set()
+    for feature in choice.keep:
+        if (place := names.find(feature)) is not None:
+            asked.add(chosen[place])
+        elif is_whole(feature) and 0 <= feature < len(free):
+            asked.add(free[feature])
+    return asked
 
 
 def _own_bins(

@@ -34,10 +34,12 @@ __all__ = ["plot_audit", "plot_transitions"]
 
 NAME = 24
 """Characters of a value or a name in a title."""
+TITLE = 42
+"""Characters of a title that have room, less those between its words."""
 
 
 def plot_audit(result: "Audit", ax: "Axes | None" = None, *, value: Any = None, label: Any = None) -> "Axes":
-    """Draw differences all else equal beside the crude ones, in points; a single one also context by context.
+    """Draw differences given the same beside the crude ones, in points; a single one also context by context.
 
     Parameters
     ----------
@@ -65,7 +67,7 @@ def plot_audit(result: "Audit", ax: "Axes | None" = None, *, value: Any = None, 
     >>> from analogical import audit, load_table
     >>> ax = audit(load_table("berkeley").to_frame(), "admitted", "gender", weights="count").plot()
     >>> [text.get_text() for text in ax.get_yticklabels()][:3]
-    ['all else equal', 'all rows (crude)', 'department=C']
+    ['matched', 'all rows (crude)', 'department=C']
     """
     found = _chosen(result, value, label)
     found = sorted(found, key=lambda d: -abs(d.difference))
@@ -90,8 +92,8 @@ def _chosen(result: "Audit", value: Any, label: Any) -> "list[Difference]":
 
     if not result.differences:
         raise InputError(
-            f"No two rows could be compared, so there is no difference to draw for {result.feature!r}. Name fewer"
-            " columns with features, or leave out more with ignore."
+            f"No two rows could be compared, so there is no difference to draw for {result.feature!r}; name fewer"
+            " features with given."
         )
     if value is not None:
         entry_at(value, dict.fromkeys(d.values[1] for d in result.differences), "value")
@@ -123,7 +125,7 @@ def _forest(ax: "Axes", result: "Audit", found: "Difference", contexts: "Sequenc
         names = [f"{shown(result.given[0])}={name}" for name in names]
     label_rows(
         ax,
-        ["all else equal", "all rows (crude)", *names],
+        ["matched", "all rows (crude)", *names],
         title=_title(result, [found]),
         x_label=_axis_of(found),
         n_more=max(result.n_contexts - len(contexts), 0),
@@ -173,7 +175,15 @@ def _title(result: "Audit", found: "Sequence[Difference]") -> str:
     feature, label = (short_name(name, NAME) for name in (result.feature, result.label))
     if len(found) == 1 and len(result.differences) > 1:
         return f"{label} by {feature}: {short_name(found[0].values[1], NAME)}"
-    return f"{label} by {feature}, all else equal"
+    return f"{label} by {feature}{_given(result, TITLE - len(label) - len(feature))}"
+
+
+def _given(result: "Audit | Transitions", room: int) -> str:
+    """What rows are equal on: a short name, or how many; nothing where there is no room for it."""
+    n = len(result.given)
+    words = (f", given {short_name(result.given[0], NAME)}",) if n == 1 else ()
+    words = (*words, f", given {n} feature{'' if n == 1 else 's'}" if n else ", nothing given")
+    return next((text for text in words if len(text) <= room), "")
 
 
 def _axis_of(found: "Difference", one: bool = True) -> str:
@@ -240,7 +250,7 @@ def plot_transitions(result: "Transitions", ax: "Axes | None" = None) -> "Axes":
     Raises
     ------
     InputError
-        If no two rows differ on the feature alone.
+        If no two rows that are equal on what is given differ on the feature.
 
     Examples
     --------
@@ -250,7 +260,7 @@ def plot_transitions(result: "Transitions", ax: "Axes | None" = None) -> "Axes":
     [0.2, 0.177, 0.623]
     """
     if not result.counts:
-        raise InputError(f"No two rows differ on {result.feature!r} alone, so it has no transitions to draw.")
+        raise InputError(f"No two rows were compared for {result.feature!r}, so it has no transitions to draw.")
     from analogical.presenting.words import marked
 
     by_values: dict[tuple[Any, Any], list[Transition]] = {}
@@ -260,6 +270,7 @@ def plot_transitions(result: "Transitions", ax: "Axes | None" = None) -> "Axes":
     shown = sorted(by_values, key=lambda values: -totals[values])[:MOST_ROWS]
     n_more = len(by_values) - len(shown)
     parts = _parts(result)
+    feature, label = (short_name(name, NAME) for name in (result.feature, result.label))
     values = list(dict.fromkeys(value for two in shown for value in two))
     short = dict(zip(values, short_names([marked(value) for value in values], 12), strict=True))
     with plain_text():
@@ -277,8 +288,8 @@ def plot_transitions(result: "Transitions", ax: "Axes | None" = None) -> "Axes":
         label_rows(
             ax,
             [f"{short[a]} → {short[b]}" for a, b in shown],
-            title=f"{short_name(result.label, NAME)} when {short_name(result.feature, NAME)} alone changes",
-            x_label="share of the pairs of rows that are equal but for this",
+            title=f"{label} by {feature}{_given(result, TITLE - len(label) - len(feature))}",
+            x_label="share of the pairs of rows that are equal on what is given",
             n_more=n_more,
         )
         ax.xaxis.set_major_formatter(lambda share, _: f"{100 * share:g} %")

@@ -3,7 +3,7 @@
 import math
 
 from analogical._audit import Audit, Difference
-from analogical.presenting.evidence import pair_blocks
+from analogical.presenting.evidence import given_words, no_pairs_words, pair_blocks
 from analogical.presenting.notes import describe_notes
 from analogical.presenting.views import Cell, Heading, Table, View
 from analogical.presenting.words import (
@@ -20,6 +20,8 @@ from analogical.presenting.words import (
 
 __all__ = ["view_audit"]
 
+FEW_NAMES = 2
+"""Given features that are named again in sentences after the headline."""
 MAX_DIFFERENCES = 30
 """Lines of a table of differences."""
 LONG_VALUE = 30
@@ -31,7 +33,8 @@ def view_audit(result: Audit) -> View:
     """What was compared, the differences, and what can be said about the direction."""
     facts = _audit_facts(result) if result.n_pairs else []
     return View(
-        headline=f"Audit of {quoted(result.feature)} for {quoted(result.label)}, all else equal",
+        headline=f"Audit of {quoted(result.feature)} for {quoted(result.label)}"
+        + ("" if result.same_as is not None else f", given {given_words(result.given)}"),
         notes=describe_notes(result.notes),
         facts=tuple(facts),
         tables=(_difference_table(result),) if len(result.differences) > 1 else (),
@@ -44,26 +47,27 @@ def view_audit(result: Audit) -> View:
 def _caveat(result: Audit) -> str:
     units = "rows" if result.n_groups is None else f"{counted(result.n_groups, 'group')} of rows"
     return (
-        f"This is association under equal recorded features, not proof of cause. Intervals and p take {units} as"
-        " independent."
+        f"This is association between rows that are equal on what is given, not proof of cause. Intervals and p take"
+        f" {units} as independent."
     )
 
 
 def _audit_facts(result: Audit) -> list[str]:
     facts = [_describe_compared(result)]
     if len(result.differences) == 1:
-        facts += _describe_difference(result.differences[0])
-    noise = result.noise
-    changed = f"In {percent(result.ari)} of the pairs ({percent(result.ari_low)} to {percent(result.ari_high)})"
-    facts.append(
-        f"{changed} {quoted(result.label)} differs; "
-        + (
-            "how often it differs by noise alone is unknown, because no row repeats."
-            if noise.rate is None or noise.rate_low is None or noise.rate_high is None
-            else f"between identical rows it differs in {percent(noise.rate)} ({percent(noise.rate_low)} to"
-            f" {percent(noise.rate_high)})."
-        )
+        facts += _describe_difference(result, result.differences[0])
+    noise = (
+        "how often it differs by noise alone is unknown, because no row repeats."
+        if math.isnan(result.noise_rate)
+        else f"between rows that are equal on {quoted(result.feature)} as well, in {percent(result.noise_rate)}."
     )
+    facts.append(f"In {percent(result.index)} of the pairs {quoted(result.label)} differs; {noise}")
+    if result.stand_ins:
+        facts.append(
+            f"{listed(result.stand_ins)} would take the place of {quoted(result.feature)} among the features that"
+            f" decide {quoted(result.label)}, and beside {verb(result.stand_ins, 'it', 'them')}"
+            f" {quoted(result.feature)} is not significant: the table does not tell which of them matters."
+        )
     return facts
 
 
@@ -72,9 +76,9 @@ def _describe_compared(result: Audit) -> str:
     share = result.n_compared / result.n_rows
     text = (
         f"Compared: {result.n_compared:,} of {counted(result.n_rows, 'row')} ({percent(share)}) are equal on"
-        f" {_given(result)} to a row with another {quoted(result.feature)}: {counted(result.n_pairs, 'pair')} in"
-        f" {counted(result.n_contexts, 'context')}, the largest of which holds {percent(result.largest_context)} of"
-        f" them (effective rows: {result.effective_rows:,.0f})."
+        f" {_given_again(result)} to a row with another {quoted(result.feature)}:"
+        f" {counted(result.n_pairs, 'pair')} in {counted(result.n_contexts, 'context')}, the largest of which holds"
+        f" {percent(result.largest_context)} of them."
     )
     if len(result.base_rates) == 1:
         ((label, (everybody, compared)),) = result.base_rates.items()
@@ -83,13 +87,18 @@ def _describe_compared(result: Audit) -> str:
         )
     if result.obstacle is not None:
         text += (
-            f" Without {quoted(result.obstacle.column)}, {result.obstacle.n_compared:,} rows could be compared: leave"
-            " it out with ignore if it only restates the feature."
+            f" If {quoted(result.obstacle.column)} were not given, {result.obstacle.n_compared:,} rows could be"
+            " compared: leave it out with ignore if it only restates the feature."
         )
     return text
 
 
-def _describe_difference(found: Difference) -> list[str]:
+def _given_again(result: Audit) -> str:
+    """What is given, after the headline has named it."""
+    return given_words(result.given) if len(result.given) <= FEW_NAMES else "these features"
+
+
+def _describe_difference(result: Audit, found: Difference) -> list[str]:
     """Two values and one label, in sentences."""
     a, b = (marked(value, 20) for value in found.values)
     how = f"{points(found.difference)} than {a}" if round(1000 * found.difference) else f"as often as {a}"
@@ -97,11 +106,17 @@ def _describe_difference(found: Difference) -> list[str]:
     if found.odds_ratio > 0 and math.isfinite(found.odds_ratio):
         bounds = "" if found.odds_low != found.odds_low else f" ({found.odds_low:.2f} to {found.odds_high:.2f})"
         odds = f"{found.odds_ratio:.2f}{bounds}"
+    test = f"{p_words(found.p_value)} (exact Cochran-Mantel-Haenszel)"
     same = "unknown: contexts too small" if found.p_homogeneity != found.p_homogeneity else p_words(found.p_homogeneity)
+    homogeneity = f" Same odds ratio in all contexts: {same}."
+    if result.n_groups is not None:
+        test = "p unknown: too few groups tell"
+        if not math.isnan(found.p_value):
+            test = f"{p_words(found.p_value)} (within and between groups)"
+        homogeneity = ""
     sentences = [
-        f"All else equal, {b} has {quoted(found.label)} {how} ({100 * found.difference_low:+.1f} to"
-        f" {100 * found.difference_high:+.1f}; Mantel-Haenszel); odds ratio {odds};"
-        f" {p_words(found.p_value)} (exact Cochran-Mantel-Haenszel). Same odds ratio in all contexts: {same}.",
+        f"Given {_given_again(result)}, {b} has {quoted(found.label)} {how} ({100 * found.difference_low:+.1f}"
+        f" to {100 * found.difference_high:+.1f}; Mantel-Haenszel); odds ratio {odds}; {test}.{homogeneity}",
         f"Over all pairs {b} has it {points(found.pair_difference)}: it gains it in {counted(found.gained, 'pair')} and"
         f" loses it in {found.lost:,}. Over all rows, without matching, {b} has it {points(found.crude)}.",
     ]
@@ -110,12 +125,6 @@ def _describe_difference(found: Difference) -> list[str]:
             "The two differ in sign, because the mean over pairs weighs large contexts more: look at single contexts."
         )
     return sentences
-
-
-def _given(result: Audit) -> str:
-    if not result.given:
-        return "no feature at all"
-    return f"the {len(result.given)} other features" if len(result.given) > 6 else listed(result.given)
 
 
 def _difference_table(result: Audit) -> Table:
@@ -153,11 +162,11 @@ def _difference_note(result: Audit) -> str:
     n = len(result.differences)
     labels = list(dict.fromkeys(difference.label for difference in result.differences))
     whose = quoted(labels[0], 20) if len(labels) == 1 else "the label"
+    test = "exact Cochran-Mantel-Haenszel test" if result.n_groups is None else "tests within and between groups"
     note = (
-        f"points: how much more often the value has {whose} than {marked(result.reference, 20)}, the reference, all"
-        " else equal (Mantel-Haenszel); p: exact Cochran-Mantel-Haenszel test, corrected for"
-        f" {counted(n, 'comparison')} (Holm); crude: over all rows,"
-        " without matching."
+        f"points: how much more often the value has {whose} than {marked(result.reference, 20)}, the reference, in"
+        f" rows that are equal on what is given (Mantel-Haenszel); p: {test}, corrected for"
+        f" {counted(n, 'comparison')} (Holm); crude: over all rows, without matching."
     )
     if result.n_comparisons > n:
         note += f" Of {result.n_comparisons:,} comparisons those of the most frequent values and labels were made."
@@ -170,10 +179,10 @@ def _difference_note(result: Audit) -> str:
 def _conclude(result: Audit) -> str:
     """What can be said about the direction, in a sentence or two."""
     if result.finding == "no-pairs":
-        return (
-            f"Nothing can be said: no two rows are equal on {_given(result)} and differ on {quoted(result.feature)}."
-            " Name fewer columns with features, or leave out more with ignore."
-        )
+        fewer = "" if result.same_as is not None else "; name fewer features with given"
+        return f"Nothing can be said. {no_pairs_words(result.examples)}{fewer}."
+    if result.finding == "too-few-pairs" and result.n_groups is not None:
+        return "Too few groups to tell: no difference could be tested."
     if result.finding == "too-few-pairs":
         return (
             f"Too few pairs to tell: whatever the labels of these {counted(result.n_compared, 'row')} had been, no"

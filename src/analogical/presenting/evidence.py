@@ -1,29 +1,49 @@
 """Pairs of rows and transitions as views."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from analogical._evidence import Evidence, EvidencePair, Transitions
 from analogical.presenting.notes import describe_notes
 from analogical.presenting.views import Cell, Heading, Table, Tone, View
-from analogical.presenting.words import LONG_NAME, counted, marked, percent, quoted, shorten, shown
+from analogical.presenting.words import LONG_NAME, counted, listed, marked, percent, quoted, shorten, shown
 
-__all__ = ["pair_blocks", "view_evidence", "view_transitions"]
+__all__ = ["given_words", "no_pairs_words", "pair_blocks", "view_evidence", "view_transitions"]
 
 MAX_TRANSITIONS = 30
 """Lines of a table of transitions."""
+MAX_NAMED = 6
+"""Given features that are named in a sentence; more are counted."""
 LONG_VALUE = 24
 """Values are cut to this length."""
+
+
+def given_words(given: Sequence[str]) -> str:
+    """What rows are equal on: two or three names, or how many."""
+    if not given:
+        return "no other feature"
+    return counted(len(given), "feature") if len(given) > MAX_NAMED else listed(given)
+
+
+def no_pairs_words(result: Evidence | Transitions) -> str:
+    """Why there are no pairs."""
+    feature = quoted(result.feature)
+    if result.same_as is not None:
+        return (
+            f"{feature} is a copy of {quoted(result.same_as)}, so rows that are equal on what decides"
+            f" {quoted(result.label)} do not differ on it; name with given what they should be equal on"
+        )
+    return f"No two rows differ on {feature}, given {given_words(result.given)}"
 
 
 def view_evidence(result: Evidence) -> View:
     """How many pairs changed, and the pairs by context."""
     if result.n_pairs == 0:
-        return View(f"No two rows differ on {quoted(result.feature)} alone, so there is no evidence on it.")
+        return View(f"{no_pairs_words(result)}.", notes=describe_notes(result.notes))
     return View(
         headline=f"{result.n_changed:,} of {counted(result.n_pairs, 'pair')} that differ on {quoted(result.feature)}"
-        f" alone {'differs' if result.n_changed == 1 else 'differ'} in {quoted(result.label)}"
-        f" ({percent(result.n_changed / result.n_pairs)})",
+        f" {'differs' if result.n_changed == 1 else 'differ'} in {quoted(result.label)}"
+        f" ({percent(result.n_changed / result.n_pairs)}), given {given_words(result.given)}",
         notes=describe_notes(result.notes),
         examples=pair_blocks(result),
     )
@@ -49,7 +69,7 @@ def pair_blocks(result: Evidence) -> tuple[Table, ...]:
                 for pair in pairs
             ),
             title=", ".join(f"{shown(name, LONG_NAME)}={marked(value, 30)}" for name, value in context)
-            or "(no other features)",
+            or "(nothing given)",
             has_head=False,
         )
         for context, pairs in blocks.items()
@@ -80,11 +100,13 @@ def _told_apart(two: tuple[Any, Any]) -> tuple[str, str]:
 def view_transitions(result: Transitions) -> View:
     """The largest transitions in a table."""
     if not result.counts:
-        return View(f"No two rows differ on {quoted(result.feature)} alone, so it has no transitions.")
+        return View(f"{no_pairs_words(result)}.", notes=describe_notes(result.notes))
     sizes = [transition.pairs for transition in result.counts]
     smallest = sorted(sizes, reverse=True)[:MAX_TRANSITIONS][-1]
     largest = [t for t in result.counts if t.pairs >= smallest][:MAX_TRANSITIONS]
-    note = f"The {len(largest)} largest of {len(sizes):,} changes; --json has all." if len(largest) < len(sizes) else ""
+    note = f"Pairs of rows that are equal on {given_words(result.given)}."
+    if len(largest) < len(sizes):
+        note += f" The {len(largest)} largest of {len(sizes):,} changes; --json has all."
     tones: dict[bool, Tone] = {True: "good", False: "plain"}
     table = Table(
         headings=(

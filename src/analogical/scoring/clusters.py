@@ -8,21 +8,18 @@ it has a value, against how much more often it has a label.
 
 import math
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analogical._types import Bools, CodedRows, Codes, Floats, Ints, Positions
-from analogical.counting.counts import RowProfile
 from analogical.counting.groups import number_groups, rows_by_context
 from analogical.counting.pairs import sum_contexts
 from analogical.scoring.significance import combine, feature_p_values
 from analogical.scoring.summaries import summarise_contexts
 
-__all__ = ["N_DRAWS", "cluster_profile", "draw_one_of_each", "unit_p_value", "with_unit"]
+__all__ = ["unit_p_value", "with_unit"]
 
 ENOUGH_UNITS = 5.0
 """Effective units that a value and a label need between units; fewer hardly ever have p <= .05, whatever they show."""
@@ -207,47 +204,3 @@ def _rarest_deal(a: Floats, b: Floats) -> float:
             of_a, of_b, of_both = (float(gammaln(n + 1).sum()) for n in runs)
             found += math.exp(of_a + of_b - of_both - float(gammaln(len(a) + 1)))
     return found
-
-
-N_DRAWS = 21
-"""Times that one row of each group is drawn."""
-
-
-def cluster_profile(rows: CodedRows, feature: int, groups: Ints) -> RowProfile:
-    """How many pairs touch each group, and how many of them changed; one entry per group."""
-    order, starts = rows_by_context(rows, feature)
-    context = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
-    value, label, group = rows.codes[order, feature], rows.labels[order], groups[order]
-    weight = rows.weights_or_ones()[order]
-
-    def partners(*keys: NDArray[Any]) -> Ints:
-        """For each row, rows that agree with it on the context and all keys."""
-        sorting = np.lexsort((*keys, context))
-        is_new = np.zeros(len(order), np.bool_)
-        is_new[0] = True
-        for key in (context, *keys):
-            is_new[1:] |= key[sorting][1:] != key[sorting][:-1]
-        first = np.flatnonzero(is_new)
-        found = np.empty(len(order), np.int64)
-        found[sorting] = np.repeat(np.add.reduceat(weight[sorting], first), np.diff(first, append=len(order)))
-        return found
-
-    pairs = partners() - partners(value)
-    changed = pairs - (partners(label) - partners(value, label))
-    inside = partners(group) - partners(group, value)  # pairs within the group, seen from each of their rows
-    changed_inside = inside - (partners(group, label) - partners(group, value, label))
-    n_groups = int(groups.max()) + 1
-    of_group = [
-        np.bincount(group, weight * number, minlength=n_groups)
-        for number in (2 * pairs - inside, 2 * changed - changed_inside)
-    ]
-    touched, changed_touched = (np.asarray(total / 2, dtype=np.int64) for total in of_group)
-    return RowProfile.of(touched, changed_touched, np.ones(n_groups, np.int64))
-
-
-def draw_one_of_each(groups: Ints, seed: int | None) -> Iterator[Positions]:
-    """Positions of one row of each group, drawn at random, several times."""
-    rng = np.random.default_rng(seed)
-    for _ in range(N_DRAWS):
-        shuffled = rng.permutation(len(groups))
-        yield np.sort(shuffled[np.unique(groups[shuffled], return_index=True)[1]])

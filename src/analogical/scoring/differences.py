@@ -70,11 +70,11 @@ class PairedDifference:
     odds_high: float
     p_value: float
     """Exact Cochran-Mantel-Haenszel test: probability of a deviation at least this large, in either direction, if
-    the feature had no effect."""
+    the feature had no effect. With groups the tests within and between them; NaN if too few of them tell."""
     smallest_p: float
-    """The smallest p-value that these rows could have given, whatever their labels did."""
+    """The smallest p-value that these rows could have given, whatever their labels did; NaN if ``p_value`` is."""
     p_homogeneity: float
-    """Test that the odds ratio is the same in all contexts; NaN if contexts are too small to know."""
+    """Test that the odds ratio is the same in all contexts; NaN if contexts are too small to know, or with groups."""
     pair_difference: float
     """(gained - lost) / pairs: the mean over all pairs, in which large contexts weigh more."""
     pair_low: float
