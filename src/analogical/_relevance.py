@@ -109,7 +109,7 @@ class Relevance(Result):
         The features.
     status : tuple of str
         ``"effect"`` (``p_adjusted`` at most 1 - confidence, and ``effect_low`` above 0), ``"none"`` (not so, and
-        ``effect_high`` at most 0.01), ``"unclear"`` (neither), ``"same"`` (a copy: see ``same_as``) or ``"constant"``.
+        ``effect_high`` at most 0.02), ``"unclear"`` (neither), ``"same"`` (a copy: see ``same_as``) or ``"constant"``.
     effect : ndarray of float
         How much the label shares differ between two values of the feature, all given features being equal: half the
         squared distance of the shares, averaged over pairs of rows. With two classes its root is the difference in
@@ -424,6 +424,7 @@ def relevance_of(
             low=one.low,
             high=one.high,
             level=1 - confidence,
+            is_known=one.is_known,
         )
         for i, (one, context) in enumerate(zip(found, contexts, strict=True))
     )
@@ -484,6 +485,8 @@ class _Measured:
     noise_rate: float = math.nan
     compared: int = 0
     points: Points | None = None
+    is_known: bool = True
+    """Whether repeated rows show the noise."""
 
 
 def _measure(study: Study, feature: int, context: Context, confidence: float) -> _Measured:
@@ -508,6 +511,7 @@ def _measure(study: Study, feature: int, context: Context, confidence: float) ->
         summary.effect.noise_rate(),
         summary.profile.n_pairs,
         _points(study, feature, size, confidence),
+        size.is_known,
     )
 
 

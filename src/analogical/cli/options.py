@@ -242,12 +242,6 @@ def check_top(top: int | None) -> None:
         raise InputError(f"--top must be a whole number from 1, got {top}.")
 
 
-def read_given(text: str) -> Given:
-    """What ``--given`` says: auto, all, nothing, or names."""
-    if text in ("auto", "all"):
-        return text
-    return [] if text == "none" else split_names(text)
-
 
 def refuse_two_formats(as_json: bool, as_csv: bool) -> None:
     """Only one of the formats for machines can be printed."""
