@@ -44,9 +44,10 @@ square."""
 NUMBERS_OF_BINS = (2, 3, 4, 8, 16)
 """Bins that a number may be cut into as a context, beside its own five. With five only, 27 % of the effects of
 neighbours correlated .95 were false; of 60 known rules .090 false discoveries against .064."""
-FEWEST_PAIRS = 5.0
-"""Effective pairs that contexts must hold; where they do not, the member that tells least about the feature is not
-held fixed."""
+FEWEST_PAIRS, FREE = 5.0, 0.97
+"""Effective pairs that contexts should hold. Where they do not, members that leave nearly all entropy of the feature,
+so that they cannot confound it, are not held fixed, the least telling first. Giving up others brought the false
+discoveries from .065 to .16."""
 
 
 @dataclass(frozen=True)
@@ -218,9 +219,10 @@ class Study:
             return Context((), int(self.owner[min(given, key=lambda c: left[c])]))
         while given:
             summary = self.summary(feature, given)
-            if summary is not None and summary.profile.n_effective >= FEWEST_PAIRS:
+            least = max(given, key=lambda c: left[c])
+            if left[least] < FREE or (summary is not None and summary.profile.n_effective >= FEWEST_PAIRS):
                 break
-            given.remove(max(given, key=lambda c: left[c]))
+            given.remove(least)
         return Context(tuple(given))
 
     def _p(self, feature: int, context: Context) -> float:

@@ -242,7 +242,6 @@ def check_top(top: int | None) -> None:
         raise InputError(f"--top must be a whole number from 1, got {top}.")
 
 
-
 def refuse_two_formats(as_json: bool, as_csv: bool) -> None:
     """Only one of the formats for machines can be printed."""
     if as_json and as_csv:
