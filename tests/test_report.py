@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import naive
 import numpy as np
@@ -170,12 +171,22 @@ def test_a_table_without_any_pair_cannot_answer():
     assert found.doubts() == ("unclear",)
 
 
-def test_tables_that_compare_few_rows_answer_partly():
-    rng = np.random.default_rng(0)
-    codes = rng.integers(0, 3, (200, 6))
-    found = report(codes, codes[:, 0] == codes[:, 1], given="all")
-    assert found.answer == "partly"
-    assert "few-compared" in found.doubts()
+@pytest.mark.parametrize(("n_compared", "answer"), [(1100, "partly"), (1101, "yes")])
+def test_tables_that_compare_less_than_half_of_the_rows_answer_partly(titanic, n_compared, answer):
+    panels = tuple(replace(panel, n_compared=n_compared) for panel in titanic.panels)
+    found = replace(titanic, panels=panels)
+    assert found.answer == answer
+    assert found.doubts() == (("few-compared",) if answer == "partly" else ())
+
+
+def test_a_table_with_unclear_features_answers_partly_and_with_nothing_else_not_at_all(titanic):
+    for status, answer in [
+        (("effect", "unclear", "none"), "partly"),
+        (("effect", "constant", "none"), "yes"),
+        (("unclear", "unclear", "constant"), "no"),
+        (("same", "effect", "none"), "partly"),
+    ]:
+        assert replace(titanic, relevance=replace(titanic.relevance, status=status)).answer == answer
 
 
 def test_compared_rows_and_transitions_equal_brute_force():

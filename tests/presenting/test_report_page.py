@@ -419,11 +419,16 @@ def test_every_reason_has_words(reason, others, said):
 
 
 def test_every_doubt_has_words():
-    rng = np.random.default_rng(0)
-    codes = rng.integers(0, 3, (200, 6))
-    reasons = page_of(report(codes, codes[:, 0] == codes[:, 1], given="all"))["answer"]["reasons"]
-    assert any("unclear: neither an effect nor surely none." in r for r in reasons)
-    assert any(r.startswith("Many rows have no partner to be compared with: ") for r in reasons)
+    found = made("weights")
+    few = [replace(panel, n_compared=n) for panel, n in zip(found.panels, (220, 300, 1000), strict=True)]
+    unclear = replace(found.relevance, status=("effect", "unclear", "unclear"))
+    reasons = page_of(replace(found, panels=tuple(few), relevance=unclear))["answer"]["reasons"]
+    assert [unmarked(reason) for reason in reasons] == [
+        "1 feature has an effect.",
+        "sex and age are unclear: neither an effect nor surely none.",
+        "Many rows have no partner to be compared with: 10.0 % to 45.4 % of all rows are compared, depending on the"
+        " feature.",
+    ]
     leak = [(a, b) for a in (0, 1, 2) for b in (0, 1)] * 20
     reasons = page_of(report(leak, [a for a, _ in leak]))["answer"]["reasons"]
     assert any("alone tells the label nearly always: the answer, or a leak of it?" in unmarked(r) for r in reasons)
