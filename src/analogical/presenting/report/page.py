@@ -407,7 +407,7 @@ def _numbers(report: Report, panel: Panel, i: int) -> list[tuple[str, str]]:
         return []
     size, low, high = (size_of(float(numbers[i])) for numbers in (found.effect, found.effect_low, found.effect_high))
     return [
-        ("Effect", f"{in_points(size)} ({low:.1f} to {high:.1f})"),
+        ("Effect", f"{in_points(size)} ({low:.1f} to {high:.1f})" if has_size(found, i) else "of unknown size"),
         ("p, adjusted", _typeset(p_value(float(found.p_adjusted[i])))),
         ("Pairs compared", number(found.compared[i])),
         ("Labels differ in", percent(float(found.index[i]))),
