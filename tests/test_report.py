@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import naive
 import numpy as np
@@ -9,8 +10,6 @@ import polars as pl
 import pytest
 
 from analogical import InputError, audit, interactions, load_table, relevance, report, select, transitions
-from analogical._report import middle_ranks
-from analogical.rivals import METHODS
 
 TITANIC = load_table("titanic").to_frame("polars")
 
@@ -39,45 +38,55 @@ def mushroom_like(rng, n_rows=400):
     )
 
 
-def test_every_part_is_what_its_own_function_returns(titanic):
-    options = {"weights": "count"}
-    assert titanic.relevance == relevance(TITANIC, "survived", **options)
-    assert titanic.interactions == interactions(TITANIC, "survived", **options)
-    assert titanic.selection == select(TITANIC, "survived", **options)
-    (found,) = titanic.audits
+@pytest.mark.parametrize("given", ["auto", "all", ["age"], []], ids=str)
+def test_every_part_is_what_its_own_function_returns(given):
+    options = {"weights": "count", "given": given}
+    page = report(TITANIC, "survived", protected="sex", **options)
+    assert page.relevance == relevance(TITANIC, "survived", **options)
+    assert page.interactions == interactions(TITANIC, "survived", **options)
+    assert page.selection == select(TITANIC, "survived", weights="count")
+    (found,) = page.audits
     assert found == audit(TITANIC, "survived", "sex", limit=4, **options)
-    for panel in titanic.panels:
+    for panel in page.panels:
         listed = transitions(TITANIC, "survived", panel.feature, **options)
         assert sorted(t.pairs for t in panel.transitions) == sorted(t.pairs for t in listed.counts)[-12:]
         assert panel.n_transitions == len(listed)
+        assert listed.n_pairs == page.relevance[panel.feature]["compared"]
 
 
-def test_the_change_of_two_values_is_that_of_an_audit(titanic):
-    change = titanic.panels[0].change
+def test_all_parts_speak_of_the_same_deciding_set(monks):
+    assert monks.selection.features == monks.relevance.deciding == monks.interactions.deciding
+    assert set(monks.relevance.deciding) == {"jacket_color", "head_shape", "body_shape"}
+    assert next((s.first, s.second) for s in monks.squares) == ("head_shape", "body_shape")
+
+
+def test_the_table_is_studied_once(monkeypatch):
+    """The deciding set is searched once, and the paper's pairs are counted once."""
+    from analogical.engines.memory import MemoryEngine
+    from analogical.scoring.deciding import Decider
+
+    asked = []
+    for owner, name in ((Decider, "__init__"), (MemoryEngine, "count_pairs")):
+        real = getattr(owner, name)
+        monkeypatch.setattr(owner, name, lambda *a, real=real, name=name, **k: (asked.append(name), real(*a, **k))[1])
+    report(TITANIC, "survived", weights="count", protected="sex")
+    assert sorted(asked) == ["__init__", "count_pairs"]
+
+
+def test_the_points_of_two_values_are_those_of_an_audit(titanic):
+    points, panel = titanic.relevance.points[titanic.relevance.names.index("sex")], titanic.panels[0]
     found = titanic.audits[0].differences[0]
-    assert (change.values, change.label) == (found.values, found.label)
-    for name in ("difference", "difference_low", "difference_high", "crude", "gained", "lost", "pairs"):
-        assert getattr(change, name) == getattr(found, name)
-    assert change.n_rows == titanic.audits[0].n_compared == titanic.panels[0].n_compared == 2201
+    assert (points.against, points.value, points.label) == (*found.values, found.label)
+    assert points.points == pytest.approx(100 * found.difference)
+    assert panel.crude == pytest.approx(100 * found.crude)
+    assert titanic.audits[0].n_compared == panel.n_compared == 2201
 
 
-def test_of_three_values_the_change_with_the_largest_z_is_taken():
-    rows = [("a", 0)] * 40 + [("b", 0)] * 40 + [("c", 0)] * 4
-    labels = [0] * 36 + [1] * 4 + [0] * 8 + [1] * 32 + [1] * 4
-    change = report(rows, labels, feature_names=["v", "x"]).panels[0].change
-    assert (change.values, change.label) == (("a", "b"), 1)  # a to c moves 90 points, on 4 rows
-    assert change.difference == pytest.approx(0.7)
-    assert change.n_rows == 80
-
-
-def test_without_matched_rows_a_change_is_crude():
-    rows = [("a", "u"), ("b", "v"), ("a", "u"), ("b", "v")]
-    found = report(rows, [0, 1, 0, 1], feature_names=["x", "copy"])
-    change = found.panels[0].change
-    assert not change.is_matched
-    assert math.isnan(change.difference)
-    assert (abs(change.crude), change.n_rows, change.pairs) == (1.0, 4, 0)
-    assert found.panels[0].changed_pair is found.panels[0].kept_pair is None
+def test_a_copy_has_no_rows_to_show():
+    found = report(mushroom_like(np.random.default_rng(0)), "label")
+    panel = next(panel for panel in found.panels if found.relevance[panel.feature]["status"] == "same")
+    assert math.isnan(panel.crude)
+    assert (panel.n_compared, panel.transitions, panel.changed_pair, panel.kept_pair) == (0, (), None, None)
 
 
 def test_typical_pairs_are_of_the_most_frequent_changes(titanic):
@@ -106,73 +115,84 @@ def test_rows_of_values_add_up_to_the_table(titanic):
     assert titanic.class_sizes.tolist() == [1490, 711]
 
 
-def test_mutual_information_is_that_of_compare(titanic):
-    codes = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
-    found = report(codes, [0, 0, 1, 1])
-    assert found.information.tolist() == pytest.approx([math.log(2), 0.0])
-    assert METHODS["mi"](codes, np.array([0, 0, 1, 1]), np.random.default_rng(0)).tolist() == found.information.tolist()
-    assert [titanic.relevance.names[i] for i in np.argsort(-titanic.information)] == ["sex", "class", "age"]
+def test_alone_is_the_effect_with_nothing_given(titanic):
+    found = relevance(TITANIC, "survived", weights="count", given=[])
+    assert titanic.alone.tolist() == found.effect.tolist()
+    assert titanic.alone_p.tolist() == found.p_adjusted.tolist()
 
 
-def test_equal_scores_share_the_middle_of_their_places():
-    assert middle_ranks(np.array([3.0, 1.0, 3.0, np.nan, 1.0, 1.0])).tolist() == [1.5, 4.0, 1.5, 6.0, 4.0, 4.0]
+def test_features_that_act_together_show_nothing_alone(monks):
+    turned = {item.feature: (item.reason, item.others) for item in monks.turned}
+    assert turned == {
+        "head_shape": ("together", ("body_shape", "jacket_color")),
+        "body_shape": ("together", ("head_shape", "jacket_color")),
+    }
 
 
-def test_an_interaction_explains_what_mutual_information_misses(monks):
-    reasons = {item.feature: (item.reason, item.others) for item in monks.disagreements}
-    assert reasons["head_shape"][0] == reasons["body_shape"][0] == "interaction"
-    assert reasons["head_shape"][1][0] == "body_shape"
-    assert reasons["jacket_color"] == ("passed", ("head_shape", "body_shape"))
-    assert set(reasons) == {"head_shape", "body_shape", "jacket_color"}
+def test_what_others_explain_is_significant_alone_only():
+    rng = np.random.default_rng(0)
+    rain = rng.integers(0, 2, 1000)
+    umbrella = rain ^ (rng.random(1000) < 0.2)
+    found = report(
+        np.column_stack([rain, umbrella]), rain ^ (rng.random(1000) < 0.1), feature_names=["rain", "umbrella"]
+    )
+    assert [(item.feature, item.reason, item.others) for item in found.turned] == [("umbrella", "explained", ("rain",))]
 
 
-def test_a_copy_is_named_as_redundant():
+def test_what_others_hide_is_significant_given_them_only():
+    """The treated are ill more often, and get well more often: over all rows the two cancel."""
+    cells = [(0, 0, 40, 160), (0, 1, 10, 90), (1, 0, 60, 40), (1, 1, 80, 120)]  # ill, treated, rows with 0 and with 1
+    rows = [(ill, treated) for ill, treated, *n in cells for _ in range(sum(n))]
+    labels = [label for *_, zeros, ones in cells for label in [0] * zeros + [1] * ones]
+    found = report(rows, labels, feature_names=["ill", "treated"])
+    assert [(item.feature, item.reason, item.others) for item in found.turned] == [("treated", "hidden", ("ill",))]
+
+
+def test_copies_and_leaks_are_doubts():
     found = report(mushroom_like(np.random.default_rng(0)), "label")
-    reasons = {item.feature: item for item in found.disagreements}
-    assert reasons["copy"].reason == "determined"
-    assert reasons["copy"].others == ("decides",)
-    assert "redundant" in found.doubts()
+    assert sorted(found.relevance.same_as, key=str) in ([None, None, None, "copy"], [None, None, None, "decides"])
+    assert "copies" in found.doubts()
     assert found.answer == "partly"
+    rows = [(a, b, 2 * a + b) for a in (0, 1) for b in (0, 1)] * 20
+    assert "leak" in report(rows, [c for _, _, c in rows]).doubts()
 
 
-def test_a_difference_that_others_account_for_is_shared(titanic):
-    item = next(item for item in titanic.disagreements if item.feature == "class")
-    assert (item.rank, item.information_rank, item.reason) == (3.0, 2.0, "shared")
-
-
-def test_columns_without_an_effect_do_not_disagree():
+def test_columns_without_an_effect_are_not_judged_otherwise_alone():
     rng = np.random.default_rng(1)
     found = report(rng.integers(0, 2, (300, 6)), rng.integers(0, 2, 300))
-    assert found.disagreements == ()
+    assert found.turned == ()
     assert "effect" not in found.relevance.status
+    assert found.interactions is None
 
 
 def test_a_table_without_any_pair_cannot_answer():
-    found = report([(0, 0), (1, 1)], [0, 1], radius=1)
+    found = report([(0, 0), (1, 1)], [0, 1], given="all")
     assert found.answer == "no"
+    assert found.doubts() == ("unclear",)
 
 
-@pytest.mark.parametrize("doubt", ["looked-further", "few-compared"])
-def test_wide_tables_answer_partly(doubt):
-    rng = np.random.default_rng(0)
-    codes = rng.integers(0, 3, (150, 12))
-    found = report(codes, codes[:, 0] == codes[:, 1])
-    assert found.answer == "partly"
-    assert doubt in found.doubts()
+@pytest.mark.parametrize(("n_compared", "answer"), [(1100, "partly"), (1101, "yes")])
+def test_tables_that_compare_less_than_half_of_the_rows_answer_partly(titanic, n_compared, answer):
+    panels = tuple(replace(panel, n_compared=n_compared) for panel in titanic.panels)
+    found = replace(titanic, panels=panels)
+    assert found.answer == answer
+    assert found.doubts() == (("few-compared",) if answer == "partly" else ())
 
 
-def test_doubts_name_leaks_and_unknown_noise():
-    rows = [(a, b, 2 * a + b) for a in (0, 1) for b in (0, 1)] * 20
-    labels = [c for _, _, c in rows]
-    assert "leak" in report(rows, labels).doubts()
-    odd = [(0, 0), (0, 1), (1, 0)]
-    assert "noise-unknown" in report(odd, [0, 1, 0], radius=1).doubts()
+def test_a_table_with_unclear_features_answers_partly_and_with_nothing_else_not_at_all(titanic):
+    for status, answer in [
+        (("effect", "unclear", "none"), "partly"),
+        (("effect", "constant", "none"), "yes"),
+        (("unclear", "unclear", "constant"), "no"),
+        (("same", "effect", "none"), "partly"),
+    ]:
+        assert replace(titanic, relevance=replace(titanic.relevance, status=status)).answer == answer
 
 
 def test_compared_rows_and_transitions_equal_brute_force():
     rng = np.random.default_rng(3)
     rows, labels = rng.integers(0, 2, (40, 3)), rng.integers(0, 2, 40)
-    found = report(rows, labels, radius=1)
+    found = report(rows, labels, given="all")
     for panel in found.panels:
         i = found.relevance.names.index(panel.feature)
         pairs = naive.naive_pairs(rows.tolist(), labels, i)
@@ -181,17 +201,18 @@ def test_compared_rows_and_transitions_equal_brute_force():
         assert panel.n_compared == len({row for pair in pairs for row in pair})
 
 
-def test_records_have_ranks_and_to_dict_is_json(titanic):
-    assert [(r["name"], r["rank"], r["information_rank"]) for r in titanic] == [
-        ("sex", 1, 1.0),
-        ("age", 2, 3.0),
-        ("class", 3, 2.0),
-    ]
+def test_records_are_those_of_the_relevance_and_to_dict_is_json(titanic):
+    assert [(r["name"], r["rank"]) for r in titanic] == [("sex", 1), ("age", 2), ("class", 3)]
     assert titanic["age"]["rank"] == 2
+    assert tuple(titanic["age"]) == titanic.columns()
+    for record, known in zip(titanic.records(), titanic.relevance.records(), strict=True):
+        assert {name: known[name] for name in record if name in known} == {
+            k: v for k, v in record.items() if k in known
+        }
     content = json.loads(json.dumps(titanic.to_dict(), allow_nan=False))
     assert content == titanic.to_dict()
     assert content["relevance"] == titanic.relevance.to_dict()
-    assert content["panels"][0]["change"]["pairs"] == 138516
+    assert content["features"][0]["pairs"] == 138516
 
 
 def test_the_same_table_gives_the_same_page(titanic):
@@ -204,20 +225,22 @@ def test_weights_give_the_page_of_the_repeated_rows():
     small = TITANIC.with_columns(count=pl.col("count") // 20).filter(pl.col("count") > 0)
     repeated = small.select(pl.exclude("count").repeat_by("count")).explode(pl.all())
     weighted, plain = report(small, "survived", weights="count"), report(repeated, "survived")
-    assert [panel.change for panel in weighted.panels] == [panel.change for panel in plain.panels]
+    assert [panel.crude for panel in weighted.panels] == [panel.crude for panel in plain.panels]
     assert [panel.values for panel in weighted.panels] == [panel.values for panel in plain.panels]
     assert weighted.records() == plain.records()
 
 
 def test_the_call_is_written_down():
     rows = pl.DataFrame({"a": [0, 1] * 8, "b": [0, 0, 1, 1] * 4, "y": [0, 1] * 8, "w": [1] * 16})
-    found = report(rows, "y", weights="w", protected=["a"], top=1, bins=None, confidence=0.9)
-    assert found.command == "report(X, 'y', weights='w', protected=['a'], bins=None, confidence=0.9, top=1)"
+    found = report(rows, "y", weights="w", given=["b"], protected=["a"], top=1, bins=None, confidence=0.9)
+    assert found.command == (
+        "report(X, 'y', given=['b'], weights='w', protected=['a'], bins=None, confidence=0.9, top=1)"
+    )
     assert report(rows.select("a", "b"), rows["y"], weights=rows["w"]).command == "report(X, y, weights=weights)"
     assert len(found.panels) == 1
 
 
-def test_groups_are_kept_to_what_can_use_them():
+def test_groups_are_used():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 2, (60, 3))
     found = report(codes, codes[:, 0] ^ (rng.random(60) < 0.1), groups=np.arange(60) // 2)
@@ -235,14 +258,14 @@ def test_one_feature_and_many_values_make_a_page():
 
 
 def test_what_cannot_be_reported_is_refused():
-    with pytest.raises(
-        InputError, match=r"confidence must be a number between 0 and 1 for a report, such as 0.95, got"
-    ):
+    with pytest.raises(InputError, match=r"confidence must be a number between 0 and 1, such as 0.95, got None"):
         report([(0,), (1,)], [0, 1], confidence=None)
     with pytest.raises(InputError, match="top must be a whole number from 1"):
         report([(0,), (1,)], [0, 1], top=0)
     with pytest.raises(InputError, match="nowhere"):
         report(TITANIC, "survived", weights="count", protected=["nowhere"])
+    with pytest.raises(InputError, match="nowhere"):
+        report(TITANIC, "survived", weights="count", given=["nowhere"])
 
 
 def test_save_writes_the_page_and_says_where(tmp_path, titanic):

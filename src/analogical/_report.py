@@ -1,43 +1,34 @@
-"""One page about a table: what decides the label, how sure that is, and the rows behind it."""
+"""One page about a table: what has an effect on the label, given what, how sure that is, and the rows behind it."""
 
 import math
 import platform
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
 from analogical._audit import Audit, audit_of
-from analogical._checks import check_confidence, check_whole, seed_from
-from analogical._evidence import EvidencePair, Transition, count_transitions, name_pairs
-from analogical._interactions import ChosenContexts, Interactions, PairSearch, find_features, interactions_of
-from analogical._progress import progress_line
+from analogical._checks import check_confidence, check_whole
+from analogical._evidence import ComparedRows, EvidencePair, Transition, name_pairs, transitions_of
+from analogical._interactions import Interactions, find_features, interactions_of
 from analogical._redundancy import Redundancies, redundancies_of
-from analogical._relevance import Relevance, relevance_of
+from analogical._relevance import DEFAULT_CONFIDENCE, Relevance, relevance_of
 from analogical._results import Result, entry_at, json_ready
 from analogical._selection import Selection, select_of
 from analogical._squares import Squares, squares_of
+from analogical._study import Given, Study
 from analogical._types import Floats, Ints
-from analogical.counting.contexts import Contexts
-from analogical.counting.groups import rows_by_context
-from analogical.counting.pairs import contexts_themselves
 from analogical.encoding.binning import Bins
 from analogical.encoding.columns import plain
 from analogical.encoding.table import EncodedTable, encode_table
 from analogical.encoding.treatment import Ids, Missing, Treatment
 from analogical.engines.memory import MemoryEngine
-from analogical.errors import InputError
-from analogical.rivals import METHODS
-from analogical.scoring.differences import measure_difference, risk_difference, split_two_values
-from analogical.scoring.radius import Radius
+from analogical.scoring.significance import adjust_for_features
 
-__all__ = ["Answer", "Change", "Disagreement", "Doubt", "Panel", "Report", "ValueRows", "WhyDisagree", "report"]
+__all__ = ["Answer", "Doubt", "Panel", "Report", "Turn", "ValueRows", "WhyTurned", "has_part", "report"]
 
-MAX_INTERACTING = 12
-"""Features whose pairs are looked at: the best ones of the relaxed index."""
 MAX_PAIRED_VALUES = 32
 """Features with more values are not paired: tests of their squares take long, and cards of them cannot be read."""
 MAX_SQUARES = 6
@@ -46,42 +37,24 @@ MAX_VALUES = 12
 """Values of a feature whose label shares are kept, the most frequent ones."""
 MAX_CLASSES = 6
 """Classes whose shares are kept, the most frequent ones."""
-MAX_COMPARED = 8
-"""Values of a feature that are tried two by two for the strongest change, the most frequent ones."""
 MAX_LISTED_VALUES = 64
 """Features with more values have no list of transitions."""
 MAX_TRANSITIONS = 12
 """Transitions of a feature that are kept, the largest ones."""
-MAX_DISAGREEMENTS = 10
-"""Features on which the two orders disagree that are named, those that stand highest in either order first."""
-FEW_FEATURES = 5
-"""Ranks disagree if they lie as many places apart as there are features, divided by this number."""
 FEW_COLUMNS = 60
 """Up to so many columns, columns that two others determine are looked for."""
-LESS = 0.02
-"""Differences in shares below 2 points are not called smaller or larger."""
 HALF = 0.5
 """Share of the rows that the middle one of the best features should compare."""
-TIED = 9
-"""Decimals beyond which scores and information are equal."""
 
 Answer = Literal["yes", "partly", "no"]
-"""Whether a table can say which features matter."""
-Doubt = Literal["looked-further", "redundant", "no-pairs", "noise-unknown", "few-compared", "leak"]
-"""Why a table answers only partly: the score rests on pairs that differ on several features; features that others
-determine, or without pairs for another reason, cannot be compared; labels changed and nothing shows the noise; most
-features compare less than half of the rows; or a column may be the label under another name."""
-WhyDisagree = Literal[
-    "determined",
-    "carried",
-    "never-compared",
-    "shared",
-    "passed",
-    "interaction",
-    "adds",
-    "unmasked",
-    "unexplained",
-]
+"""Whether a table can say which features have an effect."""
+Doubt = Literal["unclear", "stand-ins", "copies", "few-compared", "leak"]
+"""Why a table answers only partly: some features have neither an effect nor surely none; others would do nearly as well
+in their place, or copy them; most features compare less than half of the rows; or a column may be the label under
+another name."""
+WhyTurned = Literal["explained", "together", "hidden"]
+"""Why a feature is judged otherwise alone: given others nothing significant is left of what it shows alone; it acts
+together with others; or over all rows other features hide what it does."""
 
 
 @dataclass(frozen=True)
@@ -95,42 +68,16 @@ class ValueRows:
 
 
 @dataclass(frozen=True)
-class Change:
-    """What the share of a label does when a feature goes from one value to another."""
-
-    values: tuple[Any, Any]
-    label: Any
-    difference: float
-    """How much more often the second value has the label, all else equal (Mantel-Haenszel); NaN if no two rows with
-    these values are equal on everything else."""
-    difference_low: float
-    difference_high: float
-    crude: float
-    """The same between all rows of the two values, without matching."""
-    n_rows: int
-    """Rows that were compared; without matching, all rows of the two values."""
-    gained: int
-    """Pairs in which the second value has the label and the first one has not."""
-    lost: int
-    pairs: int
-
-    @property
-    def is_matched(self) -> bool:
-        """Whether rows that are equal on everything else were compared."""
-        return self.pairs > 0
-
-
-@dataclass(frozen=True)
 class Panel:
     """What a page shows of one feature."""
 
     feature: str
     values: tuple[ValueRows, ...]
     n_values: int
-    change: Change | None
-    """The change of value that moves a class most; None for a constant."""
+    crude: float
+    """The difference of ``Relevance.points`` between all rows of the two values, in points; NaN without points."""
     n_compared: int
-    """Rows that sit in at least one pair at distance 1."""
+    """Rows that sit in at least one pair."""
     transitions: tuple[Transition, ...]
     """The largest ones first."""
     n_transitions: int
@@ -141,22 +88,15 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Disagreement:
-    """A feature that mutual information ranks higher or lower, and what explains it."""
+class Turn:
+    """A feature that is judged otherwise alone: significant only alone, or only given others."""
 
     feature: str
-    rank: float
-    """Place by score; the middle of the places of equal scores."""
-    information_rank: float
-    """Place by mutual information, likewise."""
-    reason: WhyDisagree
-    """``"determined"`` (others determine it, so it has no pairs), ``"carried"`` (a chosen feature carries the same
-    information), ``"never-compared"`` (some of its values were never compared), ``"shared"`` (the difference is smaller
-    all else equal than over all rows) or ``"passed"`` (features that act together stand above it), where we rank it
-    lower; ``"interaction"`` (what it does depends on another feature), ``"adds"`` (it adds to features chosen before
-    it) or ``"unmasked"`` (the difference is larger all else equal), where we rank it higher; or ``"unexplained"``."""
-    others: tuple[str, ...] = ()
-    """The features that the reason is about."""
+    reason: WhyTurned
+    """``"explained"``: significant alone, not given others. ``"together"`` and ``"hidden"``: an effect given others,
+    not significant alone, because it acts together with them or because they hide it."""
+    others: tuple[str, ...]
+    """The features that it was given; those that it acts together with."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,10 +109,10 @@ class Report(Result):
     ----------
     relevance : Relevance
         Every feature.
-    information : ndarray of float
-        Mutual information of each feature with the label, in nats.
-    disagreements : tuple of Disagreement
-        Features that the score and the mutual information rank far apart, and why.
+    alone, alone_p : ndarray of float
+        Effect of each feature with nothing given, and its p-value, adjusted: what a univariate filter would say.
+    turned : tuple of Turn
+        Features that are significant only alone or only given others, and why.
     panels : tuple of Panel
         The best features, one by one.
     class_sizes : ndarray of int
@@ -182,11 +122,12 @@ class Report(Result):
     redundancies : Redundancies
         Columns that say the same.
     interactions : Interactions or None
-        Pairs among the best features of up to 32 values; None with fewer than two such features.
+        Pairs of features that have an effect or are in the deciding set, and have up to 32 values; None with fewer than
+        two such features.
     squares : tuple of Squares
         The pairs that act together, value by value.
     selection : Selection
-        The features that predict the label best together.
+        The deciding set, and what each member adds.
     audits : tuple of Audit
         One for each protected column.
     title, source, command : str or None
@@ -203,8 +144,9 @@ class Report(Result):
     """
 
     relevance: Relevance
-    information: Floats
-    disagreements: tuple[Disagreement, ...]
+    alone: Floats
+    alone_p: Floats
+    turned: tuple[Turn, ...]
     panels: tuple[Panel, ...]
     class_sizes: Ints
     shown_classes: tuple[Any, ...]
@@ -236,37 +178,26 @@ class Report(Result):
 
     @property
     def answer(self) -> Answer:
-        """Whether the table can say which features matter: by exact comparison, partly, or not at all.
+        """Whether the table can say which features have an effect: of all, partly, or not at all.
 
-        Not at all if no rows can be compared, or if no two differ on one feature alone and those that differ on more
-        tell no feature from noise.
+        Not at all if no feature has an effect or surely none.
         """
-        found = self.relevance
-        if not (found.pairs_within[found.n_values > 1] > 0).any():
-            return "no"
-        if not found.pairs.any() and "effect" not in found.status:
+        if not {"effect", "none"} & set(self.relevance.status):
             return "no"
         return "partly" if self.doubts() else "yes"
 
     def doubts(self) -> tuple[Doubt, ...]:
         """Why the table answers only partly; empty if nothing stands against it."""
         found = self.relevance
-        by = found.determined_by or ((),) * len(found.names)
-        silent = [i for i in range(len(found.names)) if found.n_values[i] > 1 and not found.pairs[i]]
         shares = [panel.n_compared / found.n_rows for panel in self.panels if panel.n_compared]
         stands: dict[Doubt, bool] = {
-            "looked-further": found.settings.radius > 1,
-            "redundant": any(by[i] for i in silent),
-            "no-pairs": found.settings.radius == 1 and any(not by[i] for i in silent),
-            "noise-unknown": "noise-unknown" in found.status,
+            "unclear": "unclear" in found.status,
+            "stand-ins": any(found.stand_ins),
+            "copies": "same" in found.status,
             "few-compared": bool(shares) and float(np.median(shares)) < HALF,
             "leak": any(note.kind == "leak" for note in found.notes),
         }
         return tuple(doubt for doubt, stands_against in stands.items() if stands_against)
-
-    def ranks(self) -> tuple[Floats, Floats]:
-        """Places by score and by mutual information; equal ones share the middle of their places."""
-        return middle_ranks(self.relevance.score), middle_ranks(self.information)
 
     def __len__(self) -> int:
         return len(self.relevance)
@@ -277,16 +208,14 @@ class Report(Result):
 
     def records(self) -> list[dict[str, Any]]:
         """One dictionary per feature, best first: what the table of the page shows."""
-        places = self.ranks()[1]
         found = self.relevance
-        kept = ("score", "score_low", "score_high", "p_adjusted", "pairs", "changed", "status", "determined_by")
         return [
             {
                 "name": found.names[i],
                 "rank": place + 1,
-                **{name: feature[name] for name in kept},
-                "information": float(self.information[i]),
-                "information_rank": float(places[i]),
+                **{name: value for name, value in feature.items() if name in _SHOWN},
+                "alone": json_ready(self.alone[i]),
+                "alone_p": json_ready(self.alone_p[i]),
             }
             for place, (i, feature) in enumerate(zip(found.order().tolist(), found.records(), strict=True))
         ]
@@ -304,7 +233,7 @@ class Report(Result):
             "shown_classes": json_ready(self.shown_classes),
             "relevance": self.relevance.to_dict(),
             "features": self.records(),
-            "disagreements": json_ready(self.disagreements),
+            "turned": json_ready(self.turned),
             "panels": [_panel_to_dict(panel) for panel in self.panels],
             "redundancies": self.redundancies.to_dict(),
             "interactions": None if self.interactions is None else self.interactions.to_dict(),
@@ -315,7 +244,26 @@ class Report(Result):
 
     def columns(self) -> tuple[str, ...]:
         """Names of the columns of ``to_frame``."""
-        return tuple(self.records()[0])
+        return ("name", "rank", *_SHOWN, "alone", "alone_p")
+
+
+_SHOWN = (
+    "status",
+    "effect",
+    "effect_low",
+    "effect_high",
+    "p_adjusted",
+    "points",
+    "given",
+    "same_as",
+    "stand_ins",
+    "compared",
+    "ari",
+    "pairs",
+    "changed",
+    "paper_status",
+)
+"""What the records of a report show of a relevance."""
 
 
 def _panel_to_dict(panel: Panel) -> dict[str, Any]:
@@ -330,6 +278,7 @@ def report(
     X: Any,
     y: Any,
     *,
+    given: Given = "auto",
     weights: Any = None,
     groups: Any = None,
     features: Any = None,
@@ -340,34 +289,27 @@ def report(
     max_values: int | None = 20,
     ids: Ids = "drop",
     bin_label: int | None = None,
-    radius: Radius = "auto",
-    noise_free: bool = False,
-    confidence: float = 0.95,
+    confidence: float = DEFAULT_CONFIDENCE,
     top: int = 20,
     title: str | None = None,
-    random_state: Any = 0,
     progress: bool = False,
     feature_names: Iterable[str] | None = None,
     n_jobs: int | None = None,
 ) -> Report:
-    """One self-contained page about a table: which features matter, how sure that is, and the rows behind it.
+    """One page about a table: which features have an effect, given what, how sure, and which rows show it.
 
     Parameters
     ----------
-    X, y, weights, groups, features, ignore, missing, bins, max_values, ids, bin_label, feature_names, n_jobs
+    X, y, given, weights, groups, features, ignore, missing, bins, max_values, ids, bin_label, feature_names, n_jobs
         As in :func:`analogical.relevance`.
     protected : names of columns, optional
         Columns to audit, such as gender: does the label differ between their values, all else equal?
-    radius, noise_free
-        As in :func:`analogical.relevance`.
     confidence : float
         Level of the intervals, and 1 minus the level of the tests.
     top : int
         Features that get a panel of their own, the best ones; all are in the table.
     title : str, optional
         Title of the page.
-    random_state : int, RandomState or None
-        Seed of everything that is drawn at random.
     progress : bool
         Show on stderr how far long work is.
 
@@ -378,8 +320,9 @@ def report(
 
     Notes
     -----
-    The table is encoded once. Pairs of features are looked at among the best 12 features of up to 32 values only, and
-    the page says what was left out. Interactions and the selection take rows as independent, with ``groups`` too.
+    The table is encoded once, and the deciding set is found once: relevance, interactions, selection, audits and the
+    rows shown all speak of the same one. Features that have an effect, or are in the deciding set, are looked at in
+    pairs, those with more than 32 values left out.
 
     Examples
     --------
@@ -387,17 +330,16 @@ def report(
     >>> page = report(load_table("titanic").to_frame(), "survived", weights="count")
     >>> page.answer, [panel.feature for panel in page.panels]
     ('yes', ['sex', 'age', 'class'])
-    >>> change = page.panels[0].change
-    >>> change.values, change.label, round(100 * change.difference, 1), change.n_rows
-    (('male', 'female'), 'yes', 49.2, 2201)
+    >>> page.selection.features == page.relevance.deciding
+    True
+    >>> pair = page.panels[0].changed_pair
+    >>> pair.context, pair.values, pair.labels
+    ((('class', '3rd'), ('age', 'adult')), ('male', 'female'), ('no', 'yes'))
     >>> page.html.startswith("<!doctype html>")
     True
     """
-    level = check_confidence(confidence)
-    if level is None:
-        raise InputError("confidence must be a number between 0 and 1 for a report, such as 0.95, got None.")
+    confidence = check_confidence(confidence)
     top = check_whole("top", top, low=1, about=" (features)")
-    seed = seed_from(random_state)
     table = encode_table(
         X,
         y,
@@ -409,39 +351,31 @@ def report(
         feature_names=feature_names,
     )
     audited = [] if protected is None else find_features(table, protected, "protected")
-    engine = MemoryEngine(n_jobs)
-    found = relevance_of(
-        table, engine, radius=radius, noise_free=noise_free, confidence=level, seed=seed, progress=progress
-    )
-    independent = replace(table, groups=None)
+    study = Study(table, MemoryEngine(n_jobs))
+    found = relevance_of(study, given, confidence=confidence, progress=progress)
+    alone, alone_p = _alone(study, confidence)
     classes = _shown_classes(table)
-    order = found.order().tolist()
-    panels = _panels(table, engine, order[:top], classes, level)
     twice = redundancies_of(table, 2 if len(table.names) <= FEW_COLUMNS else 1)
-    renamed = {name for group in twice.renamings for name in group[1:]}
-    pairs, squares = _acting_together(independent, renamed, level, seed, n_jobs, progress)
-    selection = select_of(
-        independent, engine, None, radius=radius, noise_free=noise_free, seed=seed, progress=progress, n_jobs=n_jobs
-    )
-    rows = table.coded
-    information = METHODS["mi"](rows.codes, rows.labels, np.random.default_rng(0), rows.weights)
+    pairs, squares = _acting_together(study, found, given, confidence, progress)
     return Report(
         relevance=found,
-        information=information,
-        disagreements=_disagreements(found, information, panels, _acting(pairs, renamed), selection),
-        panels=panels,
-        class_sizes=np.bincount(rows.labels, rows.weights, minlength=rows.n_labels).astype(np.int64),
+        alone=alone,
+        alone_p=alone_p,
+        turned=_turned(found, alone_p, squares),
+        panels=tuple(_panel(study, found, i, given, classes) for i in found.order()[:top].tolist()),
+        class_sizes=table.coded.label_sizes(),
         shown_classes=tuple(table.classes[c] for c in classes),
         redundancies=twice,
         interactions=pairs,
         squares=squares,
-        selection=selection,
-        audits=tuple(audit_of(table, i, level=level, limit=4, seed=seed) for i in audited),
+        selection=select_of(study, None, progress=progress),
+        audits=tuple(audit_of(study, i, given, confidence=confidence, limit=4) for i in audited),
         title=title,
         source=None,
         command=_call(
             y,
             {
+                "given": (given, "auto"),
                 "weights": (weights, None),
                 "groups": (groups, None),
                 "features": (features, None),
@@ -452,12 +386,9 @@ def report(
                 "max_values": (max_values, 20),
                 "ids": (ids, "drop"),
                 "bin_label": (bin_label, None),
-                "radius": (radius, "auto"),
-                "noise_free": (noise_free, False),
-                "confidence": (confidence, 0.95),
+                "confidence": (confidence, DEFAULT_CONFIDENCE),
                 "top": (top, 20),
                 "title": (title, None),
-                "random_state": (random_state, 0),
                 "feature_names": (feature_names, None),
             },
         ),
@@ -501,15 +432,18 @@ def _shown_classes(table: EncodedTable) -> list[int]:
 # ---------------------------------------------------------------- one feature
 
 
-def _panels(
-    table: EncodedTable, engine: MemoryEngine, features: Sequence[int], classes: Sequence[int], level: float
-) -> tuple[Panel, ...]:
-    """The panels of some features, from one look at their contexts."""
-    sums = engine.sum_contexts(table.coded, contexts_themselves, features=features)
-    return tuple(_panel(table, i, sums.summaries[i] or Contexts.none(), classes, level) for i in features)
+def _alone(study: Study, confidence: float) -> tuple[Floats, Floats]:
+    """Effects with nothing given, and their p-values, adjusted; NaN for a constant."""
+    effect, p = np.full((2, study.n_features), math.nan)
+    for i in np.flatnonzero(study.rows.n_values > 1).tolist():
+        size = study.size(i, (), confidence)
+        effect[i] = math.nan if size is None else max(size.effect, 0.0)
+        p[i] = study.p_value(i, ())
+    return effect, adjust_for_features(p)
 
 
-def _panel(table: EncodedTable, i: int, contexts: Contexts, classes: Sequence[int], level: float) -> Panel:
+def _panel(study: Study, found: Relevance, i: int, given: Given, classes: Sequence[int]) -> Panel:
+    table = study.table
     column, n_values = table.columns[i], int(table.n_values[i])
     values = [plain(value) for value in column.values]
     counts = _rows_by_label(table, i)
@@ -518,18 +452,19 @@ def _panel(table: EncodedTable, i: int, contexts: Contexts, classes: Sequence[in
     words = [str(value) if column.treatment == "categories" else "" for value in values]
     frequent = sorted(range(len(sizes)), key=lambda v: (-sizes[v], words[v]))
     kept = sorted(frequent[:MAX_VALUES]) if column.treatment == "bins" else frequent[:MAX_VALUES]
+    compared = ComparedRows.of(study, i, given)
     listed: tuple[Transition, ...] = ()
-    if len(contexts) and n_values <= MAX_LISTED_VALUES:
-        listed = tuple(sorted(count_transitions(table, i, contexts), key=lambda t: -t.pairs))
-    changed, unchanged = _typical_pairs(table, i, listed, values)
+    if found.compared[i] and n_values <= MAX_LISTED_VALUES:
+        listed = tuple(sorted(transitions_of(compared).counts, key=lambda t: -t.pairs))
+    changed, unchanged = _typical_pairs(compared, listed, values)
     return Panel(
         feature=table.names[i],
         values=tuple(
             ValueRows(values[v], int(sizes[v]), tuple(int(counts[v, label]) for label in classes)) for v in kept
         ),
         n_values=n_values,
-        change=_strongest_change(table, i, contexts, counts, frequent[:MAX_COMPARED], classes, level),
-        n_compared=contexts.profile.n_paired_rows if len(contexts) else 0,
+        crude=_crude(found, i, counts, values),
+        n_compared=compared.contexts.profile.n_paired_rows if found.compared[i] else 0,
         transitions=listed[:MAX_TRANSITIONS],
         n_transitions=len(listed),
         changed_pair=changed,
@@ -545,70 +480,18 @@ def _rows_by_label(table: EncodedTable, i: int) -> Ints:
     return np.bincount(keys, rows.weights, minlength=shape[0] * shape[1]).astype(np.int64).reshape(shape)
 
 
-def _strongest_change(
-    table: EncodedTable,
-    i: int,
-    contexts: Contexts,
-    counts: Ints,
-    values: Sequence[int],
-    classes: Sequence[int],
-    level: float,
-) -> Change | None:
-    """The change between two frequent values that moves a class most, for the rows there are.
-
-    Changes are ordered by the Mantel-Haenszel difference times the root of its weight (the sum of ab / (a + b) over
-    contexts with a and b rows), which is a multiple of its z-value; where directions cancel, by the pairs that changed.
-    """
-    if len(values) < 2:
-        return None
-    n_labels = counts.shape[1]
-    followed = classes[-1:] if n_labels == 2 else classes
-    best: tuple[tuple[bool, float, float], tuple[int, int, int]] | None = None
-    shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    for first, second in combinations(values, 2):
-        two = split_two_values(contexts, first, second, n_labels) if len(contexts) else None
-        is_met = two is not None and len(two.times) > 0
-        for label in followed:
-            if two is not None and is_met:
-                (a, b), times = two.sizes, two.times
-                a_with, b_with = (side[:, [label]].toarray()[:, 0] for side in (two.first, two.second))
-                difference, _ = risk_difference(a, b, a_with, b_with, times)
-                weight, changed = float((times * a * b / (a + b)).sum()), float((times * a * b).sum())
-            else:
-                a_rows, b_rows = (float(counts[v].sum()) for v in (first, second))
-                difference = float(shares[second, label] - shares[first, label])
-                weight, changed = a_rows * b_rows / (a_rows + b_rows), 0.0
-            key = (is_met, round(abs(difference) * math.sqrt(weight), 6), changed)
-            if best is None or key > best[0]:
-                best = key, (first, second, label)
-    if best is None:
-        return None
-    first, second, label = best[1]
-    names = table.columns[i].values
-    crude = float(shares[second, label] - shares[first, label])
-    values_named = (plain(names[first]), plain(names[second]))
-    if not best[0][0]:
-        n_rows = int(counts[[first, second]].sum())
-        return Change(values_named, table.classes[label], math.nan, math.nan, math.nan, crude, n_rows, 0, 0, 0)
-    two = split_two_values(contexts, first, second, n_labels)
-    measured = measure_difference(two, label, level)
-    a, b = two.sizes
-    return Change(
-        values=values_named,
-        label=table.classes[label],
-        difference=measured.difference,
-        difference_low=measured.difference_low,
-        difference_high=measured.difference_high,
-        crude=crude,
-        n_rows=int((two.times * (a + b)).sum()),
-        gained=measured.gained,
-        lost=measured.lost,
-        pairs=measured.pairs,
-    )
+def _crude(found: Relevance, i: int, counts: Ints, values: Sequence[Any]) -> float:
+    """The difference that the points of a feature tell, over all rows and with nothing given."""
+    points = found.points[i]
+    if points is None:
+        return math.nan
+    label = found.classes.index(points.label)
+    shares = [counts[v, label] / counts[v].sum() for v in map(values.index, (points.value, points.against))]
+    return float(100 * (shares[0] - shares[1]))
 
 
 def _typical_pairs(
-    table: EncodedTable, i: int, listed: Sequence[Transition], values: Sequence[Any]
+    compared: ComparedRows, listed: Sequence[Transition], values: Sequence[Any]
 ) -> tuple[EvidencePair | None, EvidencePair | None]:
     """A pair of the most frequent change of labels, and one whose labels stay, of the same values if there is one."""
     changed = next((t for t in listed if t.changed), None)
@@ -617,22 +500,23 @@ def _typical_pairs(
     unchanged = next(iter([*same, *kept]), None)
     if changed is None and unchanged is None:
         return None, None
-    order, starts = rows_by_context(table.coded, i)
+    classes, rows = compared.study.table.classes, compared.rows
+    order, starts = compared.by_context
     owner = np.empty(len(order), np.int64)
     owner[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
 
     def typical(transition: Transition | None) -> EvidencePair | None:
         if transition is None:
             return None
-        rows, weights = table.coded, table.coded.weights_or_ones()
+        weights = rows.weights_or_ones()
         sides = [
-            (rows.codes[:, i] == values.index(value)) & (rows.labels == table.classes.index(label))
+            (rows.codes[:, 0] == values.index(value)) & (rows.labels == classes.index(label))
             for value, label in zip(transition.values, transition.labels, strict=True)
         ]
         held = [np.bincount(owner[side], weights[side], minlength=len(starts)) for side in sides]
         context = owner == int(np.argmax(held[0] * held[1]))
         first, second = (int(np.flatnonzero(side & context)[0]) for side in sides)
-        return name_pairs([(first, second)], table, i)[0]
+        return name_pairs([(first, second)], compared)[0]
 
     return typical(changed), typical(unchanged)
 
@@ -640,135 +524,39 @@ def _typical_pairs(
 # ---------------------------------------------------------------- features together
 
 
+def has_part(found: Relevance, i: int) -> bool:
+    """Whether a feature has an effect, or is in the deciding set."""
+    return found.status[i] == "effect" or found.names[i] in found.deciding
+
+
 def _acting_together(
-    table: EncodedTable, renamed: set[str], level: float, seed: int | None, n_jobs: int | None, progress: bool
+    study: Study, found: Relevance, given: Given, confidence: float, progress: bool
 ) -> tuple[Interactions | None, tuple[Squares, ...]]:
-    """Pairs among the best features, and those that act together value by value."""
-    show = progress_line("looking at pairs of features") if progress else None
-    search = PairSearch(table, level, seed, n_jobs, show)
-    pool = [i for i in search.varying if table.n_values[i] <= MAX_PAIRED_VALUES]
+    """Pairs of features that have an effect, and those that act together value by value."""
+    pool = [i for i in range(study.n_features) if has_part(found, i) and study.rows.n_values[i] <= MAX_PAIRED_VALUES]
     if len(pool) < 2:
         return None, ()
-    found = interactions_of(table, search, pool, top=MAX_INTERACTING)
-    names = table.names
-    places = [tuple(names.index(name) for name in some) for some in (found.contexts, found.left_out)]
-    chosen = ChosenContexts(places[0], found.contexts_reason, places[1])
-    return found, tuple(
-        squares_of(table, search, names.index(first), names.index(second), chosen, 0)
-        for first, second in _acting(found, renamed)[:MAX_SQUARES]
+    pairs = interactions_of(study, given, features=pool, confidence=confidence, progress=progress)
+    acting = [k for k in pairs.order().tolist() if pairs.status[k] == "effect"]
+    names = study.table.names
+    return pairs, tuple(
+        squares_of(study, names.index(pairs.first[k]), names.index(pairs.second[k]), given, limit=0)
+        for k in acting[:MAX_SQUARES]
     )
 
 
-def _acting(found: Interactions | None, renamed: set[str]) -> list[tuple[str, str]]:
-    """Pairs that are told from noise or, where labels show no noise, break squares; the strongest first.
-
-    Of columns that carry the same information only the first one is named.
-    """
-    if found is None:
-        return []
-    shows_no_noise = found.contexts_reason == "no-noise"
-    return [
-        (found.first[k], found.second[k])
-        for k in found.order().tolist()
-        if (found.status[k] == "effect" or (shows_no_noise and found.broken[k] > 0))
-        and not renamed & {found.first[k], found.second[k]}
-    ]
+# ---------------------------------------------------------------- beside each feature alone
 
 
-# ---------------------------------------------------------------- beside mutual information
-
-
-def middle_ranks(scores: Floats) -> Floats:
-    """Places from 1, best first; equal scores share the middle of their places, and those without one come last.
-
-    Examples
-    --------
-    >>> middle_ranks(np.array([0.5, 0.0, 0.5, np.nan])).tolist()
-    [1.5, 3.0, 1.5, 4.0]
-    """
-    known = np.where(np.isnan(scores), -np.inf, np.round(scores, TIED))
-    above = (known[None, :] > known[:, None]).sum(axis=1)
-    equal = (known[None, :] == known[:, None]).sum(axis=1)
-    ranks: Floats = (above + (equal + 1) / 2).astype(np.float64)
-    return ranks
-
-
-def _disagreements(
-    found: Relevance,
-    information: Floats,
-    panels: Sequence[Panel],
-    acting: Sequence[tuple[str, str]],
-    selection: Selection,
-) -> tuple[Disagreement, ...]:
-    """Features that one of the two orders tells from noise and that lie far apart in them."""
-    ours, theirs = middle_ranks(found.score), middle_ranks(information)
-    varying = int((found.n_values > 1).sum())
-    told = [
-        i
-        for i in range(len(found.names))
-        if found.n_values[i] > 1 and (found.status[i] == "effect" or _is_informative(found, information, i))
-    ]
-    apart = [i for i in told if abs(ours[i] - theirs[i]) >= max(1.0, varying / FEW_FEATURES)]
-    apart.sort(key=lambda i: (min(ours[i], theirs[i]), -abs(ours[i] - theirs[i]), i))
-    panel_of = {panel.feature: panel for panel in panels}
+def _turned(found: Relevance, alone_p: Floats, squares: Sequence[Squares]) -> tuple[Turn, ...]:
+    """Features that are significant only alone, or only given others; copies are named elsewhere."""
+    level = 1 - found.settings.confidence
     named = []
-    for i in apart[:MAX_DISAGREEMENTS]:
-        change = panel_of[found.names[i]].change if found.names[i] in panel_of else None
-        if ours[i] < theirs[i]:
-            reason = _why_higher(found.names[i], change, acting, selection)
-        else:
-            above = [found.names[j] for j in told if ours[j] < ours[i] and theirs[j] > theirs[i]]
-            reason = _why_lower(found, i, change, above, acting, selection)
-        named.append(Disagreement(found.names[i], float(ours[i]), float(theirs[i]), *reason))
+    for i in found.order().tolist():
+        name, is_effect, is_alone = found.names[i], found.status[i] == "effect", bool(alone_p[i] <= level)
+        if is_effect and not is_alone:
+            partners = tuple(s.first if s.second == name else s.second for s in squares if name in (s.first, s.second))
+            named.append(Turn(name, "together" if partners else "hidden", partners or found.given[i]))
+        elif is_alone and found.given[i] and found.status[i] in ("none", "unclear"):
+            named.append(Turn(name, "explained", found.given[i]))
     return tuple(named)
-
-
-def _is_informative(found: Relevance, information: Floats, i: int) -> bool:
-    """Whether mutual information is told from 0: the G test, corrected for the number of features."""
-    from scipy.special import chdtrc
-
-    freedom = (int(found.n_values[i]) - 1) * (len(found.classes) - 1)
-    level = 0.05 if found.settings.confidence is None else 1 - found.settings.confidence
-    return bool(chdtrc(freedom, 2 * found.n_rows * information[i]) * len(found.names) <= level)
-
-
-Why = tuple[WhyDisagree, tuple[str, ...]]
-"""A reason, and the features that it is about."""
-
-
-def _why_higher(name: str, change: Change | None, acting: Sequence[tuple[str, str]], selection: Selection) -> Why:
-    """What explains that a feature stands higher in our order than by mutual information."""
-    if partners := _partners(acting, name):
-        return "interaction", partners
-    if name in selection.features[1:]:
-        return "adds", selection.features[: selection.features.index(name)]
-    if change is not None and change.is_matched and abs(change.difference) > abs(change.crude) + LESS:
-        return "unmasked", ()
-    return "unexplained", ()
-
-
-def _why_lower(
-    found: Relevance,
-    i: int,
-    change: Change | None,
-    above: Sequence[str],
-    acting: Sequence[tuple[str, str]],
-    selection: Selection,
-) -> Why:
-    """What explains that a feature stands lower; ``above`` are those that passed it."""
-    if found.determined_by is not None and found.determined_by[i]:
-        return "determined", found.determined_by[i]
-    carried = next((item for item in selection.carried if item.feature == found.names[i]), None)
-    if carried is not None:
-        return "carried", carried.by
-    if 0 <= found.value_pairs_compared[i] < found.value_pairs[i]:
-        return "never-compared", ()
-    if change is not None and change.is_matched and abs(change.difference) < abs(change.crude) - LESS:
-        return "shared", ()
-    raised = tuple(name for name in above if _partners(acting, name))
-    return ("passed", raised) if raised else ("unexplained", ())
-
-
-def _partners(acting: Sequence[tuple[str, str]], name: str) -> tuple[str, ...]:
-    """Features that a feature acts together with, the strongest first; at most three."""
-    return tuple(first if second == name else second for first, second in acting if name in (first, second))[:3]

@@ -75,3 +75,12 @@ def test_guesses_of_reading_are_said_and_kept(run, tmp_path):
     assert "<title>My &lt;table&gt;</title>" in page
     assert "Label: the last column, &#39;y&#39;; name another with --label." in page
     assert embedded(page)["source"] == "standard input"
+
+
+@pytest.mark.parametrize(
+    ("given", "known"), [("auto", "auto"), ("all", "all"), ("none", []), ("age,class", ["age", "class"])]
+)
+def test_given_is_handed_on(run, tmp_path, given, known):
+    code, _, _ = run("report", "titanic", "--given", given, "--out", tmp_path / "x.html")
+    page = (tmp_path / "x.html").read_text(encoding="utf-8")
+    assert (code, embedded(page)["relevance"]["settings"]["given"]) == (0, known)

@@ -2,6 +2,7 @@
 
 import html as html_library
 import json
+import math
 import re
 from dataclasses import replace
 from functools import cache
@@ -13,14 +14,27 @@ import polars as pl
 import pytest
 
 from analogical import MissingDependencyError, load_table, report
-from analogical._report import Disagreement
+from analogical._report import Turn
 from analogical.presenting.report import rendering
 from analogical.presenting.report.page import page_of
 from analogical.presenting.report.rendering import render
-from analogical.presenting.report.sentences import describe_disagreement
+from analogical.presenting.report.sentences import describe_turn
 from analogical.presenting.report.words import CLOSE, OPEN, unmarked
 
-SECTIONS = ["answer", "data", "ranking", "features", "together", "set", "audit", "limits", "made"]
+SECTIONS = [
+    "answer",
+    "ranking",
+    "given",
+    "same",
+    "together",
+    "features",
+    "audit",
+    "unclear",
+    "data",
+    "paper",
+    "limits",
+    "made",
+]
 ODD = (
     "<script>alert(1)</script>",
     "\"'><img src=x onerror=alert(2)>",
@@ -89,12 +103,13 @@ TITANIC = load_table("titanic").to_frame("polars")
 TABLES = {
     "no effect": lambda: report(NOISE, np.random.default_rng(1).integers(0, 2, 200)),
     "no pairs": lambda: report(WIDE, WIDE[:, 0] == WIDE[:, 1]),
-    "nothing to compare": lambda: report([(0, 0), (1, 1)], [0, 1], radius=1),
+    "nothing to compare": lambda: report([(0, 0), (1, 1)], [0, 1], given="all"),
+    "given nothing": lambda: report(TITANIC, "survived", weights="count", given=[]),
+    "a copy": lambda: report([(a, a, b) for a in (0, 1) for b in (0, 1)] * 10, [0, 0, 1, 1] * 10),
     "many classes": lambda: report(np.column_stack([MANY % 5, MANY % 3]), MANY),
     "numbers and missing": lambda: report(NUMBERS, NUMBERS["x"].to_numpy() > 0),
     "weights": lambda: report(TITANIC, "survived", weights="count", protected=["sex", "class"]),
     "one feature": lambda: report([(0,), (1,), (0,), (1,)] * 9, [0, 1, 0, 0] * 9),
-    "noise free": lambda: report([(a, b) for a in (0, 1) for b in (0, 1)], [0, 1, 1, 0], noise_free=True),
     "groups": lambda: report(NOISE[:60, :2], NOISE[:60, 0], groups=np.arange(60) // 3),
     "odd words": lambda: report(odd_frame(), ODD[0] + "label", title=ODD[0]),
 }
@@ -115,47 +130,41 @@ def test_numbers_on_the_page_are_those_of_the_result(result):
     order = found.order()
     rows = page["ranking"]["rows"]
     assert [row["rank"] for row in rows] == list(range(1, len(order) + 1))
-    for row, i in zip(rows, order, strict=True):
-        assert row["score"] == (None if np.isnan(found.score[i]) else found.score[i])
-        assert (row["pairs"], row["status"]) == (found.pairs[i], found.status[i])
-        assert row["is_told"] == (found.status[i] == "effect")
-        assert row["information"] == result.information[i]
+    for row, paper, i in zip(rows, page["paper"], order, strict=True):
+        if row["size"] is not None:
+            assert row["size"] == 100 * math.sqrt(found.effect[i])
+        else:
+            assert np.isnan(found.effect[i]) or np.isnan(found.noise_rate[i])
+        assert row["alone"] == (None if np.isnan(result.alone[i]) else 100 * math.sqrt(result.alone[i]))
+        assert row["status"] == found.status[i]
+        assert row["has_effect"] == (found.status[i] == "effect")
+        assert bool(row["direction"]) == (row["has_effect"] and found.points[i] is not None)
+        assert paper["ari"] == found.ari[i]
     assert (page["n_rows"], page["n_features"]) == (found.n_rows, len(found.names))
     assert sum(part["rows"] for part in page["classes"]) == found.n_rows
     for panel, shown in zip(result.panels, page["panels"], strict=True):
         assert [v["rows"] for v in shown["values"]] == [entry.n_rows for entry in panel.values]
         assert [t["pairs"] for t in shown["transitions"]] == [t.pairs for t in panel.transitions]
         assert shown["coverage"]["share"] == panel.n_compared / found.n_rows
-    assert [row["gain"] for row in page["selection"]["rows"]] == result.selection.gain.tolist()
+    assert [row["gain"] for row in page["given"]["rows"]] == result.selection.gain.tolist()
     assert len(page["audits"]) == len(result.audits)
     assert len(page["limits"]) == 3
 
 
 def test_bars_lie_on_the_scale(result):
-    ranking = page_of(result)["ranking"]
-    for row in ranking["rows"]:
-        for part in (row["bar"], row["whisker"]):
-            if part:
-                assert 0 <= part["x"] <= part["x"] + part["width"] <= 100.01
-        if row["score"] is not None and row["score"] >= 0:
-            assert row["bar"]["x"] == pytest.approx(ranking["zero"], abs=0.02)
+    for row in page_of(result)["ranking"]["rows"]:
+        for at in (row["bar"], row["alone_at"]):
+            assert at is None or 0 <= at <= 100
+        if row["whisker"]:
+            assert 0 <= row["whisker"]["x"] <= row["whisker"]["x"] + row["whisker"]["width"] <= 100.01
+            assert row["whisker"]["x"] - 0.02 <= row["bar"] <= row["whisker"]["end"] + 0.02
 
 
-def test_bar_lengths_are_in_proportion_to_scores():
+def test_bars_are_in_proportion_to_effects():
     rows = page_of(made("weights"))["ranking"]["rows"]
-    per_unit = [row["bar"]["width"] / row["score"] for row in rows]
-    assert per_unit == pytest.approx([per_unit[0]] * 3, rel=0.01)
-    assert [row["whisker"]["x"] / row["bar"]["x"] if row["bar"]["x"] else 0 for row in rows] == [0, 0, 0]
-
-
-def test_a_score_below_zero_has_a_bar_to_the_left():
-    found = made("weights")
-    scores = found.relevance.score.copy()
-    scores[0] = -0.02
-    ranking = page_of(replace(found, relevance=replace(found.relevance, score=scores)))["ranking"]
-    row = ranking["rows"][-1]
-    assert row["bar"]["x"] + row["bar"]["width"] == pytest.approx(ranking["zero"], abs=0.02)
-    assert row["score_text"] == "−0.020"
+    per_point = [row["bar"] / row["size"] for row in rows]
+    assert per_point == pytest.approx([100 / 60] * 3, rel=0.01)
+    assert [row["alone_at"] / row["alone"] for row in rows] == pytest.approx(per_point, rel=0.01)
 
 
 def test_shares_of_a_card_are_counts_of_rows():
@@ -191,11 +200,17 @@ def strings(content):
 
 def test_the_page_shows_what_the_content_says(result):
     page, text = page_of(result), words_of(result.html)
-    for sentence in (page["verdict"], *page["answer"]["reasons"], *page["limits"], page["ranking"]["about"]):
+    for sentence in (
+        page["verdict"],
+        *page["answer"]["reasons"],
+        *page["limits"],
+        page["ranking"]["about"],
+        page["given"]["intro"],
+    ):
         assert " ".join(unmarked(sentence).split()) in text
     for row in page["ranking"]["rows"][:20]:
-        assert row["score_text"] in text
-        assert row["status_text"] in text
+        assert row["size_text"] in text
+        assert unmarked(row["status_text"]) in text
     for panel in page["panels"]:
         assert " ".join(unmarked(panel["line"]).split()) in text
 
@@ -204,6 +219,7 @@ def test_the_page_has_its_sections_in_order(result):
     anchors = [a["id"] for tag, a in Elements(result.html).tags if tag == "section"]
     left_out = set() if result.audits else {"audit"}
     left_out |= set() if result.interactions is not None else {"together"}
+    left_out |= {name for name in ("same", "unclear") if page_of(result)[name] is None}
     assert anchors == [name for name in SECTIONS if name not in left_out]
     assert [anchor for anchor, _ in page_of(result)["contents"]] == anchors
 
@@ -276,21 +292,35 @@ def test_five_hundred_features_stay_legible():
     codes = rng.integers(0, 2, (60, 510))
     found = report(codes, codes[:, 0], confidence=0.9)
     page = page_of(found)
-    assert len(page["ranking"]["rows"]) == 500
-    assert page["ranking"]["left_out"] == "10 features more, with lower scores, in the JSON below."
+    assert len(page["ranking"]["rows"]) == len(page["paper"]) == 500
+    assert page["ranking"]["left_out"] == "10 features more, further down the order, in the JSON below."
     assert "The best 20 of 510 features." in words_of(render(page, "x"))
-    assert "Pairs among the 12 best features were looked at: 66 of 129,795." in words_of(render(page, "x"))
 
 
-def test_disagreements_are_named_with_both_places():
+def test_what_one_feature_at_a_time_would_have_said_is_told():
     found = report(load_table("monks-1").to_frame("polars"), "class", weights="count")
-    box = page_of(found)["disagreements"]
-    head = next(item for item in box["items"] if unmarked(item["feature"]) == "head_shape")
-    assert (head["ours"], head["theirs"], head["is_higher"]) == ("1–2", "2–6", True)
-    assert unmarked(head["text"]) == (
-        "An interaction: what it does depends on body_shape and jacket_color, which no feature shows alone."
+    lists = {group["title"]: group["items"] for group in page_of(found)["unclear"]["lists"]}
+    assert unmarked(lists["What one feature at a time would have said"][0]) == (
+        "head_shape: Alone it shows nothing significant (0 points): what it does depends on body_shape and"
+        " jacket_color."
     )
-    assert "head_shape ↑ 1–2 here, 2–6 by mutual information" in words_of(found.html)
+
+
+def test_features_without_an_effect_are_named_once_with_why():
+    page = page_of(report(load_table("monks-1").to_frame("polars"), "class", weights="count"))
+    text = " ".join(unmarked(item) for group in page["unclear"]["lists"][:-1] for item in group["items"])
+    assert [text.count(name) for name in ("is_smiling", "holding", "has_tie")] == [1, 1, 1]
+    assert "no label changed, an effect of up to" in text or "not significant, and" in text
+    one = page_of(made("numbers and missing"))["unclear"]["lists"]
+    assert {"title": "One value only", "items": [f"{OPEN}one{CLOSE}."]} in one
+
+
+def test_what_is_unclear_is_said_with_p_and_what_is_possible():
+    page = page_of(made("no effect"))
+    unclear = next(group for group in page["unclear"]["lists"] if group["title"].startswith("Unclear"))
+    assert re.fullmatch(
+        r"x\d: p \.\d{3}, an effect of up to [\d.]+ points is possible\.", unmarked(unclear["items"][0])
+    )
 
 
 def test_an_audit_shows_crude_beside_matched():
@@ -302,76 +332,123 @@ def test_an_audit_shows_crude_beside_matched():
 
 
 def test_the_answer_is_said_with_its_reasons():
-    said = {name: page_of(found)["answer"] for name, found in ((name, made(name)) for name in TABLES)}
-    assert said["weights"]["word"] == "Yes"
+    said = {name: page_of(made(name))["answer"] for name in TABLES}
+    assert (said["weights"]["word"], said["weights"]["reasons"]) == ("Yes", ["3 features have an effect."])
     assert said["nothing to compare"]["word"] == "No"
-    assert said["no pairs"]["word"] == "Partly"
-    assert any("had to look further" in reason for reason in said["no pairs"]["reasons"])
-
-
-def test_the_verdict_names_a_change_only_if_its_direction_is_clear():
-    assert "'yes' is 49.2 points more frequent for female than for male (+44.3 to +54.1), over 2,201 rows." in unmarked(
-        page_of(made("weights"))["verdict"]
+    assert said["nothing to compare"]["reasons"][0].startswith("No two rows can be compared for any feature.")
+    assert said["a copy"]["word"] == "Partly"
+    assert "says the same as another feature, so no test can tell them apart." in unmarked(
+        " ".join(said["a copy"]["reasons"])
     )
+
+
+def test_the_verdict_names_a_direction_only_if_it_is_clear():
     found = made("weights")
-    unsure = replace(found.panels[0], change=replace(found.panels[0].change, difference_low=-0.1))
-    said = unmarked(page_of(replace(found, panels=(unsure, *found.panels[1:])))["verdict"])
-    assert said == "3 of 3 features go with the label beyond noise, all else equal: sex, age and class."
-    assert unmarked(page_of(made("no effect"))["verdict"]).startswith("No feature is told from noise among 4 features.")
-
-
-def test_changes_without_a_direction_are_said_so():
-    found = report(load_table("monks-1").to_frame("polars"), "class", weights="count")
-    lines = {unmarked(panel["name"]): unmarked(panel["line"]) for panel in page_of(found)["panels"]}
-    assert lines["head_shape"] == (
-        "octagon → round: '1' is gained in 36 pairs and lost in 36, over 288 rows: which way it goes depends on the"
-        " other features."
+    said = "3 of 3 features have an effect on survived: sex, age and class."
+    assert unmarked(page_of(found)["verdict"]) == (
+        f"{said} The largest is that of sex: with female, 'yes' is 49.2 points more frequent than with male (+44.5 to"
+        " +53.9)."
     )
-    assert lines["holding"] == "balloon → flag: '1' does not change in any of 144 pairs, over 288 rows."
-    assert lines["jacket_color"] == "blue → red: '1' is 66.7 points more frequent (+57.8 to +75.6), over 216 rows."
+    points = tuple(replace(p, low=-1.0) if p.value == "female" else p for p in found.relevance.points)
+    unsure = replace(found, relevance=replace(found.relevance, points=points))
+    assert unmarked(page_of(unsure)["verdict"]) == said
+    assert unmarked(page_of(unsure)["panels"][0]["line"]) == (
+        "Among rows equal on class and age, labels change with it, but which way depends on the other features."
+    )
+    assert page_of(unsure)["ranking"]["rows"][0]["direction"] == "mixed: depends on other features"
+    assert unmarked(page_of(made("no effect"))["verdict"]).startswith("No feature among 4 features has a significant")
+
+
+def test_lines_say_what_is_given_and_what_all_rows_show():
+    lines = {unmarked(panel["name"]): unmarked(panel["line"]) for panel in page_of(made("weights"))["panels"]}
+    assert lines["class"] == (
+        "Among rows equal on sex and age, with 3rd, 'yes' is 13.9 points less frequent than with crew (−18.1 to −9.7)."
+        " Over all rows it is +1.3."
+    )
+    alone = {unmarked(panel["name"]): unmarked(panel["line"]) for panel in page_of(made("given nothing"))["panels"]}
+    assert alone["sex"].startswith("Among all rows, with female, 'yes' is 52 points more frequent than with male (")
+    copies = [unmarked(panel["line"]) for panel in page_of(made("a copy"))["panels"]]
+    assert sum(line.startswith("It says the same as x") for line in copies) == 1
+
+
+def test_what_is_given_is_said():
+    said = {name: unmarked(page_of(made(name))["given"]["intro"]) for name in TABLES}
+    assert said["weights"].startswith("These features predict the label together")
+    assert said["a copy"].startswith("x0 predicts the label, and nothing else adds to it.")
+    assert said["given nothing"] == "As was asked for, rows that are compared are not held equal on any other feature."
+    assert said["nothing to compare"].startswith("Every feature is compared between rows that are equal on all other")
+    assert said["no effect"].startswith("No features predict the label together, so nothing is held equal")
+    settings = dict(page_of(made("given nothing"))["settings"])
+    assert settings["Given"] == "nothing"
+
+
+def test_copies_are_named_with_what_they_copy():
+    same = page_of(made("a copy"))["same"]
+    assert unmarked(same["copies"][0]) == "x1 says the same as x0."
+    assert page_of(made("weights"))["same"] is None
+
+
+def test_stand_ins_are_named():
+    found = made("weights")
+    stand_ins = tuple(("age", "class") if name == "sex" else () for name in found.relevance.names)
+    doubted = replace(found, relevance=replace(found.relevance, stand_ins=stand_ins))
+    assert doubted.doubts() == ("stand-ins",)
+    assert unmarked(page_of(doubted)["same"]["stand_ins"][0]) == (
+        "sex: age or class would do nearly as well in its place."
+    )
+    assert "In place of sex another feature would do nearly as well" in unmarked(
+        page_of(doubted)["answer"]["reasons"][1]
+    )
+
+
+def test_an_effect_whose_noise_is_unknown_has_no_size():
+    found = made("weights")
+    unknown = {name: np.array([0.0, *getattr(found.relevance, name)[1:]]) for name in ("effect", "effect_low")}
+    noise = np.array([np.nan, *found.relevance.noise_rate[1:]])
+    result = replace(found, relevance=replace(found.relevance, noise_rate=noise, **unknown))
+    page = page_of(result)
+    row = next(row for row in page["ranking"]["rows"] if row["plain"] == "class")
+    assert (row["size"], row["size_text"], row["interval_text"], row["bar"], row["whisker"]) == (
+        None,
+        "–",
+        "–",
+        None,
+        {},
+    )
+    panel = next(panel for panel in page["panels"] if unmarked(panel["name"]) == "class")
+    assert panel["numbers"][0] == ("Effect", "of unknown size")
+    line = next(line for line in str(result).splitlines() if line.split()[1:2] == ["class"])
+    assert line.split()[2:4] == ["-", "-"]
 
 
 @pytest.mark.parametrize(
     ("reason", "others", "said"),
     [
-        ("interaction", ("a", "b"), "An interaction: what it does depends on a and b, which no feature shows alone."),
-        ("determined", ("a",), "Redundant: a determines it, so no two rows differ on it alone."),
-        ("carried", ("a",), "Redundant: what it tells alone, a tells as well."),
-        ("carried", tuple("abcde"), "Redundant: what it tells alone is told by a, b, c and 2 more together."),
+        ("explained", ("age",), "Alone it shows 23.1 points; among rows equal on age nothing significant is left."),
+        ("together", ("a", "b"), "Alone it shows nothing significant (23.1 points): what it does depends on a and b."),
         (
-            "never-compared",
-            (),
-            "Values never compared: 0 of 6 value pairs; no two rows differ on it alone, while mutual",
+            "hidden",
+            tuple("abcdefg"),
+            "Alone it shows nothing significant (23.1 points); among rows equal on a, b, c, d, e and 2 more it shows"
+            " 15.8 points.",
         ),
-        ("passed", ("a",), "a stands above it because of interactions."),
-        ("adds", ("a", "b"), "It adds to a and b what those do not tell."),
-        ("shared", (), "3rd → 1st: the label moves by 37.2 points over all rows, and by 30.5 all else equal; other"),
-        ("unmasked", (), "all else equal; other features mask part of it."),
-        ("unexplained", (), "None of the reasons that were looked for; where intervals overlap, the order is not"),
     ],
 )
 def test_every_reason_has_words(reason, others, said):
-    item = Disagreement("class", 3.0, 2.0, reason, others)
-    assert said in unmarked(describe_disagreement(made("weights"), item))
-
-
-def test_values_that_were_never_compared_are_named():
-    rows = [("a", 0), ("b", 0), ("c", 1), ("d", 1), ("a", 0), ("d", 2)]
-    found = report(rows, [0, 1, 0, 1, 0, 0], radius=1, feature_names=["letter", "digit"])
-    item = Disagreement("letter", 1.0, 2.0, "never-compared")
-    assert "4 of 6 value pairs, such as a with d, while" in unmarked(describe_disagreement(found, item))
-    coverage = next(p for p in page_of(found)["panels"] if unmarked(p["name"]) == "letter")["coverage"]["said"]
-    assert unmarked(coverage[-1]).startswith("Never compared: a with d, ")
+    assert unmarked(describe_turn(made("weights"), Turn("class", reason, others))) == said
 
 
 def test_every_doubt_has_words():
-    copies = [(a, a, b) for a in (0, 1) for b in (0, 1)] * 10
-    reasons = page_of(report(copies, [a ^ b for a, _, b in copies], radius=1))["answer"]["reasons"]
-    assert any("are determined by other columns, so no two rows differ on one of them alone" in r for r in reasons)
-    few = [(0, 0, 0), (0, 1, 0), (1, 0, 1), (2, 1, 2)]
-    reasons = page_of(report(few, [0, 1, 0, 1], radius=1))["answer"]["reasons"]
-    assert any("no pair of rows to compare: there are not enough rows" in r for r in reasons)
-    assert any("nothing shows how much of that is noise" in r for r in reasons)
+    found = made("weights")
+    few = [replace(panel, n_compared=n) for panel, n in zip(found.panels, (220, 300, 1000), strict=True)]
+    unclear = replace(found.relevance, status=("effect", "unclear", "unclear"))
+    reasons = page_of(replace(found, panels=tuple(few), relevance=unclear))["answer"]["reasons"]
+    assert [unmarked(reason) for reason in reasons] == [
+        "1 feature has an effect.",
+        "sex and age are unclear: neither an effect nor surely none.",
+        "Many rows have no partner to be compared with: 10.0 % to 45.4 % of all rows are compared, depending on the"
+        " feature.",
+    ]
     leak = [(a, b) for a in (0, 1, 2) for b in (0, 1)] * 20
     reasons = page_of(report(leak, [a for a, _ in leak]))["answer"]["reasons"]
     assert any("alone tells the label nearly always: the answer, or a leak of it?" in unmarked(r) for r in reasons)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from analogical.cli.options import Confidence, reads_table
+from analogical.cli.options import GIVEN_HELP, Confidence, read_given, reads_table
 from analogical.cli.reading import Source, refuse_role, split_names
 from analogical.cli.streams import say_note, shows_progress, start_output
 from analogical.errors import InputError
@@ -22,6 +22,7 @@ HEAD = 2_000
 @reads_table()
 def report(
     source: Source,
+    given: Annotated[str, typer.Option(metavar="auto|all|none|COLS", help=GIVEN_HELP)] = "auto",
     out: Annotated[str, typer.Option(metavar="FILE", help="Where to write the page.")] = "report.html",
     protected: Annotated[
         list[str] | None,
@@ -36,18 +37,15 @@ def report(
     top: Annotated[
         int, typer.Option(metavar="K", help="Features that get a panel of their own; all are in the table.")
     ] = 20,
-    noise_free: Annotated[
-        bool, typer.Option("--noise-free", help="Say that the labels have no noise: one changed pair shows an effect.")
-    ] = False,
     confidence: Confidence = 0.95,
     force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is not one of our pages.")] = False,
 ) -> None:
-    """Write one page about a table: which features matter, how sure that is, and the rows behind it.
+    """Write one page about a table: which features have an effect, given what, how sure, and which rows show it.
 
     The page is a single HTML file that refers to nothing outside itself: it opens offline and without JavaScript, and
-    can be sent as it is. It says whether the table can answer at all, ranks the features beside mutual information and
-    says where the two disagree and why, shows pairs of rows for and against each of the best features, features that
-    act together, the best set, and audits of protected columns.
+    can be sent as it is. It says whether the table can answer at all, ranks the features by their effects in points,
+    names the features that compared rows are equal on, what stands in for what and which act together, shows pairs of
+    rows for and against each of the best features, and audits protected columns.
 
     Examples
     --------
@@ -60,7 +58,7 @@ def report(
     target = Path(out)
     require_jinja()
     _refuse_target(target, force=force)
-    audited = [name for given in protected or [] for name in _names(given, source)]
+    audited = [name for names in protected or [] for name in _names(names, source)]
     for name in audited:
         refuse_role(name, source, "--protected")
     from analogical import _report as library
@@ -68,10 +66,10 @@ def report(
     found = library.report(
         *source.data,
         **source.options,
+        given=read_given(given),
         protected=list(dict.fromkeys(audited)) or None,
         title=title,
         top=top,
-        noise_free=noise_free,
         confidence=confidence,
         progress=shows_progress(),
     )
@@ -83,9 +81,9 @@ def report(
     say_note(f"written to {target} ({target.stat().st_size / 1000:,.0f} kB)")
 
 
-def _names(given: str, source: Source) -> list[str]:
+def _names(text: str, source: Source) -> list[str]:
     """Columns named in one option: one column, or several with commas between them."""
-    return [given] if given in source.frame.columns else split_names(given)
+    return [text] if text in source.frame.columns else split_names(text)
 
 
 def _command() -> str:

@@ -39,7 +39,7 @@
   const sortBy = (head) => {
     const key = head.dataset.key;
     const isText = "text" in head.dataset;
-    const first = key === "score" || key === "pairs" ? "descending" : "ascending";
+    const first = key === "size" || key === "alone" ? "descending" : "ascending";
     const now = head.getAttribute("aria-sort");
     const next = now === null ? first : now === "ascending" ? "descending" : "ascending";
     for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
@@ -65,7 +65,7 @@
     button.addEventListener("click", () => sortBy(head));
   }
 
-  const panels = Array.from(document.querySelectorAll("article.feature details"));
+  const panels = Array.from(document.querySelectorAll("main details"));
   const setAll = (open) => panels.forEach((panel) => { panel.open = open; });
   const open = document.getElementById("open");
   if (open) {

@@ -11,24 +11,29 @@ from typing import Any
 
 from analogical._audit import Audit, Difference
 from analogical._evidence import EvidencePair, Transition
-from analogical._report import MAX_PAIRED_VALUES, Panel, Report
+from analogical._interactions import Interactions
+from analogical._relevance import Relevance
+from analogical._report import MAX_PAIRED_VALUES, Panel, Report, has_part
 from analogical._squares import Squares
 from analogical.presenting.audit import view_audit
-from analogical.presenting.interactions import describe_contexts
 from analogical.presenting.notes import describe_notes
 from analogical.presenting.redundancies import view_redundancies
-from analogical.presenting.relevance import describe_radius
+from analogical.presenting.relevance import has_direction, has_size
 from analogical.presenting.report.sentences import (
     describe_answer,
-    describe_change,
-    describe_disagreement,
+    describe_direction,
+    describe_given,
     describe_limits,
+    describe_turn,
+    equal_on,
     measure_of,
+    size_of,
     verdict,
 )
-from analogical.presenting.report.words import each, signed, some, value, word
+from analogical.presenting.report.words import each, in_points, signed, some, value, word
 from analogical.presenting.selection import view_selection
-from analogical.presenting.words import counted, number, p_value, percent, shares, shown
+from analogical.presenting.words import counted, number, p_value, percent, shares, shown, verb
+from analogical.scoring.status import NEGLIGIBLE
 
 __all__ = ["page_of"]
 
@@ -42,24 +47,17 @@ WIDE = 4
 """Cards with more columns take the whole width."""
 MAX_CONTEXT = 10
 """Features named in a card of two rows that they are equal on."""
-MAX_NEVER = 6
-"""Value pairs that were never compared which are named."""
 MAX_FOUND = 8
-"""Redundancies that are listed."""
+"""Findings of one kind that are listed."""
 SHADES = 10
-NEGATIVE = 0.2
-"""Share of the axis that intervals below 0 may take."""
 
-STATUS = {
-    "effect": "told from noise",
-    "unclear": "not told from noise",
-    "noise-unknown": "noise unknown",
-    "none-seen": "no change seen",
-    "no-pairs": "no pairs",
+STATUS = {"effect": "effect", "unclear": "unclear", "none": "none", "constant": "one value"}
+PAPER = {
+    "relevant": "relevant",
+    "irrelevant": "irrelevant",
     "constant": "one value",
+    "no-pairs": "no pairs",
 }
-SCORE_ZERO = "explained by others"
-"""What "none-seen" means beyond distance 1 where labels changed: the score is 0, other features explain the changes."""
 STARTS = ("missing cells", "left out:", "set aside:", "the ", "numbers in", "dates in", "label:", "ignored:")
 """Beginnings of notes that are words of ours."""
 ANSWERS = {"yes": "Yes", "partly": "Partly", "no": "No"}
@@ -68,7 +66,7 @@ ANSWERS = {"yes": "Yes", "partly": "Partly", "no": "No"}
 def page_of(report: Report) -> dict[str, Any]:
     """Everything that the page shows, in its order."""
     found = report.relevance
-    title = f"What goes with {word(found.label)}, all else equal" if report.title is None else word(report.title, 120)
+    title = f"What has an effect on {word(found.label)}" if report.title is None else word(report.title, 120)
     page = {
         "title": title,
         "source": None if report.source is None else word(report.source, 200),
@@ -84,13 +82,15 @@ def page_of(report: Report) -> dict[str, Any]:
         "classes": _classes(report),
         "verdict": verdict(report),
         "answer": {"code": report.answer, "word": ANSWERS[report.answer], "reasons": describe_answer(report)},
-        "fitness": _fitness(report),
         "ranking": _ranking(report),
-        "disagreements": _disagreements(report),
-        "panels": [_panel(report, panel, place + 1) for place, panel in enumerate(report.panels)],
+        "given": _given(report),
+        "same": _same(report),
         "together": _together(report),
-        "selection": _selection(report),
+        "panels": [_panel(report, panel, place + 1) for place, panel in enumerate(report.panels)],
         "audits": [_audit(found) for found in report.audits],
+        "unclear": _unclear(report),
+        "data": _data(report),
+        "paper": _paper(report),
         "limits": describe_limits(report),
         "settings": _settings(report),
         "command": shown(report.command),
@@ -104,14 +104,17 @@ def _contents(page: dict[str, Any]) -> list[tuple[str, str]]:
     """Anchors and titles of the sections that there are."""
     sections = [
         ("answer", "Answer", True),
-        ("data", "Data", True),
-        ("ranking", "Ranking", True),
-        ("features", "Features", page["panels"]),
-        ("together", "Acting together", page["together"] is not None),
-        ("set", "Best set", True),
+        ("ranking", "Effects", True),
+        ("given", "Given", True),
+        ("same", "Stand-ins", page["same"] is not None),
+        ("together", "Together", page["together"] is not None),
+        ("features", "Rows", page["panels"]),
         ("audit", "Audit", page["audits"]),
+        ("unclear", "Unclear", page["unclear"] is not None),
+        ("data", "Data", True),
+        ("paper", "Index", True),
         ("limits", "Limits", True),
-        ("made", "How it was made", True),
+        ("made", "Made", True),
     ]
     return [(anchor, title) for anchor, title, is_there in sections if is_there]
 
@@ -163,152 +166,92 @@ def _stacked(sizes: Sequence[int], names: Sequence[str]) -> list[dict[str, Any]]
     return parts
 
 
-def _fitness(report: Report) -> dict[str, Any]:
-    """Missing cells, bins, ids, constants, repeated rows, redundancy, and what was done."""
-    found = report.relevance
-    aside = [name for note in found.notes if note.kind == "set-aside" for name in note.columns]
-    missing = [i for i in range(len(found.names)) if found.n_missing[i]]
-    binned = [i for i in range(len(found.names)) if found.edges[i]]
-    constant = [name for name, n in zip(found.names, found.n_values, strict=True) if n == 1]
-    leaks = [name for note in found.notes if note.kind == "leak" for name in note.columns]
-    twice = list(
-        dict.fromkeys(record["feature"] for record in report.redundancies.records() if record["determined_by"])
-    )
-    repeated = found.n_rows - found.n_distinct
-    n_missing = int(found.n_missing.sum())
-    names = found.names
-    tiles = [
-        _tile("Missing cells", n_missing, f"in {some([names[i] for i in missing], 3)}" if missing else "none"),
-        _tile("Repeated rows", repeated, f"{percent(repeated / found.n_rows)} of all rows" if repeated else "none"),
-        _tile(
-            "Contradictions",
-            found.n_contradictions,
-            f"of {counted(found.n_identical, 'pair')} of identical rows" if found.n_identical else "no identical rows",
-        ),
-        _tile("Binned", len(binned), some([names[i] for i in binned], 3) if binned else "no numbers in bins"),
-        _tile("Set aside as ids", len(aside), some(aside, 3) if aside else "none"),
-        _tile("Constant", len(constant), some(constant, 3) if constant else "none"),
-        _tile("Redundant", len(twice), some(twice, 3) if twice else "none found"),
-        _tile("Possible leaks", len(leaks), some(leaks, 3) if leaks else "none found"),
-    ]
-    said = list(view_redundancies(report.redundancies).findings)
-    more = [f"... and {len(said) - MAX_FOUND:,} more, in the JSON below"] if len(said) > MAX_FOUND else []
-    return {
-        "tiles": tiles,
-        "redundancies": [*said[:MAX_FOUND], *more],
-        "not_searched": view_redundancies(report.redundancies).caveat,
-        "done": [_sentence(shown(note)) for note in (*report.reading, *describe_notes(found.notes))],
-    }
-
-
-def _tile(name: str, n: int, about: str) -> dict[str, Any]:
-    return {"name": name, "n": n, "text": f"{n:,}", "about": about}
-
-
-def _sentence(text: str) -> str:
-    """A note as a sentence: with a capital, unless it begins with a name, and a full stop."""
-    if text.startswith(STARTS):
-        text = text[0].upper() + text[1:]
-    return text if text.endswith((".", "?", "!")) else f"{text}."
-
-
-# ---------------------------------------------------------------- the ranked chart
+# ---------------------------------------------------------------- the effects
 
 
 def _ranking(report: Report) -> dict[str, Any]:
     """The features, best first, with bars on one scale."""
     found = report.relevance
-    measure, about = measure_of(report)
     records = report.records()
-    low, high = _scale(records)
+    top = _scale(records[:MAX_ROWS])
     with_panel = {panel.feature for panel in report.panels}
-    apart = {item.feature for item in report.disagreements}
-    rows = [
-        _ranked(record, low, high, record["name"] in with_panel, record["name"] in apart)
-        for record in records[:MAX_ROWS]
-    ]
-    theirs = report.ranks()[1].tolist()
-    for row in rows:
-        row["information_text"] = _places(row["information_rank"], theirs)
+    rows = [_ranked(report, record, top, record["name"] in with_panel) for record in records[:MAX_ROWS]]
     n_left = len(records) - len(rows)
-    level = "" if found.settings.confidence is None else f"{100 * found.settings.confidence:g} % interval"
     return {
-        "measure": measure,
-        "about": about,
-        "interval": level,
-        "low": _tick(low),
-        "middle": _tick((low + high) / 2),
-        "high": _tick(high),
-        "zero": _place(-low / (high - low)),
-        "grid": [_place(-low / (high - low) + k * high / (4 * (high - low))) for k in range(1, 5)],
+        "about": measure_of(found),
+        "interval": f"{100 * found.settings.confidence:g} % interval",
+        "middle": f"{top / 2:g}",
+        "high": f"{top:g}",
         "rows": rows,
+        "has_alone": any(row["alone_at"] is not None for row in rows),
         "n_at_once": MAX_AT_ONCE,
-        "left_out": f"{counted(n_left, 'feature')} more, with lower scores, in the JSON below." if n_left else "",
-        "is_noise_known": found.noise.rate is not None,
+        "left_out": f"{counted(n_left, 'feature')} more, further down the order, in the JSON below." if n_left else "",
     }
 
 
-def _scale(records: Sequence[dict[str, Any]]) -> tuple[float, float]:
-    """Ends of the axis: a round number above all intervals, and room for intervals that lie below 0."""
-    known = [number for r in records for number in (r["score"], r["score_high"]) if number is not None]
-    top = max([*known, 0.0])
-    if top <= 0:
-        return 0.0, 1.0
-    step = 10 ** math.floor(math.log10(top))
-    high = next(k * step for k in (1, 1.2, 1.6, 2, 2.4, 3.2, 4, 5, 6, 8, 10) if k * step >= top - 1e-12)
-    lowest = min([0.0, *(end for r in records for end in (r["score"], r["score_low"]) if end is not None)])
-    return max(lowest, -NEGATIVE * high), float(high)
+def _scale(records: Sequence[dict[str, Any]]) -> float:
+    """The end of the axis in points: a round number above all effects and intervals."""
+    names = ("effect", "effect_high", "alone")
+    ends = [size_of(record[name]) for record in records for name in names if record[name] is not None]
+    return float(
+        next(end for end in (1, 2, 5, 10, 20, 30, 40, 50, 60, 80, 100) if end >= min(max([*ends, 0.0]), 100.0))
+    )
 
 
-def _tick(at: float) -> str:
-    return "0" if abs(at) < 1e-12 else f"{at:.3g}"
-
-
-def _ranked(record: dict[str, Any], low: float, high: float, has_panel: bool, is_apart: bool) -> dict[str, Any]:
+def _ranked(report: Report, record: dict[str, Any], top: float, has_panel: bool) -> dict[str, Any]:
     """One row of the chart."""
-    score, ends = record["score"], (record["score_low"], record["score_high"])
-    width = high - low
-    zero = -low / width
-    at = None if score is None else (score - low) / width
-    bar = {}
-    if at is not None:
-        begin, end = sorted((_place(zero), _place(at)))
-        bar = {"x": begin, "width": round(end - begin, 2)}
+    found = report.relevance
+    is_sized = has_size(found, found.names.index(record["name"]))
+    size, low, high = (
+        size_of(record[name]) if is_sized and record[name] is not None else None
+        for name in ("effect", "effect_low", "effect_high")
+    )
+    alone = None if record["alone"] is None else size_of(record["alone"])
     whisker = {}
-    if ends[0] is not None and ends[1] is not None:
-        left, right = (_place((end - low) / width) for end in ends)
+    if low is not None and high is not None:
+        left, right = _place(low / top), _place(high / top)
         whisker = {"x": left, "width": round(right - left, 2), "end": right}
     return {
         "rank": record["rank"],
         "name": word(record["name"]),
         "plain": shown(record["name"], 200),
         "anchor": f"f-{record['rank']}" if has_panel else None,
-        "score": score,
-        "score_text": _typeset(shares(math.nan if score is None else score)),
-        "interval_text": "–" if ends[0] is None else _bounds(*ends),
+        "direction": _direction(report, record["name"]),
+        "size": size,
+        "size_text": "–" if size is None else f"{size:.1f}",
+        "interval_text": "–" if low is None or high is None else f"{low:.1f} to {high:.1f}",
         "p": record["p_adjusted"],
         "p_text": _typeset(p_value(math.nan if record["p_adjusted"] is None else record["p_adjusted"])),
-        "pairs": record["pairs"],
-        "pairs_text": number(record["pairs"]),
-        "changed": record["changed"],
-        "information": record["information"],
-        "information_rank": record["information_rank"],
-        "is_apart": is_apart,
+        "alone": alone,
+        "alone_text": "–" if alone is None else f"{alone:.1f}",
+        "alone_at": None if alone is None else _place(alone / top),
         "status": record["status"],
-        "status_text": _status_text(record["status"], record["changed"]),
-        "is_told": record["status"] == "effect",
-        "bar": bar,
+        "status_text": _status_text(found, found.names.index(record["name"])),
+        "has_effect": record["status"] == "effect",
+        "bar": None if size is None else _place(size / top),
         "whisker": whisker,
     }
 
 
-def _status_text(status: str, changed: int) -> str:
-    """The status in words; where labels changed and the score is 0 all the same, other features explain it."""
-    return SCORE_ZERO if status == "none-seen" and changed else STATUS[status]
+def _direction(report: Report, name: str) -> str:
+    """In a few words which value has which label more often; nothing without an effect."""
+    found = report.relevance
+    i = found.names.index(name)
+    points = found.points[i]
+    if found.status[i] != "effect" or points is None:
+        return ""
+    if not has_direction(found, i):
+        return "mixed: depends on other features"
+    difference = f"{value(points.label, 20)} {signed(points.points)} against {value(points.against, 24)}"
+    return f"{value(points.value, 24)}: {difference}"
 
 
-def _bounds(low: float, high: float) -> str:
-    return _typeset(f"{shares(low)} to {shares(high)}")
+def _status_text(found: Relevance, i: int) -> str:
+    """The status in a few words, with the feature that is copied."""
+    copied = found.same_as[i]
+    if copied is not None:
+        return f"same as {word(copied, 30)}"
+    return STATUS[found.status[i]]
 
 
 def _typeset(number_text: str) -> str:
@@ -316,38 +259,79 @@ def _typeset(number_text: str) -> str:
     return "–" if number_text == "-" else number_text.replace("-", "−")
 
 
-def _disagreements(report: Report) -> dict[str, Any]:
-    """The box beside mutual information."""
-    ours, theirs = (ranks.tolist() for ranks in report.ranks())
-    items = [
+# ---------------------------------------------------------------- given what, and what says the same
+
+
+def _given(report: Report) -> dict[str, Any]:
+    """What rows are equal on: the deciding set with what each member adds."""
+    found = report.selection
+    view = view_selection(found)
+    rows = [
         {
-            "feature": word(item.feature),
-            "rank": item.rank,
-            "information_rank": item.information_rank,
-            "ours": _places(item.rank, ours),
-            "theirs": _places(item.information_rank, theirs),
-            "is_higher": item.rank < item.information_rank,
-            "reason": item.reason,
-            "text": describe_disagreement(report, item),
+            "place": place + 1,
+            "name": word(name),
+            "gain": float(found.gain[place]),
+            "gain_text": _typeset(view.tables[0].rows[place][2].text),
+            "explained": float(found.explained[place]),
+            "explained_text": percent(float(found.explained[place])),
+            "width": _place(float(found.explained[place])),
+            "why": _chosen_because(report, place),
         }
-        for item in report.disagreements
+        for place, name in enumerate(found.features)
     ]
-    intro = (
-        "Mutual information looks at one feature at a time, over all rows. Where it puts a feature far from its place"
-        " here, this is what explains it:"
-        if items
-        else "Mutual information, which looks at one feature at a time over all rows, puts no feature that is told from"
-        " noise far from its place here."
-    )
-    title = "Where mutual information disagrees" if items else "Mutual information agrees"
-    return {"title": title, "intro": intro, "items": items}
+    is_auto = report.relevance.settings.given == "auto"
+    return {
+        "intro": describe_given(report),
+        "beside": "" if is_auto or not rows else "The features that predict the label together would be these:",
+        "rows": rows,
+        "findings": list(view.findings),
+    }
 
 
-def _places(rank: float, all_ranks: Sequence[float]) -> str:
-    """A place in words, from the middle of the places that equal ones share: 3, or 2–6."""
-    half = (all_ranks.count(rank) - 1) / 2
-    first, last = int(rank - half), int(rank + half)
-    return f"{first}" if first == last else f"{first}–{last}"
+def _chosen_because(report: Report, place: int) -> str:
+    found = report.selection
+    if found.why[place] == "interaction":
+        return f"acts together with {each(found.partners[place])}"
+    return {"gain": "adds most", "significant": "significant beside the others", "index": "next by the relaxed index"}[
+        found.why[place]
+    ]
+
+
+def _same(report: Report) -> dict[str, Any] | None:
+    """Copies, stand-ins, and columns that determine others; None if there are none."""
+    found = report.relevance
+    copies: dict[str, list[str]] = {}
+    for name in found.with_status("same"):
+        copies.setdefault(found.same_as[found.names.index(name)] or "", []).append(name)
+    stand_ins = [
+        f"{word(name)}: {_either(found.stand_ins[found.names.index(name)])} would do nearly as well in its place."
+        for name in found.ranking()
+        if found.stand_ins[found.names.index(name)]
+    ]
+    exact = view_redundancies(report.redundancies)
+    said = [text for text in exact.findings if not text.startswith("constant:")]
+    if not copies and not stand_ins and not said:
+        return None
+    return {
+        "copies": _first(
+            [f"{each(names)} {verb(names, 'says', 'say')} the same as {word(of)}." for of, names in copies.items()]
+        ),
+        "stand_ins": _first(stand_ins),
+        "exact": _first(said),
+        "not_searched": exact.caveat,
+    }
+
+
+def _either(names: Sequence[str]) -> str:
+    """Names in a sentence: a, b or c."""
+    *most, last = map(word, names)
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def _first(texts: Sequence[str]) -> list[str]:
+    """The first of some findings, and how many more there are."""
+    n_left = len(texts) - MAX_FOUND
+    return [*texts[:MAX_FOUND], *([f"... and {n_left:,} more, in the JSON below"] if n_left > 0 else [])]
 
 
 # ---------------------------------------------------------------- one feature
@@ -357,20 +341,15 @@ def _panel(report: Report, panel: Panel, rank: int) -> dict[str, Any]:
     """One feature: a line, and what stands behind it."""
     found = report.relevance
     i = found.names.index(panel.feature)
-    status = found.status[i]
     n_left = panel.n_values - len(panel.values)
-    line = "It has one value only."
-    if panel.change is not None:
-        line = describe_change(panel.change)
     return {
         "anchor": f"f-{rank}",
         "rank": rank,
         "name": word(panel.feature),
-        "status": status,
-        "status_text": _status_text(status, int(found.changed[i])),
-        "is_told": status == "effect",
-        "line": line,
-        "score_text": shares(found.score[i]),
+        "status": found.status[i],
+        "status_text": _status_text(found, i),
+        "has_effect": found.status[i] == "effect",
+        "line": _line(report, panel, i),
         "values": [
             {
                 "name": value(entry.value),
@@ -385,7 +364,7 @@ def _panel(report: Report, panel: Panel, rank: int) -> dict[str, Any]:
         ],
         "classes": [value(name, 20) for name in report.shown_classes],
         "values_left": f"{counted(n_left, 'rarer value')} not shown." if n_left > 0 else "",
-        "transitions": [_transition(found.pairs[i], t) for t in panel.transitions],
+        "transitions": [_transition(int(found.compared[i]), t) for t in panel.transitions],
         "transitions_left": (
             f"The {len(panel.transitions)} largest of {panel.n_transitions:,}."
             if panel.n_transitions > len(panel.transitions)
@@ -400,17 +379,41 @@ def _panel(report: Report, panel: Panel, rank: int) -> dict[str, Any]:
             if pair is not None
         ],
         "coverage": _coverage(report, panel, i),
-        "numbers": [
-            ("Index (ARI)", shares(found.ari[i]) if found.pairs[i] else "–"),
-            ("Noise in the same contexts", _known(found.noise_rate[i])),
-            ("Effect", _known(found.effect[i])),
-            ("Pairs, of them changed", f"{number(found.pairs[i])}, {number(found.changed[i])}"),
-        ],
+        "numbers": _numbers(report, panel, i),
     }
 
 
-def _known(share: float) -> str:
-    return _typeset(shares(share)) if share == share else "not known"
+def _line(report: Report, panel: Panel, i: int) -> str:
+    """What the feature does, in a sentence or two."""
+    found = report.relevance
+    points, same_as = found.points[i], found.same_as[i]
+    if found.status[i] == "constant":
+        return "It has one value only."
+    if same_as is not None:
+        return f"It says the same as {word(same_as)}, so no rows tell which of the two matters."
+    if points is None:
+        return "No two rows can be compared."
+    given = f"Among rows {equal_on(found.given[i])}, " if found.given[i] else "Among all rows, "
+    if found.status[i] == "effect" and not has_direction(found, i):
+        return f"{given}labels change with it, but which way depends on the other features."
+    crude = f" Over all rows it is {signed(panel.crude)}." if found.given[i] else ""
+    return f"{given}{describe_direction(points)}.{crude}"
+
+
+def _numbers(report: Report, panel: Panel, i: int) -> list[tuple[str, str]]:
+    """The numbers of a feature by name."""
+    found = report.relevance
+    if not found.compared[i]:
+        return []
+    size, low, high = (size_of(float(numbers[i])) for numbers in (found.effect, found.effect_low, found.effect_high))
+    return [
+        ("Effect", f"{in_points(size)} ({low:.1f} to {high:.1f})" if has_size(found, i) else "of unknown size"),
+        ("p, adjusted", _typeset(p_value(float(found.p_adjusted[i])))),
+        ("Pairs compared", number(found.compared[i])),
+        ("Labels differ in", percent(float(found.index[i]))),
+        ("By noise alone", percent(float(found.noise_rate[i])) if found.noise_rate[i] == found.noise_rate[i] else "–"),
+        ("Rows compared", percent(panel.n_compared / found.n_rows)),
+    ]
 
 
 def _transition(n_pairs: int, found: Transition) -> dict[str, Any]:
@@ -443,24 +446,11 @@ def _twins(report: Report, pair: EvidencePair, feature: str, title: str) -> dict
 
 
 def _coverage(report: Report, panel: Panel, i: int) -> dict[str, Any]:
-    """Which rows and which values were compared at all."""
+    """Which rows were compared at all."""
     found = report.relevance
     share = panel.n_compared / found.n_rows
-    said = [
-        f"{panel.n_compared:,} of {counted(found.n_rows, 'row')} ({percent(share)}) have a partner that differs on this"
-        " feature alone."
-    ]
-    compared, possible = int(found.value_pairs_compared[i]), int(found.value_pairs[i])
-    if compared < 0:
-        said.append("Too many values to say which were compared with which.")
-    elif possible:
-        was = "was" if possible == 1 else "were"
-        said.append(f"{compared:,} of {counted(possible, 'value pair')} {was} compared.")
-    never = [" with ".join(value(cell, 24) for cell in two) for two in found.not_compared[i][:MAX_NEVER]]
-    n_left = possible - compared - len(never)
-    if never:
-        more = f" and {n_left:,} more" if n_left > 0 else ""
-        said.append(f"Never compared: {', '.join(never)}{more}.")
+    partner = f"is {equal_on(found.given[i])} and has another value" if found.given[i] else "has another value"
+    said = f"{panel.n_compared:,} of {counted(found.n_rows, 'row')} ({percent(share)}) have a partner that {partner}."
     return {"share": share, "width": _place(share), "text": percent(share), "said": said}
 
 
@@ -472,35 +462,30 @@ def _together(report: Report) -> dict[str, Any] | None:
     found = report.interactions
     if found is None:
         return None
-    cards = [_square_card(report, squares) for squares in report.squares]
-    n_features = len({*found.first, *found.second})
-    passed = (
-        f"Pairs among the {n_features} best features were looked at: {len(found):,} of {found.n_possible:,}."
-        if len(found) < found.n_possible
-        else f"All {found.n_possible:,} pairs of features were looked at."
-        if found.n_possible > 1
-        else "There is one pair of features."
-    )
-    n_many = int((report.relevance.n_values > MAX_PAIRED_VALUES).sum())
-    if n_many:
-        was = "was" if n_many == 1 else "were"
-        passed += f" {counted(n_many, 'feature')} with more than {MAX_PAIRED_VALUES} values {was} left out."
+    cards = [_square_card(found, squares) for squares in report.squares]
+    parts = [i for i in range(len(report.relevance)) if has_part(report.relevance, i)]
+    many = [i for i in parts if report.relevance.feature_columns[i].n_values > MAX_PAIRED_VALUES]
+    pairs = f"the {found.n_possible:,} pairs" if found.n_possible > 1 else "the pair"
+    if len(found) < found.n_possible:
+        pairs = f"{len(found):,} of {found.n_possible:,} pairs"
+    looked = f"Looked at: {pairs} of features that have an effect or are in the deciding set"
+    if many:
+        looked += f", {counted(len(many), 'feature')} with more than {MAX_PAIRED_VALUES} values left out"
     n_acting = sum(status == "effect" for status in found.status)
     if cards:
         intro = "What one feature does to the label depends on the other. Darker cells: the class is more frequent."
         if n_acting > len(cards):
             intro += f" The {len(cards)} strongest of {n_acting:,} pairs are shown."
     elif not any(found.squares):
-        intro = "No four rows differ on two features alone in all combinations, so nothing is known about pairs."
+        intro = "No four rows differ on two features in all combinations, so nothing is known about pairs."
     else:
-        intro = "No pair of features is told from noise."
-    return {"intro": intro, "passed": passed, "contexts": describe_contexts(found), "cards": cards}
+        intro = "No pair of features acts together significantly."
+    return {"intro": intro, "looked": f"{looked}.", "cards": cards}
 
 
-def _square_card(report: Report, found: Squares) -> dict[str, Any]:
+def _square_card(pairs: Interactions, found: Squares) -> dict[str, Any]:
     """Shares of one class: values of the first feature across, of the second one down."""
-    pairs = report.interactions
-    record = {} if pairs is None else pairs[found.first, found.second]
+    record = pairs[found.first, found.second]
     c = _class_shown(found)
     sides = [
         (found.first, found.first_values, _frequent(found.counts.sum(axis=(1, 2)))),
@@ -510,15 +495,9 @@ def _square_card(report: Report, found: Squares) -> dict[str, Any]:
     (first, first_values, across), (second, second_values, down) = sides[::-1] if is_turned else sides
     counts = found.counts.swapaxes(0, 1) if is_turned else found.counts
     cells = [[_cell(counts[u, v], c) for u in across] for v in down]
-    told = record.get("status") == "effect"
-    effect, p = record.get("effect"), record.get("p_adjusted")
-    facts = []
-    if effect is not None:
-        bounds = record["effect_low"], record["effect_high"]
-        facts.append(f"effect {shares(effect)}" + ("" if bounds[0] is None else f" ({_bounds(*bounds)})"))
-    if p is not None:
-        facts.append(f"p {p_value(p)}")
-    facts.append(f"{percent(found.n_broken / found.n_squares) if found.n_squares else 'none'} of squares broken")
+    facts = [] if record["effect"] is None else [f"interaction {shares(record['effect'])} ({_bounds(record)})"]
+    facts.append(f"p {p_value(record['p_adjusted'])}")
+    given = f"Among rows {equal_on(record['given'])}: " if record["given"] else ""
     rarer = [
         f"{counted(len(values) - MAX_CELLS, 'rarer value')} of {word(name)}"
         for name, values, _ in sides
@@ -529,13 +508,16 @@ def _square_card(report: Report, found: Squares) -> dict[str, Any]:
         "second": word(second),
         "is_wide": len(across) > WIDE,
         "label": value(found.classes[c]),
-        "is_told": told,
-        "facts": ", ".join(facts) + ("" if told else ", noise unknown"),
+        "facts": f"{given}{', '.join(facts)}.",
         "across": [value(first_values[u], 20) for u in across],
         "down": [value(second_values[v], 20) for v in down],
         "cells": cells,
         "left_out": f"Not shown: {' and '.join(rarer)}." if rarer else "",
     }
+
+
+def _bounds(record: dict[str, Any]) -> str:
+    return f"{shares(record['effect_low'])} to {shares(record['effect_high'])}"
 
 
 def _frequent(sizes: Any) -> list[int]:
@@ -565,33 +547,6 @@ def _cell(by_label: Any, c: int) -> dict[str, Any]:
         "shade": round(SHADES * share),
         "about": f"of {rows:,}",
     }
-
-
-def _selection(report: Report) -> dict[str, Any]:
-    """The best set in a short table."""
-    found = report.selection
-    view = view_selection(found)
-    rows = [
-        {
-            "place": place + 1,
-            "name": word(name),
-            "gain": float(found.gain[place]),
-            "gain_text": view.tables[0].rows[place][2].text,
-            "explained": float(found.explained[place]),
-            "explained_text": percent(float(found.explained[place])),
-            "width": _place(float(found.explained[place])),
-            "why": _chosen_because(report, place),
-        }
-        for place, name in enumerate(found.features)
-    ]
-    return {"rows": rows, "findings": list(view.findings), "need": found.need}
-
-
-def _chosen_because(report: Report, place: int) -> str:
-    found = report.selection
-    if found.why[place] == "interaction":
-        return f"acts together with {each(found.partners[place])}"
-    return "adds most" if found.why[place] == "gain" else "next by the index"
 
 
 # ---------------------------------------------------------------- audits
@@ -628,10 +583,10 @@ def _difference(found: Difference, reach: float) -> dict[str, Any]:
         "value": value(found.values[1]),
         "label": value(found.label),
         "difference": found.difference,
-        "difference_text": signed(found.difference),
-        "interval_text": f"{signed(found.difference_low)} to {signed(found.difference_high)}",
+        "difference_text": signed(100 * found.difference),
+        "interval_text": f"{signed(100 * found.difference_low)} to {signed(100 * found.difference_high)}",
         "crude": found.crude,
-        "crude_text": signed(found.crude),
+        "crude_text": signed(100 * found.crude),
         "odds_text": f"{found.odds_ratio:.2f}" if math.isfinite(found.odds_ratio) else "–",
         "p_text": p_value(found.p_adjusted),
         "pairs_text": number(found.pairs),
@@ -642,18 +597,114 @@ def _difference(found: Difference, reach: float) -> dict[str, Any]:
     }
 
 
+# ---------------------------------------------------------------- what is not known, the data, the paper's index
+
+
+def _unclear(report: Report) -> dict[str, Any] | None:
+    """Features that are unclear or have no effect, and those judged otherwise alone; None if there are no such."""
+    found = report.relevance
+    by_place = {name: i for i, name in enumerate(found.names)}
+    lists = []
+    if unclear := found.with_status("unclear"):
+        items = [f"{word(name)}: {_why_unclear(report, by_place[name])}" for name in unclear]
+        lists.append({"title": "Unclear: neither an effect nor surely none", "items": _first(items)})
+    if none := found.with_status("none"):
+        highest = max(size_of(float(found.effect_high[by_place[name]])) for name in none)
+        text = (
+            f"{some(none, 2 * MAX_FOUND)}: not significant, and all intervals end at or below {in_points(highest)}."
+            if len(none) > 1
+            else f"{word(none[0])}: not significant, and the interval ends at {in_points(highest)}."
+        )
+        lists.append({"title": f"None: less than {in_points(size_of(NEGLIGIBLE))}", "items": [text]})
+    if constant := found.with_status("constant"):
+        lists.append({"title": "One value only", "items": [f"{some(constant, 2 * MAX_FOUND)}."]})
+    if report.turned:
+        items = [f"{word(item.feature)}: {describe_turn(report, item)}" for item in report.turned]
+        lists.append({"title": "What one feature at a time would have said", "items": _first(items)})
+    return {"lists": lists} if lists else None
+
+
+def _why_unclear(report: Report, i: int) -> str:
+    found = report.relevance
+    if not found.compared[i]:
+        return "no two rows can be compared."
+    p = float(found.p_adjusted[i])
+    tested = "no label changed" if p != p else f"p {p_value(p)}"
+    return f"{tested}, an effect of up to {in_points(size_of(float(found.effect_high[i])))} is possible."
+
+
+def _data(report: Report) -> dict[str, Any]:
+    """Missing cells, bins, ids, constants, redundancy, leaks, and what was done."""
+    found = report.relevance
+    aside = [name for note in found.notes if note.kind == "set-aside" for name in note.columns]
+    leaks = [name for note in found.notes if note.kind == "leak" for name in note.columns]
+    columns = dict(zip(found.names, found.feature_columns, strict=True))
+    missing = [name for name, column in columns.items() if column.n_missing]
+    binned = [name for name, column in columns.items() if column.edges]
+    n_missing = sum(column.n_missing for column in columns.values())
+    constant, same = found.with_status("constant"), found.with_status("same")
+    tiles = [
+        _tile("Missing cells", n_missing, f"in {some(missing, 3)}" if missing else "none"),
+        _tile("Binned", len(binned), some(binned, 3) if binned else "no numbers in bins"),
+        _tile("Set aside as ids", len(aside), some(aside, 3) if aside else "none"),
+        _tile("One value", len(constant), some(constant, 3) if constant else "none"),
+        _tile("Copies", len(same), some(same, 3) if same else "none found"),
+        _tile("Possible leaks", len(leaks), some(leaks, 3) if leaks else "none found"),
+    ]
+    return {
+        "tiles": tiles,
+        "done": [_sentence(shown(note)) for note in (*report.reading, *describe_notes(found.notes))],
+    }
+
+
+def _tile(name: str, n: int, about: str) -> dict[str, Any]:
+    return {"name": name, "n": n, "text": f"{n:,}", "about": about}
+
+
+def _sentence(text: str) -> str:
+    """A note as a sentence: with a capital, unless it begins with a name, and a full stop."""
+    if text.startswith(STARTS):
+        text = text[0].upper() + text[1:]
+    return text if text.endswith((".", "?", "!")) else f"{text}."
+
+
+def _paper(report: Report) -> list[dict[str, Any]]:
+    """The paper's index of the features, best first by our order."""
+    found = report.relevance
+    return [
+        {
+            "name": word(found.names[i]),
+            "ari": float(found.ari[i]),
+            "ari_text": f"{found.ari[i]:.3f}",
+            "pairs_text": number(found.pairs[i]),
+            "changed_text": number(found.changed[i]),
+            "status_text": PAPER[found.paper_status[i]],
+        }
+        for i in found.order().tolist()[:MAX_ROWS]
+    ]
+
+
 # ---------------------------------------------------------------- how it was made
 
 
 def _settings(report: Report) -> list[tuple[str, str]]:
     """Settings and versions, by name."""
     settings = report.relevance.settings
+    given = settings.given
     found = [
-        ("Compared", f"{describe_radius(report.relevance)}"),
-        ("Confidence", f"{settings.confidence:g}" if settings.confidence is not None else "none"),
-        ("Labels", "said to have no noise" if settings.noise_free else "may have noise"),
+        (
+            "Given",
+            {"auto": "the deciding set", "all": "all other features"}[given]
+            if isinstance(given, str)
+            else some(given, 20)
+            if given
+            else "nothing",
+        ),
+        ("Confidence", f"{settings.confidence:g}"),
         ("Rows", "with weights" if settings.weighted else "one each"),
     ]
+    if settings.searched_rows is not None and settings.searched_rows < report.relevance.n_rows:
+        found.append(("Deciding set", f"chosen on {counted(settings.searched_rows, 'row')}, evenly spaced"))
     if settings.n_groups is not None:
         found.append(("Groups", f"{settings.n_groups:,}"))
     return [*found, ("Versions", ", ".join(f"{name} {version}" for name, version in report.versions.items()))]

@@ -3,10 +3,11 @@
 import math
 
 from analogical._report import Report
-from analogical.presenting.report.sentences import describe_answer, describe_disagreement, measure_of, verdict
+from analogical.presenting.relevance import has_size
+from analogical.presenting.report.sentences import describe_answer, describe_turn, size_of, verdict
 from analogical.presenting.report.words import unmarked
 from analogical.presenting.views import Cell, Heading, Table, View
-from analogical.presenting.words import counted, interval, p_value, quoted, shares, shown
+from analogical.presenting.words import counted, listed, p_value, quoted, shown
 
 __all__ = ["view_report"]
 
@@ -15,50 +16,62 @@ MAX_FEATURES = 10
 
 
 def view_report(result: Report) -> View:
-    """The verdict, the best features, and where they stand by mutual information."""
+    """The verdict, the best features with their effects, and those that are judged otherwise alone."""
     found = result.relevance
     records = result.records()
+    for record in records:
+        if not has_size(found, found.names.index(record["name"])):
+            record.update(effect=None, effect_low=None, effect_high=None)
     n_more = len(records) - MAX_FEATURES
     table = Table(
         headings=(
             Heading("", leaves=3),
             Heading("feature", is_text=True, may_shorten=True),
-            Heading(measure_of(result)[0]),
+            Heading("points"),
             Heading("interval", leaves=2),
             Heading("p", leaves=1),
-            Heading("by MI", leaves=4),
+            Heading("alone", leaves=4),
             Heading("status", is_text=True),
         ),
         rows=tuple(
             (
                 Cell(str(record["rank"])),
                 Cell(shown(record["name"])),
-                Cell(_share(record["score"]), bar=math.nan if record["score"] is None else record["score"]),
-                Cell("-" if record["score_low"] is None else interval(record["score_low"], record["score_high"])),
+                Cell(_points(record["effect"]), bar=_share(record["effect"])),
+                Cell(_interval(record["effect_low"], record["effect_high"])),
                 Cell(p_value(math.nan if record["p_adjusted"] is None else record["p_adjusted"])),
-                Cell(f"{record['information_rank']:g}"),
-                Cell(record["status"]),
+                Cell(_points(record["alone"])),
+                Cell(_status(record["status"], record["same_as"])),
             )
             for record in records[:MAX_FEATURES]
         ),
         note=f"... and {n_more:,} more; save(path) writes the page" if n_more > 0 else "",
     )
+    given = (f"Given: {listed(found.deciding)}.",) if found.deciding else ()
     return View(
         headline=f"Report on {counted(len(records), 'feature')} for {quoted(found.label)},"
         f" {counted(found.n_rows, 'row')}: {len(result.panels)} in detail",
-        facts=(unmarked(verdict(result)),),
+        facts=(unmarked(verdict(result)), *given),
         tables=(table,),
         findings=(
             f"Can this table answer? {result.answer.capitalize()}. {unmarked(' '.join(describe_answer(result)))}",
-            *(
-                f"By mutual information {shown(item.feature, 60)} is {item.information_rank:g}, here {item.rank:g}."
-                f" {unmarked(describe_disagreement(result, item))}"
-                for item in result.disagreements
-            ),
+            *(f"{shown(item.feature, 60)}: {unmarked(describe_turn(result, item))}" for item in result.turned),
         ),
         caveat="The page is in .html; .save(path) writes it.",
     )
 
 
-def _share(score: float | None) -> str:
-    return shares(math.nan if score is None else score)
+def _share(effect: float | None) -> float:
+    return math.nan if effect is None else math.sqrt(effect)
+
+
+def _points(effect: float | None) -> str:
+    return "-" if effect is None else f"{size_of(effect):.1f}"
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "-" if low is None or high is None else f"{size_of(low):.1f}-{size_of(high):.1f}"
+
+
+def _status(status: str, same_as: str | None) -> str:
+    return status if same_as is None else f"same as {shown(same_as)}"

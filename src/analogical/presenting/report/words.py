@@ -5,7 +5,7 @@ from typing import Any
 
 from analogical.presenting.words import marked, shown
 
-__all__ = ["CLOSE", "LONG", "OPEN", "each", "signed", "some", "unmarked", "value", "word"]
+__all__ = ["CLOSE", "LONG", "OPEN", "each", "in_points", "signed", "some", "unmarked", "value", "word"]
 
 OPEN, CLOSE = "\ue000", "\ue001"
 """Around every word of the user's; ``shown`` lets no such character of the data through."""
@@ -38,9 +38,16 @@ def some(names: Sequence[Any], limit: int = 6) -> str:
     return f"{', '.join(map(word, names[:limit]))} and {len(names) - limit:,} more"
 
 
-def signed(difference: float) -> str:
-    """A difference of shares in points, with its sign."""
-    return f"{100 * difference:+.1f}".replace("-", "−")
+def signed(points: float) -> str:
+    """A difference in points, with its sign."""
+    text = f"{points:+.1f}"
+    return "0.0" if text in ("-0.0", "+0.0") else text.replace("-", "−")
+
+
+def in_points(points: float) -> str:
+    """A difference in points, without its sign."""
+    text = f"{abs(points):.1f}".removesuffix(".0")
+    return f"{text} point{'' if text == '1' else 's'}"
 
 
 def unmarked(text: str) -> str:
