@@ -12,7 +12,7 @@ from analogical._checks import check_confidence
 from analogical._progress import Progress, progress_line
 from analogical._relevance import DEFAULT_CONFIDENCE, Settings
 from analogical._results import Result, entry_at, json_ready
-from analogical._study import COPY, Context, Given, Study, check_given
+from analogical._study import Context, Given, Study, check_given
 from analogical._types import Floats, Note, Positions
 from analogical.counting.groups import merge_rows
 from analogical.counting.threads import n_threads_for
@@ -22,7 +22,7 @@ from analogical.encoding.table import EncodedTable, encode_table
 from analogical.encoding.treatment import Ids, Missing, Treatment
 from analogical.engines.memory import MemoryEngine
 from analogical.errors import InputError
-from analogical.scoring.deciding import SCREENED_COLUMNS, likely_pairs
+from analogical.scoring.deciding import COPY, SCREENED_COLUMNS, likely_pairs
 from analogical.scoring.interactions import SquareSums, noise_index, rank_pairs, sum_pairs
 from analogical.scoring.significance import adjust_for_features
 from analogical.scoring.status import Status, decide_status
@@ -343,10 +343,11 @@ def _assemble(
             decide_status(
                 is_constant=False,
                 is_copy=context.same_as is not None,
-                is_replaced=False,
                 p_adjusted=float(p_adjusted[k]),
+                low=0.0,
                 high=float(high[k]),
                 level=level,
+                is_known=False,  # the test weights rows, the effect squares: the test alone decides
             )
             for k, context in enumerate(contexts)
         ),

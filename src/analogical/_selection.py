@@ -9,13 +9,13 @@ import numpy as np
 from analogical._checks import check_whole
 from analogical._progress import progress_line
 from analogical._results import Result, entry_at, json_ready
-from analogical._study import COPY, Duplicates, Study
+from analogical._study import Duplicates, Study
 from analogical._types import Floats, Note
 from analogical.encoding.binning import Bins
 from analogical.encoding.table import encode_table
 from analogical.encoding.treatment import Ids, Missing, Treatment
 from analogical.engines.memory import MemoryEngine
-from analogical.scoring.deciding import shares_explained
+from analogical.scoring.deciding import COPY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -341,7 +341,7 @@ def _named(study: Study, deciding: list[_Chosen], chosen: list[_Chosen], k: int 
     return Selection(
         features=study.names_of([c.column for c in chosen]),
         gain=np.array([c.gain for c in chosen], dtype=np.float64),
-        explained=shares_explained(decider.voting.start.value, np.array([c.value for c in chosen], dtype=np.float64)),
+        explained=np.array([1 - c.value / decider.voting.start.value for c in chosen], dtype=np.float64),
         why=tuple(c.why for c in chosen),
         partners=tuple(study.names_of(c.partners) for c in chosen),
         stop=len(deciding),

@@ -272,12 +272,14 @@ class Study:
         return self.decider.decide()
 
 
-def check_given(given: Any) -> None:
-    """Refuse what is not a choice of features, and say what may be given."""
+def check_given(given: Any) -> Given:
+    """What was given, if it is a choice of features; else an error that says what may be."""
     if isinstance(given, str):
         check_choice("given", given, ("auto", "all"))
     elif not isinstance(given, Sequence | np.ndarray | set | frozenset):
         raise InputError(f'given must be "auto", "all" or a list of features, got {given!r}.')
+    checked: Given = given
+    return checked
 
 
 def _merged(fine: Codes, n_bins: int, has_missing: bool, weights: Ints | None) -> Codes:
