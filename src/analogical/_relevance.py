@@ -118,7 +118,8 @@ class Relevance(Result):
         Interval of ``effect``. The lower end is above 0 only if ``p_value`` is at most 1 - confidence.
     p_value, p_adjusted : ndarray of float
         Probability of labels that go with the values at least this much if the feature had no effect given the others,
-        and the same after Benjamini and Hochberg's correction for the number of features. NaN where nothing is tested.
+        and the same adjusted for the number of features: by Benjamini and Hochberg's method and, for features outside
+        the deciding set that was searched for, by Holm's, which is stricter. NaN where nothing is tested.
     points : tuple of Points or None
         For each feature the direction: how much more often the label occurs with a value than with another one. For
         numbers the highest against the lowest bin, else the most telling value against the most frequent one.
@@ -415,7 +416,8 @@ def relevance_of(
         if show is not None:
             show(i + 1, len(contexts))
     p_value = np.array([one.p_value for one in found])
-    p_adjusted = adjust_for_features(p_value)
+    is_auto = isinstance(given, str) and given == "auto"
+    p_adjusted = adjust_for_features(p_value, study.is_outside if is_auto else None)
     status = tuple(
         decide_status(
             is_constant=bool(n_values[i] == 1),
@@ -428,7 +430,6 @@ def relevance_of(
         )
         for i, (one, context) in enumerate(zip(found, contexts, strict=True))
     )
-    is_auto = isinstance(given, str) and given == "auto"
     return Relevance(
         names=table.names,
         status=status,

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from analogical._types import CodedRows, Floats
+from analogical._types import Bools, CodedRows, Floats
 from analogical.scoring.laws import PValue, smallest_of
 from analogical.scoring.strata import MAX_OTHERS, strata_p_value
 from analogical.scoring.summaries import FeatureSummary
@@ -46,13 +46,15 @@ def combine(p_values: Iterable[float]) -> float:
     return smallest_of([PValue(p) for p in p_values]).p
 
 
-def adjust_for_features(p_values: Floats) -> Floats:
-    """Benjamini and Hochberg's adjusted p-values; unknown ones stay unknown and do not count.
+def adjust_for_features(p_values: Floats, strictly: Bools | None = None) -> Floats:
+    """Benjamini and Hochberg's adjusted p-values, Holm's for some; unknown ones stay unknown and do not count.
 
     Examples
     --------
     >>> adjust_for_features(np.array([0.01, np.nan, 0.04, 0.03])).tolist()
     [0.03, nan, 0.04, 0.04]
+    >>> adjust_for_features(np.array([0.01, 0.04, 0.03]), np.array([False, True, True])).tolist()
+    [0.03, 0.06, 0.06]
     """
     from scipy.stats import false_discovery_control
 
@@ -60,4 +62,10 @@ def adjust_for_features(p_values: Floats) -> Floats:
     known = ~np.isnan(p_values)
     if known.any():
         adjusted[known] = false_discovery_control(p_values[known])
+    if strictly is not None and (known & strictly).any():
+        order = np.argsort(p_values[known], kind="stable")
+        left = np.arange(len(order), 0, -1)  # the smallest of n p-values is multiplied by n, the next one by n - 1
+        holm = np.empty(len(order))
+        holm[order] = np.minimum(np.maximum.accumulate(p_values[known][order] * left), 1.0)
+        adjusted[known] = np.where(strictly[known], holm, adjusted[known])
     return adjusted
