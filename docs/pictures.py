@@ -15,7 +15,7 @@ import numpy as np
 
 from analogical import audit, compare, interactions, load_table, relevance, select
 from analogical.experiments import sample
-from analogical.plotting import plot_stability, save_figure
+from analogical.plotting import save_figure
 from analogical.plotting.canvas import CHANGED, EFFECT, GRID, INK, MUTED, UNTOLD, new_axes
 
 DPI = 130
@@ -38,12 +38,6 @@ def interactions_network() -> Any:
     X, y = sample("g2", 16, 3, 600, seed=0)
     noise = np.random.default_rng(0).random(len(y)) < 0.1
     return interactions(X, np.where(noise, 1 - y, y)).plot()
-
-
-def stability_monks() -> Any:
-    """How firm the order of features is in a fifth of the rows of the MONK's problem 3."""
-    monks = load_table("monks-3").to_frame("pandas").drop(columns="count")
-    return plot_stability(relevance(monks.iloc[::5], "class", bootstrap=100))
 
 
 def compare_monks() -> Any:
@@ -118,7 +112,6 @@ PICTURES: tuple[Callable[[], Any], ...] = (
     relevance_monks,
     audit_berkeley,
     interactions_network,
-    stability_monks,
     compare_monks,
     select_monks,
     counting_loans,

@@ -48,7 +48,7 @@ print(noisy)
 # with 20 % flipped.
 
 shares = np.linspace(0, 0.5, 11)
-results = [relevance(with_flips(share), "label", radius=1) for share in shares]
+results = [relevance(with_flips(share), "label", given="all") for share in shares]
 
 fig, axes = plt.subplots(1, 2, figsize=(7.5, 3.2), sharey=True, layout="constrained")
 for ax, name in zip(axes, ["cause", "a"], strict=True):

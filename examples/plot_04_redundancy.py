@@ -4,7 +4,7 @@ Columns that say the same
 
 The town determines the county. Two rows can then not differ on the county alone, and the index has
 no pair to count for it. This is not an error: there are no rows that could answer. The output names
-the columns that determine others, and the selector keeps one of them.
+copies, and the selector keeps one of them.
 """
 
 # %%
@@ -37,10 +37,10 @@ shops["busy"] = busy ^ (rng.random(500) < 0.05)
 # %%
 # No pairs
 # --------
-# ``radius=1`` is the paper's index. Three columns have no pairs, so it says nothing about the town at
+# ``given="all"`` is the paper's index. Three columns have no pairs, so it says nothing about the town at
 # all.
 
-blocked = relevance(shops, "busy", radius=1)
+blocked = relevance(shops, "busy", given="all")
 print(blocked)
 
 # %%
@@ -52,8 +52,8 @@ print(redundancies(shops, ignore="busy"))
 # %%
 # Resolved
 # --------
-# The selector leaves out what other columns determine, then scores the rest. ``priority`` says which
-# of two equivalent columns to keep.
+# By default only what matters is held equal. One of the columns is compared, and its copies have the
+# status ``same``. The selector leaves them out; ``priority`` says which of two equivalent columns to keep.
 
 selector = AnalogicalSelector(priority=["town"]).fit(shops.drop(columns="busy"), shops["busy"])
 for dropped in selector.dropped_:
@@ -75,6 +75,6 @@ plt.show()
 # %%
 # What to take away
 # -----------------
-# Where the status is ``no-pairs``, look at ``redundancies`` before the score. Do not conclude that
+# Where the status is ``same``, or no pairs were compared, look at ``redundancies``. Do not conclude that
 # the column that was kept is the one that matters: town and town code carry the same information, and
 # no method can tell which one acts.

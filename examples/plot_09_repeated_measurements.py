@@ -36,7 +36,7 @@ visits["pain"] = np.where(rng.random(len(visits)) < chance, "yes", "no")
 # %%
 # Visits as if they were independent
 # ----------------------------------
-# Blood group and hospital seem to matter.
+# The hospital seems to have an effect, and the p-value of the blood group is small.
 
 naive = relevance(visits, "pain", ignore="patient")
 print(naive)
@@ -44,9 +44,9 @@ print(naive)
 # %%
 # Patients as the independent unit
 # --------------------------------
-# The index is the same; intervals and p-values are not. The drug differs between the visits of a patient,
+# The paper's index is the same; effects, intervals and p-values are not. The drug differs between the visits of a patient,
 # so visits of the same patient are compared. Blood group and hospital do not, so each patient is one
-# observation. Only the drug is told from noise.
+# observation. Only the drug has a significant effect.
 
 grouped = relevance(visits, "pain", groups="patient")
 print(grouped)
