@@ -219,8 +219,11 @@ class Study:
             return Context((), int(self.owner[min(given, key=lambda c: left[c])]))
         while given:
             summary = self.summary(feature, given)
-            least = max(given, key=lambda c: left[c])
-            if left[least] < FREE or (summary is not None and summary.profile.n_effective >= FEWEST_PAIRS):
+            if summary is not None and summary.profile.n_effective >= FEWEST_PAIRS:
+                break
+            free = {c: self._sample.entropy_left(feature, c, less_chance=True) for c in given}
+            least = max(given, key=lambda c: free[c])
+            if free[least] < FREE:
                 break
             given.remove(least)
         return Context(tuple(given))
@@ -229,9 +232,9 @@ class Study:
         p = self.p_value(feature, context.columns)
         return 1.0 if np.isnan(p) else p
 
-    def entropy_left(self, feature: int, column: int) -> float:
+    def entropy_left(self, feature: int, column: int, *, less_chance: bool = False) -> float:
         """Share of the entropy of a feature that is left when a column is known."""
-        return share_left(self.rows_of([feature, column]), 0, 1)
+        return share_left(self.rows_of([feature, column]), 0, 1, less_chance=less_chance)
 
     @property
     def is_outside(self) -> Bools:

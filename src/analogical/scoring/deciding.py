@@ -358,15 +358,23 @@ def _by_pairs(cells: NDArray[Any], starts: Positions) -> Floats:
     return np.asarray(np.add.reduceat(np.add.reduceat(cells.astype(np.float64), starts, 0), starts, 1))
 
 
-def share_left(rows: CodedRows, feature: int, other: int) -> float:
-    """Share of the entropy of a column that is left when another one is known; 1 for a constant column."""
+def share_left(rows: CodedRows, feature: int, other: int, *, less_chance: bool = False) -> float:
+    """Share of the entropy of a column that is left when another one is known; 1 for a constant column.
+
+    An unrelated column of many values takes some of it by chance; with ``less_chance`` that is put back (Miller and
+    Madow's correction).
+    """
     n_values, n_others = int(rows.n_values[feature]), int(rows.n_values[other])
     keys = rows.codes[:, feature].astype(np.int64) * n_others + rows.codes[:, other]
     table = (
         np.bincount(keys, rows.weights, minlength=n_values * n_others).astype(np.float64).reshape(n_values, n_others)
     )
     whole = _entropy(table.sum(axis=1))
-    return max(0.0, _entropy(table.ravel()) - _entropy(table.sum(axis=0))) / whole if whole > 0 else 1.0
+    if whole <= 0:
+        return 1.0
+    left = max(0.0, _entropy(table.ravel()) - _entropy(table.sum(axis=0)))
+    chance = (n_values - 1) * (n_others - 1) / (2 * table.sum()) if less_chance else 0.0
+    return float((left + chance) / whole)
 
 
 def _entropy(sizes: Floats) -> float:

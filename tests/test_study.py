@@ -1,0 +1,124 @@
+"""What rows must be equal on: contexts of the deciding set, copies, thin contexts, and what was given by name."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from analogical import InputError, relevance, select
+from analogical._study import Study
+from analogical.encoding.table import encode_table
+
+
+def study_of(X, y, **options):
+    return Study(encode_table(X, y), **options)
+
+
+@pytest.fixture(scope="module")
+def confounded():
+    """The label depends on z and w; x is a noisy copy of z, u is noise, c a copy of w with other names."""
+    rng = np.random.default_rng(0)
+    z, w, u = (rng.integers(0, 3, 1500) for _ in range(3))
+    x = np.where(rng.random(1500) < 0.25, rng.integers(0, 3, 1500), z)
+    y = (rng.random(1500) < 0.1 + 0.25 * z + 0.15 * (w == 2)).astype(int)
+    return pd.DataFrame({"z": z, "w": w, "u": u, "x": x, "c": np.array(list("pqr"))[w]}), y
+
+
+def test_what_is_only_correlated_with_a_true_feature_has_no_effect(confounded):
+    X, y = confounded
+    result = relevance(X, y)
+    assert set(result.with_status("effect")) == {"z", "w"}
+    assert relevance(X[["x"]], y).status == ("effect",)
+    assert result["x"]["given"] == ["z", "w"]
+
+
+def test_a_copy_is_named_and_not_tested(confounded):
+    X, y = confounded
+    result = relevance(X, y)
+    assert result["c"]["status"] == "same"
+    assert result["c"]["same_as"] == "w"
+    assert result["c"]["p_value"] is None
+    assert result["w"]["status"] == "effect"
+
+
+def test_select_and_relevance_speak_of_the_same_set(confounded):
+    X, y = confounded
+    assert select(X, y).features == relevance(X, y).deciding
+
+
+def test_given_features_by_name_are_counted_on_those_columns_alone(confounded):
+    X, y = confounded
+    named = relevance(X, y, given=["z"])
+    alone = relevance(X[["u", "z"]], y, given="all")
+    assert named["u"]["compared"] == alone["u"]["pairs"]
+    assert named["u"]["p_value"] == alone["u"]["p_value"]
+    assert named["z"]["given"] == []
+
+
+def test_nothing_given_is_a_univariate_filter(confounded):
+    X, y = confounded
+    result = relevance(X, y, given=[])
+    assert result["x"]["p_value"] == relevance(X[["x"]], y, given="all")["x"]["p_value"]
+    assert result.deciding == ()
+
+
+def test_irrelevant_features_have_an_index_of_0_where_labels_are_a_function_of_the_set():
+    rng = np.random.default_rng(3)
+    rows = rng.integers(0, 3, (400, 8))
+    result = relevance(rows, (rows[:, 0] == rows[:, 1]).astype(int))
+    assert set(result.deciding) == {"x0", "x1"}
+    assert result.index[2:].tolist() == [0.0] * 6
+    assert result.effect[0] == result.index[0]
+
+
+def test_numbers_that_confound_within_five_bins_are_cut_finer():
+    rng = np.random.default_rng(5)
+    first = rng.normal(size=2000)
+    second = 0.95 * first + np.sqrt(1 - 0.95**2) * rng.normal(size=2000)
+    y = (rng.random(2000) < 1 / (1 + np.exp(-3 * first))).astype(int)
+    result = relevance(pd.DataFrame({"first": first, "second": second}), y)
+    assert result["first"]["status"] == "effect"
+    assert result["second"]["status"] != "effect"
+
+
+def test_columns_that_tell_nothing_are_given_up_where_contexts_are_thin():
+    rng = np.random.default_rng(1)
+    tied = rng.integers(0, 2, 300)
+    x = np.where(rng.random(300) < 0.2, 1 - tied, tied)
+    columns = {f"many{k}": [f"n{i}" for i in rng.integers(0, 40, 300)] for k in range(3)}
+    study = study_of(pd.DataFrame({"x": x, "tied": tied, **columns}), rng.integers(0, 2, 300))
+    assert study.summary(0, (1, 2, 3, 4)) is None
+    kept = study._beside(0, (1, 2, 3, 4)).columns
+    assert 1 in kept
+    assert len(kept) < 4
+    assert study.summary(0, kept).profile.n_effective >= 5
+
+
+def test_large_tables_choose_on_a_part_and_say_so(monkeypatch):
+    monkeypatch.setattr("analogical._study.SEARCH_ROWS", 500)
+    rng = np.random.default_rng(2)
+    rows = rng.integers(0, 3, (2000, 5))
+    y = ((rows[:, 0] == 1) ^ (rng.random(2000) < 0.2)).astype(int)
+    result = relevance(rows, y)
+    assert result.settings.searched_rows == 500
+    assert (result.deciding, result.n_rows) == (("x0",), 2000)
+    assert result.compared[0] == relevance(rows[:, :1], y, given="all").pairs[0]
+
+
+def test_shuffled_labels_have_no_effect_in_nearly_all_tables():
+    rng = np.random.default_rng(7)
+    found = 0
+    for _ in range(40):
+        rows = rng.integers(0, 3, (150, 6))
+        found += bool(relevance(rows, rng.integers(0, 2, 150)).with_status("effect"))
+    assert found <= 5
+
+
+@pytest.mark.parametrize("given", ["AUTO", 3, None])
+def test_what_cannot_be_given_is_refused(given):
+    with pytest.raises(InputError, match="given must be"):
+        relevance([[0], [1]], [0, 1], given=given)
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(InputError, match="nothere"):
+        relevance(pd.DataFrame({"a": [0, 1], "b": [0, 1]}), [0, 1], given=["nothere"])
