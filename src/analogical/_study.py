@@ -189,7 +189,7 @@ class Study:
                 context = sample._beside(i, members)
                 p[i] = 1.0 if context.same_as is not None else sample._p(i, context)
             adjusted = adjust_for_features(p)
-            new = [i for i in tried if adjusted[i] <= LEVEL]
+            new = [i for i in tried if adjusted[i] <= LEVEL and self.decider.has_room([*members, i])]
             if not new:
                 break
             members.append(min(new, key=lambda i: (p[i], -gains[i].gain)))

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._types import CodedRows, Codes, Floats, Ints, Positions
+from analogical.counting.groups import number_groups
 from analogical.counting.threads import one_blas_thread
 from analogical.scoring.votes import Candidate, State, Voting
 
@@ -37,6 +38,9 @@ REPLACEMENTS = 60
 """Outside features that are tried in the place of a member, those that tell most alone: time on wide tables."""
 MOST_STAND_INS = 3
 """Features named that would do nearly as well in the place of a member."""
+ROWS_PER_CELL = 3.0
+"""Rows that the members must leave in each combination of their values, on average: with fewer, hardly two rows are
+equal on all of them, and nothing can be compared."""
 MOST = 10
 """Members at most: beyond, contexts hold single rows on any table that fits in memory."""
 ROUNDS = 6
@@ -129,6 +133,12 @@ class Decider:
             search.grow()
         return search.result()
 
+    def has_room(self, members: Sequence[int]) -> bool:
+        """Whether the rows are enough for so many members: some are equal on all of them."""
+        rows = self.voting.rows
+        n_cells = len(np.unique(number_groups(rows.codes, rows.n_values, sorted(members))))
+        return len(members) < 2 or n_cells * ROWS_PER_CELL <= rows.n_rows
+
     def further(self, members: Sequence[int], together: frozenset[int] = frozenset()) -> dict[int, Candidate]:
         """What every feature outside would add to some members, of which some act together."""
         inside = {int(self.owner[c]) for c in members}
@@ -181,13 +191,14 @@ class _Search:
         while len(self.members) < MOST:
             best, gain = self._best_single()
             if best is not None and gain >= self.decider.need:
-                if any(share_left(self.voting.rows, best, c) <= COPY for c in self.members):
-                    self.allowed.remove(best)  # its vote would only count the same rows twice
+                is_copy = any(share_left(self.voting.rows, best, c) <= COPY for c in self.members)
+                if is_copy or not self.decider.has_room([*self.members, best]):
+                    self.allowed.remove(best)  # a copy's vote would only count the same rows twice
                 else:
                     self.members.append(best)
                 continue
             together = self._best_pair() or (self._best_three() if self.by_threes else None)
-            if together is None:
+            if together is None or not self.decider.has_room([*self.members, *together]):
                 return
             self.members += together
             for feature in together:

@@ -21,7 +21,7 @@ def decide_status(
     """One word for a feature.
 
     ``"effect"``: its adjusted p-value is at most ``level``, and the interval of its effect lies above 0. ``"none"``:
-    not so, and the interval ends below 0.02. ``"unclear"``: neither. ``"same"``: it is a copy of a given feature.
+    the p-value is larger, and the interval ends at 0.02 or below. ``"unclear"``: neither. ``"same"``: it is a copy of a given feature.
     ``"constant"``: it has one value. Where no repeated row shows the noise (``is_known`` False), the size has no lower
     end, and the test alone decides.
 
@@ -33,8 +33,8 @@ def decide_status(
         return "constant"
     if is_copy:
         return "same"
-    if p_adjusted <= level and (low > 0 or not is_known):
-        return "effect"
+    if p_adjusted <= level:
+        return "effect" if low > 0 or not is_known else "unclear"
     return "none" if high <= NEGLIGIBLE else "unclear"
 
 
