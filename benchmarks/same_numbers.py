@@ -3,9 +3,9 @@
     python benchmarks/same_numbers.py dump FILE --source OLD/src     # with the code before the change
     python benchmarks/same_numbers.py compare FILE                   # with the code after it
 
-Counts, scores, intervals and p-values of the built-in tables, of the seven data files of the paper (in the folder named
-by ANALOGICAL_DATA) and of 500 random tables with repeated and contradicting rows, with and without weights. Counts must
-be equal, other numbers equal up to rounding (a relative difference of 1e-9).
+Counts, effects, intervals, p-values and verdicts of the built-in tables, of the seven data files of the paper (in the
+folder named by ANALOGICAL_DATA) and of 500 random tables with repeated and contradicting rows, with and without
+weights. Counts and verdicts must be equal, other numbers equal up to rounding (a relative difference of 1e-9).
 """
 
 import argparse
@@ -18,14 +18,8 @@ from typing import Any
 
 import numpy as np
 
-EXACT = ("names", "pairs", "changed", "n_values", "n_rows", "n_distinct", "n_identical", "n_contradictions", "ari")
-CLOSE = {  # the name of a number today: the names it had before
-    "score": ("score",),
-    "std_error": ("ari_std_error", "std_error"),
-    "ari_low": ("ari_low", "ci_low"),
-    "ari_high": ("ari_high", "ci_high"),
-    "p_value": ("p_value",),
-}
+EXACT = ("names", "given", "deciding", "pairs", "changed", "compared", "n_rows", "ari", "paper_status", "status")
+CLOSE = ("effect", "effect_low", "effect_high", "p_value", "p_adjusted", "index", "noise_rate")
 N_RANDOM = 500
 
 
@@ -58,23 +52,11 @@ def numbers(name: str, X: Any, y: Any, weights: Any) -> dict[str, Any]:
     from analogical import relevance
 
     found: dict[str, Any] = {}
-    for radius in (1, "auto"):
+    for given in ("auto", "all"):
         for duplicates in ("count", "once"):
-            result = relevance(X, y, weights=weights, radius=radius, duplicates=duplicates)
-            key = f"{name}, radius {radius}, {duplicates}"
-            for field in EXACT:
-                found[f"{key}: {field}"] = getattr(result, field)
-            for field, before in CLOSE.items():
-                found[f"{key}: {field}"] = next(getattr(result, n) for n in before if hasattr(result, n))
-            noise = result.noise
-            low, high = (
-                next(getattr(noise, n) for n in (f"rate_{side}", f"ci_{side}") if hasattr(noise, n))
-                for side in ("low", "high")
-            )
-            unknown = (x is None for x in (noise.rate, low, high))
-            values = [np.nan if u else x for u, x in zip(unknown, (noise.rate, low, high), strict=True)]
-            found[f"{key}: noise"] = np.array(values, dtype=float)
-            found[f"{key}: determined_by"] = result.determined_by
+            result = relevance(X, y, weights=weights, given=given, duplicates=duplicates)
+            for field in EXACT + CLOSE:
+                found[f"{name}, given {given}, {duplicates}: {field}"] = getattr(result, field)
     return found
 
 

@@ -44,10 +44,9 @@ def effect_sums(n: Any) -> tuple[float, float]:
     return changed - float((values * within * others).sum()) / 2, pairs
 
 
-def kish(n: Any, *, told: bool) -> float:
-    """Kish's number of independent pairs: 2 P^2 over the sum of squared pairs of each row."""
-    n = _told(n) if told else n
-    values = n.sum(axis=2)
+def kish(n: Any) -> float:
+    """Kish's number of independent pairs of the effect: 2 P^2 over the sum of squared pairs of each row."""
+    values = _told(n).sum(axis=2)
     others = values.sum(axis=1)[:, None] - values
     squares = float((values * others**2).sum())
     return 2 * (float((values * others).sum()) / 2) ** 2 / squares if squares else 0.0

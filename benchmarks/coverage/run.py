@@ -4,12 +4,11 @@
     python benchmarks/coverage/run.py all --quick    a small version, to try them out; records nothing
     python benchmarks/coverage/run.py NAME ...       some of them:
 
-    effects        bias of the effect, and coverage of the intervals of effect and index
+    effects        bias of the effect, and coverage of its intervals
     nulls          p-values of features that do nothing
     rare           p-values of features that do nothing, where values or classes are rare
     power          p-values of features that do something, beside two other tests
     clusters       units with several rows: p-values beside generalised estimating equations
-    intervals      coverage of the index's intervals on the paper's functions
     discoveries    false discoveries and power of alpha= on the paper's functions
     audit          coverage and error rate of the audit's differences
     redundancy     dependencies reported where there are none
@@ -34,29 +33,14 @@ from units import clusters
 
 from analogical import audit, redundancies
 from analogical._types import CodedRows
-from analogical.counting.contexts import Contexts
-from analogical.counting.counts import RowProfile
-from analogical.counting.pairs import count_pairs, sum_contexts
+from analogical.counting.pairs import sum_contexts
 from analogical.experiments import FUNCTIONS, universe
-from analogical.scoring.intervals import share_interval
 from analogical.scoring.significance import feature_p_values
 from analogical.scoring.summaries import summarise_contexts
 
 HERE = Path(__file__).parent
-SHAPES = {"10 binary": (10, 2), "7 ternary": (7, 3)}
-DRAWS = (("with repetition", 150), ("without repetition", 341), ("with repetition", 500), ("with repetition", 2000))
 ENOUGH = 30
 """Pairs from which on the promise of 92 to 98 % holds."""
-
-
-def population(name: str, n_features: int, n_values: int, noise: float) -> tuple[Any, Any, Any]:
-    """All rows, their labels before noise, and the expected index of each feature under the noise."""
-    rows = universe(n_features, n_values)
-    labels = FUNCTIONS[name](rows)
-    counts = count_pairs(coded(rows, labels, n_values))
-    index = counts.changed / counts.pairs
-    flip = 2 * noise * (1 - noise)
-    return rows, labels, index * (1 - flip) + (1 - index) * flip
 
 
 def coded(rows: Any, labels: Any, n_values: int) -> CodedRows:
@@ -64,81 +48,11 @@ def coded(rows: Any, labels: Any, n_values: int) -> CodedRows:
     return CodedRows(rows, labels, np.full(rows.shape[1], n_values), 2)
 
 
-def draw(rng: Any, rows: Any, labels: Any, how: str, n: int, noise: Any) -> tuple[Any, Any]:
-    """A sample of rows with noisy labels."""
-    at = rng.permutation(len(rows))[:n] if how == "without repetition" else rng.integers(len(rows), size=n)
+def draw(rng: Any, rows: Any, labels: Any, n: int, noise: Any) -> tuple[Any, Any]:
+    """A sample of rows, drawn with repetition, with noisy labels."""
+    at = rng.integers(len(rows), size=n)
     flips = rng.random(n) < (noise[at] if isinstance(noise, np.ndarray) else noise)
     return rows[at], (labels[at] ^ flips).astype(np.uint8)
-
-
-def intervals(quick: bool) -> Iterator[dict[str, Any]]:
-    """How often the 95 % interval of the index holds the index of the population."""
-    n_draws = 50 if quick else 200
-    for name in ("g1", "g8") if quick else FUNCTIONS:
-        for shape, (n_features, n_values) in SHAPES.items():
-            for noise in (0.0, 0.1):
-                rows, labels, index = population(name, n_features, n_values, noise)
-                for how, n in DRAWS:
-                    setting = (name, shape, n_values, noise, rows, labels, index, how, n)
-                    for result in _intervals_of(*setting, n_draws):
-                        yield {**result, "missed": [] if _as_promised(result) else ["coverage"]}
-
-
-def _as_promised(result: dict[str, Any]) -> bool:
-    """Whether coverage lies from 92 to 98 %, where that is promised."""
-    promised = result["pairs"].startswith(f"{ENOUGH} ") and 0 < result["index"] < 1
-    return not promised or 0.92 <= result["coverage"] <= 0.98
-
-
-def _profile_of(_: int, contexts: Contexts) -> RowProfile:
-    """All that the interval of the index needs of the contexts of a feature."""
-    return contexts.profile
-
-
-def _intervals_of(
-    name: str,
-    shape: str,
-    n_values: int,
-    noise: float,
-    rows: Any,
-    labels: Any,
-    index: Any,
-    how: str,
-    n: int,
-    n_draws: int,
-) -> Iterator[dict[str, Any]]:
-    rng = np.random.default_rng([20, int(name[1]), n_values, int(100 * noise), n])
-    n_features = rows.shape[1]
-    pairs = np.zeros((n_draws, n_features), dtype=int)
-    covered = np.zeros((n_draws, n_features), dtype=bool)
-    width = np.full((n_draws, n_features), np.nan)
-    for t in range(n_draws):
-        found = sum_contexts(coded(*draw(rng, rows, labels, how, n, noise), n_values), _profile_of)
-        pairs[t] = found.counts.pairs
-        for i, profile in enumerate(found.summaries):
-            if profile is not None:
-                _, low, high = share_interval(profile, n, 0.95)
-                width[t, i] = high - low
-                covered[t, i] = low - 1e-12 <= index[i] <= high + 1e-12
-    for value in np.unique(index.round(9)):
-        mine = np.abs(index - value) < 1e-8
-        for least, most in ((1, 5), (6, ENOUGH - 1), (ENOUGH, 10**9)):
-            some = mine & (pairs >= least) & (pairs <= most)
-            if some.sum() >= max(n_draws / 5, 1):
-                yield {
-                    "function": name,
-                    "shape": shape,
-                    "noise": noise,
-                    "draw": how,
-                    "rows": n,
-                    "index": float(value),
-                    "features": int(mine.sum()),
-                    "pairs": f"{least} to {most}" if most < 10**9 else f"{least} or more",
-                    "mean_pairs": float(pairs[some].mean()),
-                    "intervals": int(some.sum()),
-                    "coverage": float(covered[some].mean()),
-                    "mean_width": float(width[some].mean()),
-                }
 
 
 def discoveries(quick: bool) -> Iterator[dict[str, Any]]:
@@ -174,7 +88,7 @@ def _discoveries_of(
     rng = np.random.default_rng([21, int(name[1]), n_values, len(noise), n])
     shares, power, small, known = [], [], [], 0
     for _ in range(n_draws):
-        drawn = coded(*draw(rng, rows, labels, "with repetition", n, level), n_values)
+        drawn = coded(*draw(rng, rows, labels, n, level), n_values)
         p = feature_p_values(drawn, sum_contexts(drawn, summarise_contexts(drawn)).summaries)
         found = np.zeros(len(p), dtype=bool)
         is_known = ~np.isnan(p)
@@ -286,7 +200,6 @@ SIMULATIONS = {
     "rare": rare,
     "power": power,
     "clusters": clusters,
-    "intervals": intervals,
     "discoveries": discoveries,
     "audit": audit_effect,
     "redundancy": redundancy,
@@ -295,16 +208,18 @@ SIMULATIONS = {
 
 HOW_READ = {
     "effects": """\
-400 tables of each setting (300 without repeated rows), with a feature that does something and with one that does
-nothing; the truth comes from 2,500 other tables. Read: in which share of the tables the effect (index) is known, on
-how many effective rows it rests in the median table, how far the mean effect lies from the truth (bias, with its
-standard error), and in which share of the tables the 95 % interval holds the truth.
+150 tables of each setting, with a feature that does something and with one that does nothing, given all others; the
+truth comes from 1,000 other tables. Read: in which share of the tables there are pairs, and rows that repeat; on how
+many effective rows the effect rests in the median table; how far the mean effect lies from the truth (bias, with its
+standard error); and in which share of the tables the 95 % interval holds the truth, or has the truth below or above it.
+An effect is never below 0, so that the mean of a feature that does nothing lies above 0. Without any repeated row
+noise cannot be told from an effect: the effect is the index, an upper bound, and those settings have no goal.
 
-- goal: 92 to 98 % from 30 effective rows on""",
+- goal: 92 to 99 %""",
     "nulls": """\
-400 tables of each setting (300 without repeated rows) in which a feature does nothing while others may; without
-repeated rows four such features of each table. Beside the p-value of `relevance`: the Cochran-Mantel-Haenszel test
-(CMH) in its chi-square form.
+150 tables of each setting in which a feature does nothing while others may; without repeated rows four such features of
+each table. Beside the p-value of `relevance` with `given="all"`: the Cochran-Mantel-Haenszel test (CMH) in its
+chi-square form. The standard error of a share of .05 is .018.
 
 - goal: p <= .05 in at most 6 % of the tables""",
     "rare": """\
@@ -314,10 +229,10 @@ grid of 1,000 rows with rare values, rare classes and 1, 10 or 200 contexts. The
 
 - goals: p <= .05 in at most 6 %, p <= .01 in at most 1.5 % of the tables""",
     "power": """\
-400 tables of each setting (300 without repeated rows) in which a feature does something: the share with p <= .05,
-beside the generalised Cochran-Mantel-Haenszel test (CMH, chi-square form) and a permutation test of the conditional
-mutual information with 199 shuffles of the labels within contexts. Each of them sees something else: CMH what has the
-same direction in all contexts, the permutation test what repeated rows show. There is no goal.""",
+150 tables of each setting in which a feature does something: the share with p <= .05, beside the
+generalised Cochran-Mantel-Haenszel test (CMH, chi-square form) and a permutation test of the conditional mutual
+information with 199 shuffles of the labels within contexts. Each of them sees something else: CMH what has the same
+direction in all contexts, the permutation test what repeated rows show. There is no goal.""",
     "clusters": """\
 Null: 800 tables of each setting in which a feature does nothing and labels are strongly alike within units. A value is
 had by half of the units, by 3 of them, or varies within units. Units have 8 rows; or one of them has half of all rows;
@@ -340,24 +255,6 @@ def summary(name: str, results: list[dict[str, Any]]) -> list[str]:
 def _sentences(name: str, results: list[dict[str, Any]]) -> list[str]:
     if name in ("effects", "nulls", "rare", "power", "clusters"):
         return HOW_READ[name].splitlines()
-    if name == "intervals":
-        lines = []
-        for pairs in sorted(dict.fromkeys(r["pairs"] for r in results), key=lambda words: -int(words.split()[0])):
-            some = [r for r in results if r["pairs"] == pairs and 0 < r["index"] < 1]
-            shares = [r["coverage"] for r in some]
-            all_of = np.average(shares, weights=[r["intervals"] for r in some])
-            lines.append(
-                f"- {pairs} pairs: nominal 95 %, observed {all_of:.1%} of"
-                f" {sum(r['intervals'] for r in some):,} intervals;"
-                f" in single settings ({len(some)}) from {min(shares):.1%} to {max(shares):.1%}"
-            )
-        extreme = [r for r in results if not 0 < r["index"] < 1]
-        missed = sum(round((1 - r["coverage"]) * r["intervals"]) for r in extreme)
-        lines.append(
-            f"- index of the population exactly 0 or 1 (apart from these): the observed index is the same, so that"
-            f" its interval cannot miss it; {missed} of {sum(r['intervals'] for r in extreme):,} do"
-        )
-        return lines
     if name == "discoveries":
         rates = [r["false_discovery_rate"] for r in results]
         lines = [

@@ -25,7 +25,7 @@ class Setting:
     """Generator of random numbers, number of rows and strength of the first feature to rows and labels."""
     idle: tuple[int, ...] = ()
     """Features that do nothing, whatever the strength; with them the strength is never 0."""
-    n_tables: int = 400
+    n_tables: int = 150
 
 
 def _yes(rng: Any, chance: Any) -> Any:
@@ -43,6 +43,16 @@ def _rare(share: float) -> Callable[[Any, int, float], Table]:
     def draw(rng: Any, n: int, strength: float) -> Table:
         X = _independent(rng, n, (1 - share, share), 4, 3)
         return X, _yes(rng, 0.2 + 0.1 * X[:, 1] + 0.3 * strength * X[:, 0])
+
+    return draw
+
+
+def _one_rare_value(share: float, usual: float, with_it: float) -> Callable[[Any, int, float], Table]:
+    """One feature; its second value is rare and changes the chance of the label."""
+
+    def draw(rng: Any, n: int, strength: float) -> Table:
+        X = _independent(rng, n, (1 - share, share))
+        return X, _yes(rng, usual + (with_it - usual) * strength * X[:, 0])
 
     return draw
 
@@ -124,7 +134,9 @@ SETTINGS = (
     Setting("20 values", 2000, (20, 3, 2), _many_values),
     Setting("unequal strata", 1000, (2, 40), _unequal),
     Setting("20 points in 300 contexts", 600, (2, 300), _many_contexts),
-    Setting("no repeated row, xor of 2 of 6", 400, (3,) * 6, _no_repeats(_exclusive_or), (2, 3, 4, 5), 300),
-    Setting("no repeated row, 2 of 6 equal", 400, (3,) * 6, _no_repeats(_equal), (2, 3, 4, 5), 300),
+    Setting("no repeated row, xor of 2 of 6", 400, (3,) * 6, _no_repeats(_exclusive_or), (2, 3, 4, 5)),
+    Setting("no repeated row, 2 of 6 equal", 400, (3,) * 6, _no_repeats(_equal), (2, 3, 4, 5)),
     Setting("24 rows", 24, (2, 2, 2), _small),
+    Setting("one feature, value of .1 %", 2000, (2,), _one_rare_value(0.001, 0.5, 0.9)),
+    Setting("one feature, value of .2 %, class of 3 %", 2000, (2,), _one_rare_value(0.002, 0.03, 0.5)),
 )
