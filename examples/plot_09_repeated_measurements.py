@@ -44,9 +44,9 @@ print(naive)
 # %%
 # Patients as the independent unit
 # --------------------------------
-# The paper's index is the same; effects, intervals and p-values are not. The drug differs between the visits of a patient,
-# so visits of the same patient are compared. Blood group and hospital do not, so each patient is one
-# observation. Only the drug has a significant effect.
+# The paper's index is the same; effects, intervals and p-values are not. The drug differs between the
+# visits of a patient, so visits of the same patient are compared. Blood group and hospital do not, so
+# each patient is one observation. Only the drug has a significant effect.
 
 grouped = relevance(visits, "pain", groups="patient")
 print(grouped)
@@ -63,5 +63,5 @@ plt.show()
 # -----------------
 # Ask what was drawn independently, and name it with ``groups``. A feature that varies within patients is
 # tested within them, where what is particular about a patient cancels; one that does not is tested by
-# whole patients. 2,400 visits are then 200 observations, so a weak effect of blood group could be missed:
-# no p-value below 0.05 does not mean no effect.
+# whole patients. 2,400 visits are then 200 observations, so a weak effect of blood group could be missed.
+# Do not conclude from a p-value above 0.05 that there is no effect.
