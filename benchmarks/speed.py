@@ -469,7 +469,7 @@ def main() -> None:
     asked = parser.parse_args()
     full = asked.full
     if asked.relevance:
-        everything = measure_everything(3 if full else 1)
+        everything = measure_everything(2 if full else 1)
         if full:
             save(json.loads((RESULTS / "speed.json").read_text()) | {"everything": everything})
         sys.stdout.write("\n".join(everything_lines(everything)) + "\n")
@@ -485,7 +485,7 @@ def main() -> None:
         "machine": describe_machine(),
         "profile": "full" if full else "quick",
         "rows": rows,
-        "everything": measure_everything(3 if full else 1),
+        "everything": measure_everything(2 if full else 1),
         "frames": measure_frames(2, 10**6 if full else 10**5),
         "small": measure_small(),
         "growth": measure_growth(full),
