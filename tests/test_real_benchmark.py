@@ -64,6 +64,10 @@ def test_rows_of_a_table_are_a_table_of_their_own(benchmark, table):
     for feature in range(3):
         assert taken.cells(range(len(rows)), feature) == table.cells(rows.tolist(), feature)
     assert taken.columns[2].n_missing == taken.cells(range(len(rows)), 2).count(None) > 0
+    (fine,) = taken.fine.values()
+    assert np.unique(fine).tolist() == list(range(fine.max() + 1))
+    np.testing.assert_array_equal(fine == fine.max(), taken.codes[:, 2] == taken.codes[:, 2].max())  # missing cells
+    assert (np.diff(fine[np.argsort(table.fine[2][rows], kind="stable")].astype(int)) >= 0).all()
 
 
 def test_best_features_are_chosen_whatever_their_scores(benchmark):

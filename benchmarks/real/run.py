@@ -278,7 +278,7 @@ def page(content: Content) -> str:
         " over seeds is not a standard error. A logistic regression on indicators cannot use an interaction; the forest"
         " can.",
         "",
-        f"Measured on {content['machine']}; one core.",
+        f"Measured on {content['machine']}; one core.{content.get('note', '')}",
     ]
     return "\n".join(lines) + "\n"
 

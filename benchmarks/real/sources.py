@@ -118,7 +118,10 @@ def take_rows(table: EncodedTable, rows: NDArray[np.intp]) -> EncodedTable:
         for i, (column, places) in enumerate(zip(table.columns, known, strict=True))
     )
     label = replace(table.label_meaning, values=[table.label_meaning.values[c] for c in classes])
-    return replace(table, codes=codes, columns=columns, labels=labels[:, 0], label_meaning=label, origin=rows)
+    fine = {i: dense_codes(column[rows, None])[0][:, 0] for i, column in table.fine.items()}
+    return replace(
+        table, codes=codes, columns=columns, labels=labels[:, 0], label_meaning=label, origin=rows, fine=fine
+    )
 
 
 def _occurring(column: ColumnMeaning, places: Sequence[int], codes: NDArray[np.unsignedinteger]) -> ColumnMeaning:

@@ -174,6 +174,7 @@ def logistic_regression(X: pd.DataFrame, y: Codes) -> Answer:
 
 
 # ---------------------------------------------------------------- ours
+# Labels are given as words: whole numbers of more than 20 values would be refused as no classes.
 
 
 def from_order(X: pd.DataFrame, order: Sequence[str]) -> dict[str, float]:
@@ -186,7 +187,7 @@ def our_relevance(X: pd.DataFrame, y: Codes) -> Answer:
     """analogical.relevance with its defaults."""
     from analogical import relevance
 
-    found = relevance(X, y)
+    found = relevance(X, y.astype(str))
     effects = {name for name, status in zip(found.names, found.status, strict=True) if status == "effect"}
     return from_order(X, [str(name) for name in found.ranking()]), effects
 
@@ -195,8 +196,9 @@ def our_select(X: pd.DataFrame, y: Codes) -> Answer:
     """analogical.select: chosen without k; ordered as chosen with k = 10."""
     from analogical import select
 
-    order = select(X, y, k=min(10, X.shape[1])).features
-    return from_order(X, order), set(select(X, y).features)
+    classes = y.astype(str)
+    order = select(X, classes, k=min(10, X.shape[1])).features
+    return from_order(X, order), set(select(X, classes).features)
 
 
 @dataclass(frozen=True)
