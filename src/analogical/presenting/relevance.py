@@ -381,7 +381,7 @@ def _explain_assumptions(result: Relevance) -> list[str]:
     else:
         said.append(f"{counted(settings.n_groups, 'group')} of rows: intervals and p take whole groups as independent.")
     said.append(
-        f"p is adjusted for {counted(len(result.names), 'feature')} (Benjamini and Hochberg; Holm outside the deciding set). The comparison shows"
-        " association given the recorded features, not cause."
+        f"p is adjusted for {counted(len(result.names), 'feature')} (Benjamini and Hochberg; Holm outside the deciding"
+        " set). The comparison shows association given the recorded features, not cause."
     )
     return said
