@@ -46,7 +46,7 @@ def results_of(word):
         "comparison": compare(frame, label, methods=["ari", "chi2"]),
         "selection": select(frame, label, 3),
         "interactions": interactions(frame, label),
-        "squares": squares(frame, label, word, "b", contexts=0),
+        "squares": squares(frame, label, word, "b", given=[]),
         "report": report(frame, label),
     }
 
@@ -97,7 +97,7 @@ def test_every_command_is_harmless(run, tmp_path, word):
         ["redundancies", path],
         ["select", path, "--k", "3"],
         ["interactions", path],
-        ["interactions", path, "--pair", f'"{name.replace(chr(34), chr(34) * 2)}",b', "--contexts", "0"],
+        ["interactions", path, "--pair", f'"{name.replace(chr(34), chr(34) * 2)}",b', "--given", "none"],
         ["compare", path, "--methods", "ari,chi2"],
         ["report", path, "--out", tmp_path / "page.html", "--protected", "b"],
     ]
