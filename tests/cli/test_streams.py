@@ -39,7 +39,7 @@ def run_in(run, monkeypatch):
     [
         ["score"],
         ["evidence", "--feature", "größe", "--given", "all"],
-        ["audit", "--feature", "größe"],
+        ["audit", "--feature", "größe", "--given", "all"],
         ["redundancies"],
         ["select", "--k", "3"],
         ["compare", "--methods", "ari,chi2"],

@@ -95,16 +95,16 @@ def test_a_page_opens_offline_without_complaint_and_fits_its_window(browser, pag
 def test_features_are_sorted_by_any_column(browser, pages):
     with opened(browser, pages["titanic"]) as page:
         assert names_shown(page) == ["sex", "age", "class"]
-        head = page.locator("#ranked th", has_text="MI rank")
+        head = page.locator("#ranked th", has_text="Alone")
         head.get_by_role("button").click()
         assert names_shown(page) == ["sex", "class", "age"]
-        assert head.get_attribute("aria-sort") == "ascending"
+        assert head.get_attribute("aria-sort") == "descending"
         assert page.locator("#ranked [aria-sort]").count() == 1
         head.get_by_role("button").press("Enter")
         assert names_shown(page) == ["age", "class", "sex"]
-        assert head.get_attribute("aria-sort") == "descending"
-        page.locator("#ranked th", has_text="Pairs").get_by_role("button").click()
-        assert names_shown(page) == ["class", "sex", "age"]
+        assert head.get_attribute("aria-sort") == "ascending"
+        page.locator("#ranked th[data-key=p]").get_by_role("button").click()
+        assert names_shown(page) == ["sex", "class", "age"]
         page.locator("#ranked th", has_text="Feature").get_by_role("button").click()
         assert names_shown(page) == ["age", "class", "sex"]
 
