@@ -20,14 +20,14 @@ from analogical.engines.memory import MemoryEngine
 from analogical.scoring.index import PaperStatus, score_pairs
 from analogical.scoring.significance import adjust_for_features
 from analogical.scoring.sizes import Size
-from analogical.scoring.status import Status, decide_status, order_features
+from analogical.scoring.status import NEGLIGIBLE, Status, decide_status, order_features
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from analogical.engines.spark.planning import SparkPlan
 
-__all__ = ["Points", "Relevance", "Settings", "ari_score", "relevance", "relevance_of"]
+__all__ = ["NEGLIGIBLE", "Points", "Relevance", "Settings", "Status", "ari_score", "relevance", "relevance_of"]
 
 DEFAULT_CONFIDENCE = 0.95
 

@@ -252,13 +252,18 @@ class Study:
         """Rows that the deciding set is chosen on, with their weights."""
         return self._sample.rows.n_rows
 
-    @cached_property
+    @property
     def _sample(self) -> "Study":
-        """The study itself, or of so many of its rows."""
-        n = len(self.rows.codes)
-        if n <= SEARCH_ROWS:
-            return self
-        some = _evenly(n, SEARCH_ROWS)
+        """The study itself, or of so many of its rows.
+
+        A study does not keep itself, so that its table and what that has on disk go with it.
+        """
+        return self if len(self.rows.codes) <= SEARCH_ROWS else self._part
+
+    @cached_property
+    def _part(self) -> "Study":
+        """The study of some rows, evenly spaced."""
+        some = _evenly(len(self.rows.codes), SEARCH_ROWS)
         part = Study.__new__(Study)
         part.__dict__.update({k: v for k, v in vars(self).items() if not k.startswith("_")})
         part.rows = self.rows.take(some)
@@ -270,13 +275,13 @@ class Study:
     @cached_property
     def decider(self) -> Decider:
         """The search for the deciding set."""
-        sample = self._sample
-        rows = sample.rows_of(range(len(self.owner)))
-        n_jobs = getattr(self.engine, "n_jobs", None)
+        engine, searched = self.engine, self._sample.rows
+        rows = self._sample.rows_of(range(len(self.owner)))
+        n_jobs = getattr(engine, "n_jobs", None)
 
         def index() -> Positions:
-            some = sample.rows.take(_evenly(len(sample.rows.codes), INDEX_ROWS))
-            return np.argsort(-np.nan_to_num(relaxed_scores(self.engine, some), nan=-1.0), kind="stable")
+            some = searched.take(_evenly(len(searched.codes), INDEX_ROWS))
+            return np.argsort(-np.nan_to_num(relaxed_scores(engine, some), nan=-1.0), kind="stable")
 
         return Decider(Voting(rows, n_threads_for(n_jobs, rows.codes.size)), self.owner, index)
 

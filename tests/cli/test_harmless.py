@@ -46,7 +46,7 @@ def results_of(word):
         "comparison": compare(frame, label, methods=["ari", "chi2"]),
         "selection": select(frame, label, 3),
         "interactions": interactions(frame, label),
-        "squares": squares(frame, label, word, "b", contexts=0),
+        "squares": squares(frame, label, word, "b", given=[]),
         "report": report(frame, label),
     }
 
@@ -76,10 +76,9 @@ def test_a_line_break_in_a_value_does_not_break_the_table():
 
 def test_dropped_features_are_harmless():
     frame = odd_frame("\x1b[31m")
-    selector = AnalogicalSelector(k=1, strategy="ranking").fit(
-        frame.drop("\x1b[31mlabel"), frame["\x1b[31mlabel"].to_list()
-    )
-    assert selector.dropped_
+    labels = frame["\x1b[31m"].to_list()
+    selector = AnalogicalSelector(k=1, strategy="ranking").fit(frame.drop("\x1b[31mlabel"), labels)
+    assert len(selector.dropped_) == 1
     assert_harmless(" ".join(map(str, selector.dropped_)))
 
 
@@ -97,7 +96,7 @@ def test_every_command_is_harmless(run, tmp_path, word):
         ["redundancies", path],
         ["select", path, "--k", "3"],
         ["interactions", path],
-        ["interactions", path, "--pair", f'"{name.replace(chr(34), chr(34) * 2)}",b', "--contexts", "0"],
+        ["interactions", path, "--pair", f'"{name.replace(chr(34), chr(34) * 2)}",b', "--given", "none"],
         ["compare", path, "--methods", "ari,chi2"],
         ["report", path, "--out", tmp_path / "page.html", "--protected", "b"],
     ]

@@ -52,7 +52,7 @@ def test_columns_without_room_are_named_with_a_way_to_see_them(run, monkeypatch)
     words = " ".join(out.split())
     assert "Not shown at this width: pairs, changed, points for 1; widen the terminal, or use --json." in words
     line = next(line for line in out.splitlines() if line.startswith("jacket_color"))
-    assert line.split() == ["jacket_color", "0.333", "0.221", "0.170-0.278", "<.001", "effect"]
+    assert line.split() == ["jacket_color", "0.333", "0.333", "0.169-0.387", "<.001", "effect"]
     monkeypatch.setenv("COLUMNS", "40")
     out = " ".join(run("tables")[1].split())
     assert "Not shown at this width: source; widen the terminal." in out
@@ -79,7 +79,7 @@ def test_a_tiny_terminal_still_shows_whole_numbers(run, monkeypatch):
     monkeypatch.setenv("COLUMNS", "3")
     code, out, _ = run("score", "titanic")
     assert code == 0
-    assert next(line for line in out.splitlines() if line.startswith("sex")).split() == ["sex", "0.251", "effect"]
+    assert next(line for line in out.splitlines() if line.startswith("sex")).split() == ["sex", "0.243", "effect"]
 
 
 def test_long_names_do_not_push_out_the_numbers(run):

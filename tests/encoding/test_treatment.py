@@ -92,9 +92,9 @@ def test_ids_are_kept_if_they_are_asked_for():
     assert aside(columns) == ("ticket",)
     assert aside(columns, ids="keep") == ()
     assert encoded(columns, features=["ticket", "letter"]).names == ("ticket", "letter")
-    assert encoded(columns, keep="ticket").names == ("ticket", "letter", "colour")
-    assert encoded(columns, keep=0).names == ("ticket", "letter", "colour")
-    assert encoded(columns, keep="letter").names == ("letter", "colour")
+    assert encoded(columns, keep=["ticket"]).names == ("ticket", "letter", "colour")
+    assert encoded(columns, keep=[0]).names == ("ticket", "letter", "colour")
+    assert encoded(columns, keep=["letter"]).names == ("letter", "colour")
     assert encoded({"row": DENSE, "letter": LETTERS}, bins={"row": 3}).columns[0].edges == (20, 40)
 
 

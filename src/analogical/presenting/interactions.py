@@ -82,12 +82,12 @@ def _columns(result: Interactions) -> list[tuple[Heading, Callable[[int], Cell]]
     if any(result.effect_squares):
         found.append((Heading("effect"), lambda k: Cell(shares(result.effect[k]), bar=float(result.effect[k]))))
         title = f"{100 * result.settings.confidence:g}% CI"
-        found.append((Heading(title, leaves=1), lambda k: Cell(interval(low[k], high[k]))))
-        found.append((Heading("p adj."), lambda k: Cell(p_value(float(p[k])))))
+        found.append((Heading(title, leaves=2), lambda k: Cell(interval(low[k], high[k]))))
+        found.append((Heading("p adj.", leaves=1), lambda k: Cell(p_value(float(p[k])))))
     found.append(
-        (Heading("index", leaves=2 if any(result.effect_squares) else 0), lambda k: Cell(shares(result.index[k])))
+        (Heading("index", leaves=3 if any(result.effect_squares) else 0), lambda k: Cell(shares(result.index[k])))
     )
-    found.append((Heading("squares", leaves=3), lambda k: Cell(number(result.squares[k]))))
+    found.append((Heading("squares", leaves=4), lambda k: Cell(number(result.squares[k]))))
     if not any(result.effect_squares):
         found.append((Heading("broken", leaves=1), lambda k: Cell(number(result.broken[k]))))
     found.append((Heading("status", is_text=True), lambda k: Cell(result.status[k], TONES[result.status[k]])))

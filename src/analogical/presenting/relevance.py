@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 
-from analogical._relevance import Points, Relevance
+from analogical._relevance import NEGLIGIBLE, Points, Relevance, Status
 from analogical._types import Floats
 from analogical.presenting.notes import describe_notes
 from analogical.presenting.views import Cell, Heading, Table, Tone, View
@@ -22,7 +22,6 @@ from analogical.presenting.words import (
     some_of,
     verb,
 )
-from analogical.scoring.status import NEGLIGIBLE, Status
 
 __all__ = ["describe_given", "describe_points", "has_direction", "has_size", "view_relevance"]
 

@@ -12,7 +12,7 @@ from typing import Any
 from analogical._audit import Audit, Difference
 from analogical._evidence import EvidencePair, Transition
 from analogical._interactions import Interactions
-from analogical._relevance import Relevance
+from analogical._relevance import NEGLIGIBLE, Relevance
 from analogical._report import MAX_PAIRED_VALUES, Panel, Report, has_part
 from analogical._squares import Squares
 from analogical.presenting.audit import view_audit
@@ -33,7 +33,6 @@ from analogical.presenting.report.sentences import (
 from analogical.presenting.report.words import each, in_points, signed, some, value, word
 from analogical.presenting.selection import view_selection
 from analogical.presenting.words import counted, number, p_value, percent, shares, shown, verb
-from analogical.scoring.status import NEGLIGIBLE
 
 __all__ = ["page_of"]
 

@@ -3,12 +3,11 @@
 import math
 from collections.abc import Sequence
 
-from analogical._relevance import Points, Relevance
+from analogical._relevance import NEGLIGIBLE, Points, Relevance
 from analogical._report import Doubt, Report, Turn
 from analogical.presenting.relevance import has_direction
 from analogical.presenting.report.words import each, in_points, signed, some, value, word
 from analogical.presenting.words import counted, percent, verb
-from analogical.scoring.status import NEGLIGIBLE
 
 __all__ = [
     "describe_answer",
