@@ -563,8 +563,8 @@ def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:
     """The exact index of every feature, as a score function for scikit-learn's univariate selectors.
 
     For ``SelectKBest``, ``SelectPercentile`` and ``GenericUnivariateSelect``. It compares rows that differ on one
-    feature only, as the paper does: a feature without pairs scores NaN, which those selectors rank last. On wide tables,
-    where hardly any feature has pairs, use :class:`analogical.AnalogicalSelector`.
+    feature only, as the paper does: a feature without pairs scores NaN, which those selectors rank last. On wide
+    tables, where hardly any feature has pairs, use :class:`analogical.AnalogicalSelector`.
 
     Parameters
     ----------

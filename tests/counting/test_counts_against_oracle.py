@@ -52,7 +52,9 @@ def test_weights_are_repeated_rows(seed):
     weights = rng.integers(0, 5, size=len(rows))
     weights[[0, -1]] = 1, 3
     rows[0, 0], rows[-1, 0] = 0, 1
-    assert_equal_counts(relevance(rows, labels, weights=weights, given="all"), naive_counts(rows.tolist(), labels.tolist(), weights))
+    assert_equal_counts(
+        relevance(rows, labels, weights=weights, given="all"), naive_counts(rows.tolist(), labels.tolist(), weights)
+    )
     expanded = relevance(np.repeat(rows, weights, axis=0), np.repeat(labels, weights), given="all")
     assert expanded.pairs.tolist() == relevance(rows, labels, weights=weights, given="all").pairs.tolist()
 
