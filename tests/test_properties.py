@@ -10,6 +10,9 @@ from naive import naive_effect_sums, naive_pairs, naive_share
 
 from analogical import definitions as d
 from analogical import load_table, relevance
+from analogical._study import Study
+from analogical.encoding.table import encode_table
+from analogical.scoring.status import NEGLIGIBLE
 
 
 @st.composite
@@ -60,6 +63,7 @@ def test_every_number_is_that_of_the_loops_on_the_given_columns(way, data):
     names = [f"f{i}" for i in range(n)]
     wanted = chosen if isinstance(chosen, str) else [names[i] for i in chosen]
     result = relevance(rows, labels, weights=weights, given=wanted, feature_names=names)
+    study = Study(encode_table(rows, labels, weights=weights, feature_names=names))
     long_rows, long_labels = expanded(rows, weights), expanded(labels, weights)
     for i in range(n):
         if result.status[i] in ("same", "constant"):
@@ -79,9 +83,21 @@ def test_every_number_is_that_of_the_loops_on_the_given_columns(way, data):
         if n_known:
             assert result.noise_rate[i] == pytest.approx(float(noise) / n_known)
             whole = float(changed - noise) / n_known
-            assert result.effect[i] >= whole - 1e-9  # the larger of the whole effect and its common part
+            size = study.size(i, [names.index(name) for name in result.given[i]], 0.95)
+            assert_between_its_parts(result.effect[i], whole, size.common, has_noise=noise > 0)
         else:
             assert np.isnan(result.noise_rate[i])
+
+
+def assert_between_its_parts(effect, whole, common, *, has_noise):
+    """The effect: the whole one if labels have no noise, else what all contexts share and a part of what varies."""
+    if not has_noise:
+        assert effect == pytest.approx(whole)
+    elif common.effect() >= max(whole, 1e-9):
+        assert effect == pytest.approx(common.effect())
+    else:  # significant features without a sure size have that of the common difference as it is
+        assert effect >= max(common.effect(), 0.0) - 1e-9
+        assert effect <= max(whole, common.squared()) + 1e-9
 
 
 @given(tables(), st.randoms(use_true_random=False))
@@ -216,8 +232,10 @@ def test_no_result_contradicts_itself(table, way):
     for i, status in enumerate(result.status):
         assert (status == "same") == (result.same_as[i] is not None)
         assert (status == "constant") == (result.feature_columns[i].n_values == 1)
-        assert status != "effect" or result.p_adjusted[i] <= 0.05
-        assert status != "none" or result.effect_high[i] <= 0.01
+        if status == "effect":
+            assert result.p_adjusted[i] <= 1 - 0.95
+            assert result.effect_low[i] > 0 or np.isnan(result.noise_rate[i])
+        assert status != "none" or result.effect_high[i] <= NEGLIGIBLE
     assert sorted(result.order()) == list(range(len(result)))
     words = ["effect", "unclear", "none", "same", "constant"]
     ranks = [words.index(result.status[i]) for i in result.order()]

@@ -7,6 +7,7 @@ import pytest
 from analogical import InputError, relevance, select
 from analogical._study import Study
 from analogical.encoding.table import encode_table
+from analogical.scoring.significance import adjust_for_features
 
 
 def study_of(X, y, **options):
@@ -122,3 +123,44 @@ def test_what_cannot_be_given_is_refused(given):
 def test_unknown_names_are_refused():
     with pytest.raises(InputError, match="nothere"):
         relevance(pd.DataFrame({"a": [0, 1], "b": [0, 1]}), [0, 1], given=["nothere"])
+
+
+def strong_and_weak():
+    """The label depends much on the first feature and little on the second: too little for the search to choose it."""
+    rng = np.random.default_rng(2)
+    strong, weak, *others = (rng.integers(0, 2, 1000) for _ in range(4))
+    y = (rng.random(1000) < 0.2 + 0.5 * strong + 0.1 * weak).astype(int)
+    return pd.DataFrame({"strong": strong, "weak": weak, "u": others[0], "v": others[1]}), y
+
+
+def test_what_joins_the_set_by_its_test_is_outside_all_the_same():
+    study = study_of(*strong_and_weak())
+    assert study.found.columns == (0,)
+    assert study.deciding == (0, 1)
+    assert study.is_outside.tolist() == [False, True, True, True]
+
+
+def test_features_outside_are_adjusted_by_holm_and_only_where_the_set_was_searched_for():
+    X, y = strong_and_weak()
+    found, every = relevance(X, y), relevance(X, y, given="all")
+    p = found.p_value
+    assert found.p_adjusted[0] == 4 * p[0]
+    assert found.p_adjusted[1] == 3 * p[1]  # Holm: the second smallest of four
+    assert adjust_for_features(p)[1] == 2 * p[1]
+    assert every.p_adjusted.tolist() == adjust_for_features(every.p_value).tolist()
+
+
+def test_a_number_that_was_chosen_in_other_bins_is_not_outside():
+    rng = np.random.default_rng(6)
+    number, other = rng.random(1200), rng.random(1200)
+    y = np.isin((number * 4).astype(int), (0, 2)) ^ (rng.random(1200) < 0.05)
+    study = study_of(pd.DataFrame({"other": other, "number": number}), y)
+    assert min(study.found.columns) >= study.n_features
+    assert study.is_outside.tolist() == [True, False]
+
+
+def test_without_a_deciding_set_every_feature_is_outside():
+    rng = np.random.default_rng(8)
+    study = study_of(rng.integers(0, 3, (100, 3)), rng.integers(0, 2, 100))
+    assert study.found.columns == ()
+    assert study.is_outside.tolist() == [True, True, True]

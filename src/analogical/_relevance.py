@@ -88,7 +88,15 @@ class Points:
 
 @dataclass(frozen=True)
 class FeatureColumn:
-    """A feature as a column: its values, missing cells and bins."""
+    """A feature as a column: its values, missing cells and bins.
+
+    Examples
+    --------
+    >>> from analogical import relevance
+    >>> metres, is_far = [[0.5 * step] for step in range(40)], [step > 20 for step in range(40)]
+    >>> relevance(metres, is_far, bins=4).feature_columns
+    (FeatureColumn(n_values=4, n_missing=0, edges=(5.0, 10.0, 15.0)),)
+    """
 
     n_values: int
     n_missing: int
@@ -382,7 +390,7 @@ def relevance(
     The label is the exclusive or of two features; a third one is noise:
 
     >>> from analogical import relevance
-    >>> rows = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)] * 4
+    >>> rows = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)] * 50
     >>> relevance(rows, [a ^ b for a, b, c in rows], feature_names=["a", "b", "c"]).status
     ('effect', 'effect', 'none')
     """
@@ -554,9 +562,9 @@ def _points(study: Study, feature: int, size: Size, confidence: float) -> Points
 def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:
     """The exact index of every feature, as a score function for scikit-learn's univariate selectors.
 
-    For ``SelectKBest``, ``SelectPercentile`` and ``GenericUnivariateSelect``. It looks at distance 1 only, as the paper
-    does: a feature without pairs scores NaN, which those selectors rank last. On wide tables, where hardly any
-    feature has pairs, use :class:`analogical.AnalogicalSelector`, which looks further.
+    For ``SelectKBest``, ``SelectPercentile`` and ``GenericUnivariateSelect``. It compares rows that differ on one
+    feature only, as the paper does: a feature without pairs scores NaN, which those selectors rank last. On wide
+    tables, where hardly any feature has pairs, use :class:`analogical.AnalogicalSelector`.
 
     Parameters
     ----------

@@ -224,12 +224,12 @@ def squares(
     >>> rows = [("off", "off"), ("on", "off"), ("off", "on"), ("on", "on")]
     >>> squares(rows, ["dark", "dark", "dark", "light"], "switch", "fuse", feature_names=["switch", "fuse"])
     1 of 1 square of 'switch' and 'fuse' is broken (100.0 %)
-    Squares: only the two features can differ, there are no others.
+    Any four rows may form a square: no other feature was held fixed.
     share of 'light'  switch=off  switch=on
     fuse=off          0.0 % of 1  0.0 % of 1
     fuse=on           0.0 % of 1  100.0 % of 1
     broken
-               switch=off    switch=on
+                switch=off    switch=on
       fuse=off  dark (row 0)  dark (row 1)
       fuse=on   dark (row 2)  light (row 3)
     """

@@ -116,10 +116,11 @@ def load_table(name: str) -> BuiltInTable:
     >>> berkeley = load_table("berkeley")
     >>> relevance(berkeley.to_frame(), "admitted", weights="count")
     Relevance of 2 features for 'admitted' (2 classes), 4,526 rows
-    feature     effect       95% CI  noise    ARI      pairs      p  status
-    department   0.095  0.084-0.108  0.391  0.487  4,192,032  <.001  effect
-    gender       0.005  0.000-0.013  0.372  0.377    654,456   .004  effect
-    Noise: identical rows differ in label in 41.4 % (40.4 % to 42.5 %) of 1,110,058 pairs.
+    feature     effect       95% CI  points for yes           p  status
+    department   0.097  0.085-0.108  F: -59 (-62 to -55)  <.001  effect
+    gender       0.004  0.000-0.013  mixed                 .004  effect
+    Given department and gender (the deciding set): each feature is compared between
+    rows that are equal on the others of these.
     """
     if name not in _TABLES:
         raise InputError(f"There is no built-in table {name!r}; choose from {', '.join(_TABLES)}.")

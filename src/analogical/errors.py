@@ -24,10 +24,10 @@ class InputError(AnalogicalError, ValueError):
     --------
     >>> from analogical import InputError, relevance
     >>> try:
-    ...     relevance([["a", "c"], ["b", "d"]], [0, 1], radius=3)
+    ...     relevance([["a", "c"], ["b", "d"]], [0, 1], confidence=95)
     ... except InputError as refused:
     ...     print(refused)
-    radius must be a whole number from 1 to 2 (the table has 2 features) or "auto", got 3.
+    confidence must be a number between 0 and 1, such as 0.95, got 95.
     """
 
 

@@ -74,6 +74,7 @@ class Counted:
         return {
             "pairs": [self.weigh(pairs) for pairs in self.pairs],
             "changed": [self.weigh(pairs, changed=True) for pairs in self.pairs],
+            "n_values": self.n_values,
             "n_rows": sum(self.weights),
         }
 

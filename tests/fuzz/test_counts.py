@@ -153,7 +153,7 @@ def check_given(table: Table, check: Check) -> None:
 
 def check_evidence(table: Table, check: Check) -> None:
     place = _some_feature(table)
-    found, message = check.ask(evidence, table, check.feature(table, place), **EVERY_VALUE, limit=None)
+    found, message = check.ask(evidence, table, check.feature(table, place), **EVERY_VALUE, given="all", limit=None)
     expected = counted(table)
     if check_refused(table, expected.is_refused, message):
         return
@@ -172,7 +172,7 @@ def check_evidence(table: Table, check: Check) -> None:
 
 def check_transitions(table: Table, check: Check) -> None:
     place = _some_feature(table)
-    found, message = check.ask(transitions, table, check.feature(table, place), **EVERY_VALUE)
+    found, message = check.ask(transitions, table, check.feature(table, place), **EVERY_VALUE, given="all")
     expected = counted(table)
     if check_refused(table, expected.is_refused, message):
         return
@@ -182,7 +182,9 @@ def check_transitions(table: Table, check: Check) -> None:
 
 def check_audit(table: Table, check: Check) -> None:
     place = _some_feature(table)
-    found, message = check.ask(audit, table, check.feature(table, place), **EVERY_VALUE, groups=None, limit=2)
+    found, message = check.ask(
+        audit, table, check.feature(table, place), **EVERY_VALUE, given="all", groups=None, limit=2
+    )
     expected = counted(table)
     if check_refused(table, expected.is_refused, message):
         return

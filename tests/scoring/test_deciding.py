@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from analogical._types import CodedRows
-from analogical.scoring.deciding import BETTER, GATE, MOST, SPARED, Decider, shares_explained
+from analogical.scoring.deciding import BETTER, GATE, MOST, SPARED, Decider
 from analogical.scoring.votes import Voting
 
 
@@ -50,7 +50,6 @@ def test_gains_are_differences_of_log_likelihoods():
     values = [search.voting.start.value, *(step.value for step in steps)]
     assert [step.gain for step in steps] == pytest.approx(np.diff(values).tolist())
     assert steps[-1].value == search.voting.follow([step.column for step in steps]).value
-    assert shares_explained(-100.0, np.array([-100.0, -25.0])).tolist() == [0.0, 0.75]
 
 
 @pytest.mark.parametrize("seed", range(10))

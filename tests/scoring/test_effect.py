@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from conftest import coded, random_table
-from naive import naive_deals, naive_effect_losses, naive_effect_sums
+from naive import naive_deals, naive_effect_losses, naive_effect_sums, naive_pairs
 
 from analogical import relevance
 from analogical.counting.pairs import contexts_themselves, sum_contexts
@@ -56,15 +56,22 @@ def test_effect_and_noise_are_those_of_the_loops(seed):
 @pytest.mark.parametrize("seed", range(10))
 def test_result_carries_effect_noise_and_pairs(seed):
     rows, labels = random_table(np.random.default_rng(seed), n_features=3, n_values=2, n_rows=20)
-    result = relevance(rows, labels, radius=1)
+    result = relevance(rows, labels, given="all")
     for i in range(3):
         n_pairs, changed, noise = naive_effect_sums(*lists(rows, labels), i)
-        assert result.effect_pairs[i] == n_pairs
-        if n_pairs:
-            assert result.effect[i] == pytest.approx((changed - noise) / n_pairs)
-            assert result.noise_rate[i] == pytest.approx(noise / n_pairs)
-        else:
-            assert np.isnan([result.effect[i], result.noise_rate[i], result.effect_low[i], result.effect_high[i]]).all()
+        pairs = naive_pairs(*lists(rows, labels), i)
+        assert result.compared[i] == len(pairs)
+        if not pairs:
+            assert np.isnan([result.effect[i], result.index[i], result.effect_low[i], result.effect_high[i]]).all()
+            continue
+        assert result.index[i] == sum(labels[r] != labels[s] for r, s in pairs) / len(pairs)
+        if not n_pairs:  # no repeated rows: the index, as if there were no noise
+            assert np.isnan(result.noise_rate[i])
+            assert result.effect[i] >= result.index[i]
+            continue
+        assert result.noise_rate[i] == pytest.approx(noise / n_pairs)
+        if not noise:
+            assert result.effect[i] == pytest.approx(changed / n_pairs)
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -41,8 +41,45 @@ def test_adjusted_p_values_are_those_of_benjamini_and_hochberg(seed):
     assert adjusted[~np.isnan(gaps)] == pytest.approx(false_discovery_control(p))
 
 
+def slow_holm(p_values):
+    """For each p-value the largest of those up to it, each times how many are not below it in order; at most 1."""
+    order = sorted(range(len(p_values)), key=lambda i: p_values[i])
+    times = [p_values[i] * (len(order) - place) for place, i in enumerate(order)]
+    adjusted = [0.0] * len(order)
+    for place, i in enumerate(order):
+        adjusted[i] = min(1.0, max(times[: place + 1]))
+    return adjusted
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_strictly_adjusted_p_values_are_those_of_holm_over_all_features(seed):
+    rng = np.random.default_rng(seed)
+    p, strictly = rng.random(9) ** 4, rng.random(9) < 0.5
+    p[3] = p[5]
+    by_share, holm = false_discovery_control(p), np.array(slow_holm(p.tolist()))
+    expected = np.where(strictly, holm, by_share)
+    assert (holm >= by_share - 1e-12).all()
+    assert adjust_for_features(p, strictly) == pytest.approx(expected)
+    assert adjust_for_features(p, np.ones(9, bool)) == pytest.approx(holm)
+    assert adjust_for_features(p, np.zeros(9, bool)) == pytest.approx(by_share)
+    places = [0, 4, 9]
+    gaps, which = np.insert(p, places, np.nan), np.insert(strictly, places, [True, False, True])
+    adjusted = adjust_for_features(gaps, which)
+    assert np.isnan(adjusted).tolist() == np.isnan(gaps).tolist()
+    assert adjusted[~np.isnan(gaps)] == pytest.approx(expected)
+
+
+def test_a_single_significant_feature_is_strict_by_its_number():
+    p = np.array([0.02, 0.9, 0.5, 0.001])
+    strictly = np.array([True, False, False, False])
+    assert adjust_for_features(p).tolist() == pytest.approx([0.04, 0.9, 2 / 3, 0.004])
+    assert adjust_for_features(p, strictly).tolist() == pytest.approx([0.06, 0.9, 2 / 3, 0.004])
+
+
 def test_unknown_p_values_alone_stay_unknown():
-    assert np.isnan(adjust_for_features(np.full(3, np.nan))).all()
+    unknown = np.full(3, np.nan)
+    assert np.isnan(adjust_for_features(unknown)).all()
+    assert np.isnan(adjust_for_features(unknown, np.ones(3, bool))).all()
 
 
 # ---------------------------------------------------------------- contexts that share a value of another feature
@@ -108,7 +145,7 @@ def test_pooled_test_sees_an_exclusive_or_without_repeated_rows():
     p_values = [strata_p_value(coded(rows, labels), i) for i in range(9)]
     assert max(p_values[:2]) < 1e-6
     assert np.nanmin(p_values[2:]) > 0.02  # where labels hardly ever change in a context, no stratum has room
-    assert np.isnan(relevance(rows, labels, radius=1).noise_rate).all()
+    assert np.isnan(relevance(rows, labels, given="all").noise_rate).all()
 
 
 @pytest.mark.parametrize(
@@ -255,7 +292,7 @@ def smallest_possible(n_pairs):
 def test_no_p_value_lies_below_the_smallest_possible(n_pairs):
     rows = [(value, context) for context in range(n_pairs) for value in (0, 1)]
     labels = [value for value, _ in rows]
-    p = relevance(rows, labels, radius=1).p_value[0]
+    p = relevance(rows, labels, given="all").p_value[0]
     assert p >= smallest_possible(n_pairs) - 1e-12
 
 
@@ -263,14 +300,14 @@ def test_no_deal_of_a_tiny_table_is_less_likely_than_its_p_value():
     """All twenty ways to give three of six rows one label: no p-value lies below 2 of 20."""
     rows = [(0,)] * 3 + [(1,)] * 3
     for chosen in combinations(range(6), 3):
-        p = relevance(rows, [int(r in chosen) for r in range(6)], radius=1).p_value[0]
+        p = relevance(rows, [int(r in chosen) for r in range(6)], given="all").p_value[0]
         assert p >= 2 / 20 - 1e-12
 
 
 @pytest.mark.parametrize(("n_ones", "expected"), [(997, 997 / 2000), (998, 998 / 2000), (20, 0.01), (1000, 1.0)])
 def test_a_single_row_of_a_value_has_the_chance_of_its_label(n_ones, expected):
     rows, labels = [("b",)] + [("a",)] * 1999, [1] * n_ones + [0] * (2000 - n_ones)
-    assert relevance(rows, labels, radius=1).p_value[0] == pytest.approx(expected)
+    assert relevance(rows, labels, given="all").p_value[0] == pytest.approx(expected)
 
 
 RARE = {
