@@ -46,7 +46,7 @@ RESULTS = {
     "comparison": compare(FRAME, "label", methods=["ari", "chi2"]),
     "selection": select(FRAME, "label", 2),
     "interactions": interactions(FRAME, "label", ignore=["town"]),
-    "squares": squares(FRAME, "label", "size", "old"),
+    "squares": squares(FRAME, "label", "size", "old", ignore=["town"]),
     "report": report(FRAME, "label", protected="old"),
 }
 LENGTHS = {
@@ -58,7 +58,7 @@ LENGTHS = {
     "comparison": 4,
     "selection": 2,
     "interactions": 3,
-    "squares": 4,
+    "squares": 2,
     "report": 4,
 }
 FRAME_TYPES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.Table}
@@ -109,9 +109,9 @@ def test_to_frame_comes_in_the_library_of_the_table():
 def test_a_result_without_entries_has_a_frame_with_columns():
     rows = [(0, 0), (1, 1)]
     nothing = {
-        "evidence": evidence(rows, [0, 1], 0),
-        "transitions": transitions(rows, [0, 1], 0),
-        "audit": audit(rows, [0, 1], 0),
+        "evidence": evidence(rows, [0, 1], 0, given="all"),
+        "transitions": transitions(rows, [0, 1], 0, given="all"),
+        "audit": audit(rows, [0, 1], 0, given="all"),
         "redundancies": redundancies(rows),
         "squares": squares(rows, [0, 1], 0, 1),
     }

@@ -85,7 +85,7 @@ def test_a_heat_map_shows_the_effect_of_every_pair(tmp_path):
 
 
 def test_a_heat_map_shows_the_index_where_no_effect_is_known():
-    ax = plot_interactions(interactions(ROWS, [a ^ b for a, b, c in ROWS]))
+    ax = plot_interactions(interactions(ROWS, [a ^ b for a, b, c in ROWS], given="all"))
     assert ax.get_title(loc="left") == "index of pairs on y"
     assert sorted(texts_of(ax)) == [".00", ".00", "1.00"]
     assert not ax.patches
@@ -102,7 +102,7 @@ def test_a_network_shows_the_strongest_pairs(tmp_path):
     solid = [line for line in lines if line.get_linestyle() == "-"]
     assert len(solid) == 1
     assert solid[0].get_linewidth() == max(line.get_linewidth() for line in lines) == pytest.approx(5.8)
-    assert "the 20 strongest of 91 pairs; solid: told from noise (1), dotted: not" in texts_of(ax)
+    assert "the 20 strongest of 91 pairs; solid: significant (1), dotted: not" in texts_of(ax)
     assert {"x2", "x9"} <= set(texts_of(ax))
     save_figure(ax.figure, tmp_path / "network.svg")
 
@@ -193,7 +193,7 @@ def test_bars_are_the_effects_best_first_with_intervals_and_points():
     assert " ".join(ax.get_xlabel().split()) == (
         "effect, with its 95 % interval; right: effect, and direction in percentage points for yes"
     )
-    assert [text.get_text() for text in ax.texts] == ["0.251  female: +49", "0.067  child: +19", "0.025  3rd: -14"]
+    assert [text.get_text() for text in ax.texts] == ["0.243  female: +49", "0.058  child: +19", "0.025  3rd: -14"]
     assert_readable(ax)
 
 
@@ -228,7 +228,7 @@ def test_what_has_no_size_or_direction_is_said_beside_the_bar():
     assert said["one"] == "–"
     paper = plot_relevance(relevance(monks.drop(columns=["copy", "one"]), "class", given="all"))
     said = dict(zip(names_of(paper), texts_of(paper), strict=True))
-    assert said["head_shape"] == "–  mixed direction"
+    assert said["head_shape"] == "0.500  mixed direction"
 
 
 def test_a_wide_interval_does_not_make_all_bars_tiny():

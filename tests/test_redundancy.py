@@ -8,12 +8,7 @@ from naive import naive_redundancies
 
 from analogical import InputError, redundancies, relevance
 from analogical._types import Note
-from analogical.presenting.views import view_of
 from analogical.scoring import dependencies
-
-
-def explain(result):
-    return " ".join(view_of(result).findings)
 
 
 def named(positions):
@@ -97,14 +92,6 @@ def test_what_one_column_determines_is_found_among_thousands_of_columns():
     assert found.renamings == (("x5", "x2000"),)
     assert [(d.feature, d.determined_by) for d in found.dependencies] == [("x1000", ("x3",)), ("x2600", ("x2500",))]
     assert (found.searched_one, found.searched_two) == (True, False)
-    result = relevance(X, rng.integers(0, 2, 60), radius=1)
-    assert {i: by for i, by in enumerate(result.determined_by) if by} == {
-        5: ("x2000",),
-        1_000: ("x3",),
-        2_000: ("x5",),
-        2_600: ("x2500",),
-    }
-    assert (result.settings.searched_one, result.settings.searched_two) == (True, False)
 
 
 def test_a_search_that_is_cut_short_says_so(monkeypatch):
@@ -147,41 +134,28 @@ def test_bad_input_is_refused(X, settings, message):
         redundancies(X, **settings)
 
 
-# ---------------------------------------------------------------- what relevance says about silence
-
-
-def test_silence_is_redundancy_or_too_few_rows():
+def test_what_has_no_pair_is_determined_or_has_too_few_rows():
     rng = np.random.default_rng(4)
     town = rng.integers(0, 6, 80)
     rows = np.column_stack([town, town // 2, rng.integers(0, 2, 80)])
-    result = relevance(rows, rng.integers(0, 2, 80), feature_names=["town", "county", "size"])
-    assert result.paper_status[1] == "no-pairs"
-    assert result.determined_by[1] == ("town",)
-    assert (
-        "1 is redundant, determined by other features, and so has no pair (county by town); to score one, ignore those"
-        " that determine it."
-    ) in explain(result)
-    assert result.to_dict()["features"][1]["determined_by"] == ["town"]
+    result = relevance(rows, rng.integers(0, 2, 80), given="all", feature_names=["town", "county", "size"])
+    assert result.paper_status == ("relevant", "no-pairs", "relevant")
+    (found,) = redundancies(rows, feature_names=["town", "county", "size"]).dependencies
+    assert (found.feature, found.determined_by, found.support) == ("county", ("town",), 74)
+    few = rng.integers(0, 3, size=(12, 10))
+    assert set(relevance(few, [0, 1] * 6, given="all").paper_status) == {"no-pairs"}
+    assert len(redundancies(few)) == 0
 
 
-def test_too_few_rows_are_never_called_redundant():
-    rng = np.random.default_rng(5)
-    rows = rng.integers(0, 3, size=(12, 10))
-    result = relevance(rows, [0, 1] * 6)
-    assert set(result.paper_status) == {"no-pairs"}
-    assert "effect" not in result.status  # about the pairs beyond distance 1
-    assert set(result.determined_by) == {()}
-    assert "not enough rows" in explain(result)
-    assert "redundant" not in explain(result)
-    assert "redundant, or too few rows" in explain(relevance(rows, [0, 1] * 6, redundancies=False))
-
-
-def test_two_determinants_explain_silence():
+def test_each_of_three_columns_is_determined_by_the_other_two():
     rng = np.random.default_rng(6)
     a, b = rng.integers(0, 3, size=(2, 60))
-    rows = np.column_stack([a, b, (a + b) % 3])
-    result = relevance(rows, rng.integers(0, 2, 60))
-    assert result.determined_by == (("x1", "x2"), ("x0", "x2"), ("x0", "x1"))
+    found = redundancies(np.column_stack([a, b, (a + b) % 3])).dependencies
+    assert [(d.feature, d.determined_by) for d in found] == [
+        ("x0", ("x1", "x2")),
+        ("x1", ("x0", "x2")),
+        ("x2", ("x0", "x1")),
+    ]
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 2)] * 3), min_size=3, max_size=25), st.permutations(range(3)))

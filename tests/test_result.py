@@ -13,7 +13,7 @@ import pytest
 
 import analogical
 from analogical import InputError, load_table, relevance, table_names
-from analogical.presenting.relevance import describe_given, describe_points, has_direction, has_size
+from analogical.presenting.relevance import describe_given, describe_points, has_direction
 from analogical.presenting.views import view_of
 
 ROWS = [(0, 0, "c", 0), (0, 1, "c", 1), (1, 0, "c", 0), (1, 1, "c", 1), (0, 0, "c", 0), (0, 0, "c", 0)]
@@ -84,6 +84,7 @@ def test_to_dict_is_ready_for_json():
         "searched_rows": None,
         "n_groups": None,
         "engine": "memory",
+        "plan": None,
         "backend": None,
     }
     assert content["notes"] == []
@@ -134,8 +135,8 @@ def test_repr_is_a_table_best_first():
     assert repr(TITANIC).splitlines() == [
         "Relevance of 3 features for 'survived' (2 classes), 2,201 rows",
         "feature  effect       95% CI  points for yes              p  status",
-        "sex       0.251  0.201-0.306  female: +49 (45 to 54)  <.001  effect",
-        "age       0.067  0.029-0.117  child: +19 (10 to 29)   <.001  effect",
+        "sex       0.243  0.198-0.307  female: +49 (44 to 54)  <.001  effect",
+        "age       0.058  0.023-0.117  child: +19 (10 to 29)   <.001  effect",
         "class     0.025  0.017-0.035  3rd: -14 (-18 to -10)   <.001  effect",
         "Given sex, class and age (the deciding set): each feature is compared between",
         "rows that are equal on the others of these.",
@@ -145,7 +146,7 @@ def test_repr_is_a_table_best_first():
 def test_repr_given_all_other_features_has_the_paper_s_counts():
     assert repr(MIXED).splitlines()[1:6] == [
         "feature    ARI  pairs  changed  effect       95% CI  points for yes      p  status",
-        f"free     0.250      4        1   0.000  0.000-{MIXED.effect_high[0]:.3f}  -               1.000  unclear",
+        "free     0.250      4        1   0.250  0.000-1.000  -               1.000  unclear",
         "b            -      0        0       -            -  -                   -  unclear",
         "<b>          -      0        0       -            -  -                   -  unclear",
         "same         -      0        0       -            -  -                   -  constant",
@@ -211,8 +212,8 @@ def test_the_answer_comes_first_and_every_status_has_its_line():
     assert result.same_as == (None, None, "a", None, None, None)
     assert list(view_of(result).bullets) == [
         "1 of 6 features has an effect: a.",
-        "unclear: not significant, but an effect of 0.01 or more is not ruled out (few).",
-        "none: not significant, and any effect is below 0.01 ({}, {}).".format(*result.with_status("none")),
+        "unclear: not significant, but an effect of 0.02 or more is not ruled out (few).",
+        "none: not significant, and any effect is below 0.02 ({}, {}).".format(*result.with_status("none")),
         "same: a copy (copy of a); no test can tell it from the other.",
         "constant: one value only (one).",
         "Given a (the deciding set): the other features are compared where it is equal.",
@@ -260,10 +261,10 @@ def test_stand_ins_are_named():
 
 
 def test_points_are_said_in_words():
-    assert describe_points(TITANIC, 1) == "female: +49 points (45 to 54) against male"
+    assert describe_points(TITANIC, 1) == "female: +49 points (44 to 54) against male"
     assert describe_points(TITANIC, 0) == "3rd: -14 points (-18 to -10) against crew"
     assert (
-        "Percentage points by which 'survived' = yes is more frequent: sex = female: +49 points (45 to 54) against"
+        "Percentage points by which 'survived' = yes is more frequent: sex = female: +49 points (44 to 54) against"
         in explain(TITANIC)
     )
     berkeley = relevance(load_table("berkeley").to_frame(), "admitted", weights="count")
@@ -274,20 +275,24 @@ def test_points_are_said_in_words():
     (table,) = view_of(berkeley).tables
     assert [row[3].text for row in table.rows] == ["F: -59 (-62 to -55)", "mixed"]
     three = relevance([(0,), (1,), (2,)] * 40, ["x", "y", "z"] * 40)
-    assert describe_points(three, 0) == "2: +100 points for 'z' (99 to 100) against 0"
+    assert describe_points(three, 0) == "1: +100 points for 'y' (96 to 100) against 0"
     assert view_of(three).tables[0].headings[3].title == "points"
-    assert view_of(three).tables[0].rows[0][3].text == "2: z +100 (99 to 100)"
+    assert view_of(three).tables[0].rows[0][3].text == "1: y +100 (96 to 100)"
 
 
-def test_an_effect_without_a_known_size_is_a_dash():
+def test_an_effect_beside_unknown_noise_is_the_index_at_most():
     """An exclusive or in which no row repeats: nothing shows the noise, and no direction is common."""
     result = relevance(MONKS, "class", given="all")
     head = result.names.index("head_shape")
-    assert (result.status[head], has_size(result, head)) == ("effect", False)
+    assert (result.status[head], result.effect[head], result.effect_low[head]) == ("effect", 0.5, 0.0)
     (table,) = view_of(result).tables
     row = next(row for row in table.rows if row[0].text == "head_shape")
-    assert [cell.text for cell in row][1:6] == ["0.500", "432", "216", "-", "-"]
-    assert "Size unknown (head_shape, body_shape): no repeated row shows the noise" in sum_up(result)
+    assert [cell.text for cell in row][1:6] == ["0.500", "432", "216", "0.500", "0.000-0.547"]
+    assert (
+        "Size at most as shown (head_shape, body_shape): no repeated row shows the noise, so the effect may be anything"
+        " up to the index."
+    ) in sum_up(result)
+    assert "Size at most" not in sum_up(TITANIC)
 
 
 def test_what_was_read_is_one_line():
@@ -373,8 +378,8 @@ def test_public_names_are_all_there():
 @pytest.mark.parametrize(
     ("name", "label", "points"),
     [
-        ("titanic", "survived", {"sex": 50.1, "age": 25.8, "class": 15.8}),
-        ("berkeley", "admitted", {"department": 31.1, "gender": 7.0}),
+        ("titanic", "survived", {"sex": 49.3, "age": 24.1, "class": 15.8}),
+        ("berkeley", "admitted", {"department": 31.1, "gender": 6.3}),
     ],
 )
 def test_the_root_of_an_effect_is_a_difference_in_points(name, label, points):
@@ -400,7 +405,12 @@ def test_index_noise_and_effect_worked_out_by_hand():
     assert (drug["pairs"], drug["changed"]) == (16, 10)  # 3 * 3 + 1 * 1
     assert drug["ari"] == drug["index"] == 10 / 16
     assert drug["noise_rate"] == pytest.approx(3 / 6)  # in each value 3 of 6 pairs differ
-    assert drug["effect"] == pytest.approx(10 / 16 - 3 / 6, abs=0.05)  # the larger of this and the common part
+    common = (1 / 2) ** 2 - 13 / 72  # the squared difference of the shares 1/4 and 3/4, less its variance
+    assert common < drug["effect"] < drug["index"] - drug["noise_rate"]
+    assert drug["effect"] == pytest.approx(0.0700, abs=5e-5)  # on so few rows hardly more than the common part
+    many = relevance(rows, labels, given="all", weights=[1000] * 8)
+    assert many.index[0] - many.noise_rate[0] == pytest.approx(10 / 16 - 3 / 8, abs=1e-3)
+    assert many.effect[0] == pytest.approx(1 / 4, abs=1e-3)
 
 
 def test_p_values_exist_without_repeated_rows():

@@ -292,7 +292,7 @@ def small(session, **columns):
         ({}, {"bins": {"y": 3}}, "which is the label"),
         ({"y": [0.1, 0.2, 0.3, 0.4]}, {"max_values": 2}, "too many for classes"),
         ({}, {"given": "most"}, "given"),
-        ({}, {"given": ["z"]}, "no feature 'z'"),
+        ({}, {"given": ["z"]}, "no column 'z' to take as feature; it has 'a', 'b'"),
         ({}, {"confidence": 2}, "confidence"),
         ({}, {"duplicates": "twice"}, "duplicates"),
     ],

@@ -292,7 +292,7 @@ def _after(study: Study, chosen: Sequence[_Chosen], room: int) -> list[_Chosen]:
     if len(new) == room:
         return new
     value = decider.voting.follow(members, study.found.together).value
-    varying = set(decider.varying)
+    varying = set(_varying(study))
     left = [f for f in decider.index.tolist() if f in further]
     constant = [f for f in range(study.n_features) if f not in varying]
     late, taken = list[int](), list(members)
@@ -312,9 +312,16 @@ def _added(study: Study, members: Sequence[int], why: Why) -> _Chosen:
 
 def _further(study: Study, members: Sequence[int]) -> dict[int, float]:
     """What every feature outside would add to some members, in column order; nothing if it is a copy of one."""
-    found = study.decider.further(members, study.found.together)
-    need = study.decider.need
+    voting, need = study.decider.voting, study.decider.need
+    inside = {int(study.owner[c]) for c in members}
+    outside = [f for f in _varying(study) if f not in inside]
+    found = voting.candidates(voting.follow(members, study.found.together), outside)
     return {f: 0.0 if c.gain >= need and _is_copy(study, f, members) else c.gain for f, c in sorted(found.items())}
+
+
+def _varying(study: Study) -> list[int]:
+    """Features of more than one value, copies too: the search leaves them out, but they are named."""
+    return np.flatnonzero(study.decider.voting.varies[: study.n_features]).tolist()
 
 
 def _is_copy(study: Study, feature: int, columns: Sequence[int]) -> bool:
@@ -363,7 +370,9 @@ def _named(study: Study, deciding: list[_Chosen], chosen: list[_Chosen], k: int 
 def _carried(study: Study, voters: Sequence[int], further: dict[int, float]) -> tuple[Carried, ...]:
     """Features that predict the label alone and add too little to the chosen ones, with the one that carries them."""
     decider, names = study.decider, study.table.names
-    features = [f for f in further if decider.alone[f].gain >= decider.need > further[f]]
+    copies = [f for f in further if f not in decider.alone]
+    alone = {**decider.alone, **decider.voting.candidates(decider.voting.start, copies)}
+    features = [f for f in further if alone[f].gain >= decider.need > further[f]]
     if not features or not voters:
         return ()
     beside = {c: _further(study, [c]) for c in voters}
@@ -371,5 +380,5 @@ def _carried(study: Study, voters: Sequence[int], further: dict[int, float]) -> 
     for feature in features:
         least = min(voters, key=lambda c: round(beside[c][feature], 6))
         by = [least] if beside[least][feature] < decider.need else voters
-        found.append(Carried(names[feature], decider.alone[feature].gain, further[feature], study.names_of(by)))
+        found.append(Carried(names[feature], alone[feature].gain, further[feature], study.names_of(by)))
     return tuple(found)

@@ -401,26 +401,6 @@ def test_stand_ins_are_named():
     )
 
 
-def test_an_effect_whose_noise_is_unknown_has_no_size():
-    found = made("weights")
-    unknown = {name: np.array([0.0, *getattr(found.relevance, name)[1:]]) for name in ("effect", "effect_low")}
-    noise = np.array([np.nan, *found.relevance.noise_rate[1:]])
-    result = replace(found, relevance=replace(found.relevance, noise_rate=noise, **unknown))
-    page = page_of(result)
-    row = next(row for row in page["ranking"]["rows"] if row["plain"] == "class")
-    assert (row["size"], row["size_text"], row["interval_text"], row["bar"], row["whisker"]) == (
-        None,
-        "–",
-        "–",
-        None,
-        {},
-    )
-    panel = next(panel for panel in page["panels"] if unmarked(panel["name"]) == "class")
-    assert panel["numbers"][0] == ("Effect", "of unknown size")
-    line = next(line for line in str(result).splitlines() if line.split()[1:2] == ["class"])
-    assert line.split()[2:4] == ["-", "-"]
-
-
 @pytest.mark.parametrize(
     ("reason", "others", "said"),
     [

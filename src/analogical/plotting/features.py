@@ -68,15 +68,10 @@ def plot_relevance(result: "Relevance", ax: "Axes | None" = None, *, top: int = 
     >>> [round(float(bar.get_width()), 3) for bar in ax.patches]
     [0.243, 0.058, 0.025]
     """
-    from analogical.presenting.relevance import has_size
-
     top = check_whole("top", top, low=1, high=MOST_ROWS)
     order = result.order()[:top]
     n_more = len(result.names) - len(order)
-    sized = np.array([has_size(result, int(i)) for i in order])
-    effect, low, high = (
-        np.where(sized, numbers[order], np.nan) for numbers in (result.effect, result.effect_low, result.effect_high)
-    )
+    effect, low, high = (numbers[order] for numbers in (result.effect, result.effect_low, result.effect_high))
     with plain_text():
         ax = new_row_axes(len(order) + bool(n_more), width=WIDE) if ax is None else ax
         colours = [EFFECT if result.status[i] == "effect" else UNTOLD for i in order]

@@ -23,7 +23,7 @@ from analogical.presenting.words import (
     verb,
 )
 
-__all__ = ["describe_given", "describe_points", "has_direction", "has_size", "view_relevance"]
+__all__ = ["describe_given", "describe_points", "has_direction", "view_relevance"]
 
 MAX_FEATURES = 50
 """Features that a short table shows if there are more than MORE_FEATURES."""
@@ -87,7 +87,7 @@ def _summarise(result: Relevance) -> str:
 def _columns(result: Relevance, paper: bool) -> list[Column]:
     """Headings and cells; where all other features are given, the paper's index and its counts come first."""
     is_paper = result.settings.given == "all"
-    effect = [result.effect[i] if has_size(result, i) else math.nan for i in range(len(result))]
+    effect = result.effect
     leaks = {name for note in result.notes if note.kind == "leak" for name in note.columns}
     found = [_name_column(result)]
     if is_paper:
@@ -138,7 +138,7 @@ def _paper_columns(result: Relevance, paper: bool, *, leaves: int, with_bars: bo
 
 
 def _interval(result: Relevance, i: int) -> str:
-    return interval(result.effect_low[i], result.effect_high[i]) if has_size(result, i) else "-"
+    return interval(result.effect_low[i], result.effect_high[i])
 
 
 def _bar(share: float) -> float:
@@ -190,16 +190,6 @@ def _given(result: Relevance, i: int) -> Cell:
 
 
 # ---------------------------------------------------------------- what can be said of a feature
-
-
-def has_size(result: Relevance, i: int) -> bool:
-    """Whether the effect of a feature has a size.
-
-    A feature may be significant where no row repeats and its contexts do not share a direction: then nothing shows how
-    much of its index is noise, and the effect lies anywhere up to the index.
-    """
-    is_unsized = result.status[i] == "effect" and result.noise_rate[i] != result.noise_rate[i]
-    return not (is_unsized and result.effect[i] < 0.0005)
 
 
 def has_direction(result: Relevance, i: int) -> bool:
@@ -272,17 +262,17 @@ def _say_effects(result: Relevance) -> str:
 
 
 def _say_others(result: Relevance) -> list[str]:
-    """One sentence for each status without an effect, and for effects without a direction or size."""
+    """One sentence for each status without an effect, and for effects without a direction or a lower end."""
     said = []
     order = [int(i) for i in result.order()]
     effects = [i for i in order if result.status[i] == "effect"]
     if mixed := [result.names[i] for i in effects if result.points[i] is not None and not has_direction(result, i)]:
         ranges = ", or changes along the range" if any(result[name]["edges"] for name in mixed) else ""
         said.append(f"mixed: the direction depends on other features{ranges} ({some_of(mixed, FEW_NAMES)}).")
-    if unsized := [result.names[i] for i in effects if not has_size(result, i)]:
+    if at_most := [result.names[i] for i in effects if result.effect_low[i] == 0 and math.isnan(result.noise_rate[i])]:
         said.append(
-            f"Size unknown ({some_of(unsized, FEW_NAMES)}): no repeated row shows the noise; the effect is at most the"
-            " index."
+            f"Size at most as shown ({some_of(at_most, FEW_NAMES)}): no repeated row shows the noise, so the effect may"
+            " be anything up to the index."
         )
     if replaced := [i for i in order if result.status[i] == "unclear" and result.stand_ins[i]]:
         names = [f"{shown(result.names[i])}, or {_either(result.stand_ins[i])} in its place" for i in replaced]

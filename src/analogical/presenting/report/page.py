@@ -18,7 +18,7 @@ from analogical._squares import Squares
 from analogical.presenting.audit import view_audit
 from analogical.presenting.notes import describe_notes
 from analogical.presenting.redundancies import view_redundancies
-from analogical.presenting.relevance import has_direction, has_size
+from analogical.presenting.relevance import has_direction
 from analogical.presenting.report.sentences import (
     describe_answer,
     describe_direction,
@@ -200,10 +200,8 @@ def _scale(records: Sequence[dict[str, Any]]) -> float:
 def _ranked(report: Report, record: dict[str, Any], top: float, has_panel: bool) -> dict[str, Any]:
     """One row of the chart."""
     found = report.relevance
-    is_sized = has_size(found, found.names.index(record["name"]))
     size, low, high = (
-        size_of(record[name]) if is_sized and record[name] is not None else None
-        for name in ("effect", "effect_low", "effect_high")
+        size_of(record[name]) if record[name] is not None else None for name in ("effect", "effect_low", "effect_high")
     )
     alone = None if record["alone"] is None else size_of(record["alone"])
     whisker = {}
@@ -406,7 +404,7 @@ def _numbers(report: Report, panel: Panel, i: int) -> list[tuple[str, str]]:
         return []
     size, low, high = (size_of(float(numbers[i])) for numbers in (found.effect, found.effect_low, found.effect_high))
     return [
-        ("Effect", f"{in_points(size)} ({low:.1f} to {high:.1f})" if has_size(found, i) else "of unknown size"),
+        ("Effect", f"{in_points(size)} ({low:.1f} to {high:.1f})"),
         ("p, adjusted", _typeset(p_value(float(found.p_adjusted[i])))),
         ("Pairs compared", number(found.compared[i])),
         ("Labels differ in", percent(float(found.index[i]))),

@@ -3,7 +3,6 @@
 import math
 
 from analogical._report import Report
-from analogical.presenting.relevance import has_size
 from analogical.presenting.report.sentences import describe_answer, describe_turn, size_of, verdict
 from analogical.presenting.report.words import unmarked
 from analogical.presenting.views import Cell, Heading, Table, View
@@ -19,9 +18,6 @@ def view_report(result: Report) -> View:
     """The verdict, the best features with their effects, and those that are judged otherwise alone."""
     found = result.relevance
     records = result.records()
-    for record in records:
-        if not has_size(found, found.names.index(record["name"])):
-            record.update(effect=None, effect_low=None, effect_high=None)
     n_more = len(records) - MAX_FEATURES
     table = Table(
         headings=(
