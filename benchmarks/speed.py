@@ -241,7 +241,7 @@ def measure_everything(repetitions: int) -> dict[str, Any]:
     Once with the labels of g1 and once with 10 % of them flipped, since many contexts hold one label only without noise
     and are quickly done.
     """
-    found: dict[str, Any] = {"load": os.getloadavg()[0], "rows": []}
+    found: dict[str, Any] = {"load": os.getloadavg()[0], "runs": repetitions, "rows": []}
     for (n_rows, n_features, n_values), goal in EVERYTHING.items():
         X, y = uniform_table(n_rows, n_features, n_values)
         noisy = with_noise(y)
@@ -370,8 +370,10 @@ def everything_lines(everything: dict[str, Any]) -> list[str]:
         "## Everything: `relevance(X, y)` with all defaults",
         "",
         "The deciding set, effects, intervals, p-values and directions, beside the index alone (`ari_score`) and chi2;",
-        "with the labels of g1, and with 10 % of them flipped. Best of some runs, taking turns. The load of the",
+        "with the labels of g1, and with 10 % of them flipped. The load of the",
         f"machine was {everything['load']:.1f} before the first table; well above 0, other work slowed all of them.",
+        f"Runs of each, of which the best counts: {everything['runs']}. Tables: {len(everything['rows'])} of"
+        f" {len(EVERYTHING)}.",
         *(["Measured after the rest of this page."] if everything.get("is_later") else []),
         "",
         "| table | everything | 10 % noise | index alone | chi2 | ratio | ratio, 10 % noise | goal |",
