@@ -20,7 +20,7 @@ from analogical.errors import InputError
 from analogical.scoring.clusters import unit_p_value, with_unit
 from analogical.scoring.deciding import COPY, MOST, Decider, Deciding, share_left
 from analogical.scoring.radius import relaxed_scores
-from analogical.scoring.significance import adjust_for_features, feature_p_values
+from analogical.scoring.significance import adjust_for_features, feature_p_values, pools_contexts
 from analogical.scoring.sizes import Size, measure_size, measure_size_of_units
 from analogical.scoring.summaries import FeatureSummary, summarise_contexts
 from analogical.scoring.votes import Voting
@@ -139,16 +139,26 @@ class Study:
             self._counted[key] = self.engine.sum_contexts(rows, both, features=[0]).summaries[0]
         return self._counted[key]
 
+    def _count_all(self) -> None:
+        """Every feature given all others, from one search for rows that agree: never one for each feature."""
+        summarise = summarise_contexts(self.rows)
+
+        def both(feature: int, contexts: Contexts) -> tuple[Contexts, FeatureSummary]:
+            return contexts, summarise(feature, contexts)
+
+        found = self.engine.sum_contexts(self.rows, both).summaries
+        for i, counted in enumerate(found):
+            self._counted[i, tuple(c for c in range(self.n_features) if c != i)] = counted
+
     def p_value(self, feature: int, given: Sequence[int]) -> float:
         """P-value of a feature in the contexts of some columns; NaN if nothing can be tested."""
         key = feature, tuple(sorted(given))
         if key not in self._p_values:
-            rows = self.rows_of([feature, *key[1]])
             if self.groups is not None:
-                self._p_values[key] = unit_p_value(rows, self.groups)
+                self._p_values[key] = unit_p_value(self.rows_of([feature, *key[1]]), self.groups)
             else:
-                summaries = [self.summary(feature, key[1]), *[None] * len(key[1])]
-                self._p_values[key] = float(feature_p_values(rows, summaries)[0])
+                pooled = self.rows_of([feature, *key[1]]) if pools_contexts(1 + len(key[1])) else None
+                self._p_values[key] = float(feature_p_values(pooled, [self.summary(feature, key[1])])[0])
         return self._p_values[key]
 
     def size(self, feature: int, given: Sequence[int], confidence: float) -> Size | None:
@@ -168,6 +178,8 @@ class Study:
 
     def given(self, given: Given) -> list[Context]:
         """For every feature what it is compared given."""
+        if isinstance(given, str) and given == "all":
+            self._count_all()
         return [self.given_of(i, given) for i in range(self.n_features)]
 
     def given_of(self, feature: int, given: Given) -> Context:
@@ -194,14 +206,6 @@ class Study:
                 break
             members.append(min(new, key=lambda i: (p[i], -gains[i].gain)))
         return tuple(members)
-
-    def without(self, feature: int) -> tuple[int, ...]:
-        """The columns of the deciding set that is chosen without a member, with the partners that it acts with."""
-        found = list(self.decider.decide(without=feature).columns)
-        inside = {int(self.owner[c]) for c in found}
-        step = next((s for s in self.found.steps if int(self.owner[s.column]) == feature), None)
-        partners = set() if step is None else set(step.partners)
-        return (*found, *(c for c in self.deciding if int(self.owner[c]) in partners - inside))
 
     def names_of(self, columns: Sequence[int]) -> tuple[str, ...]:
         """Names of the features that columns are of."""

@@ -90,7 +90,7 @@ class EncodedTable:
         """Number of values of every feature."""
         return np.array([len(column.values) for column in self.columns], dtype=np.int64)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The features."""
         return tuple(column.name for column in self.columns)

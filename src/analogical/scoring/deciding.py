@@ -121,9 +121,9 @@ class Decider:
             self._order = self.ask_index()
         return self._order
 
-    def decide(self, without: int | None = None) -> Deciding:
-        """The deciding set, of all features or of all but one."""
-        search = _Search(self, [f for f in self.varying if f != without], by_threes=without is None)
+    def decide(self) -> Deciding:
+        """The deciding set."""
+        search = _Search(self)
         search.grow()
         seen: set[tuple[int, ...]] = set()
         while len(seen) < ROUNDS and tuple(search.members) not in seen:
@@ -163,9 +163,9 @@ def _without_copies(codes: Codes, columns: list[int]) -> list[int]:
 class _Search:
     """One search: the members so far."""
 
-    def __init__(self, decider: Decider, allowed: list[int], *, by_threes: bool) -> None:
+    def __init__(self, decider: Decider) -> None:
         self.decider, self.voting = decider, decider.voting
-        self.allowed, self.by_threes = allowed, by_threes
+        self.allowed = list(decider.varying)
         self.members: list[int] = []
         self.partners: dict[int, tuple[int, ...]] = {}
         self.stand_ins: dict[int, tuple[int, ...]] = {}
@@ -197,7 +197,7 @@ class _Search:
                 else:
                     self.members.append(best)
                 continue
-            together = self._best_pair() or (self._best_three() if self.by_threes else None)
+            together = self._best_pair() or self._best_three()
             if together is None or not self.decider.has_room([*self.members, *together]):
                 return
             self.members += together
