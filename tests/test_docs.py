@@ -188,18 +188,6 @@ def test_simulated_numbers_are_the_recorded_ones(name, simulations):
         assert line in (COVERAGE / f"{name}.md").read_text(encoding="utf-8")
 
 
-def test_intervals_cover_the_index_of_the_population(simulations):
-    """A small part of the simulation, run anew: 200 samples of 500 rows with 10 % noise."""
-    rows, labels, index = simulations.population("g1", 7, 3, 0.1)
-    setting = ("g1", "7 ternary", 3, 0.1, rows, labels, index, "with repetition", 500)
-    found = [r for r in simulations._intervals_of(*setting, 200) if r["pairs"] == "30 or more"]
-    n = sum(r["intervals"] for r in found)
-    assert n > 500
-    coverage = sum(r["coverage"] * r["intervals"] for r in found) / n
-    assert 0.93 <= coverage <= 0.97
-    assert 0.05 < max(r["mean_width"] for r in found) < 0.5
-
-
 def test_features_without_an_effect_rarely_have_small_p_values_and_are_rarely_kept(simulations):
     import numpy as np
 

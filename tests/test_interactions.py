@@ -288,9 +288,9 @@ def test_parity_of_three_is_found_with_the_third_one_held_equal():
 def thin_table():
     """Three features with an effect: one of 20 values that is tied to a, one of 30 that is not, and b."""
     rng = np.random.default_rng(0)
-    a, free, b = rng.integers(0, 3, 900), rng.integers(0, 30, 900), rng.integers(0, 3, 900)
-    tied = np.where(rng.random(900) < 0.5, a, rng.integers(0, 20, 900))
-    y = rng.random(900) < 0.05 + 0.4 * (tied % 2) + 0.4 * (free % 2) + 0.1 * (b == 1)
+    a, free, b = rng.integers(0, 3, 2400), rng.integers(0, 30, 2400), rng.integers(0, 3, 2400)
+    tied = np.where(rng.random(2400) < 0.5, a, rng.integers(0, 20, 2400))
+    y = rng.random(2400) < 0.05 + 0.4 * (tied % 2) + 0.4 * (free % 2) + 0.1 * (b == 1)
     return pd.DataFrame({"a": a, "b": b, "tied": tied, "free": free}).astype(str), y
 
 

@@ -135,7 +135,9 @@ def audit_effect(quick: bool) -> Iterator[dict[str, Any]]:
                 label = rng.random(len(context)) < base + effect * second
                 if label.all() or not label.any() or second.all() or not second.any():
                     continue
-                result = audit(np.column_stack([second, context]).astype(np.int64), label.astype(int), "x0", limit=0)
+                result = audit(
+                    np.column_stack([second, context]).astype(np.int64), label.astype(int), "x0", given="all", limit=0
+                )
                 if not result.differences:
                     continue
                 got = result.differences[0]
