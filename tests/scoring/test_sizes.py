@@ -89,6 +89,13 @@ def test_without_repeated_rows_the_index_bounds_the_effect():
     assert found.low == 0.0
 
 
+def test_a_single_row_of_a_value_has_no_more_than_the_common_part():
+    found = size_of([np.array([1] + [0] * 199)], np.array([1] + [0, 1] * 99 + [0]))
+    assert found.is_known
+    assert found.effect < 0.1
+    assert (found.low, found.high) == (0.0, 1.0)
+
+
 def test_two_rows_of_a_rare_value_leave_nearly_everything_open():
     value = np.array([1, 1] + [0] * 1998)
     label = np.array([1, 1] + [0, 1] * 999)

@@ -201,10 +201,12 @@ def measure_size(
     quantile = float(stdtrit(max(freedom, FEWEST_FREE), (1 + confidence) / 2))
     effect, (low, high) = common.effect(), common.interval(quantile)
     whole = EffectSums.of(contexts)
-    is_known = whole.n_pairs > 0
+    is_known = bool((contexts.value_parts.sizes > 1).any())
     if not is_known:  # without repeated rows the labels may have no noise: then the index is the effect
         index, (_, _, index_high) = _share(contexts.profile), share_interval(contexts.profile, n_rows, confidence)
         return Size(max(effect, index), low, max(high, index_high), common, values, labels, is_known)
+    if not whole.n_pairs:  # rows repeat for one value only: no difference between two of them is known without bias
+        return Size(effect, min(low, max(effect, 0.0)), max(high, effect), common, values, labels, is_known)
     if whole.noise <= 1e-12 * whole.n_pairs:  # labels without noise: the effect is a share of pairs
         _, low, high = share_interval(whole.profile, n_rows, confidence)
         return Size(whole.effect(), low, high, common, values, labels, is_known)
