@@ -77,7 +77,7 @@ def test_a_heat_map_shows_the_effect_of_every_pair(tmp_path):
     assert sorted(texts_of(ax)) == [".00", ".00", ".25"]
     assert ax.get_title(loc="left") == "effect of pairs on y"
     assert [label.get_text() for label in ax.get_xticklabels()] == ["a", "b", "c"]
-    assert len(ax.patches) == 1  # the pair that is told from noise
+    assert len(ax.patches) == 1  # the significant pair
     (frame,) = ax.patches
     assert frame.get_xy() == (-0.46, 0.54)
     save_figure(ax.figure, tmp_path / "map.png")

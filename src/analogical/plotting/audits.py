@@ -217,7 +217,7 @@ def _is_told(found: "Difference", level: float) -> bool:
 
 def _legend(found: "Sequence[Difference]", level: float) -> list[Any]:
     told = {_is_told(d, level) for d in found}
-    words = {True: "told from noise", False: "not told from noise"}
+    words = {True: "significant", False: "not significant"}
     matched = [_marker("o", EFFECT if is_told else UNTOLD, INK, words[is_told]) for is_told in sorted(told)[::-1]]
     return [*matched, _marker("D", "white", CHANGED, "crude")]
 
