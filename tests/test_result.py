@@ -146,7 +146,7 @@ def test_repr_is_a_table_best_first():
 def test_repr_given_all_other_features_has_the_paper_s_counts():
     assert repr(MIXED).splitlines()[1:6] == [
         "feature    ARI  pairs  changed  effect       95% CI  points for yes      p  status",
-        "free     0.250      4        1   0.250  0.000-1.000  -               1.000  unclear",
+        "free     0.250      4        1   0.000  0.000-1.000  -               1.000  unclear",
         "b            -      0        0       -            -  -                   -  unclear",
         "<b>          -      0        0       -            -  -                   -  unclear",
         "same         -      0        0       -            -  -                   -  constant",
