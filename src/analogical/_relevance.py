@@ -547,15 +547,16 @@ def _points(study: Study, feature: int, size: Size, confidence: float) -> Points
     ]
     if not found:
         return None
-    difference, error, a, b, label = max(found, key=lambda f: abs(f[0]) / f[1] if f[1] > 0 else abs(f[0]))
+    # rounded, so that rounding errors of sums decide neither which value is named nor a digit that is shown
+    difference, error, a, b, label = max(found, key=lambda f: round(abs(f[0]) / f[1] if f[1] > 0 else abs(f[0]), 6))
     reach = NormalDist().inv_cdf((1 + confidence) / 2) * error
     return Points(
         plain(column.values[b]),
         plain(column.values[a]),
         study.table.classes[label],
-        100 * min(max(difference, -1.0), 1.0),
-        100 * min(max(difference - reach, -1.0), 1.0),
-        100 * max(min(difference + reach, 1.0), -1.0),
+        round(100 * min(max(difference, -1.0), 1.0), 9),
+        round(100 * min(max(difference - reach, -1.0), 1.0), 9),
+        round(100 * max(min(difference + reach, 1.0), -1.0), 9),
     )
 
 
