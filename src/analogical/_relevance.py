@@ -548,7 +548,9 @@ def _points(study: Study, feature: int, size: Size, confidence: float) -> Points
     if not found:
         return None
     # rounded, so that rounding errors of sums decide neither which value is named nor a digit that is shown
-    difference, error, a, b, label = max(found, key=lambda f: round(abs(f[0]) / f[1] if f[1] > 0 else abs(f[0]), 6))
+    difference, error, a, b, label = max(
+        found, key=lambda f: (round(abs(f[0]) / f[1] if f[1] > 0 else abs(f[0]), 6), f[0] > 0)
+    )
     reach = NormalDist().inv_cdf((1 + confidence) / 2) * error
     return Points(
         plain(column.values[b]),
