@@ -59,11 +59,6 @@ class FeatureSummary:
             p_any = PValue(self.deals.p_value()) if self.few is None else self.few.p_value()
         return (p_any, *self.direction.p_values())
 
-    @property
-    def n_told(self) -> float:
-        """Share of the pairs that the test in any direction rests on."""
-        return self.effect.n_pairs / self.profile.n_pairs
-
 
 def summarise_contexts(rows: CodedRows | Margins) -> "partial[FeatureSummary]":
     """The function that summarises the contexts of a feature of these rows: (feature, contexts) to summary."""
