@@ -25,8 +25,8 @@ from machine import describe_machine
 
 from analogical import ari_score, relevance
 from analogical._types import CodedRows
-from analogical.counting.pairs import count_pairs
-from analogical.experiments import FUNCTIONS
+from analogical.count.pairs import count_pairs
+from analogical.paper import FUNCTIONS
 
 RESULTS = Path(__file__).parent / "results"
 N_JOBS = 2

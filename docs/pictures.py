@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from analogical import audit, compare, interactions, load_table, relevance, select
-from analogical.experiments import sample
-from analogical.plotting import save_figure
-from analogical.plotting.canvas import CHANGED, EFFECT, GRID, INK, MUTED, UNTOLD, new_axes
+from analogical.paper import sample
+from analogical.plot import save_figure
+from analogical.plot.canvas import CHANGED, EFFECT, GRID, INK, MUTED, UNTOLD, new_axes
 
 DPI = 130
 """Enough for a page, and below 100 kB a picture."""

@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from analogical import InputError, files, text_batches
-from analogical.encoding import batches
-from analogical.encoding.batches import BatchTable
-from analogical.text_batches import WholeInstead, open_text
-from analogical.text_files import find_shape, parse_text
+from analogical import InputError
+from analogical.io import files, text_batches
+from analogical.io.batches import BatchTable
+from analogical.io.text import find_shape, parse_text
+from analogical.io.text_batches import WholeInstead, open_text
+from analogical.table import batches
 
 CUTS = [
     {"BLOCK": 7},

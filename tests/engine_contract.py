@@ -12,8 +12,8 @@ from context_tables import tables_of
 from naive import naive_context_tables, naive_counts, naive_disagreements, naive_profile
 
 from analogical import InputError
-from analogical.counting.pairs import ContextSums, contexts_themselves
-from analogical.scoring.summaries import summarise_contexts
+from analogical.count.pairs import ContextSums, contexts_themselves
+from analogical.estimate.summaries import summarise_contexts
 
 TOTALS = ("n_rows", "n_distinct", "n_identical", "n_contradictions")
 

@@ -7,8 +7,8 @@ import context_tables
 import pytest
 from standalone import HOST, environment
 
-from analogical._spark_session import check_java, check_spark
 from analogical.errors import MissingDependencyError
+from analogical.spark.session import check_java, check_spark
 
 SETTINGS = {
     "spark.ui.enabled": "false",

@@ -24,9 +24,9 @@ from analogical import (
     squares,
     transitions,
 )
-from analogical.presenting.notes import describe_notes
-from analogical.presenting.redundancies import describe_dropped
-from analogical.presenting.views import Cell, Heading, Table, View, view_of
+from analogical.show.notes import describe_notes
+from analogical.show.redundancies import describe_dropped
+from analogical.show.views import Cell, Heading, Table, View, view_of
 
 FRAME = pd.DataFrame(
     {

@@ -20,7 +20,7 @@ def test_import_loads_no_heavy_library():
 
 
 def test_figures_load_matplotlib_when_they_are_drawn():
-    code = "import sys, analogical.plotting; print('matplotlib' in sys.modules)"
+    code = "import sys, analogical.plot; print('matplotlib' in sys.modules)"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert loaded.stdout.strip() == "False"
 
@@ -36,7 +36,7 @@ def test_scoring_an_array_loads_neither_pandas_nor_polars():
 
 
 def test_what_runs_on_executors_of_spark_needs_numpy_only_until_it_is_called():
-    files = ("encoding.spark.values", "encoding.spark.cells", "engines.spark.parts", "scoring.kept")
+    files = ("spark.values", "spark.cells", "spark.parts", "estimate.kept")
     code = "import sys\nknown = set(sys.modules)\n" + "".join(f"import analogical.{name}\n" for name in files)
     code += (
         "new = {name.split('.')[0] for name in set(sys.modules) - known}\n"
@@ -49,7 +49,7 @@ def test_what_runs_on_executors_of_spark_needs_numpy_only_until_it_is_called():
 # ---------------------------------------------------------------- who imports whom
 
 SOURCE = Path(analogical.__file__).parent
-STAGES = ("encoding", "counting", "engines", "scoring", "presenting", "cli", "experiments")
+STAGES = ("table", "io", "count", "estimate", "study", "verbs", "spark", "show", "plot", "cli", "paper")
 
 
 def is_type_checking(node):
@@ -96,12 +96,12 @@ def stages_used(path, *, lazy=True):
 
 
 ARROWS = {
-    "encoding": {"encoding", "counting"},
-    "counting": {"counting"},
-    "engines": {"engines", "counting"},
-    "scoring": {"scoring", "counting", "engines"},
-    "presenting": {"presenting", "encoding"},
-    "experiments": {"experiments"},
+    "table": {"table", "count", "estimate"},
+    "io": {"io", "table"},
+    "count": {"count"},
+    "estimate": {"estimate", "count"},
+    "show": {"show", "table"},
+    "paper": {"paper"},
 }
 
 
@@ -113,23 +113,23 @@ def test_a_stage_imports_only_the_stages_before_it(stage):
 
 
 def test_encoding_knows_of_counting_only_how_many_rows_it_can_count():
-    for path in files_of("encoding"):
-        names = {name for name in imports_of(path, lazy=True) if name.startswith("analogical.counting")}
-        assert names <= {"analogical.counting.counts"}, path.name
+    for path in files_of("table"):
+        names = {name for name in imports_of(path, lazy=True) if name.startswith("analogical.count")}
+        assert names <= {"analogical.count.counts"}, path.name
 
 
-def test_scoring_knows_of_engines_only_what_they_must_do():
-    for path in files_of("scoring"):
-        names = {name for name in imports_of(path, lazy=True) if name.startswith("analogical.engines")}
-        assert names <= {"analogical.engines.base"}, path.name
+def test_encoding_knows_of_estimating_only_leaks_of_the_label():
+    for path in files_of("table"):
+        names = {name for name in imports_of(path, lazy=True) if name.startswith("analogical.estimate")}
+        assert names <= {"analogical.estimate.leaks"}, path.name
 
 
 def test_results_load_their_presentation_when_they_are_shown():
-    verbs = sorted(SOURCE.glob("*.py"))
-    assert SOURCE / "_relevance.py" in verbs
+    verbs = [*SOURCE.glob("*.py"), *files_of("verbs")]
+    assert SOURCE / "verbs" / "relevance.py" in verbs
     for path in verbs:
-        assert "presenting" not in stages_used(path, lazy=False), path.name
-    assert "presenting" in stages_used(SOURCE / "_results.py")
+        assert "show" not in stages_used(path, lazy=False), path.name
+    assert "show" in stages_used(SOURCE / "_results.py")
 
 
 def test_nobody_imports_the_command_line():
@@ -140,13 +140,13 @@ def test_nobody_imports_the_command_line():
 
 def test_only_the_command_line_imports_the_experiments():
     for path in SOURCE.rglob("*.py"):
-        if not {"cli", "experiments"} & set(path.relative_to(SOURCE).parts):
-            assert "experiments" not in stages_used(path), path.name
+        if not {"cli", "paper"} & set(path.relative_to(SOURCE).parts):
+            assert "paper" not in stages_used(path), path.name
 
 
 def test_narwhals_is_imported_in_one_file():
     users = [path for path in SOURCE.rglob("*.py") if uses(imports_of(path, lazy=True), "narwhals")]
-    assert [path.relative_to(SOURCE).as_posix() for path in users] == ["encoding/frames.py"]
+    assert [path.relative_to(SOURCE).as_posix() for path in users] == ["table/frames.py"]
 
 
 def test_the_walk_sees_imports_at_the_top_and_inside_functions(tmp_path):
@@ -156,11 +156,11 @@ def test_the_walk_sees_imports_at_the_top_and_inside_functions(tmp_path):
         "from typing import TYPE_CHECKING\n"
         "if TYPE_CHECKING:\n    from analogical.cli import main\n"
         "try:\n    import json\nexcept ImportError:\n    pass\n"
-        "from analogical.counting import pairs\n"
-        "class C:\n    def f(self):\n        from analogical.presenting import as_text\n"
+        "from analogical.count import pairs\n"
+        "class C:\n    def f(self):\n        from analogical.show import as_text\n"
     )
-    top = {"os", "typing", "json", "analogical.counting", "analogical.counting.pairs"}
+    top = {"os", "typing", "json", "analogical.count", "analogical.count.pairs"}
     assert imports_of(path, lazy=False) == top
-    inside = {"analogical.presenting", "analogical.presenting.as_text"}
+    inside = {"analogical.show", "analogical.show.as_text"}
     assert imports_of(path, lazy=True) == top | inside
-    assert stages_used(path) == {"counting", "presenting"}
+    assert stages_used(path) == {"count", "show"}

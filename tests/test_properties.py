@@ -8,11 +8,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from naive import naive_effect_sums, naive_pairs, naive_share
 
-from analogical import definitions as d
 from analogical import load_table, relevance
-from analogical._study import Study
-from analogical.encoding.table import encode_table
-from analogical.scoring.status import NEGLIGIBLE
+from analogical.estimate.status import NEGLIGIBLE
+from analogical.paper import definitions as d
+from analogical.study import Study
+from analogical.table.encode import encode_table
 
 
 @st.composite

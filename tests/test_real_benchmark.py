@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from conftest import random_table
 
-from analogical.encoding.table import encode_table
+from analogical.table.encode import encode_table
 
 SCRIPT = Path(__file__).parent.parent / "benchmarks" / "real" / "run.py"
 pytestmark = pytest.mark.skipif(not SCRIPT.exists(), reason="the benchmarks are no part of the source package")

@@ -136,10 +136,10 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel):
     assert {
         "analogical/py.typed",
         "analogical/datasets.py",
-        "analogical/experiments/published.json",
-        "analogical/presenting/report/page.css",
-        "analogical/presenting/report/page.js",
-        "analogical/presenting/report/template.html.j2",
+        "analogical/paper/published.json",
+        "analogical/show/report/page.css",
+        "analogical/show/report/page.js",
+        "analogical/show/report/template.html.j2",
     } <= held
     assert not [name for name in held if re.search(r"(^|/)tests?[/_]|__pycache__|\.(pyc|png|md|csv)$", name)]
 

@@ -13,8 +13,8 @@ import pytest
 
 import analogical
 from analogical import InputError, load_table, relevance, table_names
-from analogical.presenting.relevance import describe_given, describe_points, has_direction
-from analogical.presenting.views import view_of
+from analogical.show.relevance import describe_given, describe_points, has_direction
+from analogical.show.views import view_of
 
 ROWS = [(0, 0, "c", 0), (0, 1, "c", 1), (1, 0, "c", 0), (1, 1, "c", 1), (0, 0, "c", 0), (0, 0, "c", 0)]
 LABELS = ["no", "yes", "no", "yes", "no", "yes"]

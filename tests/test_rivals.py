@@ -12,8 +12,8 @@ from sklearn.metrics import mutual_info_score
 
 from analogical import InputError, MissingDependencyError, ari_score, relevance
 from analogical import relaxed_index as relaxed_index_of_a_table
-from analogical.experiments import sample
-from analogical.experiments.protocol import distance_to_nearest_miss
+from analogical.paper import sample
+from analogical.paper.protocol import distance_to_nearest_miss
 from analogical.rivals import METHODS, Method, choose_methods, greedy_order, one_hot, paper_index, relaxed_index
 
 RNG = np.random.default_rng(0)

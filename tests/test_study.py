@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from analogical import InputError, relevance, select
-from analogical._study import Study
-from analogical.encoding.table import encode_table
-from analogical.scoring.significance import adjust_for_features
+from analogical.estimate.significance import adjust_for_features
+from analogical.study import Study
+from analogical.table.encode import encode_table
 
 
 def study_of(X, y, **options):
@@ -95,7 +95,7 @@ def test_columns_that_tell_nothing_are_given_up_where_contexts_are_thin():
 
 
 def test_large_tables_choose_on_a_part_and_say_so(monkeypatch):
-    monkeypatch.setattr("analogical._study.SEARCH_ROWS", 500)
+    monkeypatch.setattr("analogical.study.SEARCH_ROWS", 500)
     rng = np.random.default_rng(2)
     rows = rng.integers(0, 3, (2000, 5))
     y = ((rows[:, 0] == 1) ^ (rng.random(2000) < 0.2)).astype(int)

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from analogical._types import CodedRows
-from analogical.counting.groups import merge_rows
-from analogical.counting.pairs import sum_contexts
-from analogical.scoring.significance import feature_p_values
-from analogical.scoring.summaries import summarise_contexts
+from analogical.count.groups import merge_rows
+from analogical.count.pairs import sum_contexts
+from analogical.estimate.significance import feature_p_values
+from analogical.estimate.summaries import summarise_contexts
 
 __all__ = ["rare"]
 

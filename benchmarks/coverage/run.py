@@ -33,10 +33,10 @@ from units import clusters
 
 from analogical import audit, redundancies
 from analogical._types import CodedRows
-from analogical.counting.pairs import sum_contexts
-from analogical.experiments import FUNCTIONS, universe
-from analogical.scoring.significance import feature_p_values
-from analogical.scoring.summaries import summarise_contexts
+from analogical.count.pairs import sum_contexts
+from analogical.estimate.significance import feature_p_values
+from analogical.estimate.summaries import summarise_contexts
+from analogical.paper import FUNCTIONS, universe
 
 HERE = Path(__file__).parent
 ENOUGH = 30

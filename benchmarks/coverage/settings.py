@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from analogical.experiments import universe
+from analogical.paper import universe
 
 Table = tuple[Any, Any]
 

@@ -18,8 +18,8 @@ from pair_peers import FAST, fast, interaction_information, likelihood_ratio, md
 from pair_samples import Setting, all_settings, draw
 
 from analogical import interactions
-from analogical.scoring.interactions import sum_squares
-from analogical.scoring.significance import adjust_for_features
+from analogical.estimate.interactions import sum_squares
+from analogical.estimate.significance import adjust_for_features
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))

@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._relevance import relevance_of
-from analogical._selection import select_of
-from analogical._study import Study
-from analogical.encoding.table import EncodedTable
 from analogical.rivals import METHODS, greedy_order
+from analogical.study import Study
+from analogical.table.encode import EncodedTable
+from analogical.verbs.relevance import relevance_of
+from analogical.verbs.select import select_of
 
 sys.path.append(str(Path(__file__).parent.parent))
 from reliefs import fast_reliefs

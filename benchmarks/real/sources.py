@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical.encoding.integers import dense_codes
-from analogical.encoding.table import ColumnMeaning, EncodedTable, encode_table
-from analogical.files import read_file
+from analogical.io.files import read_file
+from analogical.table.encode import ColumnMeaning, EncodedTable, encode_table
+from analogical.table.integers import dense_codes
 
 __all__ = ["LEAKS", "MAX_ROWS", "SOURCES", "Source", "Split", "draw_split", "load_table", "missing_tables", "take_rows"]
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from analogical import relaxed_index
-from analogical.experiments import FUNCTIONS
+from analogical.paper import FUNCTIONS
 
 HERE = Path(__file__).parent
 N_JOBS = 2

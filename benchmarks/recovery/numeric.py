@@ -30,8 +30,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
 from analogical import relaxed_index
-from analogical.encoding.table import encode_table
-from analogical.encoding.treatment import Treatment
+from analogical.table.encode import encode_table
+from analogical.table.treatment import Treatment
 
 sys.path.append(str(Path(__file__).parent.parent))
 from machine import describe_machine

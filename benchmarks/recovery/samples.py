@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical.experiments import FUNCTIONS as PAPER_FUNCTIONS
+from analogical.paper import FUNCTIONS as PAPER_FUNCTIONS
 
 Shape = tuple[int, int, int]
 

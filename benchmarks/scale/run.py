@@ -98,8 +98,8 @@ def measure_here(path: str, repetitions: int, everything: bool) -> dict[str, Mea
     import polars as pl
 
     from analogical import relevance
-    from analogical.counting.pairs import count_pairs
-    from analogical.encoding.table import encode_table
+    from analogical.count.pairs import count_pairs
+    from analogical.table.encode import encode_table
 
     def count() -> Counts:
         return counts_of(count_pairs(encode_table(pl.read_parquet(path), LABEL).coded, n_jobs=N_CORES))
@@ -168,11 +168,11 @@ def measure_partition(kind: str) -> Measured:
     import pyarrow as pa
 
     from analogical._types import CodedRows, Margins
-    from analogical.engines.spark.parts import CountPart
-    from analogical.engines.spark.planning import MOST_CELLS, deal_features
-    from analogical.engines.spark.words import LABEL as LABELS
-    from analogical.engines.spark.words import Layout
-    from analogical.scoring.summaries import summarise_contexts
+    from analogical.estimate.summaries import summarise_contexts
+    from analogical.spark.parts import CountPart
+    from analogical.spark.planning import MOST_CELLS, deal_features
+    from analogical.spark.words import LABEL as LABELS
+    from analogical.spark.words import Layout
 
     def batches() -> Any:
         """Ten thousand rows at a time, as Spark hands them over."""

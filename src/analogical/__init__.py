@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 from analogical.errors import AnalogicalError, InputError, MissingDependencyError, SparkError
 
 if TYPE_CHECKING:
-    from analogical._audit import Audit, Difference, InContext, Obstacle, audit
-    from analogical._comparison import Comparison, compare
-    from analogical._evidence import Evidence, EvidencePair, Transition, Transitions, evidence, transitions
-    from analogical._interactions import Interactions, interactions
-    from analogical._redundancy import Dependency, Dropped, Redundancies, redundancies
-    from analogical._relaxed import relaxed_index
-    from analogical._relevance import FeatureColumn, Points, Relevance, Settings, ari_score, relevance
-    from analogical._report import Report, report
-    from analogical._selection import Carried, Selection, select
-    from analogical._selector import AnalogicalSelector, SelectionWarning
-    from analogical._squares import Square, Squares, squares
     from analogical.datasets import BuiltInTable, load_table, table_names
+    from analogical.verbs.audit import Audit, Difference, InContext, Obstacle, audit
+    from analogical.verbs.compare import Comparison, compare
+    from analogical.verbs.evidence import Evidence, EvidencePair, Transition, Transitions, evidence, transitions
+    from analogical.verbs.interactions import Interactions, interactions
+    from analogical.verbs.redundancies import Dependency, Dropped, Redundancies, redundancies
+    from analogical.verbs.relaxed import relaxed_index
+    from analogical.verbs.relevance import FeatureColumn, Points, Relevance, Settings, ari_score, relevance
+    from analogical.verbs.report import Report, report
+    from analogical.verbs.select import Carried, Selection, select
+    from analogical.verbs.selector import AnalogicalSelector, SelectionWarning
+    from analogical.verbs.squares import Square, Squares, squares
 
 __all__ = [
     "AnalogicalError",
@@ -67,17 +67,17 @@ __all__ = [
 
 
 _HOMES = {
-    "_audit": ("Audit", "Difference", "InContext", "Obstacle", "audit"),
-    "_comparison": ("Comparison", "compare"),
-    "_evidence": ("Evidence", "EvidencePair", "Transition", "Transitions", "evidence", "transitions"),
-    "_interactions": ("Interactions", "interactions"),
-    "_redundancy": ("Dependency", "Dropped", "Redundancies", "redundancies"),
-    "_relaxed": ("relaxed_index",),
-    "_relevance": ("FeatureColumn", "Points", "Relevance", "Settings", "ari_score", "relevance"),
-    "_report": ("Report", "report"),
-    "_selection": ("Carried", "Selection", "select"),
-    "_selector": ("AnalogicalSelector", "SelectionWarning"),
-    "_squares": ("Square", "Squares", "squares"),
+    "verbs.audit": ("Audit", "Difference", "InContext", "Obstacle", "audit"),
+    "verbs.compare": ("Comparison", "compare"),
+    "verbs.evidence": ("Evidence", "EvidencePair", "Transition", "Transitions", "evidence", "transitions"),
+    "verbs.interactions": ("Interactions", "interactions"),
+    "verbs.redundancies": ("Dependency", "Dropped", "Redundancies", "redundancies"),
+    "verbs.relaxed": ("relaxed_index",),
+    "verbs.relevance": ("FeatureColumn", "Points", "Relevance", "Settings", "ari_score", "relevance"),
+    "verbs.report": ("Report", "report"),
+    "verbs.select": ("Carried", "Selection", "select"),
+    "verbs.selector": ("AnalogicalSelector", "SelectionWarning"),
+    "verbs.squares": ("Square", "Squares", "squares"),
     "datasets": ("BuiltInTable", "load_table", "table_names"),
 }
 """Which file holds which public name; a file is imported when one of its names is asked for."""
@@ -98,4 +98,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__", "definitions", "errors", "experiments", "spark"]
+    return [*__all__, "__version__", "errors", "paper", "plot", "spark"]

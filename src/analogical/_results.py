@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from analogical._types import same
-from analogical.encoding.columns import plain
 from analogical.errors import InputError
+from analogical.table.columns import plain
 
 __all__ = ["Result", "entry_at", "json_ready"]
 
 
 class Result(ABC):
-    """A result: small, frozen data. Its words live in ``analogical.presenting``."""
+    """A result: small, frozen data. Its words live in ``analogical.show``."""
 
     backend: str | None
     """Name of the dataframe library that the table came in, for ``to_frame``."""
@@ -41,7 +41,7 @@ class Result(ABC):
         backend : {"pandas", "polars", "pyarrow"}, optional
             Another library; pandas if the table was not a dataframe.
         """
-        from analogical.presenting.frames import frame_of_records
+        from analogical.show.frames import frame_of_records
 
         return frame_of_records(self.records(), self.columns(), backend or self.backend or "pandas")
 
@@ -65,12 +65,12 @@ class Result(ABC):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        from analogical.presenting import as_text
+        from analogical.show import as_text
 
         return as_text(self)
 
     def _repr_html_(self) -> str:
-        from analogical.presenting import as_html
+        from analogical.show import as_html
 
         return as_html(self)
 
@@ -80,7 +80,7 @@ def entry_at(key: Any, names: Iterable[Any], what: str) -> int:
     known = list(names)
     if key in known:
         return known.index(key)
-    from analogical.encoding.choosing import listing
+    from analogical.table.choosing import listing
 
     raise InputError(f"There is no {what} {key!r} in the result; it has {listing([repr(name) for name in known])}.")
 

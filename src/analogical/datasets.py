@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical.encoding.frames import build_frame
 from analogical.errors import InputError
+from analogical.table.frames import build_frame
 
 __all__ = ["WEIGHTS", "BuiltInTable", "load_table", "table_names"]
 

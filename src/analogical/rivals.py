@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._types import CodedRows, Floats, Ints, Positions
-from analogical.encoding.integers import dense_codes
-from analogical.engines.memory import MemoryEngine
+from analogical.count.memory import MemoryEngine
 from analogical.errors import InputError, MissingDependencyError
-from analogical.scoring.index import score_pairs
-from analogical.scoring.radius import relaxed_scores
+from analogical.estimate.index import score_pairs
+from analogical.estimate.radius import relaxed_scores
+from analogical.table.integers import dense_codes
 
 __all__ = [
     "LONG",

@@ -4,9 +4,9 @@ import json
 from functools import partial
 
 import pytest
-
-from analogical import _evidence
 from analogical.engines import memory
+
+from analogical.verbs import evidence as _evidence
 
 
 def test_evidence_prints_the_context_once_and_the_changes(run):

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from analogical import relevance
-from analogical.presenting.views import view_of
+from analogical.show.views import view_of
 
 TABLE = b"a,b,copy,k,y\n0,0,0,1,0\n0,1,1,1,1\n1,0,0,1,1\n1,1,1,1,0\n"
 
@@ -111,7 +111,8 @@ def test_quiet_shows_no_progress_on_a_terminal(run, monkeypatch):
             return True
 
     asked = []
-    monkeypatch.setattr("analogical._relevance.relevance", lambda *_, progress, **__: asked.append(progress) or 1 / 0)
+    name = "analogical.verbs.relevance.relevance"
+    monkeypatch.setattr(name, lambda *_, progress, **__: asked.append(progress) or 1 / 0)
     for options in ([], ["--quiet"]):
         monkeypatch.setattr(sys, "stderr", Terminal())
         with pytest.raises(ZeroDivisionError):
@@ -141,7 +142,7 @@ def test_results_are_drawn_beside_what_is_printed(run, tmp_path, command):
 
 def test_a_figure_shows_no_more_than_was_asked_for(run, tmp_path, monkeypatch):
     drawn = []
-    monkeypatch.setattr("analogical.plotting.save_figure", lambda figure, _: drawn.append(figure))
+    monkeypatch.setattr("analogical.plot.save_figure", lambda figure, _: drawn.append(figure))
     for command in (["score", "monks-1"], ["compare", "monks-1", "--methods", "ari"]):
         assert run(*command, "--top", 2, "--plot", tmp_path / "x.png")[0] == 0
         assert run(*command, "--top", 50, "--plot", tmp_path / "x.png")[0] == 0

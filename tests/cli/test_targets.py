@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from analogical import InputError
-from analogical.experiments.writing import refuse_foreign_folder
-from analogical.plotting import bar_charts, save_figure
+from analogical.paper.writing import refuse_foreign_folder
+from analogical.plot import bar_charts, save_figure
 
 
 def test_reproduce_does_not_overwrite_a_page_of_somebody_else(run, tmp_path):

@@ -63,7 +63,7 @@ def _answer_library(request: dict[str, Any]) -> dict[str, Any]:
     """Read a file and score its last column."""
     from analogical import relevance
     from analogical.errors import AnalogicalError
-    from analogical.files import read_file
+    from analogical.io.files import read_file
 
     try:
         frame = read_file(request["path"]).frame

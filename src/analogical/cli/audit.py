@@ -40,7 +40,7 @@ def audit(
 
     - analogical audit loans.csv --label approved --feature gender --given income,debt
     """
-    from analogical import _audit as library
+    from analogical.verbs import audit as library
 
     refuse_role(feature, source, "--feature")
     options = {name: option for name, option in source.options.items() if name != "features"}

@@ -53,7 +53,7 @@ def compare(
         raise InputError(f"--seed must be a whole number from 0, got {seed}.")
     names = None if methods is None else methods.split(",")
     choose_methods(names)
-    from analogical import _comparison as library
+    from analogical.verbs import compare as library
 
     found = library.compare(*source.data, **source.options, methods=names, max_rows=max_rows, random_state=seed)
     notes = _missing() if methods is None else ()

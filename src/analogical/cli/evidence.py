@@ -29,7 +29,7 @@ def evidence(
     """
     if limit < 0:
         raise InputError(f"--limit must be a whole number from 0, got {limit}.")
-    from analogical import _evidence as library
+    from analogical.verbs import evidence as library
 
     refuse_role(feature, source, "--feature")
     rows = library.compare_rows(*source.data, feature, read_given(given), **source.options)

@@ -7,8 +7,8 @@ import typer
 from analogical._checks import check_whole
 from analogical.cli.writing import show_table, write_csv
 from analogical.datasets import load_table, table_names
-from analogical.experiments.functions import FUNCTIONS
-from analogical.presenting.views import Cell, Heading, Table
+from analogical.paper.functions import FUNCTIONS
+from analogical.show.views import Cell, Heading, Table
 
 __all__ = ["generate", "tables"]
 
@@ -36,7 +36,7 @@ def generate(
 
     Example: analogical generate g1 --rows 500 --seed 0 | analogical score -
     """
-    from analogical.experiments.sampling import sample
+    from analogical.paper.sampling import sample
 
     if seed is not None:
         check_whole("--seed", seed, low=0)

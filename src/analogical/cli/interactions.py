@@ -42,7 +42,7 @@ def interactions(
     refuse_two_formats(as_json, as_csv or csv_safe)
     equal_on = read_given(given)
     if pair is not None:
-        from analogical import _squares
+        from analogical.verbs import squares as _squares
 
         two = split_names(pair)
         if len(two) != 2:
@@ -51,7 +51,7 @@ def interactions(
         shown = _squares.squares(*source.data, two[0], two[1], **options, given=equal_on, limit=limit)
         write_result(shown, source, as_json=as_json, as_csv=as_csv, csv_safe=csv_safe, plot=plot)
         return
-    from analogical import _interactions as library
+    from analogical.verbs import interactions as library
 
     found = library.interactions(*source.data, **source.options, given=equal_on, confidence=confidence)
     write_result(found, source, as_json=as_json, as_csv=as_csv, csv_safe=csv_safe, plot=plot)

@@ -12,7 +12,7 @@ from analogical.cli.streams import be_quiet
 from analogical.errors import InputError
 
 if TYPE_CHECKING:
-    from analogical._study import Given
+    from analogical.study import Given
 
 __all__ = [
     "GIVEN_HELP",
@@ -185,7 +185,7 @@ def reads_table(*, without: tuple[str, ...] = ()) -> Callable[[Callable[..., Non
                 be_quiet()
             own_given = {parameter.name: given.pop(parameter.name) for parameter in own}
             if own_given.get("plot") is not None:
-                from analogical.plotting.canvas import check_target
+                from analogical.plot.canvas import check_target
 
                 check_target(own_given["plot"])
             engine = own_given.get("engine", "memory")

@@ -7,18 +7,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from analogical._progress import progress_line
-from analogical._spark_session import is_spark_frame
 from analogical.cli.streams import shows_progress
 from analogical.datasets import WEIGHTS, load_table, table_names
-from analogical.encoding.choosing import Names, unknown_column
 from analogical.errors import InputError
+from analogical.spark.session import is_spark_frame
+from analogical.table.choosing import Names, unknown_column
 
 if TYPE_CHECKING:
     import polars as pl
     from pyspark.sql import DataFrame
 
-    from analogical.encoding.batches import BatchTable
-    from analogical.text_files import TextFormat
+    from analogical.io.batches import BatchTable
+    from analogical.io.text import TextFormat
 
 __all__ = ["Source", "read_source", "refuse_role", "split_names"]
 
@@ -70,8 +70,8 @@ def read_source(
     """Read a table and settle the roles of its columns; with ``master``, the table stays on that Spark cluster."""
     if features is not None and ignore is not None:
         raise InputError("--features and --ignore cannot be used together; give one of them.")
-    from analogical.files import open_file, refuse_text_options
-    from analogical.text_files import NA, TextFormat
+    from analogical.io.files import open_file, refuse_text_options
+    from analogical.io.text import NA, TextFormat
 
     text_format = TextFormat(
         separator,
@@ -109,7 +109,7 @@ def read_source(
         frame = _without(frame, left_out)
         notes.append(f"ignored: {', '.join(left_out)}")
     if weights is not None and not is_spark_frame(frame):
-        from analogical.files import with_numbers
+        from analogical.io.files import with_numbers
 
         frame = with_numbers(frame, roles["weights"])
     options = {"weights": roles.get("weights"), "features": chosen, **treatment}
@@ -157,9 +157,9 @@ def _on_spark(
     file: str, master: str, text_format: "TextFormat", groups: str | None
 ) -> tuple[str, "DataFrame", list[str]]:
     """A table that a Spark cluster sees."""
-    from analogical._spark_session import open_session
-    from analogical.files import quiet_stderr
-    from analogical.spark_files import read_spark_file
+    from analogical.io.files import quiet_stderr
+    from analogical.spark.files import read_spark_file
+    from analogical.spark.session import open_session
 
     if file == "-":
         raise InputError("--engine spark reads what its workers see, not standard input; give a path.")

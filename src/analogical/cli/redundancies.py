@@ -28,7 +28,7 @@ def redundancies(
     Example: analogical redundancies survey.csv --label churned
     """
     refuse_two_formats(as_json, as_csv or csv_safe)
-    from analogical import _redundancy as library
+    from analogical.verbs import redundancies as library
 
     found = library.redundancies(source.frame.drop(source.label), **source.options, max_determinants=max_determinants)
     write_result(found, source, as_json=as_json, as_csv=as_csv, csv_safe=csv_safe)

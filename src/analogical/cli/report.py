@@ -53,7 +53,7 @@ def report(
 
     - analogical report loans.csv --label approved --protected gender,age --out loans.html
     """
-    from analogical.presenting.report.rendering import require_jinja
+    from analogical.show.report.rendering import require_jinja
 
     target = Path(out)
     require_jinja()
@@ -61,7 +61,7 @@ def report(
     audited = [name for names in protected or [] for name in _names(names, source)]
     for name in audited:
         refuse_role(name, source, "--protected")
-    from analogical import _report as library
+    from analogical.verbs import report as library
 
     found = library.report(
         *source.data,
@@ -93,7 +93,7 @@ def _command() -> str:
 
 def _refuse_target(target: Path, *, force: bool) -> None:
     """Refuse, before the work, a file that cannot be written or that somebody else wrote."""
-    from analogical.presenting.report import MARK
+    from analogical.show.report import MARK
 
     if target.is_dir():
         raise InputError(f"{str(target)!r} is a folder; name a file with --out.")

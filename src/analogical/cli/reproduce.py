@@ -10,8 +10,8 @@ import typer
 from analogical.cli.options import Quiet, Seed
 from analogical.cli.streams import be_quiet, say_note, start_output
 from analogical.cli.writing import print_line, show_table
-from analogical.presenting.views import Cell, Heading, Table
-from analogical.presenting.words import shown
+from analogical.show.views import Cell, Heading, Table
+from analogical.show.words import shown
 
 __all__ = ["reproduce"]
 
@@ -77,11 +77,11 @@ def reproduce(
         TimeRemainingColumn,
     )
 
-    from analogical.experiments.datasets import download_datasets, find_folder
-    from analogical.experiments.protocol import Plan
-    from analogical.experiments.reproduce import PARTS, VARIANTS
-    from analogical.experiments.reproduce import reproduce as run
-    from analogical.experiments.writing import refuse_foreign_folder
+    from analogical.paper.datasets import download_datasets, find_folder
+    from analogical.paper.protocol import Plan
+    from analogical.paper.reproduce import PARTS, VARIANTS
+    from analogical.paper.reproduce import reproduce as run
+    from analogical.paper.writing import refuse_foreign_folder
 
     if quiet:
         be_quiet()

@@ -27,7 +27,7 @@ from analogical.cli.writing import (
     write_json,
     write_records,
 )
-from analogical.presenting.views import view_of
+from analogical.show.views import view_of
 
 __all__ = ["score"]
 
@@ -100,7 +100,7 @@ def score(
     if engine == "spark":
         from analogical.spark import relevance
     else:
-        from analogical._relevance import relevance  # type: ignore[assignment]
+        from analogical.verbs.relevance import relevance  # type: ignore[assignment]
 
     result = relevance(
         *source.data,

@@ -40,7 +40,7 @@ def select(
     Example: analogical select survey.csv --label churned --k 5
     """
     refuse_two_formats(as_json, as_csv or csv_safe)
-    from analogical import _selection as library
+    from analogical.verbs import select as library
 
     found = library.select(*source.data, k, **source.options, progress=shows_progress())
     write_result(found, source, as_json=as_json, as_csv=as_csv, csv_safe=csv_safe, plot=plot)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from analogical._progress import Clock, end_line
 from analogical.errors import InputError
-from analogical.presenting.words import quoted, shown
+from analogical.show.words import quoted, shown
 
 __all__ = [
     "be_quiet",

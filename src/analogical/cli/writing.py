@@ -13,9 +13,9 @@ import typer
 from analogical._results import Result
 from analogical.cli.reading import Source
 from analogical.cli.streams import can_write, is_fitted, say_note, start_output, stdout_width, writable
-from analogical.presenting.fitting import EIGHTHS, fit_table
-from analogical.presenting.views import Table, Tone, View, view_of
-from analogical.presenting.words import shown
+from analogical.show.fitting import EIGHTHS, fit_table
+from analogical.show.views import Table, Tone, View, view_of
+from analogical.show.words import shown
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -153,7 +153,7 @@ def _say_notes(source: Source) -> None:
 
 def most_rows(top: int | None) -> int:
     """How many features a figure shows if so many are asked for."""
-    from analogical.plotting.canvas import MOST_ROWS
+    from analogical.plot.canvas import MOST_ROWS
 
     return MOST_ROWS if top is None else min(top, MOST_ROWS)
 
@@ -169,7 +169,7 @@ def best_entries(result: Result, top: int | None) -> list[dict[str, Any]]:
 
 def draw_result(result: Result, path: str, **options: Any) -> None:
     """Draw a result to a file."""
-    from analogical.plotting import save_figure
+    from analogical.plot import save_figure
 
     figure = result.plot(**options).figure  # type: ignore[attr-defined]
     save_figure(figure, path)

@@ -1,0 +1,312 @@
+"""The rows of one feature by context: how many rows have each value and label.
+
+Index, noise, intervals and tests of a feature depend on these numbers alone. On large tables most contexts hold two or
+three rows and look alike, so equal contexts are kept once, with how often they occur: what is computed from them then
+costs next to nothing.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analogical._types import Bools, Codes, Ints, Keys, Positions
+from analogical.count.counts import RowProfile
+
+__all__ = ["Contexts", "Parts", "contexts_of_keys", "contexts_of_rows", "contexts_of_tables", "differs_from_last"]
+
+SHORT_BITS = 16
+"""Contexts that pack into so many bits are counted in a table of that size; longer ones are sorted."""
+FEW_CONTEXTS = 512
+"""So few contexts are not looked for among each other."""
+LOOKUP_CELLS = 8
+"""Labels of contexts are added up in a table of at most so many entries for each cell; beyond, they are sorted."""
+PACKED_BITS = 62
+"""Contexts that do not pack into so many bits are not looked for among each other."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """Rows of contexts divided into parts, ordered by context: of which context each is a part, and its rows."""
+
+    owner: Positions
+    sizes: Ints
+
+
+@dataclass(frozen=True)
+class Contexts:
+    """Contexts of one feature that hold two values or more, cell by cell.
+
+    A cell is the rows of a context that have the same value and the same label. Cells are ordered by context, then by
+    value, then by label.
+    """
+
+    starts: Positions
+    """First cell of each context."""
+    times: Ints
+    """How many contexts look like this one."""
+    values: NDArray[np.uint32]
+    """Value of each cell."""
+    labels: NDArray[np.uint32]
+    """Label of each cell."""
+    sizes: Ints
+    """Rows in each cell, in one context."""
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @cached_property
+    def owner(self) -> Positions:
+        """Context of each cell."""
+        return np.repeat(np.arange(len(self.starts)), np.diff(self.starts, append=len(self.sizes)))
+
+    @cached_property
+    def n_rows(self) -> Ints:
+        """Rows of each context."""
+        return _sums(self.sizes, self.starts)
+
+    @cached_property
+    def value_starts(self) -> Positions:
+        """First cell of each value of each context."""
+        is_new = differs_from_last(self.values)
+        is_new[self.starts] = True
+        return np.flatnonzero(is_new)
+
+    @cached_property
+    def value_sizes(self) -> Ints:
+        """For each cell, rows of its context with its value, whatever their label."""
+        return self.value_parts.sizes[self.value_of_cell]
+
+    @cached_property
+    def value_parts(self) -> "Parts":
+        """The rows of each context divided by value."""
+        return Parts(self.owner[self.value_starts], _sums(self.sizes, self.value_starts))
+
+    @cached_property
+    def label_parts(self) -> "Parts":
+        """The rows of each context divided by label."""
+        return self._by_label[0]
+
+    @cached_property
+    def label_sizes(self) -> Ints:
+        """For each cell, rows of its context with its label, whatever their value."""
+        parts, part_of_cell = self._by_label
+        return parts.sizes[part_of_cell]
+
+    @cached_property
+    def _by_label(self) -> tuple["Parts", Positions]:
+        """The parts by label, ordered by context and label, and the part of each cell."""
+        n_labels = int(self.labels.max(initial=0)) + 1
+        keys = self.owner * n_labels + self.labels
+        if len(self) * n_labels <= LOOKUP_CELLS * len(keys):
+            known = np.flatnonzero(np.bincount(keys, minlength=1))
+            place = np.zeros(len(self) * n_labels, np.intp)
+            place[known] = np.arange(len(known))
+            part_of_cell = place[keys]
+        else:
+            known, part_of_cell = np.unique(keys, return_inverse=True)
+        sizes = np.bincount(part_of_cell, weights=self.sizes, minlength=len(known)).astype(np.int64)  # below 2**53
+        return Parts(known // n_labels, sizes), part_of_cell
+
+    @cached_property
+    def pairs(self) -> Ints:
+        """For each cell, pairs that each of its rows sits in."""
+        return self.n_rows[self.owner] - self.value_sizes
+
+    @cached_property
+    def changed(self) -> Ints:
+        """For each cell, those pairs of each of its rows whose labels differ."""
+        return self.pairs - (self.label_sizes - self.sizes)
+
+    @cached_property
+    def value_of_cell(self) -> Positions:
+        """For each cell, the position of its value among ``value_parts``."""
+        return np.repeat(np.arange(len(self.value_starts)), np.diff(self.value_starts, append=len(self.sizes)))
+
+    def with_repeats(self) -> "Contexts":
+        """The contexts without the values that a single row has; those left with one value are dropped."""
+        repeated = self.value_parts.sizes > 1
+        n_left = np.bincount(self.value_parts.owner, weights=repeated, minlength=len(self))
+        kept = repeated[self.value_of_cell] & (n_left[self.owner] > 1)
+        if kept.all():
+            return self
+        if not kept.any():
+            return Contexts.none()
+        left = n_left > 1
+        owner = self.owner[kept]
+        return Contexts(
+            starts=np.flatnonzero(differs_from_last(owner)),
+            times=self.times[left],
+            values=self.values[kept],
+            labels=self.labels[kept],
+            sizes=self.sizes[kept],
+        )
+
+    @cached_property
+    def profile(self) -> RowProfile:
+        """How many rows sit in how many pairs."""
+        return RowProfile.of(self.pairs, self.changed, self.sizes * self.times[self.owner])
+
+    def __add__(self, other: "Contexts") -> "Contexts":
+        """Contexts of two parts of a table that share no context (see ``PairCounts.__add__``)."""
+        return Contexts(
+            starts=np.concatenate([self.starts, other.starts + len(self.sizes)]),
+            times=np.concatenate([self.times, other.times]),
+            values=np.concatenate([self.values, other.values]),
+            labels=np.concatenate([self.labels, other.labels]),
+            sizes=np.concatenate([self.sizes, other.sizes]),
+        )
+
+    def compacted(self) -> "Contexts":
+        """The same contexts in another order, equal ones once: those of parts of a table that were added up."""
+        lengths = np.diff(self.starts, append=len(self.sizes))
+        found = Contexts.none()
+        for length in np.unique(lengths).tolist():
+            chosen = np.flatnonzero(lengths == length)
+            cells = self.starts[chosen][:, None] + np.arange(length)
+            whole = np.hstack([self.values[cells], self.labels[cells], self.sizes[cells]])  # int64
+            order = np.lexsort(whole.T)
+            is_new = np.ones(len(order), np.bool_)
+            is_new[1:] = (whole[order[1:]] != whole[order[:-1]]).any(axis=1)
+            first = cells[order[is_new]].ravel()
+            found = found + Contexts(
+                starts=np.arange(0, len(first), length),
+                times=_sums(self.times[chosen][order], np.flatnonzero(is_new)),
+                values=self.values[first],
+                labels=self.labels[first],
+                sizes=self.sizes[first],
+            )
+        return found
+
+    @classmethod
+    def none(cls) -> "Contexts":
+        """No context at all."""
+        empty = np.zeros(0, np.int64)
+        codes = np.zeros(0, np.uint32)
+        return cls(np.zeros(0, np.intp), empty, codes, codes, empty)
+
+
+def contexts_of_rows(new_context: Bools, values: Codes, labels: Codes, weights: Ints | None) -> Contexts:
+    """Contexts of rows that are sorted by context, then by value, then by label."""
+    new_value = new_context | differs_from_last(values)
+    cells = np.flatnonzero(new_value | differs_from_last(labels))
+    sizes = np.diff(cells, append=len(values)) if weights is None else _sums(weights, cells)
+    starts = np.flatnonzero(new_context[cells])
+    is_varied = _sums(new_value[cells].astype(np.int64), starts) > 1
+    if not is_varied.any():
+        return Contexts.none()
+    n_cells = np.diff(starts, append=len(cells))
+    kept = np.repeat(is_varied, n_cells)
+    ends = np.cumsum(n_cells[is_varied])
+    return Contexts(
+        starts=np.append(0, ends[:-1]),
+        times=np.ones(len(ends), np.int64),
+        values=values[cells[kept]].astype(np.uint32),
+        labels=labels[cells[kept]].astype(np.uint32),
+        sizes=sizes[kept],
+    )
+
+
+def contexts_of_keys(keys: Codes, new_context: Bools, value_bits: int, label_bits: int) -> Contexts:
+    """Contexts of rows whose sorted keys end in value and label; short contexts that are equal are found."""
+    n_bits = value_bits + label_bits
+    starts = np.flatnonzero(new_context)
+    lengths = np.diff(starts, append=len(keys))
+    ends = keys & keys.dtype.type((1 << n_bits) - 1)
+    longest = int(lengths.max(initial=0))
+    n_packed = PACKED_BITS // max(n_bits, 1)  # rows of a context that pack into one number
+    if len(starts) < FEW_CONTEXTS:
+        return _repeated(new_context, ends.astype(np.uint64), label_bits, None)
+    found = Contexts.none()
+    for length in range(2, min(longest, n_packed) + 1):
+        chosen = starts[lengths == length]
+        if len(chosen):
+            packed = np.zeros(len(chosen), np.uint64)
+            for k in range(length):
+                packed = packed << np.uint64(n_bits) | ends[chosen + k]
+            distinct, times = _distinct(packed, length * n_bits)
+            shifts = np.arange(length - 1, -1, -1, dtype=np.uint64) * np.uint64(n_bits)
+            rows = (distinct[:, None] >> shifts & np.uint64((1 << n_bits) - 1)).ravel()
+            is_first = np.zeros(len(rows), np.bool_)
+            is_first[::length] = True
+            found = found + _repeated(is_first, rows, label_bits, times)
+    if longest > n_packed:
+        kept = np.repeat(lengths > n_packed, lengths)
+        found = found + _repeated(new_context[kept], ends[kept].astype(np.uint64), label_bits, None)
+    return found
+
+
+def contexts_of_tables(cells: NDArray[Any]) -> Contexts:
+    """Contexts from an array of counts of shape (labels, outer, values, inner); each (outer, inner) is a context."""
+    n_labels, _, n_values, _ = cells.shape
+    n_bits = int(cells.max(initial=0)).bit_length()
+    if n_bits * n_labels * n_values > PACKED_BITS:
+        tables = cells.transpose(1, 3, 2, 0).reshape(-1, n_values, n_labels)
+        return _sparse(tables, np.ones(len(tables), np.int64))
+    width = n_bits * n_labels * n_values
+    packed = np.zeros(
+        (cells.shape[1], cells.shape[3]), np.uint16 if width <= 16 else np.uint32 if width <= 32 else np.uint64
+    )
+    shift = packed.dtype.type(n_bits)
+    for value in range(n_values):
+        for label in range(n_labels):
+            packed <<= shift
+            packed |= cells[label, :, value, :].astype(packed.dtype, copy=False)
+    distinct, times = _distinct(packed.ravel(), width)
+    places = np.arange(n_values * n_labels - 1, -1, -1, dtype=np.uint64) * np.uint64(n_bits)
+    tables = distinct[:, None] >> places & np.uint64((1 << n_bits) - 1)
+    return _sparse(tables.astype(np.int64).reshape(-1, n_values, n_labels), times)
+
+
+def differs_from_last(values: NDArray[Any]) -> Bools:
+    """Whether a value differs from the one before it; the first one does."""
+    differs = np.ones(len(values), dtype=np.bool_)
+    np.not_equal(values[1:], values[:-1], out=differs[1:])
+    return differs
+
+
+def _repeated(new_context: Bools, ends: Keys, label_bits: int, times: Ints | None) -> Contexts:
+    """Contexts of sorted rows, each occurring so many times, from the ends of their keys."""
+    values, labels = ends >> np.uint64(label_bits), ends & np.uint64((1 << label_bits) - 1)
+    found = contexts_of_rows(new_context, values, labels, None)
+    if times is None or not len(found):
+        return found
+    varied = np.logical_or.reduceat(differs_from_last(values) & ~new_context, np.flatnonzero(new_context))
+    return Contexts(found.starts, times[varied], found.values, found.labels, found.sizes)
+
+
+def _sparse(tables: NDArray[Any], times: Ints) -> Contexts:
+    """Contexts from tables of counts of shape (contexts, values, labels), each occurring so many times."""
+    holds = tables[:, :, 0] != 0  # textbook: tables.any(axis=2), which is slow on a short axis
+    for label in range(1, tables.shape[2]):
+        holds |= tables[:, :, label] != 0
+    is_varied = holds @ np.ones(tables.shape[1]) > 1
+    tables, times = tables[is_varied], times[is_varied]
+    if not len(tables):
+        return Contexts.none()
+    owner, values, labels = np.nonzero(tables)
+    return Contexts(
+        starts=np.flatnonzero(differs_from_last(owner)),
+        times=times,
+        values=values.astype(np.uint32),
+        labels=labels.astype(np.uint32),
+        sizes=tables[owner, values, labels].astype(np.int64),
+    )
+
+
+def _distinct(packed: NDArray[Any], n_bits: int) -> tuple[Keys, Ints]:
+    """The different numbers of so many bits, and how often each occurs."""
+    if n_bits <= SHORT_BITS:
+        counts = np.bincount(packed.astype(np.intp))
+        found = np.flatnonzero(counts)
+        return found.astype(np.uint64), counts[found]
+    packed = np.sort(packed)
+    starts = np.flatnonzero(differs_from_last(packed))
+    return packed[starts].astype(np.uint64), np.diff(starts, append=len(packed))
+
+
+def _sums(values: Ints, starts: Positions) -> Ints:
+    """Sums over runs of values that begin at the starts."""
+    return np.add.reduceat(values, starts) if len(starts) else np.zeros(0, np.int64)

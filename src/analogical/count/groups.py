@@ -1,0 +1,83 @@
+"""Numbers for groups of equal rows, exactly, however many features there are."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from analogical._types import CodedRows, Codes, Ints, Keys, Positions
+from analogical.count.packing import PACKED_BITS, pack_codes
+
+__all__ = ["collapse_rows", "draw_rows", "merge_rows", "number_groups", "rows_by_context"]
+
+
+def number_groups(codes: Codes, n_values: Ints, features: Sequence[int], start: Codes | None = None) -> Keys:
+    """A number for each row, the same exactly for rows that agree on the features and on ``start``.
+
+    As many features as fit are packed into one key, and the groups found so far are divided by it, word by word, until
+    every row is alone. The numbers do not depend on the order of the rows.
+    """
+    ids = np.zeros(len(codes), np.uint64) if start is None else start.astype(np.uint64)
+    bits = [int(n - 1).bit_length() for n in n_values.tolist()]
+    n_groups = 0
+    for word in _words([f for f in features if bits[f]], bits):
+        places = np.cumsum([0, *(bits[feature] for feature in word[:-1])])
+        ids, n_groups = _divide(ids, pack_codes(codes, word, [1 << place for place in places.tolist()]))
+        if n_groups == len(codes):
+            break
+    return ids
+
+
+def collapse_rows(rows: CodedRows) -> CodedRows:
+    """The first of each distinct (row, label), in order, each counted once."""
+    ids = number_groups(rows.codes, rows.n_values, range(rows.n_features), rows.labels)
+    return rows.weighted(None).take(np.sort(np.unique(ids, return_index=True)[1]))
+
+
+def merge_rows(rows: CodedRows) -> CodedRows:
+    """The distinct (row, label), each with the number of rows it stands for; their order depends on nothing else."""
+    ids = number_groups(rows.codes, rows.n_values, range(rows.n_features), rows.labels)
+    _, first, group = np.unique(ids, return_index=True, return_inverse=True)
+    weights = np.bincount(group, rows.weights, minlength=len(first)).astype(np.int64)
+    held = weights > 0
+    merged = rows.weighted(None).take(first[held])
+    return merged if (weights == 1).all() else merged.weighted(weights[held])
+
+
+def draw_rows(rows: CodedRows, n_drawn: int, rng: np.random.Generator) -> CodedRows:
+    """So many rows drawn without replacement, each weight standing for as many rows."""
+    if rows.weights is None:
+        return rows.take(np.sort(rng.choice(len(rows.codes), n_drawn, replace=False)))
+    ends = np.cumsum(rows.weights)
+    drawn = np.searchsorted(ends, rng.choice(int(ends[-1]), n_drawn, replace=False), side="right")
+    places, times = np.unique(drawn, return_counts=True)
+    return rows.take(places).weighted(times)
+
+
+def rows_by_context(rows: CodedRows, feature: int) -> tuple[Positions, Positions]:
+    """Positions of the rows, brought together by their context for a feature, and where each context starts."""
+    others = [f for f in range(rows.n_features) if f != feature]
+    ids = number_groups(rows.codes, rows.n_values, others)
+    order = np.argsort(ids, kind="stable")
+    return order, np.flatnonzero(np.append(True, np.diff(ids[order]) != 0))
+
+
+def _words(features: Sequence[int], bits: Sequence[int]) -> list[list[int]]:
+    """Runs of features that go into one key together."""
+    words: list[list[int]] = []
+    used = PACKED_BITS + 1
+    for feature in features:
+        if used + bits[feature] > PACKED_BITS:
+            words.append([])
+            used = 0
+        words[-1].append(feature)
+        used += bits[feature]
+    return words
+
+
+def _divide(ids: Keys, keys: Keys) -> tuple[Keys, int]:
+    """Numbers of the groups that agree on both, from 0, and how many groups there are."""
+    order = np.lexsort((keys, ids))
+    is_new = (np.diff(ids[order]) != 0) | (np.diff(keys[order]) != 0)
+    divided = np.empty(len(ids), np.uint64)
+    divided[order] = np.append(0, np.cumsum(is_new))
+    return divided, 1 + int(np.count_nonzero(is_new))

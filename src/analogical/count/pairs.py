@@ -1,0 +1,159 @@
+"""Codes to counts of pairs, exactly, at distance 1, without ever making a pair.
+
+Two rows with the same context for a feature are either a pair for it or identical. So, with C2(c) = c (c - 1) / 2
+summed over groups of equal rows,
+
+    pairs(i)     = sum of C2 over groups by context  -  sum of C2 over groups by whole row
+    unchanged(i) = the same with the label added to both groupings
+    changed(i)   = pairs(i) - unchanged(i)
+
+and only the sizes of groups are needed. There are two ways to them: a table of all possible rows where these are few
+(``tabulating``), and sorting otherwise (``sorting``). Both can also hand over the contexts themselves, from the same
+grouping, for what depends on more than counts.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from analogical._types import CodedRows
+from analogical.count.contexts import Contexts
+from analogical.count.counts import PairCounts, RowProfile, refuse_too_many_rows
+from analogical.count.sorting import sum_by_sorting
+from analogical.count.tabulating import fits_in_table, sum_in_table
+from analogical.count.threads import n_threads_for
+
+__all__ = ["ContextSums", "contexts_themselves", "count_pairs", "join_blocks", "sum_contexts"]
+
+Summary = TypeVar("Summary")
+
+
+@dataclass(frozen=True)
+class ContextSums(Generic[Summary]):
+    """The counts of a table and, for each feature, a summary of its contexts."""
+
+    counts: PairCounts
+    repeats: RowProfile
+    """How many rows have how many identical ones, and how many of those have another label."""
+    summaries: tuple[Summary | None, ...]
+    """One per feature; None for features without pairs, and for those that were not asked for."""
+
+    def __add__(self, other: "ContextSums[Summary]") -> "ContextSums[Summary]":
+        """Sums of two parts of a table that share no context (see ``PairCounts.__add__``)."""
+        both = zip(self.summaries, other.summaries, strict=True)
+        return ContextSums(
+            self.counts + other.counts,
+            self.repeats + other.repeats,
+            tuple(b if a is None else a if b is None else a + b for a, b in both),  # type: ignore[operator]
+        )
+
+
+def join_blocks(sums: Sequence[ContextSums[Summary]], blocks: Sequence[Sequence[int]]) -> ContextSums[Summary]:
+    """The sums of a whole table from those of its blocks of features, each of which has seen every row."""
+    whole = sums[0]
+    pairs, changed = np.zeros_like(whole.counts.pairs), np.zeros_like(whole.counts.changed)
+    summaries: list[Summary | None] = [None] * len(pairs)
+    for part, block in zip(sums, blocks, strict=True):
+        for i in block:
+            pairs[i], changed[i], summaries[i] = part.counts.pairs[i], part.counts.changed[i], part.summaries[i]
+    return ContextSums(replace(whole.counts, pairs=pairs, changed=changed), whole.repeats, tuple(summaries))
+
+
+def count_pairs(rows: CodedRows, *, n_jobs: int | None = None) -> PairCounts:
+    """Pairs of rows that differ on one feature only, for every feature.
+
+    Parameters
+    ----------
+    rows : CodedRows
+        Values that do not occur cost a little time and change nothing.
+    n_jobs : int, optional
+        Threads, by joblib's conventions: None is 1, -1 is one per CPU. The counts do not depend on it.
+
+    Raises
+    ------
+    InputError
+        If the total weight exceeds 2**31, where the number of pairs may leave int64.
+
+    Notes
+    -----
+    Time is close to linear in m and in n; no object has more than m rows or a few times m entries.
+
+    Examples
+    --------
+    >>> codes = np.array([[0, 0], [0, 1], [1, 1], [1, 1]], dtype=np.uint8)
+    >>> labels = np.array([0, 1, 1, 0], dtype=np.uint8)
+    >>> count_pairs(CodedRows(codes, labels, n_values=np.array([2, 2]), n_labels=2))
+    PairCounts(pairs=array([2, 1]), changed=array([1, 1]), n_rows=4, n_distinct=3, n_identical=1, n_contradictions=1)
+    """
+    rows, total = _without_weight_zero(rows)
+    sum_pairs = sum_in_table if fits_in_table(rows) else sum_by_sorting
+    sums = sum_pairs(rows, n_threads_for(n_jobs, rows.codes.size))
+    pairs = sums.by_context - sums.by_row
+    return PairCounts(
+        pairs=pairs,
+        changed=pairs - (sums.by_context_and_label - sums.by_row_and_label),
+        n_rows=total,
+        n_distinct=sums.n_distinct,
+        n_identical=sums.by_row,
+        n_contradictions=sums.by_row - sums.by_row_and_label,
+    )
+
+
+def sum_contexts(
+    rows: CodedRows,
+    summarise: Callable[[int, Contexts], Summary],
+    *,
+    features: Sequence[int] | None = None,
+    n_jobs: int | None = None,
+) -> ContextSums[Summary]:
+    """The counts of :func:`count_pairs`, and what ``summarise`` makes of the contexts of each feature.
+
+    ``summarise`` is given the feature and all of its contexts at once and may run in several threads. With
+    ``features``, pairs are counted for those features only.
+
+    Examples
+    --------
+    >>> codes = np.array([[0, 0], [0, 1], [1, 1], [1, 1]], dtype=np.uint8)
+    >>> labels = np.array([0, 1, 1, 0], dtype=np.uint8)
+    >>> rows = CodedRows(codes, labels, n_values=np.array([2, 2]), n_labels=2)
+    >>> found = sum_contexts(rows, lambda feature, contexts: len(contexts))
+    >>> found.counts.pairs, found.summaries, found.repeats.n_pairs
+    (array([2, 1]), (1, 1), 1)
+    """
+    rows, total = _without_weight_zero(rows)
+    pairs, changed = (np.zeros(rows.n_features, np.int64) for _ in range(2))
+    summaries: list[Summary | None] = [None] * rows.n_features
+
+    def visit(feature: int, contexts: Contexts) -> None:
+        if len(contexts):
+            pairs[feature], changed[feature] = contexts.profile.n_pairs, contexts.profile.n_changed
+            summaries[feature] = summarise(feature, contexts)
+
+    sum_pairs = sum_in_table if fits_in_table(rows) else sum_by_sorting
+    sums = sum_pairs(rows, n_threads_for(n_jobs, rows.codes.size), visit, features)
+    repeats = sums.repeats
+    if repeats is None:
+        raise AssertionError("visiting contexts notes the identical rows")
+    counts = PairCounts(pairs, changed, total, sums.n_distinct, repeats.n_pairs, repeats.n_changed)
+    return ContextSums(counts, repeats, tuple(summaries))
+
+
+def contexts_themselves(feature: int, contexts: Contexts) -> Contexts:  # noqa: ARG001
+    """The summary that keeps everything, for a single feature."""
+    return contexts
+
+
+def _without_weight_zero(rows: CodedRows) -> tuple[CodedRows, int]:
+    """The rows that count, without weights if all are 1, and their total."""
+    weights = rows.weights
+    if weights is None:
+        refuse_too_many_rows(len(rows.codes))
+        return rows, len(rows.codes)
+    total = float(weights.sum(dtype=np.float64))  # exact up to 2**53
+    refuse_too_many_rows(total)
+    if not weights.all():
+        rows = rows.take(np.flatnonzero(weights))
+        weights = rows.weights
+    return (rows.weighted(None) if weights is not None and (weights == 1).all() else rows), int(total)

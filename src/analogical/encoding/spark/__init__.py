@@ -1,1 +1,0 @@
-"""A table that lies on Spark to codes, without bringing its rows here."""

@@ -1,1 +1,0 @@
-"""Who counts: every engine returns the same counts and sums."""

@@ -1,1 +1,0 @@
-"""The engine that counts a table where it lies: on the executors of Apache Spark."""

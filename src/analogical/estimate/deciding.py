@@ -1,0 +1,393 @@
+"""The deciding set: features that together predict the label, none of which can be spared.
+
+It grows by the feature that adds most to the votes of the others (``votes``), as long as that is more than luck adds;
+where no single feature does, by two or three that act only together. Then it is put right: numbers are cut into as
+many bins as predict best, a member that adds little beside the later ones leaves, and an outside feature that predicts
+better takes the place of one. Outside features that would do nearly as well in the place of a member are named.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analogical._types import CodedRows, Codes, Floats, Ints, Positions
+from analogical.count.groups import number_groups
+from analogical.count.threads import one_blas_thread
+from analogical.estimate.votes import Candidate, State, Voting
+
+__all__ = ["COPY", "MOST", "Decider", "Deciding", "Step", "Why", "likely_pairs", "share_left"]
+
+GATE = 2.0
+"""A feature must add so many times ln(number of features) nats. Below, xor-like rules lose their features to luck
+(recovery .929 with 1, .960 with 1.5, .971 with 2 and with 3); shuffled labels hardly ever pass it."""
+FEWEST = 10
+"""Fewer features count as so many: the gate of two or three features alone would be passed by luck too often."""
+SPARED = 0.5
+"""A member that adds less than this share of the gate beside all others leaves: entering is harder than staying."""
+BETTER = 1.0
+"""Nats that another member, or other bins, must add more to take the place of one: rounding and luck stay out."""
+COPY = 0.08
+"""A feature of whose entropy a member leaves less than this share is a copy of it: between copies no test can tell."""
+REPLACEMENTS = 60
+"""Outside features that are tried in the place of a member, those that tell most alone: time on wide tables."""
+MOST_STAND_INS = 3
+"""Features named that would do nearly as well in the place of a member."""
+ROWS_PER_CELL = 3.0
+"""Rows that the members must leave in each combination of their values, on average: with fewer, hardly two rows are
+equal on all of them, and nothing can be compared."""
+MOST = 10
+"""Members at most: beyond, contexts hold single rows on any table that fits in memory."""
+ROUNDS = 6
+"""Rounds of putting the set right; known tables needed at most four."""
+SCREENED_ROWS, SCREENED_COLUMNS = 5_000, 1_500
+"""Rows, and values of all features together, that pairs are screened on: a tenth of a second. Of more features the
+first of the relaxed index are taken."""
+LIKELY_PAIRS = 12
+"""Pairs whose gain is computed after screening; the true one was first or second on known tables."""
+POOL = 10
+"""First features of the relaxed index whose threes are tried."""
+TIE = 1e-9
+"""Gains that differ by less, as a share of the log-likelihood, are equal: rounding must not decide."""
+
+Why = Literal["gain", "interaction", "index"]
+"""It adds enough to the members before it; it does so together with its partners; or the relaxed index put it next."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One member, in the order of what it adds."""
+
+    column: int
+    """A feature, or a number in other bins."""
+    gain: float
+    """Nats that it adds to the members before it."""
+    value: float
+    """Log-likelihood of the labels after it."""
+    why: Why
+    partners: tuple[int, ...] = ()
+    """Features that it acts together with."""
+
+
+@dataclass(frozen=True)
+class Deciding:
+    """The deciding set."""
+
+    steps: tuple[Step, ...]
+    stand_ins: Mapping[int, tuple[int, ...]]
+    """For features among them, outside features that would do nearly as well in their place: within one gate."""
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The members."""
+        return tuple(step.column for step in self.steps)
+
+    @property
+    def together(self) -> frozenset[int]:
+        """The members that act together with others."""
+        return frozenset(step.column for step in self.steps if step.partners)
+
+
+class Decider:
+    """The search for the deciding set of one table.
+
+    ``owner`` says of which feature each column of the voting rows is: numbers stand there in several numbers of bins,
+    the columns before ``n_features`` are the features as the user has them. ``index`` gives the features in the order
+    of the relaxed index, for features that act only together by threes; it is asked at most once.
+    """
+
+    def __init__(self, voting: Voting, owner: Ints, index: Callable[[], Positions]) -> None:
+        self.voting, self.owner, self.ask_index = voting, owner, index
+        self.n_features = int(owner.max()) + 1
+        self.bins: dict[int, list[int]] = {}
+        for column, feature in enumerate(owner.tolist()):
+            self.bins.setdefault(feature, []).append(column)
+        varying = _without_copies(voting.rows.codes, np.flatnonzero(voting.varies[: self.n_features]).tolist())
+        self.varying: list[int] = varying
+        n = max(FEWEST, len(varying))
+        self.need, self.need_of_pair, self.need_of_three = (GATE * math.log(math.comb(n, k)) for k in (1, 2, 3))
+        self.alone = voting.candidates(voting.start, varying)
+        self._order: Positions | None = None
+
+    @property
+    def index(self) -> Positions:
+        """Features in the order of the relaxed index."""
+        if self._order is None:
+            self._order = self.ask_index()
+        return self._order
+
+    def decide(self) -> Deciding:
+        """The deciding set."""
+        search = _Search(self)
+        search.grow()
+        seen: set[tuple[int, ...]] = set()
+        while len(seen) < ROUNDS and tuple(search.members) not in seen:
+            seen.add(tuple(search.members))
+            search.choose_bins()
+            search.spare_or_replace()
+            search.grow()
+        return search.result()
+
+    def has_room(self, members: Sequence[int]) -> bool:
+        """Whether the rows are enough for so many members: some are equal on all of them."""
+        rows = self.voting.rows
+        n_cells = len(np.unique(number_groups(rows.codes, rows.n_values, sorted(members))))
+        return len(members) < 2 or n_cells * ROWS_PER_CELL <= rows.n_rows
+
+    def further(self, members: Sequence[int], together: frozenset[int] = frozenset()) -> dict[int, Candidate]:
+        """What every feature outside would add to some members, of which some act together."""
+        inside = {int(self.owner[c]) for c in members}
+        state = self.voting.follow(members, together)
+        return self.voting.candidates(state, [f for f in self.varying if f not in inside])
+
+
+def _without_copies(codes: Codes, columns: list[int]) -> list[int]:
+    """Columns less those that are an earlier one with its values renamed: which of them is chosen would be chance."""
+    seen: set[bytes] = set()
+    kept = []
+    for column in columns:
+        first, renamed = np.unique(codes[:, column], return_index=True, return_inverse=True)[1:]
+        order = np.argsort(np.argsort(first)).astype(np.uint32)  # values by their first row
+        key = sha256(order[renamed].tobytes()).digest()
+        if key not in seen:
+            seen.add(key)
+            kept.append(column)
+    return kept
+
+
+class _Search:
+    """One search: the members so far."""
+
+    def __init__(self, decider: Decider) -> None:
+        self.decider, self.voting = decider, decider.voting
+        self.allowed = list(decider.varying)
+        self.members: list[int] = []
+        self.partners: dict[int, tuple[int, ...]] = {}
+        self.stand_ins: dict[int, tuple[int, ...]] = {}
+
+    def features(self) -> set[int]:
+        """The features that members are of."""
+        return {int(self.decider.owner[c]) for c in self.members}
+
+    def together(self, members: Sequence[int]) -> frozenset[int]:
+        """Those of some members that act together with others of them."""
+        owner = self.decider.owner
+        inside = {int(owner[c]) for c in members}
+        return frozenset(c for c in members if inside.issuperset(self.partners.get(int(owner[c]), (-1,))))
+
+    def follow(self, members: Sequence[int]) -> State:
+        return self.voting.follow(members, self.together(members))
+
+    def state(self) -> State:
+        return self.follow(self.members)
+
+    def grow(self) -> None:
+        """Add members as long as one, two or three features add enough."""
+        while len(self.members) < MOST:
+            best, gain = self._best_single()
+            if best is not None and gain >= self.decider.need:
+                is_copy = any(share_left(self.voting.rows, best, c) <= COPY for c in self.members)
+                if is_copy or not self.decider.has_room([*self.members, best]):
+                    self.allowed.remove(best)  # a copy's vote would only count the same rows twice
+                else:
+                    self.members.append(best)
+                continue
+            together = self._best_pair() or self._best_three()
+            if together is None or not self.decider.has_room([*self.members, *together]):
+                return
+            self.members += together
+            for feature in together:
+                self.partners[feature] = tuple(f for f in together if f != feature)
+
+    def choose_bins(self) -> None:
+        """Cut every number among the members into as many bins as predict best beside the others."""
+        for place, column in enumerate(self.members):
+            choices = self.decider.bins[int(self.decider.owner[column])]
+            values = {c: self._value([*self.members[:place], c, *self.members[place + 1 :]]) for c in choices}
+            best = max(choices, key=lambda c: values[c])
+            if values[best] > values[column] + BETTER:
+                self.members[place] = best
+
+    def spare_or_replace(self) -> None:
+        """Drop the member that adds least, if that is little; or put in the place of one what predicts better."""
+        self.stand_ins = {}
+        value = self._value(self.members)
+        telling = sorted(self._outside(), key=lambda f: -self.decider.alone[f].gain)[:REPLACEMENTS]
+        best: tuple[float, list[int]] | None = None
+        for column in self.members:
+            feature = int(self.decider.owner[column])
+            rest = [c for c in self.members if c != column]
+            loss = value - self._value(rest)
+            if loss < SPARED * self.decider.need and feature not in self.partners:
+                rise, changed = -loss, rest
+            else:
+                gains = self._gains(self.follow(rest), [f for f in telling if f != feature])
+                order = sorted(gains, key=lambda f: -gains[f])
+                near = [f for f in order if gains[f] > max(loss / 2, loss - self.decider.need)]
+                if near:
+                    self.stand_ins[feature] = tuple(near[:MOST_STAND_INS])
+                if not order or gains[order[0]] - loss <= BETTER:
+                    continue
+                rise, changed = gains[order[0]] - loss, [*rest, order[0]]
+            if best is None or rise > best[0]:
+                best = rise, changed
+        if best is not None:
+            self.members = best[1]
+            inside = self.features()
+            self.partners = {f: p for f, p in self.partners.items() if f in inside and inside.issuperset(p)}
+
+    def result(self) -> Deciding:
+        """The members, the one that adds most first."""
+        left, order, together = list(self.members), list[int](), self.together(self.members)
+        while left:
+            found = self.voting.candidates(self.voting.follow(order, together), left)
+            order.append(max(left, key=lambda c: found[c].gain))
+            left.remove(order[-1])
+        values = [self.voting.follow(order[:k], together).value for k in range(len(order) + 1)]
+        owner = self.decider.owner
+        return Deciding(
+            tuple(
+                Step(
+                    c,
+                    values[k + 1] - values[k],
+                    values[k + 1],
+                    "interaction" if int(owner[c]) in self.partners else "gain",
+                    self.partners.get(int(owner[c]), ()),
+                )
+                for k, c in enumerate(order)
+            ),
+            self.stand_ins,
+        )
+
+    def _value(self, members: Sequence[int]) -> float:
+        return self.follow(members).value
+
+    def _outside(self) -> list[int]:
+        inside = self.features()
+        return [f for f in self.allowed if f not in inside]
+
+    def _gains(self, state: State, features: list[int]) -> dict[int, float]:
+        """What each of some outside features adds."""
+        found = self.decider.alone if not state.features else self.voting.candidates(state, features)
+        return {f: found[f].gain for f in features}
+
+    def _best_single(self) -> tuple[int | None, float]:
+        """The outside feature that adds most, the first of those that add the same, and what it adds."""
+        state = self.state()
+        gains = self._gains(state, self._outside())
+        most = max(gains.values(), default=-math.inf)
+        return next((f for f, gain in gains.items() if gain >= most - TIE * abs(state.value)), None), most
+
+    def _best_pair(self) -> list[int] | None:
+        """Two outside features that together add enough."""
+        state, rows = self.state(), self.voting.rows
+        pairs = likely_pairs(rows, state, self._screened())
+        small = [p for p in pairs if math.prod(rows.n_values[list(p)].tolist()) <= len(rows.codes)]
+        return self._best_of(state, small, self.decider.need_of_pair)
+
+    def _best_three(self) -> list[int] | None:
+        """Three of the first outside features of the relaxed index that together add enough."""
+        outside, rows = set(self._outside()), self.voting.rows
+        if len(outside) < 3:
+            return None
+        few = sorted(outside) if len(outside) <= POOL else self.decider.index.tolist()
+        pool = [f for f in few if f in outside][:POOL]
+        threes = [t for t in combinations(pool, 3) if math.prod(rows.n_values[list(t)].tolist()) <= len(rows.codes)]
+        return self._best_of(self.state(), threes, self.decider.need_of_three)
+
+    def _best_of(self, state: State, sets: Iterable[tuple[int, ...]], need: float) -> list[int] | None:
+        """The set that adds most, if that is enough; the first columns of those that add the same.
+
+        What features add together depends a little on their order: the one that adds most alone comes first, so that
+        the order of columns, or a copy of one, decides nothing.
+        """
+        alone, tie = self.decider.alone, TIE * abs(state.value)
+        ordered = [sorted(some, key=lambda f: (-round(alone[f].gain, 6), f)) for some in sets]
+        gains = [self.voting.gain_of(state, some) for some in ordered]
+        most = max(gains, default=-math.inf)
+        if most < need - tie:
+            return None
+        best = min((some for some, gain in zip(ordered, gains, strict=True) if gain >= most - tie), key=sorted)
+        return best if len(self.members) + len(best) <= MOST else None
+
+    def _screened(self) -> list[int]:
+        """The outside features whose pairs are screened: all, or the first of the relaxed index among very many."""
+        outside, n_values = self._outside(), self.voting.rows.n_values
+        if n_values[outside].sum() <= SCREENED_COLUMNS:
+            return outside
+        inside = set(outside)
+        order = [f for f in self.decider.index.tolist() if f in inside]
+        return sorted(order[: int(np.searchsorted(np.cumsum(n_values[order]), SCREENED_COLUMNS))])
+
+
+def likely_pairs(rows: CodedRows, state: State, features: Sequence[int]) -> list[tuple[int, int]]:
+    """Pairs of features whose values, together, go with what the prediction leaves of the labels; the likeliest first.
+
+    For every two values of two features, the labels less their prediction are added up, squared and divided by their
+    variance; over the values of a pair that is about chi-square if the pair tells nothing.
+    """
+    from scipy.special import log_ndtr
+
+    if len(features) < 2:
+        return []
+    step = -(-len(rows.codes) // SCREENED_ROWS)
+    some = np.arange(0, len(rows.codes), step)
+    entry = state.entries.of_row[some]
+    shares, labels = state.shares()[entry], rows.labels[some]
+    weights = np.ones(len(some)) if rows.weights is None else rows.weights[some].astype(np.float64)
+    sizes = rows.n_values[list(features)]
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    holds = np.zeros((len(some), int(sizes.sum())), np.float32)
+    holds[np.arange(len(some))[:, None], rows.codes[some][:, list(features)].astype(np.intp) + starts] = 1
+    statistic, freedom = (np.zeros((len(features), len(features))) for _ in range(2))
+    classes = np.argsort(-np.bincount(labels, weights, minlength=rows.n_labels), kind="stable")[:8]
+    with one_blas_thread():
+        for label in classes[1:].tolist():  # what is left of the first one is the others' with the sign changed
+            rest, variance = (labels == label) - shares[:, label], shares[:, label] * (1 - shares[:, label])
+            summed = (holds * (weights * rest).astype(np.float32)[:, None]).T @ holds
+            spread = (holds * (weights * variance).astype(np.float32)[:, None]).T @ holds
+            told = spread > 1.0  # a variance of one: about four rows
+            parts = np.divide(summed**2, spread, out=np.zeros_like(summed), where=told)
+            statistic += _by_pairs(parts, starts)
+            freedom += _by_pairs(told, starts)
+    # Wilson and Hilferty: the cube root of chi-square over its freedom is nearly normal
+    f = np.maximum(freedom, 1.0)
+    z = (np.cbrt(statistic / f) - (1 - 2 / (9 * f))) / np.sqrt(2 / (9 * f))
+    unlikely = np.triu(np.where(freedom > 0, -log_ndtr(-z), -math.inf), 1)
+    first, second = np.triu_indices(len(features), 1)
+    best = np.argsort(-unlikely[first, second], kind="stable")[:LIKELY_PAIRS]
+    return [(features[first[k]], features[second[k]]) for k in best.tolist() if freedom[first[k], second[k]] > 0]
+
+
+def _by_pairs(cells: NDArray[Any], starts: Positions) -> Floats:
+    """Sums over the values of every two features."""
+    return np.asarray(np.add.reduceat(np.add.reduceat(cells.astype(np.float64), starts, 0), starts, 1))
+
+
+def share_left(rows: CodedRows, feature: int, other: int, *, less_chance: bool = False) -> float:
+    """Share of the entropy of a column that is left when another one is known; 1 for a constant column.
+
+    An unrelated column of many values takes some of it by chance; with ``less_chance`` that is put back (Miller and
+    Madow's correction).
+    """
+    n_values, n_others = int(rows.n_values[feature]), int(rows.n_values[other])
+    keys = rows.codes[:, feature].astype(np.int64) * n_others + rows.codes[:, other]
+    table = (
+        np.bincount(keys, rows.weights, minlength=n_values * n_others).astype(np.float64).reshape(n_values, n_others)
+    )
+    whole = _entropy(table.sum(axis=1))
+    if whole <= 0:
+        return 1.0
+    left = max(0.0, _entropy(table.ravel()) - _entropy(table.sum(axis=0)))
+    chance = (n_values - 1) * (n_others - 1) / (2 * table.sum()) if less_chance else 0.0
+    return float((left + chance) / whole)
+
+
+def _entropy(sizes: Floats) -> float:
+    share = sizes[sizes > 0] / sizes.sum()
+    return float(-(share * np.log(share)).sum())

@@ -1,0 +1,304 @@
+"""How much more often one value has a label than another, all else equal: the numbers of an audit.
+
+Two values a and b and one label make a table of two rows and two columns in each context. What auditors know comes
+first: the Mantel-Haenszel difference in shares (interval by Sato 1989), the pooled odds ratio (interval by Robins,
+Breslow and Greenland 1986), the exact Cochran-Mantel-Haenszel test, which deals the labels of each context to its rows
+at random, and a test whether the odds ratio is the same everywhere (Breslow and Day's, with Tarone's correction, or a
+score test where contexts are small). Beside them stands the mean over all pairs of (b has the label) - (a has the
+label), which weighs large contexts more; its interval leaves out one row at a time, because a row sits in many pairs.
+"""
+
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analogical._types import Ints
+from analogical.count.contexts import Contexts
+from analogical.estimate.deals import pearson_tail
+from analogical.estimate.intervals import corrected_variance, jackknife_variance
+from analogical.estimate.laws import hypergeometric, law_of_contexts
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array
+
+__all__ = [
+    "PairedDifference",
+    "TwoValues",
+    "compared_with",
+    "difference_interval",
+    "exact_cmh",
+    "holm",
+    "homogeneity",
+    "measure_difference",
+    "odds_ratio",
+    "risk_difference",
+    "split_two_values",
+]
+
+NORMAL = 10_000.0
+"""The sum over contexts is taken as normal if its variance is larger. It is then skewed by one hundredth at most."""
+ENOUGH = 5.0
+"""Expected rows that every cell needs for Breslow and Day's test: Cochran's rule for chi-square tests."""
+MAX_STEPS = 50
+"""Newton's steps to the odds ratio that fits best; four or five are usual."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairedDifference:
+    """The difference between two values for one label."""
+
+    pairs: int
+    changed: int
+    """Pairs whose labels differ, in whatever way."""
+    gained: int
+    """Pairs in which the second value has the label and the first one has not."""
+    lost: int
+    """Pairs in which the first value has the label and the second one has not."""
+    difference: float
+    """The Mantel-Haenszel difference: how much more often the second value has the label, all else equal; -1 to 1."""
+    difference_low: float
+    difference_high: float
+    odds_ratio: float
+    """The pooled odds ratio (Mantel-Haenszel) of the second value against the first; NaN or infinite if undefined."""
+    odds_low: float
+    odds_high: float
+    p_value: float
+    """Exact Cochran-Mantel-Haenszel test: probability of a deviation at least this large, in either direction, if
+    the feature had no effect. With groups the tests within and between them; NaN if too few of them tell."""
+    smallest_p: float
+    """The smallest p-value that these rows could have given, whatever their labels did; NaN if ``p_value`` is."""
+    p_homogeneity: float
+    """Test that the odds ratio is the same in all contexts; NaN if contexts are too small to know, or with groups."""
+    pair_difference: float
+    """(gained - lost) / pairs: the mean over all pairs, in which large contexts weigh more."""
+    pair_low: float
+    pair_high: float
+
+
+@dataclass(frozen=True)
+class TwoValues:
+    """Rows of two values by label, in the contexts that hold both; sparse, of shape (contexts, labels)."""
+
+    first: "csc_array"
+    second: "csc_array"
+    times: Ints
+    """How many contexts look like this one."""
+
+    @cached_property
+    def sizes(self) -> tuple[Ints, Ints]:
+        """Rows of each value in each context."""
+        return self.first.sum(axis=1), self.second.sum(axis=1)
+
+    @cached_property
+    def n_unchanged(self) -> int:
+        """Pairs whose labels are the same."""
+        return int((self.times * (self.first * self.second).sum(axis=1)).sum())
+
+
+def compared_with(contexts: Contexts, reference: int, others: Sequence[int]) -> list[int]:
+    """Those of the other values that some context holds beside the reference."""
+    holds = np.zeros(len(contexts), np.bool_)
+    holds[contexts.owner[contexts.values == reference]] = True
+    met = set(np.unique(contexts.values[holds[contexts.owner]]).tolist())
+    return [value for value in others if value in met]
+
+
+def split_two_values(contexts: Contexts, first: int, second: int, n_labels: int) -> TwoValues:
+    """The rows of two values, context by context."""
+    from scipy.sparse import csc_array
+
+    cells = {value: np.flatnonzero(contexts.values == value) for value in (first, second)}
+    shared = np.intersect1d(contexts.owner[cells[first]], contexts.owner[cells[second]])
+    sides = []
+    for found in cells.values():
+        mine = found[np.isin(contexts.owner[found], shared)]
+        place = np.searchsorted(shared, contexts.owner[mine]), contexts.labels[mine]
+        sides.append(csc_array((contexts.sizes[mine], place), shape=(len(shared), n_labels)))
+    return TwoValues(sides[0], sides[1], contexts.times[shared])
+
+
+def measure_difference(rows: TwoValues, label: int, confidence: float) -> PairedDifference:
+    """Differences, odds ratio, intervals and tests for two values and one label."""
+    (a, b), times = rows.sizes, rows.times
+    a_with, b_with = (side[:, [label]].toarray()[:, 0] for side in (rows.first, rows.second))
+    pairs = int((times * a * b).sum())
+    gained, lost = int((times * (a - a_with) * b_with).sum()), int((times * a_with * (b - b_with)).sum())
+    # Four kinds of rows in each context, with the sum of (b has it) - (a has it) over the pairs of each.
+    kinds = np.tile(times, 4) * np.concatenate([a_with, a - a_with, b_with, b - b_with])
+    row_pairs = np.concatenate([b, b, a, a])
+    parts = np.concatenate([b_with - b, b_with, a - a_with, -a_with])
+    n_rows = int(kinds.sum())
+    jackknife = jackknife_variance(pairs, gained - lost, row_pairs, parts, kinds, n_rows)
+    pair_low, pair_high = difference_interval(pairs, gained, lost, jackknife, n_rows, confidence)
+    table = (a, b, a_with, b_with, times)
+    quantile = NormalDist().inv_cdf((1 + confidence) / 2)
+    difference, std_error = risk_difference(*table)
+    ratio, log_error = odds_ratio(*table)
+    p_value, smallest_p = exact_cmh(*table)
+    with np.errstate(over="ignore"):
+        spread = float(np.exp(quantile * log_error))
+    return PairedDifference(
+        pairs=pairs,
+        changed=pairs - rows.n_unchanged,
+        gained=gained,
+        lost=lost,
+        difference=difference,
+        difference_low=max(difference - quantile * std_error, -1.0) if std_error > 0 else pair_low,
+        difference_high=min(difference + quantile * std_error, 1.0) if std_error > 0 else pair_high,
+        odds_ratio=ratio,
+        odds_low=ratio / spread if math.isfinite(ratio) else math.nan,
+        odds_high=ratio * spread if math.isfinite(ratio) else math.nan,
+        p_value=p_value,
+        smallest_p=smallest_p,
+        p_homogeneity=homogeneity(*table, ratio),
+        pair_difference=(gained - lost) / pairs,
+        pair_low=pair_low,
+        pair_high=pair_high,
+    )
+
+
+def risk_difference(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints) -> tuple[float, float]:
+    """The Mantel-Haenszel difference in shares, b less a, and its standard error (Sato 1989)."""
+    n_a, n_b, x, y = (counts.astype(np.float64) for counts in (a, b, a_with, b_with))  # cubes of them leave int64
+    n = n_a + n_b
+    total = float((times * n_a * n_b / n).sum())
+    difference = float((times * (y * n_a - x * n_b) / n).sum()) / total
+    p = (n_b**2 * x - n_a**2 * y + n_a * n_b * (n_a - n_b) / 2) / n**2
+    q = (y * (n_a - x) + x * (n_b - y)) / (2 * n)
+    variance = (difference * float((times * p).sum()) + float((times * q).sum())) / total**2
+    return difference, math.sqrt(max(variance, 0.0))
+
+
+def odds_ratio(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints) -> tuple[float, float]:
+    """The pooled odds ratio of b against a, and the standard error of its logarithm (Robins, Breslow, Greenland)."""
+    n = (a + b).astype(np.float64)
+    agree, differ = b_with * (a - a_with) / n, a_with * (b - b_with) / n
+    above, below = float((times * agree).sum()), float((times * differ).sum())
+    if not above or not below:
+        return (math.nan if not above and not below else math.inf if above else 0.0), math.inf
+    p, q = (b_with + a - a_with) / n, (a_with + b - b_with) / n
+    variance = (
+        float((times * p * agree).sum()) / (2 * above**2)
+        + float((times * (p * differ + q * agree)).sum()) / (2 * above * below)
+        + float((times * q * differ).sum()) / (2 * below**2)
+    )
+    return above / below, math.sqrt(variance)
+
+
+def homogeneity(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints, ratio: float) -> float:
+    """P-value of a test that all contexts have the same odds ratio; NaN if it is not known or fewer than two tell.
+
+    Breslow and Day's test, with Tarone's correction, where every cell of every context is expected to hold five rows.
+    Elsewhere, in small contexts, it rejects far too often, and the score test of ``_varies`` takes its place.
+    """
+    from scipy.special import chdtrc
+
+    k = a_with + b_with
+    tells = (k > 0) & (k < a + b)
+    if not math.isfinite(ratio) or ratio <= 0 or int(times[tells].sum()) < 2:
+        return math.nan
+    n_a, n_b, n_with, x, n = (numbers[tells].astype(np.float64) for numbers in (a, b, k, b_with, times))
+    # The expected rows e of b with the label solve e (n_a - n_with + e) = ratio (n_b - e) (n_with - e). Of the two ways
+    # to write the root of this equation, the one that adds numbers of the same sign keeps its digits.
+    linear = n_a - n_with + ratio * (n_b + n_with)
+    root = np.sqrt(np.maximum(linear**2 - 4 * (ratio - 1) * ratio * n_b * n_with, 0.0))
+    is_positive = linear > 0
+    above = np.where(is_positive, 2 * ratio * n_b * n_with, linear - root)
+    e = above / np.where(is_positive, linear + root, 2 * (ratio - 1))
+    cells = np.array([e, n_with - e, n_b - e, n_a - n_with + e])
+    if cells.min() < ENOUGH:
+        return _varies(a[tells], b[tells], k[tells], b_with[tells], times[tells], ratio)
+    variance = 1 / (1 / cells).sum(axis=0)
+    statistic = float((n * (x - e) ** 2 / variance).sum())
+    statistic -= float((n * (x - e)).sum()) ** 2 / float((n * variance).sum())
+    return max(float(chdtrc(float(n.sum()) - 1, max(statistic, 0.0))), sys.float_info.min)
+
+
+def _varies(a: Ints, b: Ints, n_with: Ints, b_with: Ints, times: Ints, ratio: float) -> float:
+    """P-value of the score test that the logarithm of the odds ratio has no variance over contexts.
+
+    Given its margins, the rows of b with the label have a law that depends on the odds ratio alone, with mean e and
+    variance v at the ratio that fits all contexts best. The score is the sum of (x - e)^2 - v (Liang and Self 1985),
+    less its regression on x - e, because the ratio was fitted. Its three moments are those of the exact laws, and its
+    tail is that of ``deals``; so contexts may be small, and many or few. ``ratio`` is where the fit begins.
+    """
+    kinds, kind_of = np.unique(np.column_stack([a + b, b, n_with]), axis=0, return_inverse=True)
+    n_kinds = np.bincount(kind_of.ravel(), weights=times)
+    log_ratio, step = math.log(ratio), math.inf
+    for _ in range(MAX_STEPS):
+        laws = [hypergeometric(n, of_b, k, math.exp(log_ratio)) for n, of_b, k in kinds.tolist()]
+        mean, variance = np.array([law.moments() for law in laws]).T
+        if abs(step) < 1e-9:
+            break
+        step = float((times * b_with).sum() - n_kinds @ mean) / float(n_kinds @ variance)
+        log_ratio += min(max(step, -2.0), 2.0)
+    moves = [law.lowest + np.arange(len(law.chances)) - e for law, e in zip(laws, mean, strict=True)]
+    third = np.array([law.chances @ move**3 for law, move in zip(laws, moves, strict=True)])
+    slope = float(n_kinds @ third) / float(n_kinds @ variance)
+    parts = [move**2 - v - slope * move for move, v in zip(moves, variance, strict=True)]
+    spread, skew = (
+        sum(n * float(law.chances @ part**k) for n, law, part in zip(n_kinds, laws, parts, strict=True)) for k in (2, 3)
+    )
+    # pairs of one row each have one law, with x - e of the same size whatever happens: nothing can vary
+    if spread <= 1e-9 * float(n_kinds @ variance**2):
+        return math.nan
+    score = float((times * ((b_with - mean[kind_of.ravel()]) ** 2 - variance[kind_of.ravel()])).sum())
+    return max(pearson_tail(score / math.sqrt(spread), skew / spread**1.5), sys.float_info.min)
+
+
+def difference_interval(
+    pairs: int, gained: int, lost: int, jackknife: float, n_rows: int, confidence: float
+) -> tuple[float, float]:
+    """Agresti and Min's interval for matched pairs, on as many pairs as independent ones would be worth.
+
+    Half a pair is added to each of gained, lost, both and neither, so that the interval has a
+    width where no pair or every pair changed.
+    """
+    difference = (gained - lost) / pairs
+    pair_variance = (gained + lost) / pairs - difference**2
+    variance = corrected_variance(jackknife, pair_variance / pairs)
+    n = min(pair_variance / variance if variance > 0 and pair_variance > 0 else n_rows / 2, pairs)
+    more, less = (n * gained / pairs + 0.5) / (n + 2), (n * lost / pairs + 0.5) / (n + 2)
+    half = NormalDist().inv_cdf((1 + confidence) / 2) * math.sqrt((more + less - (more - less) ** 2) / (n + 2))
+    return max(more - less - half, -1.0), min(more - less + half, 1.0)
+
+
+def exact_cmh(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints) -> tuple[float, float]:
+    """Two-sided p-value of the Cochran-Mantel-Haenszel test, and the smallest that other labels could have given.
+
+    In each context the rows of b with the label follow a hypergeometric distribution; their sum is added up exactly,
+    context by context. Where its variance is so large that it is normal, it is taken as normal.
+    """
+    n, k = a + b, a_with + b_with
+    tells = (k > 0) & (k < n)
+    if not tells.any():
+        return 1.0, 1.0
+    n, k, b, times, b_with = (numbers[tells] for numbers in (n, k, b, times, b_with))
+    rows, with_label, of_b = (numbers.astype(np.float64) for numbers in (n, k, b))
+    mean = float((times * with_label * of_b / rows).sum())
+    spread = with_label / rows * (rows - with_label) * of_b / rows * (rows - of_b) / (rows - 1)
+    variance = float((times * spread).sum())
+    observed = abs(float((times * b_with).sum()) - mean)
+    if variance > NORMAL:
+        return max(math.erfc(observed / math.sqrt(2 * variance)), sys.float_info.min), 0.0
+    law = law_of_contexts(n, b, k, times)
+    distance = np.abs(law.lowest + np.arange(len(law.chances)) - mean)
+    smallest = min(float(law.chances[distance >= distance.max() - 1e-9].sum()), 1.0)
+    # Outcomes that were left out as negligible are at most as likely as the rarest one that was not.
+    return max(min(float(law.chances[distance >= observed - 1e-9].sum()), 1.0), smallest), smallest
+
+
+def holm(p_values: Sequence[float]) -> list[float]:
+    """P-values with Holm's correction for how many there are."""
+    order = sorted(range(len(p_values)), key=p_values.__getitem__)
+    adjusted, worst = [1.0] * len(p_values), 0.0
+    for rank, k in enumerate(order):
+        worst = max(worst, min(p_values[k] * (len(p_values) - rank), 1.0))
+        adjusted[k] = worst
+    return adjusted

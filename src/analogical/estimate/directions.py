@@ -1,0 +1,316 @@
+"""Does a label go with a value in the same direction everywhere? The Cochran-Mantel-Haenszel test within contexts.
+
+In a context of n rows with n_v rows of value v and L_l rows of label l, the rows of v that have l are expected to be
+n_v L_l / n if the rows had received their labels in any order, with a covariance that is known as well. Observed less
+expected adds up over contexts, and so does the covariance; their quadratic form is the generalised
+Cochran-Mantel-Haenszel statistic (general association; Landis, Heyman and Koch 1978). It sees a change that has the
+same direction in many contexts, needs no repeated rows, and is blind to changes that cancel.
+
+Its chi-square tail holds where every cell has room on both sides of what is expected, so rare values and rare labels
+are merged until it has. What is rare is tested cell by cell, exactly. All that decides which test is made are the
+numbers of values and labels in the contexts, never which label went with which value.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import product
+
+import numpy as np
+
+from analogical._types import Bools, Floats, Ints
+from analogical.count.contexts import Contexts
+from analogical.estimate.laws import Law, PValue, law_of_contexts, smallest_of
+
+__all__ = [
+    "ENOUGH",
+    "DirectionSums",
+    "Kinds",
+    "finest_first",
+    "hold_two",
+    "informative_tables",
+    "margins",
+    "moments_of_tables",
+    "quadratic_forms",
+    "rooms_of_tables",
+]
+
+MAX_KINDS = 8
+"""Values, or labels, that are told apart; the rarest of more are taken together, which no label can influence."""
+ENOUGH = 5.0 - 1e-9
+"""5, less the rounding of sums, whose order must not decide. Room that a cell needs for the
+chi-square tail: how far its rows can go below or above the expected ones, whichever is less, added up over contexts. In
+one context this is Cochran's rule of five expected rows. Mantel and Fleiss (1980) add up both sides first and then take
+the less; where the most frequent label changes from context to context that finds room on either side though hardly a
+row can move (p <= .01 in 2.3 % of tables without an effect)."""
+EXACT = 100.0
+"""Below this room a table of two by two has its exact p-value. With a room of 5 a chi-square tail of .0001 stands for a
+chance seven times as large, with 25 for twice and with 100 for 1.3 times as large (upper tail of a Poisson number)."""
+CHUNK = 4_000_000
+"""Numbers that are held at once for contexts."""
+
+
+@dataclass(frozen=True)
+class Kinds:
+    """Values (or labels) that are told apart, from the most frequent to the rarest, and where they may be merged.
+
+    Values of the same size are merged together or not at all: a choice among them would depend on their numbering.
+    """
+
+    of_value: Ints
+    """For each value its kind."""
+    n: int
+    levels: tuple[int, ...]
+    """Numbers of kinds, from many to few, to which they can be merged: the last one is then the rest."""
+    all_apart: bool
+    """Whether every value has its own kind."""
+
+    @classmethod
+    def of(cls, sizes: Ints, limit: int = MAX_KINDS) -> "Kinds":
+        """Kinds of values with so many rows.
+
+        Up to ``limit`` kinds, and up to three times as many if the border would divide values of the same size.
+        """
+        order = np.argsort(-sizes, kind="stable")
+        falling = sizes[order]
+        n_values = int(np.count_nonzero(sizes))
+        # k values may stand alone if the next one is rarer; with one more kind for the rest, if there is a rest
+        alone = [k for k in range(1, n_values + 1) if k == n_values or falling[k - 1] > falling[k]]
+        fits = [k for k in alone if k + (k < n_values) <= limit]
+        wider = [k for k in alone if k + (k < n_values) <= 3 * limit]
+        n_alone = fits[-1] if fits else wider[0] if wider else 0
+        n = max(n_alone + (n_alone < n_values), 1)
+        of_value = np.full(len(sizes), n - 1)
+        of_value[order[:n_alone]] = np.arange(n_alone)
+        merged = [k + 1 for k in alone if k + 1 < n]
+        levels = tuple(sorted({n, *merged}, reverse=True)) if n > 1 else ()
+        return cls(of_value, n, levels, n_alone == n_values)
+
+    def sets(self) -> Floats:
+        """Which kinds each set holds, shape (sets, kinds): every kind alone, then the rest of each level but the first.
+
+        The rest of the first level is the last kind itself.
+        """
+        rests = [np.arange(self.n) >= level - 1 for level in self.levels[1:]]
+        return np.vstack([np.eye(self.n), *rests])
+
+    def members(self, level: int) -> list[int]:
+        """The sets that make up a level."""
+        at = self.levels.index(level)
+        return [*range(level - 1), self.n - 1 + at]
+
+
+@dataclass(frozen=True)
+class DirectionSums:
+    """Observed less expected rows by value and label, their covariance, and how far they could have moved."""
+
+    values: Kinds
+    labels: Kinds
+    deviation: Floats
+    """Without the last value and label, shape (k,)."""
+    covariance: Floats
+    """Shape (k, k)."""
+    room: Floats
+    """How far rows of each set of values with each set of labels could move, over all contexts."""
+    n_contexts: int
+    laws: dict[tuple[int, int], tuple[Law, int]] = field(repr=False)
+    """For cells with little room, of kinds: the law of their rows, and their rows."""
+
+    @classmethod
+    def of_tables(cls, tables: Floats, times: Floats, values: Kinds, labels: Kinds) -> "DirectionSums":
+        """From tables of counts (contexts, values, labels), and how often each occurs."""
+        size = (values.n - 1) * (labels.n - 1)
+        sets = len(values.sets()), len(labels.sets())
+        deviation, covariance = np.zeros(size), np.zeros((size, size))
+        room = np.zeros(sets)
+        for some in _chunks(len(tables), values.n**2 + labels.n**2 + 4 * sets[0] * sets[1]):
+            moved, of_values, of_labels = _margins(tables[some])
+            deviation += times[some] @ moved
+            covariance += _summed(times[some], of_values, of_labels)
+            room += np.tensordot(times[some], rooms_of_tables(tables[some], values, labels), 1)
+        found = cls(values, labels, deviation, covariance, room, int(times.sum()), {})
+        if size:
+            a, b = margins(tables)
+            for v, c in cells_of(values.n, labels.n):
+                if found._is_exact(v, c):
+                    law = law_of_contexts(*_whole(a.sum(axis=1), a[:, v], b[:, c], times))
+                    found.laws[v, c] = law, int(times @ tables[:, v, c])
+        return found
+
+    def __add__(self, other: "DirectionSums") -> "DirectionSums":
+        found = DirectionSums(
+            self.values,
+            self.labels,
+            self.deviation + other.deviation,
+            self.covariance + other.covariance,
+            self.room + other.room,
+            self.n_contexts + other.n_contexts,
+            {},
+        )
+        for cell in self.laws.keys() & other.laws.keys():
+            if found._is_exact(*cell):
+                (law, rows), (more_law, more_rows) = self.laws[cell], other.laws[cell]
+                found.laws[cell] = law + more_law, rows + more_rows
+        return found
+
+    def p_values(self) -> tuple[PValue, PValue]:
+        """P-values of all that is frequent together, and of cells that are rare; NaN where there are none."""
+        return self._of_frequent(), self._of_rare()
+
+    @property
+    def sees_all(self) -> bool:
+        """Whether these tests see a difference in any direction: in one context, if no value or label was merged."""
+        finest = self.values.n, self.labels.n
+        told = finest == (2, 2) or self._told() == finest
+        return self.n_contexts == 1 and self.values.all_apart and self.labels.all_apart and told
+
+    def _told(self) -> tuple[int, int] | None:
+        """Values and labels of the finest table whose cells all have room."""
+        for n_values, n_labels in finest_first(self.values, self.labels):
+            if self.room[np.ix_(self.values.members(n_values), self.labels.members(n_labels))].min() >= ENOUGH:
+                return n_values, n_labels
+        return None
+
+    def _of_frequent(self) -> PValue:
+        """The quadratic form of the finest table whose cells all have room."""
+        from scipy.special import chdtrc
+
+        told = self._told()
+        if told is None:
+            return PValue(math.nan)
+        n_values, n_labels = told
+        if n_values == n_labels == 2 and (0, 0) in self.laws:
+            return self._of_cell(0, 0)
+        # Without the last kind, merging others into it changes nothing for those that stand alone.
+        places = np.arange(len(self.deviation)).reshape(self.values.n - 1, self.labels.n - 1)
+        kept = places[: n_values - 1, : n_labels - 1].ravel()
+        (statistic,), (freedom,) = quadratic_forms(
+            self.deviation[None, kept], self.covariance[None][:, kept][:, :, kept]
+        )
+        return PValue(float(chdtrc(freedom, statistic)))
+
+    def _of_rare(self) -> PValue:
+        """The smallest p-value of cells that have little room, corrected for how many there are."""
+        rare = [cell for cell in self.laws if 0 < self.room[cell] < ENOUGH]
+        return smallest_of([self._of_cell(*cell) for cell in sorted(rare)])
+
+    def _of_cell(self, value: int, label: int) -> PValue:
+        law, rows = self.laws[value, label]
+        return law.p_value(rows)
+
+    def _is_exact(self, value: int, label: int) -> bool:
+        """Whether a cell is tested exactly: if it is rare, or may be all that is left of the table."""
+        return bool(self.room[value, label] < (ENOUGH if value or label else EXACT))
+
+
+def cells_of(n_values: int, n_labels: int) -> Iterator[tuple[int, int]]:
+    """Cells whose rows are not known from another cell's: of two values, or of two labels, the first is enough."""
+    return product(range(1 if n_values == 2 else n_values), range(1 if n_labels == 2 else n_labels))
+
+
+def finest_first(values: Kinds, labels: Kinds) -> list[tuple[int, int]]:
+    """Numbers of values and labels that are told apart, from many degrees of freedom to few, then by values."""
+    return sorted(product(values.levels, labels.levels), key=lambda two: (-(two[0] - 1) * (two[1] - 1), -two[0]))
+
+
+def informative_tables(contexts: Contexts, values: Kinds, labels: Kinds) -> tuple[Floats, Floats]:
+    """Tables of counts (contexts, kinds of values, kinds of labels) with two of each, and how often each occurs."""
+    n_values, n_labels = values.n, labels.n
+    place = (contexts.owner * n_values + values.of_value[contexts.values]) * n_labels + labels.of_value[contexts.labels]
+    flat = np.bincount(place, contexts.sizes, minlength=len(contexts) * n_values * n_labels)
+    tables = flat.astype(np.float64).reshape(len(contexts), n_values, n_labels)
+    tells = hold_two(tables)
+    return tables[tells], contexts.times[tells].astype(np.float64)
+
+
+def hold_two(tables: Floats) -> Bools:
+    """Which tables of counts (contexts, values, labels) hold two values and two labels."""
+    by_value, by_label = margins(tables)
+    two: Bools = ((by_value > 0) @ np.ones(by_value.shape[1]) > 1) & ((by_label > 0) @ np.ones(by_label.shape[1]) > 1)
+    return two
+
+
+def margins(tables: Floats) -> tuple[Floats, Floats]:
+    """Rows by value and by label of tables (contexts, values, labels).
+
+    Textbook: tables.sum(axis=2), tables.sum(axis=1); products with ones are several times quicker on short axes.
+    """
+    return tables @ np.ones(tables.shape[2]), np.ones(tables.shape[1]) @ tables
+
+
+def moments_of_tables(tables: Floats) -> tuple[Floats, Floats]:
+    """Observed less expected and its covariance for each table, without the last value and label."""
+    deviation, of_values, of_labels = _margins(tables)
+    size = deviation.shape[1]
+    return deviation, np.einsum("cvw,clm->cvlwm", of_values, of_labels).reshape(len(tables), size, size)
+
+
+def rooms_of_tables(tables: Floats, values: Kinds, labels: Kinds) -> Floats:
+    """How far each cell could be below or above its expectation, whichever is less, for all sets of values and labels.
+
+    Of a rows of the value and b of the label among n, e = a b / n are expected, max(0, a + b - n) are the fewest and
+    min(a, b) the most possible: the less is the smallest expected cell of the table of two by two.
+    """
+    by_value, by_label = margins(tables)
+    a, b = by_value @ values.sets().T, by_label @ labels.sets().T
+    n = (by_value @ np.ones(by_value.shape[1]))[:, None]
+    return np.minimum(a, n - a)[:, :, None] * np.minimum(b, n - b)[:, None, :] / n[:, :, None]
+
+
+def _margins(tables: Floats) -> tuple[Floats, Floats, Floats]:
+    """Observed less expected of each table, and the two factors of its covariance, one of values and one of labels.
+
+    The rows of value v with label l follow the multivariate hypergeometric distribution: with a_v rows of v, b_l of l
+    and n in all, cov = (n a_v [v = w] - a_v a_w) (n b_l [l = m] - b_l b_m) / (n^2 (n - 1)).
+    """
+    a, b = margins(tables)
+    n = a @ np.ones(a.shape[1])
+    expected = a[:, :, None] * b[:, None, :] / n[:, None, None]
+    size = (tables.shape[1] - 1) * (tables.shape[2] - 1)
+    deviation = (tables - expected)[:, :-1, :-1].reshape(len(tables), size)
+    a, b = a[:, :-1], b[:, :-1]
+    of_values = n[:, None, None] * _diagonals(a) - a[:, :, None] * a[:, None, :]
+    of_labels = n[:, None, None] * _diagonals(b) - b[:, :, None] * b[:, None, :]
+    return deviation, of_values / (n**2 * (n - 1))[:, None, None], of_labels
+
+
+def _summed(times: Floats, of_values: Floats, of_labels: Floats) -> Floats:
+    """The sum over contexts of (values x values) times (labels x labels), as one matrix product."""
+    n_values, n_labels = of_values.shape[1], of_labels.shape[1]
+    flat_values = (times[:, None, None] * of_values).reshape(len(times), n_values**2)
+    summed = flat_values.T @ of_labels.reshape(len(times), n_labels**2)
+    covariance = summed.reshape(n_values, n_values, n_labels, n_labels).transpose(0, 2, 1, 3)
+    return covariance.reshape(n_values * n_labels, n_values * n_labels)
+
+
+def quadratic_forms(deviations: Floats, covariances: Floats) -> tuple[Floats, Ints]:
+    """Deviation' covariance^-1 deviation of each row in the directions that can vary, and how many there are.
+
+    Each deviation is divided by its standard deviation first, so that a rare cell is not taken for rounding beside a
+    frequent one.
+    """
+    scale = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
+    inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+    values, vectors = np.linalg.eigh(covariances * inverse[:, :, None] * inverse[:, None, :])
+    varies = values > 1e-9
+    along = ((deviations * inverse)[:, None, :] @ vectors)[:, 0]
+    parts = np.divide(along**2, values, out=np.zeros_like(values), where=varies)
+    return parts.sum(axis=1), np.count_nonzero(varies, axis=1)
+
+
+def _diagonals(rows: Floats) -> Floats:
+    """A diagonal matrix for each row."""
+    square = np.zeros((*rows.shape, rows.shape[1]))
+    k = np.arange(rows.shape[1])
+    square[:, k, k] = rows
+    return square
+
+
+def _chunks(n: int, width: int) -> Iterator[slice]:
+    """Parts of n contexts whose numbers, so many for each, are held at once."""
+    step = max(CHUNK // width, 1)
+    return (slice(start, start + step) for start in range(0, n, step))
+
+
+def _whole(*numbers: Floats) -> tuple[Ints, ...]:
+    return tuple(x.astype(np.int64) for x in numbers)

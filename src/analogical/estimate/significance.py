@@ -1,0 +1,71 @@
+"""One p-value per feature from tests that see different things, and the correction for many features.
+
+All tests deal the labels of each context to its rows at random, and differ in what they see: ``deals`` a difference in
+any direction, where rows repeat; ``directions`` one that has the same direction in many contexts, of frequent values
+and labels together and of rare ones cell by cell; ``strata`` one that has the same direction where another feature has
+the same value, which finds interactions without repeated rows. The smallest of their p-values is multiplied by how many
+there are (Bonferroni), so the combination is valid whatever they share. Which tests are made is decided by how many
+rows of each value and of each label the contexts hold, never by which go together.
+"""
+
+import sys
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from analogical._types import Bools, CodedRows, Floats
+from analogical.estimate.laws import PValue, smallest_of
+from analogical.estimate.strata import MAX_OTHERS, strata_p_value
+from analogical.estimate.summaries import FeatureSummary
+
+__all__ = ["adjust_for_features", "combine", "feature_p_values", "pools_contexts"]
+
+
+def feature_p_values(rows: CodedRows | None, summaries: Sequence[FeatureSummary | None]) -> Floats:
+    """One p-value per feature; NaN for features without pairs, and where no context holds two labels.
+
+    Without the rows, which may lie elsewhere, the test that pools contexts is left out.
+    """
+    found = np.full(len(summaries), np.nan)
+    for i, summary in enumerate(summaries):
+        if summary is not None:
+            p_values = list(summary.p_values())
+            if rows is not None:
+                p_values.append(PValue(strata_p_value(rows, i)))
+            found[i] = max(smallest_of(p_values).p, sys.float_info.min)
+    return found
+
+
+def pools_contexts(n_features: int) -> bool:
+    """Whether the test that pools contexts, which needs the rows themselves, is made for such a table."""
+    return n_features - 1 <= MAX_OTHERS
+
+
+def combine(p_values: Iterable[float]) -> float:
+    """The smallest p-value times their number; unknown ones (NaN) do not count, NaN if all are unknown."""
+    return smallest_of([PValue(p) for p in p_values]).p
+
+
+def adjust_for_features(p_values: Floats, strictly: Bools | None = None) -> Floats:
+    """Benjamini and Hochberg's adjusted p-values, Holm's for some; unknown ones stay unknown and do not count.
+
+    Examples
+    --------
+    >>> adjust_for_features(np.array([0.01, np.nan, 0.04, 0.03])).tolist()
+    [0.03, nan, 0.04, 0.04]
+    >>> adjust_for_features(np.array([0.01, 0.04, 0.03]), np.array([False, True, True])).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    from scipy.stats import false_discovery_control
+
+    adjusted = np.full(len(p_values), np.nan)
+    known = ~np.isnan(p_values)
+    if known.any():
+        adjusted[known] = false_discovery_control(p_values[known])
+    if strictly is not None and (known & strictly).any():
+        order = np.argsort(p_values[known], kind="stable")
+        left = np.arange(len(order), 0, -1)  # the smallest of n p-values is multiplied by n, the next one by n - 1
+        holm = np.empty(len(order))
+        holm[order] = np.minimum(np.maximum.accumulate(p_values[known][order] * left), 1.0)
+        adjusted[known] = np.where(strictly[known], holm, adjusted[known])
+    return adjusted

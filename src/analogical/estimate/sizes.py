@@ -1,0 +1,307 @@
+"""How large an effect is: the part that all contexts share, the part that differs between them, and points.
+
+The effect is the mean over pairs of half the squared distance between the label shares of their two values. Where rows
+repeat it is known without bias (``effect``), but a squared difference is unsteady in thin contexts. A *common*
+difference is not: with fixed effects for the contexts, least squares gives one share per value and label (for two
+values it is the difference of Mantel and Haenszel), and half its square, less its variance, is the common part of the
+effect. It needs no repeated rows, and it is 0 for an exclusive or. What the whole effect has beyond it varies between
+contexts, and counts by the share v^2 / (v^2 + variance): little where it is mostly chance. On 408 features of known
+rules the root of the sum is off by .052 (root mean square), the whole effect alone by .062, the common part alone by
+.193, the larger of the two by .050, but that trusts a difference between two pairs of rows.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.special import stdtrit
+
+from analogical._types import CodedRows, Floats, Ints, Positions
+from analogical.count.contexts import Contexts
+from analogical.count.counts import RowProfile
+from analogical.count.groups import rows_by_context
+from analogical.estimate.effect import EffectSums, skewed_interval
+from analogical.estimate.intervals import share_interval
+
+__all__ = ["CommonDifference", "Size", "common_difference", "measure_size", "measure_size_of_units"]
+
+MOST_VALUES = 64
+"""Values that get a share of their own in the common difference, and labels likewise; the rarest of more are taken
+together: the cost grows with the cube."""
+PSEUDO_ROWS = 4.0
+"""Rows of a value for which the variance of its share counts double: two rows with equal labels do not show that there
+is no variance (Agresti and Coull add four rows, half of them with the label)."""
+FEWEST_FREE = 3.0
+"""Degrees of freedom at least: with fewer, Student's quantile says nothing but that nothing is known."""
+FEW_PAIRS = 30
+"""Effective pairs below which the whole effect is no surer than a share of so many independent pairs."""
+
+
+@dataclass(frozen=True)
+class CommonDifference:
+    """Shares of each label by value, as far as all contexts agree on them, less a mean that has no meaning."""
+
+    shares: Floats
+    """Shape (labels, values)."""
+    covariance: Floats
+    """Shape (labels, values, values)."""
+    pairs: Floats
+    """Shape (values, values): pairs of rows of two values in one context."""
+
+    def effect(self) -> float:
+        """The common part of the effect, without bias; below 0 by chance."""
+        return self.squared() - self._bias()
+
+    def interval(self, quantile: float) -> tuple[float, float]:
+        """Interval of the common part: on its root, the size of a difference, whose error does not grow with it."""
+        effect, squared = max(self.effect(), 0.0), self.squared()
+        laplacian, total = self._laplacian()
+        slope = spread = 0.0
+        for share, covariance in zip(self.shares, self.covariance, strict=True):
+            along = laplacian @ share / total
+            moved = laplacian @ covariance / total
+            # labels move together at worst, so their standard errors add up
+            slope += math.sqrt(max(float(along @ covariance @ along), 0.0)) / 2
+            spread += math.sqrt(2 * max(float((moved * moved.T).sum()), 0.0)) / 2
+        error = slope / math.sqrt(squared) if squared > 0 else 0.0
+        root = math.sqrt(effect)
+        low = max(root - quantile * error, 0.0) ** 2
+        return low, min(max((root + quantile * error) ** 2, effect + quantile * spread), 1.0)
+
+    def between(self, first: int, second: int, label: int) -> tuple[float, float]:
+        """Share of the label with the second value less that with the first, and its standard error."""
+        cov = self.covariance[label]
+        variance = cov[first, first] + cov[second, second] - 2 * cov[first, second]
+        share = self.shares[label]
+        return float(share[second] - share[first]), math.sqrt(max(float(variance), 0.0))
+
+    def squared(self) -> float:
+        """Half the mean squared difference as it is, larger than the effect by its variance."""
+        laplacian, total = self._laplacian()
+        return float(np.einsum("lv,vw,lw->", self.shares, laplacian, self.shares)) / (2 * total)
+
+    def _bias(self) -> float:
+        laplacian, total = self._laplacian()
+        return float(np.einsum("vw,lwv->", laplacian, self.covariance)) / (2 * total)
+
+    def _laplacian(self) -> tuple[Floats, float]:
+        """L and P with x' L x / P the mean squared difference of x over pairs."""
+        return np.diag(self.pairs.sum(axis=1)) - self.pairs, float(self.pairs.sum()) / 2
+
+
+@dataclass(frozen=True)
+class Size:
+    """An effect with its interval."""
+
+    effect: float
+    low: float
+    high: float
+    common: CommonDifference
+    values: Ints
+    """For each value of the feature its place in the common difference."""
+    labels: Ints
+    is_known: bool = True
+    """Whether repeated rows show the noise; else the effect is the index, which it is at most."""
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """Rows of contexts by value, label and unit, with few values and labels."""
+
+    context: Positions
+    value: Positions
+    label: Positions
+    sizes: Floats
+    times: Floats
+    """How many contexts look alike, for each context."""
+    n_values: int
+    n_labels: int
+    unit: Positions | None = None
+
+
+def common_difference(cells: _Cells) -> CommonDifference:
+    """Least squares of label shares on values, with a constant for each context.
+
+    With x a row's value as an indicator less its context's mean, A = sum of x x' and u = sum of x y, the shares are
+    A^+ u and their covariance A^+ (sum over units of s s') A^+, where s adds up x e over the rows of a unit, e being
+    what is left of the label. A row's own e is too small by its leverage h; h times the variance of labels in its
+    context is added back, and for values of few rows a part of the variance of their own share.
+    """
+    n_contexts, n_values, n_labels = len(cells.times), cells.n_values, cells.n_labels
+    t = cells.times
+    by_value = csr_array((cells.sizes, (cells.context, cells.value)), shape=(n_contexts, n_values))
+    by_label = csr_array((cells.sizes, (cells.context, cells.label)), shape=(n_contexts, n_labels))
+    by_value.sum_duplicates()
+    by_label.sum_duplicates()
+    n: Floats = np.asarray(by_value.sum(axis=1)).ravel()
+    mean_value, mean_label = _scaled(by_value, 1 / n), _scaled(by_label, 1 / n)
+    weighted = _scaled(by_value, t)
+    of_value = np.asarray(weighted.sum(axis=0)).ravel()
+    squares = np.diag(of_value) - (weighted.T @ mean_value).toarray()
+    table = np.zeros((n_values, n_labels))
+    np.add.at(table, (cells.value, cells.label), cells.sizes * t[cells.context])
+    moved = table - (weighted.T @ mean_label).toarray()
+    inverse = np.linalg.pinv(squares, rcond=1e-9, hermitian=True)
+    shares = (inverse @ moved).T
+    # one entry for each context and value: leverage and expected shares
+    by_value.sort_indices()
+    owner = np.repeat(np.arange(n_contexts), np.diff(by_value.indptr))
+    value, rows = by_value.indices.astype(np.intp), by_value.data
+    at_mean = np.asarray(mean_value @ inverse)
+    own = at_mean[owner, value]
+    both = np.asarray((mean_value.multiply(at_mean)).sum(axis=1)).ravel()
+    leverage = np.clip(1 / n[owner] + inverse[value, value] - 2 * own + both[owner], 0.0, 1.0)
+    cell = np.searchsorted(owner * n_values + value, cells.context * n_values + cells.value)
+    overall = table.sum(axis=0) / max(table.sum(), 1.0)
+    few = PSEUDO_ROWS / (of_value + PSEUDO_ROWS)
+    covariance = np.zeros((n_labels, n_values, n_values))
+    for label in range(n_labels):
+        share = shares[label]
+        centre = np.asarray(mean_value @ share).ravel()
+        mean = mean_label[:, [label]].toarray().ravel()
+        fitted = mean[owner] + share[value] - centre[owner]
+        in_context = (mean * n + overall[label]) / (n + 1)
+        of_label = (table[:, label] + 1) / (of_value + 2)
+        variance = leverage * (in_context * (1 - in_context))[owner] + (few * of_label * (1 - of_label))[value]
+        left = (cells.label == label) - fitted[cell]
+        if cells.unit is None:
+            spread = np.bincount(cell, cells.sizes * left**2, minlength=len(owner)) + rows * variance
+            meat = _meat(owner, value, spread * t[owner], mean_value, n_values)
+        else:
+            meat = _meat_of_units(cells, left, mean_value, n_values)
+        covariance[label] = inverse @ meat @ inverse
+    pairs = (weighted.T @ by_value).toarray().astype(np.float64)
+    np.fill_diagonal(pairs, 0.0)
+    return CommonDifference(shares, covariance, pairs)
+
+
+def measure_size(
+    contexts: Contexts,
+    n_values: int,
+    n_labels: int,
+    n_rows: int,
+    confidence: float,
+) -> Size:
+    """Effect of a feature in its contexts, with an interval."""
+    weights = (contexts.sizes * contexts.times[contexts.owner]).astype(np.float64)
+    values, labels = _few(contexts.values, weights, n_values), _few(contexts.labels, weights, n_labels)
+    cells = _Cells(
+        contexts.owner,
+        values[contexts.values].astype(np.intp),
+        labels[contexts.labels].astype(np.intp),
+        contexts.sizes.astype(np.float64),
+        contexts.times.astype(np.float64),
+        int(values.max()) + 1,
+        int(labels.max()) + 1,
+    )
+    common = common_difference(cells)
+    freedom = float(contexts.n_rows @ contexts.times) - float(contexts.times.sum()) - cells.n_values + 1
+    quantile = float(stdtrit(max(freedom, FEWEST_FREE), (1 + confidence) / 2))
+    effect, (low, high) = common.effect(), common.interval(quantile)
+    whole = EffectSums.of(contexts)
+    is_known = bool((contexts.value_parts.sizes > 1).any())
+    if not is_known:  # without repeated rows the labels may have no noise: then the index is the effect
+        index, (_, _, index_high) = _share(contexts.profile), share_interval(contexts.profile, n_rows, confidence)
+        return Size(max(effect, index), low, max(high, index_high), common, values, labels, is_known)
+    if not whole.n_pairs:  # rows repeat for one value only: no difference between two of them is known without bias
+        return Size(effect, min(low, max(effect, 0.0)), max(high, effect), common, values, labels, is_known)
+    if whole.noise <= 1e-12 * whole.n_pairs:  # labels without noise: the effect is a share of pairs
+        _, low, high = share_interval(whole.profile, n_rows, confidence)
+        return Size(whole.effect(), low, high, common, values, labels, is_known)
+    varies = whole.effect() - effect
+    if varies > 0:
+        variance = _variance(whole, n_rows)
+        share = varies**2 / (varies**2 + variance)
+        whole_low, whole_high = skewed_interval(whole.effect(), variance, quantile)
+        effect += share * varies
+        low += share * max(whole_low - low, 0.0)
+        high = max(high, whole_high)
+    return Size(effect, min(low, max(effect, 0.0)), max(high, effect), common, values, labels, is_known)
+
+
+def _variance(whole: EffectSums, n_rows: int) -> float:
+    """Variance of the whole effect; on few effective pairs at least that of a share of so many independent ones.
+
+    Without one of its two rows a rare value has no pair left, so leaving out rows does not show how unsure it is.
+    """
+    variance = whole.variance(n_rows)
+    n_kish = max(whole.profile.n_effective, 0.5)
+    share = _share(whole.profile)
+    return max(variance, share * (1 - share) / n_kish) if n_kish < FEW_PAIRS else variance
+
+
+def measure_size_of_units(rows: CodedRows, groups: Ints, confidence: float) -> Size:
+    """Effect of the feature in column 0, given the others, if rows of the same unit depend on each other.
+
+    Repeated rows of one unit do not show the noise, so this is the common part alone, its variance from whole units.
+    """
+    order, starts = rows_by_context(rows, 0)
+    context = np.empty(len(order), np.intp)
+    context[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
+    n_values, n_labels = int(rows.n_values[0]), rows.n_labels
+    weights = rows.weights_or_ones().astype(np.float64)
+    values = _few(rows.codes[:, 0], weights, n_values)
+    labels = _few(rows.labels, weights, n_labels)
+    common = common_difference(
+        _Cells(
+            context,
+            values[rows.codes[:, 0]].astype(np.intp),
+            labels[rows.labels].astype(np.intp),
+            weights,
+            np.ones(len(starts)),
+            int(values.max()) + 1,
+            int(labels.max()) + 1,
+            groups.astype(np.intp),
+        )
+    )
+    if not common.pairs.any():
+        return Size(math.nan, math.nan, math.nan, common, values, labels)
+    n_units = int(groups.max()) + 1
+    quantile = float(stdtrit(max(n_units - 1, 1), (1 + confidence) / 2))
+    effect, (low, high) = common.effect(), common.interval(quantile)
+    return Size(effect, min(low, max(effect, 0.0)), max(high, effect), common, values, labels)
+
+
+def _few(codes: Any, weights: Floats, n: int) -> Ints:
+    """For each code its own place, or the last one for the rarest of very many."""
+    if n <= MOST_VALUES:
+        return np.arange(n)
+    sizes = np.bincount(codes, weights, minlength=n)
+    places = np.full(n, MOST_VALUES - 1)
+    places[np.argsort(-sizes, kind="stable")[: MOST_VALUES - 1]] = np.arange(MOST_VALUES - 1)
+    return places
+
+
+def _scaled(matrix: Any, factors: Floats) -> Any:
+    """The rows of a sparse matrix times factors."""
+    scaled = matrix.copy()
+    scaled.data = scaled.data * np.repeat(factors, np.diff(matrix.indptr))
+    return scaled
+
+
+def _meat(owner: Positions, value: Positions, spread: Floats, mean_value: Any, n_values: int) -> Floats:
+    """Sum of x x' times the spread, with x = e_v - m_c: e_v e_v' - e_v m_c' - m_c e_v' + m_c m_c', each added up."""
+    n_contexts = mean_value.shape[0]
+    by_cell = csr_array((spread, (owner, value)), shape=(n_contexts, n_values))
+    across = (by_cell.T @ mean_value).toarray()
+    of_context = np.bincount(owner, spread, minlength=n_contexts).astype(np.float64)
+    inner = (mean_value.T @ _scaled(mean_value, of_context)).toarray()
+    return np.asarray(np.diag(np.bincount(value, spread, minlength=n_values)) - across - across.T + inner)
+
+
+def _meat_of_units(cells: _Cells, left: Floats, mean_value: Any, n_values: int) -> Floats:
+    """Sum over units of s s', s the sum of x e over its rows."""
+    unit = cells.unit if cells.unit is not None else np.zeros(0, np.intp)
+    score = cells.sizes * left
+    n_units = int(unit.max()) + 1
+    own = csr_array((score, (unit, cells.value)), shape=(n_units, n_values)).toarray()
+    of_context = csr_array((score, (unit, cells.context)), shape=(n_units, mean_value.shape[0]))
+    s = own - (of_context @ mean_value).toarray()
+    return np.asarray(s.T @ s * n_units / max(n_units - 1, 1))
+
+
+def _share(profile: RowProfile) -> float:
+    """Share of the pairs whose labels differ."""
+    return profile.n_changed / profile.n_pairs

@@ -1,0 +1,24 @@
+"""Results as people read them: a result becomes a view (plain data), and views become text or HTML."""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from analogical._results import Result
+
+__all__ = ["as_html", "as_text"]
+
+
+def as_text(result: "Result") -> str:
+    """A result as plain text of 80 columns."""
+    from analogical.show.text import render_text
+    from analogical.show.views import view_of
+
+    return render_text(view_of(result))
+
+
+def as_html(result: "Result") -> str:
+    """A result as HTML for notebooks."""
+    from analogical.show.html import render_html
+    from analogical.show.views import view_of
+
+    return render_html(view_of(result))

@@ -1,0 +1,186 @@
+"""Tables to a number of columns: what is wrapped, shortened or left out so that no number is ever cut."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from analogical.show.text import padded
+from analogical.show.views import Cell, Heading, Table
+from analogical.show.words import LONG_NAME, shorten, width_of, wrap_words
+
+__all__ = ["FittedTable", "fit_table", "shorten_apart"]
+
+GAP = 2
+"""Spaces between two columns."""
+READABLE_NAME = 16
+"""Names are cut to this width before the bars go: long enough to be recognised."""
+SHORTEST_NAME = 7
+"""Names are cut to this width before a column of numbers goes."""
+LONGEST_WORD = 24
+"""Longer words of cells that wrap are broken, so that one long name does not push out the numbers."""
+BAR_WIDTH = 6
+EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+@dataclass(frozen=True)
+class FittedTable:
+    """Lines of padded cells, to be written one after the other."""
+
+    lines: tuple[tuple[Cell, ...], ...]
+    left_out: tuple[str, ...]
+    """Titles of the columns for which there was no room."""
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column with its title as the first cell, if the table has titles."""
+
+    heading: Heading
+    cells: tuple[Cell, ...]
+
+    @property
+    def width(self) -> int:
+        return max((width_of(cell.text) for cell in self.cells), default=0)
+
+    @property
+    def has_bar(self) -> bool:
+        return any(cell.bar is not None for cell in self.cells)
+
+    def narrowest(self, shortest_name: int) -> int:
+        """How narrow the column may become."""
+        if self.heading.may_shorten:
+            return min(self.width, shortest_name)
+        if self.heading.may_wrap:
+            words = (word for cell in self.cells for word in cell.text.split())
+            return min(LONGEST_WORD, max(map(width_of, words), default=0))
+        return self.width
+
+    def blocks(self, width: int, ellipsis: str) -> list[list[str]]:
+        """The lines of each cell."""
+        texts = [cell.text for cell in self.cells]
+        if self.heading.may_wrap:
+            return [wrap_words(text, width) for text in texts]
+        if width < self.width:
+            texts = shorten_apart(texts, width, ellipsis)
+        return [[text] for text in texts]
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """Columns to show, whether with bars, and how far names may be shortened."""
+
+    columns: tuple[_Column, ...]
+    with_bars: bool
+    shortest_name: int
+
+    @property
+    def floors(self) -> list[int]:
+        return [column.narrowest(self.shortest_name) for column in self.columns]
+
+    @property
+    def around(self) -> int:
+        """What gaps and bars take."""
+        n_bars = sum(map(self.draws, self.columns))
+        return GAP * (len(self.columns) - 1) + (GAP + BAR_WIDTH) * n_bars
+
+    def draws(self, column: _Column) -> bool:
+        """Whether a column of bars follows."""
+        return self.with_bars and column.has_bar
+
+
+def fit_table(
+    table: Table, width: int, *, keeps_all: bool = False, writable: Callable[[str], str] = str, blocks: bool = True
+) -> FittedTable:
+    """A table in so many columns.
+
+    Where there is not enough room, cells that may wrap are wrapped and names are shortened; then the bars go, and then
+    columns, in the order that their headings say. What may not go stays, even if the lines become too wide.
+
+    Parameters
+    ----------
+    table : Table
+        What to show.
+    width : int
+        Room for a line.
+    keeps_all : bool
+        Whether nothing may be left out and only very long names shortened, however wide the lines become.
+    writable : callable
+        Turns text into text that can be written, as wide as it will be.
+    blocks : bool
+        Whether bars are drawn with blocks, or with ``#``.
+    """
+    columns = tuple(_columns(table, writable))
+    plans = list(_plans(columns, keeps_all))
+    plan = next((plan for plan in plans if sum(plan.floors) + plan.around <= width), plans[-1])
+    widths = _shrink([column.width for column in plan.columns], plan.floors, width - plan.around)
+    return FittedTable(
+        lines=tuple(_lines(plan, widths, writable("…"), blocks)),
+        left_out=tuple(column.heading.title for column in columns if column not in plan.columns),
+    )
+
+
+def _columns(table: Table, writable: Callable[[str], str]) -> Iterator[_Column]:
+    for k, heading in enumerate(table.headings):
+        title = [Cell(heading.title, "strong")] if table.has_head else []
+        cells = (*title, *(row[k] for row in table.rows))
+        yield _Column(heading, tuple(Cell(writable(cell.text), cell.tone, cell.bar) for cell in cells))
+
+
+def _plans(columns: tuple[_Column, ...], keeps_all: bool) -> Iterator[_Plan]:
+    """Ways to show a table, the fullest first."""
+    if keeps_all:
+        yield _Plan(columns, True, LONG_NAME)
+        return
+    yield _Plan(columns, True, READABLE_NAME)
+    yield _Plan(columns, False, READABLE_NAME)
+    yield _Plan(columns, False, SHORTEST_NAME)
+    for order in sorted({column.heading.leaves for column in columns} - {0}, reverse=True):
+        yield _Plan(tuple(c for c in columns if c.heading.leaves < order), False, SHORTEST_NAME)
+
+
+def _shrink(widths: list[int], floors: Sequence[int], room: int) -> list[int]:
+    """Take from the widest column that may become narrower, until all fit."""
+    widths = list(widths)
+    while sum(widths) > room:
+        loose = [k for k, floor in enumerate(floors) if widths[k] > floor]
+        if not loose:
+            break
+        widest = max(loose, key=widths.__getitem__)
+        widths[widest] -= 1
+    return widths
+
+
+def _lines(plan: _Plan, widths: Sequence[int], ellipsis: str, blocks: bool) -> Iterator[tuple[Cell, ...]]:
+    """The lines of all rows; a row has as many as its highest cell."""
+    texts = [column.blocks(width, ellipsis) for column, width in zip(plan.columns, widths, strict=True)]
+    for r, parts in enumerate(zip(*texts, strict=True)):
+        for n, line in enumerate(zip_longest(*parts, fillvalue="")):
+            cells = []
+            for column, text, width in zip(plan.columns, line, widths, strict=True):
+                cell = column.cells[r]
+                cells.append(Cell(padded(text, width, column.heading.is_text), cell.tone))
+                if plan.draws(column):
+                    share = cell.bar if n == 0 else None
+                    cells.append(Cell(_bar(share, blocks).ljust(BAR_WIDTH), "accent"))
+            yield tuple(cells)
+
+
+def shorten_apart(names: Sequence[str], width: int, ellipsis: str) -> list[str]:
+    """Names cut at the end, or in the middle if different names would look the same."""
+    cut = [shorten(name, width, ellipsis) for name in names]
+    if len(set(cut)) == len(set(names)):
+        return cut
+    return [shorten(name, width, ellipsis, keep_end=True) for name in names]
+
+
+def _bar(share: float | None, blocks: bool) -> str:
+    """A share from 0 to 1 as blocks, to an eighth of a character; nothing where it is unknown."""
+    if share is None or not share > 0:  # unknown, or an estimate below 0
+        return ""
+    eighths = min(round(share * BAR_WIDTH * 8), BAR_WIDTH * 8)
+    if share >= 0.0005:  # what is written as more than 0 is seen
+        eighths = max(eighths, 1)
+    whole, rest = divmod(eighths, 8)
+    if blocks:
+        return "█" * whole + (EIGHTHS[rest] if rest else "")
+    return "#" * round(eighths / 8) or "." * (eighths > 0)

@@ -1,0 +1,41 @@
+"""Records of a result as a dataframe of the user's library."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from analogical.table.frames import build_frame
+
+__all__ = ["frame_of_records"]
+
+LARGEST = 2**63 - 1
+"""Whole numbers beyond this are no numbers of a dataframe, and become text."""
+
+
+def frame_of_records(records: Sequence[dict[str, Any]], columns: Sequence[str], backend: str) -> Any:
+    """One row per record; unknown numbers become NaN, lists and dictionaries text."""
+    return build_frame({name: _column([record[name] for record in records]) for name in columns}, backend)
+
+
+def _column(cells: list[Any]) -> list[Any]:
+    if any(isinstance(cell, int) and abs(cell) > LARGEST for cell in cells):
+        cells = [None if cell is None else str(cell) for cell in cells]
+    cells = [_storable(cell) if isinstance(cell, str) else cell for cell in cells]
+    if any(isinstance(cell, list | dict) for cell in cells):
+        return [None if cell is None else _joined(cell) for cell in cells]
+    known = [cell for cell in cells if cell is not None]
+    if len(known) < len(cells) and all(isinstance(cell, int | float) for cell in known):
+        return [float("nan") if cell is None else float(cell) for cell in cells]
+    if len({type(cell) for cell in known}) > 1 and not all(isinstance(cell, int | float) for cell in known):
+        return [None if cell is None else str(cell) for cell in cells]
+    return cells
+
+
+def _storable(text: str) -> str:
+    """Text that every library can store: halves of characters, which are no text, are written as escapes."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _joined(cell: Any) -> str:
+    if isinstance(cell, dict):
+        return ", ".join(f"{key}={value}" for key, value in cell.items())
+    return ", ".join(map(str, cell))

@@ -1,0 +1,118 @@
+"""Views as HTML for notebooks: everything from the data is escaped, colours are readable on light and dark pages."""
+
+from html import escape
+
+from analogical.show.views import Cell, Heading, Table, Tone, View
+
+__all__ = ["render_html"]
+
+MAX_ROWS = 60
+"""Rows of a table; of a longer one the first 50 are shown."""
+SHOWN_ROWS = 50
+MAX_BLOCKS = 20
+"""Examples that are shown."""
+MAX_FINDINGS = 60
+"""Sentences after the tables that are shown."""
+BAR_WIDTH = 60
+CLASSES: dict[Tone, str] = {
+    "plain": "",
+    "good": "good",
+    "strong": "strong",
+    "warning": "warning",
+    "muted": "muted",
+    "accent": "accent",
+}
+# All results share one small style, which touches nothing outside them. Notebooks do not say whether their page is
+# light or dark, so coloured text has a contrast of at least 4.5 to white and of 4 to #111.
+STYLE = """<style>
+.analogical-result {line-height: 1.45; max-width: 100%}
+.analogical-result p {margin: .35em 0; max-width: 50em}
+.analogical-result ul {margin: .35em 0; padding-left: 1.2em; max-width: 50em}
+.analogical-result details {margin: .35em 0}
+.analogical-result summary {cursor: pointer; opacity: .7}
+.analogical-result .table {overflow-x: auto; max-width: 100%}
+.analogical-result table {border-collapse: collapse; margin: .35em 0; border: none; font-size: inherit}
+.analogical-result th, .analogical-result td {padding: 2px 10px; border: none; text-align: right;
+  font-variant-numeric: tabular-nums; white-space: nowrap; background: none; color: inherit}
+.analogical-result thead th {border-bottom: 1px solid rgba(128, 128, 128, .5); font-weight: 600}
+.analogical-result tbody tr:hover {background: rgba(128, 128, 128, .12)}
+.analogical-result .text {text-align: left}
+.analogical-result .strong {font-weight: 600}
+.analogical-result .good {color: #2b8552; font-weight: 600}
+.analogical-result .warning {color: #ad6511}
+.analogical-result .muted {opacity: .7}
+.analogical-result .accent {color: #3576c4}
+.analogical-result .bar {display: inline-block; height: .6em; margin-left: 8px; border-radius: 2px;
+  background: rgba(128, 128, 128, .18); vertical-align: baseline; text-align: left}
+.analogical-result .bar > span {display: block; height: 100%; border-radius: 2px; background: #3576c4}
+</style>"""
+
+
+def render_html(view: View) -> str:
+    """A view as a piece of HTML."""
+    findings = view.findings[:MAX_FINDINGS]
+    n_more = len(view.findings) - len(findings)
+    parts = [
+        _paragraph(view.headline, "strong"),
+        *(_paragraph(text) for text in (view.summary, *view.notes, *view.facts)),
+        *map(_render_table, view.tables),
+        *(_summed_up(view, findings) if view.bullets else map(_paragraph, findings)),
+        _paragraph(f"... and {n_more:,} more" if n_more else "", "muted"),
+        *(f"{_paragraph(block.title, 'muted')}{_render_table(block)}" for block in view.examples[:MAX_BLOCKS]),
+        _paragraph(_more_blocks(view), "muted"),
+        _paragraph(view.caveat, "muted"),
+    ]
+    return f'<div class="analogical-result">{STYLE}{"".join(parts)}</div>'
+
+
+def _paragraph(text: str, kind: str = "") -> str:
+    if not text:
+        return ""
+    return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
+
+
+def _summed_up(view: View, findings: tuple[str, ...]) -> list[str]:
+    """A few bullets, and all findings and details for readers who unfold them."""
+    points, more = ("".join(f"<li>{escape(text)}</li>" for text in texts) for texts in (view.bullets, findings))
+    tables = "".join(map(_render_table, view.details))
+    return [f"<ul>{points}</ul>", f"<details><summary>explained</summary><ul>{more}</ul>{tables}</details>"]
+
+
+def _more_blocks(view: View) -> str:
+    n_more = len(view.examples) - MAX_BLOCKS
+    return f"... and {n_more:,} more; to_frame() has all" if n_more > 0 else ""
+
+
+def _render_table(table: Table) -> str:
+    head = "".join(f"<th{_classes(heading)}>{escape(heading.title)}</th>" for heading in table.headings)
+    rows = table.rows if len(table.rows) <= MAX_ROWS else table.rows[:SHOWN_ROWS]
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f"<td{_classes(heading, cell.tone)}>{escape(cell.text)}{_bar(cell)}</td>"
+            for heading, cell in zip(table.headings, row, strict=True)
+        )
+        + "</tr>"
+        for row in rows
+    )
+    n_more = len(table.rows) - len(rows)
+    thead = f"<thead><tr>{head}</tr></thead>" if table.has_head else ""
+    return (
+        f'<div class="table"><table>{thead}<tbody>{body}</tbody></table></div>'
+        f"{_paragraph(f'... and {n_more:,} more; to_frame() has all' if n_more else '', 'muted')}"
+        f"{_paragraph(table.note, 'muted')}"
+    )
+
+
+def _classes(heading: Heading, tone: Tone = "plain") -> str:
+    """Words stand on the left, numbers on the right; the tone is a colour."""
+    names = " ".join(name for name in ("text" if heading.is_text else "", CLASSES[tone]) if name)
+    return f' class="{names}"' if names else ""
+
+
+def _bar(cell: Cell) -> str:
+    """A small bar after a number, as on the terminal; an empty one where the number is unknown."""
+    if cell.bar is None:
+        return ""
+    width = 0.0 if cell.bar != cell.bar else BAR_WIDTH * min(max(cell.bar, 0.0), 1.0)
+    return f'<span class="bar" style="width:{BAR_WIDTH}px"><span style="width:{width:.0f}px"></span></span>'

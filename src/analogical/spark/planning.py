@@ -1,0 +1,97 @@
+"""How to count a table on Spark: group identical rows and finish here, or bring rows together block by block.
+
+If rows are divided by their values outside a block of columns, all pairs for the features of the block lie within the
+parts, and the counts add up (``PairCounts.__add__``). Two blocks are enough, if both leave many different values
+outside. Columns are dealt to the blocks by how evenly their values are spread, because a block whose outside hardly
+varies would put all rows into one part; if one part is still much larger than the others, more blocks are tried.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from analogical._types import CodedRows, Ints, Margins
+from analogical.count.groups import number_groups
+
+__all__ = ["MOST_GROUPS", "SparkPlan", "choose_plan", "deal_features", "finishes_in_memory"]
+
+MOST_BLOCKS = 4
+EVEN = 2.0
+"""A part may be this many times the mean before more blocks are tried, and identical rows are merged first."""
+CELLS_EACH = 5_000_000
+MOST_CELLS = 20_000_000
+"""Cells of a partition: about the former while there are few partitions, never more than the latter. A task holds a
+partition as words, codes and sorted keys, some 10 bytes a cell, outside the executor's heap."""
+MOST_GROUPS = 1_000_000
+"""Distinct rows that are brought to this process at most."""
+MERGED = 0.7
+"""Identical rows are merged before the shuffle if that leaves at most this share of the rows."""
+
+
+@dataclass(frozen=True)
+class SparkPlan:
+    """How the rows of a table are counted on Spark."""
+
+    kind: Literal["grouped", "blocks"]
+    """Identical rows are grouped and counted in this process, or rows are brought together block by block."""
+    blocks: tuple[tuple[Any, ...], ...]
+    """Features of each block, by position; in a result, by name."""
+    n_partitions: int
+    skew: float
+    """Rows of the largest partition over the mean, at most, as a sample tells."""
+    is_merged: bool
+    """Whether identical rows with the same label are merged, with their number, before rows are brought together."""
+
+
+def finishes_in_memory(n_rows: int, n_distinct: float, needs_rows: bool) -> bool:
+    """Whether the distinct rows are so few that they are grouped and brought to this process.
+
+    ``needs_rows`` says that the table is so small that it is searched as a whole, or that tests look at all its rows.
+    """
+    return n_distinct <= MOST_GROUPS and (needs_rows or n_distinct <= n_rows / 2)
+
+
+def choose_plan(margins: Margins, sample: CodedRows, n_distinct: float, shuffle_partitions: int) -> SparkPlan:
+    """Blocks, partitions and merging for a table whose distinct rows are too many for this process."""
+    n_cells = margins.n_rows * margins.n_features
+    few = min(-(-n_cells // CELLS_EACH), shuffle_partitions)
+    n_partitions = int(max(1, few, -(-n_cells // MOST_CELLS)))
+    best: tuple[float, tuple[tuple[int, ...], ...]] | None = None
+    for n_blocks in range(min(2, margins.n_features), min(MOST_BLOCKS, margins.n_features) + 1):
+        blocks = deal_features(margins, n_blocks)
+        skew = max(largest_part(sample, block, n_partitions) for block in blocks)
+        if best is None or skew < best[0]:
+            best = (skew, blocks)
+        if skew <= EVEN:
+            break
+    assert best is not None  # noqa: S101 (a table has features)
+    skew, blocks = best
+    is_merged = skew > EVEN or n_distinct <= MERGED * margins.n_rows
+    return SparkPlan("blocks", blocks, n_partitions, skew, is_merged)
+
+
+def deal_features(margins: Margins, n_blocks: int) -> tuple[tuple[int, ...], ...]:
+    """Features dealt to blocks, those with the most even values first, back and forth, so that all blocks vary."""
+    order = sorted(range(margins.n_features), key=lambda i: (-entropy(margins.value_sizes(i)), i))
+    blocks: list[list[int]] = [[] for _ in range(n_blocks)]
+    for place, feature in enumerate(order):
+        turn, seat = divmod(place, n_blocks)
+        blocks[seat if turn % 2 == 0 else n_blocks - 1 - seat].append(feature)
+    return tuple(tuple(sorted(block)) for block in blocks)
+
+
+def entropy(sizes: Ints) -> float:
+    """Bits that tell the value of a row."""
+    shares = sizes[sizes > 0] / sizes.sum()
+    return float(-(shares * np.log2(shares)).sum())
+
+
+def largest_part(sample: CodedRows, block: tuple[int, ...], n_partitions: int) -> float:
+    """Rows of the largest part over the mean, if rows are divided by their values outside a block."""
+    outside = [i for i in range(sample.n_features) if i not in block]
+    if not outside or not len(sample.codes):
+        return float(n_partitions)
+    groups = np.unique(number_groups(sample.codes, sample.n_values, outside), return_inverse=True)[1]
+    rows = np.bincount(groups, sample.weights)
+    return max(1.0, float(rows.max() / rows.sum()) * n_partitions)

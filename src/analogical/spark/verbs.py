@@ -1,0 +1,230 @@
+"""Relevance of a table that lies on Apache Spark: encode, count there, and go on as in memory."""
+
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from analogical._checks import check_choice, check_confidence
+from analogical._progress import progress_line
+from analogical._types import CodedRows, Note
+from analogical.count.counts import PairCounts
+from analogical.count.groups import draw_rows, merge_rows
+from analogical.errors import InputError
+from analogical.estimate.leaks import find_leaks, tell_label
+from analogical.estimate.significance import pools_contexts
+from analogical.spark.engine import SparkEngine, SparkRows
+from analogical.spark.planning import MOST_GROUPS, SparkPlan, choose_plan, deal_features, finishes_in_memory
+from analogical.spark.session import check_spark, is_spark_frame, ship_package
+from analogical.spark.study import SparkStudy
+from analogical.spark.table import SparkTable, encode_spark_table
+from analogical.spark.words import LABEL, WEIGHT, Layout, PackWords
+from analogical.study import SEARCH_ROWS, Duplicates, Given, Study, check_given
+from analogical.table.binning import Bins
+from analogical.table.encode import with_leaks
+from analogical.table.treatment import Ids, Missing, Treatment
+from analogical.verbs.relevance import DEFAULT_CONFIDENCE, Relevance, relevance_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+__all__ = ["relevance"]
+
+DRAWN = 1.05
+"""Rows that Spark draws for each row of the sample: it draws about as many as it is told, and the rest is left out."""
+
+
+def relevance(
+    df: "DataFrame",
+    label: str,
+    *,
+    given: Given = "auto",
+    weights: str | None = None,
+    features: Any = None,
+    ignore: Any = None,
+    missing: Missing = "value",
+    bins: Bins = 5,
+    max_values: int | None = 20,
+    ids: Ids = "drop",
+    bin_label: int | None = None,
+    duplicates: Duplicates = "count",
+    confidence: float = DEFAULT_CONFIDENCE,
+    progress: bool = False,
+) -> Relevance:
+    """Relevance of every feature of a Spark table for its label, counted on the executors.
+
+    The counts are those of :func:`analogical.relevance` on the same rows, equal with ``==``. Given the same features,
+    effects, intervals and p-values are the same too, up to the last digits. The deciding set is chosen on a sample.
+
+    Parameters
+    ----------
+    df : pyspark.sql.DataFrame
+        Of a classic session or of Spark Connect.
+    label : str
+        Name of the column with the label.
+    given : {"auto", "all"} or list of features
+        As in :func:`analogical.relevance`.
+    weights : str, optional
+        Name of the column that says how many rows each row stands for.
+    features, ignore, missing, bins, max_values, ids, bin_label
+        As in :func:`analogical.relevance`. The edges of the bins of a column with more than 200,000 different numbers
+        lie at steps of a ten-thousandth of the rows; ``notes`` says so. As contexts of other features, numbers have
+        these bins too.
+    duplicates, confidence
+        As in :func:`analogical.relevance`.
+    progress : bool
+        Show on stderr how far long work is.
+
+    Returns
+    -------
+    Relevance
+        The same as in memory; ``settings.plan`` says how it was counted, and ``settings.searched_rows`` on how many
+        rows the deciding set was chosen.
+
+    Raises
+    ------
+    InputError
+        If the table or the label cannot be used, or if more than five million combinations of the given features occur.
+    SparkError
+        If Spark cannot finish a job; no result is made from a part of the rows.
+
+    Notes
+    -----
+    If the distinct rows are at most a million and at most half of the rows, or if the table has at most 20,000 rows or
+    eleven features, the distinct rows come to the driver with their number, and the rest happens in memory. Otherwise
+    a sample of 20,000 rows does, and for every feature the rows are grouped by it, by what is given and by the label.
+    For the paper's counts, and for ``given="all"``, the columns are dealt into two blocks, or up to four, and for each
+    block the rows that agree outside of it are brought together and counted by the same code as in memory. Where very
+    many contexts differ, ``given="all"`` leaves the size of an effect unknown (NaN), and ``notes`` says so. Groups of
+    dependent rows are not available on Spark.
+
+    The table is read several times, so it must be the same each time: keep what is expensive or random with
+    ``df.cache()``, or write it to a file first.
+
+    Examples
+    --------
+    >>> from analogical.spark import open_session, relevance             # doctest: +SKIP
+    >>> spark = open_session("local[2]")                                 # doctest: +SKIP
+    >>> df = spark.read.parquet("visits")                                # doctest: +SKIP
+    >>> relevance(df, "readmitted", ignore=["date"]).ranking()[:3]       # doctest: +SKIP
+    ['ward', 'age', 'sex']
+    """
+    check_spark()
+    if not is_spark_frame(df):
+        raise InputError(
+            f"df must be a PySpark dataframe, got {type(df).__name__} of {type(df).__module__.partition('.')[0]}; use"
+            " analogical.relevance for other tables."
+        )
+    check_given(given)
+    check_confidence(confidence)
+    check_choice("duplicates", duplicates, ("count", "once"))
+    treatment = Treatment.of(missing, bins, max_values, ids, bin_label)
+    session = df.sparkSession
+    ship_package(session)
+    steps = _Steps(progress)
+    table = encode_spark_table(df, label, weights=weights, features=features, ignore=ignore, treatment=treatment)
+    with ExitStack() as held:
+        study, plan = _study(table, SparkEngine(session), duplicates, held, steps)
+        if not isinstance(given, str):
+            given = list(given)
+            for name in given:  # before anything is counted
+                study.table.find(name)
+        elif given == "all" and isinstance(study, SparkStudy) and study.counts_everything:
+            _ = study.sums  # with the paper's counts, in one go
+        _ = study.counts
+        steps.end()
+        result = relevance_of(study, given, confidence=confidence, progress=progress)
+    plan = replace(plan, blocks=tuple(tuple(result.names[i] for i in block) for block in plan.blocks))
+    settings = replace(result.settings, engine="spark", plan=plan, weighted=table.is_weighted)
+    not_sized = tuple(result.names[i] for i in study.not_sized) if isinstance(study, SparkStudy) else ()
+    notes = (*result.notes, Note("not-sized", not_sized)) if not_sized else result.notes
+    return replace(result, n_rows=table.margins.n_rows, settings=settings, notes=notes)
+
+
+def count_pairs(df: "DataFrame", label: str) -> tuple[PairCounts, SparkPlan]:
+    """The paper's counts alone, and how they were counted: for benchmarks."""
+    ship_package(df.sparkSession)
+    table = encode_spark_table(df, label, weights=None, features=None, ignore=None, treatment=Treatment())
+    with ExitStack() as held:
+        study, plan = _study(table, SparkEngine(df.sparkSession), "count", held, _Steps(False))
+        return study.counts, plan
+
+
+class _Steps:
+    """Which of the passes over the table is under way."""
+
+    N_STEPS = 4
+    """Columns looked at, rows packed, plan chosen, pairs counted."""
+
+    def __init__(self, progress: bool) -> None:
+        self.show = progress_line("on Spark, steps done") if progress else None
+        self.done = 0
+
+    def next(self) -> None:
+        """One more pass is done."""
+        self.done += 1
+        if self.show is not None:
+            self.show(self.done, self.N_STEPS)
+
+    def end(self) -> None:
+        """Nothing is left to do on Spark."""
+        if self.show is not None:
+            self.show(self.N_STEPS, self.N_STEPS)
+
+
+def _study(
+    table: SparkTable, engine: SparkEngine, duplicates: Duplicates, held: ExitStack, steps: _Steps
+) -> tuple[Study, SparkPlan]:
+    """A study of all rows in this process if the distinct ones are few, else one of rows that stay on Spark."""
+    steps.next()
+    margins, n_features = table.margins, len(table.columns)
+    blocks = deal_features(margins, min(2, n_features))
+    rows = _packed(table, SparkPlan("grouped", blocks, 1, 1.0, True), held)
+    n_distinct = rows.estimate_distinct()
+    steps.next()
+    needs_rows = pools_contexts(n_features) or rows.n_rows <= SEARCH_ROWS
+    if finishes_in_memory(rows.n_rows, n_distinct, needs_rows):
+        here = rows.merged().here(limit=2 * MOST_GROUPS)
+        if here is not None:
+            here = merge_rows(here)  # in an order of their own: Spark has another one each time
+            return Study(with_leaks(table.encoded(here), find_leaks(here)), duplicates=duplicates), rows.plan
+    sample = _sample(rows)
+    plan = choose_plan(
+        margins, sample, n_distinct, int(engine.session.conf.get("spark.sql.shuffle.partitions", "200") or 200)
+    )
+    rows = replace(rows, plan=plan) if plan.blocks == blocks else _packed(table, plan, held)
+    leaks = {i: share for i in find_leaks(sample) if (share := _tells(rows, i))}
+    counted = rows
+    if duplicates == "once":
+        counted = rows.distinct()
+        held.callback(counted.frame.unpersist)
+        sample = _sample(counted)
+    steps.next()
+    return SparkStudy(with_leaks(table.encoded(sample), leaks), engine, counted, duplicates=duplicates), plan
+
+
+def _sample(rows: SparkRows) -> CodedRows:
+    """The rows that the deciding set is chosen on: all of them, if they are few."""
+    drawn = rows.sample(int(DRAWN * SEARCH_ROWS), 0)
+    n_left = min(SEARCH_ROWS, rows.n_rows)
+    return draw_rows(drawn, n_left, np.random.default_rng(0)) if drawn.n_rows > n_left else drawn
+
+
+def _packed(table: SparkTable, plan: SparkPlan, held: ExitStack) -> SparkRows:
+    """The table as words, kept by Spark until they are let go."""
+    layout = Layout(tuple(table.margins.n_values.tolist()), plan.blocks)
+    names = [*layout.names, LABEL, *([WEIGHT] if table.is_weighted else [])]
+    words = table.map_codes(PackWords(layout), ", ".join(f"{name} long" for name in names)).persist()
+    held.callback(words.unpersist)
+    return SparkRows(words, layout, table.margins, plan, table.is_weighted)
+
+
+def _tells(rows: SparkRows, feature: int) -> float:
+    """In which share of all rows a feature tells the label, if it does so in nearly all; otherwise 0."""
+    n_values, n_labels = int(rows.margins.n_values[feature]), rows.margins.n_labels
+    found = (rows.groups([[feature]], n_values * n_labels) or [])[0]  # there are no more
+    table = np.zeros((1, n_values, n_labels), np.int64)
+    table[0, found.codes[:, 0], found.labels] = found.weights_or_ones()
+    (is_leak,), (share,) = tell_label(table)
+    return float(share) if is_leak else 0.0

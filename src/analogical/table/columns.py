@@ -1,0 +1,206 @@
+"""One column to codes: two cells get the same code exactly when their values are equal."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from numbers import Real
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analogical._checks import brief
+from analogical._types import Bools, Ints, Positions
+from analogical.errors import InputError
+from analogical.table.integers import dense_codes
+
+__all__ = ["MISSING", "Column", "Kind", "compact", "encode_array", "encode_objects", "plain"]
+
+MISSING = -1
+"""The code of a missing cell while a column is being encoded; it never leaves this package."""
+
+CHUNK = 2**20
+"""Rows whose codes are looked at together, so that a long column needs little more than its codes."""
+
+Kind = Literal["category", "whole", "real", "time"]
+"""What the values of a column are: names of something, whole numbers, other numbers (durations too), or dates."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column as codes; ``values[c]`` is the value that code c stands for, and every code from 0 occurs."""
+
+    codes: NDArray[Any]
+    values: Sequence[Any]
+    kind: Kind = "category"
+    is_sorted: bool = False
+    """Whether it is known that values increase with their codes."""
+
+    def is_missing(self) -> Bools:
+        """Which cells are missing."""
+        missing: Bools = self.codes == MISSING
+        return missing
+
+    def first_positions(self) -> Ints:
+        """Row in which each value occurs first."""
+        firsts = np.empty(len(self.values), dtype=np.int64)
+        rows = np.flatnonzero(self.codes != MISSING)[::-1]
+        firsts[self.codes[rows]] = rows
+        return firsts
+
+    def take(self, rows: Bools) -> "Column":
+        """The column on some rows, without the values that do not occur there."""
+        return replace(compact(self.codes[rows], self.values), kind=self.kind, is_sorted=self.is_sorted)
+
+    def count_values(self, weights: Ints | None) -> Ints:
+        """Rows of each value, counted with their weights."""
+        sizes = np.zeros(len(self.values) + 1, np.int64)  # the first entry is that of missing cells
+        step = max(CHUNK, len(sizes))
+        for start in range(0, len(self.codes), step):
+            part = slice(start, start + step)
+            places = self.codes[part].astype(np.intp) + 1
+            of_part = np.bincount(places, None if weights is None else weights[part], minlength=len(sizes))
+            np.add(sizes, of_part, out=sizes, casting="unsafe")  # sums of weights come as floats, exact below 2**53
+        return sizes[1:]
+
+    def recoded(self, table: NDArray[Any]) -> NDArray[Any]:
+        """Another code for every cell: the table has one for each value and, last, that of missing cells."""
+        codes = np.empty(len(self.codes), table.dtype)
+        for start in range(0, len(codes), CHUNK):
+            part = slice(start, start + CHUNK)
+            codes[part] = table[self.codes[part]]
+        return codes
+
+    def has_same_groups_as(self, other: "Column") -> bool:
+        """Whether both columns put the same rows together: they are equal up to the names of their values."""
+        if len(self.values) != len(other.values) or len(self.codes) != len(other.codes):
+            return False
+        if not np.array_equal(self.is_missing(), other.is_missing()):
+            return False
+        partner = np.empty(len(self.values) + 1, dtype=np.int64)  # the last entry is that of missing cells
+        partner[self.codes] = other.codes
+        return bool((partner[self.codes] == other.codes).all())
+
+
+def encode_array(cells: NDArray[Any], what: str) -> Column:
+    """Codes of a one-dimensional numpy array; missing and masked cells get the code MISSING."""
+    if isinstance(cells, np.ma.MaskedArray):
+        gaps = np.ma.getmaskarray(cells)
+        column = encode_array(cells.data, what)
+        return replace(
+            compact(np.where(gaps, MISSING, column.codes.astype(np.int64)), column.values),
+            kind=column.kind,
+            is_sorted=column.is_sorted,
+        )
+    kind = cells.dtype.kind
+    if kind == "O":
+        return encode_objects(cells.tolist(), what)
+    if kind in "cV":
+        raise InputError(f"The {what} has dtype {cells.dtype}, which has no categories; give numbers or strings.")
+    if kind == "b":
+        return compact(cells.view(np.uint8), [False, True])
+    if kind in "iu":
+        dense, (known,) = dense_codes(cells.reshape(-1, 1)) if len(cells) else (cells.reshape(-1, 1), [[]])
+        return Column(dense[:, 0], known, "whole", is_sorted=True)
+    values, codes = np.unique(cells, return_inverse=True)
+    if kind in "fmM" and (gaps := np.isnat(values) if kind in "mM" else np.isnan(values)).any():
+        values = values[~gaps]  # numpy sorts missing values last
+        codes = np.where(codes < len(values), codes, MISSING)
+    kinds: dict[str, Kind] = {"f": "real", "m": "real", "M": "time"}
+    return Column(codes, _python_values(values), kinds.get(kind, "category"), is_sorted=True)
+
+
+def _python_values(values: NDArray[Any]) -> list[Any]:
+    """Values as Python objects; times beyond Python's precision or range keep numpy's own."""
+    if values.dtype.kind not in "mM":
+        return list(values.tolist())
+    if np.datetime_data(values.dtype)[0] in ("ns", "ps", "fs", "as"):
+        coarse = values.astype(f"{values.dtype.kind}8[us]")
+        values = coarse if (coarse == values).all() else values
+    return [value.item() if isinstance(value.item(), date | timedelta) else value for value in values]
+
+
+def encode_objects(cells: Sequence[Any], what: str) -> Column:
+    """Codes of Python objects, equal when Python calls them equal."""
+    code_of: dict[Hashable, int] = {}
+    try:
+        codes = np.fromiter((code_of.setdefault(cell, len(code_of)) for cell in cells), np.int64, len(cells))
+    except TypeError:
+        row, cell = next((r, c) for r, c in enumerate(cells) if not _is_hashable(c))
+        raise InputError(
+            f"The {what} holds a value that cannot be compared as a category: row {row} is {brief(cell)}"
+            f" ({type(cell).__name__}); give strings, numbers or other hashable values."
+        ) from None
+    values = list(code_of)
+    gaps = np.fromiter((_is_missing(value) for value in values), np.bool_, len(values))
+    if gaps.any():
+        renumbered = np.where(gaps, MISSING, np.cumsum(~gaps) - 1)
+        codes, values = renumbered[codes], [v for v, gap in zip(values, gaps, strict=True) if not gap]
+    return Column(codes, values, _kind_of(values))
+
+
+def _kind_of(values: Sequence[Any]) -> Kind:
+    """What Python objects are, if they are all of one kind; booleans and mixtures are names."""
+    types = {type(plain(value)) for value in values}
+    if not types or bool in types:
+        return "category"
+    if types == {int}:
+        return "whole"
+    if all(issubclass(each, Real) or each.__name__ == "Decimal" for each in types):
+        return "real"
+    if all(issubclass(each, timedelta) for each in types):
+        return "real"
+    is_time = len(types) == 1 and issubclass(next(iter(types)), date)
+    with_zone = {getattr(value, "tzinfo", None) is not None for value in values}
+    return "time" if is_time and len(with_zone) == 1 else "category"
+
+
+def compact(codes: NDArray[Any], values: Sequence[Any]) -> Column:
+    """Drop the values that do not occur, so that the codes are dense; codes below 0 are missing."""
+    present = codes[codes >= 0] if codes.dtype.kind == "i" else codes
+    occurs = np.bincount(present.astype(np.intp, copy=False), minlength=len(values)) > 0
+    has_gaps = len(present) < len(codes)
+    if not occurs.all():
+        renumbered = np.append(np.cumsum(occurs) - 1, MISSING)  # the code -1 reads the last entry
+        codes = renumbered[np.maximum(codes, MISSING) if has_gaps else codes]
+        values = _at(values, np.flatnonzero(occurs))
+    elif has_gaps:
+        codes = codes.astype(np.int64)
+        codes[codes < 0] = MISSING
+    return Column(codes, values)
+
+
+def _at(values: Any, places: Positions) -> Sequence[Any]:
+    """Some of the values; very many are not made Python objects of."""
+    found: Sequence[Any]
+    if isinstance(values, np.ndarray):
+        found = values[places]  # type: ignore[assignment]  # an array does for a sequence
+    elif hasattr(values, "gather"):  # a series, or what is still in a file
+        found = values.gather(places)
+    else:
+        found = [values[place] for place in places.tolist()]
+    return found
+
+
+def plain(value: Any) -> Any:
+    """A value without its numpy wrapping, so that it prints as the user wrote it."""
+    if isinstance(value, np.datetime64 | np.timedelta64) and isinstance(value.item(), int):
+        return value  # a time beyond Python's precision or range, of which only a number would be left
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None:
+        return True
+    try:
+        return bool(value != value)  # only missing values differ from themselves
+    except (TypeError, ValueError):
+        return type(value).__name__ == "NAType"  # pandas.NA, without importing pandas

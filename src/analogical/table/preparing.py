@@ -1,0 +1,295 @@
+"""From columns to features, one at a time: ids are set aside, missing cells get their place, numbers their bins."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analogical._checks import brief
+from analogical._types import Bools, Codes, Ints, Note, NoteKind
+from analogical.errors import InputError
+from analogical.table.binning import BinRule, fine_codes
+from analogical.table.choosing import listing
+from analogical.table.columns import Column, plain
+from analogical.table.integers import code_type
+from analogical.table.reading import ChosenColumns
+from analogical.table.treatment import Treatment, is_time, looks_like_unit
+
+__all__ = ["Prepared", "TreatedColumn", "prepare", "treat_column"]
+
+
+@dataclass(frozen=True)
+class TreatedColumn:
+    """A feature: a column without a missing cell, its numbers in bins where they are to be."""
+
+    codes: NDArray[Any]
+    """Those of the column itself, if nothing had to be done to it."""
+    values: Sequence[Any]
+    """``values[c]`` is what code c stands for; None, the last one, for missing cells."""
+    edges: tuple[Any, ...] | None
+    """Where the bins but the first begin; None if every value is a category."""
+    n_missing: int
+    holds_times: bool
+    """Whether it was dates or times that were binned."""
+    fine: NDArray[np.uint8] | None = None
+    """The numbers in many more bins; None for categories and for bins with edges of the user's own."""
+    fine_ends: tuple[tuple[Any, Any], ...] = ()
+    """The lowest and the highest number in each of these."""
+
+
+def treat_column(
+    column: Column, name: str, weights: Ints | None, treatment: Treatment, rule: BinRule | None = None
+) -> TreatedColumn:
+    """One column as the user wants it; ``rule`` is the user's own for it."""
+    if rule is not None and rule.method != "none" and column.kind == "category":
+        raise InputError(f"bins names {name!r}, which does not hold numbers or dates; leave it out of bins.")
+    n_missing = _count_missing(column)
+    binned = treatment.group(column, rule, weights, f"feature {brief(name)}")
+    done = column if binned is None else binned.column
+    codes, values = done.codes, done.values
+    if not isinstance(values, list | range):
+        values = [plain(value) for value in values]  # of a column that was read in batches
+    if n_missing:
+        codes, values = done.recoded(_with_gaps_last(len(values))), [*values, None]
+    edges = None if binned is None else binned.edges
+    fine = None
+    fine_ends: tuple[tuple[Any, Any], ...] = ()
+    if binned is not None and (rule or treatment.bins).method == "quantiles":
+        fine, fine_ends = fine_codes(column, weights)
+    return TreatedColumn(codes, values, edges, n_missing, edges is not None and is_time(column), fine, fine_ends)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """All features side by side, and what was done to them, by position."""
+
+    codes: Codes
+    columns: dict[int, TreatedColumn]
+    """Without their codes."""
+    weights: Ints | None
+    rows: Bools | None
+    """Which rows are left; None means all."""
+    notes: tuple[Note, ...]
+
+
+def prepare(
+    columns: ChosenColumns,
+    weights: Ints | None,
+    treatment: Treatment,
+    *,
+    wanted: set[int],
+    bins_of: dict[int, BinRule],
+    look_for_units: bool = False,
+) -> Prepared:
+    """Treat every column as the user wants.
+
+    ``wanted`` are columns that are never set aside, ``bins_of`` the rules of single columns. ``look_for_units`` asks
+    for a note on a column that could be groups.
+    """
+    work = _Work(columns, weights, treatment, wanted | bins_of.keys(), bins_of)
+    if treatment.missing == "drop":
+        work.leave_out_rows()
+    else:
+        work.treat_as_they_are()
+    if look_for_units:
+        work.name_units()
+    return work.done()
+
+
+class _Work:
+    """The columns on their way, of which only codes and values are kept."""
+
+    def __init__(
+        self,
+        columns: ChosenColumns,
+        weights: Ints | None,
+        treatment: Treatment,
+        wanted: set[int],
+        bins_of: dict[int, BinRule],
+    ) -> None:
+        self.columns, self.names = columns, columns.names
+        self.weights = weights
+        self.treatment = treatment
+        self.wanted = wanted
+        self.bins_of = bins_of
+        self.rows: Bools | None = None
+        self.treated: dict[int, TreatedColumn] = {}
+        """Without their codes, which are in the stack."""
+        self.stack = _Stack(columns)
+        self.notes: list[Note] = []
+        self.units: dict[int, tuple[int, int]] = {}
+        """Columns that look like names of units, with how many there are and about how many rows each has."""
+
+    def is_id(self, position: int, column: Column) -> bool:
+        """Whether a column is to be set aside."""
+        if self.treatment.ids == "keep" or position in self.wanted:
+            return False
+        return self.treatment.is_id(column, self.names[position], self.weights)
+
+    def leave_out_rows(self) -> None:
+        """Look at all columns for missing cells first, and treat them on the rows that have none."""
+        ids, others = _Gaps(self.columns.n_rows), _Gaps(self.columns.n_rows)
+        for position in self.names:
+            column = self.columns.look(position)
+            (ids if self.is_id(position, column) else others).add(position, column)
+        if not others.seen:  # there is no other column
+            ids, others = others, ids
+        self.set_aside(ids.seen)
+        if others.n_missing:
+            rows = others.complete
+            if not rows.any():
+                raise InputError(
+                    'Every row has a missing value, so missing="drop" leaves none; leave out the columns that are'
+                    ' mostly empty, or use missing="value".'
+                )
+            dropped = (int((~rows).sum()), len(rows))
+            self.notes.append(Note("missing-dropped", tuple(self.names[p] for p in others.n_missing), dropped))
+            self.rows = rows
+            self.weights = None if self.weights is None else self.weights[rows]
+        for position in others.seen:
+            column = self.columns.load(position)
+            self.add(position, column if self.rows is None else column.take(self.rows))
+
+    def treat_as_they_are(self) -> None:
+        """Treat all columns, of which the ids are set aside; none of them if there is no other column."""
+        ids: list[int] = []
+        gaps = _Gaps(self.columns.n_rows)
+        problem: InputError | None = None
+        for position in self.names:
+            column = self.columns.load(position)
+            if self.is_id(position, column):
+                ids.append(position)
+                continue
+            gaps.add(position, column)
+            if problem is None and not (gaps.n_missing and self.treatment.missing == "error"):
+                try:
+                    self.add(position, column)
+                except InputError as error:  # columns that cannot be read, or that have missing cells, come first
+                    problem = error
+        if len(ids) == len(self.names):
+            self.wanted = set(ids)
+            self.treat_as_they_are()
+            return
+        self.set_aside(ids)
+        if gaps.n_missing and self.treatment.missing == "error":
+            raise gaps.error(self.names)
+        if problem is not None:
+            raise problem
+        if gaps.n_missing:
+            names = tuple(self.names[p] for p in gaps.n_missing)
+            self.notes.append(Note("missing-value", names, tuple(gaps.n_missing.values())))
+
+    def set_aside(self, ids: Sequence[int]) -> None:
+        if ids:
+            self.notes.append(Note("set-aside", tuple(self.names[p] for p in ids)))
+
+    def add(self, position: int, column: Column) -> None:
+        """One more feature."""
+        name, rule = self.names[position], self.bins_of.get(position)
+        if looks_like_unit(column, name, self.weights):
+            n_rows = int(column.count_values(self.weights).sum())
+            self.units[position] = len(column.values), round(n_rows / len(column.values))
+        treated = treat_column(column, name, self.weights, self.treatment, rule)
+        self.stack.add(treated, is_unchanged=treated.codes is column.codes)
+        self.treated[position] = replace(treated, codes=np.zeros(0, treated.codes.dtype))
+
+    def name_units(self) -> None:
+        """Point to the column that looks like names of units, the one with most values; nothing is done to it."""
+        if self.units:
+            position = max(self.units, key=lambda p: self.units[p][0])
+            self.notes.append(Note("looks-like-groups", (self.names[position],), self.units[position]))
+
+    def done(self) -> Prepared:
+        """Everything side by side."""
+        binned = {p: treated for p, treated in self.treated.items() if treated.edges is not None}
+        kinds: tuple[tuple[NoteKind, bool], ...] = (("binned", False), ("binned-time", True))
+        for kind, holds_times in kinds:
+            places = [p for p, treated in binned.items() if treated.holds_times == holds_times]
+            if places:
+                n_bins = tuple(len(binned[p].values) - (binned[p].n_missing > 0) for p in places)
+                edges = tuple(binned[p].edges or () for p in places)
+                self.notes.append(Note(kind, tuple(self.names[p] for p in places), n_bins, edges))
+        return Prepared(self.stack.matrix(), self.treated, self.weights, self.rows, tuple(self.notes))
+
+
+class _Gaps:
+    """Missing cells of some columns: how many each has, where the first one is, and which rows have none."""
+
+    def __init__(self, n_rows: int) -> None:
+        self.seen: list[int] = []
+        self.n_missing: dict[int, int] = {}
+        self.first: dict[int, int] = {}
+        self.complete = np.ones(n_rows, np.bool_)
+
+    def add(self, position: int, column: Column) -> None:
+        """One more column."""
+        self.seen.append(position)
+        n_missing = _count_missing(column)
+        if n_missing:
+            is_missing = column.is_missing()
+            self.n_missing[position] = n_missing
+            self.first[position] = int(is_missing.argmax())
+            self.complete &= ~is_missing
+
+    def error(self, names: dict[int, str]) -> InputError:
+        """All columns with missing cells together."""
+        found = [
+            f"{names[p]!r} ({n:,} of {len(self.complete):,} rows, first in row {self.first[p]})"
+            for p, n in self.n_missing.items()
+        ]
+        return InputError(
+            f"Missing values (NaN or None) in {listing(found)}; take them as a value of their own with"
+            ' missing="value", or leave out their rows with missing="drop" (--missing drop).'
+        )
+
+
+class _Stack:
+    """Codes of features, put side by side as they come in the narrowest unsigned type that holds all of them."""
+
+    def __init__(self, columns: ChosenColumns) -> None:
+        self._whole = columns.matrix
+        """Codes of all columns; nothing is copied as long as none was changed or left out."""
+        self._n_columns = len(columns.names)
+        self._waiting: list[TreatedColumn] = []
+        self._codes: Codes | None = None
+        self._n_added = 0
+
+    def add(self, treated: TreatedColumn, *, is_unchanged: bool) -> None:
+        """Put one more feature beside the others."""
+        self._waiting.append(treated)
+        if self._whole is None or not is_unchanged:
+            self._whole = None
+            self._write()
+
+    def matrix(self) -> Codes:
+        """All features."""
+        if self._whole is not None and len(self._waiting) == self._n_columns:
+            return self._whole
+        self._write()
+        if self._codes is None:
+            raise AssertionError("a table has at least one feature")
+        return self._codes[:, : self._n_added]
+
+    def _write(self) -> None:
+        for treated in self._waiting:
+            kind = np.dtype(code_type(len(treated.values)))
+            if self._codes is None or kind.itemsize > self._codes.itemsize:
+                wider = np.empty((len(treated.codes), self._n_columns), kind, order="F")
+                if self._codes is not None:
+                    wider[:, : self._n_added] = self._codes[:, : self._n_added]
+                self._codes = wider
+            self._codes[:, self._n_added] = treated.codes
+            self._n_added += 1
+        self._waiting = []
+
+
+def _with_gaps_last(n_values: int) -> NDArray[Any]:
+    """For every code itself, and for missing cells, which read the last entry, the next number."""
+    return np.arange(n_values + 1, dtype=code_type(n_values + 1))
+
+
+def _count_missing(column: Column) -> int:
+    """Missing cells; only signed codes can hold one."""
+    return int(np.count_nonzero(column.codes < 0)) if column.codes.dtype.kind == "i" else 0

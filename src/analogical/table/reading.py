@@ -1,0 +1,197 @@
+"""The user's table as columns that are not yet encoded: a dataframe, an array, a sparse matrix or a list of rows."""
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analogical._checks import brief
+from analogical._types import Bools, Codes, Note
+from analogical.errors import InputError
+from analogical.io.batches import BatchColumn, BatchTable
+from analogical.table.choosing import name_of, refuse_repeated
+from analogical.table.columns import Column, Kind, encode_array, encode_objects
+from analogical.table.frames import Frame, encode_series, is_series, open_frame
+from analogical.table.integers import code_type, dense_codes
+
+__all__ = ["ChosenColumns", "RawTable", "encode_cells", "read_table"]
+
+
+@dataclass(frozen=True)
+class RawTable:
+    """The user's columns, not yet encoded."""
+
+    keys: tuple[Hashable, ...]
+    cells: Sequence[Any] | Frame | BatchTable
+    n_rows: int
+    frame: Frame | BatchTable | None = None
+    matrix: NDArray[Any] | None = None
+    """The whole table, if it is a numpy array of whole numbers or booleans, which is encoded in one go."""
+    notes: tuple[Note, ...] = ()
+
+    def whole_numbers(self, chosen: Sequence[int]) -> NDArray[Any] | None:
+        """The chosen columns as one array, if all hold whole numbers or booleans without a missing cell."""
+        if self.frame is not None:
+            return self.frame.whole_numbers(chosen)
+        if self.matrix is None:
+            return None
+        return self.matrix if len(chosen) == len(self.keys) else self.matrix[:, list(chosen)]
+
+    def encode(self, position: int, name: str) -> Column:
+        """Codes of one column; the whole numbers of arrays and lists are names, as codes of categories are."""
+        column = encode_cells(self.cells[position], f"feature {brief(name)}")
+        return replace(column, kind="category") if self.frame is None and column.kind == "whole" else column
+
+
+class ChosenColumns:
+    """Columns to be encoded one after the other, on the rows that count."""
+
+    def __init__(self, raw: RawTable, names: dict[int, str], kept: Bools) -> None:
+        self.raw = raw
+        self.names = names
+        """Of the chosen columns, by position."""
+        self._kept = None if kept.all() else kept
+        self.n_rows = int(np.count_nonzero(kept))
+        self._held: dict[int, Column] = {}
+        self.matrix: Codes | None = None
+        """Codes of all chosen columns, if they could be encoded in one go."""
+        part = raw.whole_numbers(list(names))
+        if part is not None:
+            self.matrix, values = _encode_whole_numbers(part if self._kept is None else part[self._kept])
+            kind: Kind = "category" if raw.frame is None else "whole"
+            columns = [Column(self.matrix[:, k], known, kind, is_sorted=True) for k, known in enumerate(values)]
+            self._held = dict(zip(names, columns, strict=True))
+
+    def look(self, position: int) -> Column:
+        """A column that is going to be loaded as well."""
+        column = self.load(position)
+        if not isinstance(self.raw.frame, BatchTable):
+            self._held[position] = column
+        return column
+
+    def load(self, position: int) -> Column:
+        """A column; it is not kept here."""
+        if position in self._held:
+            return self._held[position] if self.matrix is not None else self._held.pop(position)
+        column = self.raw.encode(position, self.names[position])
+        self._say(position)
+        return column if self._kept is None else column.take(self._kept)
+
+    def _say(self, position: int) -> None:
+        """How many columns have been read, where that takes long."""
+        if isinstance(self.raw.frame, BatchTable) and self.raw.frame.progress is not None:
+            self.raw.frame.progress(list(self.names).index(position) + 1, len(self.names))
+
+
+def encode_cells(cells: Any, what: str) -> Column:
+    """Codes of one column of any kind."""
+    if is_series(cells):
+        return encode_series(cells, what)
+    if isinstance(cells, _SparseCells | BatchColumn):
+        return cells.encode(what)
+    return encode_array(cells, what) if isinstance(cells, np.ndarray) else encode_objects(cells, what)
+
+
+def _encode_whole_numbers(part: NDArray[Any]) -> tuple[Codes, list[Sequence[Any]]]:
+    """Codes of a table of whole numbers or booleans, and what they stand for in each column."""
+    if part.dtype.kind != "b":
+        codes, values = dense_codes(part)
+        return codes, list(values)
+    codes, values = dense_codes(part.view(np.uint8))
+    return codes, [[bool(value) for value in known] for known in values]
+
+
+def read_table(X: Any) -> RawTable:
+    """The columns of a dataframe, an array, a sparse matrix or a list of rows; anything else is refused."""
+    if isinstance(X, np.ndarray):
+        return _read_array(X)
+    if type(X).__module__.startswith("scipy.sparse"):  # without importing it, which takes a quarter of a second
+        return _read_sparse(X)
+    if isinstance(X, memoryview):
+        return _read_array(np.asarray(X))
+    if isinstance(X, BatchTable):
+        refuse_repeated(X.columns)
+        return RawTable(tuple(X.columns), X, X.n_rows, frame=X)
+    frame = None if isinstance(X, str | bytes | dict | set) else open_frame(X)
+    if frame is not None:
+        names = [name_of(key) for key in frame.keys]
+        refuse_repeated(names)
+        notes = (Note("collected"),) if frame.was_lazy else ()
+        return RawTable(frame.keys, frame, frame.n_rows, frame=frame, notes=notes)
+    if isinstance(X, str | bytes | dict | set) or not hasattr(X, "__len__"):
+        raise InputError(f"X must be a table (dataframe, 2-d array or list of rows), got {type(X).__name__}.")
+    return _read_array(np.asarray(X)) if hasattr(X, "__array__") else _read_rows(list(X))
+
+
+def _read_array(X: NDArray[Any]) -> RawTable:
+    """Columns of a numpy array, as views."""
+    if X.dtype.names is not None:
+        raise InputError(
+            "X is a structured array; give a dataframe, such as pandas.DataFrame(X), or the columns as a 2-d array."
+        )
+    if isinstance(X, np.matrix):
+        X = np.asarray(X)
+    if X.ndim != 2:
+        how = "reshape it with X.reshape(-1, 1) if it is one feature" if X.ndim == 1 else "flatten each row"
+        raise InputError(f"X must have two dimensions (rows, features), got {X.ndim}: {how}.")
+    if X.dtype.kind in "cV":
+        raise InputError(f"X has dtype {X.dtype}, which has no categories; give numbers, strings or objects.")
+    n_rows, n_features = X.shape
+    keys = tuple(f"x{i}" for i in range(n_features))
+    if X.dtype.kind in "iub" and n_rows and n_features and not isinstance(X, np.ma.MaskedArray):
+        return RawTable(keys, [], n_rows, matrix=X)
+    return RawTable(keys, list(X.T), n_rows)
+
+
+def _read_sparse(X: Any) -> RawTable:
+    """Columns of a scipy sparse matrix, never made dense as a whole."""
+    if X.ndim != 2:
+        raise InputError(f"X must have two dimensions (rows, features), got {X.ndim}.")
+    columns = X.tocsc(copy=True)
+    columns.sum_duplicates()
+    n_rows, n_features = columns.shape
+    cells = []
+    for i in range(n_features):
+        part = slice(columns.indptr[i], columns.indptr[i + 1])
+        cells.append(_SparseCells(columns.indices[part], columns.data[part], n_rows))
+    return RawTable(tuple(f"x{i}" for i in range(n_features)), cells, n_rows)
+
+
+@dataclass(frozen=True)
+class _SparseCells:
+    """One column of a sparse matrix: the cells that are stored; all others are 0."""
+
+    rows: NDArray[Any]
+    stored: NDArray[Any]
+    n_rows: int
+
+    def encode(self, what: str) -> Column:
+        """Codes of the column, missing cells of what is stored included."""
+        cells = np.append(self.stored, np.zeros(1, self.stored.dtype))  # the last one stands for all that are 0
+        found = encode_array(cells, what)
+        codes = np.full(self.n_rows, found.codes[-1], dtype=np.promote_types(code_type(len(found.values)), np.int8))
+        codes[self.rows] = found.codes[:-1]
+        is_zero_there = len(self.rows) < self.n_rows or bool((found.codes[:-1] == found.codes[-1]).any())
+        column = Column(codes, found.values, found.kind)
+        return column if is_zero_there else column.take(np.ones(self.n_rows, np.bool_))
+
+
+def _read_rows(rows: list[Any]) -> RawTable:
+    """Columns of a list of rows."""
+    rows = [row.tolist() if hasattr(row, "tolist") else row for row in rows]  # arrays and series
+    for position, row in enumerate(rows):
+        if isinstance(row, str | bytes | dict | set) or not hasattr(row, "__len__"):
+            raise InputError(
+                "X must have two dimensions: a list of rows, each a list of values;"
+                f" row {position} is {brief(row)} ({type(row).__name__})."
+            )
+        if len(row) != len(rows[0]):
+            raise InputError(
+                f"X has ragged rows: row 0 has {len(rows[0])} values and row {position} has {len(row)};"
+                " give every row the same number of values."
+            )
+    n_features = len(rows[0]) if rows else 0
+    keys = tuple(f"x{i}" for i in range(n_features))
+    return RawTable(keys, list(zip(*rows, strict=True)), len(rows))

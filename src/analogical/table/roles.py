@@ -1,0 +1,217 @@
+"""The label, the weights and the groups: given as values, or as the name of a column, which is then not a feature."""
+
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from analogical._checks import brief, is_whole
+from analogical._types import Ints, Note, NoteKind
+from analogical.count.counts import refuse_too_many_rows
+from analogical.errors import InputError
+from analogical.table.choosing import find_column, name_of
+from analogical.table.columns import Column, plain
+from analogical.table.frames import align, as_series, is_series
+from analogical.table.reading import RawTable, encode_cells
+from analogical.table.treatment import Treatment
+
+__all__ = [
+    "Role",
+    "encode_groups",
+    "encode_label",
+    "encode_weights",
+    "question_weights",
+    "sort_classes",
+    "taken_columns",
+]
+
+What = Literal["label", "weights", "groups"]
+
+SURVEY_ROWS = 30
+SURVEY_WEIGHT = 20
+"""Weights of at least so many rows whose median is at least this, most of them different, are questioned."""
+
+
+@dataclass(frozen=True)
+class Role:
+    """The label, the weights or the groups: cells, name, and which column of the table they are if they named one."""
+
+    what: What
+    name: str | None
+    cells: Any
+    """One cell per row, in the order of the table; None if nothing was given."""
+    position: int | None = None
+    notes: tuple[Note, ...] = ()
+
+    @classmethod
+    def of(cls, raw: RawTable, given: Any, what: What) -> "Role":
+        """From a column's name, or from the values themselves."""
+        if given is None:
+            return cls(what, None, None)
+        is_text = isinstance(given, str)
+        if raw.frame is None:
+            if is_text:
+                raise InputError(
+                    f"The {what} {given!r} names a column, but X is not a dataframe; give the values, one per row."
+                )
+        elif is_text or is_whole(given) or (isinstance(given, tuple) and given in raw.keys):
+            position = find_column(given, raw.keys, what)
+            return cls(what, name_of(raw.keys[position]), raw.cells[position], position)
+        cells, is_aligned = align(_as_cells(given, what), raw.frame)
+        name = getattr(cells, "name", None)
+        if len(cells) != raw.n_rows:
+            raise InputError(
+                f"The {what} has {len(cells):,} values and X has {raw.n_rows:,} rows; give one value per row."
+            )
+        kind: NoteKind = "aligned" if is_aligned else "index-differs"
+        notes = () if is_aligned is None else (Note(kind, (what,)),)
+        return cls(what, name_of(name) if name is not None and name != "" else None, cells, notes=notes)
+
+
+def _as_cells(given: Any, what: What) -> Any:
+    """One-dimensional cells, as a series, an array or a list."""
+    if isinstance(given, str | bytes | Mapping | Set):
+        raise InputError(f"The {what} must be one value per row, got {type(given).__name__}; give a list or a series.")
+    cells = as_series(given)
+    if not (is_series(cells) or isinstance(cells, np.ndarray | list | tuple)):
+        if hasattr(cells, "__array__") or isinstance(cells, memoryview):
+            cells = np.asarray(cells)
+        elif not hasattr(cells, "__len__"):
+            raise InputError(f"The {what} must be one value per row, got {type(given).__name__}.")
+        else:
+            cells = list(cells)
+    if isinstance(cells, np.matrix):
+        cells = np.asarray(cells)
+    if isinstance(cells, np.ndarray) and cells.ndim == 2 and 1 in cells.shape:
+        cells = cells.ravel()
+    if isinstance(cells, np.ndarray) and cells.ndim != 1:
+        raise InputError(f"The {what} must have one dimension, got an array of shape {cells.shape}; give one column.")
+    return cells
+
+
+def taken_columns(
+    raw: RawTable, roles: tuple[Role | None, ...], labels: Column | None
+) -> tuple[dict[int, str], tuple[Note, ...]]:
+    """Which columns are the label, the weights or the groups, by position, and what to say about it."""
+    taken: dict[int, str] = {}
+    notes: list[Note] = []
+    names = {name_of(key): position for position, key in enumerate(raw.keys)} if raw.frame is not None else {}
+    for role in roles:
+        if role is None or role.cells is None:
+            continue
+        notes += role.notes
+        if role.position is not None:
+            taken[role.position] = role.what
+        elif role.name in names:
+            position = names[role.name]
+            column = encode_cells(raw.cells[position], f"{role.what} {role.name!r}")
+            given = labels if role.what == "label" and labels is not None else encode_cells(role.cells, role.what)
+            is_same = column.has_same_groups_as(given)
+            if is_same and role.what == "weights":  # numbers must be the same, not only the groups they make
+                is_same = [plain(v) for v in column.values] == [plain(v) for v in given.values]
+            if is_same:
+                taken[position] = role.what
+            kinds: dict[str, tuple[NoteKind, NoteKind]] = {
+                "label": ("label-name-kept", "label-taken-out"),
+                "weights": ("weights-name-kept", "weights-taken-out"),
+                "groups": ("groups-name-kept", "groups-taken-out"),
+            }
+            notes.append(Note(kinds[role.what][is_same], (str(role.name),)))
+    return taken, tuple(notes)
+
+
+def encode_label(label: Role, weights: Ints | None, treatment: Treatment) -> tuple[Column, tuple[Note, ...]]:
+    """Classes of the rows, binned if that was asked for; missing ones stay missing, and the caller drops their rows."""
+    name = label.name or "y"
+    what = f"label {brief(name)}"
+    column = encode_cells(label.cells, what)
+    notes: tuple[Note, ...] = ()
+    gaps = column.is_missing()
+    if gaps.all():
+        raise InputError(f"The {what} is missing in all {len(gaps):,} rows; choose another column as the label.")
+    if gaps.any():
+        notes = (Note("label-missing", (name,), (int(gaps.sum()),)),)
+    present = ~gaps if weights is None else ~gaps & (weights > 0)
+    kept = column.take(present)
+    if treatment.bin_label is not None:
+        if column.kind == "category":
+            raise InputError(
+                f"The {what} holds {plain(column.values[0])!r} and is not numeric, so it has no bins; leave out"
+                " bin_label."
+            )
+        binned = treatment.group_label(kept, None if weights is None else weights[present], what)
+        codes = np.full(len(gaps), -1)
+        codes[present] = binned.column.codes
+        notes += (Note("label-binned", (name,), (len(binned.column.values),), (binned.edges,)),)
+        return Column(codes, binned.column.values), notes
+    if column.kind != "category" and not treatment.has_few_values(kept):
+        raise InputError(
+            f"The {what} is {'a time' if column.kind == 'time' else 'numeric'} and has {len(kept.values):,} values,"
+            " too many for classes: bin it with bin_label=4 (--bin-label 4), choose another label, or raise max_values"
+            f" ({treatment.max_values})."
+        )
+    return column, notes
+
+
+def sort_classes(labels: Column) -> Column:
+    """Classes sorted, or in order of appearance if they cannot be: the same for every kind of table."""
+    values = list(labels.values)
+    try:
+        order = sorted(range(len(values)), key=values.__getitem__)
+    except TypeError:
+        order = np.argsort(labels.first_positions()).tolist()
+    if order == list(range(len(values))):
+        return labels
+    return Column(np.argsort(order)[labels.codes], [values[c] for c in order])
+
+
+def encode_weights(cells: Any) -> Ints | None:
+    """Whole-number frequencies as int64, None if there are none."""
+    if cells is None:
+        return None
+    expected = "weights must be whole numbers from 0 (how many rows each row stands for)"
+    try:
+        is_wide = str(getattr(cells, "dtype", "")).endswith("Int128")  # numpy has none, and polars 1 panics
+        found = np.array(list(cells), dtype=object) if is_wide else np.asarray(cells)
+    except Exception:  # another type that only its own library knows
+        found = np.array(list(cells), dtype=object)
+    if found.dtype.kind == "O" and all(_is_number(cell) for cell in found.tolist()):
+        found = found.astype(np.float64)
+    if isinstance(cells, np.ma.MaskedArray) and np.ma.getmaskarray(cells).any():
+        raise InputError(f"{expected}, got a masked one in row {np.ma.getmaskarray(cells).argmax()}.")
+    if found.dtype.kind not in "iufb":
+        raise InputError(f"{expected}, got {brief(plain(cells[0]))} in row 0.")
+    numbers = found.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        bad = ~((numbers >= 0) & (numbers == np.floor(numbers)) & np.isfinite(numbers))
+    if bad.any():
+        row = int(bad.argmax())
+        raise InputError(f"{expected}, got {numbers[row]:g} in row {row}; use counts, not shares.")
+    if not numbers.any():
+        raise InputError(f"{expected}, and at least one above 0; all {len(numbers):,} weights are zero.")
+    refuse_too_many_rows(float(numbers.sum()))
+    return numbers.astype(np.int64)
+
+
+def _is_number(cell: Any) -> bool:
+    return isinstance(cell, int | float | np.number) or type(cell).__name__ in ("Decimal", "Fraction")
+
+
+def encode_groups(cells: Any) -> Ints | None:
+    """The number of the group of each row; a row without a group is one of its own."""
+    if cells is None:
+        return None
+    column = encode_cells(cells, "groups")
+    groups = column.codes.astype(np.int64)
+    alone = np.flatnonzero(column.is_missing())
+    groups[alone] = len(column.values) + np.arange(len(alone))
+    return groups
+
+
+def question_weights(numbers: Ints | None, name: str) -> tuple[Note, ...]:
+    """A note if weights look like survey weights: large, and different in most rows."""
+    if numbers is None or len(numbers) < SURVEY_ROWS or np.median(numbers) < SURVEY_WEIGHT:
+        return ()
+    is_varied = 2 * len(np.unique(numbers)) > len(numbers)
+    return (Note("weights-look-like-survey", (name,)),) if is_varied else ()

@@ -1,0 +1,1 @@
+"""One public verb each: a result, and the road to it."""

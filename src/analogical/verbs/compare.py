@@ -1,0 +1,262 @@
+"""Several methods on one table, side by side: scores, shares and ranks."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from analogical._checks import check_whole, seed_from
+from analogical._results import Result, entry_at, json_ready
+from analogical._types import CodedRows, Floats, Ints, Note, Positions
+from analogical.rivals import LONG, MAX_ROWS, METHODS, Method, choose_methods, normalise
+from analogical.table.binning import Bins
+from analogical.table.choosing import as_list
+from analogical.table.encode import encode_table
+from analogical.table.treatment import Ids, Missing, Treatment
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Comparison", "compare"]
+
+MAX_SHUFFLED = 10_000_000
+"""Rows are drawn by shuffling up to so many; of more, which only weights can stand for, single ones are drawn."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Result):
+    """Scores of every feature by several methods, in column order.
+
+    ``comparison["sex"]`` is one feature as a dictionary, ``len(comparison)`` the number of features.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The features.
+    label : str
+        Name of the label.
+    methods : tuple of Method
+        What they were scored by.
+    scores, shares : dict of str to ndarray
+        By name of the method: its score, and the score as a share of the sum (negative ones count as 0).
+        NaN where the method has no evidence.
+    ranks : dict of str to ndarray of int
+        By name of the method: 1 for the best; equal scores share the better rank, and features without
+        evidence the last.
+    n_rows, max_rows, seed
+        Rows of the table, rows that slow methods were given at most, and the seed of that draw (and of the forest).
+    sampled : tuple of str
+        Names of the methods that saw a sample of the rows only.
+    left_out : tuple of str
+        Names of the methods that were not run, because they would take more than a few seconds and nobody asked for
+        them by name.
+    notes : tuple of Note
+        What was done to the table.
+
+    Examples
+    --------
+    >>> from analogical import compare, load_table
+    >>> found = compare(load_table("titanic").to_frame(), "survived", weights="count", methods=["ari", "mi"])
+    >>> found.names, found.ranks["ari"].tolist(), found.ranks["mi"].tolist()
+    (('class', 'sex', 'age'), [3, 1, 2], [2, 1, 3])
+    """
+
+    names: tuple[str, ...]
+    label: str
+    methods: tuple[Method, ...]
+    scores: dict[str, Floats]
+    n_rows: int
+    max_rows: int
+    seed: int | None
+    sampled: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+    backend: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __getitem__(self, name: str) -> dict[str, Any]:
+        i = entry_at(name, self.names, "feature")
+        return {"name": name} | {method.name: self._of_method(method.name, i) for method in self.methods}
+
+    @property
+    def shares(self) -> dict[str, Floats]:
+        """Scores as shares of their sum."""
+        return {name: normalise(scores) for name, scores in self.scores.items()}
+
+    @property
+    def ranks(self) -> dict[str, Ints]:
+        """Ranks, 1 for the best."""
+        return {name: _ranks(scores) for name, scores in self.scores.items()}
+
+    def order(self) -> Positions:
+        """Positions of the features by their rank in the first method, ties by the next one, then in column order."""
+        ranks = self.ranks
+        return np.lexsort([ranks[method.name] for method in reversed(self.methods)])
+
+    def plot(self, ax: "Axes | None" = None, *, top: int = 20) -> "Axes":
+        """One column of bars per method; see :func:`analogical.plot.plot_comparison`."""
+        from analogical.plot import plot_comparison
+
+        return plot_comparison(self, ax, top=top)
+
+    def records(self) -> list[dict[str, Any]]:
+        """One dictionary per feature, best of the first method first, with score, share and rank by each method."""
+        shares, ranks = self.shares, self.ranks
+        return [
+            {"name": self.names[i]}
+            | {
+                f"{method.name}_{what}": json_ready(numbers[method.name][i])
+                for method in self.methods
+                for what, numbers in (("score", self.scores), ("share", shares), ("rank", ranks))
+            }
+            for i in self.order()
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain types, ready for JSON; the features in column order, None where there is no evidence."""
+        return {
+            "label": self.label,
+            "methods": [{"name": m.name, "title": m.title, "about": m.about} for m in self.methods],
+            "n_rows": self.n_rows,
+            "max_rows": self.max_rows,
+            "seed": self.seed,
+            "sampled": list(self.sampled),
+            "left_out": list(self.left_out),
+            "notes": json_ready(self.notes),
+            "features": [self[name] for name in self.names],
+        }
+
+    def _of_method(self, method: str, i: int) -> dict[str, Any]:
+        return {
+            "score": json_ready(self.scores[method][i]),
+            "share": json_ready(self.shares[method][i]),
+            "rank": int(self.ranks[method][i]),
+        }
+
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns of ``to_frame``."""
+        return ("name", *(f"{m.name}_{what}" for m in self.methods for what in ("score", "share", "rank")))
+
+
+def compare(
+    X: Any,
+    y: Any,
+    *,
+    weights: Any = None,
+    features: Any = None,
+    ignore: Any = None,
+    missing: Missing = "value",
+    bins: Bins = 5,
+    max_values: int | None = 20,
+    ids: Ids = "drop",
+    bin_label: int | None = None,
+    methods: Sequence[str] | None = None,
+    max_rows: int = MAX_ROWS,
+    random_state: Any = 0,
+    feature_names: Sequence[str] | None = None,
+) -> Comparison:
+    """Score a table by several methods, side by side.
+
+    Parameters
+    ----------
+    X, y, weights, features, ignore, missing, bins, max_values, ids, bin_label, feature_names
+        As in :func:`analogical.relevance`; rows with a weight are repeated so many times.
+    methods : sequence of str, optional
+        Names from ``analogical.rivals.METHODS``. If not given, all that are installed and take a few seconds at most
+        on a table of this size; ``left_out`` names the others.
+    max_rows : int
+        Slow methods (Relief and ReliefF, which compare all rows with each other, and the random forest) see at most
+        so many, drawn at random. The result says so.
+    random_state : int, RandomState or None
+        Seed of that draw and of the forest.
+
+    Returns
+    -------
+    Comparison
+        Scores, shares and ranks by method.
+
+    Notes
+    -----
+    The scores of different methods have different scales and mean different things; compare their ranks, and
+    how a method's shares are spread. χ² and MI look at one feature at a time and cannot see an interaction.
+    JMI and CMIM choose one feature after the other; their score is the place in that order, n for the first of n
+    features, and says nothing about distances. After 50 features the others follow by the criterion as it stands then.
+    The relaxed index bounds its own work on large tables, with a fixed seed (see :func:`analogical.relaxed_index`).
+
+    Examples
+    --------
+    The exclusive or of two features, which no single feature tells anything about:
+
+    >>> rows = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
+    >>> from analogical import compare
+    >>> found = compare(rows, [a ^ b for a, b, c in rows], methods=["ari", "chi2"])
+    >>> found.ranks["ari"].tolist(), found.ranks["chi2"].tolist()
+    ([1, 1, 3], [1, 1, 1])
+    """
+    max_rows = check_whole("max_rows", max_rows, low=2)
+    seed = seed_from(random_state)
+    chosen = () if methods is None else choose_methods(as_list(methods, "methods"))
+    installed = [method.name for method in METHODS.values() if method.is_available]
+    table = encode_table(
+        X,
+        y,
+        weights=weights,
+        features=features,
+        ignore=ignore,
+        treatment=Treatment.of(missing, bins, max_values, ids, bin_label),
+        feature_names=feature_names,
+    )
+    rows = table.coded
+    left_out = tuple(name for name in installed if _is_long(METHODS[name], rows, max_rows)) if methods is None else ()
+    if methods is None:
+        chosen = choose_methods([name for name in installed if name not in left_out])
+    scores = {}
+    for method in chosen:
+        rng = np.random.default_rng(seed)
+        if method.is_slow:
+            drawn = _draw(rows, max_rows, rng)
+            scores[method.name] = method(drawn.codes.astype(np.int64), drawn.labels.astype(np.int64), rng)
+        else:
+            scores[method.name] = method(rows.codes, rows.labels, rng, rows.weights)
+    return Comparison(
+        names=table.names,
+        label=table.label,
+        methods=chosen,
+        scores=scores,
+        n_rows=rows.n_rows,
+        max_rows=max_rows,
+        seed=seed,
+        sampled=tuple(method.name for method in chosen if method.is_slow and rows.n_rows > max_rows),
+        left_out=left_out,
+        notes=table.notes,
+        backend=table.backend,
+    )
+
+
+def _is_long(method: Method, rows: CodedRows, max_rows: int) -> bool:
+    """Whether a method would take more than a few seconds; rows with a weight are one row where it takes weights."""
+    n_rows = min(rows.n_rows, max_rows) if method.is_slow else len(rows.codes)
+    return method.seconds(n_rows, rows.n_features) > LONG
+
+
+def _draw(rows: CodedRows, max_rows: int, rng: np.random.Generator) -> CodedRows:
+    """All rows, or so many drawn at random, in order; a row is repeated as often as its weight says."""
+    n_rows = rows.n_rows
+    if n_rows <= max_rows:
+        drawn = np.arange(n_rows)
+    elif n_rows <= MAX_SHUFFLED:
+        drawn = np.sort(rng.permutation(n_rows)[:max_rows])
+    else:
+        drawn = np.sort(rng.choice(n_rows, max_rows, replace=False, shuffle=False))
+    if rows.weights is not None:
+        drawn = np.searchsorted(np.cumsum(rows.weights), drawn, side="right")
+    return rows.weighted(None).take(drawn)
+
+
+def _ranks(scores: Floats) -> Ints:
+    """1 for the best; scores that are equal but for rounding share the better rank, NaN comes last."""
+    keys = np.where(np.isnan(scores), -np.inf, np.round(scores, 12))
+    return len(keys) - np.searchsorted(np.sort(keys), keys, side="right") + 1

@@ -1,0 +1,498 @@
+"""Which features act together: the share of squares that are broken, and the effect of two features on each other."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from analogical._checks import check_confidence
+from analogical._progress import Progress, progress_line
+from analogical._results import Result, entry_at, json_ready
+from analogical._types import Floats, Note, Positions
+from analogical.count.groups import merge_rows
+from analogical.count.memory import MemoryEngine
+from analogical.count.threads import n_threads_for
+from analogical.errors import InputError
+from analogical.estimate.deciding import COPY, SCREENED_COLUMNS, likely_pairs
+from analogical.estimate.interactions import SquareSums, noise_index, rank_pairs, sum_pairs
+from analogical.estimate.significance import adjust_for_features
+from analogical.estimate.status import Status, decide_status
+from analogical.study import Context, Given, Study, check_given
+from analogical.table.binning import Bins
+from analogical.table.choosing import Names, as_list
+from analogical.table.encode import EncodedTable, encode_table
+from analogical.table.treatment import Ids, Missing, Treatment
+from analogical.verbs.relevance import DEFAULT_CONFIDENCE, Settings
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Interactions", "PairReason", "asked_for", "find_features", "interactions", "interactions_of", "sums_given"]
+
+MAX_PAIRS = 5_000
+"""Pairs up to which all are looked at: those of 100 features, about a second for 10,000 rows."""
+FEWEST_SQUARES = 5.0
+"""Effective squares that contexts must hold, as a single feature needs five effective pairs; where they do not, the
+member of the deciding set that tells least about the two features is not held fixed."""
+TIED = 0.08
+"""Share of the entropy of a feature from which a member that takes it away is always held fixed. Without this limit 44
+of 210 pairs of mushroom's features, nearly all tied to its odor, were significant."""
+
+PairReason = Literal["all", "likely"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Interactions(Result):
+    """How much what one feature does to the label depends on another feature, for pairs of features.
+
+    ``result["a", "b"]`` is one pair as a dictionary, in either order; ``len(result)`` the number of pairs.
+
+    Attributes
+    ----------
+    first, second : tuple of str
+        The two features of each pair, in column order.
+    status : tuple of str
+        ``"effect"`` (``p_adjusted`` at most 1 - confidence), ``"none"`` (not significant, and the interval of the
+        effect ends below 0.01), ``"unclear"`` (neither; also where nothing can be tested) or ``"same"`` (one of the
+        two copies a given feature: see ``same_as``).
+    squares, broken : tuple of int
+        Fours of rows that are equal on the given features and take two values of each feature in all four
+        combinations, and how many of them are broken: neither do the labels change in both steps of the first feature
+        alike nor in both steps of the second.
+    index : ndarray of float
+        Share of the squares that are broken, NaN without a square. Exact, and the right reading where labels have no
+        noise; labels that are fair coins break .625 of the squares.
+    effect : ndarray of float
+        Mean over the squares of the sum over labels of (p_a - p_b - p_c + p_d)^2 / 8, p being the share of a label in
+        the four cells, less what noise adds to it: 1 for an exclusive or, 1/4 for an "and", 0 where shares are additive
+        in the two features. Estimates below 0 are 0; NaN where no square has repeated rows in all four cells.
+    effect_low, effect_high : ndarray of float
+        Interval of ``effect``. The lower end is above 0 only if ``p_value`` is at most 1 - confidence.
+    p_value, p_adjusted : ndarray of float
+        Probability of shares that are at least this far from additive if they are additive in every context, and the
+        same after Benjamini and Hochberg's correction for the number of pairs; pairs that were passed over because of
+        the labels count as well. NaN where nothing can be tested.
+    given : tuple of tuples of str
+        For each pair the features on which the rows of a square are equal.
+    same_as : tuple of str or None
+        For each pair the given feature that one of the two copies; such a pair has no squares.
+    effect_squares : tuple of int
+        Squares that the effect rests on.
+    effective_squares : ndarray of float
+        How many independent squares these are worth (Kish's number). Intervals on less than 30 are rough.
+    deciding : tuple of str
+        The deciding set, if ``given="auto"``.
+    names : tuple of str
+        All features of the table.
+    n_possible : int
+        Pairs there are; ``pairs_reason`` says which were looked at: ``"all"``, or of more than 5,000 the ``"likely"``
+        ones.
+    noise_index : float
+        Index that labels drawn at random with the shares of these classes would have; .625 for a fair coin.
+    label, classes, n_rows, settings, notes
+        As in :class:`analogical.Relevance`.
+
+    Notes
+    -----
+    Intervals and p-values assume independent rows. Additive is meant in shares, not in odds: two features that
+    multiply odds interact in shares, too, and will be significant in large tables. A significant pair is an association
+    in these rows, not a mechanism.
+
+    Examples
+    --------
+    >>> from analogical import interactions
+    >>> found = interactions([[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5)
+    >>> found.squares, found.broken, found.effect.tolist(), found.status
+    ((625,), (625,), [1.0], ('effect',))
+    """
+
+    names: tuple[str, ...]
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    status: tuple[Status, ...]
+    squares: tuple[int, ...]
+    broken: tuple[int, ...]
+    index: Floats
+    effect: Floats
+    effect_low: Floats
+    effect_high: Floats
+    p_value: Floats
+    p_adjusted: Floats
+    given: tuple[tuple[str, ...], ...]
+    same_as: tuple[str | None, ...]
+    effect_squares: tuple[int, ...]
+    effective_squares: Floats
+    deciding: tuple[str, ...]
+    n_possible: int
+    pairs_reason: PairReason
+    label: str
+    classes: tuple[Any, ...]
+    n_rows: int
+    noise_index: float
+    settings: Settings
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def backend(self) -> str | None:  # type: ignore[override]
+        """Name of the dataframe library that the table came in."""
+        return self.settings.backend
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    def __getitem__(self, pair: tuple[str, str]) -> dict[str, Any]:
+        known = list(zip(self.first, self.second, strict=True))
+        turned = pair[::-1] if isinstance(pair, tuple) else pair
+        return self._record(entry_at(turned if turned in known else pair, known, "pair"))
+
+    def order(self) -> Positions:
+        """Positions of the pairs, strongest first; the order of :meth:`ranking`."""
+        squares = np.array([float(n) for n in self.squares])
+        return rank_pairs(self.status, self.effect, self.effect_low, self.index, self.p_value, squares)
+
+    def ranking(self) -> list[tuple[str, str]]:
+        """Pairs of features, strongest first.
+
+        The order is total. First come significant pairs (status ``"effect"``), by the lower end of their effect; then
+        unclear pairs, then those without an effect, each by p-value; copies are last. Pairs without a p-value follow
+        those with one, by effect where it is known and by index otherwise. Ties are broken by p-value, by the number of
+        squares, then by column order. An effect alone is no guide: it is larger by chance where cells are small.
+
+        Examples
+        --------
+        >>> from analogical import interactions
+        >>> rows = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
+        >>> interactions(rows, [a ^ c for a, b, c in rows]).ranking()[0]
+        ('x0', 'x2')
+        """
+        return [(self.first[k], self.second[k]) for k in self.order()]
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Heat map or network of the pairs; see :func:`analogical.plot.plot_interactions`."""
+        from analogical.plot import plot_interactions
+
+        return plot_interactions(self, ax)
+
+    def records(self) -> list[dict[str, Any]]:
+        """One dictionary per pair, strongest first."""
+        return [self._record(int(k)) for k in self.order()]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in plain Python types, ready for JSON; the pairs in column order."""
+        whole = {name: json_ready(getattr(self, name)) for name in _ABOUT}
+        return {**whole, "pairs": [self._record(k) for k in range(len(self))]}
+
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns of ``to_frame``."""
+        return _COLUMNS
+
+    def _record(self, k: int) -> dict[str, Any]:
+        """One pair in plain Python types; unknown numbers are None."""
+        return {name: json_ready(getattr(self, name)[k]) for name in _COLUMNS}
+
+
+_COLUMNS = (
+    "first",
+    "second",
+    "status",
+    "effect",
+    "effect_low",
+    "effect_high",
+    "p_value",
+    "p_adjusted",
+    "index",
+    "squares",
+    "broken",
+    "effect_squares",
+    "effective_squares",
+    "given",
+    "same_as",
+)
+_ABOUT = (
+    "label",
+    "classes",
+    "n_rows",
+    "names",
+    "deciding",
+    "n_possible",
+    "pairs_reason",
+    "noise_index",
+    "settings",
+    "notes",
+)
+
+
+def interactions(
+    X: Any,
+    y: Any,
+    *,
+    given: Given = "auto",
+    weights: Any = None,
+    features: Any = None,
+    ignore: Any = None,
+    missing: Missing = "value",
+    bins: Bins = 5,
+    max_values: int | None = 20,
+    ids: Ids = "drop",
+    bin_label: int | None = None,
+    confidence: float = DEFAULT_CONFIDENCE,
+    progress: bool = False,
+    feature_names: Iterable[str] | None = None,
+    n_jobs: int | None = None,
+) -> Interactions:
+    """Which features act together: how much what one does to the label depends on the other.
+
+    Four rows that are equal on the given features, and take two values of each of two features in all four
+    combinations, are a square: a is to b as c is to d. The square is kept if the labels are in the same proportion, and
+    broken otherwise.
+
+    Parameters
+    ----------
+    X, y, weights, ignore, missing, bins, max_values, ids, bin_label, feature_names, n_jobs
+        As in :func:`analogical.relevance`.
+    given : {"auto", "all"} or list of features
+        On which features the rows of a square are equal, besides the two: the deciding set, all others, or those
+        named; an empty list for none.
+    features : names of columns, optional
+        Features whose pairs are looked at; all if not given. Unlike in other functions the other columns stay in the
+        table, because rows may have to be equal on them; ``ignore`` leaves columns out altogether.
+    confidence : float
+        Level of the intervals; tests are at 1 less this.
+    progress : bool
+        Show on stderr how far long work is.
+
+    Returns
+    -------
+    Interactions
+        Squares, broken squares, index, effect, interval and p-value of every pair, and what it was compared given.
+
+    Notes
+    -----
+    Up to 5,000 pairs are all looked at. Of more, those within the deciding set, and those that best explain what the
+    deciding set does not. Squares are counted from the rows by value, value and label in each context; no square is
+    ever made. The cost is one such table for each pair.
+
+    Examples
+    --------
+    The label is the exclusive or of two features; a third one is noise:
+
+    >>> from analogical import interactions
+    >>> rows = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)] * 4
+    >>> found = interactions(rows, [a ^ b for a, b, c in rows], feature_names=["a", "b", "c"])
+    >>> found["a", "b"]["index"], found["a", "b"]["effect"], found["a", "c"]["index"]
+    (1.0, 1.0, 0.0)
+    """
+    table = encode_table(
+        X,
+        y,
+        weights=weights,
+        ignore=ignore,
+        treatment=Treatment.of(missing, bins, max_values, ids, bin_label),
+        feature_names=feature_names,
+    )
+    study = Study(table, MemoryEngine(n_jobs))
+    pool = None if features is None else find_features(table, features, "features")
+    return interactions_of(study, given, features=pool, confidence=confidence, progress=progress)
+
+
+def interactions_of(
+    study: Study,
+    given: Given = "auto",
+    *,
+    features: Sequence[int] | None = None,
+    confidence: float = DEFAULT_CONFIDENCE,
+    progress: bool = False,
+) -> Interactions:
+    """The road after encoding: which pairs, in which contexts, their squares, and what they say.
+
+    ``features`` are the columns whose pairs are looked at; all if not given.
+    """
+    check_given(given)
+    confidence = check_confidence(confidence)
+    pairs, n_possible = _choose_pairs(study, range(study.n_features) if features is None else features)
+    show = progress_line("looking at pairs of features") if progress else None
+    sums, contexts = sums_given(study, pairs, given, show)
+    return _assemble(study, given, confidence, pairs, sums, contexts, n_possible)
+
+
+def _assemble(
+    study: Study,
+    given: Given,
+    confidence: float,
+    pairs: Sequence[tuple[int, int]],
+    sums: Sequence[SquareSums],
+    contexts: Sequence[Context],
+    n_possible: int,
+) -> Interactions:
+    """The result from the sums of all pairs."""
+    table, names, level = study.table, study.table.names, 1 - confidence
+    p_value = np.array([found.p_value() for found in sums])
+    p_adjusted = adjust_for_features(np.append(p_value, np.ones(n_possible - len(pairs))))[: len(pairs)]
+    effect = np.array([found.effect() for found in sums])
+    effect = np.where(effect < 0, 0.0, effect)
+    low, high = np.array([found.interval(confidence) for found in sums]).reshape(-1, 2).T
+    is_auto = isinstance(given, str) and given == "auto"
+    return Interactions(
+        names=names,
+        first=tuple(names[i] for i, _ in pairs),
+        second=tuple(names[j] for _, j in pairs),
+        status=tuple(
+            decide_status(
+                is_constant=False,
+                is_copy=context.same_as is not None,
+                p_adjusted=float(p_adjusted[k]),
+                low=0.0,
+                high=float(high[k]),
+                level=level,
+                is_known=False,  # the test weights rows, the effect squares: the test alone decides
+            )
+            for k, context in enumerate(contexts)
+        ),
+        squares=tuple(found.squares for found in sums),
+        broken=tuple(found.broken for found in sums),
+        index=np.array([found.index() for found in sums]),
+        effect=effect,
+        effect_low=np.where(np.isnan(low) | (p_value <= level), low, 0.0),
+        effect_high=high,
+        p_value=p_value,
+        p_adjusted=p_adjusted,
+        given=tuple(study.names_of(context.columns) for context in contexts),
+        same_as=tuple(None if c.same_as is None else names[c.same_as] for c in contexts),
+        effect_squares=tuple(found.effect_squares for found in sums),
+        effective_squares=np.array([found.n_effective() for found in sums]),
+        deciding=study.names_of(study.deciding) if is_auto else (),
+        n_possible=n_possible,
+        pairs_reason="all" if len(pairs) == n_possible else "likely",
+        label=table.label,
+        classes=table.classes,
+        n_rows=table.coded.n_rows,
+        noise_index=noise_index(study.rows.label_sizes()),
+        settings=Settings(
+            given=asked_for(study, given),
+            confidence=confidence,
+            duplicates=study.duplicates,
+            weighted=table.weights is not None,
+            searched_rows=study.searched_rows if is_auto else None,
+            backend=table.backend,
+        ),
+        notes=table.notes,
+    )
+
+
+def asked_for(study: Study, given: Given) -> Literal["auto", "all"] | tuple[str, ...]:
+    """What ``given`` was, with the names of features."""
+    if isinstance(given, str):
+        return "auto" if given == "auto" else "all"
+    return tuple(study.table.names[study.table.find(name)] for name in given)
+
+
+def find_features(table: EncodedTable, given: Any, role: str) -> list[int]:
+    """Places of features by names, patterns or positions, in column order."""
+    names = Names([column.key if table.frame is not None else column.name for column in table.columns])
+    aside = [name for note in table.notes if note.kind == "set-aside" for name in note.columns]
+    places: set[int] = set()
+    for name in as_list(given, role):
+        if name in aside and names.find(name) is None:
+            raise InputError(
+                f"{role} names {name!r}, which was set aside because nearly every row has another value; keep it with"
+                ' ids="keep" (--ids keep), or leave it out.'
+            )
+        places.update(names.find_all(name, role))
+    return sorted(places)
+
+
+# ---------------------------------------------------------------- which pairs
+
+
+def _choose_pairs(study: Study, pool: Sequence[int]) -> tuple[list[tuple[int, int]], int]:
+    """Pairs to look at, and how many there are."""
+    features = [f for f in pool if study.rows.n_values[f] > 1]
+    if len(features) < 2:
+        raise InputError(
+            f"Pairs need two features with two values or more, and there {'is' if len(features) == 1 else 'are'}"
+            f" {len(features) or 'none'}; give more columns."
+        )
+    n_possible = len(features) * (len(features) - 1) // 2
+    if n_possible <= MAX_PAIRS:
+        return list(combinations(features, 2)), n_possible
+    among = set(features)
+    members = sorted({int(study.owner[c]) for c in study.deciding} & among)
+    return sorted({*combinations(members, 2), *_likely_pairs(study, features)}), n_possible
+
+
+def _likely_pairs(study: Study, features: Sequence[int]) -> list[tuple[int, int]]:
+    """Pairs that go best with what the deciding set leaves of the labels; of very many features, of the first ones."""
+    voting = study.decider.voting
+    inside = [int(study.owner[c]) for c in study.deciding]
+    if voting.rows.n_values[list(features)].sum() > SCREENED_COLUMNS:
+        order = [f for f in dict.fromkeys([*inside, *study.decider.index.tolist()]) if f in set(features)]
+        features = sorted(order[: int(np.searchsorted(np.cumsum(voting.rows.n_values[order]), SCREENED_COLUMNS))])
+    return likely_pairs(voting.rows, voting.follow(study.deciding), features)
+
+
+# ---------------------------------------------------------------- what rows must be equal on
+
+
+def sums_given(
+    study: Study, pairs: Sequence[tuple[int, int]], given: Given, progress: Progress | None = None
+) -> tuple[list[SquareSums], list[Context]]:
+    """The sums of every pair, and the columns on which the rows of its squares are equal.
+
+    With ``"auto"`` these are the deciding set less the two, as far as contexts then hold squares with repeated cells.
+    """
+    left = cache(study.entropy_left)
+    contexts = [_given_of_pair(study, pair, given, left) for pair in pairs]
+    columns = sorted({f for pair in pairs for f in pair} | {c for context in contexts for c in context.columns})
+    place = {column: k for k, column in enumerate(columns)}
+    rows = merge_rows(study.rows_of(columns))
+    n_threads = n_threads_for(getattr(study.engine, "n_jobs", None), len(rows.codes) * len(pairs))
+    sums = [SquareSums.none()] * len(pairs)
+    waiting = [k for k, context in enumerate(contexts) if context.same_as is None]
+    while waiting:
+        found = sum_pairs(
+            rows,
+            [(place[pairs[k][0]], place[pairs[k][1]]) for k in waiting],
+            [sorted(place[c] for c in contexts[k].columns) for k in waiting],
+            n_threads=n_threads,
+            progress=progress,
+        )
+        for k, more in zip(waiting, found, strict=True):
+            sums[k] = more
+        if not (isinstance(given, str) and given == "auto"):
+            break
+        thin = [k for k in waiting if sums[k].n_effective() < FEWEST_SQUARES]
+        fewer = {k: _without_the_least_tied(pairs[k], contexts[k].columns, left) for k in thin}
+        waiting = [k for k in thin if len(fewer[k]) < len(contexts[k].columns)]
+        for k in waiting:
+            contexts[k] = Context(fewer[k])
+    return sums, contexts
+
+
+EntropyLeft = Callable[[int, int], float]
+"""Share of the entropy of a feature that is left when a column is known."""
+
+
+def _given_of_pair(study: Study, pair: tuple[int, int], given: Given, left: EntropyLeft) -> Context:
+    """What a pair is compared given, whether contexts hold squares or not; or the feature that it copies."""
+    if isinstance(given, str) and given == "auto":
+        for feature in pair:
+            others = [c for c in study.deciding if int(study.owner[c]) != feature]
+            closest = min(others, key=lambda c: left(feature, c), default=None)
+            if closest is not None and left(feature, closest) <= COPY:
+                return Context((), int(study.owner[closest]))
+        return Context(tuple(c for c in study.deciding if int(study.owner[c]) not in pair))
+    chosen = range(study.n_features) if isinstance(given, str) else [study.table.find(name) for name in given]
+    return Context(tuple(c for c in chosen if c not in pair and study.rows.n_values[c] > 1))
+
+
+def _without_the_least_tied(pair: tuple[int, int], columns: tuple[int, ...], left: EntropyLeft) -> tuple[int, ...]:
+    """The columns without the one that tells least about both features, the last of those that tell the same.
+
+    All of them, if each tells much about one of the two: left to chance, it could feign an interaction.
+    """
+    free = {c: min(left(feature, c) for feature in pair) for c in reversed(columns)}
+    least = max(free, key=lambda c: free[c], default=None)
+    return tuple(c for c in columns if c != least or free[c] <= 1 - TIED)

@@ -1,0 +1,241 @@
+"""What the columns of a table say twice: constants, renamings, and columns that others determine."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from analogical._checks import check_whole
+from analogical._results import Result, entry_at, json_ready
+from analogical._types import Note
+from analogical.estimate.dependencies import MAX_LISTED_SEARCH, LeftOut, Reason, Search
+from analogical.table.binning import Bins
+from analogical.table.encode import EncodedTable, encode_features
+from analogical.table.treatment import Ids, Missing, Treatment
+
+__all__ = ["Dependency", "Dropped", "Redundancies", "name_dropped", "redundancies", "redundancies_of"]
+
+
+@dataclass(frozen=True)
+class Dependency:
+    """A feature that one or two other features determine in all rows.
+
+    Examples
+    --------
+    >>> from analogical import redundancies
+    >>> rows = [("Lyon", "FR"), ("Nice", "FR"), ("Turin", "IT")] * 10
+    >>> redundancies(rows, feature_names=["town", "country"]).dependencies
+    (Dependency(feature='country', determined_by=('town',), support=27),)
+    """
+
+    feature: str
+    determined_by: tuple[str, ...]
+    support: int
+    """Tests passed: rows whose determinants had been seen before, so that they could have broken it."""
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """A feature that was left out, why, and in favour of which ones.
+
+    Examples
+    --------
+    >>> from analogical import AnalogicalSelector
+    >>> rows = [[0, 0, 1], [0, 0, 2], [1, 1, 1], [1, 1, 2]] * 5
+    >>> selector = AnalogicalSelector().fit(rows, [0, 0, 1, 1] * 5)
+    >>> for dropped in selector.dropped_:
+    ...     print(dropped)
+    x1: the same information as x0
+    """
+
+    feature: str
+    reason: Reason
+    in_favour_of: tuple[str, ...]
+    support: int
+    """Tests that the dependency passed; 0 where none was counted."""
+
+    def __str__(self) -> str:
+        from analogical.show.redundancies import describe_dropped
+
+        return describe_dropped(self)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Redundancies(Result):
+    """What the columns of a table say twice.
+
+    ``redundancies["town"]`` is what was found about one column, ``len(redundancies)`` the number of findings.
+
+    Attributes
+    ----------
+    names : tuple of str
+        All columns.
+    n_rows : int
+        Rows, counted with their weights.
+    constants : tuple of str
+        Columns with one value.
+    renamings : tuple of tuples of str
+        Groups of columns that carry the same information: equal up to the names of their values.
+    dependencies : tuple of Dependency
+        Columns that one or two others determine, without the renamings above; of a group of renamings only
+        the first one is considered.
+    searched_one, searched_two : bool
+        Whether all columns, and all twos of columns, were tried as what determines others. Among very many columns
+        they are not, and what was not tried is not known.
+    notes : tuple of Note
+        What was done to the table.
+
+    Examples
+    --------
+    >>> from analogical import redundancies
+    >>> rows = [("Lyon", "FR", "+33"), ("Nice", "FR", "+33"), ("Turin", "IT", "+39")] * 10
+    >>> found = redundancies(rows, feature_names=["town", "country", "prefix"])
+    >>> found.renamings
+    (('country', 'prefix'),)
+    >>> found["country"]
+    [{'feature': 'country', 'kind': 'determined', 'determined_by': ['town'], 'support': 27}]
+    """
+
+    names: tuple[str, ...]
+    n_rows: int
+    constants: tuple[str, ...]
+    renamings: tuple[tuple[str, ...], ...]
+    dependencies: tuple[Dependency, ...]
+    searched_one: bool = True
+    searched_two: bool = True
+    notes: tuple[Note, ...] = ()
+    backend: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.records())
+
+    def __getitem__(self, name: str) -> list[dict[str, Any]]:
+        entry_at(name, self.names, "column")
+        return [record for record in self.records() if record["feature"] == name]
+
+    def records(self) -> list[dict[str, Any]]:
+        """One dictionary per finding: the feature, what kind of redundancy, and by which columns."""
+        constants = [_record(name, "constant", (), 0) for name in self.constants]
+        renamings = [
+            _record(name, "same information", (group[0],), self.n_rows)
+            for group in self.renamings
+            for name in group[1:]
+        ]
+        determined = [_record(d.feature, "determined", d.determined_by, d.support) for d in self.dependencies]
+        return [*constants, *renamings, *determined]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in plain Python types, ready for JSON."""
+        return {name: json_ready(value) for name, value in vars(self).items() if name != "backend"}
+
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns of ``to_frame``."""
+        return ("feature", "kind", "determined_by", "support")
+
+
+def _record(feature: str, kind: Reason, by: tuple[str, ...], support: int) -> dict[str, Any]:
+    return {"feature": feature, "kind": kind, "determined_by": list(by), "support": support}
+
+
+def redundancies(
+    X: Any,
+    *,
+    weights: Any = None,
+    features: Any = None,
+    ignore: Any = None,
+    missing: Missing = "value",
+    bins: Bins = 5,
+    max_values: int | None = 20,
+    ids: Ids = "drop",
+    max_determinants: int = 2,
+    feature_names: Sequence[str] | None = None,
+) -> Redundancies:
+    """Constant columns, columns that carry the same information, and columns that others determine.
+
+    Parameters
+    ----------
+    X : dataframe, 2-d array or list of rows
+        A categorical table, without the label.
+    weights, features, ignore, missing, bins, max_values, ids, feature_names
+        As in :func:`analogical.relevance`.
+    max_determinants : {1, 2}
+        Whether to look for columns determined by one other column, or also by two together.
+
+    Returns
+    -------
+    Redundancies
+        What was found, each dependency with its support.
+
+    Notes
+    -----
+    A dependency that no row could have broken is not a finding: a column of unique numbers "determines"
+    everything. Every row whose determinants were seen in an earlier row is a test. A dependency is reported
+    if an unrelated column with the same shares of values would pass all tests with a probability below 5 %, over
+    all candidates for that column.
+
+    One determinant costs a few looks at each column if it has at most 6 values, and otherwise a look at a few rows of
+    all other columns. Two determinants cost a matrix product for each column; they are looked for among up to about 460
+    columns, and ``searched_two`` says whether they were.
+
+    Examples
+    --------
+    >>> from analogical import redundancies
+    >>> towns = [("Ulm", "DE", 1), ("Bonn", "DE", 2), ("Lyon", "FR", 2), ("Nice", "FR", 1)] * 5
+    >>> rows = [(town, country, town.upper(), size, "EU") for town, country, size in towns]
+    >>> redundancies(rows, feature_names=["town", "country", "TOWN", "size", "union"])
+    Redundancies among 5 columns, 20 rows
+    constant: union
+    same information: town = TOWN
+    town determines country (16 tests)
+    town determines size (16 tests)
+    country and size determine town (16 tests)
+    """
+    check_whole("max_determinants", max_determinants, low=1, high=2)
+    table = encode_features(
+        X,
+        weights=weights,
+        features=features,
+        ignore=ignore,
+        treatment=Treatment.of(missing, bins, max_values, ids),
+        feature_names=feature_names,
+    )
+    return redundancies_of(table, max_determinants)
+
+
+def redundancies_of(table: EncodedTable, max_determinants: int = 2) -> Redundancies:
+    """The road after encoding: what is constant, equal up to names, or determined by others."""
+    names = table.names
+    search = Search(table.codes, table.n_values, table.weights)
+    groups = search.renamings(range(len(names)))
+    reported = {i for group in groups for i in group[1:]} | set(np.flatnonzero(table.n_values == 1).tolist())
+    columns = [i for i in range(len(names)) if i not in reported]
+    found = list(search.single(columns, columns))
+    searched_two = max_determinants == 2 and len(columns) ** 3 <= MAX_LISTED_SEARCH
+    if searched_two:
+        known = {(d.determined, d.by[0]) for d in found}
+        for target in columns:
+            candidates = [i for i in columns if i != target and (target, i) not in known]
+            found += search.double(target, candidates)
+    return Redundancies(
+        names=names,
+        n_rows=search.n_rows,
+        constants=tuple(names[i] for i in np.flatnonzero(table.n_values == 1)),
+        renamings=tuple(tuple(names[i] for i in group) for group in groups),
+        dependencies=tuple(
+            Dependency(names[d.determined], tuple(names[i] for i in d.by), d.support)
+            for d in sorted(found, key=lambda d: (len(d.by), d.determined, d.by))
+        ),
+        searched_one=search.is_complete,
+        searched_two=searched_two,
+        notes=table.notes,
+        backend=table.backend,
+    )
+
+
+def name_dropped(left_out: Sequence[LeftOut], names: Sequence[str]) -> tuple[Dropped, ...]:
+    """The columns left out, by name."""
+    return tuple(
+        Dropped(names[item.column], item.reason, tuple(names[j] for j in item.in_favour_of), item.support)
+        for item in left_out
+    )

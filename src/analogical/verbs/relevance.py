@@ -1,0 +1,594 @@
+"""The road from a table to its relevance: find what matters, compare rows that are equal on it, say how sure."""
+
+import math
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from analogical._checks import check_confidence
+from analogical._progress import progress_line
+from analogical._results import Result, entry_at, json_ready
+from analogical._types import Floats, Ints, Note, Positions
+from analogical.count.memory import MemoryEngine
+from analogical.estimate.index import PaperStatus, score_pairs
+from analogical.estimate.significance import adjust_for_features
+from analogical.estimate.sizes import Size
+from analogical.estimate.status import NEGLIGIBLE, Status, decide_status, order_features
+from analogical.study import Context, Duplicates, Given, Study, check_given
+from analogical.table.binning import Bins
+from analogical.table.columns import plain
+from analogical.table.encode import encode_table
+from analogical.table.treatment import Ids, Missing, Treatment
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from analogical.spark.planning import SparkPlan
+
+__all__ = ["NEGLIGIBLE", "Points", "Relevance", "Settings", "Status", "ari_score", "relevance", "relevance_of"]
+
+DEFAULT_CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a relevance was computed.
+
+    Examples
+    --------
+    >>> from analogical import load_table, relevance
+    >>> settings = relevance(load_table("titanic").to_frame(), "survived", weights="count").settings
+    >>> settings.given, settings.weighted, settings.searched_rows
+    ('auto', True, 2201)
+    """
+
+    given: Literal["auto", "all"] | tuple[str, ...]
+    """On which other features compared rows are equal: the deciding set, all, or those named."""
+    confidence: float
+    """Level of the intervals; 1 less this is the level of the tests."""
+    duplicates: Duplicates
+    weighted: bool
+    """Whether rows came with frequencies."""
+    searched_rows: int | None
+    """Rows that the deciding set was chosen on; None if there is none."""
+    n_groups: int | None = None
+    """Groups of rows that depend on each other; None if all rows were taken as independent."""
+    engine: Literal["memory", "spark"] = "memory"
+    """Who counted."""
+    plan: "SparkPlan | None" = None
+    """How Spark counted; None in memory."""
+    backend: str | None = None
+    """Name of the dataframe library that the table came in."""
+
+
+@dataclass(frozen=True)
+class Points:
+    """How much more often the label occurs with one value than with another, in percentage points.
+
+    Given the same features as the effect, averaged over contexts (for two values the difference of Mantel and
+    Haenszel).
+
+    Examples
+    --------
+    >>> from analogical import load_table, relevance
+    >>> found = relevance(load_table("titanic").to_frame(), "survived", weights="count")["sex"]["points"]
+    >>> found["value"], found["against"], found["label"], round(found["points"])
+    ('female', 'male', 'yes', 49)
+    """
+
+    value: Any
+    against: Any
+    label: Any
+    points: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class FeatureColumn:
+    """A feature as a column: its values, missing cells and bins.
+
+    Examples
+    --------
+    >>> from analogical import relevance
+    >>> metres, is_far = [[0.5 * step] for step in range(40)], [step > 20 for step in range(40)]
+    >>> relevance(metres, is_far, bins=4).feature_columns
+    (FeatureColumn(n_values=4, n_missing=0, edges=(5.0, 10.0, 15.0)),)
+    """
+
+    n_values: int
+    n_missing: int
+    """Missing cells; they are a value of their own, None."""
+    edges: tuple[Any, ...]
+    """The lowest value of every bin but the first; empty for categories."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Relevance(Result):
+    """Relevance of every feature of a table for its label, in column order.
+
+    ``result["sex"]`` is one feature as a dictionary, ``len(result)`` the number of features.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The features.
+    status : tuple of str
+        ``"effect"`` (``p_adjusted`` at most 1 - confidence, and ``effect_low`` above 0), ``"none"`` (not so, and
+        ``effect_high`` at most 0.02), ``"unclear"`` (neither), ``"same"`` (a copy: see ``same_as``) or ``"constant"``.
+    effect : ndarray of float
+        How much the label shares differ between two values of the feature, all given features being equal: half the
+        squared distance of the shares, averaged over pairs of rows. With two classes its root is the difference in
+        label shares. 0 for no difference, NaN where there are no pairs.
+    effect_low, effect_high : ndarray of float
+        Interval of ``effect``. The lower end is above 0 only if ``p_value`` is at most 1 - confidence.
+    p_value, p_adjusted : ndarray of float
+        Probability of labels that go with the values at least this much if the feature had no effect given the others,
+        and the same adjusted for the number of features: by Benjamini and Hochberg's method and, for features outside
+        the deciding set that was searched for, by Holm's, which is stricter. NaN where nothing is tested.
+    points : tuple of Points or None
+        For each feature the direction: how much more often the label occurs with a value than with another one. For
+        numbers the highest against the lowest bin, else the most telling value against the most frequent one.
+    given : tuple of tuples of str
+        For each feature the features on which compared rows are equal.
+    same_as : tuple of str or None
+        For each feature the given feature that it copies: no test can tell which of the two matters.
+    stand_ins : tuple of tuples of str
+        For each member of the deciding set the features that would do nearly as well in its place: the table hardly
+        tells which of them the label goes with.
+    deciding : tuple of str
+        The deciding set: features that together predict the label, none of which can be spared.
+    index : ndarray of float
+        Share of the compared pairs whose labels differ; NaN without pairs.
+    noise_rate : ndarray of float
+        How often labels differ between rows that are equal on the feature as well, in the same contexts; NaN where no
+        row repeats.
+    compared : ndarray of int
+        Pairs of rows that are equal on the given features and differ on this one.
+    ari, pairs, changed : ndarray
+        The paper's index and its counts: pairs of rows that differ on this feature only, and how many of them have
+        different labels; ``ari`` is 0 for a constant feature and 2 if the feature varies but has no pairs.
+    paper_status : tuple of str
+        The paper's words: ``"relevant"`` (some pair changed its label), ``"irrelevant"`` (there are pairs and none
+        did), ``"constant"`` or ``"no-pairs"``.
+    feature_columns : tuple of FeatureColumn
+        Number of values, missing cells and bins of each feature.
+    label : str
+        Name of the label.
+    classes : tuple
+        Its values.
+    n_rows : int
+        Rows.
+    settings : Settings
+        How it was computed.
+    notes : tuple of Note
+        What was done to the table before it was counted.
+
+    Notes
+    -----
+    Intervals and p-values assume independent rows; rows that are not (several visits of a patient, copied rows) need
+    ``groups``.
+
+    Examples
+    --------
+    >>> from analogical import load_table, relevance
+    >>> result = relevance(load_table("titanic").to_frame(), "survived", weights="count")
+    >>> result.ranking(), result.status
+    (['sex', 'age', 'class'], ('effect', 'effect', 'effect'))
+    >>> result.given[1], result.pairs.tolist(), result.changed.tolist()
+    (('class', 'age'), [944789, 138516, 31367], [309473, 80024, 12651])
+    """
+
+    names: tuple[str, ...]
+    status: tuple[Status, ...]
+    effect: Floats
+    effect_low: Floats
+    effect_high: Floats
+    p_value: Floats
+    p_adjusted: Floats
+    points: tuple[Points | None, ...]
+    given: tuple[tuple[str, ...], ...]
+    same_as: tuple[str | None, ...]
+    stand_ins: tuple[tuple[str, ...], ...]
+    deciding: tuple[str, ...]
+    index: Floats
+    noise_rate: Floats
+    compared: Ints
+    ari: Floats
+    pairs: Ints
+    changed: Ints
+    paper_status: tuple[PaperStatus, ...]
+    feature_columns: tuple[FeatureColumn, ...]
+    label: str
+    classes: tuple[Hashable, ...]
+    n_rows: int
+    settings: Settings
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def backend(self) -> str | None:  # type: ignore[override]
+        """Name of the dataframe library that the table came in, for ``to_frame``."""
+        return self.settings.backend
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __getitem__(self, name: str) -> dict[str, Any]:
+        return self._feature(entry_at(name, self.names, "feature"))
+
+    def order(self) -> Positions:
+        """Positions of the features, best first; the order of :meth:`ranking`."""
+        return order_features(self.status, self.effect, self.p_value)
+
+    def ranking(self) -> list[str]:
+        """Names of the features, best first.
+
+        The order is total: effects by size, then unclear features by p-value, those with none, copies, and constant
+        features; ties by column order.
+
+        Examples
+        --------
+        >>> from analogical import relevance
+        >>> rows = [(0, 0), (0, 1), (1, 0), (1, 1)] * 10
+        >>> relevance(rows, [a for a, b in rows], feature_names=["a", "b"]).ranking()
+        ['a', 'b']
+        """
+        return [self.names[i] for i in self.order()]
+
+    def with_status(self, status: Status) -> list[str]:
+        """Names of the features with a status, best first."""
+        return [self.names[i] for i in self.order() if self.status[i] == status]
+
+    def plot(self, ax: "Axes | None" = None, *, top: int = 20) -> "Axes":
+        """Bars with intervals, best first; see :func:`analogical.plot.plot_relevance`."""
+        from analogical.plot import plot_relevance
+
+        return plot_relevance(self, ax, top=top)
+
+    def records(self) -> list[dict[str, Any]]:
+        """One dictionary per feature, best first."""
+        return [self._feature(i) for i in self.order()]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in plain Python types, ready for JSON; the features in column order."""
+        return {
+            "label": self.label,
+            "classes": json_ready(self.classes),
+            "n_rows": self.n_rows,
+            "deciding": list(self.deciding),
+            "notes": json_ready(self.notes),
+            "settings": json_ready(self.settings),
+            "features": [self._feature(i) for i in range(len(self.names))],
+        }
+
+    def _feature(self, i: int | np.intp) -> dict[str, Any]:
+        """One feature in plain Python types; unknown numbers are None."""
+        return {
+            "name": self.names[i],
+            **{name: json_ready(getattr(self, name)[i]) for name in _FEATURE_FIELDS},
+            **json_ready(self.feature_columns[i]),
+        }
+
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns of ``to_frame``."""
+        return ("name", *_FEATURE_FIELDS, "n_values", "n_missing", "edges")
+
+
+_FEATURE_FIELDS = (
+    "status",
+    "effect",
+    "effect_low",
+    "effect_high",
+    "p_value",
+    "p_adjusted",
+    "points",
+    "given",
+    "same_as",
+    "stand_ins",
+    "index",
+    "noise_rate",
+    "compared",
+    "ari",
+    "pairs",
+    "changed",
+    "paper_status",
+)
+
+
+def relevance(
+    X: Any,
+    y: Any,
+    *,
+    given: Given = "auto",
+    weights: Any = None,
+    groups: Any = None,
+    features: Any = None,
+    ignore: Any = None,
+    missing: Missing = "value",
+    bins: Bins = 5,
+    max_values: int | None = 20,
+    ids: Ids = "drop",
+    bin_label: int | None = None,
+    duplicates: Duplicates = "count",
+    confidence: float = DEFAULT_CONFIDENCE,
+    progress: bool = False,
+    feature_names: Iterable[str] | None = None,
+    n_jobs: int | None = None,
+) -> Relevance:
+    """Relevance of every feature for the label, all else being equal.
+
+    Rows that are equal on what matters and differ on one feature are compared: if their labels differ more than those
+    of equal rows, that feature has an effect. What matters is found first: the *deciding set*, features that together
+    predict the label and none of which can be spared. Every feature is compared given that set.
+
+    Parameters
+    ----------
+    X : dataframe, 2-d array or list of rows
+        pandas, polars (lazy frames too) or pyarrow; numpy arrays; scipy sparse matrices; rows as lists or tuples.
+        Categories are compared for equality only, so their coding does not matter; numbers are binned first.
+    y : array-like of shape (rows,), or name of a column
+        The label, of any hashable kind and with two or more classes; or the name of a column of ``X``. A column of
+        ``X`` that has the name of ``y`` and the same values is not a feature; ``notes`` says so.
+    given : {"auto", "all"} or list of features
+        On which other features compared rows are equal: the deciding set, all others (the paper's index), or those
+        named; an empty list for none, as in a univariate filter.
+    weights : array-like of whole numbers, or name of a column, optional
+        How many rows each row stands for, so that a table of counts needs no expanding; or the name of
+        a column of ``X``. A row with weight 0 is not a row.
+    groups : array-like, or name of a column, optional
+        Which rows depend on each other, such as the visits of one patient: one value per row, equal within a group. A
+        feature that varies within groups is compared within them, one that does not by whole groups. Without it rows
+        are taken as independent, which makes copies and repeated measurements look like evidence.
+    features : names of columns, optional
+        The features; all columns but the label, the weights and the groups if not given.
+    ignore : names of columns, optional
+        Columns that are not features; instead of ``features``. Both take patterns such as ``"price_*"``.
+    missing : {"value", "drop", "error"}
+        Missing cells are a value of their own (None), their rows are left out, or they are an error.
+    bins : int, str, list or dict
+        How numbers and dates with more than ``max_values`` values are binned: so many quantiles, ``"widths:K"``, a list
+        of edges, None for every distinct value, or a dictionary with one of these for each column. As contexts of other
+        features, numbers in quantiles may be cut into 2 to 16 bins, whichever predicts best.
+    max_values : int, optional
+        Numbers with at most so many distinct values are categories; None for any number.
+    ids : {"drop", "keep"}
+        Columns that are unique in nearly every row, as ids are, are set aside or kept.
+    bin_label : int, optional
+        Cut a numeric label into so many classes of about equally many rows.
+    duplicates : {"count", "once"}
+        Identical rows with the same label count as often as they occur, or once: the paper's definition over sets.
+    confidence : float
+        Level of the intervals; tests are at 1 less this.
+    progress : bool
+        Show on stderr how far long work is.
+    feature_names : sequence of str, optional
+        Names for the features, instead of the dataframe's or ``x0, x1, ...``.
+    n_jobs : int, optional
+        Threads, by joblib's conventions: None is one (or what ``joblib.parallel_config`` says), -1 one per processor.
+        The result does not depend on it.
+
+    Returns
+    -------
+    Relevance
+        Effect, interval, p-value, direction and status of every feature, and what it was compared given.
+
+    Raises
+    ------
+    InputError
+        If the table or the label cannot be used; the message says what is wrong and how to go on.
+
+    Notes
+    -----
+    The deciding set of more than 20,000 rows is chosen on so many of them, evenly spaced; all numbers come from all
+    rows. P-values take the deciding set as given. The cost is one grouping of the rows per feature, and the choice
+    of the set.
+
+    Examples
+    --------
+    The label is the exclusive or of two features; a third one is noise:
+
+    >>> from analogical import relevance
+    >>> rows = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)] * 50
+    >>> relevance(rows, [a ^ b for a, b, c in rows], feature_names=["a", "b", "c"]).status
+    ('effect', 'effect', 'none')
+    """
+    table = encode_table(
+        X,
+        y,
+        weights=weights,
+        groups=groups,
+        features=features,
+        ignore=ignore,
+        treatment=Treatment.of(missing, bins, max_values, ids, bin_label),
+        feature_names=feature_names,
+    )
+    study = Study(table, MemoryEngine(n_jobs), duplicates=duplicates)
+    return relevance_of(study, given, confidence=confidence, progress=progress)
+
+
+def relevance_of(
+    study: Study, given: Given = "auto", *, confidence: float = DEFAULT_CONFIDENCE, progress: bool = False
+) -> Relevance:
+    """The road after encoding: what matters, pairs, tests and sizes of every feature, and words."""
+    check_given(given)
+    confidence = check_confidence(confidence)
+    table, counts, n_values = study.table, study.counts, study.margins.n_values
+    paper = score_pairs(counts, n_values)
+    show = progress_line("comparing rows") if progress else None
+    contexts = study.given(given)
+    found = []
+    for i, context in enumerate(contexts):
+        found.append(_measure(study, i, context, confidence))
+        if show is not None:
+            show(i + 1, len(contexts))
+    p_value = np.array([one.p_value for one in found])
+    is_auto = isinstance(given, str) and given == "auto"
+    p_adjusted = adjust_for_features(p_value, study.is_outside if is_auto else None)
+    status = tuple(
+        decide_status(
+            is_constant=bool(n_values[i] == 1),
+            is_copy=context.same_as is not None,
+            p_adjusted=float(p_adjusted[i]),
+            low=one.low,
+            high=one.high,
+            level=1 - confidence,
+            is_known=one.is_known,
+        )
+        for i, (one, context) in enumerate(zip(found, contexts, strict=True))
+    )
+    return Relevance(
+        names=table.names,
+        status=status,
+        effect=np.array([one.effect for one in found]),
+        effect_low=np.array([one.low for one in found]),
+        effect_high=np.array([one.high for one in found]),
+        p_value=p_value,
+        p_adjusted=p_adjusted,
+        points=tuple(one.points for one in found),
+        given=tuple(study.names_of(context.columns) for context in contexts),
+        same_as=tuple(None if c.same_as is None else table.names[c.same_as] for c in contexts),
+        stand_ins=tuple(study.names_of(c.stand_ins) for c in contexts),
+        deciding=study.names_of(study.deciding) if is_auto else (),
+        index=np.array([one.index for one in found]),
+        noise_rate=np.array([one.noise_rate for one in found]),
+        compared=np.array([one.compared for one in found], dtype=np.int64),
+        ari=paper.ari,
+        pairs=counts.pairs,
+        changed=counts.changed,
+        paper_status=paper.paper_status,
+        feature_columns=tuple(FeatureColumn(len(c.values), c.n_missing, c.edges) for c in table.columns),
+        label=table.label,
+        classes=table.classes,
+        n_rows=table.coded.n_rows,
+        settings=Settings(
+            given=_named(study, given),
+            confidence=confidence,
+            duplicates=study.duplicates,
+            weighted=table.weights is not None,
+            searched_rows=study.searched_rows if is_auto else None,
+            n_groups=None if table.groups is None else int(table.groups.max()) + 1,
+            backend=table.backend,
+        ),
+        notes=table.notes,
+    )
+
+
+def _named(study: Study, given: Given) -> Literal["auto", "all"] | tuple[str, ...]:
+    """What was given, with features by name."""
+    if isinstance(given, str):
+        return "all" if given == "all" else "auto"
+    return study.names_of([study.table.find(name) for name in given])
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """Numbers of one feature; NaN where they are not known."""
+
+    effect: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    p_value: float = math.nan
+    index: float = math.nan
+    noise_rate: float = math.nan
+    compared: int = 0
+    points: Points | None = None
+    is_known: bool = True
+    """Whether repeated rows show the noise."""
+
+
+def _measure(study: Study, feature: int, context: Context, confidence: float) -> _Measured:
+    """Test and size of one feature given its context."""
+    if context.same_as is not None or study.margins.n_values[feature] == 1:
+        return _Measured()
+    summary = study.summary(feature, context.columns)
+    size = study.size(feature, context.columns, confidence)
+    if summary is None or size is None:
+        return _Measured()
+    p = study.p_value(feature, context.columns) if study.duplicates == "count" else math.nan
+    is_significant = p <= 1 - confidence
+    effect = max(size.effect, 0.0)
+    if is_significant and effect == 0:  # what the test saw has no sure size
+        effect = min(size.common.squared(), size.high)
+    return _Measured(
+        effect,
+        size.low if is_significant else 0.0,
+        max(size.high, effect),
+        p,
+        summary.profile.n_changed / summary.profile.n_pairs,
+        summary.effect.noise_rate(),
+        summary.profile.n_pairs,
+        _points(study, feature, size, confidence),
+        size.is_known,
+    )
+
+
+def _points(study: Study, feature: int, size: Size, confidence: float) -> Points | None:
+    """Direction of a feature: the highest against the lowest bin, or the most telling value against the commonest."""
+    from statistics import NormalDist
+
+    column, common = study.table.columns[feature], size.common
+    values = [v for v in range(len(column.values)) if common.pairs[size.values[v]].any()]
+    if len(values) < 2:
+        return None
+    labels = range(1, len(study.table.classes)) if len(study.table.classes) == 2 else range(len(study.table.classes))
+    if column.treatment == "bins":
+        numbers = [v for v in values if column.n_missing == 0 or v < len(column.values) - 1]
+        twos = [(numbers[0], numbers[-1])] if len(numbers) > 1 else [(values[0], values[-1])]
+    else:
+        sizes = study.margins.value_sizes(feature)
+        most = max(values, key=lambda v: int(sizes[v]))
+        twos = [(most, v) for v in values if size.values[v] != size.values[most]]
+    found = [
+        (*common.between(int(size.values[a]), int(size.values[b]), int(size.labels[label])), a, b, label)
+        for a, b in twos
+        for label in labels
+    ]
+    if not found:
+        return None
+    # rounded, so that rounding errors of sums decide neither which value is named nor a digit that is shown
+    difference, error, a, b, label = max(
+        found, key=lambda f: (round(abs(f[0]) / f[1] if f[1] > 0 else abs(f[0]), 6), f[0] > 0)
+    )
+    reach = NormalDist().inv_cdf((1 + confidence) / 2) * error
+    return Points(
+        plain(column.values[b]),
+        plain(column.values[a]),
+        study.table.classes[label],
+        round(100 * min(max(difference, -1.0), 1.0), 9),
+        round(100 * min(max(difference - reach, -1.0), 1.0), 9),
+        round(100 * max(min(difference + reach, 1.0), -1.0), 9),
+    )
+
+
+def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:
+    """The exact index of every feature, as a score function for scikit-learn's univariate selectors.
+
+    For ``SelectKBest``, ``SelectPercentile`` and ``GenericUnivariateSelect``. It compares rows that differ on one
+    feature only, as the paper does: a feature without pairs scores NaN, which those selectors rank last. On wide
+    tables, where hardly any feature has pairs, use :class:`analogical.AnalogicalSelector`.
+
+    Parameters
+    ----------
+    X, y
+        As in :func:`analogical.relevance`.
+    n_jobs : int, optional
+        Threads, by joblib's conventions; the scores do not depend on it.
+
+    Returns
+    -------
+    ndarray of float
+        One score per feature: a share, or NaN for a feature that has no pairs or is constant.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> from analogical import ari_score
+    >>> X = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
+    >>> SelectKBest(ari_score, k=2).fit(X, X[:, 0] ^ X[:, 2]).get_support()
+    array([ True, False,  True])
+    """
+    table = encode_table(X, y, look_for_leaks=False)
+    return score_pairs(MemoryEngine(n_jobs).count_pairs(table.coded), table.n_values).score

@@ -1,0 +1,562 @@
+"""One page about a table: what has an effect on the label, given what, how sure that is, and the rows behind it."""
+
+import math
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from analogical._checks import check_confidence, check_whole
+from analogical._results import Result, entry_at, json_ready
+from analogical._types import Floats, Ints
+from analogical.count.memory import MemoryEngine
+from analogical.estimate.significance import adjust_for_features
+from analogical.study import Given, Study
+from analogical.table.binning import Bins
+from analogical.table.columns import plain
+from analogical.table.encode import EncodedTable, encode_table
+from analogical.table.treatment import Ids, Missing, Treatment
+from analogical.verbs.audit import Audit, audit_of
+from analogical.verbs.evidence import ComparedRows, EvidencePair, Transition, name_pairs, transitions_of
+from analogical.verbs.interactions import Interactions, find_features, interactions_of
+from analogical.verbs.redundancies import Redundancies, redundancies_of
+from analogical.verbs.relevance import DEFAULT_CONFIDENCE, Relevance, relevance_of
+from analogical.verbs.select import Selection, select_of
+from analogical.verbs.squares import Squares, squares_of
+
+__all__ = ["Answer", "Doubt", "Panel", "Report", "Turn", "ValueRows", "WhyTurned", "has_part", "report"]
+
+MAX_PAIRED_VALUES = 32
+"""Features with more values are not paired: tests of their squares take long, and cards of them cannot be read."""
+MAX_SQUARES = 6
+"""Pairs of features that are shown value by value."""
+MAX_VALUES = 12
+"""Values of a feature whose label shares are kept, the most frequent ones."""
+MAX_CLASSES = 6
+"""Classes whose shares are kept, the most frequent ones."""
+MAX_LISTED_VALUES = 64
+"""Features with more values have no list of transitions."""
+MAX_TRANSITIONS = 12
+"""Transitions of a feature that are kept, the largest ones."""
+FEW_COLUMNS = 60
+"""Up to so many columns, columns that two others determine are looked for."""
+HALF = 0.5
+"""Share of the rows that the middle one of the best features should compare."""
+
+Answer = Literal["yes", "partly", "no"]
+"""Whether a table can say which features have an effect."""
+Doubt = Literal["unclear", "stand-ins", "copies", "few-compared", "leak"]
+"""Why a table answers only partly: some features have neither an effect nor surely none; others would do nearly as well
+in their place, or copy them; most features compare less than half of the rows; or a column may be the label under
+another name."""
+WhyTurned = Literal["explained", "together", "hidden"]
+"""Why a feature is judged otherwise alone: given others nothing significant is left of what it shows alone; it acts
+together with others; or over all rows other features hide what it does."""
+
+
+@dataclass(frozen=True)
+class ValueRows:
+    """Rows of the whole table that have one value of a feature."""
+
+    value: Any
+    n_rows: int
+    by_class: tuple[int, ...]
+    """Rows by class, of ``Report.shown_classes``."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What a page shows of one feature."""
+
+    feature: str
+    values: tuple[ValueRows, ...]
+    n_values: int
+    crude: float
+    """The difference of ``Relevance.points`` between all rows of the two values, in points; NaN without points."""
+    n_compared: int
+    """Rows that sit in at least one pair."""
+    transitions: tuple[Transition, ...]
+    """The largest ones first."""
+    n_transitions: int
+    changed_pair: EvidencePair | None
+    """A typical pair whose labels differ: of the most frequent change, in the context that holds most of it."""
+    kept_pair: EvidencePair | None
+    """A typical pair whose labels are the same, of the same two values where there is one."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """A feature that is judged otherwise alone: significant only alone, or only given others."""
+
+    feature: str
+    reason: WhyTurned
+    """``"explained"``: significant alone, not given others. ``"together"`` and ``"hidden"``: an effect given others,
+    not significant alone, because it acts together with them or because they hide it."""
+    others: tuple[str, ...]
+    """The features that it was given; those that it acts together with."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Report(Result):
+    """One page about a table; ``report.save("report.html")`` writes it, ``report.html`` is its text.
+
+    ``report["sex"]`` is one feature as a dictionary, ``len(report)`` the number of features.
+
+    Attributes
+    ----------
+    relevance : Relevance
+        Every feature.
+    alone, alone_p : ndarray of float
+        Effect of each feature with nothing given, and its p-value, adjusted: what a univariate filter would say.
+    turned : tuple of Turn
+        Features that are significant only alone or only given others, and why.
+    panels : tuple of Panel
+        The best features, one by one.
+    class_sizes : ndarray of int
+        Rows of each class.
+    shown_classes : tuple
+        The classes whose shares are kept in panels: all, or the most frequent ones.
+    redundancies : Redundancies
+        Columns that say the same.
+    interactions : Interactions or None
+        Pairs of features that have an effect or are in the deciding set, and have up to 32 values; None with fewer than
+        two such features.
+    squares : tuple of Squares
+        The pairs that act together, value by value.
+    selection : Selection
+        The deciding set, and what each member adds.
+    audits : tuple of Audit
+        One for each protected column.
+    title, source, command : str or None
+        What stands at the top of the page, where the table came from, and how to make the page again.
+    versions : dict
+        What it was made with.
+
+    Examples
+    --------
+    >>> from analogical import load_table, report
+    >>> page = report(load_table("titanic").to_frame(), "survived", weights="count")
+    >>> page.answer, page.html.startswith("<!doctype html>")
+    ('yes', True)
+    """
+
+    relevance: Relevance
+    alone: Floats
+    alone_p: Floats
+    turned: tuple[Turn, ...]
+    panels: tuple[Panel, ...]
+    class_sizes: Ints
+    shown_classes: tuple[Any, ...]
+    redundancies: Redundancies
+    interactions: Interactions | None
+    squares: tuple[Squares, ...]
+    selection: Selection
+    audits: tuple[Audit, ...]
+    title: str | None
+    source: str | None
+    command: str
+    versions: dict[str, str]
+    reading: tuple[str, ...] = ()
+    """What was guessed to read a file."""
+    backend: str | None = None
+
+    @property
+    def html(self) -> str:
+        """The page: one HTML file without any reference to a network."""
+        from analogical.show.report import render_page
+
+        return render_page(self)
+
+    def save(self, path: Any) -> Path:
+        """Write the page to a file, and say where it lies; a file that is there is written over."""
+        target = Path(path)
+        target.write_text(self.html, encoding="utf-8", newline="\n")
+        return target
+
+    @property
+    def answer(self) -> Answer:
+        """Whether the table can say which features have an effect: of all, partly, or not at all.
+
+        Not at all if no feature has an effect or surely none.
+        """
+        if not {"effect", "none"} & set(self.relevance.status):
+            return "no"
+        return "partly" if self.doubts() else "yes"
+
+    def doubts(self) -> tuple[Doubt, ...]:
+        """Why the table answers only partly; empty if nothing stands against it."""
+        found = self.relevance
+        shares = [panel.n_compared / found.n_rows for panel in self.panels if panel.n_compared]
+        stands: dict[Doubt, bool] = {
+            "unclear": "unclear" in found.status,
+            "stand-ins": any(found.stand_ins),
+            "copies": "same" in found.status,
+            "few-compared": bool(shares) and float(np.median(shares)) < HALF,
+            "leak": any(note.kind == "leak" for note in found.notes),
+        }
+        return tuple(doubt for doubt, stands_against in stands.items() if stands_against)
+
+    def __len__(self) -> int:
+        return len(self.relevance)
+
+    def __getitem__(self, name: str) -> dict[str, Any]:
+        entry_at(name, self.relevance.names, "feature")
+        return next(record for record in self.records() if record["name"] == name)
+
+    def records(self) -> list[dict[str, Any]]:
+        """One dictionary per feature, best first: what the table of the page shows."""
+        found = self.relevance
+        return [
+            {
+                "name": found.names[i],
+                "rank": place + 1,
+                **{name: value for name, value in feature.items() if name in _SHOWN},
+                "alone": json_ready(self.alone[i]),
+                "alone_p": json_ready(self.alone_p[i]),
+            }
+            for place, (i, feature) in enumerate(zip(found.order().tolist(), found.records(), strict=True))
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in plain Python types, ready for JSON."""
+        return {
+            "title": self.title,
+            "source": self.source,
+            "reading": list(self.reading),
+            "command": self.command,
+            "versions": dict(self.versions),
+            "answer": self.answer,
+            "class_sizes": json_ready(self.class_sizes),
+            "shown_classes": json_ready(self.shown_classes),
+            "relevance": self.relevance.to_dict(),
+            "features": self.records(),
+            "turned": json_ready(self.turned),
+            "panels": [_panel_to_dict(panel) for panel in self.panels],
+            "redundancies": self.redundancies.to_dict(),
+            "interactions": None if self.interactions is None else self.interactions.to_dict(),
+            "squares": [found.to_dict() for found in self.squares],
+            "selection": self.selection.to_dict(),
+            "audits": [found.to_dict() for found in self.audits],
+        }
+
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns of ``to_frame``."""
+        return ("name", "rank", *_SHOWN, "alone", "alone_p")
+
+
+_SHOWN = (
+    "status",
+    "effect",
+    "effect_low",
+    "effect_high",
+    "p_adjusted",
+    "points",
+    "given",
+    "same_as",
+    "stand_ins",
+    "compared",
+    "ari",
+    "pairs",
+    "changed",
+    "paper_status",
+)
+"""What the records of a report show of a relevance."""
+
+
+def _panel_to_dict(panel: Panel) -> dict[str, Any]:
+    pairs = {name: getattr(panel, name) for name in ("changed_pair", "kept_pair")}
+    return {
+        **{name: json_ready(value) for name, value in vars(panel).items() if name not in pairs},
+        **{name: None if pair is None else pair.to_dict() for name, pair in pairs.items()},
+    }
+
+
+def report(
+    X: Any,
+    y: Any,
+    *,
+    given: Given = "auto",
+    weights: Any = None,
+    groups: Any = None,
+    features: Any = None,
+    ignore: Any = None,
+    protected: Any = None,
+    missing: Missing = "value",
+    bins: Bins = 5,
+    max_values: int | None = 20,
+    ids: Ids = "drop",
+    bin_label: int | None = None,
+    confidence: float = DEFAULT_CONFIDENCE,
+    top: int = 20,
+    title: str | None = None,
+    progress: bool = False,
+    feature_names: Iterable[str] | None = None,
+    n_jobs: int | None = None,
+) -> Report:
+    """One page about a table: which features have an effect, given what, how sure, and which rows show it.
+
+    Parameters
+    ----------
+    X, y, given, weights, groups, features, ignore, missing, bins, max_values, ids, bin_label, feature_names, n_jobs
+        As in :func:`analogical.relevance`.
+    protected : names of columns, optional
+        Columns to audit, such as gender: does the label differ between their values, all else equal?
+    confidence : float
+        Level of the intervals, and 1 minus the level of the tests.
+    top : int
+        Features that get a panel of their own, the best ones; all are in the table.
+    title : str, optional
+        Title of the page.
+    progress : bool
+        Show on stderr how far long work is.
+
+    Returns
+    -------
+    Report
+        Its ``save(path)`` writes the page, which needs jinja2: ``pip install "analogical[report]"``.
+
+    Notes
+    -----
+    The table is encoded once, and the deciding set is found once: relevance, interactions, selection, audits and the
+    rows shown all speak of the same one. Features that have an effect, or are in the deciding set, are looked at in
+    pairs, those with more than 32 values left out.
+
+    Examples
+    --------
+    >>> from analogical import load_table, report
+    >>> page = report(load_table("titanic").to_frame(), "survived", weights="count")
+    >>> page.answer, [panel.feature for panel in page.panels]
+    ('yes', ['sex', 'age', 'class'])
+    >>> page.selection.features == page.relevance.deciding
+    True
+    >>> pair = page.panels[0].changed_pair
+    >>> pair.context, pair.values, pair.labels
+    ((('class', '3rd'), ('age', 'adult')), ('male', 'female'), ('no', 'yes'))
+    >>> page.html.startswith("<!doctype html>")
+    True
+    """
+    confidence = check_confidence(confidence)
+    top = check_whole("top", top, low=1, about=" (features)")
+    table = encode_table(
+        X,
+        y,
+        weights=weights,
+        groups=groups,
+        features=features,
+        ignore=ignore,
+        treatment=Treatment.of(missing, bins, max_values, ids, bin_label),
+        feature_names=feature_names,
+    )
+    audited = [] if protected is None else find_features(table, protected, "protected")
+    study = Study(table, MemoryEngine(n_jobs))
+    found = relevance_of(study, given, confidence=confidence, progress=progress)
+    alone, alone_p = _alone(study, confidence)
+    classes = _shown_classes(table)
+    twice = redundancies_of(table, 2 if len(table.names) <= FEW_COLUMNS else 1)
+    pairs, squares = _acting_together(study, found, given, confidence, progress)
+    return Report(
+        relevance=found,
+        alone=alone,
+        alone_p=alone_p,
+        turned=_turned(found, alone_p, squares),
+        panels=tuple(_panel(study, found, i, given, classes) for i in found.order()[:top].tolist()),
+        class_sizes=table.coded.label_sizes(),
+        shown_classes=tuple(table.classes[c] for c in classes),
+        redundancies=twice,
+        interactions=pairs,
+        squares=squares,
+        selection=select_of(study, None, progress=progress),
+        audits=tuple(audit_of(study, i, given, confidence=confidence, limit=4) for i in audited),
+        title=title,
+        source=None,
+        command=_call(
+            y,
+            {
+                "given": (given, "auto"),
+                "weights": (weights, None),
+                "groups": (groups, None),
+                "features": (features, None),
+                "ignore": (ignore, None),
+                "protected": (protected, None),
+                "missing": (missing, "value"),
+                "bins": (bins, 5),
+                "max_values": (max_values, 20),
+                "ids": (ids, "drop"),
+                "bin_label": (bin_label, None),
+                "confidence": (confidence, DEFAULT_CONFIDENCE),
+                "top": (top, 20),
+                "title": (title, None),
+                "feature_names": (feature_names, None),
+            },
+        ),
+        versions=_versions(),
+        backend=table.backend,
+    )
+
+
+def _call(y: Any, given: Mapping[str, tuple[Any, Any]]) -> str:
+    """The call to make the page again: what is not the default, data by its name only."""
+    words = ["X", repr(y) if isinstance(y, str) else "y"]
+    for name, (value, default) in given.items():
+        if value is default or (isinstance(value, str | int | float) and value == default):
+            continue
+        is_short = (
+            value is None
+            or isinstance(value, str | int | float)
+            or (isinstance(value, list | tuple) and len(value) <= 20 and all(isinstance(item, str) for item in value))
+        )
+        words.append(f"{name}={value!r}" if is_short else f"{name}={name}")
+    return f"report({', '.join(words)})"
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import version
+
+    return {
+        "analogical": version("analogical"),
+        "python": platform.python_version(),
+        "numpy": version("numpy"),
+        "scipy": version("scipy"),
+    }
+
+
+def _shown_classes(table: EncodedTable) -> list[int]:
+    """Codes of the classes whose shares are shown, in order."""
+    sizes = np.bincount(table.coded.labels, table.weights, minlength=len(table.classes))
+    return sorted(np.argsort(-sizes, kind="stable")[:MAX_CLASSES].tolist())
+
+
+# ---------------------------------------------------------------- one feature
+
+
+def _alone(study: Study, confidence: float) -> tuple[Floats, Floats]:
+    """Effects with nothing given, and their p-values, adjusted; NaN for a constant."""
+    effect, p = np.full((2, study.n_features), math.nan)
+    for i in np.flatnonzero(study.rows.n_values > 1).tolist():
+        size = study.size(i, (), confidence)
+        effect[i] = math.nan if size is None else max(size.effect, 0.0)
+        p[i] = study.p_value(i, ())
+    return effect, adjust_for_features(p)
+
+
+def _panel(study: Study, found: Relevance, i: int, given: Given, classes: Sequence[int]) -> Panel:
+    table = study.table
+    column, n_values = table.columns[i], int(table.n_values[i])
+    values = [plain(value) for value in column.values]
+    counts = _rows_by_label(table, i)
+    sizes = counts.sum(axis=1)
+    # Ties by the words of the values: libraries number the same categories in different ways.
+    words = [str(value) if column.treatment == "categories" else "" for value in values]
+    frequent = sorted(range(len(sizes)), key=lambda v: (-sizes[v], words[v]))
+    kept = sorted(frequent[:MAX_VALUES]) if column.treatment == "bins" else frequent[:MAX_VALUES]
+    compared = ComparedRows.of(study, i, given)
+    listed: tuple[Transition, ...] = ()
+    if found.compared[i] and n_values <= MAX_LISTED_VALUES:
+        listed = tuple(sorted(transitions_of(compared).counts, key=lambda t: -t.pairs))
+    changed, unchanged = _typical_pairs(compared, listed, values)
+    return Panel(
+        feature=table.names[i],
+        values=tuple(
+            ValueRows(values[v], int(sizes[v]), tuple(int(counts[v, label]) for label in classes)) for v in kept
+        ),
+        n_values=n_values,
+        crude=_crude(found, i, counts, values),
+        n_compared=compared.contexts.profile.n_paired_rows if found.compared[i] else 0,
+        transitions=listed[:MAX_TRANSITIONS],
+        n_transitions=len(listed),
+        changed_pair=changed,
+        kept_pair=unchanged,
+    )
+
+
+def _rows_by_label(table: EncodedTable, i: int) -> Ints:
+    """Rows of each value and label, shape (values, labels)."""
+    rows = table.coded
+    shape = (int(table.n_values[i]), rows.n_labels)
+    keys = rows.codes[:, i].astype(np.int64) * shape[1] + rows.labels
+    return np.bincount(keys, rows.weights, minlength=shape[0] * shape[1]).astype(np.int64).reshape(shape)
+
+
+def _crude(found: Relevance, i: int, counts: Ints, values: Sequence[Any]) -> float:
+    """The difference that the points of a feature tell, over all rows and with nothing given."""
+    points = found.points[i]
+    if points is None:
+        return math.nan
+    label = found.classes.index(points.label)
+    shares = [counts[v, label] / counts[v].sum() for v in map(values.index, (points.value, points.against))]
+    return float(100 * (shares[0] - shares[1]))
+
+
+def _typical_pairs(
+    compared: ComparedRows, listed: Sequence[Transition], values: Sequence[Any]
+) -> tuple[EvidencePair | None, EvidencePair | None]:
+    """A pair of the most frequent change of labels, and one whose labels stay, of the same values if there is one."""
+    changed = next((t for t in listed if t.changed), None)
+    kept = [t for t in listed if not t.changed]
+    same = [t for t in kept if changed is None or t.values == changed.values]
+    unchanged = next(iter([*same, *kept]), None)
+    if changed is None and unchanged is None:
+        return None, None
+    classes, rows = compared.study.table.classes, compared.rows
+    order, starts = compared.by_context
+    owner = np.empty(len(order), np.int64)
+    owner[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
+
+    def typical(transition: Transition | None) -> EvidencePair | None:
+        if transition is None:
+            return None
+        weights = rows.weights_or_ones()
+        sides = [
+            (rows.codes[:, 0] == values.index(value)) & (rows.labels == classes.index(label))
+            for value, label in zip(transition.values, transition.labels, strict=True)
+        ]
+        held = [np.bincount(owner[side], weights[side], minlength=len(starts)) for side in sides]
+        context = owner == int(np.argmax(held[0] * held[1]))
+        first, second = (int(np.flatnonzero(side & context)[0]) for side in sides)
+        return name_pairs([(first, second)], compared)[0]
+
+    return typical(changed), typical(unchanged)
+
+
+# ---------------------------------------------------------------- features together
+
+
+def has_part(found: Relevance, i: int) -> bool:
+    """Whether a feature has an effect, or is in the deciding set."""
+    return found.status[i] == "effect" or found.names[i] in found.deciding
+
+
+def _acting_together(
+    study: Study, found: Relevance, given: Given, confidence: float, progress: bool
+) -> tuple[Interactions | None, tuple[Squares, ...]]:
+    """Pairs of features that have an effect, and those that act together value by value."""
+    pool = [i for i in range(study.n_features) if has_part(found, i) and study.rows.n_values[i] <= MAX_PAIRED_VALUES]
+    if len(pool) < 2:
+        return None, ()
+    pairs = interactions_of(study, given, features=pool, confidence=confidence, progress=progress)
+    acting = [k for k in pairs.order().tolist() if pairs.status[k] == "effect"]
+    names = study.table.names
+    return pairs, tuple(
+        squares_of(study, names.index(pairs.first[k]), names.index(pairs.second[k]), given, limit=0)
+        for k in acting[:MAX_SQUARES]
+    )
+
+
+# ---------------------------------------------------------------- beside each feature alone
+
+
+def _turned(found: Relevance, alone_p: Floats, squares: Sequence[Squares]) -> tuple[Turn, ...]:
+    """Features that are significant only alone, or only given others; copies are named elsewhere."""
+    level = 1 - found.settings.confidence
+    named = []
+    for i in found.order().tolist():
+        name, is_effect, is_alone = found.names[i], found.status[i] == "effect", bool(alone_p[i] <= level)
+        if is_effect and not is_alone:
+            partners = tuple(s.first if s.second == name else s.second for s in squares if name in (s.first, s.second))
+            named.append(Turn(name, "together" if partners else "hidden", partners or found.given[i]))
+        elif is_alone and found.given[i] and found.status[i] in ("none", "unclear"):
+            named.append(Turn(name, "explained", found.given[i]))
+    return tuple(named)

@@ -1,0 +1,384 @@
+"""The features that predict the label best together, in the order chosen."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from analogical._checks import check_whole
+from analogical._progress import progress_line
+from analogical._results import Result, entry_at, json_ready
+from analogical._types import Floats, Note
+from analogical.count.memory import MemoryEngine
+from analogical.estimate.deciding import COPY
+from analogical.study import Duplicates, Study
+from analogical.table.binning import Bins
+from analogical.table.encode import encode_table
+from analogical.table.treatment import Ids, Missing, Treatment
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["Carried", "Selection", "Why", "select", "select_of"]
+
+Why = Literal["gain", "interaction", "significant", "index"]
+"""Why a feature was chosen."""
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A feature that was left out because chosen ones carry the same information.
+
+    Examples
+    --------
+    >>> from analogical import select
+    >>> rows = [[0, 0, 1], [0, 0, 2], [1, 1, 1], [1, 1, 2]] * 25
+    >>> (left_out,) = select(rows, [0, 0, 1, 1] * 25).carried
+    >>> left_out.feature, left_out.by
+    ('x1', ('x0',))
+    """
+
+    feature: str
+    alone: float
+    """Gain in nats as the only feature."""
+    further: float
+    """Gain in nats beside the chosen features: less than needed."""
+    by: tuple[str, ...]
+    """The chosen feature beside which it adds least, or all chosen ones if no single one is enough."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Selection(Result):
+    """Features that predict the label best together, in the order chosen.
+
+    ``selection["age"]`` is one chosen feature as a dictionary, ``len(selection)`` how many were chosen.
+
+    Attributes
+    ----------
+    features : tuple of str
+        The chosen features, in the order chosen; without ``k`` the deciding set of :func:`analogical.relevance`.
+    gain : ndarray of float
+        What each adds to those before it: the rise of the log-likelihood of the labels in nats, every row predicted
+        without itself. Below 0 if it makes the prediction worse.
+    explained : ndarray of float
+        How much of the uncertainty of the label the features up to this one explain: 0 for nothing, 1 if the
+        labels are predicted with certainty. Features taken by the index do not count.
+    why : tuple of str
+        ``"gain"`` (it adds at least ``need``), ``"interaction"`` (it does so together with its ``partners``, and hardly
+        without them), ``"significant"`` (it adds less, but is significant given the others) or ``"index"`` (neither; it
+        comes next in the order of :func:`analogical.relaxed_index`).
+    partners : tuple of tuples of str
+        For each chosen feature the ones that it acts together with, chosen or not.
+    stop : int
+        Features in the deciding set: where the selection stops by itself, without ``k``.
+    need : float
+        Nats that a feature must add: 2 ln(number of features that vary, at least 10).
+    next_feature, next_gain : str and float, or None
+        What comes next: the next feature of the deciding set, or else the one that would add most, and what it would
+        add; None if all were chosen.
+    carried : tuple of Carried
+        Features that predict the label alone and add less than ``need`` to the chosen ones.
+    k : int or None
+        How many were asked for; None if the selection stopped by itself.
+    names : tuple of str
+        All features to choose from.
+    label, classes, n_rows, notes
+        As in :class:`analogical.Relevance`.
+    n_classes : int
+        Classes that voted: fewer than there are if rare ones were taken together.
+
+    Examples
+    --------
+    >>> from analogical import load_table, select
+    >>> found = select(load_table("monks-1").to_frame(), "class", weights="count")
+    >>> found.features
+    ('jacket_color', 'head_shape', 'body_shape')
+    """
+
+    features: tuple[str, ...]
+    gain: Floats
+    explained: Floats
+    why: tuple[Why, ...]
+    partners: tuple[tuple[str, ...], ...]
+    stop: int
+    need: float
+    next_feature: str | None
+    next_gain: float | None
+    carried: tuple[Carried, ...]
+    k: int | None
+    names: tuple[str, ...]
+    label: str
+    classes: tuple[Hashable, ...]
+    n_classes: int
+    n_rows: int
+    notes: tuple[Note, ...] = ()
+    backend: str | None = None
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def __getitem__(self, name: str) -> dict[str, Any]:
+        return self._record(entry_at(name, self.features, "chosen feature"))
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """What each chosen feature added; see :func:`analogical.plot.plot_selection`."""
+        from analogical.plot import plot_selection
+
+        return plot_selection(self, ax)
+
+    def records(self) -> list[dict[str, Any]]:
+        """One dictionary per chosen feature, in the order chosen."""
+        return [self._record(i) for i in range(len(self.features))]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in plain Python types, ready for JSON."""
+        rest = ("stop", "need", "next_feature", "next_gain", "carried", "k", "names", "n_classes")
+        return {
+            "label": self.label,
+            "classes": json_ready(self.classes),
+            "n_rows": self.n_rows,
+            "notes": json_ready(self.notes),
+            **{name: json_ready(getattr(self, name)) for name in rest},
+            "features": self.records(),
+        }
+
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns of ``to_frame``."""
+        return ("feature", "gain", "explained", "why", "partners")
+
+    def _record(self, i: int) -> dict[str, Any]:
+        return {
+            "feature": self.features[i],
+            "gain": json_ready(self.gain[i]),
+            "explained": json_ready(self.explained[i]),
+            "why": self.why[i],
+            "partners": list(self.partners[i]),
+        }
+
+
+def select(
+    X: Any,
+    y: Any,
+    k: int | None = None,
+    *,
+    weights: Any = None,
+    features: Any = None,
+    ignore: Any = None,
+    missing: Missing = "value",
+    bins: Bins = 5,
+    max_values: int | None = 20,
+    ids: Ids = "drop",
+    bin_label: int | None = None,
+    duplicates: Duplicates = "count",
+    progress: bool = False,
+    feature_names: Iterable[str] | None = None,
+    n_jobs: int | None = None,
+) -> Selection:
+    """Choose the features that predict the label best together.
+
+    The best few features of a ranking may say the same thing. This function asks which features *together* predict the
+    label best. Rows that agree on the chosen features vote on the label of each other, and every row is predicted
+    without itself. Without ``k`` the answer is the deciding set of :func:`analogical.relevance`: features that
+    together predict the label, none of which can be spared.
+
+    Parameters
+    ----------
+    X, y, weights, features, ignore, missing, bins, max_values, ids, bin_label, duplicates, feature_names, n_jobs
+        As in :func:`analogical.relevance`. Assumes independent rows.
+    k : int, optional
+        How many features to choose: the first ones of the deciding set, and if it has fewer, those that come next. If
+        not given, the deciding set; it may be empty.
+    progress : bool
+        Show on stderr how far long work is.
+
+    Returns
+    -------
+    Selection
+        The features in the order chosen, what each adds and why, where the selection stops by itself, and what was left
+        out because chosen features carry the same information.
+
+    Notes
+    -----
+    A feature must add 2 ln(n) nats, n being the number of features (at least 10): hardly any feature does so by chance.
+    Where no single feature adds enough, two or three are tried together. The set is then put right: a member that adds
+    little beside the later ones leaves, and an outside feature that predicts better takes the place of one. What is
+    significant given the set joins it.
+
+    With ``k``, members come in the order of what they add. If ``k`` cuts between features that act only together, the
+    first of them is chosen without its partners, and ``next_feature`` names the next one. Beyond the deciding set come
+    features that add ``need``, then those of the relaxed index, copies of chosen ones last.
+
+    The set is chosen on at most 20,000 rows, evenly spaced. The cost is one count of these rows for each feature and
+    step, plus the relaxed index where threes are tried or ``k`` goes beyond the set. Greedy choice is not a search of
+    all subsets.
+
+    Examples
+    --------
+    The label of this table is 1 if the jacket is red, or if head and body have the same shape:
+
+    >>> from analogical import load_table, select
+    >>> monks = load_table("monks-1").to_frame("pandas").drop(columns="count")
+    >>> select(monks, "class")
+    Selection of 3 of 6 features for 'class' (2 classes), 432 rows
+       feature       adds (nats)  explained  why
+    1  jacket_color         89.7     29.9 %  adds most
+    2  head_shape           -6.0     27.9 %  an interaction with body_shape
+    3  body_shape            182     88.3 %  an interaction with head_shape
+    No other feature adds 4.6 nats or is significant: is_smiling would add 0.0.
+    <BLANKLINE>
+    A feature adds the rise of the log-likelihood of the labels, each row predicted
+    by the other rows.
+    """
+    if k is not None:
+        k = check_whole("k", k, low=1, other=", or None for the deciding set")
+    table = encode_table(
+        X,
+        y,
+        weights=weights,
+        features=features,
+        ignore=ignore,
+        treatment=Treatment.of(missing, bins, max_values, ids, bin_label),
+        feature_names=feature_names,
+    )
+    return select_of(Study(table, MemoryEngine(n_jobs), duplicates=duplicates), k, progress=progress)
+
+
+def select_of(study: Study, k: int | None = None, *, progress: bool = False) -> Selection:
+    """The road after encoding: the deciding set, what comes after it, what was left out, and names."""
+    show = progress_line("choosing features") if progress else None
+    if show is not None:
+        show(0, 2)
+    deciding = _deciding(study)
+    if show is not None:
+        show(1, 2)
+    chosen = deciding if k is None else deciding[:k]
+    if k is not None:
+        chosen += _after(study, chosen, min(k, study.n_features) - len(chosen))
+    found = _named(study, deciding, chosen, k)
+    if show is not None:
+        show(2, 2)
+    return found
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """One chosen column."""
+
+    column: int
+    gain: float
+    value: float
+    """Log-likelihood of the labels after it."""
+    why: Why
+    partners: tuple[int, ...] = ()
+
+
+def _deciding(study: Study) -> list[_Chosen]:
+    """The deciding set in its order: as it was found, then what joined it."""
+    chosen = [_Chosen(s.column, s.gain, s.value, s.why, s.partners) for s in study.found.steps]
+    joined = range(len(chosen), len(study.deciding))
+    return [*chosen, *(_added(study, study.deciding[: place + 1], "significant") for place in joined)]
+
+
+def _after(study: Study, chosen: Sequence[_Chosen], room: int) -> list[_Chosen]:
+    """The features that come next: those that add enough, then in the order of the relaxed index, copies last."""
+    decider, new = study.decider, list[_Chosen]()
+    members = [c.column for c in chosen]
+    further = _further(study, members)
+    while len(new) < room and max(further.values(), default=-np.inf) >= decider.need:
+        members.append(_most(further))
+        new.append(_added(study, members, "gain"))
+        further = _further(study, members)
+    if len(new) == room:
+        return new
+    value = decider.voting.follow(members, study.found.together).value
+    varying = set(_varying(study))
+    left = [f for f in decider.index.tolist() if f in further]
+    constant = [f for f in range(study.n_features) if f not in varying]
+    late, taken = list[int](), list(members)
+    for feature in left:
+        if len(taken) - len(members) == room - len(new):
+            break
+        (late if _is_copy(study, feature, taken) else taken).append(feature)
+    by_index = [*taken[len(members) :], *late, *constant][: room - len(new)]
+    return [*new, *(_Chosen(f, further.get(f, 0.0), value, "index") for f in by_index)]
+
+
+def _added(study: Study, members: Sequence[int], why: Why) -> _Chosen:
+    """The last of some members, with what it adds to those before it."""
+    before, after = (study.decider.voting.follow(m, study.found.together).value for m in (members[:-1], members))
+    return _Chosen(members[-1], after - before, after, why)
+
+
+def _further(study: Study, members: Sequence[int]) -> dict[int, float]:
+    """What every feature outside would add to some members, in column order; nothing if it is a copy of one."""
+    voting, need = study.decider.voting, study.decider.need
+    inside = {int(study.owner[c]) for c in members}
+    outside = [f for f in _varying(study) if f not in inside]
+    found = voting.candidates(voting.follow(members, study.found.together), outside)
+    return {f: 0.0 if c.gain >= need and _is_copy(study, f, members) else c.gain for f, c in sorted(found.items())}
+
+
+def _varying(study: Study) -> list[int]:
+    """Features of more than one value, copies too: the search leaves them out, but they are named."""
+    return np.flatnonzero(study.decider.voting.varies[: study.n_features]).tolist()
+
+
+def _is_copy(study: Study, feature: int, columns: Sequence[int]) -> bool:
+    """Whether one of the columns leaves hardly anything of a feature open."""
+    return any(study.entropy_left(feature, column) <= COPY for column in columns)
+
+
+def _most(gains: dict[int, float]) -> int:
+    """The feature that adds most; ties, up to rounding, go to the earlier column."""
+    return max(gains, key=lambda f: round(gains[f], 6))
+
+
+def _named(study: Study, deciding: list[_Chosen], chosen: list[_Chosen], k: int | None) -> Selection:
+    """What was chosen, by name, and what was left out."""
+    table, decider = study.table, study.decider
+    voters = [c.column for c in chosen if c.why != "index"]
+    inside = {int(study.owner[c.column]) for c in chosen}
+    further = {f: gain for f, gain in _further(study, voters).items() if f not in inside}
+    following = None
+    if len(chosen) < len(deciding):
+        following = int(study.owner[deciding[len(chosen)].column]), deciding[len(chosen)].gain
+    elif further:
+        following = _most(further), further[_most(further)]
+    return Selection(
+        features=study.names_of([c.column for c in chosen]),
+        gain=np.array([c.gain for c in chosen], dtype=np.float64),
+        explained=np.array([1 - c.value / decider.voting.start.value for c in chosen], dtype=np.float64),
+        why=tuple(c.why for c in chosen),
+        partners=tuple(study.names_of(c.partners) for c in chosen),
+        stop=len(deciding),
+        need=decider.need,
+        next_feature=None if following is None else table.names[following[0]],
+        next_gain=None if following is None else following[1],
+        carried=_carried(study, voters, further),
+        k=k,
+        names=table.names,
+        label=table.label,
+        classes=table.classes,
+        n_classes=decider.voting.rows.n_labels,
+        n_rows=table.coded.n_rows,
+        notes=table.notes,
+        backend=table.backend,
+    )
+
+
+def _carried(study: Study, voters: Sequence[int], further: dict[int, float]) -> tuple[Carried, ...]:
+    """Features that predict the label alone and add too little to the chosen ones, with the one that carries them."""
+    decider, names = study.decider, study.table.names
+    copies = [f for f in further if f not in decider.alone]
+    alone = {**decider.alone, **decider.voting.candidates(decider.voting.start, copies)}
+    features = [f for f in further if alone[f].gain >= decider.need > further[f]]
+    if not features or not voters:
+        return ()
+    beside = {c: _further(study, [c]) for c in voters}
+    found = []
+    for feature in features:
+        least = min(voters, key=lambda c: round(beside[c][feature], 6))
+        by = [least] if beside[least][feature] < decider.need else voters
+        found.append(Carried(names[feature], alone[feature].gain, further[feature], study.names_of(by)))
+    return tuple(found)

@@ -1,0 +1,21 @@
+import pytest
+
+REGIMES = {
+    "as chosen": {},
+    "table": {"tabulating.ENTRIES_PER_ROW": 10**9, "tabulating.MANY_ENTRIES": 10**9},
+    "sort, feature by feature": {"sorting.SPARSE_BITS": 99, "sorting.SMALL_SORT": 0},
+    "sort, features together": {"sorting.SPARSE_BITS": 99, "sorting.SMALL_SORT": 2**16},
+    "sort, isolate blocks": {"sorting.SPARSE_BITS": -99, "sorting.SMALL_SORT": 0},
+    "sort, narrow words": {"sorting.PACKED_BITS": 8, "sorting.SMALL_SORT": 0},
+}
+
+
+@pytest.fixture(params=REGIMES)
+def regime(request, monkeypatch):
+    """Every way of counting, forced, with threads however small the work is."""
+    monkeypatch.setattr("analogical.count.threads.SMALL_WORK", 0)
+    if request.param.startswith("sort"):
+        monkeypatch.setattr("analogical.count.pairs.fits_in_table", lambda _: False)
+    for name, value in REGIMES[request.param].items():
+        monkeypatch.setattr(f"analogical.count.{name}", value)
+    return request.param

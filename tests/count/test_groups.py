@@ -1,0 +1,96 @@
+"""Groups of equal rows against dictionaries, also beyond 64 bits of features."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from conftest import coded, random_table
+
+from analogical.count import groups
+from analogical.count.groups import collapse_rows, merge_rows, number_groups, rows_by_context
+
+SHAPES = [(30, 1, 2), (40, 5, 3), (60, 7, 300), (50, 64, 2), (50, 65, 2), (40, 200, 3), (40, 5, 70_000), (1, 3, 2)]
+
+
+def table(m, n, v, seed=0):
+    """Rows of which many repeat or differ on one feature, with the largest value present."""
+    rng = np.random.default_rng(seed)
+    rows, labels = random_table(rng, n_rows=max(m, 2), n_features=n, n_values=2)
+    rows[:, 0] *= v - 1
+    rows[:, -1] *= v - 1
+    return coded(rows[:m], labels[:m], n_values=[v] * n, n_labels=7)
+
+
+def partition(keys):
+    """Which rows go together: for each row the first one that has its key."""
+    first = {}
+    return [first.setdefault(key, r) for r, key in enumerate(keys)]
+
+
+@pytest.mark.parametrize(("m", "n", "v"), SHAPES)
+@pytest.mark.parametrize("packed_bits", [53, 17])
+def test_rows_have_the_same_number_exactly_if_they_are_equal(m, n, v, packed_bits, monkeypatch):
+    monkeypatch.setattr(groups, "PACKED_BITS", packed_bits)
+    for seed in range(20):
+        rows = table(m, n, v, seed)
+        chosen = [f for f in range(n) if (f + seed) % 3]
+        ids = number_groups(rows.codes, rows.n_values, chosen)
+        assert partition(ids.tolist()) == partition([tuple(row) for row in rows.codes[:, chosen].tolist()])
+        with_label = number_groups(rows.codes, rows.n_values, chosen, rows.labels)
+        keys = zip(rows.codes[:, chosen].tolist(), rows.labels.tolist(), strict=True)
+        assert partition(with_label.tolist()) == partition([(*row, "label", label) for row, label in keys])
+
+
+def test_the_last_of_many_features_tells_rows_apart():
+    codes = np.zeros((3, 300), np.uint8)
+    codes[1, -1] = codes[2, 0] = 1
+    assert len(set(number_groups(codes, np.full(300, 2), range(300)).tolist())) == 3
+
+
+def test_without_features_all_rows_are_one_group():
+    rows = table(10, 3, 2)
+    assert number_groups(rows.codes, rows.n_values, []).tolist() == [0] * 10
+
+
+@pytest.mark.parametrize(("m", "n", "v"), SHAPES)
+def test_collapsed_rows_are_the_first_of_each_row_and_label_counted_once(m, n, v):
+    for seed in range(20):
+        rows = table(m, n, v, seed)
+        pairs = [(*row, label) for row, label in zip(rows.codes.tolist(), rows.labels.tolist(), strict=True)]
+        once = collapse_rows(rows.weighted(np.full(m, 3)))
+        assert once.weights is None
+        assert [(*row, label) for row, label in zip(once.codes.tolist(), once.labels.tolist(), strict=True)] == list(
+            dict.fromkeys(pairs)
+        )
+
+
+@pytest.mark.parametrize(("m", "n", "v"), SHAPES)
+def test_rows_are_brought_together_by_their_context(m, n, v):
+    for seed in range(20):
+        rows = table(m, n, v, seed)
+        for feature in {0, n // 2, n - 1}:
+            order, starts = rows_by_context(rows, feature)
+            assert sorted(order.tolist()) == list(range(m))
+            contexts = [tuple(row[:feature] + row[feature + 1 :]) for row in rows.codes.tolist()]
+            parts = [part.tolist() for part in np.split(order, starts[1:])]
+            assert all(part == sorted(part) for part in parts)
+            assert Counter(contexts) == {contexts[part[0]]: len(part) for part in parts}
+            assert all(contexts[r] == contexts[part[0]] for part in parts for r in part)
+
+
+def test_merged_rows_are_the_distinct_ones_in_an_order_of_their_own():
+    rng = np.random.default_rng(0)
+    rows, labels = rng.integers(0, 2, (60, 70)), rng.integers(0, 2, 60)
+    rows[:, 3:] = rows[:, :1]
+    weights = rng.integers(0, 4, 60)
+    one = merge_rows(coded(rows, labels, weights, n_labels=2))
+    order = rng.permutation(weights.sum())
+    other = merge_rows(
+        coded(np.repeat(rows, weights, axis=0)[order], np.repeat(labels, weights)[order], n_labels=2, n_values=[2] * 70)
+    )
+    assert np.array_equal(one.codes, other.codes)
+    assert one.labels.tolist() == other.labels.tolist()
+    assert one.weights_or_ones().tolist() == other.weights_or_ones().tolist()
+    assert one.n_rows == weights.sum()
+    distinct = {(*row, label) for row, label, w in zip(rows.tolist(), labels.tolist(), weights, strict=True) if w}
+    assert len(one.codes) == len(distinct)

@@ -1,0 +1,224 @@
+"""Every way of counting on the same cases, also forced, and at the borders between them; with == against the loops."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+from conftest import coded
+from naive import naive_counts
+
+from analogical import InputError
+from analogical.count import sorting, tabulating, threads
+from analogical.count.counts import PairCounts
+from analogical.count.pairs import ContextSums, contexts_themselves, count_pairs, join_blocks, sum_contexts
+from analogical.count.tabulating import fits_in_table
+
+FIELDS = ("pairs", "changed", "n_rows", "n_distinct", "n_identical", "n_contradictions")
+
+
+def naive(codes, labels, weights=None):
+    """The oracle's answer."""
+    if len(codes) == 0:
+        return [[0] * codes.shape[1]] * 2 + [0] * 4
+    counts = naive_counts(codes.tolist(), labels.tolist(), weights)
+    return [counts[name] for name in FIELDS]
+
+
+def numbers(counts):
+    """All fields in plain types; counts are int64 and totals Python's int."""
+    assert counts.pairs.dtype == counts.changed.dtype == np.int64
+    found = [getattr(counts, name) for name in FIELDS]
+    assert all(type(number) is int for number in found[2:])
+    return [found[0].tolist(), found[1].tolist(), *found[2:]]
+
+
+def ours(codes, labels, n_values, n_labels, weights=None, **options):
+    """What is counted with and without contexts, which must be the same."""
+    rows = coded(codes, labels, weights, n_values, n_labels)
+    found = numbers(count_pairs(rows, **options))
+    assert numbers(sum_contexts(rows, contexts_themselves, **options).counts) == found
+    return found
+
+
+def table(seed, *, small_universe):
+    rng = np.random.default_rng(seed)
+    m, n = int(rng.integers(1, 40)), int(rng.integers(1, 9 if small_universe else 31))
+    k = rng.integers(1, rng.choice([2, 3, 4, 6, 40]) + 1, n)
+    while small_universe and np.prod(k.astype(float)) > 1e4:
+        k = np.maximum(k // 2, 1)
+    common = rng.integers(0, k, (1, n))
+    codes = np.where(rng.random((m, n)) < rng.choice([0.05, 0.2, 0.7]), rng.integers(0, k, (m, n)), common)
+    dtype = [np.uint8, np.uint16, np.uint32][seed % 3]
+    if dtype == np.uint32 and not small_universe:  # 27 to 32 bits a feature
+        codes, k = codes * 10**8, (k - 1) * 10**8 + 1
+    n_labels = int(rng.choice([2, 3, 7, 300]))
+    labels = rng.integers(0, n_labels, m).astype([np.uint16, np.uint32, np.uint64][seed % 3])
+    weights = None if seed % 5 < 3 else rng.integers(0, 4, m)
+    return np.asarray(codes.astype(dtype), order="CF"[seed % 2]), labels, k, n_labels, weights
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_counts_are_those_of_the_definition(regime, seed):
+    codes, labels, k, n_labels, weights = table(seed, small_universe=regime == "table")
+    want = naive(codes, labels, weights)
+    assert ours(codes, labels, k, n_labels, weights) == want
+    assert ours(codes, labels, k, n_labels, weights, n_jobs=3) == want
+
+
+@pytest.mark.parametrize("n_bits", [31, 32, 33, 52, 53, 54, 62, 63, 64, 65, 66, 127, 128, 129])
+@pytest.mark.parametrize("n_labels", [2, 3])
+def test_at_the_borders_of_the_words(regime, n_bits, n_labels):
+    if regime == "table":
+        pytest.skip("a table of 2**31 entries or more")
+    rng = np.random.default_rng(n_bits)
+    codes = (rng.random((60, n_bits)) < 0.02).astype(np.uint8)
+    codes[30:, -1] = 1  # the top and the bottom bit matter
+    codes[::2, 0] = 1
+    labels = rng.integers(0, n_labels, 60).astype(np.uint8)
+    assert ours(codes, labels, [2] * n_bits, n_labels) == naive(codes, labels)
+
+
+@pytest.mark.parametrize("m", [85, 86, 87])
+def test_at_the_border_of_the_counting_table(m):
+    rng = np.random.default_rng(m)
+    codes, labels = rng.integers(0, 2, (m, 8), dtype=np.uint8), rng.integers(0, 2, m).astype(np.uint8)
+    assert fits_in_table(coded(codes, labels, n_values=[2] * 8, n_labels=2)) == (m >= 86)  # 512 entries, 6 for each row
+    assert ours(codes, labels, [2] * 8, 2) == naive(codes, labels)
+
+
+def test_one_giant_group(regime):
+    codes, labels = np.ones((200, 12), np.uint8), (np.arange(200) % 3 == 0).astype(np.uint8)
+    assert ours(codes, labels, [2] * 12, 2) == [[0] * 12, [0] * 12, 200, 1, 19900, 67 * 133]
+
+
+def test_all_rows_distinct_and_all_contexts_shared(regime):
+    codes = np.array(list(np.ndindex(4, 3, 5)), np.uint8)
+    labels = (codes.sum(axis=1) % 2).astype(np.uint8)
+    assert ours(codes, labels, [4, 3, 5], 2) == naive(codes, labels)
+
+
+def test_values_that_do_not_occur_change_nothing(regime):
+    rng = np.random.default_rng(5)
+    codes, labels = rng.integers(0, 2, (50, 4), dtype=np.uint8), rng.integers(0, 2, 50).astype(np.uint8)
+    assert ours(codes, labels, [2] * 4, 2) == ours(codes, labels, [2, 9, 3, 7], 5)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (1, 4), (5, 0)])
+def test_hardly_any_table(regime, shape):
+    codes, labels = np.zeros(shape, np.uint8), np.zeros(shape[0], np.uint8)
+    assert ours(codes, labels, [2] * shape[1], 2) == naive(codes, labels)
+
+
+def test_all_weights_zero():
+    assert ours(np.ones((3, 2), np.uint8), np.zeros(3, np.uint8), [2, 2], 2, np.zeros(3, np.int64)) == [
+        [0, 0],
+        [0, 0],
+        0,
+        0,
+        0,
+        0,
+    ]
+
+
+@pytest.mark.parametrize("weights", [[2**31, 0], [2**30, 2**30], [1, 2**31 - 1], [1_518_500_249, 5]])
+@pytest.mark.parametrize("same", [True, False])
+@pytest.mark.parametrize("labels", [[0, 0], [0, 1]])
+def test_exact_up_to_the_limit_of_int64(regime, weights, same, labels):
+    codes = np.array([[0, 1], [0, int(same)]], np.uint8)
+    labels, weights = np.array(labels, np.uint8), np.array(weights, np.int64)
+    assert ours(codes, labels, [2, 2], 2, weights) == naive(codes, labels, weights)
+
+
+@pytest.mark.parametrize("weights", [[2**31, 1], [2**62, 2**62, 2**62], [2**63 - 1, 2**63 - 1]])
+def test_more_than_int64_holds_is_refused(weights):
+    codes, labels = np.zeros((len(weights), 2), np.uint8), np.zeros(len(weights), np.uint8)
+    with pytest.raises(
+        InputError,
+        match=r"stands for [\d,]+ rows; pairs are counted exactly in 64 bits up to 2,147,483,648",
+    ):
+        count_pairs(coded(codes, labels, weights, [2, 2], 2))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 5, -1, None])
+@pytest.mark.parametrize(("m", "n", "k"), [(5000, 30, 3), (20000, 9, 3), (1000, 80, 2)])
+def test_workers_and_memory_order_change_nothing(monkeypatch, n_jobs, m, n, k):
+    monkeypatch.setattr(threads, "SMALL_WORK", 0)
+    rng = np.random.default_rng(m)
+    codes = rng.integers(0, k, (m // 10, n), dtype=np.uint8)[rng.integers(0, m // 10, m)]
+    codes[rng.integers(0, m, m), rng.integers(0, n, m)] = 0
+    labels = rng.integers(0, 2, m).astype(np.uint8)
+    want = ours(codes, labels, [k] * n, 2)
+    assert ours(np.asfortranarray(codes), labels, [k] * n, 2, n_jobs=n_jobs) == want
+    assert ours(codes[::-1], labels[::-1], [k] * n, 2, n_jobs=n_jobs) == want
+    assert ours(codes, labels, [k] * n, 2, np.full(m, 1), n_jobs=n_jobs) == want
+
+
+def test_n_jobs_zero_is_refused():
+    with pytest.raises(InputError, match="n_jobs must be a whole number other than 0"):
+        count_pairs(coded(np.zeros((2, 2), np.uint8), np.zeros(2, np.uint8)), n_jobs=0)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_ctrl_c_stops_the_work(n_jobs):
+    code = f"""
+        import numpy as np
+        from analogical._types import CodedRows
+        from analogical.count.pairs import count_pairs
+        codes = np.random.default_rng(0).integers(0, 3, (500_000, 18), dtype=np.uint8)
+        rows = CodedRows(codes, codes[:, 0] & 1, np.full(18, 3), 2)
+        print("go", flush=True)
+        while True:
+            count_pairs(rows, n_jobs={n_jobs})
+    """
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ) as child:
+        assert child.stdout.readline() == b"go\n"
+        child.send_signal(signal.SIGINT)
+        _, errors = child.communicate(timeout=120)
+    assert b"KeyboardInterrupt" in errors
+
+
+@pytest.mark.parametrize("module", [tabulating, sorting])
+def test_n_jobs_follows_joblibs_context(monkeypatch, module):
+    from joblib import parallel_config
+
+    monkeypatch.setattr(threads, "SMALL_WORK", 0)
+    monkeypatch.setattr("analogical.count.pairs.fits_in_table", lambda _: module is tabulating)
+    used = []
+    run = module.run_tasks
+    monkeypatch.setattr(module, "run_tasks", lambda tasks, n_threads: (used.append(n_threads), run(tasks, n_threads)))
+    rows = coded([[0, 0], [0, 1]], [0, 1])
+    with parallel_config(backend="threading", n_jobs=3):
+        count_pairs(rows)
+    count_pairs(rows)
+    count_pairs(rows, n_jobs=2)
+    sum_contexts(rows, contexts_themselves, n_jobs=2)
+    assert used == [3, 1, 2, 2]
+
+
+def test_small_work_takes_one_thread():
+    assert threads.n_threads_for(2, threads.SMALL_WORK - 1) == 1
+    assert threads.n_threads_for(2, threads.SMALL_WORK) == 2
+
+
+def test_more_pairs_than_64_bits_hold_are_refused_when_parts_are_added():
+    part = PairCounts(np.array([2**60, 1]), np.array([0, 0]), 2**31, 1, 0, 0)
+    assert (part + part).pairs.tolist() == [2**61, 2]
+    with pytest.raises(InputError, match=r"more than 2,305,843,009,213,693,952 pairs of rows"):
+        part + part + part
+    identical = PairCounts(np.array([1]), np.array([0]), 2**31, 1, 2**61, 0)
+    with pytest.raises(InputError, match="not counted exactly in 64 bits"):
+        identical + identical
+
+
+def test_sums_of_blocks_are_joined_feature_by_feature():
+    one = ContextSums(PairCounts(np.array([5, 0]), np.array([2, 0]), 9, 8, 7, 6), None, ("a", None))
+    other = ContextSums(PairCounts(np.array([0, 3]), np.array([0, 1]), 9, 1, 1, 1), None, (None, "b"))
+    joined = join_blocks([one, other], [(0,), (1,)])
+    assert (joined.counts.pairs.tolist(), joined.counts.changed.tolist()) == ([5, 3], [2, 1])
+    assert joined.summaries == ("a", "b")
+    assert (joined.counts.n_rows, joined.counts.n_distinct, joined.counts.n_identical) == (9, 8, 7)

@@ -1,0 +1,113 @@
+"""Squares and broken squares against a loop over all fours of rows, with ``==``."""
+
+import numpy as np
+import pytest
+from conftest import coded
+from naive import naive_squares
+
+from analogical import InputError
+from analogical.count import squares as module
+from analogical.count.groups import number_groups
+from analogical.count.squares import context_numbers, count_squares, pair_tables, repeated_cells
+
+
+def table_with_squares(rng):
+    """Few values, so that there are squares; rows repeat, with the same label or another one."""
+    n_features = int(rng.integers(2, 5))
+    n_rows = int(rng.integers(6, 13))
+    n_values = [*rng.integers(2, 4, size=2), *rng.integers(1, 3, size=n_features - 2)]
+    rows = rng.integers(0, n_values, size=(n_rows, n_features))
+    labels = rng.integers(0, rng.integers(1, 4), size=n_rows)
+    return rows, labels
+
+
+def counted(rows, labels, i, j, equal=None, weights=None):
+    table = coded(rows, labels, weights)
+    equal = [f for f in range(table.n_features) if f not in (i, j)] if equal is None else equal
+    groups, n_groups = context_numbers(number_groups(table.codes, table.n_values, equal))
+    squares = broken = 0
+    for tables in pair_tables(table, groups, n_groups, i, j):
+        found, bad = count_squares(tables)
+        squares, broken = squares + sum(found.tolist()), broken + sum(bad.tolist())
+    return squares, broken
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_counts_are_those_of_all_fours_of_rows(seed):
+    n_with_squares = 0
+    for k in range(50):
+        rng = np.random.default_rng([seed, k])
+        rows, labels = table_with_squares(rng)
+        expected = naive_squares(rows.tolist(), labels.tolist(), 0, 1)
+        assert counted(rows, labels, 0, 1) == expected
+        n_with_squares += expected[0] > 0
+    assert n_with_squares > 10
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_counts_with_weights_and_some_contexts_are_those_of_all_fours_of_rows(seed):
+    rng = np.random.default_rng([seed, 99])
+    rows, labels = table_with_squares(rng)
+    weights = rng.integers(0, 4, size=len(rows))
+    plain = rows.tolist(), labels.tolist()
+    assert counted(rows, labels, 1, 0, weights=weights) == naive_squares(*plain, 0, 1, weights=weights)
+    assert counted(rows, labels, 0, 1, equal=[]) == naive_squares(*plain, 0, 1, equal=[])
+    last = rows.shape[1] - 1
+    if last > 1:
+        assert counted(rows, labels, 0, 1, equal=[last]) == naive_squares(*plain, 0, 1, equal=[last])
+
+
+@pytest.mark.parametrize("at_once", [7, 8, 30, 60])
+def test_counts_do_not_depend_on_how_many_tables_are_made_at_a_time(monkeypatch, at_once):
+    rng = np.random.default_rng(5)
+    rows, labels = rng.integers(0, 3, size=(300, 4)), rng.integers(0, 3, size=300)
+    weights = rng.integers(1, 4, size=300)
+    whole = counted(rows, labels, 0, 1, weights=weights)
+    monkeypatch.setattr(module, "MAX_CELLS", at_once)
+    assert counted(rows, labels, 0, 1, weights=weights) == whole
+    assert whole[0] > 1000
+
+
+def test_tables_hold_every_row_of_contexts_that_vary(monkeypatch):
+    rows = [(0, 0, 0), (1, 1, 0), (0, 1, 1), (0, 2, 1), (1, 0, 2), (1, 0, 2), (0, 1, 2)]
+    table = coded(rows, [0, 1, 0, 1, 0, 1, 1])
+    groups, n_groups = context_numbers(number_groups(table.codes, table.n_values, [2]))
+    (whole,) = pair_tables(table, groups, n_groups, 0, 1)
+    assert whole.shape == (3, 2, 3, 2)
+    assert whole.sum() == 7
+    assert whole[2, 1, 0].tolist() == [1, 1]
+    monkeypatch.setattr(module, "MAX_CELLS", 4)
+    parts = list(pair_tables(table, groups, n_groups, 0, 1))
+    assert [part.shape for part in parts] == [(1, 2, 3, 2)] * 2  # the second context holds one value of the first
+    assert np.array_equal(np.concatenate(parts), whole[[0, 2]])
+
+
+def test_counts_are_exact_beyond_64_bits():
+    cells = np.array([[[[3, 5], [7, 2]], [[4, 1], [6, 6]]]])
+    squares, broken = (int(n[0]) for n in count_squares(cells))
+    many, many_broken = (int(n[0]) for n in count_squares(cells * 10**6))
+    assert (squares, broken) == (8 * 9 * 5 * 12, many_broken // 10**24 if many_broken % 10**24 == 0 else -1)
+    assert many == squares * 10**24
+    assert many > 2**63
+
+
+def test_the_largest_tables_of_64_bits_do_not_overflow():
+    side = (2**62) ** 0.25 / 4
+    cells = np.full((1, 2, 2, 2), int(side / 2))
+    squares, broken = count_squares(cells)
+    assert squares.dtype == np.int64
+    n = int(side / 2)
+    assert int(squares[0]) == (2 * n) ** 4
+    assert int(broken[0]) * 16 == 10 * (2 * n) ** 4  # fair coins: 10 of 16
+
+
+def test_repeated_cells_leaves_out_cells_of_one_row():
+    cells = np.array([[[[1, 0], [1, 1]], [[0, 2], [0, 0]]]])
+    assert repeated_cells(cells).tolist() == [[[[0, 0], [1, 1]], [[0, 2], [0, 0]]]]
+
+
+def test_two_features_with_very_many_values_are_refused(monkeypatch):
+    monkeypatch.setattr(module, "MAX_CELLS", 4)
+    table = coded([(0, 0), (4, 2)], [0, 1])
+    with pytest.raises(InputError, match="Two features with 5 and 3 values are too many to count squares of; bin them"):
+        next(pair_tables(table, np.zeros(2, np.intp), 1, 0, 1))

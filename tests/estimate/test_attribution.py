@@ -1,0 +1,199 @@
+"""Whom to credit when rows differ on several features: the fit against another optimiser, and its constants."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from conftest import coded
+from naive import naive_counts
+from scipy.optimize import minimize
+
+from analogical.count.neighbours import Neighbours, count_neighbours
+from analogical.estimate.attribution import ConvergenceWarning, fit_noisy_or, noisy_or
+
+
+def neighbours(sets, n_features, balanced=None):
+    """Pairs by disagreement set, from {features: (pairs, changed)}."""
+    bits = [sum(1 << feature for feature in features) for features in sets]
+    pairs, changed = np.array(list(sets.values()), dtype=np.int64).T
+    balanced_pairs, balanced_changed = (pairs, changed) if balanced is None else np.array(balanced).T
+    return Neighbours(
+        sets=np.array(bits, np.uint64)[:, None],
+        n_pairs=pairs,
+        n_changed=changed,
+        balanced_pairs=balanced_pairs.astype(float),
+        balanced_changed=balanced_changed.astype(float),
+        keep_probability=np.append(0.0, np.ones(n_features)),
+        n_rows=100,
+        n_rows_used=100,
+    )
+
+
+def noisy_table(seed=0, n_rows=120, flipped=0.2):
+    """The label is the first of six features, flipped in some rows."""
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, 2, (n_rows, 6))
+    return rows, rows[:, 0] ^ (rng.random(n_rows) < flipped)
+
+
+def test_noisy_or_at_distance_one_is_ari():
+    rng = np.random.default_rng(2)
+    rows, labels = rng.integers(0, 3, (200, 4)), rng.integers(0, 2, 200)
+    found = count_neighbours(coded(rows, labels), radius=1)
+    exact = naive_counts(rows.tolist(), labels.tolist())
+    expected = [changed / pairs for changed, pairs in zip(exact["changed"], exact["pairs"], strict=True)]
+    assert noisy_or(found).score == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("leak", [False, True])
+def test_likelihood_never_falls_and_the_fit_is_its_maximum(seed, leak):
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, 2 + seed % 2, (80, 6))
+    labels = (rows[:, 0] > 0) ^ (rows[:, 1] > 0) ^ (rng.random(80) < 0.1)
+    found = count_neighbours(coded(rows, labels), radius=4)
+    fit = noisy_or(found, leak=leak)
+    assert fit.converged
+    assert len(fit.log_likelihood) > 3
+    assert (np.diff(fit.log_likelihood) >= 0).all()
+    members = found.member.astype(float)
+    if leak:
+        members = np.hstack([members, np.ones((len(members), 1))])
+
+    def loss(theta):
+        x = np.maximum(members @ theta, 1e-12)
+        return -(found.n_changed @ np.log(-np.expm1(-x)) - (found.n_pairs - found.n_changed) @ x)
+
+    bounds = [(1e-9, 30)] * members.shape[1]
+    options = {"maxiter": 5000, "ftol": 1e-15, "gtol": 1e-10}
+    best = minimize(loss, np.full(members.shape[1], 0.3), bounds=bounds, method="L-BFGS-B", options=options)
+    assert fit.score == pytest.approx(-np.expm1(-best.x[:6]), abs=1e-4)
+
+
+def test_the_maximum_in_closed_form():
+    """{0} says t0 = 1/2; {0, 1} changes in 3/4 = 1 - (1 - t0)(1 - t1), so t1 = 1/2 too."""
+    found = neighbours({(0,): (100, 50), (0, 1): (100, 75)}, 2)
+    assert noisy_or(found).score == pytest.approx([0.5, 0.5], abs=1e-6)
+
+
+def test_distances_weigh_in_the_likelihood_as_given():
+    """Feature 0 alone changes 1/2 of the pairs, with feature 1, which does nothing, 1/4: t0 lies between by weight."""
+    found = neighbours({(0,): (100, 50), (0, 1): (100, 25), (1,): (10**6, 0)}, 2)
+    t0 = [noisy_or(found, np.array([0.0, 1.0, w])).score[0] for w in (1.0, 0.5, 1e-9)]
+    assert t0 == pytest.approx([0.375, (50 + 12.5) / 150, 0.5], abs=1e-3)
+
+
+def test_sampled_pairs_stand_for_the_ones_left_out():
+    """Every second pair at distance 2 was kept: the scores are those of twice as many."""
+    whole = neighbours({(0,): (100, 50), (0, 1): (200, 50), (1,): (100, 10)}, 2)
+    half = neighbours({(0,): (100, 50), (0, 1): (100, 25), (1,): (100, 10)}, 2)
+    half = replace(half, keep_probability=np.array([0.0, 1.0, 0.5]))
+    assert half.is_sampled
+    assert noisy_or(half).score == pytest.approx(noisy_or(whole).score)
+
+
+def test_balanced_counts_are_used_where_asked_for():
+    found = neighbours({(0,): (100, 50)}, 1, balanced=[(80, 20)])
+    assert noisy_or(found).score == pytest.approx([0.5], abs=1e-6)
+    assert noisy_or(found, balanced=True).score == pytest.approx([0.25], abs=1e-6)
+
+
+def slow_maximum(found, weight):
+    """The largest mean log-likelihood of a pair, by a general optimiser."""
+    mass = weight[found.distance] / (weight[found.distance] * found.balanced_pairs).sum()
+    pairs, changed = mass * found.balanced_pairs, mass * found.balanced_changed
+    members = found.member.astype(float)
+
+    def loss(rates):
+        x = np.maximum(members @ rates, 1e-12)
+        slope = members.T @ (pairs - changed - changed / np.expm1(x))
+        return -(changed @ np.log(-np.expm1(-x)) - (pairs - changed) @ x), slope
+
+    start = np.full(members.shape[1], 0.5 / members.shape[1])
+    options = {"maxiter": 20_000, "maxfun": 50_000, "ftol": 1e-16, "gtol": 1e-12}
+    return -minimize(loss, start, jac=True, bounds=[(0, 30)] * len(start), method="L-BFGS-B", options=options).fun
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_slow_optimiser_finds_a_larger_likelihood(seed):
+    """Tall and wide tables, with few features from the start and with features that join later."""
+    rng = np.random.default_rng(seed)
+    n_rows, n_features = int(rng.integers(5, 60)), int(rng.choice([3, 8, 20, 90, 200]))
+    rows = rng.integers(0, rng.integers(2, 5), (n_rows, n_features))
+    labels = rng.integers(0, rng.integers(2, 4), n_rows) if seed % 2 else rows[:, 0]
+    weight = 0.9 ** np.arange(n_features + 1)
+    found = count_neighbours(coded(rows, labels), radius=n_features)
+    fit = noisy_or(found, weight, balanced=True)
+    assert fit.converged
+    assert fit.log_likelihood[-1] >= slow_maximum(found, weight) - 2e-5  # what the ridge may cost
+
+
+def test_features_on_which_the_same_pairs_differ_share_alike():
+    found = neighbours({(0, 1, 2): (100, 50), (2,): (100, 20)}, 3)
+    score = noisy_or(found).score
+    assert score[0] == pytest.approx(score[1], abs=1e-9)
+    assert (1 - score[0]) * (1 - score[1]) * (1 - score[2]) == pytest.approx(0.5, abs=1e-5)
+
+
+def test_features_without_credit_are_ordered_by_what_they_lack():
+    """Feature 0 explains all changes; feature 1 goes with more of them than feature 2, though it adds nothing."""
+    found = neighbours({(0,): (100, 50), (0, 1): (100, 50), (1,): (50, 0), (2,): (100, 0)}, 3)
+    score = noisy_or(found).score
+    assert score[0] == pytest.approx(0.5, abs=1e-6)
+    assert 1e-9 > score[1] > score[2] >= 0
+
+
+def test_a_pair_of_no_weight_is_not_fitted():
+    found = neighbours({(0,): (100, 50), (1,): (10, 10)}, 2)
+    weight = np.array([0.0, 1.0, 1.0])
+    nothing = replace(found, balanced_pairs=np.array([100.0, 1e-20]), balanced_changed=np.array([50.0, 1e-20]))
+    assert noisy_or(nothing, weight, balanced=True).score == pytest.approx([0.5, 0], abs=1e-6)
+
+
+def test_a_leak_takes_label_noise_from_the_features():
+    rows, labels = noisy_table()
+    found = count_neighbours(coded(rows, labels), radius=4)
+    without, with_leak = (noisy_or(found, leak=leak).score for leak in (False, True))
+    assert (with_leak < without).all()
+    assert without[1:].max() > 0.05
+    assert with_leak[1:].mean() < without[1:].mean() / 2
+    assert with_leak[0] > 3 * with_leak[1:].max()
+
+
+def test_the_leak_is_no_feature():
+    found = neighbours({(0,): (100, 50), (0, 1): (100, 75)}, 2)
+    fit = noisy_or(found, leak=True)
+    assert fit.score.shape == fit.coverage.shape == (2,)
+
+
+def test_without_changes_but_noise_the_leak_takes_everything():
+    """Every set changes in one pair of four: the leak is 1/4, and no feature does anything."""
+    found = neighbours({(0,): (400, 100), (1,): (400, 100), (0, 1): (400, 100)}, 2)
+    fit = noisy_or(found, leak=True)
+    assert fit.score == pytest.approx([0, 0], abs=1e-6)
+    assert fit.leak == pytest.approx(0.25, abs=1e-6)
+
+
+def test_a_feature_on_which_one_pair_in_a_hundred_differs_keeps_half_its_score():
+    found = neighbours({(0,): (9_900, 4_950), (1,): (100, 50)}, 2)
+    weight = np.ones(3)
+    plain = noisy_or(found, weight, balanced=True)
+    shrunk = fit_noisy_or(found, weight, False)
+    assert plain.score == pytest.approx([0.5, 0.5], abs=0.01)
+    assert plain.coverage == pytest.approx([0.99, 0.01])
+    assert shrunk.score == pytest.approx(plain.score * [0.99 / 1.0, 0.5])
+
+
+def test_a_fit_that_is_cut_short_warns():
+    rows, labels = noisy_table()
+    found = count_neighbours(coded(rows, labels), radius=4)
+    with pytest.warns(ConvergenceWarning, match="did not reach its tolerance 1e-14 within 2 steps"):
+        assert not noisy_or(found, max_steps=2).converged
+
+
+def test_no_changed_pair_means_zero_and_no_pair_nan():
+    rows = [[0, 0, 1], [1, 1, 1], [0, 1, 1]]
+    found = count_neighbours(coded(rows, [0, 0, 0], n_values=[2, 2, 2], n_labels=2), radius=3)
+    for fit in (noisy_or(found), fit_noisy_or(found, np.ones(4), True)):
+        assert fit.score[:2].tolist() == [0, 0]
+        assert np.isnan(fit.score[2])

@@ -1,0 +1,248 @@
+"""The deciding set: what is found, what is not, and what changes nothing."""
+
+import math
+
+import numpy as np
+import pytest
+
+from analogical._types import CodedRows
+from analogical.estimate.deciding import BETTER, GATE, MOST, SPARED, Decider
+from analogical.estimate.votes import Voting
+
+
+def coded(codes, labels, weights=None):
+    codes, labels = np.asarray(codes, np.uint8), np.asarray(labels, np.uint8)
+    return CodedRows(codes, labels, codes.max(axis=0).astype(np.int64) + 1, int(labels.max()) + 1, weights)
+
+
+def decider(codes, labels, *, owner=None, index=None, weights=None):
+    codes = np.asarray(codes)
+    owner = np.arange(codes.shape[1]) if owner is None else np.asarray(owner)
+    order = np.arange(owner.max() + 1) if index is None else np.asarray(index)
+    return Decider(Voting(coded(codes, labels, weights)), owner, lambda: order)
+
+
+def uniform(n_rows, n_features, n_values=2, seed=0):
+    return np.random.default_rng(seed).integers(0, n_values, (n_rows, n_features))
+
+
+def flipped(labels, share, seed=0):
+    labels = np.asarray(labels).astype(int)
+    return np.where(np.random.default_rng(1000 + seed).random(len(labels)) < share, 1 - labels, labels)
+
+
+# ------------------------------------------------------------ what is found
+
+
+def test_features_that_add_up_are_found_and_no_others():
+    codes = uniform(500, 20, 3, seed=3)
+    search = decider(codes, codes[:, 4] + codes[:, 11] > 1)
+    found = search.decide()
+    assert set(found.columns) == {4, 11}
+    assert [step.why for step in found.steps] == ["gain", "gain"]
+    assert found.steps[0].gain == pytest.approx(max(candidate.gain for candidate in search.alone.values()))
+
+
+def test_gains_are_differences_of_log_likelihoods():
+    codes = uniform(500, 8, 3, seed=3)
+    search = decider(codes, flipped(codes[:, 4] + codes[:, 1] > 1, 0.1))
+    steps = search.decide().steps
+    values = [search.voting.start.value, *(step.value for step in steps)]
+    assert [step.gain for step in steps] == pytest.approx(np.diff(values).tolist())
+    assert steps[-1].value == search.voting.follow([step.column for step in steps]).value
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_an_exclusive_or_of_two_is_found(seed):
+    codes = uniform(200, 14, seed=seed)
+    found = decider(codes, flipped(codes[:, 3] ^ codes[:, 7], 0.05, seed)).decide()
+    assert set(found.columns) == {3, 7}
+    assert {(step.column, step.why, step.partners) for step in found.steps} == {
+        (3, "interaction", (7,)),
+        (7, "interaction", (3,)),
+    }
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_an_exclusive_or_of_three_among_twelve_others_is_found(seed):
+    codes = uniform(600, 15, seed=seed)
+    labels = flipped(codes[:, 2] ^ codes[:, 5] ^ codes[:, 9], 0.05, seed)
+    index = [0, 2, 1, 5, 9, *(f for f in range(15) if f not in (0, 1, 2, 5, 9))]
+    found = decider(codes, labels, index=index).decide()
+    assert set(found.columns) == {2, 5, 9}
+    assert {step.why for step in found.steps} == {"interaction"}
+    assert found.steps[-1].value > 0.5 * decider(codes, labels).voting.start.value
+
+
+def test_an_interaction_beside_a_main_effect_is_found():
+    codes = uniform(800, 10, 3, seed=4)
+    labels = (codes[:, 0] == 2) | (codes[:, 1] == codes[:, 2])
+    found = decider(codes, labels).decide()
+    assert set(found.columns) == {0, 1, 2}
+    assert found.steps[0].column == 0
+
+
+@pytest.mark.parametrize("at", [0, 5])
+def test_a_copy_is_not_chosen_and_changes_no_gain(at):
+    codes = uniform(300, 5, 3, seed=5)
+    labels = flipped(codes[:, 1] == 2, 0.1)
+    plain = decider(codes, labels).decide()
+    found = decider(np.insert(codes, at, (codes[:, 1] + 1) % 3, axis=1), labels).decide()
+    assert [step.gain for step in found.steps] == pytest.approx([step.gain for step in plain.steps])
+    assert found.columns == ((0,) if at == 0 else (1,))
+
+
+def test_a_proxy_that_came_first_leaves_when_the_true_features_are_in():
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 2, (2, 3000))
+    proxy = np.where(rng.random(3000) < 0.9, a + b, rng.integers(0, 3, 3000))
+    labels = (rng.random(3000) < 0.1 + 0.4 * (a + b)).astype(int)
+    codes = np.column_stack([proxy, a, b, uniform(3000, 5, seed=1)])
+    search = decider(codes, labels)
+    assert search.alone[0].gain > max(search.alone[1].gain, search.alone[2].gain)  # greedy choice takes the proxy first
+    assert set(search.decide().columns) == {1, 2}
+
+
+def test_every_member_adds_enough_beside_the_others():
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        hidden = rng.integers(0, 3, 1500)
+        codes = np.column_stack([np.where(rng.random(1500) < 0.7, hidden, rng.integers(0, 3, 1500)) for _ in range(8)])
+        labels = flipped(codes[:, 0] + codes[:, 3] > 2, 0.1, seed)
+        search = decider(codes, labels)
+        members = search.decide().columns
+        whole = search.voting.follow(members).value
+        for column in members:
+            rest = search.voting.follow([c for c in members if c != column]).value
+            assert whole - rest >= SPARED * search.need - BETTER
+
+
+def test_a_number_is_cut_into_as_many_bins_as_predict_best():
+    rng = np.random.default_rng(2)
+    x = rng.random(1200)
+    labels = flipped(np.isin((x * 4).astype(int), (0, 2)), 0.05)
+    cuts = [(x * n).astype(int) for n in (5, 2, 3, 4, 16)]
+    codes = np.column_stack([uniform(1200, 3, seed=3), *cuts])
+    owner = [0, 1, 2, 3, 3, 3, 3, 3]
+    found = decider(codes, labels, owner=owner).decide()
+    assert found.columns == (6,)  # four bins
+    assert found.steps[0].why == "gain"
+
+
+def test_members_are_at_most_so_many():
+    rng = np.random.default_rng(4)
+    codes = rng.integers(0, 2, (8000, 16))
+    labels = rng.random(8000) < 1 / (1 + np.exp(-0.9 * (codes[:, :14] - 0.5).sum(axis=1)))
+    found = decider(codes, labels).decide()
+    assert len(found.columns) == MOST
+    assert set(found.columns) <= set(range(14))
+
+
+def test_members_leave_three_rows_in_each_combination_of_their_values():
+    rng = np.random.default_rng(4)
+    codes = rng.integers(0, 4, (600, 8))
+    labels = rng.random(600) < 1 / (1 + np.exp(-0.8 * (codes[:, :6] - 1.5).sum(axis=1)))
+    search = decider(codes, labels)
+    members = list(search.decide().columns)
+    assert 2 <= len(members) < 5
+    assert len(np.unique(codes[:, members], axis=0)) * 3 <= 600
+    assert not search.has_room([0, 1, 2, 3, 4])
+
+
+# ------------------------------------------------------------ what is not found
+
+
+def test_shuffled_labels_choose_nothing():
+    n_empty = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        n_empty += not decider(rng.integers(0, 3, (150, 12)), rng.integers(0, 2, 150)).decide().columns
+    assert n_empty >= 95
+
+
+def test_irrelevant_features_are_not_chosen_where_labels_have_no_noise():
+    """Cells that agree on their label would only grow more certain if they were divided further."""
+    for seed in range(10):
+        codes = uniform(400, 8, 3, seed=seed)
+        labels = (codes[:, 0] == codes[:, 1]) | (codes[:, 2] == 0)
+        assert set(decider(codes, labels).decide().columns) <= {0, 1, 2}
+
+
+def test_constant_columns_are_not_looked_at_and_do_not_count():
+    codes = uniform(300, 12, 3, seed=7)
+    labels = codes[:, 2] > 0
+    search = decider(np.column_stack([codes, np.zeros(300, int)]), labels)
+    assert search.varying == list(range(12))
+    assert search.need == decider(codes, labels).need == pytest.approx(GATE * math.log(12))
+    assert decider(codes[:, :3], labels).need == pytest.approx(GATE * math.log(10))
+    assert search.decide().columns == (2,)
+
+
+def test_further_is_what_features_outside_add():
+    codes = uniform(300, 4, 3, seed=7)
+    search = decider(codes, codes[:, 2] > 0)
+    further = search.further([2])
+    assert sorted(further) == [0, 1, 3]
+    value = search.voting.follow([2, 0]).value - search.voting.follow([2]).value
+    assert further[0].gain == pytest.approx(value)
+
+
+# ------------------------------------------------------------ what changes nothing
+
+
+def rule_of(seed):
+    codes = uniform(400, 7, 3, seed=seed)
+    rules = [
+        codes[:, 0] + codes[:, 1] > 2,
+        (codes[:, 2] == codes[:, 4]) | (codes[:, 6] == 0),
+        codes[:, 3] == codes[:, 5],
+        codes[:, 1] > 0,
+    ]
+    return codes, flipped(rules[seed % 4], 0.08, seed)
+
+
+def facts(found, names=None):
+    names = np.arange(100) if names is None else names
+    return [(int(names[step.column]), step.why, {int(names[p]) for p in step.partners}) for step in found.steps]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_order_of_rows_and_names_of_values_change_nothing(seed):
+    codes, labels = rule_of(seed)
+    rng = np.random.default_rng(seed)
+    expected = decider(codes, labels).decide()
+    again = decider(codes, labels).decide()
+    assert again == expected
+    mixed = rng.permutation(len(codes))
+    renamed = np.column_stack([rng.permutation(column.max() + 1)[column] for column in codes.T])
+    for found in (decider(codes[mixed], labels[mixed]).decide(), decider(renamed, 1 - labels).decide()):
+        assert facts(found) == facts(expected)
+        assert [s.gain for s in found.steps] == pytest.approx([s.gain for s in expected.steps], rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_order_of_columns_permutes_the_members(seed):
+    codes, labels = rule_of(seed)
+    order = np.random.default_rng(seed).permutation(7)
+    expected = decider(codes, labels).decide()
+    found = decider(codes[:, order], labels, index=np.argsort(order)).decide()
+    assert {(f, why) for f, why, _ in facts(found, order)} == {(f, why) for f, why, _ in facts(expected)}
+    assert found.steps[-1].value == pytest.approx(expected.steps[-1].value)
+
+
+def test_weights_stand_for_repeated_rows():
+    codes, labels = rule_of(1)
+    weights = np.random.default_rng(1).integers(0, 4, len(codes))
+    weighted = decider(codes, labels, weights=weights).decide()
+    repeated = decider(np.repeat(codes, weights, axis=0), np.repeat(labels, weights)).decide()
+    assert facts(weighted) == facts(repeated)
+    assert [s.gain for s in weighted.steps] == pytest.approx([s.gain for s in repeated.steps])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rounding_does_not_settle_ties(seed):
+    """The same column with its values numbered otherwise adds the same, but for rounding."""
+    rng = np.random.default_rng(seed)
+    town = rng.integers(0, 30, 500)
+    labels = (town % 3 == 0) ^ (rng.random(500) < 0.2)
+    assert decider(np.column_stack([rng.permutation(30)[town], town]), labels).decide().columns == (0,)

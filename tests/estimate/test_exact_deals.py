@@ -1,0 +1,90 @@
+"""The test in any direction over all deals, against loops."""
+
+import math
+
+import numpy as np
+import pytest
+from conftest import coded
+from naive import naive_deals, naive_separation
+
+from analogical.count.pairs import contexts_themselves, sum_contexts
+from analogical.estimate import exact_deals
+from analogical.estimate.deals import DealMoments, can_tell
+from analogical.estimate.exact_deals import FewDeals, p_any_direction
+
+
+def contexts_of(rows, labels, weights=None):
+    return sum_contexts(coded(rows, labels, weights), contexts_themselves, features=[0]).summaries[0]
+
+
+def few_deals(rows, labels, weights=None):
+    contexts = contexts_of(rows, labels, weights)
+    return FewDeals.of(contexts, can_tell(contexts))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_p_value_is_the_share_of_all_deals(seed):
+    rng = np.random.default_rng(seed)
+    rows, labels = rng.integers(0, [3, 2], size=(8, 2)), rng.integers(0, 3, size=8)
+    rows[:3, 0], labels[:3] = (0, 1, 2), (0, 1, 2)
+    plain = [tuple(row) for row in rows.tolist()]
+    contexts = contexts_of(rows, labels)
+    tells = can_tell(contexts)
+    found = FewDeals.of(contexts, tells).p_value()
+    dealt = np.array([naive_separation(plain, other) for other in naive_deals(plain, labels.tolist(), 0)])
+    observed = naive_separation(plain, labels.tolist())
+    if np.ptp(dealt) < 1e-9:
+        assert math.isnan(found.p)
+        return
+    assert found.p == pytest.approx((dealt >= observed - 1e-9).mean())
+    assert found.smallest == pytest.approx((dealt >= dealt.max() - 1e-9).mean())
+
+
+def test_a_context_that_occurs_twice_is_dealt_twice():
+    """Two rows of each value, labels apart, in two contexts: 2 of 6 deals each are as far."""
+    rows = [(v, c) for c in (0, 1) for v in (0, 0, 1, 1)]
+    found = few_deals(rows, [0, 0, 1, 1] * 2)
+    assert found.n_deals == 9
+    assert found.p_value().p == pytest.approx((2 / 6) ** 2)
+
+
+def test_deals_of_parts_add_up(monkeypatch):
+    rng = np.random.default_rng(1)
+    rows, labels = rng.integers(0, [2, 2], size=(14, 2)), rng.integers(0, 2, size=14)
+    whole = few_deals(rows, labels)
+    one, two = (few_deals(rows[rows[:, 1] == c], labels[rows[:, 1] == c]) for c in (0, 1))
+    assert (one + two).p_value().p == pytest.approx(whole.p_value().p)
+    assert (one + two).n_deals == whole.n_deals == one.n_deals * two.n_deals
+    assert one + None is None
+    monkeypatch.setattr(exact_deals, "MAX_DEALS", whole.n_deals - 1)
+    assert one + two is None
+    assert few_deals(rows, labels) is None
+
+
+@pytest.mark.parametrize("n_rows", [2, 5, 30])
+def test_tables_are_counted(n_rows):
+    """n rows of each of two values and labels can become n + 1 tables."""
+    found = few_deals([(0,), (1,)], [0, 1], [n_rows, n_rows])
+    assert found.n_deals == n_rows + 1
+
+
+def test_many_values_are_not_counted():
+    rows = [(v,) for v in range(exact_deals.MAX_KINDS + 1)] * 2
+    assert few_deals(rows, [0] * (len(rows) - 2) + [1] * 2) is None
+
+
+def test_differences_that_are_small_beside_the_statistic_count():
+    """One row of a value among a million, labels 500,001 and 499,999: it has either label by chance."""
+    labels, weights = [0, 0, 1], [1, 500_000, 499_999]
+    contexts = contexts_of([(0,), (1,), (1,)], labels, weights)
+    assert p_any_direction(contexts) == pytest.approx(1.0)
+    contexts = contexts_of([(0,), (1,), (1,)], [1, 0, 1], [1, 500_001, 499_998])
+    assert p_any_direction(contexts) == pytest.approx(0.499999)
+
+
+def test_where_deals_are_many_the_tail_is_taken_if_there_is_room():
+    rng = np.random.default_rng(0)
+    rows, labels = rng.integers(0, [3, 4], size=(300, 2)), rng.integers(0, 2, size=300)
+    contexts = contexts_of(rows, labels)
+    assert FewDeals.of(contexts, can_tell(contexts)) is None
+    assert p_any_direction(contexts) == DealMoments.of(contexts).p_value()

@@ -1,0 +1,108 @@
+"""Columns that tell the label nearly alone are named."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import coded
+
+from analogical import relevance
+from analogical._types import Note
+from analogical.estimate.leaks import find_leaks
+from analogical.table import leaks
+
+RNG = np.random.default_rng(5)
+LABELS = RNG.integers(0, 2, 200)
+NOISE = RNG.integers(0, 3, 200)
+
+
+def wrong_in(n):
+    """The label, and another one in n rows."""
+    copy = LABELS.copy()
+    copy[:n] = 1 - copy[:n]
+    return copy
+
+
+def leak_note(frame, y):
+    return next((note for note in relevance(frame, y).notes if note.kind == "leak"), None)
+
+
+@pytest.mark.parametrize(("n_wrong", "is_leak"), [(0, True), (4, True), (8, True), (12, False), (60, False)])
+def test_copies_and_near_copies_are_named(n_wrong, is_leak):
+    frame = pd.DataFrame({"noise": NOISE, "copy": np.where(wrong_in(n_wrong) == 1, "yes", "no")})
+    expected = Note("leak", ("copy",), (100 - n_wrong // 2,)) if is_leak else None
+    assert leak_note(frame, LABELS) == expected
+
+
+def test_shares_are_of_rows_told_right_by_the_largest_class_of_each_value():
+    column = wrong_in(4)
+    told = sum(max((LABELS[column == v] == c).sum() for c in (0, 1)) for v in (0, 1))
+    assert find_leaks(coded(np.column_stack([NOISE, column]), LABELS)) == {1: told / 200}
+
+
+def test_a_recoding_and_a_finer_column_are_leaks():
+    finer = LABELS * 3 + NOISE
+    frame = pd.DataFrame({"noise": NOISE, "finer": finer})
+    assert leak_note(frame, LABELS).columns == ("finer",)
+
+
+def test_small_tables_have_no_leaks():
+    for n in (19, 20):
+        frame = pd.DataFrame({"copy": LABELS[:n], "noise": NOISE[:n]})
+        assert (leak_note(frame, LABELS[:n]) is not None) is (n == 20)
+    for n in (49, 50):
+        nearly = np.where(np.arange(n) == 3, 1 - np.asarray(LABELS[:n]), LABELS[:n])
+        frame = pd.DataFrame({"nearly": nearly, "noise": NOISE[:n]})
+        assert (leak_note(frame, LABELS[:n]) is not None) is (n == 50)
+
+
+def test_copies_of_a_label_with_very_many_classes_are_named():
+    labels = np.repeat([f"class {k}" for k in range(100)], 3)
+    frame = pd.DataFrame({"copy": [f"other {label}" for label in labels], "noise": np.arange(300) % 7})
+    assert leak_note(frame, labels).columns == ("copy",)
+    frame.loc[299, "copy"] = frame.loc[0, "copy"]
+    assert leak_note(frame, labels) is None
+
+
+def test_rare_classes_are_told_beyond_the_largest_class():
+    """A column that is always right where the label is common, and never where it is rare, tells nothing."""
+    y = np.array([0] * 190 + [1] * 10)
+    assert find_leaks(coded(np.column_stack([NOISE, np.zeros(200, int)]), y)) == {}
+    assert list(find_leaks(coded(np.column_stack([NOISE, y]), y))) == [1]
+    nine = y.copy()
+    nine[190] = 0
+    assert list(find_leaks(coded(np.column_stack([NOISE, nine]), y))) == [1]
+    nine[191] = 0
+    assert list(find_leaks(coded(np.column_stack([NOISE, nine]), y))) == []
+
+
+def test_values_of_single_rows_and_columns_of_many_values_tell_nothing():
+    assert find_leaks(coded(np.column_stack([NOISE, np.arange(200)]), LABELS)) == {}
+    singles = np.where(np.arange(200) < 60, np.arange(200) + 2, LABELS)
+    assert find_leaks(coded(np.column_stack([NOISE, singles]), LABELS)) == {}
+    assert find_leaks(coded(LABELS[:, None] * 64, LABELS, n_values=[65])) == {}
+    assert list(find_leaks(coded(LABELS[:, None] * 63, LABELS, n_values=[64]))) == [0]
+
+
+def test_weights_are_rows():
+    column, weights = wrong_in(40), np.where(np.arange(200) < 40, 0, 1)
+    assert find_leaks(coded(column[:, None], LABELS)) == {}
+    assert find_leaks(coded(column[:, None], LABELS, weights=weights)) == {0: 1.0}
+    few = coded(LABELS[:10, None], LABELS[:10], weights=[10] * 10)
+    assert find_leaks(few) == {0: 1.0}
+
+
+def test_large_and_wide_tables_are_looked_at_in_parts(monkeypatch):
+    columns = np.column_stack([NOISE, wrong_in(4), NOISE, LABELS])
+    whole = find_leaks(coded(columns, LABELS))
+    assert list(whole) == [1, 3]
+    monkeypatch.setattr(leaks, "MAX_ENTRIES", 300)
+    monkeypatch.setattr(leaks, "N_SAMPLE", 60)
+    assert find_leaks(coded(columns, LABELS)) == whole
+    every = np.zeros(200, int)
+    every[::4] = LABELS[::4]  # the rows that are looked at first
+    assert find_leaks(coded(every[:, None], LABELS)) == {}
+
+
+def test_labels_of_many_classes_have_no_leaks():
+    y = np.arange(200) % 65
+    assert find_leaks(coded(np.column_stack([y % 64, NOISE]), y)) == {}

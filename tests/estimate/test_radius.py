@@ -1,0 +1,293 @@
+"""The relaxed index: its constants, its laws, and all pairs of rows in slow loops."""
+
+import warnings
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from conftest import coded
+from naive import naive_relaxed_likelihood
+
+from analogical.count.memory import MemoryEngine
+from analogical.count.neighbours import count_neighbours
+from analogical.estimate.attribution import fit_noisy_or, noisy_or
+from analogical.estimate.radius import choose_decay, choose_radius, distance_weight, relaxed_scores
+
+
+class WatchedEngine(MemoryEngine):
+    """Keeps how pairs were asked for."""
+
+    def __init__(self, *args, **options):
+        super().__init__(*args, **options)
+        self.asked = []
+
+    def count_neighbours(self, rows, **options):
+        self.asked.append(options)
+        return super().count_neighbours(rows, **options)
+
+
+def score(rows, labels, radius="auto", weights=None):
+    return relaxed_scores(MemoryEngine(), coded(rows, labels, weights), radius)
+
+
+def watched(rows, labels, radius="auto", **options):
+    """The scores, the radius and the decay of the first fit."""
+    engine = WatchedEngine(**options)
+    found = relaxed_scores(engine, coded(rows, labels), radius)
+    return found, engine.asked[0]["radius"], engine.asked[0]["decay"]
+
+
+def xor_table(n_rows=500, n_features=30):
+    rng = np.random.default_rng(4)
+    rows = rng.integers(0, 3, (n_rows, n_features))
+    return rows, ((rows[:, 0] > 0) ^ (rows[:, 1] > 0)).astype(int)
+
+
+# ---------------------------------------------------------------- the constants
+
+
+def test_weight_is_one_up_to_the_nearest_pairs_and_decays_beyond():
+    assert distance_weight(np.array([5.0, 0, 3, 2, 1]), 0.5).tolist() == [1, 1, 1, 0.5, 0.25]
+    assert distance_weight(np.array([0.0, 4, 3]), 0.1) == pytest.approx([1, 1, 0.1])
+    assert distance_weight(np.array([7.0, 0, 0]), 0.5).tolist() == [1, 1, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("n_effective", "decay"),
+    [
+        (180, 0.5),  # 100 (1 + d)^2 / (1 + d^2) = 180: d = 1/2
+        (200, 1.0),
+        (100, 0.0),
+        (100 * 1.2**2 / 1.04, 0.2),
+    ],
+)
+def test_decay_is_the_steepest_that_leaves_the_pairs_in_effect(n_effective, decay):
+    assert choose_decay(np.array([50.0, 100, 100]), n_effective) == pytest.approx(decay, abs=1e-7)
+
+
+def test_identical_rows_do_not_count_towards_the_decay():
+    assert choose_decay(np.array([1e9, 100, 100]), 180) == choose_decay(np.array([0.0, 100, 100]), 180)
+
+
+@pytest.mark.parametrize(
+    ("distances", "decay", "radius"),
+    [
+        ([0, 97, 3], 1.0, 1),
+        ([0, 96, 4], 1.0, 2),
+        ([0, 10, 10, 10], 1.0, 3),
+        ([10**6, 96, 4], 1.0, 2),  # identical rows are no pairs
+        ([0, 80, 32, 32], 0.5, 3),  # 80 + 16 + 8: 96 of 104 is too little
+        ([0, 80, 32, 8], 0.5, 2),  # 80 + 16 + 2: 96 of 98 is enough
+        ([0, 0, 97, 3], 1.0, 2),
+    ],
+)
+def test_radius_holds_97_percent_of_the_weight(distances, decay, radius):
+    assert choose_radius(np.array(distances, float), decay) == radius
+
+
+def effective_share(rows, decay):
+    """Pairs in effect over pairs that are not identical, at a decay."""
+    distances = (rows[:, None] != rows).sum(axis=2)[np.triu_indices(len(rows), 1)]
+    distances = distances[distances > 0]
+    weight = decay ** (distances - distances.min())
+    return weight.sum() ** 2 / (weight**2).sum() / len(distances)
+
+
+@pytest.mark.parametrize(("n_rows", "expected"), [(100, 0.6), (225, 0.4), (36, 1.0), (400, 0.3)])
+def test_pairs_in_effect_are_three_times_rows_to_the_power_of_one_and_a_half(n_rows, expected):
+    """3 m^1.5 of the m^2 / 2 pairs: a share of 6 / sqrt(m)."""
+    rows, labels = xor_table(n_rows, 20)
+    _, _, decay = watched(rows, labels)
+    assert effective_share(rows, decay) == pytest.approx(expected, rel=1e-6)
+
+
+def test_rows_that_are_not_compared_do_not_steepen_the_decay():
+    rows, labels = xor_table(400, 20)
+    assert MemoryEngine(max_compared=4_901).rows_compared(20) == 100
+    _, _, decay = watched(rows, labels, max_compared=4_901)
+    assert effective_share(rows, decay) == pytest.approx(0.6, rel=1e-6)
+
+
+# ---------------------------------------------------------------- what it is
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("radius", [2, 6])
+def test_no_other_flip_probabilities_are_likelier_over_all_pairs(seed, radius):
+    """The scores are the maximum of the likelihood that slow loops over all pairs give, rare features believed less."""
+    rng = np.random.default_rng(seed)
+    rows = rng.integers(0, 2 + seed % 2, (40, 6))
+    labels = (rows[:, 0] > 0) ^ (rows[:, 1] > 0) ^ (rng.random(40) < 0.1)
+    rows[7], labels[7] = rows[3], labels[3] ^ (seed < 2)
+    leak = any((rows[r] == rows[s]).all() and labels[r] != labels[s] for r in range(40) for s in range(r))
+    found = score(rows, labels, radius)
+    distances = (rows[:, None] != rows).sum(axis=2)[np.triu_indices(40, 1)]
+    n_effective = (distances > 0).sum() * min(1, 6 / 40**0.5)
+    likelihood, coverage = naive_relaxed_likelihood(rows.tolist(), labels.tolist(), radius, n_effective, leak)
+    flips = found * (np.array(coverage) + 0.01) / np.array(coverage)
+    assert ((flips >= 0) & (flips <= 1 + 1e-9)).all()
+
+    def best_leak(flips):
+        return max(likelihood([*flips, t]) for t in (np.linspace(0, 0.6, 121) if leak else [0.0]))
+
+    highest = best_leak(flips)
+    for i, sign in product(range(6), (-1, 1)):
+        moved = flips.copy()
+        moved[i] = np.clip(moved[i] + sign * 0.02, 0, 1 - 1e-6)
+        if moved[i] != flips[i] and abs(moved[i] - flips[i]) > 1e-3:
+            assert best_leak(moved) < highest
+
+
+def test_auto_is_the_weighed_balanced_and_shrunk_fit():
+    rows, labels = xor_table(150, 8)
+    labels[:5] ^= 1
+    table = coded(rows, labels)
+    found, radius, decay = watched(rows, labels)
+    distances = MemoryEngine().count_distances(table)
+    fit = noisy_or(count_neighbours(table, radius=radius), distance_weight(distances, decay), balanced=True)
+    assert radius == choose_radius(distances, decay)
+    assert (found == fit.score * fit.coverage / (fit.coverage + 0.01)).all()
+
+
+def test_there_is_a_leak_exactly_if_identical_rows_differ_in_label():
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 2, (60, 7))
+    rows[30:33] = rows[0]
+    labels = rows[:, 0] ^ (rng.random(60) < 0.2)
+    for other in (0, 1):
+        same = (rows[:, None] == rows).all(axis=2)
+        alike = labels[np.argmax(same, axis=1)]  # identical rows have one label
+        alike[30] = alike[0] ^ other
+        table = coded(rows, alike)
+        found, radius, decay = watched(rows, alike)
+        weight = distance_weight(MemoryEngine().count_distances(table), decay)
+        neighbours = count_neighbours(table, radius=radius)
+        assert (found == fit_noisy_or(neighbours, weight, bool(other)).score).all()
+        assert not (found == fit_noisy_or(neighbours, weight, not other).score).all()
+
+
+def test_distance_one_alone_is_the_paper_s_index():
+    rows, labels = xor_table(300, 5)
+    counts = MemoryEngine().count_pairs(coded(rows, labels))
+    assert score(rows, labels, 1).tolist() == (counts.changed / counts.pairs).tolist()
+
+
+def test_auto_is_the_paper_s_index_where_all_pairs_are_at_distance_one():
+    found = score([[0, 0], [1, 0], [2, 0], [0, 0], [1, 0]], [0, 1, 1, 0, 0])
+    assert found[0] == 5 / 8
+    assert np.isnan(found[1])
+
+
+def test_auto_is_the_paper_s_index_where_distance_one_has_nearly_all_the_weight():
+    rows, labels = [[0, 0]] * 30 + [[1, 0]] * 30 + [[0, 1]], [0, 1] * 30 + [1]
+    counts = MemoryEngine().count_pairs(coded(rows, labels))
+    assert counts.pairs.tolist() == [900, 30]
+    assert score(rows, labels).tolist() == (counts.changed / counts.pairs).tolist()
+
+
+def test_a_fixed_radius_leaves_out_the_pairs_beyond_it_and_weighs_the_others_as_auto_does():
+    rows, labels = xor_table(200, 12)
+    auto, radius, decay = watched(rows, labels)
+    fixed, _, same = watched(rows, labels, radius)
+    assert same == decay
+    assert (fixed == auto).all()
+    wider, reach, same = watched(rows, labels, 12)
+    assert (reach, same) == (12, decay)
+    assert (wider != auto).any()
+
+
+def test_a_table_without_variation_has_no_scores():
+    assert np.isnan(score([[1, 1], [1, 1]], [0, 1])).all()
+
+
+def test_it_is_deterministic_and_finds_an_exclusive_or_without_pairs():
+    rows, labels = xor_table()
+    table = coded(rows, labels)
+    assert not MemoryEngine().count_pairs(table).pairs.any()
+    one, two = (relaxed_scores(MemoryEngine(j, max_pairs=20_000), table) for j in (1, 2))
+    assert (one == two).all()
+    assert set(np.argsort(-one)[:2].tolist()) == {0, 1}
+
+
+def test_features_that_only_change_together_stand_above_the_others():
+    """Pairs at distance 1 keep the label; it changes only where two features change together."""
+    rng = np.random.default_rng(0)
+    kinds = rng.integers(0, 2, 300)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = score(np.column_stack([kinds, kinds, rng.integers(0, 2, (300, 5))]), kinds)
+    assert found[:2].min() > found[2:].max()
+
+
+def test_a_whole_universe_without_noise_gives_nothing_to_features_that_do_nothing():
+    rows = np.array(list(product([0, 1], repeat=6)))
+    found = score(rows, rows[:, 0] ^ rows[:, 3])
+    assert found[[0, 3]].min() > 0.2
+    assert found[[1, 2, 4, 5]].max() < 1e-9
+
+
+def test_renaming_values_and_labels_changes_nothing():
+    rows, labels = xor_table(200, 12)
+    assert score(rows, labels) == pytest.approx(score((rows + 1) % 3, 1 - labels), abs=1e-9)
+
+
+# ---------------------------------------------------------------- weights, constants, numbers
+
+
+def weighted_table(seed):
+    """A small table in which half of the rows are near others, with weights from 1 to 20."""
+    rng = np.random.default_rng(seed)
+    n_rows, n_features = int(rng.integers(5, 30)), int(rng.choice([4, 8, 30, 80]))
+    rows = rng.integers(0, 3, (n_rows, n_features))
+    labels = rng.integers(0, 2, n_rows) if seed % 2 else (rows[:, 0] > 0) ^ (rng.random(n_rows) < 0.2)
+    labels[:2] = 0, 1
+    return rows, labels, rng.integers(1, 21, n_rows)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_rows_with_a_weight_score_like_the_rows_repeated_in_any_order(seed):
+    rows, labels, weights = weighted_table(seed)
+    order = np.random.default_rng(seed).permutation(weights.sum())
+    repeated = score(np.repeat(rows, weights, axis=0)[order], np.repeat(labels, weights)[order])
+    assert repeated == pytest.approx(score(rows, labels, weights=weights), rel=1e-7, abs=1e-9, nan_ok=True)
+
+
+def test_a_row_of_weight_0_is_no_row():
+    """Also where rows have to be drawn; here it contradicts another row, which would prove noise."""
+    rows, labels = xor_table(200, 12)
+    rows[199], labels[199] = rows[0], 1 - labels[0]
+    engine = MemoryEngine(max_compared=4_901)
+    weights = np.append(np.ones(199, int), 0)
+    expected = relaxed_scores(engine, coded(rows[:199], labels[:199], weights[:199]))
+    assert (relaxed_scores(engine, coded(rows, labels, weights)) == expected).all()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_constant_feature_changes_no_other_one(seed):
+    rows, labels, weights = weighted_table(seed)
+    place = seed % (rows.shape[1] + 1)
+    found = score(np.insert(rows, place, 1, axis=1), labels, weights=weights)
+    assert np.isnan(found[place])
+    others = np.delete(found, place)
+    assert others == pytest.approx(score(rows, labels, weights=weights), rel=1e-7, abs=1e-9, nan_ok=True)
+
+
+def test_repeated_rows_are_compared_once_so_that_none_has_to_be_drawn():
+    rows, labels = xor_table(60, 12)
+    engine = MemoryEngine(max_compared=4_901)
+    assert engine.rows_compared(12) == 100
+    often = coded(np.repeat(rows, 5, axis=0), np.repeat(labels, 5))
+    assert relaxed_scores(engine, often, 4) == pytest.approx(relaxed_scores(MemoryEngine(), often, 4), abs=1e-12)
+
+
+def test_numbers_are_scored_by_the_mean_over_their_bins_and_coarser_ones():
+    rng = np.random.default_rng(5)
+    codes = np.column_stack([rng.integers(0, 5, (80, 4)), rng.integers(0, 2, (80, 2))])
+    rows = coded(codes, (codes[:, 0] > 2) ^ codes[:, 4].astype(bool))
+    numbers = replace(rows, n_bins=np.array([5, 5, 5, 5, 0, 0]))
+    tables = (numbers, numbers.coarser(3), numbers.coarser(2))
+    single = [relaxed_scores(MemoryEngine(), replace(table, n_bins=None), 3) for table in tables]
+    mean = relaxed_scores(MemoryEngine(), numbers, 3)
+    np.testing.assert_allclose(mean, np.mean(single, axis=0), atol=1e-6)
+    assert not np.allclose(mean, single[0], atol=1e-3)

@@ -1,0 +1,108 @@
+"""The word for a feature at every border between two words, and the order of features."""
+
+import math
+
+import numpy as np
+import pytest
+
+from analogical.estimate.status import NEGLIGIBLE, decide_status, order_features
+
+LEVEL = 0.05
+
+
+def word(*, is_constant=False, is_copy=False, p_adjusted=0.001, low=0.1, high=0.3, is_known=True):
+    return decide_status(
+        is_constant=is_constant,
+        is_copy=is_copy,
+        p_adjusted=p_adjusted,
+        low=low,
+        high=high,
+        level=LEVEL,
+        is_known=is_known,
+    )
+
+
+def test_an_effect_is_significant_up_to_the_level():
+    assert word(p_adjusted=LEVEL) == "effect"
+    assert word(p_adjusted=math.nextafter(LEVEL, 1)) == "unclear"
+    assert word(p_adjusted=0.0) == "effect"
+
+
+def test_an_effect_has_an_interval_above_0():
+    assert word(low=math.nextafter(0, 1)) == "effect"
+    assert word(low=0.0) == "unclear"
+
+
+def test_without_repeated_rows_the_test_alone_decides():
+    assert word(low=0.0, is_known=False) == "effect"
+    assert word(low=0.0, is_known=False, p_adjusted=0.06) == "unclear"
+    assert word(low=0.0, is_known=False, p_adjusted=0.06, high=0.01) == "none"
+
+
+def test_a_feature_whose_interval_ends_low_has_none():
+    assert NEGLIGIBLE == 0.02
+    assert word(p_adjusted=0.5, low=0.0, high=NEGLIGIBLE) == "none"
+    assert word(p_adjusted=0.5, low=0.0, high=math.nextafter(NEGLIGIBLE, 1)) == "unclear"
+    assert word(p_adjusted=0.001, low=0.0, high=0.01) == "unclear"  # significant, though its size is not sure
+
+
+def test_a_small_effect_that_is_sure_is_an_effect():
+    assert word(p_adjusted=0.001, low=0.001, high=0.01) == "effect"
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_where_nothing_is_known_it_is_unclear(is_known):
+    assert word(p_adjusted=math.nan, low=math.nan, high=math.nan, is_known=is_known) == "unclear"
+    assert word(p_adjusted=math.nan, low=0.1, high=0.3, is_known=is_known) == "unclear"
+
+
+def test_constant_comes_before_copy_and_copy_before_every_number():
+    assert word(is_constant=True) == "constant"
+    assert word(is_constant=True, is_copy=True) == "constant"
+    assert word(is_copy=True) == "same"
+    assert word(is_copy=True, p_adjusted=0.5, low=0.0, high=0.01) == "same"
+    assert word(is_constant=True, p_adjusted=math.nan, low=math.nan, high=math.nan) == "constant"
+
+
+def order(*features):
+    """Positions of features that are given as word, effect and p-value."""
+    words, effects, p_values = zip(*features, strict=True)
+    return order_features(words, np.array(effects, float), np.array(p_values, float)).tolist()
+
+
+def test_words_come_in_their_order_whatever_the_numbers():
+    features = [
+        ("constant", math.nan, math.nan),
+        ("same", math.nan, math.nan),
+        ("none", 0.9, 0.0001),
+        ("unclear", 0.8, 0.0002),
+        ("effect", 0.01, 0.04),
+    ]
+    assert order(*features) == [4, 3, 2, 1, 0]
+    assert order(*features[::-1]) == [0, 1, 2, 3, 4]
+
+
+def test_effects_are_ordered_by_size_then_by_p_value_then_by_column():
+    assert order(("effect", 0.1, 0.001), ("effect", 0.3, 0.04), ("effect", 0.2, 0.01)) == [1, 2, 0]
+    assert order(("effect", 0.2, 0.03), ("effect", 0.2, 0.01), ("effect", 0.2, 0.01)) == [1, 2, 0]
+
+
+@pytest.mark.parametrize("status", ["unclear", "none"])
+def test_other_features_are_ordered_by_p_value_then_by_size_then_by_column(status):
+    assert order((status, 0.3, 0.4), (status, 0.1, 0.2), (status, 0.2, 0.3)) == [1, 2, 0]
+    assert order((status, 0.1, 0.2), (status, 0.3, 0.2), (status, 0.3, 0.2)) == [1, 2, 0]
+
+
+def test_unknown_numbers_come_last():
+    assert order(("unclear", 0.1, math.nan), ("unclear", math.nan, 0.9), ("unclear", 0.2, 0.5)) == [2, 1, 0]
+    assert order(("unclear", math.nan, 1.0), ("unclear", 0.0, math.nan)) == [1, 0]  # no p-value counts as 1
+    assert order(("effect", math.nan, 0.001), ("effect", 0.0, 0.04)) == [1, 0]
+
+
+def test_copies_and_constant_features_keep_their_column_order():
+    nothing = math.nan, math.nan
+    assert order(("constant", *nothing), ("same", *nothing), ("constant", *nothing), ("same", *nothing)) == [1, 3, 0, 2]
+
+
+def test_no_features_have_no_order():
+    assert order_features((), np.array([]), np.array([])).tolist() == []

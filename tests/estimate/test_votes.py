@@ -1,0 +1,133 @@
+"""Votes of rows on each other: log-likelihoods against slow loops, and what changes nothing."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from naive import naive_follow, naive_log_likelihood
+
+from analogical._types import CodedRows
+from analogical.estimate.votes import Voting
+
+
+def coded(codes, labels, weights=None):
+    codes, labels = np.asarray(codes, np.uint8), np.asarray(labels, np.uint8)
+    return CodedRows(codes, labels, codes.max(axis=0).astype(np.int64) + 1, int(labels.max()) + 1, weights)
+
+
+def random_table(seed):
+    """A table whose label depends on some of its columns, none of which is constant."""
+    rng = np.random.default_rng(seed)
+    n_rows, n_values = int(rng.integers(25, 60)), rng.integers(2, 4, 4)
+    codes = np.column_stack([rng.integers(0, v, n_rows) for v in n_values])
+    codes[:3] = [[a % v for v in n_values] for a in range(3)]
+    n_labels = int(rng.integers(2, 4))
+    noise = rng.integers(0, n_labels, n_rows)
+    rule = [codes[:, 0] ^ codes[:, 1], codes[:, 0] + codes[:, 2], codes[:, 0] ^ codes[:, 1] ^ codes[:, 3], noise]
+    labels = np.where(rng.random(n_rows) < 0.15, noise, rule[seed % 4] % n_labels)
+    labels[:n_labels] = range(n_labels)
+    return codes, labels
+
+
+ORDERS = ([0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2])
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("order", ORDERS)
+def test_following_features_equals_slow_loops(seed, order):
+    codes, labels = random_table(seed)
+    voting = Voting(coded(codes, labels))
+    found = [voting.follow(order[: k + 1]).value for k in range(4)]
+    np.testing.assert_allclose(found, naive_follow(codes.tolist(), labels.tolist(), order), atol=1e-8)
+    assert voting.start.value == pytest.approx(naive_log_likelihood(codes.tolist(), labels.tolist(), []))
+
+
+def test_both_ways_of_voting_occur_among_the_random_tables():
+    """Else the test above would say less than it seems to."""
+    tables = [Voting(coded(*random_table(seed))) for seed in range(20)]
+    ways = {found.way for v in tables for found in v.candidates(v.follow([0, 1]), [2, 3]).values()}
+    assert ways == {"joint", "own"}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_candidates_are_what_following_them_adds(seed):
+    voting = Voting(coded(*random_table(seed)))
+    state = voting.follow([2, 0])
+    for feature, candidate in voting.candidates(state, [1, 3]).items():
+        assert candidate.gain == pytest.approx(voting.follow([2, 0, feature]).value - state.value, abs=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_features_that_vote_together_add_what_slow_loops_say(seed):
+    codes, labels = random_table(seed)
+    voting = Voting(coded(codes, labels))
+    expected = naive_log_likelihood(codes.tolist(), labels.tolist(), [1, 0, 3])
+    assert voting.gain_of(voting.start, [1, 0, 3]) == pytest.approx(expected - voting.start.value)
+    assert voting.follow([1, 0, 3], frozenset([0, 1, 3])).value == pytest.approx(expected)
+    voting.forget()
+    state = voting.follow([2])
+    assert voting.gain_of(state, [0, 1]) == pytest.approx(
+        naive_log_likelihood(codes.tolist(), labels.tolist(), [2, 0, 1]) - state.value
+    )
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_order_of_rows_and_names_of_values_change_nothing(seed):
+    codes, labels = random_table(seed)
+    rng = np.random.default_rng(seed)
+    expected = Voting(coded(codes, labels)).follow([0, 1, 2, 3]).value
+    mixed = rng.permutation(len(codes))
+    assert Voting(coded(codes[mixed], labels[mixed])).follow([0, 1, 2, 3]).value == pytest.approx(expected, rel=1e-9)
+    renamed = np.column_stack([rng.permutation(column.max() + 1)[column] for column in codes.T])
+    names = rng.permutation(labels.max() + 1)
+    assert Voting(coded(renamed, names[labels])).follow([0, 1, 2, 3]).value == pytest.approx(expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_weights_stand_for_repeated_rows(seed):
+    codes, labels = random_table(seed)
+    weights = np.random.default_rng(seed).integers(0, 4, len(codes))
+    weights[:3] = 1
+    weighted = Voting(coded(codes, labels, weights))
+    repeated = Voting(coded(np.repeat(codes, weights, axis=0), np.repeat(labels, weights)))
+    assert weighted.follow([2, 1, 0]).value == pytest.approx(repeated.follow([2, 1, 0]).value)
+
+
+def test_threads_and_sorting_change_nothing(monkeypatch):
+    codes, labels = random_table(1)
+    one = Voting(coded(codes, labels))
+    expected = one.candidates(one.follow([0]), [1, 2, 3])
+    monkeypatch.setattr("analogical.estimate.votes.BLOCK", 1)
+    two = Voting(coded(codes, labels), n_threads=2)
+    monkeypatch.setattr("analogical.count.entries.SPARSE", -1)
+    many = Voting(replace(coded(codes, labels), n_values=np.full(4, 10_000)))
+    for voting in (two, many):
+        for feature, candidate in voting.candidates(voting.follow([0]), [1, 2, 3]).items():
+            assert candidate.gain == pytest.approx(expected[feature].gain)
+
+
+def test_a_feature_that_tells_nothing_loses_on_average():
+    gains = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        voting = Voting(coded(rng.integers(0, 3, (200, 1)), rng.integers(0, 2, 200)))
+        gains.append(voting.candidates(voting.start, [0])[0].gain)
+    assert np.mean(gains) < 0
+
+
+def test_a_copy_adds_nothing_to_a_vote_together():
+    codes = np.random.default_rng(0).integers(0, 3, (200, 1))
+    voting = Voting(coded(np.column_stack([codes, 2 - codes]), codes[:, 0] > 0))
+    assert voting.gain_of(voting.follow([0]), [1]) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_rare_classes_vote_as_one(monkeypatch):
+    monkeypatch.setattr("analogical.estimate.votes.MANY_CLASSES", 10)
+    codes = np.random.default_rng(11).integers(0, 3, (400, 3))
+    labels = np.where(np.arange(400) < 360, codes[:, 0], 3 + np.arange(400) % 20)
+    voting = Voting(coded(codes, labels))
+    sizes = np.bincount(labels)
+    kept = np.argsort(-sizes, kind="stable")[:9].tolist()
+    merged = [kept.index(label) if label in kept else 9 for label in labels.tolist()]
+    assert voting.rows.n_labels == 10
+    assert voting.follow([0, 1]).value == pytest.approx(Voting(coded(codes, merged)).follow([0, 1]).value)

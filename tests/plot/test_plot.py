@@ -1,0 +1,433 @@
+"""Figures: what is drawn, read off the axes."""
+
+import dataclasses
+import sys
+import warnings
+from functools import cache
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
+
+from analogical import (
+    InputError,
+    audit,
+    compare,
+    interactions,
+    load_table,
+    relevance,
+    select,
+    squares,
+    transitions,
+)
+from analogical.plot import (
+    plot_audit,
+    plot_comparison,
+    plot_interactions,
+    plot_relevance,
+    plot_selection,
+    plot_squares,
+    plot_transitions,
+    save_figure,
+)
+from analogical.plot.canvas import CHANGED, EFFECT, UNTOLD, plain_text
+
+ROWS = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
+
+
+def texts_of(ax):
+    return [text.get_text() for text in ax.texts]
+
+
+def test_figures_join_pyplot_where_it_is_used_and_in_notebooks(monkeypatch):
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    result = relevance(ROWS, [a for a, b, c in ROWS])
+    assert result.plot().figure.number in plt.get_fignums()
+    monkeypatch.setattr(mpl, "pyplot", plt)  # put back afterwards, with the module
+    monkeypatch.delitem(sys.modules, "matplotlib.pyplot")
+    assert not hasattr(result.plot().figure, "number")  # as on the command line
+    assert "matplotlib.pyplot" not in sys.modules
+    notebook = SimpleNamespace(get_ipython=lambda: None, version_info=(9, 0))
+    monkeypatch.setitem(sys.modules, "IPython", notebook)  # imported, but not running
+    assert not hasattr(result.plot().figure, "number")
+    notebook.get_ipython = lambda: SimpleNamespace(events=SimpleNamespace(register=lambda *_: None))
+    assert result.plot().figure.number in plt.get_fignums()
+
+
+def test_drawing_undoes_its_own_settings_only():
+    import matplotlib as mpl
+
+    before = mpl.rcParams["text.parse_math"], mpl.is_interactive()
+    try:
+        with plain_text():
+            mpl.rcParams["interactive"] = True  # as backends do when the first figure is made
+            assert not mpl.rcParams["text.parse_math"]
+        assert (mpl.rcParams["text.parse_math"], mpl.is_interactive()) == (before[0], True)
+    finally:
+        mpl.rcParams["interactive"] = before[1]
+
+
+def test_a_heat_map_shows_the_effect_of_every_pair(tmp_path):
+    rows = ROWS * 10
+    ax = plot_interactions(interactions(rows, [a & b for a, b, c in rows], feature_names=["a", "b", "c"]))
+    assert sorted(texts_of(ax)) == [".00", ".00", ".25"]
+    assert ax.get_title(loc="left") == "effect of pairs on y"
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["a", "b", "c"]
+    assert len(ax.patches) == 1  # the significant pair
+    (frame,) = ax.patches
+    assert frame.get_xy() == (-0.46, 0.54)
+    save_figure(ax.figure, tmp_path / "map.png")
+    assert (tmp_path / "map.png").stat().st_size > 5_000
+
+
+def test_a_heat_map_shows_the_index_where_no_effect_is_known():
+    ax = plot_interactions(interactions(ROWS, [a ^ b for a, b, c in ROWS], given="all"))
+    assert ax.get_title(loc="left") == "index of pairs on y"
+    assert sorted(texts_of(ax)) == [".00", ".00", "1.00"]
+    assert not ax.patches
+    assert "–" in texts_of(plot_interactions(interactions([(0, 0), (0, 1), (1, 0)], [0, 1, 1])))
+
+
+def test_a_network_shows_the_strongest_pairs(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, size=(500, 14))
+    result = interactions(X, X[:, 2] ^ X[:, 9] ^ (rng.random(500) < 0.1))
+    ax = plot_interactions(result)
+    lines = [line for line in ax.lines if len(line.get_xdata()) == 2]
+    assert len(lines) == 20
+    solid = [line for line in lines if line.get_linestyle() == "-"]
+    assert len(solid) == 1
+    assert solid[0].get_linewidth() == max(line.get_linewidth() for line in lines) == pytest.approx(5.8)
+    assert "the 20 strongest of 91 pairs; solid: significant (1), dotted: not" in texts_of(ax)
+    assert {"x2", "x9"} <= set(texts_of(ax))
+    save_figure(ax.figure, tmp_path / "network.svg")
+
+
+def test_a_card_shows_shares_and_rows():
+    rows = [("off", "out"), ("on", "out"), ("off", "in"), ("on", "in"), ("on", "in")]
+    labels = ["dark", "dark", "dark", "light", "dark"]
+    result = squares(rows, labels, 0, 1, feature_names=["switch", "fuse"])
+    ax = plot_squares(result)
+    assert texts_of(ax) == ["0 %\n1 row", "0 %\n1 row", "0 %\n1 row", "50 %\n2 rows"]
+    assert ax.get_title(loc="left") == "share of y = light"
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("switch", "fuse")
+    assert texts_of(plot_squares(result, "dark"))[0] == "100 %\n1 row"
+    with pytest.raises(InputError, match="There is no class 'red' in the result"):
+        plot_squares(result, "red")
+    missing = squares([("a", "x"), ("b", "x"), ("a", "y")], [0, 1, 1], 0, 1)
+    assert texts_of(plot_squares(missing))[-1] == "no rows"
+
+
+def test_figures_are_drawn_where_they_are_asked_for():
+    one, two = Figure().subplots(1, 2)
+    result = interactions(ROWS, [a ^ b for a, b, c in ROWS])
+    assert plot_interactions(result, ax=one) is one
+    assert plot_squares(squares(ROWS, [a ^ b for a, b, c in ROWS], 0, 1), ax=two) is two
+
+
+def test_only_the_most_frequent_values_fit_on_a_card():
+    rng = np.random.default_rng(0)
+    ax = plot_squares(squares(rng.integers(0, [15, 2], size=(300, 2)), rng.integers(0, 2, 300), 0, 1))
+    assert len(texts_of(ax)) == 24
+
+
+# ---------------------------------------------------------------- one row per feature
+
+HOSTILE = ["$x^2$", r"$\frac{$", "\x1b[31m", "a\nb", "x" * 1000, "", "_", "[red]"]
+
+
+@cache
+def wide(n_features, n_rows=200):
+    """The label depends on the first two of many features, but for noise."""
+    rng = np.random.default_rng(n_features)
+    X = rng.integers(0, 3, (n_rows, n_features))
+    y = (X[:, 0] + X[:, 1] >= 2) ^ (rng.random(n_rows) < 0.1)
+    names = [f"number_of_loans_in_the_last_twelve_months_{i}" for i in range(n_features)]
+    return relevance(X, y, feature_names=names)
+
+
+@cache
+def titanic(**options):
+    return relevance(load_table("titanic").to_frame(), "survived", weights="count", **options)
+
+
+def names_of(ax):
+    return [text.get_text() for text in ax.get_yticklabels()]
+
+
+def every_text(ax):
+    return [*ax.get_yticklabels(), *ax.get_xticklabels(), *ax.texts, ax.title, ax._left_title, ax.xaxis.label]
+
+
+def assert_readable(ax):
+    """At most 20 rows, a figure that fits a page, nothing cut off, and no formula made from a name."""
+    assert len(ax.get_yticks()) <= 20
+    width, height = ax.figure.get_size_inches()
+    assert 4 <= width <= 12
+    assert 1.5 <= height <= 7.5
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # characters that the font lacks
+        ax.figure.draw_without_rendering()
+        page, drawn = ax.figure.bbox, ax.figure.get_tightbbox().transformed(ax.figure.dpi_scale_trans)
+    assert drawn.x0 >= page.x0 - 1
+    assert drawn.x1 <= page.x1 + 1
+    assert drawn.y0 >= page.y0 - 1
+    assert drawn.y1 <= page.y1 + 1
+    assert not any(text.get_parse_math() or text.get_usetex() for text in every_text(ax) if text.get_text())
+    assert len(ax.figure.legends) + (ax.get_legend() is not None) <= 1
+
+
+def test_bars_are_the_effects_best_first_with_intervals_and_points():
+    result = titanic()
+    ax = plot_relevance(result)
+    assert names_of(ax) == result.ranking()
+    assert [bar.get_width() for bar in ax.patches] == result.effect[result.order()].tolist()
+    ends = [tuple(lines.get_segments()[0][:, 0]) for lines in ax.collections]
+    expected = [(result.effect_low[i], result.effect_high[i]) for i in result.order()]
+    np.testing.assert_allclose(ends, expected)
+    assert ax.get_title(loc="left") == "Effects on survived"
+    assert " ".join(ax.get_xlabel().split()) == (
+        "effect, with its 95 % interval; right: effect, and direction in percentage points for yes"
+    )
+    assert [text.get_text() for text in ax.texts] == ["0.243  female: +49", "0.058  child: +19", "0.025  3rd: -14"]
+    assert_readable(ax)
+
+
+@pytest.mark.parametrize("n_features", [3, 20, 300])
+def test_a_figure_fits_any_number_of_features(n_features):
+    result = wide(n_features)
+    ax = plot_relevance(result)
+    assert_readable(ax)
+    shown = names_of(ax)
+    assert len(shown) == min(n_features, 20)
+    assert len(set(shown)) == len(shown)  # cut in the middle, so that they differ
+    assert all(len(name) <= 28 for name in shown)
+    assert ("and 280 more" in texts_of(ax)) == (n_features == 300)
+    assert names_of(plot_relevance(result, top=2)) == names_of(plot_relevance(result))[:2]
+
+
+def test_colours_say_what_is_significant():
+    result = wide(20)
+    ax = plot_relevance(result)
+    expected = [EFFECT if result.status[i] == "effect" else UNTOLD for i in result.order()]
+    assert {EFFECT, UNTOLD} <= set(expected)
+    assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == expected
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["significant effect", "unclear or none"]
+
+
+def test_what_has_no_size_or_direction_is_said_beside_the_bar():
+    monks = load_table("monks-1").to_frame("pandas").drop(columns="count")
+    monks["copy"], monks["one"] = monks["jacket_color"], 1
+    said = dict(zip(*(f(plot_relevance(relevance(monks, "class"))) for f in (names_of, texts_of)), strict=True))
+    assert said["head_shape"] == "0.500  mixed direction"
+    assert said["copy"] == "same as jacket_color"
+    assert said["one"] == "–"
+    paper = plot_relevance(relevance(monks.drop(columns=["copy", "one"]), "class", given="all"))
+    said = dict(zip(names_of(paper), texts_of(paper), strict=True))
+    assert said["head_shape"] == "0.500  mixed direction"
+
+
+def test_a_wide_interval_does_not_make_all_bars_tiny():
+    result = titanic()
+    wide_one = dataclasses.replace(result, effect_high=np.array([0.9, 0.9, 0.9]))
+    ax = plot_relevance(wide_one)
+    assert ax.get_xlim() == pytest.approx((0, 3 * result.effect.max() * 1.03))
+    assert max(lines.get_segments()[0][1, 0] for lines in ax.collections) <= ax.get_xlim()[1]
+
+
+def test_names_of_the_data_never_become_formulas(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (60, 8)), rng.integers(0, 2, 60)
+    result = relevance(X, y, feature_names=HOSTILE)
+    own = Figure().subplots()
+    own.set_title("$before$", loc="left")
+    own.set_yticks([0, 1], ["$a$", "$b$"])
+    for ax in (plot_relevance(result), plot_relevance(result, own)):
+        assert set(names_of(ax)) == {"$x^2$", r"$\frac{$", r"\x1b[31m", r"a\nb", "x" * 27 + "…", "", "_", "[red]"}
+        assert not any(text.get_parse_math() for text in every_text(ax) if text.get_text())
+        save_figure(ax.figure, tmp_path / "odd.png")
+    table = [(value, k) for value in HOSTILE for k in (0, 1)] * 3
+    labels = [f"${k % 3}$" for k in range(len(table))]
+    odd = {"feature_names": ["$f$", "$g$"]}
+    for ax in (
+        plot_audit(audit(table, labels, 0, **odd)),
+        plot_transitions(transitions(table, labels, 0, **odd)),
+        plot_comparison(compare(table, labels, methods=["ari"], **odd)),
+        plot_selection(select(table, labels, 2, **odd)),
+    ):
+        assert_readable(ax)
+        save_figure(ax.figure, tmp_path / "odd.svg")
+
+
+def test_a_selection_shows_what_each_feature_added():
+    found = select(load_table("monks-1").to_frame().drop(columns="count"), "class", 5)
+    ax = found.plot()
+    assert names_of(ax) == list(found.features)
+    assert [bar.get_width() for bar in ax.patches] == found.gain.tolist()
+    assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == [EFFECT, CHANGED, CHANGED, UNTOLD, UNTOLD]
+    assert texts_of(ax) == [f"{100 * share:.1f} %" for share in found.explained]
+    assert_readable(ax)
+
+
+def test_an_empty_selection_says_so():
+    rng = np.random.default_rng(3)
+    found = select(rng.integers(0, 2, (100, 3)), rng.integers(0, 2, 100))
+    assert found.features == ()
+    ax = found.plot()
+    assert texts_of(ax) == ["No feature is chosen."]
+    assert_readable(ax)
+
+
+# ---------------------------------------------------------------- one feature
+
+
+def test_an_audit_of_two_values_shows_matched_crude_and_contexts():
+    result = audit(load_table("berkeley").to_frame(), "admitted", "gender", weights="count")
+    (found,) = result.differences
+    ax = result.plot()
+    assert names_of(ax) == ["matched", "all rows (crude)", *(f"department={d}" for d in "CDFAEB")]
+    matched, crude = (line for line in ax.lines if len(line.get_xdata()) == 1)
+    assert (matched.get_xdata()[0], crude.get_xdata()[0]) == (100 * found.difference, 100 * found.crude)
+    assert matched.get_color() == UNTOLD
+    contexts = ax.collections[-1]
+    assert contexts.get_offsets()[:, 0].tolist() == [100 * c.difference for c in result.contexts]
+    assert result.contexts[3].context == (("department", "A"),)
+    assert (result.contexts[3].rows, result.contexts[3].with_label) == ((825, 108), (512, 89))
+    assert ax.get_xlabel() == "how much more often yes than male, in points"
+    assert ax.get_title(loc="left") == "admitted by gender, given department"
+    assert_readable(ax)
+
+
+def test_contexts_of_an_audit_are_those_of_the_rows():
+    frame = load_table("titanic").to_frame("pandas")
+    result = audit(frame, "survived", "class", given="all", weights="count")
+    for found in result.contexts:
+        rows = frame
+        for name, value in found.context:
+            rows = rows[rows[name] == value]
+        for side, value in enumerate(found.values):
+            mine = rows[rows["class"] == value]
+            assert found.rows[side] == mine["count"].sum()
+            assert found.with_label[side] == mine.loc[mine["survived"] == found.label, "count"].sum()
+        assert found.pairs == found.rows[0] * found.rows[1] > 0
+    sums = {}
+    for found in result.contexts:
+        sums[found.values[1]] = sums.get(found.values[1], 0) + found.pairs
+    assert sums == {d.values[1]: d.pairs for d in result.differences}
+    assert result.to_dict()["contexts"][0]["context"] == dict(result.contexts[0].context)
+
+
+def test_an_audit_of_many_values_shows_the_largest_and_one_on_request():
+    result = audit(load_table("titanic").to_frame(), "survived", "class", weights="count")
+    ax = plot_audit(result)
+    assert names_of(ax) == ["1st", "3rd", "2nd"]
+    assert "crew" in ax.get_xlabel()
+    assert_readable(ax)
+    one = plot_audit(result, value="2nd")
+    assert names_of(one)[:2] == ["matched", "all rows (crude)"]
+    assert one.get_title(loc="left") == "survived by class: 2nd"
+    with pytest.raises(InputError, match="There is no value '4th' in the result"):
+        plot_audit(result, value="4th")
+    with pytest.raises(InputError, match="There is no label 'maybe' in the result"):
+        plot_audit(result, label="maybe")
+    rng = np.random.default_rng(1)
+    many = audit(rng.integers(0, 40, (2000, 1)), rng.integers(0, 3, 2000), 0)
+    ax = plot_audit(many)
+    assert_readable(ax)
+    assert "and 97 more" in texts_of(ax)
+    assert ": " in names_of(ax)[0]
+    with pytest.raises(InputError, match="No two rows could be compared, so there is no difference to draw for 'x0'"):
+        plot_audit(audit([(0, 0), (1, 1)], [0, 1], 0, given="all"))
+
+
+def test_long_values_and_many_contexts_fit_an_audit():
+    rng = np.random.default_rng(2)
+    words = [f"a rather long value of a column, number {k}" for k in range(30)]
+    rows = [(words[a], words[b], words[c]) for a, b, c in rng.integers(0, [2, 30, 30], (3000, 3))]
+    names = ["the feature that is audited, with a long name", "education of the person", "status of the person"]
+    result = audit(rows, rng.choice(words[:2], 3000), 0, given="all", feature_names=names)
+    ax = plot_audit(result)
+    assert_readable(ax)
+    assert len(names_of(ax)) == 20
+    assert any(text.endswith(" more contexts") for text in texts_of(ax))
+    several = audit(rows, rng.choice(words[:5], 3000), 1, given=names[:1], feature_names=names)
+    assert_readable(plot_audit(several))
+    found = transitions([row[:1] for row in rows] + [(words[9],)], [*rng.choice(words[:2], 3000), words[0]], 0)
+    ax = plot_transitions(found)
+    assert_readable(ax)
+    assert len(set(names_of(ax))) == 3
+
+
+def test_transitions_are_shares_of_the_pairs_of_each_change():
+    result = transitions(load_table("titanic").to_frame(), "survived", "class", weights="count")
+    ax = result.plot()
+    totals = {}
+    for transition in result.counts:
+        totals[transition.values] = totals.get(transition.values, 0) + transition.pairs
+    assert texts_of(ax) == [f"{n:,} pairs" for n in sorted(totals.values(), reverse=True)]
+    n = len(totals)
+    widths = np.array([bar.get_width() for bar in ax.patches]).reshape(3, n)
+    np.testing.assert_allclose(widths.sum(axis=0), 1)
+    first = max(totals, key=totals.get)
+    changed = sum(t.pairs for t in result.counts if t.values == first and t.changed)
+    assert widths[:2, 0].sum() == pytest.approx(changed / totals[first])
+    assert [to_hex(bar.get_facecolor()) for bar in ax.patches][::n] == [CHANGED, "#f0c690", UNTOLD]
+    assert_readable(ax)
+    with pytest.raises(InputError, match="No two rows were compared for 'x0', so it has no transitions to draw"):
+        plot_transitions(transitions([(0, 0), (1, 1)], [0, 1], 0, given="all"))
+
+
+# ---------------------------------------------------------------- several methods
+
+
+@pytest.mark.parametrize("n_features", [3, 57, 300])
+def test_methods_are_drawn_in_one_order(n_features):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (150, n_features))
+    found = compare(X, X[:, 0] == X[:, 1], methods=["mi", "chi2", "relaxed"])
+    ax = found.plot()
+    assert_readable(ax)
+    order = found.order()[:20]
+    assert names_of(ax) == [found.names[i] for i in order]
+    n = len(order)
+    for column, method in enumerate(("mi", "chi2", "relaxed")):
+        bars = ax.patches[column * n : (column + 1) * n]
+        scores = np.maximum(found.scores[method], 0)
+        np.testing.assert_allclose([bar.get_width() for bar in bars], 0.72 * scores[order] / scores.max(), atol=1e-12)
+        assert {bar.get_x() for bar in bars} == {column}
+        for bar, i in zip(bars, order, strict=True):
+            best = found.ranks[method][i] == 1 and scores[i] > 0
+            assert to_hex(bar.get_facecolor()) == (CHANGED if best else EFFECT)
+    assert ax.get_title(loc="left") == "Relevance for y by 3 methods"
+    assert texts_of(ax)[:2] == ["1", "2"]
+
+
+def test_a_method_without_evidence_has_dashes():
+    ax = compare([(0, 0), (1, 1)] * 5, [0, 1] * 5, methods=["ari"]).plot()
+    assert texts_of(ax) == ["–", "–"]
+    assert not ax.patches
+    assert ax.get_title(loc="left") == "Relevance for y by ARI"
+
+
+def test_a_number_of_rows_that_cannot_be_drawn_is_refused():
+    with pytest.raises(InputError, match="top must be a whole number from 1 to 20, got 21"):
+        plot_relevance(titanic(), top=21)
+
+
+def test_every_figure_is_drawn_where_it_is_asked_for():
+    titanic_frame = load_table("titanic").to_frame()
+    results = [
+        titanic(),
+        audit(titanic_frame, "survived", "class", weights="count"),
+        transitions(titanic_frame, "survived", "class", weights="count"),
+        compare(titanic_frame, "survived", weights="count", methods=["mi"]),
+        select(titanic_frame, "survived", weights="count"),
+        interactions(ROWS, [a ^ b for a, b, c in ROWS]),
+        squares(ROWS, [a ^ b for a, b, c in ROWS], 0, 1),
+    ]
+    for result, ax in zip(results, Figure().subplots(len(results)), strict=True):
+        assert result.plot(ax) is ax

@@ -1,0 +1,443 @@
+"""The page as data and as HTML: numbers equal the result's, nothing from the data is markup, nothing from outside."""
+
+import html as html_library
+import json
+import math
+import re
+from dataclasses import replace
+from functools import cache
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+import pytest
+
+from analogical import MissingDependencyError, load_table, report
+from analogical.show.report import rendering
+from analogical.show.report.page import page_of
+from analogical.show.report.rendering import render
+from analogical.show.report.sentences import describe_turn
+from analogical.show.report.words import CLOSE, OPEN, unmarked
+from analogical.verbs.report import Turn
+
+SECTIONS = [
+    "answer",
+    "ranking",
+    "given",
+    "same",
+    "together",
+    "features",
+    "audit",
+    "unclear",
+    "data",
+    "paper",
+    "limits",
+    "made",
+]
+ODD = (
+    "<script>alert(1)</script>",
+    "\"'><img src=x onerror=alert(2)>",
+    "{{ 7 * 7 }}",
+    "</script><b>",
+    "שלום עולם",
+    "a\u202eb",
+    "\x1b[31mred\x00",
+    "x" * 1000,
+    OPEN + "mark" + CLOSE,
+)
+FORBIDDEN = "\x00\x1b\x9b\x07\x08\x7f\r\u202e\u2066\u200b\ufe0f\u3164\u2028" + OPEN + CLOSE
+
+
+def odd_frame(words=ODD):
+    """A table whose names, values and labels are odd words."""
+    rng = np.random.default_rng(0)
+    values = np.array([f"{word}{k}" for k, word in enumerate(words[:2])], dtype=object)
+    columns = {f"{word} {k}": values[rng.integers(0, 2, 120)] for k, word in enumerate(words)}
+    first, second = list(columns)[:2]
+    label = np.where((columns[first] == values[0]) ^ (columns[second] == values[0]), words[0], words[1])
+    return pl.DataFrame({**columns, words[0] + "label": label})
+
+
+class Elements(HTMLParser):
+    """All tags with their attributes, and the text of scripts."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.scripts = [], []
+        self.is_script = False
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self.is_script = tag == "script"
+        if self.is_script:
+            self.scripts.append("")
+
+    def handle_endtag(self, tag):  # noqa: ARG002
+        self.is_script = False
+
+    def handle_data(self, data):
+        if self.is_script:
+            self.scripts[-1] += data
+
+
+def words_of(text):
+    """What a reader sees."""
+    text = re.sub(r"(?s)<(style|script).*?</\1>", " ", text)
+    return " ".join(html_library.unescape(re.sub(r"<[^>]+>", "", text)).split())
+
+
+RNG = np.random.default_rng(0)
+NOISE, WIDE, MANY = RNG.integers(0, 2, (200, 4)), RNG.integers(0, 3, (80, 25)), RNG.integers(0, 15, 400)
+NUMBERS = pl.DataFrame(
+    {
+        "x": RNG.normal(size=300),
+        "n": RNG.integers(0, 1000, 300),
+        "c": RNG.choice(["a", "b", None], 300),
+        "id": [f"id{k}" for k in range(300)],
+        "one": ["same"] * 300,
+    }
+)
+TITANIC = load_table("titanic").to_frame("polars")
+TABLES = {
+    "no effect": lambda: report(NOISE, np.random.default_rng(1).integers(0, 2, 200)),
+    "no pairs": lambda: report(WIDE, WIDE[:, 0] == WIDE[:, 1]),
+    "nothing to compare": lambda: report([(0, 0), (1, 1)], [0, 1], given="all"),
+    "given nothing": lambda: report(TITANIC, "survived", weights="count", given=[]),
+    "a copy": lambda: report([(a, a, b) for a in (0, 1) for b in (0, 1)] * 10, [0, 0, 1, 1] * 10),
+    "many classes": lambda: report(np.column_stack([MANY % 5, MANY % 3]), MANY),
+    "numbers and missing": lambda: report(NUMBERS, NUMBERS["x"].to_numpy() > 0),
+    "weights": lambda: report(TITANIC, "survived", weights="count", protected=["sex", "class"]),
+    "one feature": lambda: report([(0,), (1,), (0,), (1,)] * 9, [0, 1, 0, 0] * 9),
+    "groups": lambda: report(NOISE[:60, :2], NOISE[:60, 0], groups=np.arange(60) // 3),
+    "odd words": lambda: report(odd_frame(), ODD[0] + "label", title=ODD[0]),
+}
+
+
+@cache
+def made(name):
+    return TABLES[name]()
+
+
+@pytest.fixture(params=TABLES)
+def result(request):
+    return made(request.param)
+
+
+def test_numbers_on_the_page_are_those_of_the_result(result):
+    page, found = page_of(result), result.relevance
+    order = found.order()
+    rows = page["ranking"]["rows"]
+    assert [row["rank"] for row in rows] == list(range(1, len(order) + 1))
+    for row, paper, i in zip(rows, page["paper"], order, strict=True):
+        if row["size"] is not None:
+            assert row["size"] == 100 * math.sqrt(found.effect[i])
+        else:
+            assert np.isnan(found.effect[i]) or np.isnan(found.noise_rate[i])
+        assert row["alone"] == (None if np.isnan(result.alone[i]) else 100 * math.sqrt(result.alone[i]))
+        assert row["status"] == found.status[i]
+        assert row["has_effect"] == (found.status[i] == "effect")
+        assert bool(row["direction"]) == (row["has_effect"] and found.points[i] is not None)
+        assert paper["ari"] == found.ari[i]
+    assert (page["n_rows"], page["n_features"]) == (found.n_rows, len(found.names))
+    assert sum(part["rows"] for part in page["classes"]) == found.n_rows
+    for panel, shown in zip(result.panels, page["panels"], strict=True):
+        assert [v["rows"] for v in shown["values"]] == [entry.n_rows for entry in panel.values]
+        assert [t["pairs"] for t in shown["transitions"]] == [t.pairs for t in panel.transitions]
+        assert shown["coverage"]["share"] == panel.n_compared / found.n_rows
+    assert [row["gain"] for row in page["given"]["rows"]] == result.selection.gain.tolist()
+    assert len(page["audits"]) == len(result.audits)
+    assert len(page["limits"]) == 3
+
+
+def test_bars_lie_on_the_scale(result):
+    for row in page_of(result)["ranking"]["rows"]:
+        for at in (row["bar"], row["alone_at"]):
+            assert at is None or 0 <= at <= 100
+        if row["whisker"]:
+            assert 0 <= row["whisker"]["x"] <= row["whisker"]["x"] + row["whisker"]["width"] <= 100.01
+            assert row["whisker"]["x"] - 0.02 <= row["bar"] <= row["whisker"]["end"] + 0.02
+
+
+def test_bars_are_in_proportion_to_effects():
+    rows = page_of(made("weights"))["ranking"]["rows"]
+    per_point = [row["bar"] / row["size"] for row in rows]
+    assert per_point == pytest.approx([100 / 60] * 3, rel=0.01)
+    assert [row["alone_at"] / row["alone"] for row in rows] == pytest.approx(per_point, rel=0.01)
+
+
+def test_shares_of_a_card_are_counts_of_rows():
+    found = made("weights")
+    card, squares = page_of(found)["together"]["cards"][0], found.squares[0]
+    cells = {(c["share"], c["rows"]) for row in card["cells"] for c in row if c["rows"]}
+    expected = {
+        (int(squares.counts[u, v, 1]) / int(squares.counts[u, v].sum()), int(squares.counts[u, v].sum()))
+        for u in range(squares.counts.shape[0])
+        for v in range(squares.counts.shape[1])
+        if squares.counts[u, v].sum()
+    }
+    assert cells == expected
+
+
+def test_the_content_is_plain_data(result):
+    page = page_of(result)
+    assert page == page_of(result)
+    json.dumps(page, allow_nan=False)
+    assert all(text.count(OPEN) == text.count(CLOSE) for text in strings(page))
+
+
+def strings(content):
+    if isinstance(content, str):
+        yield content
+    elif isinstance(content, dict):
+        for item in content.values():
+            yield from strings(item)
+    elif isinstance(content, list | tuple):
+        for item in content:
+            yield from strings(item)
+
+
+def test_the_page_shows_what_the_content_says(result):
+    page, text = page_of(result), words_of(result.html)
+    for sentence in (
+        page["verdict"],
+        *page["answer"]["reasons"],
+        *page["limits"],
+        page["ranking"]["about"],
+        page["given"]["intro"],
+    ):
+        assert " ".join(unmarked(sentence).split()) in text
+    for row in page["ranking"]["rows"][:20]:
+        assert row["size_text"] in text
+        assert unmarked(row["status_text"]) in text
+    for panel in page["panels"]:
+        assert " ".join(unmarked(panel["line"]).split()) in text
+
+
+def test_the_page_has_its_sections_in_order(result):
+    anchors = [a["id"] for tag, a in Elements(result.html).tags if tag == "section"]
+    left_out = set() if result.audits else {"audit"}
+    left_out |= set() if result.interactions is not None else {"together"}
+    left_out |= {name for name in ("same", "unclear") if page_of(result)[name] is None}
+    assert anchors == [name for name in SECTIONS if name not in left_out]
+    assert [anchor for anchor, _ in page_of(result)["contents"]] == anchors
+
+
+def test_headings_go_down_one_level_at_a_time(result):
+    levels = [int(tag[1]) for tag, _ in Elements(result.html).tags if re.fullmatch(r"h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+def test_the_page_refers_to_nothing_outside(result):
+    page = Elements(result.html)
+    ids = {a["id"] for _, a in page.tags if "id" in a}
+    for tag, attributes in page.tags:
+        assert tag not in ("link", "img", "iframe", "object", "embed", "base", "form", "video", "audio")
+        assert not {"src", "srcset", "action", "style", "xlink:href"} & set(attributes)
+        assert not [name for name in attributes if name.startswith("on")]
+        if "href" in attributes:
+            assert attributes["href"].startswith("#")
+            assert attributes["href"][1:] in ids
+    assert not re.search(r"https?://", re.sub(r"(?s)<script.*?</script>", "", result.html))
+    assert "@import" not in result.html
+    assert "url(" not in result.html
+
+
+def test_ids_are_unique(result):
+    ids = [a["id"] for _, a in Elements(result.html).tags if "id" in a]
+    assert len(ids) == len(set(ids))
+
+
+def test_the_json_inside_is_the_result(result):
+    page = Elements(result.html)
+    assert len(page.scripts) == 2
+    assert json.loads(page.scripts[0]) == result.to_dict()
+    assert "<" not in page.scripts[0]
+
+
+def test_words_of_the_data_are_never_markup():
+    text = made("odd words").html
+    page = Elements(text)
+    assert len(page.scripts) == 2
+    assert not [tag for tag, attributes in page.tags if tag == "img" or "onerror" in attributes]
+    assert not set(text) & set(FORBIDDEN)
+    assert "<script>alert(1)</script>" not in text
+    assert "{{" in text  # shown as it is, not computed
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+    assert "x" * 200 not in re.sub(r"(?s)<script.*?</script>", "", text).replace("x" * 197 + "...", "")
+    assert "שלום עולם" in text
+    assert re.search(r"<bdi>שלום עולם[^<]*</bdi>", text)
+
+
+def test_a_page_is_the_same_every_time():
+    frame = odd_frame()
+    assert report(frame, ODD[0] + "label").html == report(frame, ODD[0] + "label").html
+
+
+def test_fifty_features_take_less_than_a_megabyte():
+    rng = np.random.default_rng(0)
+    words = np.array([f"a value of some length {k}" for k in range(8)])
+    frame = pl.DataFrame({f"feature number {k}": words[rng.integers(0, 2 + k % 6, 300)] for k in range(50)})
+    frame = frame.with_columns(label=pl.col("feature number 0") == pl.col("feature number 1"))
+    found = report(frame, "label")
+    assert len(found.panels) == 20
+    assert len(found.html.encode()) < 1_000_000
+
+
+def test_five_hundred_features_stay_legible():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, (60, 510))
+    found = report(codes, codes[:, 0], confidence=0.9)
+    page = page_of(found)
+    assert len(page["ranking"]["rows"]) == len(page["paper"]) == 500
+    assert page["ranking"]["left_out"] == "10 features more, further down the order, in the JSON below."
+    assert "The best 20 of 510 features." in words_of(render(page, "x"))
+
+
+def test_what_one_feature_at_a_time_would_have_said_is_told():
+    found = report(load_table("monks-1").to_frame("polars"), "class", weights="count")
+    lists = {group["title"]: group["items"] for group in page_of(found)["unclear"]["lists"]}
+    assert unmarked(lists["What one feature at a time would have said"][0]) == (
+        "head_shape: Alone it shows nothing significant (0 points): what it does depends on body_shape and"
+        " jacket_color."
+    )
+
+
+def test_features_without_an_effect_are_named_once_with_why():
+    page = page_of(report(load_table("monks-1").to_frame("polars"), "class", weights="count"))
+    text = " ".join(unmarked(item) for group in page["unclear"]["lists"][:-1] for item in group["items"])
+    assert [text.count(name) for name in ("is_smiling", "holding", "has_tie")] == [1, 1, 1]
+    assert "no label changed, an effect of up to" in text or "not significant, and" in text
+    one = page_of(made("numbers and missing"))["unclear"]["lists"]
+    assert {"title": "One value only", "items": [f"{OPEN}one{CLOSE}."]} in one
+
+
+def test_what_is_unclear_is_said_with_p_and_what_is_possible():
+    page = page_of(made("no effect"))
+    unclear = next(group for group in page["unclear"]["lists"] if group["title"].startswith("Unclear"))
+    assert re.fullmatch(
+        r"x\d: p \.\d{3}, an effect of up to [\d.]+ points is possible\.", unmarked(unclear["items"][0])
+    )
+
+
+def test_an_audit_shows_crude_beside_matched():
+    found = report(load_table("berkeley").to_frame("polars"), "admitted", weights="count", protected="gender")
+    (row,) = page_of(found)["audits"][0]["rows"]
+    assert (row["difference_text"], row["crude_text"], row["p_text"]) == ("+1.8", "−14.2", ".228")
+    assert row["crude_at"] < 50 < row["at"]
+    assert "not proof of cause" in words_of(found.html)
+
+
+def test_the_answer_is_said_with_its_reasons():
+    said = {name: page_of(made(name))["answer"] for name in TABLES}
+    assert (said["weights"]["word"], said["weights"]["reasons"]) == ("Yes", ["3 features have an effect."])
+    assert said["nothing to compare"]["word"] == "No"
+    assert said["nothing to compare"]["reasons"][0].startswith("No two rows can be compared for any feature.")
+    assert said["a copy"]["word"] == "Partly"
+    assert "says the same as another feature, so no test can tell them apart." in unmarked(
+        " ".join(said["a copy"]["reasons"])
+    )
+
+
+def test_the_verdict_names_a_direction_only_if_it_is_clear():
+    found = made("weights")
+    said = "3 of 3 features have an effect on survived: sex, age and class."
+    assert unmarked(page_of(found)["verdict"]) == (
+        f"{said} The largest is that of sex: with female, 'yes' is 49.2 points more frequent than with male (+44.5 to"
+        " +53.9)."
+    )
+    points = tuple(replace(p, low=-1.0) if p.value == "female" else p for p in found.relevance.points)
+    unsure = replace(found, relevance=replace(found.relevance, points=points))
+    assert unmarked(page_of(unsure)["verdict"]) == said
+    assert unmarked(page_of(unsure)["panels"][0]["line"]) == (
+        "Among rows equal on class and age, labels change with it, but which way depends on the other features."
+    )
+    assert page_of(unsure)["ranking"]["rows"][0]["direction"] == "mixed: depends on other features"
+    assert unmarked(page_of(made("no effect"))["verdict"]).startswith("No feature among 4 features has a significant")
+
+
+def test_lines_say_what_is_given_and_what_all_rows_show():
+    lines = {unmarked(panel["name"]): unmarked(panel["line"]) for panel in page_of(made("weights"))["panels"]}
+    assert lines["class"] == (
+        "Among rows equal on sex and age, with 3rd, 'yes' is 13.9 points less frequent than with crew (−18.1 to −9.7)."
+        " Over all rows it is +1.3."
+    )
+    alone = {unmarked(panel["name"]): unmarked(panel["line"]) for panel in page_of(made("given nothing"))["panels"]}
+    assert alone["sex"].startswith("Among all rows, with female, 'yes' is 52 points more frequent than with male (")
+    copies = [unmarked(panel["line"]) for panel in page_of(made("a copy"))["panels"]]
+    assert sum(line.startswith("It says the same as x") for line in copies) == 1
+
+
+def test_what_is_given_is_said():
+    said = {name: unmarked(page_of(made(name))["given"]["intro"]) for name in TABLES}
+    assert said["weights"].startswith("These features predict the label together")
+    assert said["a copy"].startswith("x0 predicts the label, and nothing else adds to it.")
+    assert said["given nothing"] == "As was asked for, rows that are compared are not held equal on any other feature."
+    assert said["nothing to compare"].startswith("Every feature is compared between rows that are equal on all other")
+    assert said["no effect"].startswith("No features predict the label together, so nothing is held equal")
+    settings = dict(page_of(made("given nothing"))["settings"])
+    assert settings["Given"] == "nothing"
+
+
+def test_copies_are_named_with_what_they_copy():
+    same = page_of(made("a copy"))["same"]
+    assert unmarked(same["copies"][0]) == "x1 says the same as x0."
+    assert page_of(made("weights"))["same"] is None
+
+
+def test_stand_ins_are_named():
+    found = made("weights")
+    stand_ins = tuple(("age", "class") if name == "sex" else () for name in found.relevance.names)
+    doubted = replace(found, relevance=replace(found.relevance, stand_ins=stand_ins))
+    assert doubted.doubts() == ("stand-ins",)
+    assert unmarked(page_of(doubted)["same"]["stand_ins"][0]) == (
+        "sex: age or class would do nearly as well in its place."
+    )
+    assert "In place of sex another feature would do nearly as well" in unmarked(
+        page_of(doubted)["answer"]["reasons"][1]
+    )
+
+
+@pytest.mark.parametrize(
+    ("reason", "others", "said"),
+    [
+        ("explained", ("age",), "Alone it shows 23.1 points; among rows equal on age nothing significant is left."),
+        ("together", ("a", "b"), "Alone it shows nothing significant (23.1 points): what it does depends on a and b."),
+        (
+            "hidden",
+            tuple("abcdefg"),
+            "Alone it shows nothing significant (23.1 points); among rows equal on a, b, c, d, e and 2 more it shows"
+            " 15.8 points.",
+        ),
+    ],
+)
+def test_every_reason_has_words(reason, others, said):
+    assert unmarked(describe_turn(made("weights"), Turn("class", reason, others))) == said
+
+
+def test_every_doubt_has_words():
+    found = made("weights")
+    few = [replace(panel, n_compared=n) for panel, n in zip(found.panels, (220, 300, 1000), strict=True)]
+    unclear = replace(found.relevance, status=("effect", "unclear", "unclear"))
+    reasons = page_of(replace(found, panels=tuple(few), relevance=unclear))["answer"]["reasons"]
+    assert [unmarked(reason) for reason in reasons] == [
+        "1 feature has an effect.",
+        "sex and age are unclear: neither an effect nor surely none.",
+        "Many rows have no partner to be compared with: 10.0 % to 45.4 % of all rows are compared, depending on the"
+        " feature.",
+    ]
+    leak = [(a, b) for a in (0, 1, 2) for b in (0, 1)] * 20
+    reasons = page_of(report(leak, [a for a, _ in leak]))["answer"]["reasons"]
+    assert any("alone tells the label nearly always: the answer, or a leak of it?" in unmarked(r) for r in reasons)
+
+
+def test_without_jinja_the_message_says_what_to_install(monkeypatch, run, tmp_path):
+    monkeypatch.setattr(rendering, "find_spec", lambda _: None)
+    with pytest.raises(MissingDependencyError, match=r'needs jinja2.*pip install "analogical\[report\]"'):
+        _ = made("weights").html
+    code, out, err = run("report", "titanic", "--out", tmp_path / "x.html")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "The page needs jinja2, which is not installed." in err

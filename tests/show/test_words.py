@@ -1,0 +1,75 @@
+import math
+
+import pytest
+
+from analogical.show import words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Ulm", "Ulm"),
+        ("a b", "a b"),
+        ("été 日本", "été 日本"),
+        ("\x1b[31mred", r"\x1b[31mred"),
+        ("two\nlines\t", r"two\nlines\t"),
+        ("\u202eright to left", r"\u202eright to left"),
+        ("non\u00a0breaking", "non breaking"),
+        (7, "7"),
+        ("zero\u200bwidth", r"zero\u200bwidth"),
+        ("filler\u3164", r"filler\u3164"),
+        ("variant\ufe0e", r"variant\ufe0e"),
+    ],
+)
+def test_no_word_of_the_data_steers_the_terminal(text, expected):
+    assert words.shown(text) == expected
+
+
+def test_long_words_are_cut_to_the_limit():
+    assert words.shown("abcdefgh", 8) == "abcdefgh"
+    assert words.shown("abcdefghi", 8) == "abcde..."
+    assert words.quoted("abcdefghi", 8) == "'abcde...'"
+
+
+def test_unknown_numbers_are_dashes():
+    assert words.interval(math.nan, math.nan) == words.shares(math.nan) == words.p_value(math.nan) == "-"
+
+
+def test_numbers_have_the_decimals_that_they_are_worth():
+    assert words.interval(0.12345, 1) == "0.123-1.000"
+    assert words.shares(2 / 3) == "0.667"
+    assert words.percent(0.1234) == "12.3 %"
+    assert (words.number(999_999_999), words.number(10**9)) == ("999,999,999", "1.000e+09")
+    assert words.points(0.023) == "2.3 points more often"
+    assert words.points(-0.5) == "50.0 points less often"
+
+
+def test_small_p_values_are_bounds():
+    assert [words.p_value(p) for p in (0.0009, 0.001, 0.05, 1.0)] == ["<.001", ".001", ".050", "1.000"]
+    assert [words.p_words(p) for p in (0.0009, 0.05)] == ["p < .001", "p = .050"]
+
+
+def test_lists_read_as_sentences():
+    assert [words.listed(list(text)) for text in ("a", "ab", "abc")] == ["a", "a and b", "a, b and c"]
+    assert words.some_of(list("abcdefgh")) == "a, b, c, d, e, f and 2 more"
+    assert words.some_of(list("abcdef")) == "a, b, c, d, e, f"
+    assert [words.counted(n, "row") for n in (0, 1, 1204)] == ["0 rows", "1 row", "1,204 rows"]
+    assert words.counted(2, "class", "classes") == "2 classes"
+    assert [words.verb(list(text), "is", "are") for text in ("a", "ab")] == ["is", "are"]
+
+
+def test_values_whose_ends_cannot_be_seen_are_quoted():
+    assert [words.marked(value, 8) for value in ("yes", "yes ", "", " ", "a b", 1, "x" * 9)] == [
+        "yes",
+        "'yes '",
+        "''",
+        "' '",
+        "a b",
+        "1",
+        "xxxxx...",
+    ]
+
+
+def test_long_names_in_sentences_are_cut():
+    assert words.listed(["a", "x" * 100]) == f"a and {'x' * 57}..."
+    assert words.some_of(["x" * 100]) == f"{'x' * 57}..."

@@ -1,0 +1,118 @@
+"""Files that Spark reads give what the same files give on one machine."""
+
+import json
+
+import polars as pl
+import pytest
+from spark_sessions import needs_spark, session_on
+
+from analogical import InputError
+from analogical.io.files import read_file
+from analogical.io.text import TextFormat
+from analogical.spark.files import read_spark_file
+
+pytestmark = needs_spark
+
+KINDS = {"bigint": pl.Int64, "double": pl.Float64, "string": pl.String, "date": pl.Date, "timestamp_ntz": pl.Datetime}
+
+TEXTS = {
+    "numbers, words, gaps": "n,x,word,gap,y\n1,1.5,a,?,p\n2,2e3,b,NA,q\n-3,.5, a ,7,p\n",
+    "codes and long numbers": "code,long,y\n007,12345678901234567890,p\n008,12345678901234567891,q\n",
+    "dates and times": "day,time,both,y\n2020-01-01,2020-01-01 10:00,2020-01-01,p\n2020-02-30,2020-01-02T11:00,x,q\n",
+    "real dates": "day,y\n2020-01-01,p\n2020-02-28,q\n",
+    "decimal commas": "a;b;y\n1,5;1;p\n2,25;2;q\n3;3;q\n",
+    "tabs and quotes": 'a\tb\ty\n"x ""q"""\t1\tp\nz\t2\tq\n',
+    "infinite words": "a,b,y\ninf,1d,p\n1,2,q\n",
+    "all missing": "a,b,y\n?,1,p\n,2,q\n",
+}
+
+
+@pytest.fixture(scope="module")
+def session():
+    return session_on("local[2]")
+
+
+@pytest.mark.parametrize("case", TEXTS)
+def test_text_has_the_same_columns_types_and_cells(session, tmp_path, case):
+    file = tmp_path / "t.csv"
+    file.write_text(TEXTS[case])
+    found = read_spark_file(session, str(file), TextFormat())
+    expected = read_file(str(file))
+    assert found.frame.columns == expected.frame.columns
+    kinds = [KINDS[kind] for _, kind in found.frame.dtypes]
+    assert kinds == [dtype.base_type() for dtype in expected.frame.dtypes]
+    cells = pl.DataFrame(found.frame.toArrow().to_pylist(), schema=expected.frame.schema)
+    assert cells.rows() == expected.frame.rows()
+    told = [note for note in expected.notes if note.startswith(("read as missing", "decimal", "separator", "spaces"))]
+    assert sorted(found.notes) == sorted(told)
+
+
+def test_a_folder_of_texts_and_one_of_parquet(session, tmp_path):
+    texts, tables = tmp_path / "texts", tmp_path / "tables"
+    texts.mkdir(), tables.mkdir()
+    for k in range(3):
+        frame = pl.DataFrame({"a": [k, 1], "y": ["p", "q"]})
+        frame.write_csv(texts / f"{k}.csv")
+        frame.write_parquet(tables / f"{k}.parquet")
+    for folder in (texts, tables):
+        found = read_spark_file(session, str(folder), TextFormat()).frame
+        assert sorted(found.toArrow().column("a").to_pylist()) == [0, 1, 1, 1, 1, 2]
+
+
+def test_options_for_text(session, tmp_path):
+    file = tmp_path / "t.txt"
+    file.write_text("1 none p\n2 3 q\n")
+    given = TextFormat(separator=" ", names=("a", "b", "y"), na=("none",))
+    found = read_spark_file(session, str(file), given)
+    assert found.frame.dtypes == [("a", "bigint"), ("b", "bigint"), ("y", "string")]
+    assert found.notes == ("read as missing: 'none' (1); other words with --na",)
+    without = read_spark_file(session, str(file), TextFormat(separator=" ", header=False))
+    assert without.frame.columns == ["x1", "x2", "x3"]
+    with pytest.raises(InputError, match=r"--names has 2 names and .* has 3 columns"):
+        read_spark_file(session, str(file), TextFormat(separator=" ", names=("a", "b")))
+
+
+def test_what_cannot_be_read(session, tmp_path):
+    with pytest.raises(InputError, match="Spark finds nothing at"):
+        read_spark_file(session, str(tmp_path / "no.parquet"), TextFormat())
+    with pytest.raises(InputError, match="Spark finds nothing at"):
+        read_spark_file(session, str(tmp_path / "no.csv"), TextFormat())
+    file = tmp_path / "t.parquet"
+    file.write_text("a,y\n1,2\n")
+    with pytest.raises(InputError, match="Spark cannot read"):
+        read_spark_file(session, str(file), TextFormat())
+    file = tmp_path / "one.csv"
+    file.write_text("a\n1\n")
+    with pytest.raises(InputError, match="has one column only, 'a'"):
+        read_spark_file(session, str(file), TextFormat())
+
+
+def test_rows_of_another_length_line_breaks_and_other_headers_get_a_sentence(session, tmp_path):
+    file = tmp_path / "t.csv"
+    for text in ("a,b,y\n1,2,p\n1,q\n", 'a,b,y\n1,"2\n3",p\n1,2,q\n'):
+        file.write_text(text)
+        with pytest.raises(
+            InputError, match=r"t\.csv' has rows with another number of cells .* or cells with line breaks"
+        ):
+            read_spark_file(session, str(file), TextFormat())
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    (folder / "1.csv").write_text("a,b,y\n1,2,p\n")
+    (folder / "2.csv").write_text("b,a,y\n1,2,p\n")
+    with pytest.raises(InputError, match="do not have the same first line"):
+        read_spark_file(session, str(folder), TextFormat())
+
+
+def test_the_command_line_scores_what_spark_reads(run, session, tmp_path):
+    frame = pl.DataFrame({"id": range(40), "a": [0, 1] * 20, "b": [0, 0, 1, 1] * 10, "c": [0, 1, 1, 0] * 10})
+    frame.write_parquet(tmp_path / "t.parquet")
+    arguments = ("score", str(tmp_path / "t.parquet"), "--label", "c", "--ignore", "id", "--json")
+    code, on_spark, errors = run(*arguments, "--engine", "spark", "--master", "local[2]")
+    assert code == 0, errors
+    code, in_memory, _ = run(*arguments)
+    found, expected = json.loads(on_spark), json.loads(in_memory)
+    for one, other in zip(found["features"], expected["features"], strict=True):
+        assert all(one[name] == other[name] for name in ("name", "status", "given", "pairs", "changed", "compared"))
+        assert one["effect"] == pytest.approx(other["effect"])
+    assert found["settings"]["engine"] == "spark"
+    assert found["settings"]["plan"]["kind"] == "grouped"

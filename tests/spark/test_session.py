@@ -1,0 +1,131 @@
+"""What is said when Spark cannot be had, and when it would be the better choice; and Spark Connect in a process."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from spark_sessions import needs_spark
+
+from analogical.errors import MissingDependencyError
+from analogical.spark.session import check_java, check_spark, first_line, is_spark_frame
+
+
+def fake_java(folder, version):
+    program = folder / "bin" / "java"
+    program.parent.mkdir(exist_ok=True)
+    program.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\" 2020-01-01' >&2\n")
+    program.chmod(0o755)
+
+
+@pytest.mark.parametrize(
+    ("version", "is_new_enough"), [("17.0.2", True), ("21", True), ("11.0.9", False), ("1.8.0_1", False)]
+)
+def test_java_must_be_17_or_newer(tmp_path, monkeypatch, version, is_new_enough):
+    fake_java(tmp_path, version)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    if is_new_enough:
+        check_java()
+    else:
+        number = "8" if version.startswith("1.8") else "11"
+        with pytest.raises(
+            MissingDependencyError, match=rf"Spark needs Java 17 or newer; JAVA_HOME \(.*\) has {number}:"
+        ):
+            check_java()
+
+
+def test_without_java_the_message_says_how_to_get_it(tmp_path, monkeypatch):
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(
+        MissingDependencyError, match=r"none was found on PATH: install one, such as Debian's openjdk-17"
+    ):
+        check_java()
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
+    with pytest.raises(MissingDependencyError, match=r"none was found on JAVA_HOME \(.*nowhere\)"):
+        check_java()
+
+
+def test_without_pyspark_the_message_has_the_install_line(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyspark", None)
+    with pytest.raises(MissingDependencyError, match=r"pip install 'analogical\[spark\]'"):
+        check_spark()
+
+
+def test_an_old_pyspark_is_refused(monkeypatch):
+    old = type(sys)("pyspark")
+    old.__version__ = "3.5.1"
+    monkeypatch.setitem(sys.modules, "pyspark", old)
+    with pytest.raises(MissingDependencyError, match=r"needs PySpark 4, and 3\.5\.1 is installed"):
+        check_spark()
+
+
+def test_errors_of_spark_in_one_line():
+    text = (
+        "An error occurred while calling o12.x.\n: org.apache.spark.SparkException: Job aborted: no luck.\n\tat a.b()"
+    )
+    assert first_line(RuntimeError(text)) == "org.apache.spark.SparkException: Job aborted: no luck"
+    assert first_line(RuntimeError("")) == "RuntimeError"
+    assert not is_spark_frame([1])
+
+
+def test_the_better_choice_is_named_where_memory_is_short(run, tmp_path, monkeypatch):
+    file = tmp_path / "t.csv"
+    file.write_text("a,b,y\n0,0,0\n0,1,1\n1,0,1\n1,1,0\n")
+    monkeypatch.setattr("analogical.cli.reading.free_memory", lambda: 100_000_000)
+    code, _, errors = run("score", str(file), "--label", "y")
+    assert code == 0
+    assert "about 1 GB of memory are needed and 0 GB are free: Spark would be the better choice" in " ".join(
+        errors.split()
+    )
+    code, _, errors = run("score", str(file), "--label", "y", "--engine", "memory")
+    assert (code, errors) == (0, "")
+
+
+def test_a_master_needs_the_engine(run):
+    code, _, errors = run("score", "monks-1", "--master", "local[2]")
+    assert code == 2
+    assert "--master local[2] says where Spark runs; give --engine spark as well." in errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("-",), "not standard input"),
+        (("monks-1",), "is counted in memory"),
+        (("t.csv", "--groups", "g"), "--groups is not available with --engine spark"),
+    ],
+)
+def test_what_spark_cannot_read_is_refused_before_it_starts(run, arguments, message):
+    code, _, errors = run("score", *arguments, "--engine", "spark")
+    assert code == 2
+    assert message in errors
+
+
+CONNECT = """
+import warnings
+warnings.simplefilter("ignore")
+from pyspark.sql import SparkSession
+import analogical, analogical.spark
+session = SparkSession.builder.remote("local[1]").config("spark.sql.shuffle.partitions", "2").getOrCreate()
+frame = analogical.load_table("titanic").to_frame("pandas")
+table = session.createDataFrame(frame).repartition(3)
+assert type(table).__module__ == "pyspark.sql.connect.dataframe"
+expected = analogical.relevance(frame, "survived", weights="count")
+for blocks in (False, True):
+    if blocks:
+        analogical.spark.finishes_in_memory = lambda *_: False
+    found = analogical.spark.relevance(table, "survived", weights="count")
+    print(found.settings.plan.kind, found.pairs.tolist() == expected.pairs.tolist(),
+          found.changed.tolist() == expected.changed.tolist(), found.status == expected.status)
+session.stop()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("_", [pytest.param(None, marks=needs_spark)])
+def test_spark_connect_gives_the_same_counts(_):
+    pytest.importorskip("grpc_status", reason="Spark Connect needs grpcio-status")
+    settings = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
+    done = subprocess.run([sys.executable, "-c", CONNECT], capture_output=True, text=True, check=False, env=settings)
+    assert done.stdout.split("\n")[:2] == ["grouped True True True", "blocks True True True"], done.stderr[-2000:]

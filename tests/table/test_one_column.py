@@ -1,0 +1,89 @@
+"""Columns treated one at a time: alone, in a stack, and which error is said first."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from analogical import InputError, relevance
+from analogical.table.columns import encode_array, encode_objects
+from analogical.table.encode import encode_table
+from analogical.table.preparing import treat_column
+from analogical.table.treatment import Treatment
+
+LABELS = [*"nynyynny"] * 50
+
+
+def test_a_column_of_distinct_values_with_counts_is_treated_as_all_its_rows():
+    rng = np.random.default_rng(0)
+    cells = np.round(rng.gamma(2.0, 2.0, 500), 1)
+    cells[::7] = np.nan
+    whole = encode_array(cells, "x")
+    values = np.append(np.unique(cells[~np.isnan(cells)]), np.nan)
+    counts = np.array([*(int((cells == v).sum()) for v in values[:-1]), int(np.isnan(cells).sum())])
+    alone = treat_column(encode_array(values, "x"), "x", counts, Treatment())
+    full = treat_column(whole, "x", None, Treatment())
+    assert (alone.values, alone.edges) == (full.values, full.edges)
+    assert len(full.edges) == 4
+    assert (alone.n_missing, full.n_missing) == (1, int(np.isnan(cells).sum()))
+    bin_of = dict(zip(values.tolist()[:-1], alone.codes.tolist(), strict=False))
+    expected = [alone.codes[-1] if np.isnan(cell) else bin_of[cell] for cell in cells.tolist()]
+    assert full.codes.tolist() == expected
+
+
+def test_codes_that_need_no_change_are_not_copied():
+    column = encode_objects(["a", "b", "a"], "x")
+    assert treat_column(column, "x", None, Treatment()).codes is column.codes
+
+
+def test_a_whole_matrix_is_used_as_it_is_and_copied_once_a_column_is_set_aside():
+    rng = np.random.default_rng(1)
+    X = rng.integers(0, 3, (400, 4)).astype(np.uint8)
+    assert encode_table(X, LABELS).codes is X
+    frame = pl.DataFrame({"a": X[:, 0], "row_id": np.arange(400), "b": X[:, 1], "wide": X[:, 2] * np.int64(100)})
+    table = encode_table(frame, LABELS)
+    assert table.names == ("a", "b", "wide")
+    assert table.codes.dtype == np.uint8
+    assert np.array_equal(table.codes, X[:, :3])
+
+
+def test_codes_widen_when_a_later_column_has_many_values():
+    rng = np.random.default_rng(2)
+    names = [f"v{k}" for k in rng.integers(0, 300, 2_000)]
+    first, last = rng.integers(0, 2, 2_000), rng.integers(0, 2, 2_000)
+    frame = pl.DataFrame({"a": first.astype(str), "many": names, "b": last.astype(str)})
+    table = encode_table(frame, LABELS * 5)
+    assert table.codes.dtype == np.uint16
+    for place, cells in enumerate((first.astype(str).tolist(), names, last.astype(str).tolist())):
+        assert table.cells(range(2_000), place) == cells
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"missing": "error", "bins": {"word": 3}}, "Missing values .* in 'gap' .3 of 400 rows, first in row 5"),
+        ({"bins": {"word": 3}}, "bins names 'word'"),
+        ({"missing": "drop", "bins": {"word": 3}}, "bins names 'word'"),
+    ],
+)
+def test_missing_cells_are_said_before_bins_that_cannot_be(options, said):
+    gap = [None if row in (5, 9, 77) else row % 3 for row in range(400)]
+    frame = pl.DataFrame({"word": [*"ab"] * 200, "gap": gap})
+    with pytest.raises(InputError, match=said):
+        relevance(frame, LABELS, **options)
+
+
+def test_a_column_that_cannot_be_read_is_said_before_all_else():
+    frame = pl.DataFrame({"word": [*"ab"] * 200, "gap": [None, 1] * 200, "nested": [[1]] * 400})
+    with pytest.raises(InputError, match="nested"):
+        relevance(frame, LABELS, missing="error", bins={"word": 3})
+
+
+def test_ids_only_are_kept_with_all_their_missing_cells():
+    names = [None if row % 50 == 0 else f"n{row}" for row in range(400)]
+    frame = pl.DataFrame({"one": names, "two": [f"t{row}" for row in range(400)]})
+    table = encode_table(frame, LABELS)
+    assert table.names == ("one", "two")
+    assert [note.kind for note in table.notes] == ["missing-value"]
+    dropped = encode_table(frame, LABELS, treatment=Treatment(missing="drop"))
+    assert dropped.names == ("one", "two")
+    assert len(dropped.codes) == 392

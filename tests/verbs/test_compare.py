@@ -1,0 +1,295 @@
+"""``analogical compare`` and the comparison behind it."""
+
+import csv
+import io
+import json
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from analogical import InputError, MissingDependencyError, compare, load_table
+from analogical._types import CodedRows
+from analogical.paper import sample
+from analogical.plot import bar_charts, save_figure
+from analogical.rivals import LONG, METHODS, Method
+from analogical.show.views import view_of
+from analogical.verbs import compare as _comparison
+
+
+def test_ranks_are_shared_by_equals_and_last_without_evidence():
+    X, y = sample("g2", 3)
+    found = compare(np.column_stack([X, X[:, 2]]), y, methods=["ari"])
+    assert found.ranks["ari"].tolist() == [1, 1, 3, 3]
+    assert np.isnan(found.scores["ari"][2:]).all()
+    assert found.order().tolist() == [0, 1, 2, 3]
+    assert [feature["ari"]["share"] for feature in found.to_dict()["features"]] == [0.5, 0.5, None, None]
+
+
+def test_weights_stand_for_rows():
+    titanic = load_table("titanic")
+    methods = ["ari", "chi2", "mi", "jmi", "cmim", "forest"]
+    weighted = compare(titanic.X, titanic.y, weights=titanic.weights, methods=methods)
+    spread_out = np.repeat(np.arange(len(titanic.y)), titanic.weights)
+    repeated = compare(titanic.X[spread_out], titanic.y[spread_out], methods=methods)
+    for method in methods:
+        np.testing.assert_allclose(weighted.scores[method], repeated.scores[method])
+
+
+def test_large_tables_are_sampled_for_slow_methods_and_say_so():
+    X, y = sample("g1", 8)
+    found = compare(X, y, methods=["ari", "relief"], max_rows=50, random_state=3)
+    assert (found.sampled, found.n_rows, found.max_rows, found.seed) == (("relief",), 256, 50, 3)
+    assert view_of(found).notes == ("Relief saw 50 random rows of 256 (seed 3); change that with max_rows",)
+    assert found.scores["ari"].tolist() == compare(X, y, methods=["ari"]).scores["ari"].tolist()
+    with pytest.raises(InputError, match=r"max_rows must be a whole number from 2, got 1\."):
+        compare(X, y, max_rows=1)
+
+
+def test_table_shows_shares_and_ranks(run):
+    code, out, err = run("compare", "monks-1")
+    assert (code, err) == (0, "")
+    lines = [line.split() for line in out.splitlines()]
+    assert ["feature", "ARI", "ARI", "relaxed", "χ²", "MI", "JMI", "CMIM"] in lines
+    assert "Not shown at this width: Forest, Relief, ReliefF;" in " ".join(out.split())
+    assert next(line for line in lines if line[:1] == ["head_shape"])[1:3] == ["0.375", "(1)"]
+    assert "0.000 (4)" in out
+    assert "Relief: Kira and Rendell's Relief" in " ".join(out.split())
+
+
+def test_relaxed_index_has_a_say_where_the_paper_s_has_none(run, tmp_path):
+    X, y = sample("g3", 15, 3, 300, seed=0)
+    table = tmp_path / "wide.csv"
+    header = [*(f"a{i + 1}" for i in range(15)), "label"]
+    table.write_text("\n".join(",".join(map(str, row)) for row in [header, *np.column_stack([X, y]).tolist()]))
+    code, out, err = run("compare", str(table), "--methods", "relaxed,ari")
+    assert (code, err) == (0, "label: the last column, 'label'; name another with --label\n")
+    best = [line.split() for line in out.splitlines() if line.startswith("a")][:3]
+    assert {line[0] for line in best} == {"a1", "a2", "a3"}
+    assert "ARI relaxed: the index with rows at larger distances compared too, near ones weighing more" in " ".join(
+        out.split()
+    )
+
+
+def test_no_evidence_is_a_dash(run, tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("a,copy,label\n1,1,x\n2,2,y\n1,1,y\n2,2,x\n")
+    code, out, _ = run("compare", str(table), "--methods", "ari,chi2")
+    assert code == 0
+    assert next(line for line in out.splitlines() if line.startswith("copy")).split()[1] == "–"
+
+
+def test_json_is_in_column_order(run):
+    code, out, _ = run("compare", "titanic", "--json", "--methods", "mi,ari")
+    content = json.loads(out)
+    assert code == 0
+    assert [feature["name"] for feature in content["features"]] == ["class", "sex", "age"]
+    assert [method["name"] for method in content["methods"]] == ["mi", "ari"]
+    assert content["source"]["label"] == "survived"
+    assert content["features"][1]["ari"]["rank"] == 1
+
+
+def test_csv_has_the_best_of_the_first_method_first(run, tmp_path):
+    table = tmp_path / "t.csv"
+    rows = "".join(f"{a},{b},{a}\n" for a in range(2) for b in range(3))
+    table.write_text(f"x,z,label\n{rows}")
+    code, out, err = run("compare", str(table), "--csv", "--methods", "ari,chi2")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert code == 0
+    assert "label: the last column" in err
+    assert [row["name"] for row in rows] == ["x", "z"]
+    assert (rows[0]["ari_score"], rows[0]["ari_rank"], rows[1]["ari_rank"]) == ("1.0", "1", "2")
+    assert list(rows[0]) == ["name", *(f"{m}_{c}" for m in ("ari", "chi2") for c in ("score", "share", "rank"))]
+
+
+@pytest.mark.parametrize(("ending", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
+def test_charts_are_drawn(ending, start, run, tmp_path):
+    path = tmp_path / f"methods.{ending}"
+    code, _, err = run("compare", "monks-1", "--methods", "ari,chi2,mi", "--plot", str(path))
+    assert code == 0
+    assert path.read_bytes().startswith(start)
+    assert f"drawn to {path}" in err
+
+
+def test_installed_methods_are_the_default_and_the_others_are_named(run, monkeypatch):
+    absent = Method("exotic", "Exotic", "", METHODS["ari"].score, package="no_such_library")
+    monkeypatch.setitem(METHODS, "exotic", absent)
+    code, out, _ = run("compare", "titanic")
+    assert code == 0
+    assert 'Exotic left out: no_such_library is not installed (pip install "analogical[compare]")' in " ".join(
+        out.split()
+    )
+    code, _, err = run("compare", "titanic", "--methods", "exotic")
+    assert code == 2
+    assert "The method 'exotic' needs no_such_library, which is not installed." in err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["titanic", "--methods", "ari,gini"],
+            "There is no method 'gini'; choose from ari, relaxed, chi2, mi, jmi, cmim, forest, relief, relieff.",
+        ),
+        (["titanic", "--json", "--csv"], "--json and --csv cannot be used together; give one of them."),
+        (["titanic", "--seed", "-1"], "--seed must be a whole number from 0, got -1."),
+        (["titanic", "--max-rows", "0"], "max_rows must be a whole number from 2, got 0."),
+        (["titanic", "--label", "nope"], "nope"),
+        (["nowhere.csv"], "There is no file 'nowhere.csv'"),
+        (
+            ["titanic", "--methods", "ari", "--plot", "x.doc"],
+            "A figure cannot be written to 'x.doc'; name a file that ends in",
+        ),
+        (["titanic", "--methods", "ari", "--plot", "no/x.png"], "There is no folder 'no' to write the figure to"),
+    ],
+)
+def test_bad_requests_are_one_line_and_exit_code_2(words, message, run):
+    code, out, err = run("compare", *words)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_top_shows_the_best_of_the_first_method(run):
+    code, out, _ = run("compare", "monks-1", "--methods", "mi,ari", "--top", "2")
+    assert code == 0
+    assert "Best 2 of 6 features shown, by MI." in out
+    assert [line.split()[0] for line in out.splitlines() if line.startswith(("jacket", "head", "body", "has"))] == [
+        "jacket_color",
+        "head_shape",
+    ]
+    content = json.loads(run("compare", "monks-1", "--methods", "mi,ari", "--top", "2", "--json")[1])
+    assert [f["name"] for f in content["features"]] == ["head_shape", "jacket_color"]  # in column order
+    rows = list(csv.DictReader(io.StringIO(run("compare", "monks-1", "--methods", "mi", "--top", "1", "--csv")[1])))
+    assert [row["name"] for row in rows] == ["jacket_color"]
+    code, out, err = run("compare", "monks-1", "--top", "0")
+    assert (code, out, err) == (2, "", "--top must be a whole number from 1, got 0.\n")
+
+
+def test_ties_of_the_first_method_go_by_the_next_one():
+    X, y = sample("g2", 3)
+    rows = np.column_stack([np.arange(8), X])
+    found = compare(rows, y, methods=["ari", "chi2"], ids="keep")
+    assert np.isnan(found.scores["ari"]).all()
+    assert found.order().tolist() == np.argsort(found.ranks["chi2"], kind="stable").tolist()
+
+
+def test_a_method_that_takes_long_is_left_out_unless_asked_for(run, monkeypatch):
+    slow = Method("slow", "Slow", "", METHODS["ari"].score, seconds=lambda m, n: 100.0 * (m > 10 and n > 2))
+    monkeypatch.setitem(METHODS, "slow", slow)
+    titanic = load_table("titanic").to_frame()
+    found = compare(titanic, "survived", weights="count")
+    assert found.left_out == ("slow",)
+    assert "slow" not in found.scores
+    assert found.to_dict()["left_out"] == ["slow"]
+    assert view_of(found).notes == (
+        "Slow left out: it takes more than a few seconds on this table; ask for it by name, such as"
+        " methods=['ari', 'slow'] (--methods ari,slow)",
+    )
+    assert compare(titanic, "survived", weights="count", methods=["slow"]).left_out == ()
+    assert compare(titanic, "survived", weights="count", features=["sex", "age"]).left_out == ()
+    out = " ".join(run("compare", "titanic")[1].split())
+    assert "Slow left out: it takes more than a few seconds on this table" in out
+
+
+def test_what_is_left_out_depends_on_the_size_of_the_table_alone():
+    assert [name for name, method in METHODS.items() if method.seconds(3_000, 57) > LONG] == ["relieff"]
+    assert [name for name, method in METHODS.items() if method.seconds(432, 6) > LONG] == []
+    assert METHODS["jmi"].seconds(1_000_000, 50) > LONG
+    assert METHODS["forest"].seconds(3_000, 1_000) > LONG
+
+
+def test_long_tables_are_shortened():
+    rng = np.random.default_rng(0)
+    found = compare(rng.integers(0, 2, (50, 70)), rng.integers(0, 2, 50), methods=["mi"])
+    (table,) = view_of(found).tables
+    assert (len(table.rows), table.note) == (50, "... and 20 more; to_frame() has all")
+
+
+# ---------------------------------------------------------------- figures
+
+
+def test_bars_have_the_values_and_the_best_stands_out():
+    figure = bar_charts(["a", "b", "c"], {"One": np.array([0.2, 0.8, np.nan]), "Two": np.zeros(3), "Three": np.ones(3)})
+    first, second, third = figure.axes
+    assert [bar.get_height() for bar in first.patches] == [0.2, 0.8, 0]
+    colours = [bar.get_facecolor() for bar in first.patches]
+    assert colours[0] == colours[2] != colours[1]
+    assert len({bar.get_facecolor() for bar in second.patches}) == 1
+    assert third.get_title(loc="left") == "Three"
+
+
+def test_a_place_without_a_chart_stays_empty():
+    figure = bar_charts(["a"], {name: np.ones(1) for name in "ABCDE"})
+    assert [axis.get_visible() for axis in figure.axes] == [True] * 5 + [False]
+
+
+def test_marks_are_drawn_inside_the_axes():
+    figure = bar_charts(["a"], {"One": np.array([0.2])}, marks={"One": [0.9]}, title="T", caption="C")
+    (axis,) = figure.axes
+    assert axis.get_ylim()[1] > 0.9
+    assert figure.get_suptitle() == "T"
+    assert figure.get_supxlabel() == "C"
+
+
+def test_many_and_long_names_stay_readable(tmp_path):
+    names = [f"a rather long feature name {i}" for i in range(95)]
+    figure = bar_charts(names, {"One": np.linspace(0, 1, 95)})
+    labels = [label.get_text() for label in figure.axes[0].get_xticklabels()]
+    assert len(labels) <= 30
+    assert all(len(label) <= 18 and label.endswith("…") for label in labels)
+    save_figure(figure, tmp_path / "many.png")
+    assert (tmp_path / "many.png").stat().st_size > 10_000
+
+
+def test_panels_without_evidence_can_be_drawn():
+    figure = bar_charts(["a", "b"], {"One": np.full(2, np.nan)})
+    assert [bar.get_height() for bar in figure.axes[0].patches] == [0, 0]
+
+
+def test_missing_matplotlib_is_named(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
+    with pytest.raises(MissingDependencyError, match=r'pip install "analogical\[plot\]"'):
+        bar_charts(["a"], {"One": np.zeros(1)})
+
+
+def test_large_weights_and_ids_fit_in_memory():
+    """Rows are not repeated, and neither values x rows nor values x classes become a table."""
+    X = np.array([(k, k % 3) for k in range(3000)])
+    y, weights = [f"class {k % 1000}" for k in range(3000)], np.arange(3000) * 100
+    tracemalloc.start()
+    found = compare(X, y, weights=weights, methods=["ari", "chi2", "mi"], ids="keep", max_values=None)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**24
+    assert found.n_rows == weights.sum()
+    assert found.scores["chi2"][0] == pytest.approx(weights.sum() * 999)  # an id determines the class
+
+
+def test_weights_scale_chi2_and_leave_mi():
+    rng = np.random.default_rng(0)
+    X, y, weights = rng.integers(0, 3, (30, 2)), rng.integers(0, 2, 30), rng.integers(1, 9, 30)
+    one, large = (compare(X, y, weights=weights * k, methods=["chi2", "mi"]) for k in (1, 10**6))
+    np.testing.assert_allclose(large.scores["chi2"], 10**6 * one.scores["chi2"])
+    np.testing.assert_allclose(large.scores["mi"], one.scores["mi"])
+
+
+@pytest.mark.parametrize("max_shuffled", [0, 10**7])
+def test_rows_are_drawn_as_often_as_their_weight_says(max_shuffled, monkeypatch):
+    monkeypatch.setattr(_comparison, "MAX_SHUFFLED", max_shuffled)
+    weights = np.array([1, 5000, 2, 3000, 4])
+    rows = CodedRows(np.arange(5, dtype=np.uint8)[:, None], np.zeros(5, np.uint8), np.array([5]), 1, weights)
+    drawn = _comparison._draw(rows, 1000, np.random.default_rng(0)).codes[:, 0]
+    times = np.bincount(drawn, minlength=5)
+    assert times.sum() == 1000
+    assert (times <= weights).all()
+    assert times[1] / times[3] == pytest.approx(5 / 3, rel=0.2)
+    assert _comparison._draw(rows.weighted(np.array([1, 3, 0, 2, 1])), 7, None).codes[:, 0].tolist() == [
+        0,
+        1,
+        1,
+        1,
+        3,
+        3,
+        4,
+    ]

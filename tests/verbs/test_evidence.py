@@ -1,0 +1,350 @@
+"""The pairs behind a score and their transitions, against all pairs."""
+
+import json
+import tracemalloc
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from conftest import random_table
+from hypothesis import given as drawn_from
+from hypothesis import strategies as st
+from naive import naive_evidence, naive_transitions
+
+import analogical
+from analogical import InputError, evidence, relevance, transitions
+from analogical.verbs import evidence as _evidence
+
+evidence_all, transitions_all = (partial(function, given="all") for function in (evidence, transitions))
+KEEP = {"ids": "keep", "max_values": None}
+
+
+def positions(found):
+    return [tuple(sorted(pair.rows)) for pair in found.pairs]
+
+
+def small_table(seed):
+    rows, labels = random_table(np.random.default_rng(seed), n_features=3, n_values=3)
+    rows[0, 0], rows[-1, 0] = 0, 1
+    return [tuple(row) for row in rows.tolist()], labels.tolist()
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_evidence_equals_all_pairs_in_order(seed):
+    rows, labels = small_table(seed)
+    for feature in range(3):
+        expected = naive_evidence(rows, labels, feature)
+        found = evidence_all(rows, labels, feature, limit=None)
+        assert positions(found) == expected
+        assert (found.n_pairs, found.n_changed) == (len(expected), sum(labels[r] != labels[s] for r, s in expected))
+        for limit in (0, 1, 2, 5):
+            assert positions(evidence_all(rows, labels, feature, limit=limit)) == expected[:limit]
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_transitions_equal_all_pairs(seed):
+    rows, labels = small_table(seed)
+    for feature in range(3):
+        found = transitions_all(rows, labels, feature)
+        got = {(*t.values, *t.labels): t.pairs for t in found.counts}
+        assert got == naive_transitions(rows, labels, feature)
+
+
+table = st.integers(2, 14).flatmap(
+    lambda n: st.tuples(
+        st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1), st.integers(0, 1)), min_size=n, max_size=n),
+        st.lists(st.integers(0, 2), min_size=n, max_size=n),
+        st.lists(st.integers(0, 3), min_size=n, max_size=n),
+    )
+)
+
+
+@drawn_from(table, st.integers(0, 2))
+def test_evidence_pairs_differ_on_that_feature_only_and_transitions_add_up(drawn, feature):
+    rows, labels, weights = drawn
+    rows, labels, weights = [(0, 0, 0), (1, 0, 0), *rows], [0, 1, *labels], [1, 2, *weights]
+    found = evidence_all(rows, labels, feature, limit=None, weights=weights)
+    counted = relevance(rows, labels, given="all", weights=weights)
+    for pair in found.pairs:
+        r, s = pair.rows
+        assert [i for i in range(3) if rows[r][i] != rows[s][i]] == [feature]
+        assert pair.values == (rows[r][feature], rows[s][feature])
+        assert pair.labels == (labels[r], labels[s])
+        assert dict(pair.context) == {f"x{i}": rows[r][i] for i in range(3) if i != feature}
+        assert pair.weight == weights[r] * weights[s]
+    assert sum(pair.weight for pair in found.pairs) == found.n_pairs == counted.pairs[feature]
+    assert sum(pair.weight for pair in found.pairs if pair.changed) == found.n_changed == counted.changed[feature]
+    moves = transitions_all(rows, labels, feature, weights=weights)
+    assert (moves.n_pairs, moves.n_changed) == (counted.pairs[feature], counted.changed[feature])
+
+
+@drawn_from(table, st.permutations("abc"))
+def test_renaming_values_changes_no_pair(drawn, names):
+    rows, labels, _ = drawn
+    rows, labels = [(0, 0, 0), (1, 0, 0), *rows], [0, 1, *labels]
+    renamed = [(names[a], b, c) for a, b, c in rows]
+    found, again = (evidence_all(some, labels, 0, limit=None) for some in (rows, renamed))
+    assert [pair.rows for pair in found.pairs] == [pair.rows for pair in again.pairs]
+    moves, moves_again = (transitions_all(some, labels, 0) for some in (rows, renamed))
+    assert [t.pairs for t in moves.counts] == [t.pairs for t in moves_again.counts]
+
+
+def test_index_labels_are_shown_where_there_is_an_index():
+    frame = pd.DataFrame({"a": [0, 1, 1], "b": ["x", "x", "y"], "y": [0, 1, 1]}, index=["ann", "bob", "cy"])
+    (pair,) = evidence_all(frame, "y", "a").pairs
+    assert (pair.rows, pair.index) == ((0, 1), ("ann", "bob"))
+    assert "rows ann, bob" in repr(evidence_all(frame, "y", "a"))
+
+
+@pytest.mark.parametrize("library", [pl.DataFrame, pd.DataFrame, pa.table])
+def test_dataframes_of_all_libraries_with_weights(library):
+    frame = library({"n": [0, 2, 3, 1], "a": ["u", "u", "v", "v"], "b": ["x", "x", "x", "y"], "y": [1, 0, 1, 1]})
+    found = evidence_all(frame, "y", "a", weights="n")
+    (pair,) = found.pairs
+    assert (pair.rows, pair.values, pair.labels, pair.weight) == ((1, 2), ("u", "v"), (0, 1), 6)
+    assert pair.context == (("b", "x"),)
+    assert json.loads(json.dumps(found.to_dict()))["pairs"][0]["context"] == {"b": "x"}
+
+
+def test_evidence_without_pairs_says_so():
+    rows, labels = [(0, 0), (1, 1), (0, 0)], [0, 1, 1]
+    found = evidence_all(rows, labels, "x0")
+    assert found.pairs == ()
+    assert repr(found) == repr(transitions_all(rows, labels, "x0")) == "No two rows differ on 'x0', given x1."
+
+
+def test_single_feature_has_an_empty_context():
+    found = evidence_all([("a",), ("b",)], [0, 1], 0)
+    assert "(nothing given)" in repr(found)
+    assert "1 of 1 pair that differ on 'x0' differs in 'y' (100.0 %), given no other feature" in " ".join(
+        repr(found).split()
+    )
+
+
+def test_transitions_as_dict():
+    content = transitions_all([("a",), ("b",)], [pd.Timestamp("2020-01-01"), "late"], 0).to_dict()
+    assert content["n_changed"] == 1
+    assert content["transitions"][0] == {
+        "values": ["a", "b"],
+        "labels": ["2020-01-01 00:00:00", "late"],
+        "changed": True,
+        "pairs": 1,
+    }
+
+
+def test_first_pairs_come_from_different_contexts():
+    t = analogical.load_table("monks-1")
+    found = evidence_all(t.X, t.y, "jacket_color", limit=10, feature_names=t.feature_names)
+    assert len({pair.context for pair in found.pairs}) == 10
+    assert all(pair.changed for pair in found.pairs)
+    assert found == evidence_all(t.X, t.y, "jacket_color", limit=10, feature_names=t.feature_names)
+    assert max(len(line) for line in repr(found).splitlines()) <= 80
+
+
+@pytest.mark.parametrize(
+    ("feature", "limit", "message"),
+    [
+        ("colour", 10, "The table has no column 'colour' to take as feature; did you mean 'color'"),
+        (2, 10, r"feature must be a name or a position from 0 to 1, of a feature that is not left out, got 2"),
+        (True, 10, "The table has no column True to take as feature"),
+        ("color", -1, "limit must be a whole number from 0, or None for all pairs, got -1"),
+        ("color", "all", "limit must be a whole number from 0, or None for all pairs, got 'all'"),
+    ],
+)
+def test_bad_input_is_refused(feature, limit, message):
+    with pytest.raises(InputError, match=message):
+        evidence_all([(0, 1), (1, 1)], [0, 1], feature, limit=limit, feature_names=["color", "size"])
+
+
+def test_columns_named_by_numbers_are_found_by_name():
+    frame = pd.DataFrame([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)], columns=[2, 1, 0])
+    label = frame[2].tolist()
+    assert evidence_all(frame, label, 2).n_changed == 4
+    assert evidence_all(frame, label, 0).n_changed == 0
+
+
+def test_rows_of_an_index_that_repeats_are_named_by_position():
+    frame = pd.DataFrame({"a": [0, 1], "b": [0, 0]}, index=["same", "same"])
+    assert "rows 0, 1" in repr(evidence_all(frame, [0, 1], "a"))
+
+
+# ---------------------------------------------------------------- tall tables and many values
+
+
+def counted_scans(monkeypatch):
+    """Notes each search of a context for the partners of a row."""
+    scans = []
+
+    def without_memory(maxsize):
+        def decorate(search):
+            def counted(*args):
+                scans.append(args)
+                return search(*args)
+
+            return counted
+
+        return decorate
+
+    monkeypatch.setattr(_evidence, "lru_cache", without_memory)
+    return scans
+
+
+def test_pairs_that_do_not_exist_are_not_looked_for(monkeypatch):
+    """One context of 3,000 rows; the last row has the only other value, and no pair is unchanged."""
+    scans = counted_scans(monkeypatch)
+    rows = [(0,)] * 2999 + [(1,)]
+    labels = [1] * 2990 + [0] * 10
+    found = evidence_all(rows, labels, 0)
+    assert positions(found) == [(r, 2999) for r in range(6)]
+    assert len(scans) == 6
+    scans.clear()
+    found = evidence_all(rows, [1] * 2999 + [0], 0, limit=2999)
+    assert (found.n_changed, len(found)) == (2999, 2999)
+    assert set(scans) == {(0, 1)}
+
+
+def test_contexts_without_an_unchanged_pair_are_not_opened(monkeypatch):
+    opened = []
+
+    def counted(rows, *args):
+        opened.append(len(rows))
+        return pairs_of(rows, *args)
+
+    pairs_of = _evidence._pairs_of
+    monkeypatch.setattr(_evidence, "_pairs_of", counted)
+    rows = [(value, context) for context in range(50) for value in "ab"]
+    labels = ["no", "yes"] * 49 + ["yes", "yes"]
+    found = evidence_all(rows, labels, 0, limit=60)
+    assert [pair.changed for pair in found.pairs] == [True] * 49 + [False]
+    assert len(opened) == 50
+
+
+def test_more_pairs_than_can_be_held_are_refused(monkeypatch):
+    monkeypatch.setattr(_evidence, "MAX_LISTED", 4)
+    rows, labels = [(value,) for value in "abcd"], [0, 1, 0, 1]
+    assert len(evidence_all(rows, labels, 0, limit=4)) == 4
+    for limit in (5, None):
+        with pytest.raises(
+            InputError,
+            match=rf"More than 4 pairs would be listed with limit={limit}; give a smaller limit, or use transitions,",
+        ):
+            evidence_all(rows, labels, 0, limit=limit)
+
+
+def test_transitions_of_many_values_and_classes_fit_in_memory():
+    """3,000 values and 3,000 classes have 9,000,000 combinations, of which 6,000 occur."""
+    rows = np.column_stack([np.arange(6000) % 3000, np.arange(6000) // 4])
+    labels = [f"class {k}" for k in np.arange(6000) % 2999]
+    tracemalloc.start()
+    found = transitions_all(rows, labels, 0, **KEEP)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.n_pairs == 1500 * 6
+    assert peak < 2**25
+
+
+def test_transitions_are_added_up_in_parts(monkeypatch):
+    rng = np.random.default_rng(0)
+    rows, labels = rng.integers(0, [2, 30], (300, 2)).tolist(), rng.integers(0, 2, 300).tolist()
+    monkeypatch.setattr(_evidence, "MAX_LISTED", 4)
+    found = transitions_all(rows, labels, 0)
+    expected = naive_transitions([tuple(row) for row in rows], labels, 0)
+    assert {(*t.values, *t.labels): t.pairs for t in found.counts} == expected
+    monkeypatch.setattr(_evidence, "MAX_LISTED", 3)
+    with pytest.raises(
+        InputError, match="The pairs of 'x0' go between more than 3 different values and labels, too many to be listed;"
+    ):
+        transitions_all(rows, labels, 0)
+
+
+# ---------------------------------------------------------------- given what decides the label
+
+
+def rule(seed, n=600):
+    """The label goes with the exclusive or of two columns and with a number; other columns do nothing."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.integers(0, 3, (n, 4)), columns=list("abcd"))
+    frame["age"] = rng.normal(50, 15, n).round(1)
+    chance = 0.1 + 0.5 * ((frame["a"] > 0) ^ (frame["b"] > 0)) + 0.35 * (frame["age"] > 50)
+    return frame, np.where(rng.random(n) < chance, "yes", "no")
+
+
+@pytest.mark.parametrize("given", ["auto", "all", ["a", "age"], []])
+@pytest.mark.parametrize("options", [{}, {"weights": True}, {"groups": True}])
+def test_counts_are_those_of_relevance(given, options):
+    frame, labels = rule(1)
+    options = {name: np.arange(len(frame)) % 60 // (1 if name == "groups" else 20) for name in options}
+    expected = relevance(frame, labels, given=given, **options)
+    for i, feature in enumerate(expected.names):
+        found = evidence(frame, labels, feature, given=given, **options)
+        moves = transitions(frame, labels, feature, given=given, **options)
+        assert found.given == moves.given == expected.given[i]
+        assert found.n_pairs == moves.n_pairs == expected.compared[i]
+        if found.n_pairs:
+            assert found.n_changed / found.n_pairs == moves.n_changed / moves.n_pairs == expected.index[i]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_pairs_given_some_columns_are_those_of_a_table_of_these_columns(seed):
+    rows, labels = small_table(seed)
+    found = evidence(rows, labels, 0, given=["x2"], limit=None)
+    assert positions(found) == naive_evidence([(row[0], row[2]) for row in rows], labels, 0)
+    assert all([name for name, _ in pair.context] == ["x2"] for pair in found.pairs)
+    univariate = evidence(rows, labels, 0, given=[], limit=None)
+    assert positions(univariate) == naive_evidence([row[:1] for row in rows], labels, 0)
+    assert {pair.context for pair in univariate.pairs} <= {()}
+
+
+def test_a_number_as_context_may_have_other_bins_and_rows_are_equal_on_them():
+    frame, labels = rule(2, n=2000)
+    found = evidence(frame, labels, "a", limit=200)
+    assert set(found.given) == {"b", "age"}
+    by_bin = {}
+    for pair in found.pairs:
+        cell = dict(pair.context)["age"]
+        by_bin.setdefault(cell, []).extend(frame["age"].iloc[list(pair.rows)].tolist())
+    assert len(by_bin) == 2  # of its own it has five
+    for cell, ages in by_bin.items():
+        low, high = map(float, cell.split(" to "))
+        assert low <= min(ages) <= max(ages) <= high
+    frame.loc[::7, "age"] = np.nan
+    gaps = [pair for pair in evidence(frame, labels, "a", limit=200).pairs if dict(pair.context)["age"] is None]
+    assert gaps
+    assert all(row % 7 == 0 for pair in gaps for row in pair.rows)
+
+
+def test_a_copy_of_what_decides_has_no_pairs_and_says_so():
+    rng = np.random.default_rng(3)
+    town = rng.integers(0, 6, 400)
+    frame = pd.DataFrame({"town": town, "code": town * 7 % 11, "size": rng.integers(0, 2, 400)})
+    labels = rng.random(400) < 0.1 + 0.15 * town
+    found = evidence(frame, labels, "code")
+    assert (found.same_as, found.n_pairs, found.pairs) == ("town", 0, ())
+    words = " ".join(repr(found).split())
+    assert words.startswith(
+        "'code' is a copy of 'town', so rows that are equal on what decides 'y' do not differ on it"
+    )
+    assert repr(transitions(frame, labels, "code")) == repr(found)
+    assert evidence(frame, labels, "code", given=["size"]).n_pairs > 0
+
+
+def test_a_column_that_is_named_is_not_set_aside_as_an_id():
+    frame = pd.DataFrame({"a": [0, 1] * 20, "ticket": [f"t{k // 2 if k < 2 else k}" for k in range(40)]})
+    labels = [0, 1] * 20
+    assert evidence(frame, labels, "a").given == ()
+    assert evidence(frame, labels, "a", given=["ticket"]).n_pairs == 1
+    assert evidence(frame, labels, 0, given=[1]).n_pairs == 1
+
+
+def test_what_is_given_is_named_or_counted():
+    rng = np.random.default_rng(4)
+    rows, labels = np.tile(rng.integers(0, 2, (40, 9)), (2, 1)), rng.integers(0, 2, 80)
+    rows[40:, 0] ^= 1
+    words = " ".join(repr(evidence(rows, labels, 0, given=["x1", "x2", "x3"])).split())
+    assert "), given x1, x2 and x3 " in words
+    assert "), given 8 features " in " ".join(repr(evidence(rows, labels, 0, given="all")).split())
+    assert evidence(rows, labels, 0, given=["x1"]).to_dict()["given"] == ["x1"]
+    assert repr(transitions(rows, labels, 0, given=[])).endswith("Pairs of rows that are equal on no other feature.")

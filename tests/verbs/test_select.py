@@ -1,0 +1,335 @@
+"""select: the features by name, what each added, where it would have stopped, what was left out, and the words."""
+
+import json
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from analogical import AnalogicalSelector, InputError, load_table, relevance, select
+from analogical.show.views import view_of
+
+
+@pytest.fixture(scope="module")
+def monks():
+    return load_table("monks-1").to_frame("pandas").drop(columns="count")
+
+
+@pytest.fixture(scope="module")
+def survey():
+    """Ten columns; the label depends on age, on town and on both shifts together; a copy, a number and a gap."""
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({f"noise {i}": rng.integers(0, 3, 1500).astype(str) for i in range(4)})
+    frame["age"] = rng.normal(40, 12, 1500)
+    frame["town"] = rng.choice(["Ulm", "Bonn", None], 1500)
+    frame["TOWN"] = frame["town"].str.upper()
+    frame["early"], frame["late"] = rng.integers(0, 2, 1500), rng.integers(0, 2, 1500)
+    logit = (frame["age"] > 45) * 2.0 + (frame["town"] == "Ulm") * 1.5 + (frame["early"] ^ frame["late"]) * 3.0 - 2.5
+    frame["churned"] = np.where(rng.random(1500) < 1 / (1 + np.exp(-logit)), "yes", "no")
+    return frame
+
+
+def test_every_kind_of_feature_is_chosen_and_nothing_else(survey):
+    found = select(survey, "churned")
+    assert set(found.features) == {"age", "town", "early", "late"}
+    whys = dict(zip(found.features, found.why, strict=True))
+    assert whys == {"age": "gain", "town": "gain", "early": "interaction", "late": "interaction"}
+    assert found["late"]["partners"] == ["early"]
+    assert found.stop == len(found) == 4
+    assert found.next_gain < found.need
+    assert [(item.feature, item.by) for item in found.carried] == [("TOWN", ("town",))]
+    assert found.carried[0].further < found.need < found.carried[0].alone
+
+
+def test_gains_add_up_to_what_is_explained(survey):
+    found = select(survey, "churned")
+    share = (survey["churned"] == "yes").mean()
+    uncertainty = -len(survey) * (share * np.log(share) + (1 - share) * np.log(1 - share))
+    assert found.explained[-1] == pytest.approx(found.gain.sum() / uncertainty, rel=1e-3)
+    assert (np.diff(found.explained) > -0.01).all()
+
+
+def test_without_k_it_is_the_deciding_set_of_relevance(survey, monks):
+    for table, label in ((survey, "churned"), (monks, "class")):
+        assert select(table, label).features == relevance(table, label).deciding
+    census = load_table("titanic").to_frame()
+    assert (
+        select(census, "survived", weights="count").features == relevance(census, "survived", weights="count").deciding
+    )
+
+
+def test_what_is_significant_beside_the_set_joins_it_and_says_why():
+    rng = np.random.default_rng(1)
+    rows = rng.integers(0, 2, (4000, 8))
+    labels = rng.random(4000) < 0.3 + 0.4 * rows[:, 0] + 0.055 * rows[:, 1]
+    found, result = select(rows, labels), relevance(rows, labels)
+    assert found.features == result.deciding == ("x0", "x1")
+    assert found.why == ("gain", "significant")
+    assert 0 < found.gain[1] < found.need
+    assert "significant given the others" in repr(found)
+    assert select(rows, labels, 1).next_feature == "x1"
+
+
+def test_k_features_are_chosen_if_asked_for(survey):
+    whole = select(survey, "churned")
+    for k in (1, 2, 3, 4):
+        found = select(survey, "churned", k)
+        assert found.features == whole.features[:k]
+        np.testing.assert_allclose(found.gain, whole.gain[:k])
+        assert found.stop == 4
+    found = select(survey, "churned", 6)
+    assert len(found) == found.k == 6
+    assert found.features[:4] == whole.features
+    assert found.why[4:] == ("index", "index")
+    assert found.explained[3] == found.explained[5]
+    everything = select(survey, "churned", 99)
+    assert len(everything) == 9
+    assert everything.features[-1] == "TOWN"  # a copy comes last
+    assert everything.next_feature is None
+    first = select(survey, "churned", 1)
+    assert (first.next_feature, first.next_gain) == (whole.features[1], pytest.approx(whole.gain[1]))
+
+
+def test_features_that_follow_the_index_add_what_they_would_add(monks):
+    found, whole = select(monks, "class", 6), select(monks, "class")
+    assert set(found.features[3:]) == {"is_smiling", "holding", "has_tie"}
+    np.testing.assert_allclose(found.gain[3:], 0.0, atol=1e-9)
+    np.testing.assert_allclose(found.explained[3:], whole.explained[-1])
+
+
+def test_one_of_two_that_act_together_names_the_other(monks):
+    found = select(monks, "class", 2)
+    assert (found.features, found.why) == (("jacket_color", "head_shape"), ("gain", "interaction"))
+    assert found.partners[1] == ("body_shape",)
+    assert (found.stop, found.next_feature) == (3, "body_shape")
+    assert found.next_gain > 100
+    assert "Without k 3 features would be chosen; the next one, body_shape, adds 182." in " ".join(repr(found).split())
+
+
+def test_an_exclusive_or_of_three_is_explained():
+    rng = np.random.default_rng(2)
+    rows = rng.integers(0, 2, (600, 15))
+    found = select(rows, rows[:, 3] ^ rows[:, 6] ^ rows[:, 12])
+    assert set(found.features) == {"x3", "x6", "x12"}
+    assert set(found.why) == {"interaction"}
+    assert found.explained[-1] > 0.8
+
+
+def test_more_than_the_deciding_set_may_hold_is_chosen_by_gain():
+    rng = np.random.default_rng(4)
+    rows = rng.integers(0, 3, (6000, 16))
+    labels = rng.random(6000) < 1 / (1 + np.exp(-0.6 * (rows[:, :14] - 1).sum(axis=1)))
+    found = select(rows, labels, 14)
+    assert set(found.features) == {f"x{i}" for i in range(14)}
+    assert set(found.why) <= {"gain", "significant"}
+
+
+def test_a_copy_is_carried_though_its_vote_alone_would_sharpen():
+    """Every value has five rows, so their vote is far from certain, and the same vote again would sharpen it."""
+    town = np.repeat(np.arange(40), 5)
+    rows = pd.DataFrame({"other": np.random.default_rng(0).integers(0, 2, 200), "town": town, "code": 39 - town})
+    found = select(rows, town % 2, 1, max_values=50)
+    assert found.features == ("town",)
+    assert [(item.feature, item.by, item.further) for item in found.carried] == [("code", ("town",), 0.0)]
+
+
+def test_what_only_several_chosen_features_carry_names_them_all():
+    rng = np.random.default_rng(6)
+    rows = rng.integers(0, 2, (4000, 2))
+    both = np.where(rng.random(4000) < 0.5, rows.sum(axis=1), rng.integers(0, 3, 4000))
+    labels = rng.random(4000) < 0.1 + 0.4 * rows.sum(axis=1)
+    found = select(np.column_stack([rows, both]), labels)
+    assert set(found.features) == {"x0", "x1"}
+    (item,) = found.carried
+    assert item.feature == "x2"
+    assert item.alone > 100
+    assert sorted(item.by) == ["x0", "x1"]
+    assert "Left out, because they add little beside all chosen features: x2." in repr(found)
+
+
+def test_more_than_there_are_is_said(monks):
+    assert "9 were asked for; the table has 6 features." in repr(select(monks, "class", 9))
+
+
+def test_a_leak_is_marked():
+    rows = [(i % 2, i % 3, i % 5) for i in range(60)]
+    labels = [row[0] if i else 1 for i, row in enumerate(rows)]
+    assert "adds most, leak?" in repr(select(rows, labels, 1))
+
+
+def test_shuffled_labels_keep_nothing_and_say_so(survey):
+    shuffled = survey.assign(churned=np.random.default_rng(0).permutation(survey["churned"]))
+    found = select(shuffled, "churned")
+    assert len(found) == 0
+    assert found.stop == 0
+    assert "No feature is chosen: none adds 4.6 nats, alone or with one or two others" in repr(found)
+    assert found.to_frame().columns.tolist() == ["feature", "gain", "explained", "why", "partners"]
+
+
+def test_libraries_weights_and_repeated_rows_agree(monks):
+    expected = select(monks, "class", 4)
+    assert select(pl.DataFrame(monks), "class", 4).records() == expected.records()
+    twice = pd.concat([monks, monks])
+    weighted = select(monks.assign(n=2), "class", 4, weights="n")
+    repeated = select(twice, "class", 4)
+    assert (weighted.features, weighted.why) == (repeated.features, repeated.why)
+    np.testing.assert_allclose(weighted.gain, repeated.gain)
+
+
+def test_words_of_a_selection(monks, survey):
+    text = repr(select(survey, "churned", 5))
+    assert "Selection of 5 of 9 features for 'churned' (2 classes), 1,500 rows" in text
+    assert "an interaction with early" in text
+    words = " ".join(text.split())
+    assert "Without k 4 features would be chosen. The last ones follow the relaxed index." in words
+    assert "Left out, because they add little beside the chosen feature in brackets: TOWN (town)." in words
+    assert "No other feature adds 4.6 nats or is significant: " in repr(select(survey, "churned"))
+    assert "All features were chosen." in repr(select(monks[["jacket_color", "class"]], "class"))
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_rare_classes_are_said_to_vote_as_one():
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 3, (900, 3))
+    labels = np.where(np.arange(900) < 800, rows[:, 0], 3 + np.arange(900) % 80)
+    found = select(rows, labels.astype(str), 1)
+    assert found.n_classes == 50
+    assert "The 34 rarest classes of 83 voted as one." in view_of(found).findings
+
+
+@pytest.mark.parametrize("k", [0, -1, 2.0, "all", True])
+def test_k_that_is_no_number_of_features_is_refused(monks, k):
+    with pytest.raises(InputError, match="k must be a whole number from 1, or None for the deciding set"):
+        select(monks, "class", k)
+
+
+# ------------------------------------------------------------ the selector
+
+
+def test_the_selector_chooses_together_if_k_is_given(survey):
+    X, y = survey.drop(columns="churned"), survey["churned"]
+    selector = AnalogicalSelector(k=4).fit(X, y)
+    assert selector.selection_ == select(survey, "churned", 4)
+    assert set(selector.get_feature_names_out()) == {"age", "town", "early", "late"}
+    chosen = dict(zip(selector.selection_.features, selector.selection_.gain.tolist(), strict=True))
+    scores = dict(zip(X.columns, selector.scores_.tolist(), strict=True))
+    assert {name: score for name, score in scores.items() if score == score} == chosen
+    assert not hasattr(selector, "relevance_")
+
+
+def test_without_k_and_in_a_ranking_the_selector_asks_relevance(survey):
+    X, y = survey.drop(columns="churned"), survey["churned"]
+    result = relevance(X, y)
+    for selector in (
+        AnalogicalSelector(),
+        AnalogicalSelector(strategy="ranking"),
+        AnalogicalSelector(k=2, strategy="ranking"),
+        AnalogicalSelector(k="all", strategy="ranking"),
+    ):
+        assert selector.fit(X, y).relevance_ == result
+        assert not hasattr(selector, "selection_")
+        np.testing.assert_array_equal(selector.scores_, result.effect)
+        np.testing.assert_array_equal(selector.pvalues_, result.p_value)
+    kept = AnalogicalSelector().fit(X, y).get_feature_names_out().tolist()
+    assert sorted(kept) == sorted(result.with_status("effect")) == ["age", "early", "late", "town"]
+
+
+def test_the_ranking_keeps_the_first_of_relevance(survey):
+    X, y = survey.drop(columns="churned"), survey["churned"]
+    for k in (1, 3, 6):
+        selector = AnalogicalSelector(k=k, strategy="ranking").fit(X, y)
+        assert set(selector.get_feature_names_out()) == set(relevance(X, y).ranking()[:k])
+
+
+def test_given_reaches_relevance(survey):
+    X, y = survey.drop(columns="churned"), survey["churned"]
+    for given in ("all", [], ["age", "town"]):
+        selector = AnalogicalSelector(given=given).fit(X, y)
+        assert selector.relevance_ == relevance(X, y, given=given)
+    assert "early" not in AnalogicalSelector(given=[]).fit(X, y).get_feature_names_out()  # it acts only with late
+
+
+def test_the_fitted_selector_hands_on_its_result(survey):
+    X, y = survey.drop(columns="churned"), survey["churned"]
+    with pytest.raises(NotFittedError):
+        AnalogicalSelector().to_dict()
+    together, ranking = AnalogicalSelector(k=2).fit(X, y), AnalogicalSelector(k=2, strategy="ranking").fit(X, y)
+    assert together.to_dict() == together.selection_.to_dict()
+    assert ranking.to_dict() == ranking.relevance_.to_dict()
+    assert together.to_frame("polars").columns == list(together.selection_.columns())
+    assert len(ranking.to_frame()) == len(ranking.relevance_)
+
+
+def test_priority_settles_ties(survey):
+    X, y = survey.drop(columns="churned"), survey["churned"]
+    plain, wanted = (AnalogicalSelector(k=4, priority=p).fit(X, y) for p in (None, ["TOWN"]))
+    assert "town" in plain.get_feature_names_out()
+    assert "TOWN" in wanted.get_feature_names_out()
+    assert "town" not in wanted.get_feature_names_out()
+
+
+def test_a_fit_with_another_strategy_leaves_nothing_behind(survey):
+    X, y = survey.drop(columns="churned"), survey["churned"]
+    selector = AnalogicalSelector(k=2).fit(X, y)
+    selector.set_params(strategy="ranking").fit(X, y)
+    assert not hasattr(selector, "selection_")
+    assert selector.scores_[4] == relevance(X, y)["age"]["effect"]
+    selector.set_params(strategy="together").fit(X, y)
+    assert not hasattr(selector, "relevance_")
+    assert not hasattr(selector, "pvalues_")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"threshold": 0.1}, "chosen together do not use threshold; leave threshold out, or set strategy="),
+        ({"given": "all"}, "chosen together do not use given"),
+        ({"given": []}, "chosen together do not use given"),
+    ],
+)
+def test_criteria_that_together_cannot_use_are_refused(survey, parameters, message):
+    with pytest.raises(InputError, match=message):
+        AnalogicalSelector(k=3, **parameters).fit(survey.drop(columns="churned"), survey["churned"])
+
+
+def test_an_unknown_strategy_is_refused(monks):
+    with pytest.raises(InputError, match='strategy must be "together" or "ranking", got \'best\''):
+        AnalogicalSelector(strategy="best").fit(monks.drop(columns="class"), monks["class"])
+
+
+def test_a_pipeline_predicts_with_what_was_chosen(survey):
+    X, y = survey.drop(columns=["churned", "age"]).astype(str), survey["churned"]
+    model = make_pipeline(AnalogicalSelector(k=3), OneHotEncoder(), LogisticRegression())
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert model.fit(X, y).score(X, y) > (y == "no").mean() + 0.05
+    assert model[0].transform(X).shape == (1500, 3)
+
+
+# ------------------------------------------------------------ the command
+
+
+def test_the_command_prints_what_the_function_finds(run, monks):
+    code, out, _ = run("select", "monks-1", "--k", "4")
+    assert code == 0
+    assert "4 of 6 features chosen for 'class', 432 rows" in out
+    content = json.loads(run("select", "monks-1", "-k", "4", "--json")[1])
+    expected = select(monks, "class", 4)
+    assert [entry["feature"] for entry in content["features"]] == list(expected.features)
+    assert content["features"][0]["gain"] == expected.gain[0]
+    assert content["need"] == expected.need
+    lines = run("select", "monks-1", "--csv")[1].splitlines()
+    assert lines[0] == "feature,gain,explained,why,partners"
+    assert len(lines) == 4
+
+
+def test_the_command_refuses_a_k_below_one(run):
+    code, _, err = run("select", "monks-1", "--k", "0")
+    assert code == 2
+    assert "k must be a whole number from 1" in err
