@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from analogical import InputError
-from analogical.io import files, text_batches
+from analogical.io import batches, files, text_batches
 from analogical.io.batches import BatchTable
 from analogical.io.text import find_shape, parse_text
 from analogical.io.text_batches import WholeInstead, open_text
-from analogical.table import batches
 
 CUTS = [
     {"BLOCK": 7},

@@ -96,12 +96,12 @@ def stages_used(path, *, lazy=True):
 
 
 ARROWS = {
-    "table": {"table", "count", "estimate"},
+    "table": {"table", "io", "count", "estimate"},
     "io": {"io", "table"},
     "count": {"count"},
     "estimate": {"estimate", "count"},
-    "show": {"show", "table"},
-    "paper": {"paper"},
+    "show": {"show", "table", "verbs"},
+    "paper": {"paper", "plot"},
 }
 
 

@@ -166,10 +166,11 @@ SOURCE = Path(analogical.__file__).parent
 MAP = read("ARCHITECTURE.md")
 SECTIONS = {
     ".": "How analogical is built",
-    "encoding": "How a table becomes codes",
-    "counting": "What counting holds",
-    "scoring": "What scoring holds",
-    "presenting/report": "How the page is made",
+    "table": "How a table becomes codes",
+    "count": "How pairs are counted",
+    "estimate": "What is in estimate",
+    "show/report": "How the page is made",
+    "verbs": "How analogical is built",
 }
 """Folders whose files are named one by one, and the section that does it; of the others the folder is named."""
 

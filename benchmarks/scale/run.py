@@ -137,7 +137,8 @@ def measure_on_spark(
     """Times and counts on the session of this process and, on request, of all of ``relevance`` and the naive plan."""
     from pyspark.sql import SparkSession
 
-    from analogical.spark import count_pairs, relevance
+    from analogical.spark import relevance
+    from analogical.spark.verbs import count_pairs
 
     spark = SparkSession.active()
 

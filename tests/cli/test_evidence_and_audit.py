@@ -4,8 +4,8 @@ import json
 from functools import partial
 
 import pytest
-from analogical.engines import memory
 
+from analogical.count import memory
 from analogical.verbs import evidence as _evidence
 
 

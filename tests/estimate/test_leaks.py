@@ -7,8 +7,8 @@ from conftest import coded
 
 from analogical import relevance
 from analogical._types import Note
+from analogical.estimate import leaks
 from analogical.estimate.leaks import find_leaks
-from analogical.table import leaks
 
 RNG = np.random.default_rng(5)
 LABELS = RNG.integers(0, 2, 200)

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from analogical import InputError, relevance
+from analogical.io import batches
 from analogical.io.batches import BatchColumn, BatchTable
-from analogical.table import batches
 from analogical.table.encode import encode_table
 from analogical.table.treatment import Treatment
 

@@ -14,11 +14,11 @@ import pytest
 from both_ways import CUTS, cut, outcome, same
 from typer.testing import CliRunner
 
-from analogical import InputError, files, relevance
+from analogical import InputError, relevance
 from analogical.cli.app import app
+from analogical.io import batches, files
 from analogical.io.batches import BatchTable
 from analogical.io.files import open_file, read_file
-from analogical.table import batches
 
 
 def some_rows(n_rows=400):

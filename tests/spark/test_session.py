@@ -106,7 +106,7 @@ CONNECT = """
 import warnings
 warnings.simplefilter("ignore")
 from pyspark.sql import SparkSession
-import analogical, analogical.spark
+import analogical.spark.verbs
 session = SparkSession.builder.remote("local[1]").config("spark.sql.shuffle.partitions", "2").getOrCreate()
 frame = analogical.load_table("titanic").to_frame("pandas")
 table = session.createDataFrame(frame).repartition(3)
@@ -114,7 +114,7 @@ assert type(table).__module__ == "pyspark.sql.connect.dataframe"
 expected = analogical.relevance(frame, "survived", weights="count")
 for blocks in (False, True):
     if blocks:
-        analogical.spark.finishes_in_memory = lambda *_: False
+        analogical.spark.verbs.finishes_in_memory = lambda *_: False
     found = analogical.spark.relevance(table, "survived", weights="count")
     print(found.settings.plan.kind, found.pairs.tolist() == expected.pairs.tolist(),
           found.changed.tolist() == expected.changed.tolist(), found.status == expected.status)

@@ -24,7 +24,7 @@ def session():
 @pytest.fixture
 def on_spark(monkeypatch):
     """Rows never come here, however few they are, and lie in several partitions; whole rows are too many to group."""
-    monkeypatch.setattr("analogical.spark.finishes_in_memory", lambda *_: False)
+    monkeypatch.setattr("analogical.spark.verbs.finishes_in_memory", lambda *_: False)
     monkeypatch.setattr("analogical.spark.planning.CELLS_EACH", 2_000)
     monkeypatch.setattr("analogical.spark.study.SparkStudy.counts_everything", True)
 
@@ -141,7 +141,7 @@ def rule_of_three(n):
 
 def test_the_deciding_set_is_chosen_on_a_sample_and_all_numbers_come_from_all_rows(session, monkeypatch):
     frame = rule_of_three(6000)
-    for module in ("analogical.study", "analogical.spark"):
+    for module in ("analogical.study", "analogical.spark.verbs"):
         monkeypatch.setattr(f"{module}.SEARCH_ROWS", 1000)
     table = session.createDataFrame(frame).repartition(3)
     found = analogical.spark.relevance(table, "y")

@@ -118,7 +118,7 @@ def ship_package(session: "SparkSession") -> None:
     """Give the executors this package, once for each session; NumPy, SciPy and PyArrow they must have themselves."""
     if session.conf.get(_SHIPPED, "no") == "yes":
         return
-    source = Path(__file__).parent
+    source = Path(__file__).parents[1]
     folder = Path(tempfile.mkdtemp(prefix="analogical-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)  # executors fetch it when they begin their first task
     archive = folder / "analogical_package.zip"
