@@ -85,6 +85,13 @@ class Study:
         Which columns are what, and what becomes of their cells: see :class:`analogical.ColumnOptions`. They are settled
         here, so that no question takes them again.
 
+    Attributes
+    ----------
+    n_features : int
+        Features of the table.
+    call : str
+        The call that makes it again; data by its name only.
+
     Examples
     --------
     >>> from analogical import Study, audit, load_table, relevance, select
@@ -109,8 +116,7 @@ class Study:
     report(study)                  all of this on one page
     """
 
-    call: str = "study"
-    """How it was made, as far as words tell."""
+    call = "study"
 
     def __init__(
         self,

@@ -209,7 +209,8 @@ def _unknown_option(name: str, verb: Callable[..., Any], columns: Sequence[str])
     from inspect import Parameter, signature
 
     own = [p for p in signature(verb).parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
-    near = get_close_matches(name, [*columns, *(p.name for p in own)], n=1)
+    is_known = name in ColumnOptions.__annotations__  # by other functions: nothing else was meant
+    near = [] if is_known else get_close_matches(name, [*columns, *(p.name for p in own)], n=1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     known = sorted([*columns, *(p.name for p in own if p.kind is Parameter.KEYWORD_ONLY)])
     return InputError(f"{verb.__name__} has no option {name!r}{hint}; it has {', '.join(known)}.")
