@@ -99,7 +99,7 @@ class Study:
     >>> relevance(study).ranking(), select(study, k=1).features
     (['sex', 'age', 'class'], ('sex',))
     >>> round(audit(study, "sex", given=["class"]).differences[0].difference, 3)
-    0.498
+    0.497
     >>> study
     Study of 3 features for 'survived' (2 classes), 2,201 rows: class, sex, age
     ask                            to learn

@@ -80,10 +80,10 @@ class ColumnOptions(TypedDict, total=False):
         compared within them, one that does not by whole groups. Without groups all rows are taken as independent, which
         makes copies and repeated measurements look like evidence.
     features : names of columns, default None
-        Columns to use as features, and patterns such as ``"price_*"``; all but the label, the weights and the groups if
-        not given. They are never set aside as ids.
+        Columns to use as features: names, or patterns such as ``"price_*"``; all but the label, the weights and the
+        groups if not given. They are never set aside as ids.
     ignore : names of columns, default None
-        Columns to leave out, and patterns such as ``"date_*"``. Instead of ``features``.
+        Columns to leave out: names, or patterns such as ``"date_*"``. Instead of ``features``.
     missing : {"value", "drop", "error"}, default "value"
         Missing cells: a value of their own, their rows left out, or an error. As a value they are None.
     bins : int, str, list or dict, default 5
