@@ -117,7 +117,9 @@ def _classes() -> dict[str, dict[str, Any]]:
                 found[f"{module.__name__}.{name}"] = {
                     "call": "" if "Parameters\n-----" in text else "()",
                     "lists_attributes": "Attributes\n-----" in text,
-                    "methods": [m for m in dir(thing) if not m.startswith("_") and _is_ours(getattr(thing, m))],
+                    "methods": []
+                    if name == "Study"  # functions ask it
+                    else [m for m in dir(thing) if not m.startswith("_") and _is_ours(getattr(thing, m))],
                 }
     return found
 

@@ -86,5 +86,5 @@ def test_public_functions_describe_every_parameter(name):
     from numpydoc.docscrape import FunctionDoc
 
     function = getattr(analogical, name)
-    described = [word.strip() for entry in FunctionDoc(function)["Parameters"] for word in entry.name.split(",")]
+    described = [word.strip(" *") for entry in FunctionDoc(function)["Parameters"] for word in entry.name.split(",")]
     assert sorted(described) == sorted(inspect.signature(function).parameters)

@@ -13,7 +13,6 @@ from analogical import load_table, relevance
 from analogical.estimate.status import NEGLIGIBLE
 from analogical.paper import definitions as d
 from analogical.study import Study
-from analogical.table.encode import encode_table
 
 
 @st.composite
@@ -64,7 +63,7 @@ def test_every_number_is_that_of_the_loops_on_the_given_columns(way, data):
     names = [f"f{i}" for i in range(n)]
     wanted = chosen if isinstance(chosen, str) else [names[i] for i in chosen]
     result = relevance(rows, labels, weights=weights, given=wanted, feature_names=names)
-    study = Study(encode_table(rows, labels, weights=weights, feature_names=names))
+    study = Study(rows, labels, weights=weights, feature_names=names)
     long_rows, long_labels = expanded(rows, weights), expanded(labels, weights)
     for i in range(n):
         if result.status[i] in ("same", "constant"):

@@ -1,17 +1,33 @@
 """What rows must be equal on: contexts of the deciding set, copies, thin contexts, and what was given by name."""
 
+import re
+from collections import Counter
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from analogical import InputError, relevance, select
+import analogical
+from analogical import (
+    InputError,
+    Study,
+    audit,
+    compare,
+    evidence,
+    interactions,
+    redundancies,
+    relaxed_index,
+    relevance,
+    report,
+    select,
+    squares,
+    transitions,
+)
+from analogical import study as study_module
 from analogical.estimate.significance import adjust_for_features
-from analogical.study import Study
-from analogical.table.encode import encode_table
-
-
-def study_of(X, y, **options):
-    return Study(encode_table(X, y), **options)
+from analogical.show.study import QUESTIONS
+from analogical.verbs import relevance as relevance_module
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +106,7 @@ def tied_numbers():
 
 
 def test_a_number_is_cut_finer_for_a_feature_that_it_is_tied_to_and_not_for_others():
-    study = study_of(*tied_numbers())
+    study = Study(*tied_numbers())
     coarse = next(c for c in study.decider.bins[0] if study.decider.voting.rows.n_values[c] == 2)
     finest = max(study.decider.bins[0], key=lambda c: study.decider.voting.rows.n_values[c])
     assert study._beside(1, [coarse]).columns == (finest,)
@@ -98,7 +114,7 @@ def test_a_number_is_cut_finer_for_a_feature_that_it_is_tied_to_and_not_for_othe
 
 
 def test_a_number_is_cut_finer_as_far_as_rows_allow(monkeypatch):
-    study = study_of(*tied_numbers())
+    study = Study(*tied_numbers())
     two, three = (next(c for c in study.decider.bins[0] if study.decider.voting.rows.n_values[c] == n) for n in (2, 3))
     monkeypatch.setattr("analogical.estimate.deciding.ROWS_PER_CELL", 2000 / 3 / 5)  # three by five combinations
     u = 2
@@ -155,7 +171,7 @@ def strong_and_weak():
 
 
 def test_what_joins_the_set_by_its_test_is_outside_all_the_same():
-    study = study_of(*strong_and_weak())
+    study = Study(*strong_and_weak())
     assert study.found.columns == (0,)
     assert study.deciding == (0, 1)
     assert study.is_outside.tolist() == [False, True, True, True]
@@ -175,13 +191,204 @@ def test_a_number_that_was_chosen_in_other_bins_is_not_outside():
     rng = np.random.default_rng(6)
     number, other = rng.random(1200), rng.random(1200)
     y = np.isin((number * 4).astype(int), (0, 2)) ^ (rng.random(1200) < 0.05)
-    study = study_of(pd.DataFrame({"other": other, "number": number}), y)
+    study = Study(pd.DataFrame({"other": other, "number": number}), y)
     assert min(study.found.columns) >= study.n_features
     assert study.is_outside.tolist() == [True, False]
 
 
 def test_without_a_deciding_set_every_feature_is_outside():
     rng = np.random.default_rng(8)
-    study = study_of(rng.integers(0, 3, (100, 3)), rng.integers(0, 2, 100))
+    study = Study(rng.integers(0, 3, (100, 3)), rng.integers(0, 2, 100))
     assert study.found.columns == ()
     assert study.is_outside.tolist() == [True, True, True]
+
+
+# ---------------------------------------------------------------- a study in place of a table
+
+FOUND_BY = {
+    "relevance": (),
+    "select": (),
+    "interactions": (),
+    "squares": ("z", "w"),
+    "audit": ("z",),
+    "evidence": ("z",),
+    "transitions": ("z",),
+    "redundancies": (),
+    "compare": (),
+    "report": (),
+}
+
+
+@pytest.mark.parametrize("name", FOUND_BY)
+def test_a_study_gives_the_results_of_its_table(confounded, name):
+    X, y = confounded
+    table = X.assign(label=y, n=2)
+    verb, asked = getattr(analogical, name), FOUND_BY[name]
+    data = (table.drop(columns="label"),) if name == "redundancies" else (table, "label")
+    more = {"methods": ["ari", "mi"]} if name == "compare" else {}
+    expected = verb(*data, *asked, weights="n", **more)
+    found = verb(Study(table, "label", weights="n"), *asked, **more)
+    if name == "report":
+        assert found.command == "report(Study(X, 'label', weights='n'))"
+        found = replace(found, command=expected.command)
+    assert found == expected
+
+
+def test_a_study_gives_the_relaxed_index_of_its_table(confounded):
+    X, y = confounded
+    assert relaxed_index(Study(X, y)).tolist() == relaxed_index(X, y).tolist()
+
+
+def test_features_may_be_named_or_stand_in_the_place_of_the_label(confounded):
+    study = Study(*confounded)
+    assert evidence(study, "z") == evidence(study, feature="z") == evidence(*confounded, "z")
+    assert audit(study, 0) == audit(study, feature="z", given="auto")
+    expected = squares(*confounded, "z", "w")
+    assert squares(study, "z", "w") == squares(study, first="z", second="w") == squares(study, "z", second="w")
+    assert squares(study, "z", "w") == expected
+
+
+def test_options_of_a_question_are_asked_of_a_study(confounded):
+    study = Study(*confounded)
+    assert select(study, k=1) == select(*confounded, 1)
+    assert relevance(study, given="all", confidence=0.9) == relevance(*confounded, given="all", confidence=0.9)
+    some = interactions(study, features=["z", "w"])
+    assert some == interactions(*confounded, features=["z", "w"])
+    assert list(zip(some.first, some.second, strict=True)) == [("z", "w")]
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda s: relevance(s, "y"), "A Study has its label; leave y out of relevance, and give other arguments by"),
+        (lambda s: select(s, 3), "A Study has its label; leave y out of select"),
+        (lambda s: evidence(s, [0, 1], "z"), "A Study has its label; leave y out of evidence"),
+        (lambda s: squares(s, [0, 1], "z", "w"), "A Study has its label; leave y out of squares"),
+        (lambda s: relevance(s, bins=3), "A Study has its options already; give bins to Study, not to relevance"),
+        (lambda s: report(s, weights=[1], ids="keep"), "give weights and ids to Study, not to report"),
+        (lambda s: redundancies(s, ignore="z"), "give ignore to Study, not to redundancies"),
+        (lambda s: select(s, duplicates="once", n_jobs=2), "give duplicates and n_jobs to Study, not to select"),
+        (lambda s: relevance(s, bin=3), r"relevance has no option 'bin' \(did you mean 'bins'\?\)"),
+        (lambda s: select(s, groups=[1]), "select has no option 'groups'"),
+        (evidence, r"evidence needs feature: evidence\(X, y, feature\) or evidence\(study, feature\)"),
+        (lambda s: squares(s, "z"), r"squares needs first and second: squares\(X, y, first, second\) or squares\(st"),
+        (lambda s: evidence(s.table.codes, [0]), "evidence needs feature"),
+        (lambda s: audit(s, "no such"), "The table has no column 'no such' to take as feature"),
+    ],
+)
+def test_what_a_study_has_already_is_refused_and_what_is_missing_is_asked_for(confounded, ask, message):
+    with pytest.raises(InputError, match=message):
+        ask(Study(*confounded))
+
+
+def test_a_table_without_a_label_is_refused():
+    for ask in (relevance, select, interactions, compare, report):
+        with pytest.raises(InputError, match="The label y is missing"):
+            ask([[0], [1]])
+
+
+def test_a_column_that_was_set_aside_is_named_by_its_fate(confounded):
+    X, y = confounded
+    table = X.assign(id=np.arange(len(X)))
+    for ask in (evidence, audit, transitions):
+        with pytest.raises(InputError, match=r'feature names .id., which was set aside .* keep it with ids="keep"'):
+            ask(Study(table, y), "id")
+    with pytest.raises(InputError, match=r"feature names .id., which was set aside"):
+        relevance(Study(table, y), given=["id"])
+    assert evidence(Study(table, y, ids="keep"), "id") == evidence(table, y, "id", ids="keep")
+
+
+def test_rows_that_count_once_answer_two_questions_only(confounded):
+    X, y = confounded
+    study = Study(X, y, duplicates="once")
+    assert relevance(study) == relevance(X, y, duplicates="once")
+    assert select(study) == select(X, y, duplicates="once")
+    for name in set(FOUND_BY) - {"relevance", "select"}:
+        with pytest.raises(InputError, match=f'{name} needs every row, and this Study has duplicates="once"'):
+            getattr(analogical, name)(study, *FOUND_BY[name])
+    assert questions(study) == ["relevance", "select"]
+
+
+def test_groups_are_known_to_all_but_interactions(confounded):
+    X, y = confounded
+    groups = np.arange(len(y)) // 3
+    study = Study(X, y, groups=groups)
+    assert relevance(study) == relevance(X, y, groups=groups)
+    assert audit(study, "z") == audit(X, y, "z", groups=groups)
+    assert select(study) == report(X, y, groups=groups).selection
+    with pytest.raises(InputError, match="interactions takes rows as independent, and this Study has groups"):
+        interactions(study)
+    assert questions(study) == [name for name in QUESTIONS if name != "interactions"]
+    assert "500 groups" in repr(study)
+
+
+def questions(study):
+    """What a study says that it can be asked."""
+    return re.findall(r"^(\w+)\(study", repr(study), re.MULTILINE)
+
+
+def test_a_study_names_its_table_what_was_noted_and_its_questions(confounded):
+    X, y = confounded
+    study = Study(X.assign(id=np.arange(len(X))), pd.Series(y, name="ill"))
+    text = repr(study)
+    assert text.startswith("Study of 5 features for 'ill' (2 classes), 1,500 rows: z, w, u, x, c\n")
+    assert "set aside as an identifier" in text or "id" in text.splitlines()[1]
+    assert max(map(len, text.splitlines())) <= 80
+    assert questions(study) == list(QUESTIONS) == [*dict.fromkeys(questions(study))]
+    assert {*FOUND_BY, "relaxed_index"} == set(QUESTIONS)
+    html = study._repr_html_()
+    assert "evidence(study, feature)" in html
+    assert "Study of 5 features" in html
+    assert vars(study).keys().isdisjoint({"found", "deciding", "counts"})  # nothing was counted for it
+
+
+def test_a_study_says_how_it_was_made(confounded):
+    X, y = confounded
+    assert Study(X, y).call == "Study(X, y)"
+    assert Study(X.assign(y=y), "y", ignore=["u"], bins=5, duplicates="once").call == (
+        "Study(X, 'y', ignore=['u'], duplicates='once')"
+    )
+
+
+# ---------------------------------------------------------------- each thing once
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """How often a table is encoded, a deciding set searched for, and a feature measured."""
+    counted = Counter()
+    for module, name in ((study_module, "encode_table"), (study_module, "Decider"), (relevance_module, "_measure")):
+        original = getattr(module, name)
+
+        def count(*args, _name=name, _original=original, **more):
+            counted[_name] += 1
+            return _original(*args, **more)
+
+        monkeypatch.setattr(module, name, count)
+    return counted
+
+
+def test_several_questions_encode_search_and_measure_once(confounded, calls):
+    X, y = confounded
+    study = Study(X, y)
+    first = relevance(study)
+    for ask in (select, interactions, report, relevance):
+        ask(study)
+    for ask in (audit, evidence, transitions):
+        ask(study, "z")
+    assert calls == {"encode_table": 1, "Decider": 1, "_measure": 5}
+    assert relevance(study) is first
+    assert report(study).relevance is first
+
+
+def test_what_was_found_is_kept_for_what_was_given_and_for_the_confidence(confounded, calls):
+    study = Study(*confounded)
+    asked = [{}, {"given": "all"}, {"given": ["z", "w"]}, {"given": ["w", "z"]}, {"given": []}, {"confidence": 0.9}]
+    found = [relevance(study, **one) for one in asked]
+    assert calls["_measure"] == 5 * len(asked)
+    again = [relevance(study, **one) for one in asked]
+    assert all(one is other for one, other in zip(found, again, strict=True))
+    assert relevance(study, given=("z", 1)) is found[2]
+    assert found == [relevance(*confounded, **one) for one in asked]
+    assert found[2]["u"]["given"] == ["z", "w"]
+    assert found[3]["u"]["given"] == ["w", "z"]

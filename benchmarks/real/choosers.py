@@ -44,12 +44,12 @@ def best_first(scores: NDArray[np.float64], k: int) -> Order:
 
 
 def _ranking(table: EncodedTable, k: int, seed: int) -> Order:  # noqa: ARG001
-    result = relevance_of(Study(table))
+    result = relevance_of(Study.of_table(table))
     return tuple(result.order()[:k].tolist())
 
 
 def _together(table: EncodedTable, k: int, seed: int) -> Order:  # noqa: ARG001
-    chosen = select_of(Study(table), k).features
+    chosen = select_of(Study.of_table(table), k).features
     return tuple(table.names.index(name) for name in chosen)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from analogical.io.files import read_file
 from analogical.table.encode import ColumnMeaning, EncodedTable, encode_table
 from analogical.table.integers import dense_codes
+from analogical.table.rules import Rules
 
 __all__ = ["LEAKS", "MAX_ROWS", "SOURCES", "Source", "Split", "draw_split", "load_table", "missing_tables", "take_rows"]
 
@@ -79,7 +80,7 @@ def load_table(name: str, folder: Path) -> EncodedTable:
     source = SOURCES[name]
     frame = read_file(str(folder / f"{name}.csv"), header=source.header).frame
     label = source.label or frame.columns[-1]
-    return encode_table(frame, label, ignore=list(source.ignore) or None)
+    return encode_table(frame, label, Rules(ignore=list(source.ignore) or None))
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from analogical import relaxed_index
 from analogical.table.encode import encode_table
-from analogical.table.treatment import Treatment
+from analogical.table.rules import Rules
 
 sys.path.append(str(Path(__file__).parent.parent))
 from machine import describe_machine
@@ -208,7 +208,7 @@ def our_scores(sample: Sample, bins: tuple[int, ...] = BINS) -> Scores:
     frame = as_frame(sample)
     single = {}
     for k in bins:
-        codes = encode_table(frame, sample.y, treatment=Treatment.of("value", k, 20, "keep")).codes
+        codes = encode_table(frame, sample.y, Rules(bins=k, ids="keep")).codes
         single[k] = np.nan_to_num(relaxed_index(codes, sample.y, ids="keep"))  # bins given as categories
     named = {CHOICE: np.nan_to_num(relaxed_index(frame, sample.y, ids="keep"))}
     named |= {f"{k} bins": score for k, score in single.items()}

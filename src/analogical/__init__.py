@@ -7,6 +7,8 @@ from analogical.errors import AnalogicalError, InputError, MissingDependencyErro
 
 if TYPE_CHECKING:
     from analogical.datasets import BuiltInTable, load_table, table_names
+    from analogical.study import Study
+    from analogical.table.rules import ColumnOptions
     from analogical.verbs.audit import Audit, Difference, InContext, Obstacle, audit
     from analogical.verbs.compare import Comparison, compare
     from analogical.verbs.evidence import Evidence, EvidencePair, Transition, Transitions, evidence, transitions
@@ -25,6 +27,7 @@ __all__ = [
     "Audit",
     "BuiltInTable",
     "Carried",
+    "ColumnOptions",
     "Comparison",
     "Dependency",
     "Difference",
@@ -47,6 +50,7 @@ __all__ = [
     "SparkError",
     "Square",
     "Squares",
+    "Study",
     "Transition",
     "Transitions",
     "ari_score",
@@ -78,6 +82,8 @@ _HOMES = {
     "verbs.select": ("Carried", "Selection", "select"),
     "verbs.selector": ("AnalogicalSelector", "SelectionWarning"),
     "verbs.squares": ("Square", "Squares", "squares"),
+    "study": ("Study",),
+    "table.rules": ("ColumnOptions",),
     "datasets": ("BuiltInTable", "load_table", "table_names"),
 }
 """Which file holds which public name; a file is imported when one of its names is asked for."""

@@ -1,10 +1,10 @@
 """One table and what was counted on it: the deciding set, and every feature in the contexts that it is compared in."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias, TypeVar, Unpack
 
 import numpy as np
 
@@ -24,9 +24,10 @@ from analogical.estimate.significance import adjust_for_features, feature_p_valu
 from analogical.estimate.sizes import Size, measure_size, measure_size_of_units
 from analogical.estimate.summaries import FeatureSummary, summarise_contexts
 from analogical.estimate.votes import Voting
-from analogical.table.encode import EncodedTable
+from analogical.table.encode import EncodedTable, encode_table
+from analogical.table.rules import ColumnOptions, asked_of, rules_of, written_call
 
-__all__ = ["Context", "Duplicates", "Given", "Study", "check_given"]
+__all__ = ["Context", "Duplicates", "Given", "Study", "asked_about", "check_given", "study_of"]
 
 Duplicates = Literal["count", "once"]
 Given: TypeAlias = Literal["auto", "all"] | Sequence[Any]
@@ -48,6 +49,8 @@ TIED = 2.0
 chance would. On 24 tables of correlated numbers the false discoveries fell from .083 to .038; without asking for a
 tie, 120 known rules lost .007 of their true features."""
 
+Answer = TypeVar("Answer")
+
 
 @dataclass(frozen=True)
 class Context:
@@ -60,16 +63,90 @@ class Context:
 
 
 class Study:
-    """An encoded table, and everything that was counted on it, each thing once.
+    """A table with its label, encoded once, to ask several questions of it.
 
-    Columns 0 to n - 1 are the features; those after them are numbers in other numbers of bins, for contexts.
+    ``relevance(study)``, ``select(study)``, ``audit(study, "sex")`` and all the others take a study in place of the
+    table and its label. What was counted for one question is not counted again for the next: the deciding set, above
+    all, is found once. A single question needs no study.
+
+    Parameters
+    ----------
+    X : dataframe, 2-d array or list of rows
+        The table, as in :func:`analogical.relevance`.
+    y : array-like of shape (rows,), or name of a column
+        The label.
+    duplicates : {"count", "once"}
+        Whether identical rows with the same label count as often as they occur, or once. With ``"once"`` only
+        :func:`analogical.relevance` and :func:`analogical.select` can be asked.
+    n_jobs : int, optional
+        Threads, by joblib's conventions; no result depends on it.
+    **columns : options of columns
+        Which columns are what, and what becomes of their cells: see :class:`analogical.ColumnOptions`. They are settled
+        here, so that no question takes them again.
+
+    Attributes
+    ----------
+    n_features : int
+        Features of the table.
+    call : str
+        The call that makes it again; data by its name only.
+
+    Examples
+    --------
+    >>> from analogical import Study, audit, load_table, relevance, select
+    >>> study = Study(load_table("titanic").to_frame(), "survived", weights="count")
+    >>> relevance(study).ranking(), select(study, k=1).features
+    (['sex', 'age', 'class'], ('sex',))
+    >>> round(audit(study, "sex", given=["class"]).differences[0].difference, 3)
+    0.497
+    >>> study
+    Study of 3 features for 'survived' (2 classes), 2,201 rows: class, sex, age
+    ask                            to learn
+    relevance(study)               which features have an effect, all else equal
+    select(study)                  which features predict the label best together
+    interactions(study)            which features act together
+    squares(study, first, second)  what two features do together, row by row
+    audit(study, feature)          how the label differs between its values
+    evidence(study, feature)       which pairs of rows show its effect
+    transitions(study, feature)    which values and labels its pairs have
+    redundancies(study)            which features carry the same information
+    relaxed_index(study)           which features may matter in a wide table
+    compare(study)                 what other methods say
+    report(study)                  all of this on one page
     """
 
-    def __init__(self, table: EncodedTable, engine: Engine | None = None, *, duplicates: Duplicates = "count") -> None:
+    call = "study"
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        duplicates: Duplicates = "count",
+        n_jobs: int | None = None,
+        **columns: Unpack[ColumnOptions],
+    ) -> None:
+        table = encode_table(X, y, rules_of(columns, Study), look_for_units=True)
+        self._begin(table, MemoryEngine(n_jobs), duplicates)
+        options = {**asked_of(columns), "duplicates": (duplicates, "count")}
+        self.call = written_call("Study", ["X", repr(y) if isinstance(y, str) else "y"], options)
+
+    @classmethod
+    def of_table(cls, table: EncodedTable, engine: Engine | None = None, *, duplicates: Duplicates = "count") -> Self:
+        """The study of a table that is encoded already."""
+        study = cls.__new__(cls)
+        study._begin(table, engine or MemoryEngine(), duplicates)
+        return study
+
+    def _begin(self, table: EncodedTable, engine: Engine, duplicates: Duplicates) -> None:
+        """Nothing is counted yet.
+
+        Columns 0 to n - 1 are the features; those after them are numbers in other numbers of bins, for contexts.
+        """
         check_choice("duplicates", duplicates, ("count", "once"))
         if table.groups is not None and duplicates == "once":
             raise InputError('groups and duplicates="once" cannot be used together; groups need every row.')
-        self.table, self.engine = table, engine or MemoryEngine()
+        self.table, self.engine = table, engine
         self.duplicates = duplicates
         self.rows = collapse_rows(table.coded) if duplicates == "once" else table.coded
         self.groups = table.groups
@@ -83,6 +160,27 @@ class Study:
         self._cut: dict[int, Codes] = {}
         self._counted: dict[tuple[int, tuple[int, ...]], tuple[Contexts, FeatureSummary] | None] = {}
         self._p_values: dict[tuple[int, tuple[int, ...]], float] = {}
+
+    def __repr__(self) -> str:
+        from analogical.show import as_text
+
+        return as_text(self)
+
+    def _repr_html_(self) -> str:
+        from analogical.show import as_html
+
+        return as_html(self)
+
+    @cached_property
+    def _answers(self) -> dict[Hashable, Any]:
+        return {}
+
+    def once(self, question: Hashable, find: Callable[[], Answer]) -> Answer:
+        """The answer to a question, found when it is first asked."""
+        if question not in self._answers:
+            self._answers[question] = find()
+        answer: Answer = self._answers[question]
+        return answer
 
     # ------------------------------------------------------------ columns and contexts
 
@@ -309,6 +407,64 @@ class Study:
     def found(self) -> Deciding:
         """The deciding set as its search found it, with what each member adds."""
         return self.decider.decide()
+
+
+def study_of(
+    verb: Callable[..., Any],
+    X: Any,
+    y: Any,
+    columns: ColumnOptions,
+    *,
+    without: Sequence[str] = (),
+    keep: Sequence[Any] = (),
+    look_for_leaks: bool = True,
+    duplicates: Duplicates | None = None,
+    n_jobs: int | None = None,
+) -> Study:
+    """The study that a public function was given, or that of the table and the label that it was given.
+
+    The function has all column options but those ``without`` which it does; ``duplicates`` is None if it counts every
+    row. ``keep`` are features that it is asked about.
+    """
+    rules = rules_of(columns, verb, without)
+    if isinstance(X, Study):
+        beside = {"duplicates": duplicates not in (None, "count"), "n_jobs": n_jobs is not None}
+        _refuse_beside_study(verb.__name__, y, [*columns, *(name for name, is_given in beside.items() if is_given)])
+        if duplicates is None and X.duplicates == "once":
+            raise InputError(
+                f'{verb.__name__} needs every row, and this Study has duplicates="once"; make one without it.'
+            )
+        return X
+    table = encode_table(X, y, rules, keep=keep, look_for_leaks=look_for_leaks, look_for_units="groups" not in without)
+    return Study.of_table(table, MemoryEngine(n_jobs), duplicates="count" if duplicates is None else duplicates)
+
+
+def _refuse_beside_study(verb: str, y: Any, options: Sequence[str]) -> None:
+    """Refuse what a study has already: its label, and its options."""
+    if y is not None:
+        raise InputError(f"A Study has its label; leave y out of {verb}, and give other arguments by their names.")
+    if options:
+        raise InputError(f"A Study has its options already; give {' and '.join(options)} to Study, not to {verb}.")
+
+
+def asked_about(verb: Callable[..., Any], X: Any, y: Any, **features: Any) -> tuple[Any, ...]:
+    """The label and the features that a public function is asked about.
+
+    A study has its label, so that features stand in its place: ``evidence(study, "age")``.
+    """
+    given = [value for value in (y, *features.values()) if value is not None]
+    if isinstance(X, Study):
+        if len(given) > len(features):
+            _refuse_beside_study(verb.__name__, y, [])
+        y = None
+    else:
+        given = given[y is not None :]
+    if len(given) < len(features):
+        verb_name, names = verb.__name__, ", ".join(features)
+        raise InputError(
+            f"{verb_name} needs {' and '.join(features)}: {verb_name}(X, y, {names}) or {verb_name}(study, {names})."
+        )
+    return y, *given
 
 
 def check_given(given: Any) -> Given:

@@ -5,6 +5,7 @@ from functools import partial
 
 import pytest
 
+from analogical import study
 from analogical.count import memory
 from analogical.verbs import evidence as _evidence
 
@@ -45,7 +46,7 @@ def test_what_is_given_can_be_typed(run, given, expected):
 
 def test_evidence_reads_and_groups_once(run, monkeypatch):
     calls = []
-    for module, name in ((_evidence, "encode_table"), (_evidence, "rows_by_context"), (memory, "sum_contexts")):
+    for module, name in ((study, "encode_table"), (_evidence, "rows_by_context"), (memory, "sum_contexts")):
         original = getattr(module, name)
         counted = partial(lambda name, original, *args, **more: calls.append(name) or original(*args, **more), name)
         monkeypatch.setattr(module, name, partial(counted, original))

@@ -14,7 +14,6 @@ from analogical.estimate import deals
 from analogical.estimate.deals import DealMoments, pearson_tail
 from analogical.estimate.summaries import summarise_contexts
 from analogical.study import Study
-from analogical.table.encode import encode_table
 
 
 def deal_moments(feature, contexts):
@@ -169,7 +168,7 @@ def test_values_apart_count_even_where_fewer_labels_change_than_by_noise():
     """The class on the Titanic: its index is the noise floor, and yet the classes differ."""
     table = analogical.load_table("titanic")
     result = relevance(table.X, table.y, weights=table.weights, feature_names=table.feature_names)
-    counts = Study(encode_table(table.X, table.y, weights=table.weights)).counts
+    counts = Study(table.X, table.y, weights=table.weights).counts
     assert result.index[0] == pytest.approx(counts.n_contradictions / counts.n_identical, abs=0.002)
     assert result.p_value[0] < 1e-6
 

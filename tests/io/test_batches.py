@@ -12,7 +12,7 @@ from analogical import InputError, relevance
 from analogical.io import batches
 from analogical.io.batches import BatchColumn, BatchTable
 from analogical.table.encode import encode_table
-from analogical.table.treatment import Treatment
+from analogical.table.rules import Rules
 
 M = 600
 
@@ -68,12 +68,12 @@ def columns(rng):
 
 
 FRAME = pl.DataFrame(columns(np.random.default_rng(5)) | {"label": some(np.random.default_rng(6), ["n", "y", None])})
-TREATMENTS = [
-    Treatment(),
-    Treatment.of("value", 3, 2, "keep"),
-    Treatment.of("value", "widths:4", 20, "drop"),
-    Treatment.of("value", None, 20, "keep"),
-    Treatment.of("value", {"floats": [-1.0, 1.0], "days": ["2020-01-05", "2020-01-20"], "small": [0, 2]}, 20, "keep"),
+RULES = [
+    Rules(),
+    Rules(bins=3, max_values=2, ids="keep"),
+    Rules(bins="widths:4"),
+    Rules(bins=None, ids="keep"),
+    Rules(bins={"floats": [-1.0, 1.0], "days": ["2020-01-05", "2020-01-20"], "small": [0, 2]}, ids="keep"),
 ]
 
 
@@ -98,23 +98,21 @@ def same_table(one, other):
 
 
 @pytest.mark.parametrize("few", [2**16, 3, 0])
-@pytest.mark.parametrize("treatment", TREATMENTS)
-def test_the_same_table_as_when_it_is_read_as_a_whole(treatment, few, monkeypatch):
+@pytest.mark.parametrize("rules", RULES)
+def test_the_same_table_as_when_it_is_read_as_a_whole(rules, few, monkeypatch):
     monkeypatch.setattr(batches, "FEW", few)
     monkeypatch.setattr(batches, "PART", 100)
     monkeypatch.setattr(batches, "CHUNK", 64)
-    frame = FRAME if treatment.bins.method != "widths" else FRAME.drop("floats")
-    same_table(
-        encode_table(in_batches(frame), "label", treatment=treatment), encode_table(frame, "label", treatment=treatment)
-    )
+    frame = FRAME if rules.bin_rule.method != "widths" else FRAME.drop("floats")
+    same_table(encode_table(in_batches(frame), "label", rules), encode_table(frame, "label", rules))
 
 
 def test_rows_with_missing_cells_are_left_out_alike():
     frame = FRAME.drop("nothing")
-    treatment = Treatment.of("drop", 5, 20, "drop")
-    found = encode_table(in_batches(frame), "label", treatment=treatment)
+    rules = Rules(missing="drop")
+    found = encode_table(in_batches(frame), "label", rules)
     assert 0 < len(found.codes) < M
-    same_table(found, encode_table(frame, "label", treatment=treatment))
+    same_table(found, encode_table(frame, "label", rules))
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from analogical import InputError, relevance
 from analogical.table.binning import BinRule, bin_column, check_bins
 from analogical.table.columns import MISSING, encode_objects
 from analogical.table.encode import encode_table
-from analogical.table.treatment import Treatment
+from analogical.table.rules import Rules
 
 
 def binned(cells, n_bins=5, *, method="quantiles", edges=(), weights=None):
@@ -30,8 +30,8 @@ def encoded(cells, bins=5, *, library=pd.DataFrame, max_values=20, name="f"):
     """A column of a dataframe in bins, beside a column of letters."""
     n = len(cells)
     frame = library({name: cells, "letter": [*"abc" * n][:n]})
-    treatment = Treatment.of("value", bins, max_values, "keep")
-    return encode_table(frame, [k % 2 for k in range(n)], treatment=treatment).columns[0]
+    rules = Rules(bins=bins, max_values=max_values, ids="keep")
+    return encode_table(frame, [k % 2 for k in range(n)], rules).columns[0]
 
 
 NUMBERS = st.one_of(st.integers(-3, 3), st.sampled_from([0.0, -0.0, 0.5, 1.25, 1e300, -1e-300]), st.integers(0, 200))
@@ -123,7 +123,7 @@ def test_all_kinds_of_numbers_and_times_are_binned_exactly(cells):
 )
 def test_times_of_numpy_keep_their_meaning(dtype):
     X = np.arange(40).astype(dtype).reshape(-1, 1)
-    column = encode_table(X, [0, 1] * 20, treatment=Treatment.of("value", 5, 20, "keep")).columns[0]
+    column = encode_table(X, [0, 1] * 20, Rules(ids="keep")).columns[0]
     assert [np.array(edge, dtype) for edge in column.edges] == [X[k, 0] for k in (8, 16, 24, 32)]
     assert not any(value.isdecimal() for value in column.values)
 
@@ -182,8 +182,8 @@ TIMES = [datetime(day.year, day.month, day.day) for day in DAYS]
     ids=["pl date", "pl datetime", "pl zone", "pd object", "pd datetime", "pd zone", "pa date", "pa timestamp"],
 )
 def test_edges_of_dates_may_be_text(frame):
-    treatment = Treatment.of("value", {"f": ["2020-01-10", "2020-01-20"]}, 20, "keep")
-    column = encode_table(frame, [0, 1] * 30, treatment=treatment).columns[0]
+    rules = Rules(bins={"f": ["2020-01-10", "2020-01-20"]}, ids="keep")
+    column = encode_table(frame, [0, 1] * 30, rules).columns[0]
     assert column.values == ["2020-01-01 to 2020-01-09", "2020-01-10 to 2020-01-19", "2020-01-20 to 2020-01-30"]
 
 

@@ -14,6 +14,7 @@ from analogical._types import Note
 from analogical.table.columns import MISSING
 from analogical.table.encode import encode_table
 from analogical.table.frames import as_series, build_frame, encode_series, is_frame, open_frame
+from analogical.table.rules import Rules
 
 LETTERS = [*"abcabc"]
 LABELS = [0, 1, 1, 0, 0, 1]
@@ -21,7 +22,7 @@ INDEX = [*"uvwxyz"]
 
 
 def labels_of(X, y, **options):
-    table = encode_table(X, y, **options)
+    table = encode_table(X, y, Rules(**options))
     return [table.classes[code] for code in table.labels], table.notes
 
 
@@ -40,7 +41,7 @@ def test_a_series_in_another_order_is_aligned(as_frame):
 def test_weights_and_groups_are_aligned_too():
     frame = pd.DataFrame({"a": LETTERS}, index=INDEX)
     weights = pd.Series([1, 2, 3, 4, 5, 6], index=INDEX)[::-1]
-    table = encode_table(frame, LABELS, weights=weights, groups=pd.Series([*"ppqqrr"], index=INDEX)[::-1])
+    table = encode_table(frame, LABELS, Rules(weights=weights, groups=pd.Series([*"ppqqrr"], index=INDEX)[::-1]))
     assert table.weights.tolist() == [1, 2, 3, 4, 5, 6]
     assert (
         table.groups.tolist() == [0, 0, 1, 1, 2, 2] or len(set(zip(table.groups.tolist(), "ppqqrr", strict=True))) == 3

@@ -8,7 +8,7 @@ from analogical import InputError, relevance
 from analogical.table.columns import encode_array, encode_objects
 from analogical.table.encode import encode_table
 from analogical.table.preparing import treat_column
-from analogical.table.treatment import Treatment
+from analogical.table.rules import Rules
 
 LABELS = [*"nynyynny"] * 50
 
@@ -20,8 +20,8 @@ def test_a_column_of_distinct_values_with_counts_is_treated_as_all_its_rows():
     whole = encode_array(cells, "x")
     values = np.append(np.unique(cells[~np.isnan(cells)]), np.nan)
     counts = np.array([*(int((cells == v).sum()) for v in values[:-1]), int(np.isnan(cells).sum())])
-    alone = treat_column(encode_array(values, "x"), "x", counts, Treatment())
-    full = treat_column(whole, "x", None, Treatment())
+    alone = treat_column(encode_array(values, "x"), "x", counts, Rules())
+    full = treat_column(whole, "x", None, Rules())
     assert (alone.values, alone.edges) == (full.values, full.edges)
     assert len(full.edges) == 4
     assert (alone.n_missing, full.n_missing) == (1, int(np.isnan(cells).sum()))
@@ -32,7 +32,7 @@ def test_a_column_of_distinct_values_with_counts_is_treated_as_all_its_rows():
 
 def test_codes_that_need_no_change_are_not_copied():
     column = encode_objects(["a", "b", "a"], "x")
-    assert treat_column(column, "x", None, Treatment()).codes is column.codes
+    assert treat_column(column, "x", None, Rules()).codes is column.codes
 
 
 def test_a_whole_matrix_is_used_as_it_is_and_copied_once_a_column_is_set_aside():
@@ -84,6 +84,6 @@ def test_ids_only_are_kept_with_all_their_missing_cells():
     table = encode_table(frame, LABELS)
     assert table.names == ("one", "two")
     assert [note.kind for note in table.notes] == ["missing-value"]
-    dropped = encode_table(frame, LABELS, treatment=Treatment(missing="drop"))
+    dropped = encode_table(frame, LABELS, Rules(missing="drop"))
     assert dropped.names == ("one", "two")
     assert len(dropped.codes) == 392

@@ -9,6 +9,7 @@ import pytest
 from analogical import InputError, audit, compare, evidence, redundancies, relevance, transitions
 from analogical._types import Note
 from analogical.table.encode import encode_features, encode_table
+from analogical.table.rules import Rules
 
 COLUMNS = {
     "a": [0, 0, 1, 1, 0, 1],
@@ -155,7 +156,7 @@ def test_features_that_cannot_be_chosen_are_refused(frame, options, message):
 
 
 def test_what_codes_mean_is_kept(frame):
-    table = encode_table(frame, "y", weights="n")
+    table = encode_table(frame, "y", Rules(weights="n"))
     assert table.names == ("a", "b")
     assert [column.key for column in table.columns] == ["a", "b"]
     assert [sorted(column.values) for column in table.columns] == [[0, 1], ["u", "v"]]
@@ -169,7 +170,8 @@ def test_what_codes_mean_is_kept(frame):
 
 
 def test_rows_of_weight_zero_are_left_out_and_the_others_know_their_place():
-    table = encode_table(pd.DataFrame(COLUMNS, index=list("pqrstu")), "y", ignore=["n"], weights=[1, 0, 2, 0, 0, 1])
+    rules = Rules(ignore=["n"], weights=[1, 0, 2, 0, 0, 1])
+    table = encode_table(pd.DataFrame(COLUMNS, index=list("pqrstu")), "y", rules)
     assert table.origin.tolist() == [0, 2, 5]
     assert table.positions([0, 2]) == [0, 5]
     assert table.row_names([0, 2]) == ["p", "u"]
@@ -195,7 +197,7 @@ def test_selecting_features_keeps_codes_and_meanings():
 
 
 def test_features_are_found_by_name_position_and_given_name():
-    table = encode_table(pd.DataFrame(COLUMNS), "y", feature_names=["p", "q", "r"])
+    table = encode_table(pd.DataFrame(COLUMNS), "y", Rules(feature_names=["p", "q", "r"]))
     assert [table.find(feature) for feature in ("q", "b", 1, np.int64(1))] == [1, 1, 1, 1]
     integers = encode_table(pd.DataFrame({1: [0, 1], 0: [0, 1], "y": [0, 1]}), "y")
     assert (integers.find(1), integers.find("1"), integers.find(0)) == (0, 0, 1)
@@ -204,7 +206,7 @@ def test_features_are_found_by_name_position_and_given_name():
 
 
 def test_features_alone_are_encoded_without_a_label():
-    table = encode_features(pd.DataFrame(COLUMNS), weights="n")
+    table = encode_features(pd.DataFrame(COLUMNS), Rules(weights="n"))
     assert table.names == ("a", "b", "y")
     assert table.labels is table.label_meaning is None
     for ask in (lambda: table.coded, lambda: table.label, lambda: table.classes):

@@ -604,7 +604,7 @@ def test_many_given_columns_are_counted_not_listed():
         ({"given": "b"}, 'given must be "auto" or "all", got \'b\''),
         ({"given": 1}, 'given must be "auto", "all" or a list of features, got 1'),
         ({"given": ["y"]}, "The table has no column 'y' to take as feature"),
-        ({"ignore": ["a"]}, "ignore names 'a', the feature that is audited; leave it out of ignore"),
+        ({"ignore": ["a"]}, "ignore names 'a', the feature that is asked about; leave it out of ignore"),
         ({"ignore": 3}, r"ignore must be a name or a position from 0 to 2 \(the table has 3 features\), got 3"),
         ({"feature": "z"}, "The table has no column 'z' to take as feature"),
         ({"y": "z"}, "The table has no column 'z' to take as label"),

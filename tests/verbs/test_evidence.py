@@ -348,3 +348,9 @@ def test_what_is_given_is_named_or_counted():
     assert "), given 8 features " in " ".join(repr(evidence(rows, labels, 0, given="all")).split())
     assert evidence(rows, labels, 0, given=["x1"]).to_dict()["given"] == ["x1"]
     assert repr(transitions(rows, labels, 0, given=[])).endswith("Pairs of rows that are equal on no other feature.")
+
+
+def test_a_feature_that_is_asked_about_is_not_left_out():
+    for ask in (evidence, transitions):
+        with pytest.raises(InputError, match="ignore names 'a', the feature that is asked about; leave it out of"):
+            ask(pd.DataFrame({"a": [0, 1, 1], "b": [0, 0, 1], "y": [0, 1, 1]}), "y", "a", ignore=["a"])

@@ -234,7 +234,7 @@ def test_the_call_is_written_down():
     rows = pl.DataFrame({"a": [0, 1] * 8, "b": [0, 0, 1, 1] * 4, "y": [0, 1] * 8, "w": [1] * 16})
     found = report(rows, "y", weights="w", given=["b"], protected=["a"], top=1, bins=None, confidence=0.9)
     assert found.command == (
-        "report(X, 'y', given=['b'], weights='w', protected=['a'], bins=None, confidence=0.9, top=1)"
+        "report(X, 'y', given=['b'], weights='w', bins=None, protected=['a'], confidence=0.9, top=1)"
     )
     assert report(rows.select("a", "b"), rows["y"], weights=rows["w"]).command == "report(X, y, weights=weights)"
     assert len(found.panels) == 1

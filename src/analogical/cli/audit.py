@@ -43,12 +43,11 @@ def audit(
     from analogical.verbs import audit as library
 
     refuse_role(feature, source, "--feature")
-    options = {name: option for name, option in source.options.items() if name != "features"}
     result = library.audit(
         *source.data,
         feature,
         given=read_given(given),
-        **options,
+        **source.options,
         reference=reference,
         confidence=confidence,
         limit=limit,

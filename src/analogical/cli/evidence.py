@@ -32,7 +32,7 @@ def evidence(
     from analogical.verbs import evidence as library
 
     refuse_role(feature, source, "--feature")
-    rows = library.compare_rows(*source.data, feature, read_given(given), **source.options)
+    rows = library.compare_rows(library.evidence, *source.data, feature, read_given(given), source.options)
     found, changes = library.evidence_of(rows, limit), library.transitions_of(rows)
     if as_json:
         write_json(found.to_dict() | {"transitions": changes.to_dict()["transitions"]}, source)

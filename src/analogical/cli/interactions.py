@@ -47,7 +47,8 @@ def interactions(
         two = split_names(pair)
         if len(two) != 2:
             raise InputError(f"--pair must name two columns, separated by a comma, got {pair!r}.")
-        options = {name: value for name, value in source.options.items() if name != "features"}
+        options = source.options.copy()
+        options.pop("features", None)
         shown = _squares.squares(*source.data, two[0], two[1], **options, given=equal_on, limit=limit)
         write_result(shown, source, as_json=as_json, as_csv=as_csv, csv_safe=csv_safe, plot=plot)
         return

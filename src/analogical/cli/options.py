@@ -1,15 +1,17 @@
 """Arguments and options that several commands share: one meaning, one name, one help text."""
 
 import inspect
+import re
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from analogical.cli.reading import read_source, split_names
 from analogical.cli.streams import be_quiet
 from analogical.errors import InputError
+from analogical.table.rules import ColumnOptions, Ids, Missing, Rules
 
 if TYPE_CHECKING:
     from analogical.study import Given
@@ -70,6 +72,18 @@ def _option(kind: Any, default: Any, *names: str, **settings: Any) -> tuple[Any,
     return Annotated[kind, typer.Option(*names, **settings)], default
 
 
+def _column_option(name: str, kind: Any, *, more: str = "", **settings: Any) -> tuple[Any, Any]:
+    """An option of the library: its own default, and what its documentation says in the first sentence."""
+    return _option(kind, getattr(Rules, name), help=f"{_about(name)} {more}".strip(), **settings)
+
+
+def _about(name: str) -> str:
+    """The first sentence about a column option, as a command line writes it."""
+    entry = re.search(rf"^{name} : .*\n((?: +.*\n?)+)", inspect.getdoc(ColumnOptions) or "", re.MULTILINE)
+    sentence, _, _ = " ".join(entry[1].split() if entry else ()).partition(". ")
+    return f"{sentence.rstrip('.')}.".replace("``", "")
+
+
 _FILE = Annotated[
     str,
     typer.Argument(
@@ -81,38 +95,20 @@ _FILE = Annotated[
 
 _COLUMNS = {
     "label": _option(str | None, None, metavar="COL", help="Column with the label; the last one if not given."),
-    "weights": _option(str | None, None, metavar="COL", help="Column that says how many rows each row stands for."),
-    "groups": _option(
+    "weights": _column_option("weights", str | None, metavar="COL"),
+    "groups": _column_option("groups", str | None, metavar="COL"),
+    "features": _column_option("features", str | None, more="Separated by commas.", metavar="COLS"),
+    "ignore": _column_option(
+        "ignore",
         str | None,
-        None,
-        metavar="COL",
-        help="Column that says which rows depend on each other, such as a patient's visits: intervals and tests then"
-        " take whole groups as the independent units.",
-    ),
-    "features": _option(
-        str | None,
-        None,
+        more="Separated by commas; a name with a comma in it is put in double quotes.",
         metavar="COLS",
-        help="Columns to use as features, separated by commas; patterns such as 'price_*' too. All but the label and"
-        " the weights if not given.",
-    ),
-    "ignore": _option(
-        str | None,
-        None,
-        metavar="COLS",
-        help="Columns to leave out, separated by commas; patterns such as 'date_*' too. A name with a comma in it is"
-        " put in double quotes.",
     ),
 }
 """Which columns are what."""
 
 _READING = {
-    "missing": _option(
-        Literal["value", "drop", "error"],
-        "value",
-        help="Missing cells: a value of their own, their rows left out, or an error.",
-        rich_help_panel=READING,
-    ),
+    "missing": _column_option("missing", Missing, rich_help_panel=READING),
     "na": _option(
         str | None,
         None,
@@ -125,31 +121,13 @@ _READING = {
         list[str] | None,
         None,
         metavar="RULE",
-        help="How numbers become categories: K groups of about equal size (5 if not given), widths:K, or none for every"
+        help=f"{_about('bins')} K groups of about equal size ({Rules.bins} if not given), widths:K, or none for every"
         " distinct value. For one column: NAME=RULE, or NAME=EDGE,EDGE,... (one edge: NAME=EDGE,). May be repeated.",
         rich_help_panel=READING,
     ),
-    "max_values": _option(
-        int,
-        20,
-        metavar="N",
-        help="Whole numbers and dates with at most so many values are categories; a numeric label with more is"
-        " refused.",
-        rich_help_panel=READING,
-    ),
-    "ids": _option(
-        Literal["drop", "keep"],
-        "drop",
-        help="Columns with another value in nearly every row: set aside, or kept.",
-        rich_help_panel=READING,
-    ),
-    "bin_label": _option(
-        int | None,
-        None,
-        metavar="K",
-        help="Make K classes of about equally many rows from a numeric label.",
-        rich_help_panel=READING,
-    ),
+    "max_values": _column_option("max_values", int, metavar="N", rich_help_panel=READING),
+    "ids": _column_option("ids", Ids, rich_help_panel=READING),
+    "bin_label": _column_option("bin_label", int | None, metavar="K", rich_help_panel=READING),
     "separator": _option(
         str | None,
         None,

@@ -4,7 +4,7 @@ import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from analogical._progress import progress_line
 from analogical.cli.streams import shows_progress
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from analogical.io.batches import BatchTable
     from analogical.io.text import TextFormat
+    from analogical.table.rules import ColumnOptions
 
 __all__ = ["Source", "read_source", "refuse_role", "split_names"]
 
@@ -35,8 +36,8 @@ class Source:
     title: str
     frame: "pl.DataFrame | BatchTable | DataFrame"
     label: str
-    options: dict[str, Any]
-    """Which columns, and what becomes of their cells, as every function of the library takes it."""
+    options: "ColumnOptions"
+    """Which columns, and what becomes of their cells: column options, as every function of the library takes them."""
     notes: tuple[str, ...]
     """Guesses and choices that were made for the user, to be said next to the result."""
 
@@ -65,7 +66,7 @@ def read_source(
     names: str | None = None,
     master: str | None = None,
     may_suggest_spark: bool = False,
-    **treatment: Any,
+    **cells: Any,
 ) -> Source:
     """Read a table and settle the roles of its columns; with ``master``, the table stays on that Spark cluster."""
     if features is not None and ignore is not None:
@@ -112,12 +113,14 @@ def read_source(
         from analogical.io.files import with_numbers
 
         frame = with_numbers(frame, roles["weights"])
-    options = {"weights": roles.get("weights"), "features": chosen, **treatment}
+    options = {**cells, "weights": roles.get("weights")}
     if "groups" in roles:
         options["groups"] = roles["groups"]
+    if chosen is not None:
+        options["features"] = chosen
     if bins:
         options["bins"] = _parse_bins(bins)
-    return Source(title, frame, label, options, tuple(notes))
+    return Source(title, frame, label, cast("ColumnOptions", options), tuple(notes))
 
 
 def _without(frame: Any, names: list[str]) -> Any:

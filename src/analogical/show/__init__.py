@@ -4,20 +4,21 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from analogical._results import Result
+    from analogical.study import Study
 
 __all__ = ["as_html", "as_text"]
 
 
-def as_text(result: "Result") -> str:
-    """A result as plain text of 80 columns."""
+def as_text(result: "Result | Study") -> str:
+    """A result or a study as plain text of 80 columns."""
     from analogical.show.text import render_text
     from analogical.show.views import view_of
 
     return render_text(view_of(result))
 
 
-def as_html(result: "Result") -> str:
-    """A result as HTML for notebooks."""
+def as_html(result: "Result | Study") -> str:
+    """A result or a study as HTML for notebooks."""
     from analogical.show.html import render_html
     from analogical.show.views import view_of
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from analogical._results import Result
+    from analogical.study import Study
 
 __all__ = ["Cell", "Heading", "Table", "Tone", "View", "view_of"]
 
@@ -84,14 +85,16 @@ _MAKERS = {
     "Relevance": ("relevance", "view_relevance"),
     "Report": ("report", "view_report"),
     "Selection": ("selection", "view_selection"),
+    "SparkStudy": ("study", "view_study"),
     "Squares": ("interactions", "view_squares"),
+    "Study": ("study", "view_study"),
     "Transitions": ("evidence", "view_transitions"),
 }
-"""For each kind of result, the file of this folder and the function in it that makes its view."""
+"""For each kind of result, and for studies, the file of this folder and the function in it that makes its view."""
 
 
-def view_of(result: "Result", **options: Any) -> View:
-    """The view of any result."""
+def view_of(result: "Result | Study", **options: Any) -> View:
+    """The view of any result, or of a study."""
     file, name = _MAKERS[type(result).__name__]
     make: Callable[..., View] = getattr(import_module(f"analogical.show.{file}"), name)
     return make(result, **options)

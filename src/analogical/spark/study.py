@@ -10,6 +10,7 @@ from analogical._types import CodedRows, Margins
 from analogical.count.contexts import Contexts
 from analogical.count.counts import PairCounts
 from analogical.count.groups import merge_rows
+from analogical.count.memory import MemoryEngine
 from analogical.count.pairs import ContextSums
 from analogical.errors import InputError
 from analogical.estimate.kept import KeptSummary, SummariseAndKeep
@@ -41,7 +42,7 @@ class SparkStudy(Study):
     def __init__(
         self, sample: EncodedTable, engine: SparkEngine, rows: SparkRows, *, duplicates: Duplicates = "count"
     ) -> None:
-        super().__init__(sample, duplicates=duplicates)
+        self._begin(sample, MemoryEngine(), duplicates)
         self.spark, self.far = engine, rows
         self._groups: dict[tuple[int, ...], CodedRows] = {}
 
@@ -115,7 +116,7 @@ class SparkStudy(Study):
     @cached_property
     def _sample(self) -> Study:
         """The study of the sample, in this process."""
-        return Study(self.table, self.engine, duplicates=self.duplicates)
+        return Study.of_table(self.table, self.engine, duplicates=self.duplicates)
 
     def _is_everything(self, given: Sequence[int]) -> bool:
         """Whether these columns are all others, and whole rows too many to come here."""

@@ -25,7 +25,7 @@ from analogical.table.frames import as_series
 from analogical.table.preparing import treat_column
 from analogical.table.reading import encode_cells
 from analogical.table.roles import Role, encode_label, sort_classes
-from analogical.table.treatment import NEARLY_ALL, Treatment, counts_rows
+from analogical.table.rules import NEARLY_ALL, Rules, counts_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -81,38 +81,36 @@ class SparkTable:
         return self.frame.mapInArrow(partial(map_batches, make, self.sources, self.encoders), schema)
 
 
-def encode_spark_table(
-    frame: "DataFrame", label: Any, *, weights: Any, features: Any, ignore: Any, treatment: Treatment
-) -> SparkTable:
+def encode_spark_table(frame: "DataFrame", label: Any, rules: Rules) -> SparkTable:
     """Settle what becomes of the columns of a Spark table, from a few passes over it; no row comes here."""
     if frame.isStreaming:
         raise InputError("df is a stream, whose rows are never all there; write it to a table and give that.")
     keys = list(frame.columns)
     refuse_repeated(keys)
-    roles = _find_roles(keys, label, weights)
+    roles = _find_roles(keys, label, rules.weights)
     label_name = keys[roles["label"]]
     taken = {position: what for what, position in roles.items()}
-    chosen = choose_features(keys, taken, features, ignore)
+    chosen = choose_features(keys, taken, rules.features, rules.ignore)
     if not chosen:
         raise InputError("The table has no features; give at least one column besides the label.")
     types = dict(frame.dtypes)
     _refuse_types({keys[p]: types[keys[p]] for p in [*chosen, *roles.values()]})
     look = _Look.at(frame, keys, chosen, roles, types)
-    label_column, label_encoder, label_notes = _treat_label(look, label_name, treatment)
-    wanted = set(chosen) if features is not None else set()
+    label_column, label_encoder, label_notes = _treat_label(look, label_name, rules)
+    wanted = set(chosen) if rules.features is not None else set()
     names = Names([keys[p] for p in chosen])
-    if any(given == label_name for given, _ in treatment.bins_of) and names.find(label_name) is None:
+    if any(given == label_name for given, _ in rules.bins_of) and names.find(label_name) is None:
         raise InputError(f"bins names {label_name!r}, which is the label; bin it with bin_label (--bin-label).")
-    bins_of = {chosen[place]: rule for given, rule in treatment.bins_of for place in names.find_all(given, "bins")}
-    ids = look.find_ids(treatment, wanted | bins_of.keys())
+    bins_of = {chosen[place]: rule for given, rule in rules.bins_of for place in names.find_all(given, "bins")}
+    ids = look.find_ids(rules, wanted | bins_of.keys())
     notes = list(label_notes)
     if ids:
         notes.append(Note("set-aside", tuple(keys[p] for p in sorted(ids))))
     look = look.without(ids)
-    look, missing_notes = look.settle_missing(treatment)
-    treated = [look.treat(position, treatment, bins_of.get(position)) for position in look.positions]
-    if missing_notes and treatment.missing == "drop":  # labels may have gone with the rows
-        label_column, label_encoder, _ = _treat_label(look, label_name, treatment)
+    look, missing_notes = look.settle_missing(rules)
+    treated = [look.treat(position, rules, bins_of.get(position)) for position in look.positions]
+    if missing_notes and rules.missing == "drop":  # labels may have gone with the rows
+        label_column, label_encoder, _ = _treat_label(look, label_name, rules)
     notes += [*missing_notes, *_bin_notes(treated)]
     if all(len(one.meaning.values) == 1 for one in treated):
         raise InputError(
@@ -252,9 +250,9 @@ class _Look:
         column = encode_cells(as_series(pa.chunked_array([values])), f"feature {brief(self.keys[position])}")
         return column, weights
 
-    def find_ids(self, treatment: Treatment, wanted: set[int]) -> set[int]:
+    def find_ids(self, rules: Rules, wanted: set[int]) -> set[int]:
         """Columns with another value in nearly every row; none if there is no other column."""
-        if treatment.ids == "keep":
+        if rules.ids == "keep":
             return set()
         full = [p for p in self.positions if self.counts[f"p{p}"].is_full and p not in wanted]
         full = [p for p in full if self.kind_of(p) not in ("float", "double", "decimal")]
@@ -262,7 +260,7 @@ class _Look:
         for p in self.positions:
             if p not in wanted and not self.counts[f"p{p}"].is_full:
                 column, weights = self.column(p)
-                if treatment.is_id(column, self.keys[p], weights):
+                if rules.is_id(column, self.keys[p], weights):
                     ids.add(p)
         return ids if len(ids) < len(self.positions) else set()
 
@@ -339,19 +337,19 @@ class _Look:
         whole = pa.array(np.unique(np.floor(found)).astype(np.int64))
         return whole.cast(pa.int32()).cast(arrow) if pa.types.is_date32(arrow) else whole.cast(arrow)
 
-    def settle_missing(self, treatment: Treatment) -> tuple["_Look", tuple[Note, ...]]:
+    def settle_missing(self, rules: Rules) -> tuple["_Look", tuple[Note, ...]]:
         """Missing cells refused, their rows left out, or said to be a value of their own."""
         gaps = {p: n for p in self.positions if (n := self.counts[f"p{p}"].n_missing)}
         if not gaps:
             return self, ()
         names = tuple(self.keys[p] for p in gaps)
-        if treatment.missing == "error":
+        if rules.missing == "error":
             found = [f"{self.keys[p]!r} ({n:,} rows)" for p, n in gaps.items()]
             raise InputError(
                 f"Missing values (NaN or None) in {listing(found)}; take them as a value of their own with"
                 ' missing="value", or leave out their rows with missing="drop" (--missing drop).'
             )
-        if treatment.missing == "value":
+        if rules.missing == "value":
             return self, (Note("missing-value", names, tuple(gaps.values())),)
         frame = self.frame
         for p in gaps:
@@ -370,11 +368,11 @@ class _Look:
         """Rows, each counted once."""
         return int(self.frame.count())
 
-    def treat(self, position: int, treatment: Treatment, rule: BinRule | None) -> _Treated:
+    def treat(self, position: int, rules: Rules, rule: BinRule | None) -> _Treated:
         """One feature: categories or bins, with a place for missing cells."""
         name, found = self.keys[position], self.counts[f"p{position}"]
         column, weights = self.column(position)
-        done = treat_column(column, name, weights, treatment, rule)
+        done = treat_column(column, name, weights, rules, rule)
         in_steps = position in self.steps
         if in_steps and done.edges is None:  # its values are not known, only the steps they lie on
             raise InputError(
@@ -407,7 +405,7 @@ class _Look:
         return self.frame.select(*columns, LABEL, *([WEIGHT] if self.is_weighted else []))
 
 
-def _treat_label(look: _Look, name: str, treatment: Treatment) -> tuple[Column, ByValue, tuple[Note, ...]]:
+def _treat_label(look: _Look, name: str, rules: Rules) -> tuple[Column, ByValue, tuple[Note, ...]]:
     """The classes, sorted, how cells become their codes, and what is to be said."""
     found = look.counts[LABEL]
     if found.is_full:
@@ -419,7 +417,7 @@ def _treat_label(look: _Look, name: str, treatment: Treatment) -> tuple[Column, 
     import pyarrow as pa
 
     role = Role("label", name, as_series(pa.chunked_array([values])))
-    column, notes = encode_label(role, weights, treatment)
+    column, notes = encode_label(role, weights, rules)
     column = sort_classes(column)
     if len(column.values) == 1:
         raise InputError(

@@ -2,7 +2,7 @@
 
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -21,9 +21,8 @@ from analogical.spark.study import SparkStudy
 from analogical.spark.table import SparkTable, encode_spark_table
 from analogical.spark.words import LABEL, WEIGHT, Layout, PackWords
 from analogical.study import SEARCH_ROWS, Duplicates, Given, Study, check_given
-from analogical.table.binning import Bins
 from analogical.table.encode import with_leaks
-from analogical.table.treatment import Ids, Missing, Treatment
+from analogical.table.rules import ColumnOptions, Rules, rules_of
 from analogical.verbs.relevance import DEFAULT_CONFIDENCE, Relevance, relevance_of
 
 if TYPE_CHECKING:
@@ -40,17 +39,10 @@ def relevance(
     label: str,
     *,
     given: Given = "auto",
-    weights: str | None = None,
-    features: Any = None,
-    ignore: Any = None,
-    missing: Missing = "value",
-    bins: Bins = 5,
-    max_values: int | None = 20,
-    ids: Ids = "drop",
-    bin_label: int | None = None,
     duplicates: Duplicates = "count",
     confidence: float = DEFAULT_CONFIDENCE,
     progress: bool = False,
+    **columns: Unpack[ColumnOptions],
 ) -> Relevance:
     """Relevance of every feature of a Spark table for its label, counted on the executors.
 
@@ -65,16 +57,14 @@ def relevance(
         Name of the column with the label.
     given : {"auto", "all"} or list of features
         As in :func:`analogical.relevance`.
-    weights : str, optional
-        Name of the column that says how many rows each row stands for.
-    features, ignore, missing, bins, max_values, ids, bin_label
-        As in :func:`analogical.relevance`. The edges of the bins of a column with more than 200,000 different numbers
-        lie at steps of a ten-thousandth of the rows; ``notes`` says so. As contexts of other features, numbers have
-        these bins too.
     duplicates, confidence
         As in :func:`analogical.relevance`.
     progress : bool
         Show on stderr how far long work is.
+    **columns : options of columns
+        See :class:`analogical.ColumnOptions`; all but ``groups`` and ``feature_names``. ``weights`` is the name of a
+        column. The edges of the bins of a column with more than 200,000 different numbers lie at steps of a
+        ten-thousandth of the rows; ``notes`` says so. As contexts of other features, numbers have these bins too.
 
     Returns
     -------
@@ -119,11 +109,11 @@ def relevance(
     check_given(given)
     check_confidence(confidence)
     check_choice("duplicates", duplicates, ("count", "once"))
-    treatment = Treatment.of(missing, bins, max_values, ids, bin_label)
+    rules = rules_of(columns, relevance, without=("groups", "feature_names"))
     session = df.sparkSession
     ship_package(session)
     steps = _Steps(progress)
-    table = encode_spark_table(df, label, weights=weights, features=features, ignore=ignore, treatment=treatment)
+    table = encode_spark_table(df, label, rules)
     with ExitStack() as held:
         study, plan = _study(table, SparkEngine(session), duplicates, held, steps)
         if not isinstance(given, str):
@@ -145,7 +135,7 @@ def relevance(
 def count_pairs(df: "DataFrame", label: str) -> tuple[PairCounts, SparkPlan]:
     """The paper's counts alone, and how they were counted: for benchmarks."""
     ship_package(df.sparkSession)
-    table = encode_spark_table(df, label, weights=None, features=None, ignore=None, treatment=Treatment())
+    table = encode_spark_table(df, label, Rules())
     with ExitStack() as held:
         study, plan = _study(table, SparkEngine(df.sparkSession), "count", held, _Steps(False))
         return study.counts, plan
@@ -188,7 +178,8 @@ def _study(
         here = rows.merged().here(limit=2 * MOST_GROUPS)
         if here is not None:
             here = merge_rows(here)  # in an order of their own: Spark has another one each time
-            return Study(with_leaks(table.encoded(here), find_leaks(here)), duplicates=duplicates), rows.plan
+            encoded = with_leaks(table.encoded(here), find_leaks(here))
+            return Study.of_table(encoded, duplicates=duplicates), rows.plan
     sample = _sample(rows)
     plan = choose_plan(
         margins, sample, n_distinct, int(engine.session.conf.get("spark.sql.shuffle.partitions", "200") or 200)

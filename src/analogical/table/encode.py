@@ -33,12 +33,9 @@ from analogical.table.roles import (
     sort_classes,
     taken_columns,
 )
-from analogical.table.treatment import Treatment
+from analogical.table.rules import Rules
 
 __all__ = ["ColumnMeaning", "EncodedTable", "encode_features", "encode_table", "with_leaks"]
-
-NOT_OFFERED: Any = object()
-"""In place of groups: the function has no such argument, so that nobody is pointed to it."""
 
 
 @dataclass(frozen=True)
@@ -151,11 +148,20 @@ class EncodedTable:
             if is_whole(feature) and column.position == feature:
                 return place
         if not is_whole(feature):
+            self.refuse_set_aside(feature, "feature")
             return find_column(feature, keys, "feature")
         last = max(column.position for column in self.columns)
         raise InputError(
             f"feature must be a name or a position from 0 to {last}, of a feature that is not left out, got {feature}."
         )
+
+    def refuse_set_aside(self, name: Any, role: str) -> None:
+        """Refuse the name of a column that was set aside as an id."""
+        if any(name in note.columns for note in self.notes if note.kind == "set-aside"):
+            raise InputError(
+                f"{role} names {name!r}, which was set aside because nearly every row has another value; keep it with"
+                ' ids="keep" (--ids keep), or leave it out.'
+            )
 
     def place_of(self, position: int) -> int | None:
         """Place of the feature with this position in the user's table; None if it was left out."""
@@ -187,32 +193,25 @@ class EncodedTable:
 def encode_table(
     X: Any,
     y: Any,
+    rules: Rules | None = None,
     *,
-    weights: Any = None,
-    groups: Any = NOT_OFFERED,
-    features: Any = None,
-    ignore: Any = None,
     keep: Sequence[Any] = (),
-    treatment: Treatment | None = None,
-    feature_names: Iterable[str] | None = None,
     look_for_leaks: bool = True,
+    look_for_units: bool = False,
 ) -> EncodedTable:
     """Turn a table and its label into codes, or say in one sentence why that cannot be done.
 
-    ``y`` and ``weights`` may name columns of ``X`` when it is a dataframe; those are then not features. A series that
-    is a column of ``X`` (same name, same rows together) is taken out of the features too, with a note. ``keep`` are
-    features that are asked about, and so are never set aside as ids. Functions that offer ``groups`` and get none hear
-    of a column that looks like them.
+    Label, weights and groups may name columns of ``X`` when it is a dataframe; those are then not features. A series
+    that is a column of ``X`` (same name, same rows together) is taken out of the features too, with a note. ``keep``
+    are features that are asked about, and so are never set aside as ids. ``look_for_units`` is for functions that offer
+    groups: without any, a note names a column that looks like them.
     """
     if y is None:
         raise InputError("The label y is missing (None); give one label per row, or a column name.")
     raw = read_table(X)
-    treatment = treatment or Treatment()
+    rules = rules or Rules()
     label = Role.of(raw, y, "label")
-    given = None if groups is NOT_OFFERED else groups
-    others = (Role.of(raw, weights, "weights"), Role.of(raw, given, "groups"))
-    choice = _Choice(features, ignore, keep, feature_names)
-    table = _encode(raw, others, label, choice, treatment, look_for_units=groups is None)
+    table = _encode(raw, label, rules, keep, look_for_units=look_for_units and rules.groups is None)
     if (table.n_values == 1).all():
         raise InputError(
             f"All {len(table.names)} features have one value only in these {len(table.codes):,} rows, so no two rows"
@@ -229,56 +228,30 @@ def with_leaks(table: EncodedTable, leaks: dict[int, float]) -> EncodedTable:
     return replace(table, notes=(*table.notes, Note("leak", tuple(table.names[i] for i in leaks), shares)))
 
 
-def encode_features(
-    X: Any,
-    *,
-    weights: Any = None,
-    features: Any = None,
-    ignore: Any = None,
-    treatment: Treatment | None = None,
-    feature_names: Iterable[str] | None = None,
-) -> EncodedTable:
+def encode_features(X: Any, rules: Rules | None = None) -> EncodedTable:
     """Turn a table without a label into codes; all of its features may be constant."""
-    raw = read_table(X)
-    others = (Role.of(raw, weights, "weights"), Role.of(raw, None, "groups"))
-    return _encode(raw, others, None, _Choice(features, ignore, (), feature_names), treatment or Treatment())
-
-
-@dataclass(frozen=True)
-class _Choice:
-    """Which columns were asked for, and their names."""
-
-    features: Any
-    ignore: Any
-    keep: Sequence[Any]
-    names: Iterable[str] | None
+    return _encode(read_table(X), None, rules or Rules(), ())
 
 
 def _encode(
-    raw: RawTable,
-    others: tuple[Role, Role],
-    label: Role | None,
-    choice: _Choice,
-    treatment: Treatment,
-    *,
-    look_for_units: bool = False,
+    raw: RawTable, label: Role | None, rules: Rules, keep: Sequence[Any], *, look_for_units: bool = False
 ) -> EncodedTable:
     """The road through this file: which columns, which rows, codes, meanings."""
+    weights, groups = Role.of(raw, rules.weights, "weights"), Role.of(raw, rules.groups, "groups")
     if raw.n_rows == 0:
         raise InputError("The table is empty (0 rows); give at least two rows with different labels.")
-    weights, groups = others
     numbers = encode_weights(weights.cells)
-    labels, label_notes = (None, ()) if label is None else encode_label(label, numbers, treatment)
+    labels, label_notes = (None, ()) if label is None else encode_label(label, numbers, rules)
     taken, notes = taken_columns(raw, (label, weights, groups), labels)
     free = [position for position in range(len(raw.keys)) if position not in taken]
-    names, keys, chosen = _choose(raw, taken, free, choice)
+    names, keys, chosen = _choose(raw, taken, free, rules)
     kept = _rows_that_count(raw.n_rows, numbers, labels)
     prepared = prepare(
         ChosenColumns(raw, {p: names[p] for p in chosen}, kept),
         None if numbers is None else numbers[kept],
-        treatment,
-        wanted=_columns_asked_for(choice, keys, chosen, free),
-        bins_of=_own_bins(treatment, keys, chosen, label),
+        rules,
+        wanted=set(chosen) if rules.features is not None else _columns_asked_for(keep, keys, chosen, free),
+        bins_of=_own_bins(rules, keys, chosen, label),
         look_for_units=look_for_units,
     )
     if prepared.rows is not None:
@@ -329,29 +302,27 @@ def _meanings(
 
 
 def _choose(
-    raw: RawTable, taken: dict[int, str], free: list[int], choice: _Choice
+    raw: RawTable, taken: dict[int, str], free: list[int], rules: Rules
 ) -> tuple[dict[int, str], list[Hashable], list[int]]:
     """Names of the free columns by position, what each column is called by the user, and the chosen positions."""
     names = {p: name_of(raw.keys[p]) for p in free}
     keys = list(raw.keys)
-    if choice.names is not None:
-        names = dict(zip(free, _check_names(choice.names, len(free)), strict=True))
+    if rules.feature_names is not None:
+        names = dict(zip(free, _check_names(rules.feature_names, len(free)), strict=True))
         keys = [names.get(p, key) for p, key in enumerate(raw.keys)]
-    chosen = choose_features(keys, taken, choice.features, choice.ignore)
+    chosen = choose_features(keys, taken, rules.features, rules.ignore)
     if not chosen:
         raise InputError("The table has no features; give at least one column besides the label.")
     return names, keys, chosen
 
 
 def _columns_asked_for(
-    choice: _Choice, keys: Sequence[Hashable], chosen: Sequence[int], free: Sequence[int]
+    keep: Sequence[Any], keys: Sequence[Hashable], chosen: Sequence[int], free: Sequence[int]
 ) -> set[int]:
-    """Columns that the user asked for by name or position, which are never set aside; ``free`` are all features."""
-    if choice.features is not None:
-        return set(chosen)
+    """Columns that the user asked about by name or position, which are never set aside; ``free`` are all features."""
     names = Names([keys[p] for p in chosen])
     asked: set[int] = set()
-    for feature in choice.keep:
+    for feature in keep:
         if (place := names.find(feature)) is not None:
             asked.add(chosen[place])
         elif is_whole(feature) and 0 <= feature < len(free):
@@ -359,15 +330,13 @@ def _columns_asked_for(
     return asked
 
 
-def _own_bins(
-    treatment: Treatment, keys: Sequence[Hashable], chosen: Sequence[int], label: Role | None
-) -> dict[int, BinRule]:
+def _own_bins(rules: Rules, keys: Sequence[Hashable], chosen: Sequence[int], label: Role | None) -> dict[int, BinRule]:
     """The columns that have a rule of their own, by position."""
     names = Names([keys[p] for p in chosen])
-    for given, _ in treatment.bins_of:
+    for given, _ in rules.bins_of:
         if label is not None and given == label.name and names.find(given) is None:
             raise InputError(f"bins names {given!r}, which is the label; bin it with bin_label (--bin-label).")
-    return {chosen[place]: rule for given, rule in treatment.bins_of for place in names.find_all(given, "bins")}
+    return {chosen[place]: rule for given, rule in rules.bins_of for place in names.find_all(given, "bins")}
 
 
 def _rows_that_count(n_rows: int, numbers: Ints | None, labels: Column | None) -> Bools:

@@ -15,7 +15,7 @@ from analogical.table.choosing import listing
 from analogical.table.columns import Column, plain
 from analogical.table.integers import code_type
 from analogical.table.reading import ChosenColumns
-from analogical.table.treatment import Treatment, is_time, looks_like_unit
+from analogical.table.rules import Rules, is_time, looks_like_unit
 
 __all__ = ["Prepared", "TreatedColumn", "prepare", "treat_column"]
 
@@ -40,13 +40,13 @@ class TreatedColumn:
 
 
 def treat_column(
-    column: Column, name: str, weights: Ints | None, treatment: Treatment, rule: BinRule | None = None
+    column: Column, name: str, weights: Ints | None, rules: Rules, rule: BinRule | None = None
 ) -> TreatedColumn:
     """One column as the user wants it; ``rule`` is the user's own for it."""
     if rule is not None and rule.method != "none" and column.kind == "category":
         raise InputError(f"bins names {name!r}, which does not hold numbers or dates; leave it out of bins.")
     n_missing = _count_missing(column)
-    binned = treatment.group(column, rule, weights, f"feature {brief(name)}")
+    binned = rules.group(column, rule, weights, f"feature {brief(name)}")
     done = column if binned is None else binned.column
     codes, values = done.codes, done.values
     if not isinstance(values, list | range):
@@ -56,7 +56,7 @@ def treat_column(
     edges = None if binned is None else binned.edges
     fine = None
     fine_ends: tuple[tuple[Any, Any], ...] = ()
-    if binned is not None and (rule or treatment.bins).method == "quantiles":
+    if binned is not None and (rule or rules.bin_rule).method == "quantiles":
         fine, fine_ends = fine_codes(column, weights)
     return TreatedColumn(codes, values, edges, n_missing, edges is not None and is_time(column), fine, fine_ends)
 
@@ -77,7 +77,7 @@ class Prepared:
 def prepare(
     columns: ChosenColumns,
     weights: Ints | None,
-    treatment: Treatment,
+    rules: Rules,
     *,
     wanted: set[int],
     bins_of: dict[int, BinRule],
@@ -88,8 +88,8 @@ def prepare(
     ``wanted`` are columns that are never set aside, ``bins_of`` the rules of single columns. ``look_for_units`` asks
     for a note on a column that could be groups.
     """
-    work = _Work(columns, weights, treatment, wanted | bins_of.keys(), bins_of)
-    if treatment.missing == "drop":
+    work = _Work(columns, weights, rules, wanted | bins_of.keys(), bins_of)
+    if rules.missing == "drop":
         work.leave_out_rows()
     else:
         work.treat_as_they_are()
@@ -105,13 +105,13 @@ class _Work:
         self,
         columns: ChosenColumns,
         weights: Ints | None,
-        treatment: Treatment,
+        rules: Rules,
         wanted: set[int],
         bins_of: dict[int, BinRule],
     ) -> None:
         self.columns, self.names = columns, columns.names
         self.weights = weights
-        self.treatment = treatment
+        self.rules = rules
         self.wanted = wanted
         self.bins_of = bins_of
         self.rows: Bools | None = None
@@ -124,9 +124,9 @@ class _Work:
 
     def is_id(self, position: int, column: Column) -> bool:
         """Whether a column is to be set aside."""
-        if self.treatment.ids == "keep" or position in self.wanted:
+        if self.rules.ids == "keep" or position in self.wanted:
             return False
-        return self.treatment.is_id(column, self.names[position], self.weights)
+        return self.rules.is_id(column, self.names[position], self.weights)
 
     def leave_out_rows(self) -> None:
         """Look at all columns for missing cells first, and treat them on the rows that have none."""
@@ -163,7 +163,7 @@ class _Work:
                 ids.append(position)
                 continue
             gaps.add(position, column)
-            if problem is None and not (gaps.n_missing and self.treatment.missing == "error"):
+            if problem is None and not (gaps.n_missing and self.rules.missing == "error"):
                 try:
                     self.add(position, column)
                 except InputError as error:  # columns that cannot be read, or that have missing cells, come first
@@ -173,7 +173,7 @@ class _Work:
             self.treat_as_they_are()
             return
         self.set_aside(ids)
-        if gaps.n_missing and self.treatment.missing == "error":
+        if gaps.n_missing and self.rules.missing == "error":
             raise gaps.error(self.names)
         if problem is not None:
             raise problem
@@ -191,7 +191,7 @@ class _Work:
         if looks_like_unit(column, name, self.weights):
             n_rows = int(column.count_values(self.weights).sum())
             self.units[position] = len(column.values), round(n_rows / len(column.values))
-        treated = treat_column(column, name, self.weights, self.treatment, rule)
+        treated = treat_column(column, name, self.weights, self.rules, rule)
         self.stack.add(treated, is_unchanged=treated.codes is column.codes)
         self.treated[position] = replace(treated, codes=np.zeros(0, treated.codes.dtype))
 

@@ -14,7 +14,7 @@ from analogical.table.choosing import find_column, name_of
 from analogical.table.columns import Column, plain
 from analogical.table.frames import align, as_series, is_series
 from analogical.table.reading import RawTable, encode_cells
-from analogical.table.treatment import Treatment
+from analogical.table.rules import Rules
 
 __all__ = [
     "Role",
@@ -121,7 +121,7 @@ def taken_columns(
     return taken, tuple(notes)
 
 
-def encode_label(label: Role, weights: Ints | None, treatment: Treatment) -> tuple[Column, tuple[Note, ...]]:
+def encode_label(label: Role, weights: Ints | None, rules: Rules) -> tuple[Column, tuple[Note, ...]]:
     """Classes of the rows, binned if that was asked for; missing ones stay missing, and the caller drops their rows."""
     name = label.name or "y"
     what = f"label {brief(name)}"
@@ -134,22 +134,22 @@ def encode_label(label: Role, weights: Ints | None, treatment: Treatment) -> tup
         notes = (Note("label-missing", (name,), (int(gaps.sum()),)),)
     present = ~gaps if weights is None else ~gaps & (weights > 0)
     kept = column.take(present)
-    if treatment.bin_label is not None:
+    if rules.bin_label is not None:
         if column.kind == "category":
             raise InputError(
                 f"The {what} holds {plain(column.values[0])!r} and is not numeric, so it has no bins; leave out"
                 " bin_label."
             )
-        binned = treatment.group_label(kept, None if weights is None else weights[present], what)
+        binned = rules.group_label(kept, None if weights is None else weights[present], what)
         codes = np.full(len(gaps), -1)
         codes[present] = binned.column.codes
         notes += (Note("label-binned", (name,), (len(binned.column.values),), (binned.edges,)),)
         return Column(codes, binned.column.values), notes
-    if column.kind != "category" and not treatment.has_few_values(kept):
+    if column.kind != "category" and not rules.has_few_values(kept):
         raise InputError(
             f"The {what} is {'a time' if column.kind == 'time' else 'numeric'} and has {len(kept.values):,} values,"
             " too many for classes: bin it with bin_label=4 (--bin-label 4), choose another label, or raise max_values"
-            f" ({treatment.max_values})."
+            f" ({rules.max_values})."
         )
     return column, notes
 

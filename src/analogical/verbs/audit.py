@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 from scipy.special import stdtrit
@@ -25,12 +25,12 @@ from analogical.estimate.differences import (
 from analogical.estimate.effect import EffectSums
 from analogical.estimate.sizes import measure_size_of_units
 from analogical.study import Given, Study
-from analogical.table.binning import Bins
-from analogical.table.choosing import as_list, listing
+from analogical.table.choosing import listing
 from analogical.table.columns import plain
 from analogical.table.encode import EncodedTable
-from analogical.table.treatment import Ids, Missing
+from analogical.table.rules import ColumnOptions
 from analogical.verbs.evidence import ComparedRows, Evidence, compare_rows, name_contexts, name_pairs
+from analogical.verbs.relevance import DEFAULT_CONFIDENCE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -310,42 +310,34 @@ _DIFFERENCE_FIELDS = (
 
 def audit(
     X: Any,
-    y: Any,
-    feature: str | int,
+    y: Any = None,
+    feature: str | int | None = None,
     *,
     given: Given = "auto",
-    weights: Any = None,
-    groups: Any = None,
-    ignore: Any = None,
-    missing: Missing = "value",
-    bins: Bins = 5,
-    max_values: int | None = 20,
-    ids: Ids = "drop",
-    bin_label: int | None = None,
     reference: Any = None,
-    confidence: float = 0.95,
+    confidence: float = DEFAULT_CONFIDENCE,
     limit: int | None = 6,
-    feature_names: Sequence[str] | None = None,
+    **columns: Unpack[ColumnOptions],
 ) -> Audit:
     """What changes with one feature when all else is equal, in which direction, and how sure that is.
 
     Parameters
     ----------
-    X, y, weights, groups, missing, bins, max_values, ids, bin_label, feature_names
-        As in :func:`analogical.relevance`.
+    X, y
+        As in :func:`analogical.relevance`; or a :class:`analogical.Study`, without ``y``.
     feature : str or int
         Name or position of the feature to audit.
     given : {"auto", "all"} or list of features
         On which other features compared rows are equal: those that decide the label, all others, or those named; an
         empty list for none.
-    ignore : names of columns, optional
-        Columns that are not features, such as time stamps.
     reference : value of the feature, optional
         The value that the others are compared with; the most frequent one if not given.
     confidence : float
         Level of the intervals, and 1 minus the level of the tests.
     limit : int or None
         How many example pairs to keep: those that show the strongest difference first, and one against it.
+    **columns : options of columns
+        See :class:`analogical.ColumnOptions`; all but ``features``.
 
     Returns
     -------
@@ -367,23 +359,7 @@ def audit(
     """
     confidence = check_number("confidence", confidence, expected="a number between 0 and 1, such as 0.95")
     limit = check_limit(limit)
-    if ignore is not None and feature in as_list(ignore, "ignore"):
-        raise InputError(f"ignore names {feature!r}, the feature that is audited; leave it out of ignore.")
-    found = compare_rows(
-        X,
-        y,
-        feature,
-        given,
-        weights=weights,
-        groups=groups,
-        ignore=ignore,
-        missing=missing,
-        bins=bins,
-        max_values=max_values,
-        ids=ids,
-        bin_label=bin_label,
-        feature_names=feature_names,
-    )
+    found = compare_rows(audit, X, y, feature, given, columns, without=("features",))
     return _audit(found, reference, confidence, limit)
 
 
@@ -393,7 +369,7 @@ def audit_of(
     given: Given = "auto",
     *,
     reference: Any = None,
-    confidence: float = 0.95,
+    confidence: float = DEFAULT_CONFIDENCE,
     limit: int | None = 6,
 ) -> Audit:
     """The audit of one feature of a study."""

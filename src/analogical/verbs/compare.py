@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -10,10 +10,9 @@ from analogical._checks import check_whole, seed_from
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import CodedRows, Floats, Ints, Note, Positions
 from analogical.rivals import LONG, MAX_ROWS, METHODS, Method, choose_methods, normalise
-from analogical.table.binning import Bins
+from analogical.study import study_of
 from analogical.table.choosing import as_list
-from analogical.table.encode import encode_table
-from analogical.table.treatment import Ids, Missing, Treatment
+from analogical.table.rules import ColumnOptions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -143,27 +142,19 @@ class Comparison(Result):
 
 def compare(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
-    weights: Any = None,
-    features: Any = None,
-    ignore: Any = None,
-    missing: Missing = "value",
-    bins: Bins = 5,
-    max_values: int | None = 20,
-    ids: Ids = "drop",
-    bin_label: int | None = None,
     methods: Sequence[str] | None = None,
     max_rows: int = MAX_ROWS,
     random_state: Any = 0,
-    feature_names: Sequence[str] | None = None,
+    **columns: Unpack[ColumnOptions],
 ) -> Comparison:
     """Score a table by several methods, side by side.
 
     Parameters
     ----------
-    X, y, weights, features, ignore, missing, bins, max_values, ids, bin_label, feature_names
-        As in :func:`analogical.relevance`; rows with a weight are repeated so many times.
+    X, y
+        As in :func:`analogical.relevance`; or a :class:`analogical.Study`, without ``y``.
     methods : sequence of str, optional
         Names from ``analogical.rivals.METHODS``. If not given, all that are installed and take a few seconds at most
         on a table of this size; ``left_out`` names the others.
@@ -172,6 +163,8 @@ def compare(
         so many, drawn at random. The result says so.
     random_state : int, RandomState or None
         Seed of that draw and of the forest.
+    **columns : options of columns
+        See :class:`analogical.ColumnOptions`; all but ``groups``. Rows with a weight are repeated so many times.
 
     Returns
     -------
@@ -200,15 +193,7 @@ def compare(
     seed = seed_from(random_state)
     chosen = () if methods is None else choose_methods(as_list(methods, "methods"))
     installed = [method.name for method in METHODS.values() if method.is_available]
-    table = encode_table(
-        X,
-        y,
-        weights=weights,
-        features=features,
-        ignore=ignore,
-        treatment=Treatment.of(missing, bins, max_values, ids, bin_label),
-        feature_names=feature_names,
-    )
+    table = study_of(compare, X, y, columns, without=("groups",)).table
     rows = table.coded
     left_out = tuple(name for name in installed if _is_long(METHODS[name], rows, max_rows)) if methods is None else ()
     if methods is None:

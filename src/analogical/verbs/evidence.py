@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -14,11 +14,12 @@ from analogical._types import Bools, CodedRows, Codes, Ints, Note, Positions
 from analogical.count.contexts import Contexts, differs_from_last
 from analogical.count.groups import rows_by_context
 from analogical.errors import InputError
-from analogical.study import Context, Given, Study, check_given
-from analogical.table.binning import Bins, name_bins
+from analogical.study import Context, Given, Study, asked_about, check_given, study_of
+from analogical.table.binning import name_bins
+from analogical.table.choosing import as_list
 from analogical.table.columns import plain
-from analogical.table.encode import EncodedTable, encode_table
-from analogical.table.treatment import Ids, Missing, Treatment
+from analogical.table.encode import EncodedTable
+from analogical.table.rules import ColumnOptions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -276,32 +277,25 @@ class Transitions(Result):
 
 def evidence(
     X: Any,
-    y: Any,
-    feature: str | int,
+    y: Any = None,
+    feature: str | int | None = None,
     *,
     given: Given = "auto",
-    weights: Any = None,
-    groups: Any = None,
-    features: Any = None,
-    ignore: Any = None,
-    missing: Missing = "value",
-    bins: Bins = 5,
-    max_values: int | None = 20,
-    ids: Ids = "drop",
-    bin_label: int | None = None,
     limit: int | None = 6,
-    feature_names: Sequence[str] | None = None,
+    **columns: Unpack[ColumnOptions],
 ) -> Evidence:
     """The pairs of rows that a feature's effect rests on.
 
     Parameters
     ----------
-    X, y, given, weights, groups, features, ignore, missing, bins, max_values, ids, bin_label, feature_names
-        As in :func:`analogical.relevance`, whose pairs these are.
+    X, y, given
+        As in :func:`analogical.relevance`, whose pairs these are; or a :class:`analogical.Study`, without ``y``.
     feature : str or int
         Name or position of the feature.
     limit : int or None
         How many pairs to show; None for all of them. More than a million are refused.
+    **columns : options of columns
+        See :class:`analogical.ColumnOptions`.
 
     Returns
     -------
@@ -324,50 +318,27 @@ def evidence(
       animal cat → dog  y tame → wild  rows 2, 3
     """
     limit = check_limit(limit)
-    found = compare_rows(
-        X,
-        y,
-        feature,
-        given,
-        weights=weights,
-        groups=groups,
-        features=features,
-        ignore=ignore,
-        missing=missing,
-        bins=bins,
-        max_values=max_values,
-        ids=ids,
-        bin_label=bin_label,
-        feature_names=feature_names,
-    )
-    return evidence_of(found, limit)
+    return evidence_of(compare_rows(evidence, X, y, feature, given, columns), limit)
 
 
 def transitions(
     X: Any,
-    y: Any,
-    feature: str | int,
+    y: Any = None,
+    feature: str | int | None = None,
     *,
     given: Given = "auto",
-    weights: Any = None,
-    groups: Any = None,
-    features: Any = None,
-    ignore: Any = None,
-    missing: Missing = "value",
-    bins: Bins = 5,
-    max_values: int | None = 20,
-    ids: Ids = "drop",
-    bin_label: int | None = None,
-    feature_names: Sequence[str] | None = None,
+    **columns: Unpack[ColumnOptions],
 ) -> Transitions:
     """How many pairs go from which value and label to which, for one feature.
 
     Parameters
     ----------
-    X, y, given, weights, groups, features, ignore, missing, bins, max_values, ids, bin_label, feature_names
-        As in :func:`analogical.relevance`, whose pairs these are.
+    X, y, given
+        As in :func:`analogical.relevance`, whose pairs these are; or a :class:`analogical.Study`, without ``y``.
     feature : str or int
         Name or position of the feature.
+    **columns : options of columns
+        See :class:`analogical.ColumnOptions`.
 
     Returns
     -------
@@ -385,23 +356,7 @@ def transitions(
     male → female  yes = yes   99,397  15.2 %
     Pairs of rows that are equal on department.
     """
-    found = compare_rows(
-        X,
-        y,
-        feature,
-        given,
-        weights=weights,
-        groups=groups,
-        features=features,
-        ignore=ignore,
-        missing=missing,
-        bins=bins,
-        max_values=max_values,
-        ids=ids,
-        bin_label=bin_label,
-        feature_names=feature_names,
-    )
-    return transitions_of(found)
+    return transitions_of(compare_rows(transitions, X, y, feature, given, columns))
 
 
 # ---------------------------------------------------------------- the rows of one feature, grouped once
@@ -461,23 +416,23 @@ class ComparedRows:
 
 
 def compare_rows(
+    verb: Callable[..., Any],
     X: Any,
     y: Any,
     feature: Any,
     given: Given,
+    columns: ColumnOptions,
     *,
-    missing: Missing = "value",
-    bins: Bins = 5,
-    max_values: int | None = 20,
-    ids: Ids = "drop",
-    bin_label: int | None = None,
-    **roles: Any,
+    without: Sequence[str] = (),
 ) -> ComparedRows:
-    """The rows of one feature of a table; columns that are named are never set aside as ids."""
+    """The rows of one feature of a table or a study; columns that are named are never set aside as ids."""
+    y, feature = asked_about(verb, X, y, feature=feature)
+    ignore = columns.get("ignore")
+    if ignore is not None and feature in as_list(ignore, "ignore"):
+        raise InputError(f"ignore names {feature!r}, the feature that is asked about; leave it out of ignore.")
     named = [] if isinstance(given, str) else list(check_given(given))
-    treatment = Treatment.of(missing, bins, max_values, ids, bin_label)
-    table = encode_table(X, y, keep=[feature, *named], treatment=treatment, **{"groups": None} | roles)
-    return ComparedRows.of(Study(table), table.find(feature), given)
+    study = study_of(verb, X, y, columns, without=without, keep=[feature, *named])
+    return ComparedRows.of(study, study.table.find(feature), given)
 
 
 def evidence_of(found: ComparedRows, limit: int | None = 6) -> Evidence:

@@ -1,10 +1,10 @@
 """Which features act together: the share of squares that are broken, and the effect of two features on each other."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
@@ -13,18 +13,16 @@ from analogical._progress import Progress, progress_line
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import Floats, Note, Positions
 from analogical.count.groups import merge_rows
-from analogical.count.memory import MemoryEngine
 from analogical.count.threads import n_threads_for
 from analogical.errors import InputError
 from analogical.estimate.deciding import COPY, SCREENED_COLUMNS, likely_pairs
 from analogical.estimate.interactions import SquareSums, noise_index, rank_pairs, sum_pairs
 from analogical.estimate.significance import adjust_for_features
 from analogical.estimate.status import Status, decide_status
-from analogical.study import Context, Given, Study, check_given
-from analogical.table.binning import Bins
+from analogical.study import Context, Given, Study, check_given, study_of
 from analogical.table.choosing import Names, as_list
-from analogical.table.encode import EncodedTable, encode_table
-from analogical.table.treatment import Ids, Missing, Treatment
+from analogical.table.encode import EncodedTable
+from analogical.table.rules import ColumnOptions
 from analogical.verbs.relevance import DEFAULT_CONFIDENCE, Settings
 
 if TYPE_CHECKING:
@@ -227,21 +225,13 @@ _ABOUT = (
 
 def interactions(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     given: Given = "auto",
-    weights: Any = None,
-    features: Any = None,
-    ignore: Any = None,
-    missing: Missing = "value",
-    bins: Bins = 5,
-    max_values: int | None = 20,
-    ids: Ids = "drop",
-    bin_label: int | None = None,
     confidence: float = DEFAULT_CONFIDENCE,
     progress: bool = False,
-    feature_names: Iterable[str] | None = None,
     n_jobs: int | None = None,
+    **columns: Unpack[ColumnOptions],
 ) -> Interactions:
     """Which features act together: how much what one does to the label depends on the other.
 
@@ -251,18 +241,19 @@ def interactions(
 
     Parameters
     ----------
-    X, y, weights, ignore, missing, bins, max_values, ids, bin_label, feature_names, n_jobs
-        As in :func:`analogical.relevance`.
+    X, y, n_jobs
+        As in :func:`analogical.relevance`; or a :class:`analogical.Study`, without ``y``.
     given : {"auto", "all"} or list of features
         On which features the rows of a square are equal, besides the two: the deciding set, all others, or those
         named; an empty list for none.
-    features : names of columns, optional
-        Features whose pairs are looked at; all if not given. Unlike in other functions the other columns stay in the
-        table, because rows may have to be equal on them; ``ignore`` leaves columns out altogether.
     confidence : float
         Level of the intervals; tests are at 1 less this.
     progress : bool
         Show on stderr how far long work is.
+    **columns : options of columns
+        See :class:`analogical.ColumnOptions`; all but ``groups``. Here ``features`` are those whose pairs are looked
+        at, of a study too; all if not given. Unlike in other functions the other columns stay in the table, because
+        rows may have to be equal on them; ``ignore`` leaves columns out altogether.
 
     Returns
     -------
@@ -285,16 +276,11 @@ def interactions(
     >>> found["a", "b"]["index"], found["a", "b"]["effect"], found["a", "c"]["index"]
     (1.0, 1.0, 0.0)
     """
-    table = encode_table(
-        X,
-        y,
-        weights=weights,
-        ignore=ignore,
-        treatment=Treatment.of(missing, bins, max_values, ids, bin_label),
-        feature_names=feature_names,
-    )
-    study = Study(table, MemoryEngine(n_jobs))
-    pool = None if features is None else find_features(table, features, "features")
+    wanted = columns.pop("features", None)
+    study = study_of(interactions, X, y, columns, without=("groups",), n_jobs=n_jobs)
+    if study.groups is not None:
+        raise InputError("interactions takes rows as independent, and this Study has groups; make one without them.")
+    pool = None if wanted is None else find_features(study.table, wanted, "features")
     return interactions_of(study, given, features=pool, confidence=confidence, progress=progress)
 
 
@@ -392,14 +378,10 @@ def asked_for(study: Study, given: Given) -> Literal["auto", "all"] | tuple[str,
 def find_features(table: EncodedTable, given: Any, role: str) -> list[int]:
     """Places of features by names, patterns or positions, in column order."""
     names = Names([column.key if table.frame is not None else column.name for column in table.columns])
-    aside = [name for note in table.notes if note.kind == "set-aside" for name in note.columns]
     places: set[int] = set()
     for name in as_list(given, role):
-        if name in aside and names.find(name) is None:
-            raise InputError(
-                f"{role} names {name!r}, which was set aside because nearly every row has another value; keep it with"
-                ' ids="keep" (--ids keep), or leave it out.'
-            )
+        if names.find(name) is None:
+            table.refuse_set_aside(name, role)
         places.update(names.find_all(name, role))
     return sorted(places)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -10,9 +10,9 @@ from analogical._checks import check_whole
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import Note
 from analogical.estimate.dependencies import MAX_LISTED_SEARCH, LeftOut, Reason, Search
-from analogical.table.binning import Bins
+from analogical.study import Study, study_of
 from analogical.table.encode import EncodedTable, encode_features
-from analogical.table.treatment import Ids, Missing, Treatment
+from analogical.table.rules import ColumnOptions, rules_of
 
 __all__ = ["Dependency", "Dropped", "Redundancies", "name_dropped", "redundancies", "redundancies_of"]
 
@@ -138,29 +138,17 @@ def _record(feature: str, kind: Reason, by: tuple[str, ...], support: int) -> di
     return {"feature": feature, "kind": kind, "determined_by": list(by), "support": support}
 
 
-def redundancies(
-    X: Any,
-    *,
-    weights: Any = None,
-    features: Any = None,
-    ignore: Any = None,
-    missing: Missing = "value",
-    bins: Bins = 5,
-    max_values: int | None = 20,
-    ids: Ids = "drop",
-    max_determinants: int = 2,
-    feature_names: Sequence[str] | None = None,
-) -> Redundancies:
+def redundancies(X: Any, *, max_determinants: int = 2, **columns: Unpack[ColumnOptions]) -> Redundancies:
     """Constant columns, columns that carry the same information, and columns that others determine.
 
     Parameters
     ----------
-    X : dataframe, 2-d array or list of rows
-        A categorical table, without the label.
-    weights, features, ignore, missing, bins, max_values, ids, feature_names
-        As in :func:`analogical.relevance`.
+    X : dataframe, 2-d array, list of rows or Study
+        A categorical table, without the label; or a :class:`analogical.Study`, whose features are looked at.
     max_determinants : {1, 2}
         Whether to look for columns determined by one other column, or also by two together.
+    **columns : options of columns
+        See :class:`analogical.ColumnOptions`; all but ``groups`` and ``bin_label``.
 
     Returns
     -------
@@ -192,14 +180,11 @@ def redundancies(
     country and size determine town (16 tests)
     """
     check_whole("max_determinants", max_determinants, low=1, high=2)
-    table = encode_features(
-        X,
-        weights=weights,
-        features=features,
-        ignore=ignore,
-        treatment=Treatment.of(missing, bins, max_values, ids),
-        feature_names=feature_names,
-    )
+    without = ("groups", "bin_label")
+    if isinstance(X, Study):
+        table = study_of(redundancies, X, None, columns, without=without).table
+    else:
+        table = encode_features(X, rules_of(columns, redundancies, without))
     return redundancies_of(table, max_determinants)
 
 

@@ -1,34 +1,23 @@
 """The relaxed index: encode, compare rows at every distance, and credit the features on which they differ."""
 
-from collections.abc import Iterable
-from typing import Any
+from typing import Any, Unpack
 
 from analogical._checks import check_radius
 from analogical._types import Floats
-from analogical.count.memory import MemoryEngine
 from analogical.estimate.radius import Radius, relaxed_scores
-from analogical.table.binning import Bins
-from analogical.table.encode import encode_table
-from analogical.table.treatment import Ids, Missing, Treatment
+from analogical.study import study_of
+from analogical.table.rules import ColumnOptions
 
 __all__ = ["relaxed_index"]
 
 
 def relaxed_index(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     radius: Radius = "auto",
-    weights: Any = None,
-    features: Any = None,
-    ignore: Any = None,
-    missing: Missing = "value",
-    bins: Bins = 5,
-    max_values: int | None = 20,
-    ids: Ids = "drop",
-    bin_label: int | None = None,
-    feature_names: Iterable[str] | None = None,
     n_jobs: int | None = None,
+    **columns: Unpack[ColumnOptions],
 ) -> Floats:
     """The relaxed index of every feature: the paper's index, with rows that differ on several features compared too.
 
@@ -41,13 +30,15 @@ def relaxed_index(
 
     Parameters
     ----------
-    X, y, weights, features, ignore, missing, bins, max_values, ids, bin_label, feature_names
-        As in :func:`analogical.relevance`.
+    X, y
+        As in :func:`analogical.relevance`; or a :class:`analogical.Study`, without ``y``.
     radius : int or "auto"
         On how many features two rows may differ. "auto" leaves out only pairs so far apart that they hardly weigh
         anything; 1 is the paper's index.
     n_jobs : int, optional
         Threads, by joblib's conventions; the scores do not depend on it.
+    **columns : options of columns
+        See :class:`analogical.ColumnOptions`; all but ``groups``.
 
     Returns
     -------
@@ -80,14 +71,5 @@ def relaxed_index(
     >>> bool(np.isnan(ari_score(X, y)).all())
     True
     """
-    table = encode_table(
-        X,
-        y,
-        weights=weights,
-        features=features,
-        ignore=ignore,
-        treatment=Treatment.of(missing, bins, max_values, ids, bin_label),
-        feature_names=feature_names,
-        look_for_leaks=False,
-    )
-    return relaxed_scores(MemoryEngine(n_jobs), table.coded, check_radius(radius, len(table.names)))
+    study = study_of(relaxed_index, X, y, columns, without=("groups",), look_for_leaks=False, n_jobs=n_jobs)
+    return relaxed_scores(study.engine, study.rows, check_radius(radius, study.n_features))

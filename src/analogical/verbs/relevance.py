@@ -1,9 +1,9 @@
 """The road from a table to its relevance: find what matters, compare rows that are equal on it, say how sure."""
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 
@@ -16,11 +16,10 @@ from analogical.estimate.index import PaperStatus, score_pairs
 from analogical.estimate.significance import adjust_for_features
 from analogical.estimate.sizes import Size
 from analogical.estimate.status import NEGLIGIBLE, Status, decide_status, order_features
-from analogical.study import Context, Duplicates, Given, Study, check_given
-from analogical.table.binning import Bins
+from analogical.study import Context, Duplicates, Given, Study, check_given, study_of
 from analogical.table.columns import plain
 from analogical.table.encode import encode_table
-from analogical.table.treatment import Ids, Missing, Treatment
+from analogical.table.rules import ColumnOptions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,6 +29,9 @@ if TYPE_CHECKING:
 __all__ = ["NEGLIGIBLE", "Points", "Relevance", "Settings", "Status", "ari_score", "relevance", "relevance_of"]
 
 DEFAULT_CONFIDENCE = 0.95
+
+Asked: TypeAlias = Literal["auto", "all"] | tuple[str, ...]
+"""What ``given`` was, with the names of features."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ class Settings:
     ('auto', True, 2201)
     """
 
-    given: Literal["auto", "all"] | tuple[str, ...]
+    given: Asked
     """On which other features compared rows are equal: the deciding set, all, or those named."""
     confidence: float
     """Level of the intervals; 1 less this is the level of the tests."""
@@ -299,23 +301,14 @@ _FEATURE_FIELDS = (
 
 def relevance(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     given: Given = "auto",
-    weights: Any = None,
-    groups: Any = None,
-    features: Any = None,
-    ignore: Any = None,
-    missing: Missing = "value",
-    bins: Bins = 5,
-    max_values: int | None = 20,
-    ids: Ids = "drop",
-    bin_label: int | None = None,
     duplicates: Duplicates = "count",
     confidence: float = DEFAULT_CONFIDENCE,
     progress: bool = False,
-    feature_names: Iterable[str] | None = None,
     n_jobs: int | None = None,
+    **columns: Unpack[ColumnOptions],
 ) -> Relevance:
     """Relevance of every feature for the label, all else being equal.
 
@@ -325,49 +318,29 @@ def relevance(
 
     Parameters
     ----------
-    X : dataframe, 2-d array or list of rows
+    X : dataframe, 2-d array, list of rows or Study
         pandas, polars (lazy frames too) or pyarrow; numpy arrays; scipy sparse matrices; rows as lists or tuples.
-        Categories are compared for equality only, so their coding does not matter; numbers are binned first.
+        Categories are compared for equality only, so their coding does not matter; numbers are binned first. Or a
+        :class:`analogical.Study`, alone: it has its label and its columns.
     y : array-like of shape (rows,), or name of a column
         The label, of any hashable kind and with two or more classes; or the name of a column of ``X``. A column of
         ``X`` that has the name of ``y`` and the same values is not a feature; ``notes`` says so.
     given : {"auto", "all"} or list of features
         On which other features compared rows are equal: the deciding set, all others (the paper's index), or those
         named; an empty list for none, as in a univariate filter.
-    weights : array-like of whole numbers, or name of a column, optional
-        How many rows each row stands for, so that a table of counts needs no expanding; or the name of
-        a column of ``X``. A row with weight 0 is not a row.
-    groups : array-like, or name of a column, optional
-        Which rows depend on each other, such as the visits of one patient: one value per row, equal within a group. A
-        feature that varies within groups is compared within them, one that does not by whole groups. Without it rows
-        are taken as independent, which makes copies and repeated measurements look like evidence.
-    features : names of columns, optional
-        The features; all columns but the label, the weights and the groups if not given.
-    ignore : names of columns, optional
-        Columns that are not features; instead of ``features``. Both take patterns such as ``"price_*"``.
-    missing : {"value", "drop", "error"}
-        Missing cells are a value of their own (None), their rows are left out, or they are an error.
-    bins : int, str, list or dict
-        How numbers and dates with more than ``max_values`` values are binned: so many quantiles, ``"widths:K"``, a list
-        of edges, None for every distinct value, or a dictionary with one of these for each column. As contexts of other
-        features, numbers in quantiles may be cut into 2 to 16 bins, whichever predicts best.
-    max_values : int, optional
-        Numbers with at most so many distinct values are categories; None for any number.
-    ids : {"drop", "keep"}
-        Columns that are unique in nearly every row, as ids are, are set aside or kept.
-    bin_label : int, optional
-        Cut a numeric label into so many classes of about equally many rows.
     duplicates : {"count", "once"}
         Identical rows with the same label count as often as they occur, or once: the paper's definition over sets.
     confidence : float
         Level of the intervals; tests are at 1 less this.
     progress : bool
         Show on stderr how far long work is.
-    feature_names : sequence of str, optional
-        Names for the features, instead of the dataframe's or ``x0, x1, ...``.
     n_jobs : int, optional
         Threads, by joblib's conventions: None is one (or what ``joblib.parallel_config`` says), -1 one per processor.
         The result does not depend on it.
+    **columns : options of columns
+        Which columns are what, and what becomes of their cells: ``weights``, ``groups``, ``features``, ``ignore``,
+        ``missing``, ``bins``, ``max_values``, ``ids``, ``bin_label`` and ``feature_names``.
+        :class:`analogical.ColumnOptions` describes each.
 
     Returns
     -------
@@ -394,26 +367,22 @@ def relevance(
     >>> relevance(rows, [a ^ b for a, b, c in rows], feature_names=["a", "b", "c"]).status
     ('effect', 'effect', 'none')
     """
-    table = encode_table(
-        X,
-        y,
-        weights=weights,
-        groups=groups,
-        features=features,
-        ignore=ignore,
-        treatment=Treatment.of(missing, bins, max_values, ids, bin_label),
-        feature_names=feature_names,
-    )
-    study = Study(table, MemoryEngine(n_jobs), duplicates=duplicates)
+    study = study_of(relevance, X, y, columns, duplicates=duplicates, n_jobs=n_jobs)
     return relevance_of(study, given, confidence=confidence, progress=progress)
 
 
 def relevance_of(
     study: Study, given: Given = "auto", *, confidence: float = DEFAULT_CONFIDENCE, progress: bool = False
 ) -> Relevance:
-    """The road after encoding: what matters, pairs, tests and sizes of every feature, and words."""
-    check_given(given)
-    confidence = check_confidence(confidence)
+    """The road after encoding; a study is asked only once what is relevant given the same, at the same confidence."""
+    asked, confidence = _named(study, check_given(given)), check_confidence(confidence)
+    return study.once(
+        ("relevance", asked, confidence), lambda: _relevance(study, given, asked, confidence, progress=progress)
+    )
+
+
+def _relevance(study: Study, given: Given, asked: Asked, confidence: float, *, progress: bool) -> Relevance:
+    """What matters, pairs, tests and sizes of every feature, and words."""
     table, counts, n_values = study.table, study.counts, study.margins.n_values
     paper = score_pairs(counts, n_values)
     show = progress_line("comparing rows") if progress else None
@@ -463,7 +432,7 @@ def relevance_of(
         classes=table.classes,
         n_rows=table.coded.n_rows,
         settings=Settings(
-            given=_named(study, given),
+            given=asked,
             confidence=confidence,
             duplicates=study.duplicates,
             weighted=table.weights is not None,
@@ -475,7 +444,7 @@ def relevance_of(
     )
 
 
-def _named(study: Study, given: Given) -> Literal["auto", "all"] | tuple[str, ...]:
+def _named(study: Study, given: Given) -> Asked:
     """What was given, with features by name."""
     if isinstance(given, str):
         return "all" if given == "all" else "auto"

@@ -2,23 +2,21 @@
 
 import math
 import platform
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
 from analogical._checks import check_confidence, check_whole
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import Floats, Ints
-from analogical.count.memory import MemoryEngine
 from analogical.estimate.significance import adjust_for_features
-from analogical.study import Given, Study
-from analogical.table.binning import Bins
+from analogical.study import Given, Study, study_of
 from analogical.table.columns import plain
-from analogical.table.encode import EncodedTable, encode_table
-from analogical.table.treatment import Ids, Missing, Treatment
+from analogical.table.encode import EncodedTable
+from analogical.table.rules import ColumnOptions, asked_of, written_call
 from analogical.verbs.audit import Audit, audit_of
 from analogical.verbs.evidence import ComparedRows, EvidencePair, Transition, name_pairs, transitions_of
 from analogical.verbs.interactions import Interactions, find_features, interactions_of
@@ -276,32 +274,23 @@ def _panel_to_dict(panel: Panel) -> dict[str, Any]:
 
 def report(
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     given: Given = "auto",
-    weights: Any = None,
-    groups: Any = None,
-    features: Any = None,
-    ignore: Any = None,
     protected: Any = None,
-    missing: Missing = "value",
-    bins: Bins = 5,
-    max_values: int | None = 20,
-    ids: Ids = "drop",
-    bin_label: int | None = None,
     confidence: float = DEFAULT_CONFIDENCE,
     top: int = 20,
     title: str | None = None,
     progress: bool = False,
-    feature_names: Iterable[str] | None = None,
     n_jobs: int | None = None,
+    **columns: Unpack[ColumnOptions],
 ) -> Report:
     """One page about a table: which features have an effect, given what, how sure, and which rows show it.
 
     Parameters
     ----------
-    X, y, given, weights, groups, features, ignore, missing, bins, max_values, ids, bin_label, feature_names, n_jobs
-        As in :func:`analogical.relevance`.
+    X, y, given, n_jobs
+        As in :func:`analogical.relevance`; or a :class:`analogical.Study`, without ``y``.
     protected : names of columns, optional
         Columns to audit, such as gender: does the label differ between their values, all else equal?
     confidence : float
@@ -312,6 +301,8 @@ def report(
         Title of the page.
     progress : bool
         Show on stderr how far long work is.
+    **columns : options of columns
+        See :class:`analogical.ColumnOptions`.
 
     Returns
     -------
@@ -340,18 +331,9 @@ def report(
     """
     confidence = check_confidence(confidence)
     top = check_whole("top", top, low=1, about=" (features)")
-    table = encode_table(
-        X,
-        y,
-        weights=weights,
-        groups=groups,
-        features=features,
-        ignore=ignore,
-        treatment=Treatment.of(missing, bins, max_values, ids, bin_label),
-        feature_names=feature_names,
-    )
+    study = study_of(report, X, y, columns, n_jobs=n_jobs)
+    table = study.table
     audited = [] if protected is None else find_features(table, protected, "protected")
-    study = Study(table, MemoryEngine(n_jobs))
     found = relevance_of(study, given, confidence=confidence, progress=progress)
     alone, alone_p = _alone(study, confidence)
     classes = _shown_classes(table)
@@ -372,44 +354,21 @@ def report(
         audits=tuple(audit_of(study, i, given, confidence=confidence, limit=4) for i in audited),
         title=title,
         source=None,
-        command=_call(
-            y,
+        command=written_call(
+            "report",
+            [study.call] if study is X else ["X", repr(y) if isinstance(y, str) else "y"],
             {
                 "given": (given, "auto"),
-                "weights": (weights, None),
-                "groups": (groups, None),
-                "features": (features, None),
-                "ignore": (ignore, None),
+                **asked_of(columns),
                 "protected": (protected, None),
-                "missing": (missing, "value"),
-                "bins": (bins, 5),
-                "max_values": (max_values, 20),
-                "ids": (ids, "drop"),
-                "bin_label": (bin_label, None),
                 "confidence": (confidence, DEFAULT_CONFIDENCE),
                 "top": (top, 20),
                 "title": (title, None),
-                "feature_names": (feature_names, None),
             },
         ),
         versions=_versions(),
         backend=table.backend,
     )
-
-
-def _call(y: Any, given: Mapping[str, tuple[Any, Any]]) -> str:
-    """The call to make the page again: what is not the default, data by its name only."""
-    words = ["X", repr(y) if isinstance(y, str) else "y"]
-    for name, (value, default) in given.items():
-        if value is default or (isinstance(value, str | int | float) and value == default):
-            continue
-        is_short = (
-            value is None
-            or isinstance(value, str | int | float)
-            or (isinstance(value, list | tuple) and len(value) <= 20 and all(isinstance(item, str) for item in value))
-        )
-        words.append(f"{name}={value!r}" if is_short else f"{name}={name}")
-    return f"report({', '.join(words)})"
 
 
 def _versions() -> dict[str, str]:

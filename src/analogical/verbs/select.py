@@ -1,8 +1,8 @@
 """The features that predict the label best together, in the order chosen."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
@@ -10,12 +10,9 @@ from analogical._checks import check_whole
 from analogical._progress import progress_line
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import Floats, Note
-from analogical.count.memory import MemoryEngine
 from analogical.estimate.deciding import COPY
-from analogical.study import Duplicates, Study
-from analogical.table.binning import Bins
-from analogical.table.encode import encode_table
-from analogical.table.treatment import Ids, Missing, Treatment
+from analogical.study import Duplicates, Study, study_of
+from analogical.table.rules import ColumnOptions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -159,21 +156,13 @@ class Selection(Result):
 
 def select(
     X: Any,
-    y: Any,
+    y: Any = None,
     k: int | None = None,
     *,
-    weights: Any = None,
-    features: Any = None,
-    ignore: Any = None,
-    missing: Missing = "value",
-    bins: Bins = 5,
-    max_values: int | None = 20,
-    ids: Ids = "drop",
-    bin_label: int | None = None,
     duplicates: Duplicates = "count",
     progress: bool = False,
-    feature_names: Iterable[str] | None = None,
     n_jobs: int | None = None,
+    **columns: Unpack[ColumnOptions],
 ) -> Selection:
     """Choose the features that predict the label best together.
 
@@ -184,13 +173,15 @@ def select(
 
     Parameters
     ----------
-    X, y, weights, features, ignore, missing, bins, max_values, ids, bin_label, duplicates, feature_names, n_jobs
-        As in :func:`analogical.relevance`. Assumes independent rows.
+    X, y, duplicates, n_jobs
+        As in :func:`analogical.relevance`; or a :class:`analogical.Study`, without ``y``. Assumes independent rows.
     k : int, optional
         How many features to choose: the first ones of the deciding set, and if it has fewer, those that come next. If
         not given, the deciding set; it may be empty.
     progress : bool
         Show on stderr how far long work is.
+    **columns : options of columns
+        See :class:`analogical.ColumnOptions`; all but ``groups``.
 
     Returns
     -------
@@ -232,16 +223,8 @@ def select(
     """
     if k is not None:
         k = check_whole("k", k, low=1, other=", or None for the deciding set")
-    table = encode_table(
-        X,
-        y,
-        weights=weights,
-        features=features,
-        ignore=ignore,
-        treatment=Treatment.of(missing, bins, max_values, ids, bin_label),
-        feature_names=feature_names,
-    )
-    return select_of(Study(table, MemoryEngine(n_jobs), duplicates=duplicates), k, progress=progress)
+    study = study_of(select, X, y, columns, without=("groups",), duplicates=duplicates, n_jobs=n_jobs)
+    return select_of(study, k, progress=progress)
 
 
 def select_of(study: Study, k: int | None = None, *, progress: bool = False) -> Selection:

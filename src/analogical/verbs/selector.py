@@ -18,7 +18,7 @@ from analogical.table.binning import Bins
 from analogical.table.choosing import unknown_column
 from analogical.table.encode import EncodedTable, encode_table
 from analogical.table.frames import is_frame
-from analogical.table.treatment import Ids, Missing, Treatment
+from analogical.table.rules import Ids, Missing, Rules
 from analogical.verbs.redundancies import Dropped
 from analogical.verbs.relevance import DEFAULT_CONFIDENCE, Relevance, relevance_of
 from analogical.verbs.select import Selection, select_of
@@ -65,7 +65,9 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         ``get_feature_names_out``); the others follow in column order.
     features, ignore : names or patterns of columns, optional
         Columns to choose from, or columns that are never kept.
-    missing, bins, max_values, ids, bin_label, duplicates, n_jobs
+    missing, bins, max_values, ids, bin_label
+        What becomes of the cells of columns: see :class:`analogical.ColumnOptions`.
+    duplicates, n_jobs
         As in :func:`analogical.relevance`.
 
     Attributes
@@ -125,11 +127,11 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         priority: Sequence[str] | None = None,
         features: Any = None,
         ignore: Any = None,
-        missing: Missing = "value",
-        bins: Bins = 5,
-        max_values: int | None = 20,
-        ids: Ids = "drop",
-        bin_label: int | None = None,
+        missing: Missing = Rules.missing,
+        bins: Bins = Rules.bins,
+        max_values: int | None = Rules.max_values,
+        ids: Ids = Rules.ids,
+        bin_label: int | None = Rules.bin_label,
         duplicates: Duplicates = "count",
         n_jobs: int | None = None,
     ) -> None:
@@ -173,16 +175,19 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             )
         names = self._names()
         first = _check_priority(self.priority, names)
-        table = encode_table(
-            X,
-            y,
+        rules = Rules(
             weights=sample_weight,
             groups=groups,
             features=self.features,
             ignore=self.ignore,
-            treatment=Treatment.of(self.missing, self.bins, self.max_values, self.ids, self.bin_label),
+            missing=self.missing,
+            bins=self.bins,
+            max_values=self.max_values,
+            ids=self.ids,
+            bin_label=self.bin_label,
             feature_names=None if is_frame(X) else names,
         )
+        table = encode_table(X, y, rules, look_for_units=True)
         _refuse_role_in_features(table)
         for name in ("selection_", "relevance_", "pvalues_"):  # of an earlier fit with other parameters
             self.__dict__.pop(name, None)
@@ -190,7 +195,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self._places: Positions = np.array([column.position for column in table.columns], dtype=np.intp)
         ids = [Dropped(name, "id", (), 0) for n in table.notes if n.kind == "set-aside" for name in n.columns]
         self.dropped_: tuple[Dropped, ...] = tuple(ids)
-        study = Study(table, MemoryEngine(self.n_jobs), duplicates=self.duplicates)
+        study = Study.of_table(table, MemoryEngine(self.n_jobs), duplicates=self.duplicates)
         if self._chooses_together():
             self._fit_together(study)
         else:

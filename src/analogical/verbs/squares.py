@@ -1,10 +1,10 @@
 """The rows behind an interaction: label shares by value and value, and squares that are broken or kept."""
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice, product, zip_longest
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
@@ -16,11 +16,9 @@ from analogical.count.groups import number_groups
 from analogical.count.squares import context_numbers
 from analogical.errors import InputError
 from analogical.estimate.interactions import SquareSums
-from analogical.study import Given, Study, check_given
-from analogical.table.binning import Bins
+from analogical.study import Given, Study, asked_about, check_given, study_of
 from analogical.table.columns import plain
-from analogical.table.encode import encode_table
-from analogical.table.treatment import Ids, Missing, Treatment
+from analogical.table.rules import ColumnOptions
 from analogical.verbs.interactions import asked_for, sums_given
 
 if TYPE_CHECKING:
@@ -187,31 +185,26 @@ class Squares(Result):
 
 def squares(
     X: Any,
-    y: Any,
-    first: str | int,
-    second: str | int,
+    y: Any = None,
+    first: str | int | None = None,
+    second: str | int | None = None,
     *,
     given: Given = "auto",
-    weights: Any = None,
-    ignore: Any = None,
-    missing: Missing = "value",
-    bins: Bins = 5,
-    max_values: int | None = 20,
-    ids: Ids = "drop",
-    bin_label: int | None = None,
     limit: int | None = 4,
-    feature_names: Iterable[str] | None = None,
+    **columns: Unpack[ColumnOptions],
 ) -> Squares:
     """What two features do to the label together: shares by value and value, and squares of rows.
 
     Parameters
     ----------
-    X, y, given, weights, ignore, missing, bins, max_values, ids, bin_label, feature_names
-        As in :func:`analogical.interactions`.
+    X, y, given
+        As in :func:`analogical.interactions`; or a :class:`analogical.Study`, without ``y``.
     first, second : str or int
         Names or positions of the two features.
     limit : int or None
         How many example squares to show, broken and kept ones in equal number; None for all kinds of them.
+    **columns : options of columns
+        See :class:`analogical.ColumnOptions`; all but ``groups`` and ``features``.
 
     Returns
     -------
@@ -234,18 +227,13 @@ def squares(
       fuse=on   dark (row 2)  light (row 3)
     """
     limit = check_limit(limit)
-    table = encode_table(
-        X,
-        y,
-        weights=weights,
-        ignore=ignore,
-        treatment=Treatment.of(missing, bins, max_values, ids, bin_label),
-        feature_names=feature_names,
-    )
-    i, j = table.find(first), table.find(second)
+    y, first, second = asked_about(squares, X, y, first=first, second=second)
+    study = study_of(squares, X, y, columns, without=("groups", "features"))
+    i, j = study.table.find(first), study.table.find(second)
     if i == j:
-        raise InputError(f"first and second are both {table.names[i]!r}; a square needs two different features.")
-    return squares_of(Study(table), i, j, given, limit=limit)
+        name = study.table.names[i]
+        raise InputError(f"first and second are both {name!r}; a square needs two different features.")
+    return squares_of(study, i, j, given, limit=limit)
 
 
 def squares_of(study: Study, i: int, j: int, given: Given = "auto", *, limit: int | None = 4) -> Squares:

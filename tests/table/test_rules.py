@@ -11,7 +11,7 @@ from analogical import audit, evidence, redundancies, relevance, select
 from analogical._types import Note
 from analogical.table.columns import encode_array, encode_objects
 from analogical.table.encode import encode_table
-from analogical.table.treatment import Treatment, is_time
+from analogical.table.rules import Rules, is_time
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -22,13 +22,8 @@ DENSE = RNG.permutation(N).tolist()
 SPREAD = (RNG.permutation(N) * 1000).tolist()
 
 
-def encoded(columns, y=LABELS, library=pd.DataFrame, **options):
-    """The encoded table; options of the treatment, of weights and of columns together."""
-    given = {name: options.pop(name, value) for name, value in DEFAULTS.items()}
-    return encode_table(library(columns), y, treatment=Treatment.of(**given), **options)
-
-
-DEFAULTS = {"missing": "value", "bins": 5, "max_values": 20, "ids": "drop", "bin_label": None}
+def encoded(columns, y=LABELS, library=pd.DataFrame, *, keep=(), look_for_units=False, **options):
+    return encode_table(library(columns), y, Rules(**options), keep=keep, look_for_units=look_for_units)
 
 
 def aside(columns, **options):
@@ -128,7 +123,7 @@ FIVE_EACH = [k % 12 for k in range(N)]
 
 
 def units(columns, **options):
-    notes = encoded(columns, **{"groups": None, **options}).notes
+    notes = encoded(columns, look_for_units=True, **options).notes
     return [(note.columns, note.counts) for note in notes if note.kind == "looks-like-groups"]
 
 
@@ -162,7 +157,7 @@ def test_one_note_names_the_column_with_most_units_and_the_rows_of_each():
 
 def test_nothing_is_done_to_a_column_that_names_units():
     columns = {"person": FIVE_EACH, "letter": LETTERS}
-    told, silent = encoded(columns, groups=None), encoded(columns)
+    told, silent = encoded(columns, look_for_units=True), encoded(columns)
     assert told.names == silent.names == ("person", "letter")
     assert np.array_equal(told.codes, silent.codes)
     assert [note.kind for note in told.notes] == ["looks-like-groups"]

@@ -1,0 +1,54 @@
+"""A study as a view: which table it is of, and which questions it can be asked."""
+
+from typing import TYPE_CHECKING
+
+from analogical.show.notes import describe_notes
+from analogical.show.views import Cell, Heading, Table, View
+from analogical.show.words import counted, quoted, some_of
+
+if TYPE_CHECKING:
+    from analogical.study import Study
+
+__all__ = ["QUESTIONS", "view_study"]
+
+QUESTIONS = {
+    "relevance": ("", "which features have an effect, all else equal"),
+    "select": ("", "which features predict the label best together"),
+    "interactions": ("", "which features act together"),
+    "squares": ("first, second", "what two features do together, row by row"),
+    "audit": ("feature", "how the label differs between its values"),
+    "evidence": ("feature", "which pairs of rows show its effect"),
+    "transitions": ("feature", "which values and labels its pairs have"),
+    "redundancies": ("", "which features carry the same information"),
+    "relaxed_index": ("", "which features may matter in a wide table"),
+    "compare": ("", "what other methods say"),
+    "report": ("", "all of this on one page"),
+}
+"""For each function what it takes beside a study, and what it answers."""
+
+
+def view_study(study: "Study") -> View:
+    """The table, what was noted, and one line for each question."""
+    table, once = study.table, study.duplicates == "once"
+    asked = [name for name in QUESTIONS if not once or name in ("relevance", "select")]
+    if study.groups is not None:
+        asked.remove("interactions")
+    rows = counted(study.margins.n_rows, "distinct row" if once else "row")
+    units = "" if study.groups is None else f" in {counted(int(study.groups.max()) + 1, 'group')}"
+    return View(
+        headline=f"Study of {counted(study.n_features, 'feature')} for {quoted(table.label)}"
+        f" ({counted(len(table.classes), 'class', 'classes')}), {rows}{units}: {some_of(table.names)}",
+        notes=describe_notes(table.notes),
+        tables=(
+            Table(
+                headings=(Heading("ask", is_text=True), Heading("to learn", is_text=True)),
+                rows=tuple((Cell(_call(name)), Cell(QUESTIONS[name][1])) for name in asked),
+            ),
+        ),
+    )
+
+
+def _call(name: str) -> str:
+    """How a function is asked."""
+    also = QUESTIONS[name][0]
+    return f"{name}(study, {also})" if also else f"{name}(study)"

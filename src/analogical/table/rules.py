@@ -1,0 +1,269 @@
+"""All options of columns and their defaults, once: which columns are what, and what becomes of their cells.
+
+| column | becomes |
+|---|---|
+| booleans, strings, categories, whole numbers of an array or a list | categories |
+| whole numbers of a dataframe or file with few values | categories |
+| whole numbers that a dataframe stores as floats, with few values | categories |
+| other numbers, durations, decimals | bins |
+| dates and times with few values | categories; otherwise bins of time |
+| another value in nearly every row (not numbers with a fraction) | set aside as an id or a time stamp |
+| missing cells | a value of their own, or their rows are left out, or an error |
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypedDict
+
+import numpy as np
+
+from analogical._checks import check_choice, check_whole
+from analogical._types import Ints
+from analogical.errors import InputError
+from analogical.table.binning import Binned, BinRule, Bins, bin_column, check_bins
+from analogical.table.columns import Column, plain
+
+__all__ = [
+    "NEARLY_ALL",
+    "ColumnOptions",
+    "Ids",
+    "Missing",
+    "Rules",
+    "asked_of",
+    "counts_rows",
+    "is_time",
+    "looks_like_unit",
+    "rules_of",
+    "written_call",
+]
+
+Missing = Literal["value", "drop", "error"]
+Ids = Literal["drop", "keep"]
+
+NEARLY_ALL = 0.95
+"""Share of the rows that have a value of their own, from which on a column is taken for an id."""
+FIRST_DAY, LAST_DAY = 19000101, 20991231
+"""Whole numbers between these that are all days of the calendar are taken for dates."""
+DENSE = 2
+"""Whole numbers, another one in every row, are ids if they span at most so many times their number."""
+ID_NAME = re.compile(
+    r"(^|[^A-Za-z])(id|ids|uid|uuid|guid|key|index|idx|rownum|identifier|no|nr|num|number|serial)($|[^A-Za-z])"
+    r"|[a-z](Id|ID|Key|Index|No|Nr|Number)$",
+)
+"""Names that say that a column of whole numbers counts or names the rows."""
+UNITS = "subject|person|patient|participant|respondent|customer|client|user|student|pupil|animal|individual|household"
+UNIT_NAME = re.compile(
+    rf"(^|[^A-Za-z])(id|uid|uuid|guid|identifier|({UNITS})s?([^A-Za-z]*(no|nr|num|number|key|code|name))?)$",
+    re.IGNORECASE,
+)
+"""Names that say whom a row is about, the last words of a name in words."""
+FEW_UNITS = 10
+"""A column with fewer values is a category, whatever its name."""
+
+
+class ColumnOptions(TypedDict, total=False):
+    """Which columns are what, and what becomes of their cells: the options that all functions share.
+
+    Every function takes them by name, as in ``relevance(X, y, weights="n", bins=4)``, with the same meanings and
+    defaults. A few functions do not have all of them, and say so. The command line has the same names:
+    ``--bin-label 4`` is ``bin_label=4``.
+
+    Attributes
+    ----------
+    weights : array-like of whole numbers, or name of a column, default None
+        How many rows each row stands for, so that a table of counts needs no expanding. A row with weight 0 is not a
+        row.
+    groups : array-like, or name of a column, default None
+        Which rows depend on each other, such as the visits of one patient: intervals and tests then take whole groups
+        as independent, not rows. One value per row, equal within a group. A feature that varies within groups is
+        compared within them, one that does not by whole groups. Without groups all rows are taken as independent, which
+        makes copies and repeated measurements look like evidence.
+    features : names of columns, default None
+        Columns to use as features: names, or patterns such as ``"price_*"``; all but the label, the weights and the
+        groups if not given. They are never set aside as ids.
+    ignore : names of columns, default None
+        Columns to leave out: names, or patterns such as ``"date_*"``. Instead of ``features``.
+    missing : {"value", "drop", "error"}, default "value"
+        Missing cells: a value of their own, their rows left out, or an error. As a value they are None.
+    bins : int, str, list or dict, default 5
+        How numbers and dates are divided into bins. A number K for K groups of about equal size, ``"widths:K"`` for
+        bins of equal width, a list of edges, None for every distinct value, or a dictionary with one of these for each
+        column, and ``"*"`` for the others. As contexts of other features, numbers in groups of equal size may be cut
+        into 2 to 16 bins, whichever predicts best.
+    max_values : int or None, default 20
+        Whole numbers and dates with at most so many values are categories; a numeric label with more is refused. None
+        for any number.
+    ids : {"drop", "keep"}, default "drop"
+        Columns that are unique in nearly every row, as ids are: set aside, or kept.
+    bin_label : int or None, default None
+        Make so many classes of about equally many rows from a numeric label.
+    feature_names : sequence of str, default None
+        Names for the features, instead of the dataframe's or ``x0, x1, ...``.
+
+    See Also
+    --------
+    Study : A table that was encoded once with such options, to ask several questions of it.
+
+    Examples
+    --------
+    >>> from analogical import ColumnOptions, relevance, select
+    >>> rows = [[centimetres / 100, kind] for centimetres in range(100, 200) for kind in ("a", "b")]
+    >>> is_tall = [metres >= 1.75 for metres, _ in rows]
+    >>> columns: ColumnOptions = {"bins": 4, "feature_names": ["metres", "kind"]}
+    >>> relevance(rows, is_tall, **columns).feature_columns[0].edges
+    (1.25, 1.5, 1.75)
+    >>> select(rows, is_tall, **columns).features
+    ('metres',)
+    """
+
+    weights: Any
+    groups: Any
+    features: Any
+    ignore: Any
+    missing: Missing
+    bins: Bins
+    max_values: int | None
+    ids: Ids
+    bin_label: int | None
+    feature_names: Iterable[str] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """The options of :class:`ColumnOptions`, checked, and what follows from them; their defaults stand here only."""
+
+    weights: Any = None
+    groups: Any = None
+    features: Any = None
+    ignore: Any = None
+    missing: Missing = "value"
+    bins: Bins = 5
+    max_values: int | None = 20
+    ids: Ids = "drop"
+    bin_label: int | None = None
+    feature_names: Iterable[str] | None = None
+    bin_rule: BinRule = field(init=False)
+    """How numbers are binned."""
+    bins_of: tuple[tuple[Any, BinRule], ...] = field(init=False, default=())
+    """Rules of single columns, by their names."""
+
+    def __post_init__(self) -> None:
+        check_choice("missing", self.missing, ("value", "drop", "error"))
+        check_choice("ids", self.ids, ("drop", "keep"))
+        if self.max_values is not None:
+            check_whole("max_values", self.max_values, low=1, other=", or None for no limit")
+        if self.bin_label is not None:
+            check_whole("bin_label", self.bin_label, low=2, high=1000, other=", or None")
+        bins = self.bins
+        if isinstance(bins, Mapping):
+            own = tuple((name, check_bins(rule, f"bins of {name!r}")) for name, rule in bins.items() if name != "*")
+            object.__setattr__(self, "bins_of", own)
+            bins = bins.get("*", Rules.bins)
+        object.__setattr__(self, "bin_rule", check_bins(bins))
+
+    def has_few_values(self, column: Column) -> bool:
+        """Whether a column has so few values that numbers and dates are categories."""
+        return self.max_values is None or len(column.values) <= self.max_values
+
+    def is_id(self, column: Column, name: str, weights: Ints | None) -> bool:
+        """Whether nearly every row has another value, and the values are no measurements."""
+        if column.kind == "real" or self.has_few_values(column):
+            return False
+        if len(column.values) < NEARLY_ALL * int(column.count_values(weights).sum()):
+            return False
+        if column.kind != "whole":
+            return True
+        ends = (column.values[0], column.values[-1]) if column.is_sorted else column.values
+        return counts_rows(name, len(column.values), min(ends), max(ends))
+
+    def group(self, column: Column, rule: BinRule | None, weights: Ints | None, what: str) -> Binned | None:
+        """The column in bins, if it holds numbers or times to be binned; ``rule`` is the user's own for it."""
+        if rule is None:
+            rule = self.bin_rule
+            if column.kind == "category":
+                return None
+            if self.has_few_values(column) and (column.kind != "real" or _are_whole(column)):
+                return None
+        if rule.method == "quantiles" and len(column.values) <= rule.n_bins:
+            return None  # every value would have a bin of its own
+        return None if rule.method == "none" else bin_column(column, rule, weights, what)
+
+    def group_label(self, column: Column, weights: Ints | None, what: str) -> Binned:
+        """The label in ``bin_label`` classes of about equally many rows."""
+        return bin_column(column, BinRule("quantiles", self.bin_label or 2), weights, what)
+
+
+def rules_of(columns: ColumnOptions, verb: Callable[..., Any], without: Sequence[str] = ()) -> Rules:
+    """The rules that a public function was given by name; it has all column options but some."""
+    has = [name for name in ColumnOptions.__annotations__ if name not in without]
+    for name in columns:
+        if name not in has:
+            raise _unknown_option(name, verb, has)
+    return Rules(**columns)
+
+
+def _unknown_option(name: str, verb: Callable[..., Any], columns: Sequence[str]) -> InputError:
+    """Error for an option that a function does not have, with the nearest one that it has."""
+    from difflib import get_close_matches
+    from inspect import Parameter, signature
+
+    own = [p for p in signature(verb).parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
+    is_known = name in ColumnOptions.__annotations__  # by other functions: nothing else was meant
+    near = [] if is_known else get_close_matches(name, [*columns, *(p.name for p in own)], n=1)
+    hint = f" (did you mean {near[0]!r}?)" if near else ""
+    known = sorted([*columns, *(p.name for p in own if p.kind is Parameter.KEYWORD_ONLY)])
+    return InputError(f"{verb.__name__} has no option {name!r}{hint}; it has {', '.join(known)}.")
+
+
+def asked_of(columns: ColumnOptions) -> dict[str, tuple[Any, Any]]:
+    """The options that were given, each with its default."""
+    given: Mapping[str, Any] = columns
+    return {name: (given[name], getattr(Rules, name)) for name in ColumnOptions.__annotations__ if name in given}
+
+
+def written_call(name: str, data: Sequence[str], options: Mapping[str, tuple[Any, Any]]) -> str:
+    """A call to make something again: its data as they are written, and the options that are not the default."""
+    words = list(data)
+    for option, (value, default) in options.items():
+        if value is default or (isinstance(value, str | int | float) and value == default):
+            continue
+        is_short = (
+            value is None
+            or isinstance(value, str | int | float)
+            or (isinstance(value, list | tuple) and len(value) <= 20 and all(isinstance(item, str) for item in value))
+        )
+        words.append(f"{option}={value!r}" if is_short else f"{option}={option}")
+    return f"{name}({', '.join(words)})"
+
+
+def counts_rows(name: str, n_values: int, low: Any, high: Any) -> bool:
+    """Whether whole numbers, another one in nearly every row, count or name the rows, as name or span tell."""
+    return bool(ID_NAME.search(name)) or int(high) - int(low) < DENSE * n_values
+
+
+def looks_like_unit(column: Column, name: str, weights: Ints | None) -> bool:
+    """Whether values name whom a row is about and most of them come back: several rows of one person, perhaps."""
+    if column.kind not in ("category", "whole") or len(column.values) < FEW_UNITS:
+        return False
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
+    return bool(UNIT_NAME.search(words)) and float(np.median(column.count_values(weights))) >= 2
+
+
+def is_time(column: Column) -> bool:
+    """Whether a column holds dates or times, perhaps written as whole numbers."""
+    return column.kind == "time" or (column.kind == "whole" and _are_days(column))
+
+
+def _are_days(column: Column) -> bool:
+    """Whether whole numbers are days written as year, month and day: 19910108."""
+    days = np.asarray(column.values)
+    if days.dtype.kind not in "iu" or not len(days) or days.min() < FIRST_DAY or days.max() > LAST_DAY:
+        return False
+    months, of_month = days // 100 % 100, days % 100
+    return bool(((months >= 1) & (months <= 12) & (of_month >= 1) & (of_month <= 31)).all())
+
+
+def _are_whole(column: Column) -> bool:
+    """Whether numbers are all whole: counts that a dataframe stores as floats, because some are missing."""
+    return all(isinstance(value, int | float) and float(value).is_integer() for value in map(plain, column.values))
