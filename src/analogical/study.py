@@ -442,7 +442,7 @@ def study_of(
 def _refuse_beside_study(verb: str, y: Any, options: Sequence[str]) -> None:
     """Refuse what a study has already: its label, and its options."""
     if y is not None:
-        raise InputError(f"A Study has its label; leave y out of {verb}, and give other arguments by their names.")
+        raise InputError(f"A Study has its label; leave y out of {verb}, and pass other arguments by name.")
     if options:
         raise InputError(f"A Study has its options already; give {' and '.join(options)} to Study, not to {verb}.")
 

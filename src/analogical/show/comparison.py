@@ -6,7 +6,7 @@ from analogical.show.views import Cell, Heading, Table, View
 from analogical.show.words import and_more, counted, listed, quoted, shown, verb
 from analogical.verbs.compare import Comparison
 
-__all__ = ["view_comparison"]
+__all__ = ["describe_not_installed", "view_comparison"]
 
 MAX_FEATURES = 50
 """Features that a short table shows if there are more than MORE_FEATURES."""
@@ -50,8 +50,17 @@ def view_comparison(result: Comparison, *, top: int | None = None) -> View:
     )
 
 
+def describe_not_installed() -> tuple[str, ...]:
+    """Which methods were left out because their library is not installed."""
+    return tuple(
+        f'{method.title} left out: {method.package} is not installed (pip install "analogical[compare]")'
+        for method in METHODS.values()
+        if not method.is_available
+    )
+
+
 def _describe_left_out(result: Comparison) -> list[str]:
-    """Which methods were not run, and how to ask for them."""
+    """Which methods were not run, and how to request them."""
     if not result.left_out:
         return []
     titles = [METHODS[name].title for name in result.left_out]

@@ -5,12 +5,30 @@ from collections.abc import Callable, Sequence
 from analogical._types import Note, NoteKind
 from analogical.show.words import counted, listed, quoted, some_of, verb
 
-__all__ = ["describe_notes"]
+__all__ = ["describe_notes", "ignored_note", "label_note", "memory_note"]
 
 
 def describe_notes(notes: Sequence[Note]) -> tuple[str, ...]:
     """What was done to a table, one sentence each."""
     return tuple(_describe(note) for note in notes)
+
+
+def label_note(name: str) -> str:
+    """That no label was named on the command line."""
+    return f"label: the last column, {name!r} (override with --label)"
+
+
+def ignored_note(names: Sequence[str]) -> str:
+    """Which columns were left out on the command line."""
+    return f"ignored: {', '.join(names)}"
+
+
+def memory_note(needed: int, free: int) -> str:
+    """That a table takes more memory than is free, in bytes."""
+    return (
+        f"about {needed / 1e9:,.0f} GB of memory are needed and {free / 1e9:,.0f} GB are free; consider Spark (--engine"
+        " spark --master URL)"
+    )
 
 
 def _describe(note: Note) -> str:

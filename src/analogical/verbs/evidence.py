@@ -429,7 +429,7 @@ def compare_rows(
     y, feature = asked_about(verb, X, y, feature=feature)
     ignore = columns.get("ignore")
     if ignore is not None and feature in as_list(ignore, "ignore"):
-        raise InputError(f"ignore names {feature!r}, the feature that is asked about; leave it out of ignore.")
+        raise InputError(f"ignore names {feature!r}, the feature in question; leave it out of ignore.")
     named = [] if isinstance(given, str) else list(check_given(given))
     study = study_of(verb, X, y, columns, without=without, keep=[feature, *named])
     return ComparedRows.of(study, study.table.find(feature), given)
@@ -479,8 +479,8 @@ def count_transitions(table: EncodedTable, i: int, contexts: Contexts) -> tuple[
         keys, pairs = keys[order[starts]], np.add.reduceat(pairs[order], starts)
         if len(keys) > MAX_LISTED:
             raise InputError(
-                f"The pairs of {table.names[i]!r} go between more than {MAX_LISTED:,} different values and labels, too"
-                " many to be listed; take rare values or classes together, or look at single pairs with evidence."
+                f"The pairs of {table.names[i]!r} have more than {MAX_LISTED:,} distinct changes of value and label, too"
+                " many to list; merge rare values or classes, or look at single pairs with evidence."
             )
     rank = np.argsort(np.argsort(first_rows(table.codes[:, i], int(table.n_values[i]))))
     (a, p), (b, q) = (np.divmod(kinds[side], n_classes) for side in np.divmod(keys, len(kinds)))

@@ -256,7 +256,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             for name, is_set in (("threshold", self.threshold is not None), ("given", not is_auto)):
                 if is_set:
                     raise InputError(
-                        f"k features that are chosen together do not use {name}; leave {name} out, or set"
+                        f"Selecting k features together does not use {name}; leave {name} out, or set"
                         ' strategy="ranking".'
                     )
 
