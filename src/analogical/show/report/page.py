@@ -45,7 +45,7 @@ MAX_CELLS = 6
 WIDE = 4
 """Cards with more columns take the whole width."""
 MAX_CONTEXT = 10
-"""Features named in a card of two rows that they are equal on."""
+"""Features on which two rows agree that a card names."""
 MAX_FOUND = 8
 """Findings of one kind that are listed."""
 SHADES = 10
