@@ -118,7 +118,7 @@ class Relevance(Result):
     names : tuple of str
         The features.
     status : tuple of str
-        ``"effect"`` (``p_adjusted`` at most 1 - confidence, and ``effect_low`` above 0), ``"none"`` (not so, and
+        ``"effect"`` (``p_adjusted`` at most 1 - confidence), ``"none"`` (not so, and
         ``effect_high`` at most 0.02), ``"unclear"`` (neither), ``"same"`` (a copy: see ``same_as``) or ``"constant"``.
     effect : ndarray of float
         How much the label shares differ between two values of the feature, all given features being equal: half the
@@ -400,10 +400,8 @@ def _relevance(study: Study, given: Given, asked: Asked, confidence: float, *, p
             is_constant=bool(n_values[i] == 1),
             is_copy=context.same_as is not None,
             p_adjusted=float(p_adjusted[i]),
-            low=one.low,
             high=one.high,
             level=1 - confidence,
-            is_known=one.is_known,
         )
         for i, (one, context) in enumerate(zip(found, contexts, strict=True))
     )
@@ -463,8 +461,6 @@ class _Measured:
     noise_rate: float = math.nan
     compared: int = 0
     points: Points | None = None
-    is_known: bool = True
-    """Whether repeated rows show the noise."""
 
 
 def _measure(study: Study, feature: int, context: Context, confidence: float) -> _Measured:
@@ -489,7 +485,6 @@ def _measure(study: Study, feature: int, context: Context, confidence: float) ->
         summary.effect.noise_rate(),
         summary.profile.n_pairs,
         _points(study, feature, size, confidence),
-        size.is_known,
     )
 
 
