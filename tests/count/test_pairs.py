@@ -165,7 +165,9 @@ def test_n_jobs_zero_is_refused():
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ctrl_c_stops_the_work(n_jobs):
     code = f"""
+        import signal
         import numpy as np
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it may be ignored
         from analogical._types import CodedRows
         from analogical.count.pairs import count_pairs
         codes = np.random.default_rng(0).integers(0, 3, (500_000, 18), dtype=np.uint8)
@@ -178,7 +180,10 @@ def test_ctrl_c_stops_the_work(n_jobs):
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ) as child:
         assert child.stdout.readline() == b"go\n"
         child.send_signal(signal.SIGINT)
-        _, errors = child.communicate(timeout=120)
+        try:
+            _, errors = child.communicate(timeout=120)
+        finally:
+            child.kill()
     assert b"KeyboardInterrupt" in errors
 
 
