@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from naive import naive_counts
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "benchmarks" / "scale" / "run.py"
 RECORD = ROOT / "benchmarks" / "results" / "scale.json"
 pytestmark = pytest.mark.skipif(not SCRIPT.exists(), reason="the benchmarks are no part of the source package")

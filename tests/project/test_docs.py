@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 COVERAGE = ROOT / "benchmarks" / "coverage"
 PAGES = sorted([*ROOT.glob("*.md"), *DOCS.glob("*.md")])
