@@ -137,8 +137,7 @@ def rule_of_three(n):
 
 def test_the_deciding_set_is_chosen_on_a_sample_and_all_numbers_come_from_all_rows(session, monkeypatch):
     frame = rule_of_three(6000)
-    for module in ("analogical.study", "analogical.spark.verbs"):
-        monkeypatch.setattr(f"{module}.SEARCH_ROWS", 1000)
+    monkeypatch.setattr("analogical.spark.verbs.SEARCH_ROWS", 1000)
     table = session.createDataFrame(frame).repartition(3)
     found = analogical.spark.relevance(table, "y")
     assert found.settings.plan.kind == "blocks"
