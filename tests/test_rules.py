@@ -6,6 +6,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,7 @@ def functions_of(tree, is_meant):
     return set(walk(tree, ""))
 
 
+@cache
 def parsed(path):
     return ast.parse(path.read_text(encoding="utf-8"))
 
