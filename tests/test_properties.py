@@ -3,6 +3,7 @@
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
@@ -305,6 +306,41 @@ def test_a_copy_adds_a_line_and_changes_no_verdict(X, y):
     wider = relevance(np.column_stack([X, X[:, best]]), y, feature_names=[*named(X), "copy"])
     assert [wider.status[i] for i in range(len(one))] == list(one.status)
     assert (wider.status[-1], wider.same_as[-1]) == ("same", one.names[best])
+
+
+def verdicts(result):
+    """Whether each feature has an effect."""
+    return {name: status == "effect" for name, status in zip(result.names, result.status, strict=True)}
+
+
+def clear_verdicts(result):
+    """The same without features whose adjusted p-value is near the level."""
+    near = {name for name, p in zip(result.names, result.p_adjusted, strict=True) if 0.01 <= p <= 0.10}
+    return {name: verdict for name, verdict in verdicts(result).items() if name not in near}
+
+
+@pytest.mark.parametrize("n_values", [5, 50, 500])
+@pytest.mark.parametrize(("X", "y"), REAL)
+def test_a_random_column_is_last_and_changes_no_clear_verdict(X, y, n_values):
+    random = np.random.default_rng(n_values).integers(0, n_values, len(y))
+    table = pd.DataFrame(X, columns=named(X)).convert_dtypes()
+    one, wider = relevance(table, y), relevance(table.assign(random=[f"v{v}" for v in random]), y)
+    assert (
+        clear_verdicts(one).items()
+        <= {n: s == "effect" for n, s in zip(wider.names, wider.status, strict=True)}.items()
+    )
+    assert wider["random"]["status"] != "effect"
+
+
+@pytest.mark.parametrize(("X", "y"), REAL)
+def test_a_contradicting_row_changes_no_clear_verdict(X, y):
+    other = next(label for label in y if label != y[0])
+    one = relevance(X, y)
+    longer = relevance(np.vstack([X, X[:1]]), np.append(y, other))
+    assert (
+        clear_verdicts(one).items()
+        <= {n: s == "effect" for n, s in zip(longer.names, longer.status, strict=True)}.items()
+    )
 
 
 two_rows = st.integers(1, 6).flatmap(lambda n: st.tuples(*[st.tuples(*[st.integers(0, 2)] * n)] * 2))

@@ -81,17 +81,38 @@ def test_numbers_that_confound_within_five_bins_are_cut_finer():
     assert result["second"]["status"] != "effect"
 
 
-def test_columns_that_tell_nothing_are_given_up_where_contexts_are_thin():
-    rng = np.random.default_rng(1)
-    tied = rng.integers(0, 2, 300)
-    x = np.where(rng.random(300) < 0.2, 1 - tied, tied)
-    columns = {f"many{k}": [f"n{i}" for i in rng.integers(0, 40, 300)] for k in range(3)}
-    study = study_of(pd.DataFrame({"x": x, "tied": tied, **columns}), rng.integers(0, 2, 300))
-    assert study.summary(0, (1, 2, 3, 4)) is None
-    kept = study._beside(0, (1, 2, 3, 4)).columns
-    assert 1 in kept
-    assert len(kept) < 4
-    assert study.summary(0, kept).profile.n_effective >= 5
+def tied_numbers():
+    """The label depends on one number, which the set may cut coarsely, and x is a noisy copy of it; u is noise."""
+    rng = np.random.default_rng(5)
+    z, u = rng.random((2, 2000))
+    x = z + 0.1 * rng.normal(size=2000)
+    return pd.DataFrame({"z": z, "x": x, "u": u}), (rng.random(2000) < z).astype(int)
+
+
+def test_a_number_is_cut_finer_for_a_feature_that_it_is_tied_to_and_not_for_others():
+    study = study_of(*tied_numbers())
+    coarse = next(c for c in study.decider.bins[0] if study.decider.voting.rows.n_values[c] == 2)
+    finest = max(study.decider.bins[0], key=lambda c: study.decider.voting.rows.n_values[c])
+    assert study._beside(1, [coarse]).columns == (finest,)
+    assert study._beside(2, [coarse]).columns == (coarse,)
+
+
+def test_a_number_is_cut_finer_as_far_as_rows_allow(monkeypatch):
+    study = study_of(*tied_numbers())
+    two, three = (next(c for c in study.decider.bins[0] if study.decider.voting.rows.n_values[c] == n) for n in (2, 3))
+    monkeypatch.setattr("analogical.estimate.deciding.ROWS_PER_CELL", 2000 / 3 / 5)  # three by five combinations
+    u = 2
+    assert study._beside(1, [two, u]).columns == (three, u)
+
+
+def test_features_that_predict_equally_well_are_chosen_by_name():
+    rng = np.random.default_rng(9)
+    b, a, u = rng.integers(0, 2, (3, 400))
+    half = np.tile([0, 1], 200)
+    table = pd.DataFrame({"b": np.r_[b, a], "a": np.r_[a, b], "u": np.r_[u, u]})  # a and b play the same part
+    y = np.r_[b ^ half, a ^ half]
+    sets = [relevance(table[order], y).deciding for order in (["b", "a", "u"], ["u", "a", "b"])]
+    assert sets[0] == sets[1]
 
 
 def test_large_tables_choose_on_a_part_and_say_so(monkeypatch):

@@ -2,8 +2,9 @@
 
 It grows by the feature that adds most to the votes of the others (``votes``), as long as that is more than luck adds;
 where no single feature does, by two or three that act only together. Then it is put right: numbers are cut into as
-many bins as predict best, a member that adds little beside the later ones leaves, and an outside feature that predicts
-better takes the place of one. Outside features that would do nearly as well in the place of a member are named.
+many bins as predict best, a member that no longer adds enough beside the later ones leaves, and an outside feature
+that predicts better takes the place of one. Outside features that would do nearly as well in the place of a member are
+named.
 """
 
 import math
@@ -21,21 +22,29 @@ from analogical.count.groups import number_groups
 from analogical.count.threads import one_blas_thread
 from analogical.estimate.votes import Candidate, State, Voting
 
-__all__ = ["COPY", "MOST", "Decider", "Deciding", "Step", "Why", "likely_pairs", "share_left"]
+__all__ = [
+    "COPY",
+    "MOST",
+    "MOST_TRIED",
+    "Decider",
+    "Deciding",
+    "Step",
+    "Why",
+    "likely_pairs",
+    "share_left",
+    "told_by_chance",
+]
 
 GATE = 2.0
 """A feature must add so many times ln(number of features) nats. Below, xor-like rules lose their features to luck
 (recovery .929 with 1, .960 with 1.5, .971 with 2 and with 3); shuffled labels hardly ever pass it."""
 FEWEST = 10
 """Fewer features count as so many: the gate of two or three features alone would be passed by luck too often."""
-SPARED = 0.5
-"""A member that adds less than this share of the gate beside all others leaves: entering is harder than staying."""
-BETTER = 1.0
-"""Nats that another member, or other bins, must add more to take the place of one: rounding and luck stay out."""
 COPY = 0.08
 """A feature of whose entropy a member leaves less than this share is a copy of it: between copies no test can tell."""
-REPLACEMENTS = 60
-"""Outside features that are tried in the place of a member, those that tell most alone: time on wide tables."""
+MOST_TRIED = 60
+"""Outside features that are tried in the place of a member, and tested for small effects, those that tell most first:
+time on wide tables. With 20 the 120 known rules on real features have the same verdicts."""
 MOST_STAND_INS = 3
 """Features named that would do nearly as well in the place of a member."""
 ROWS_PER_CELL = 3.0
@@ -43,13 +52,12 @@ ROWS_PER_CELL = 3.0
 equal on all of them, and nothing can be compared."""
 MOST = 10
 """Members at most: beyond, contexts hold single rows on any table that fits in memory."""
-ROUNDS = 6
-"""Rounds of putting the set right; known tables needed at most four."""
 SCREENED_ROWS, SCREENED_COLUMNS = 5_000, 1_500
 """Rows, and values of all features together, that pairs are screened on: a tenth of a second. Of more features the
 first of the relaxed index are taken."""
-LIKELY_PAIRS = 12
-"""Pairs whose gain is computed after screening; the true one was first or second on known tables."""
+LIKELY_PAIRS = 4
+"""Pairs whose gain is computed after screening; the true one was first or second on known tables, and with 12 no more
+of the known rules were found."""
 POOL = 10
 """First features of the relaxed index whose threes are tried."""
 TIE = 1e-9
@@ -98,17 +106,18 @@ class Decider:
 
     ``owner`` says of which feature each column of the voting rows is: numbers stand there in several numbers of bins,
     the columns before ``n_features`` are the features as the user has them. ``index`` gives the features in the order
-    of the relaxed index, for features that act only together by threes; it is asked at most once.
+    of the relaxed index, for features that act only together by threes; it is asked at most once. Of features that
+    predict equally well the first in ``rank`` is chosen, so that the order of columns decides nothing.
     """
 
-    def __init__(self, voting: Voting, owner: Ints, index: Callable[[], Positions]) -> None:
-        self.voting, self.owner, self.ask_index = voting, owner, index
+    def __init__(self, voting: Voting, owner: Ints, index: Callable[[], Positions], rank: Ints) -> None:
+        self.voting, self.owner, self.ask_index, self.rank = voting, owner, index, rank
         self.n_features = int(owner.max()) + 1
         self.bins: dict[int, list[int]] = {}
         for column, feature in enumerate(owner.tolist()):
             self.bins.setdefault(feature, []).append(column)
         varying = _without_copies(voting.rows.codes, np.flatnonzero(voting.varies[: self.n_features]).tolist())
-        self.varying: list[int] = varying
+        self.varying: list[int] = sorted(varying, key=lambda f: int(rank[f]))
         n = max(FEWEST, len(varying))
         self.need, self.need_of_pair, self.need_of_three = (GATE * math.log(math.comb(n, k)) for k in (1, 2, 3))
         self.alone = voting.candidates(voting.start, varying)
@@ -126,7 +135,7 @@ class Decider:
         search = _Search(self)
         search.grow()
         seen: set[tuple[int, ...]] = set()
-        while len(seen) < ROUNDS and tuple(search.members) not in seen:
+        while tuple(search.members) not in seen:
             seen.add(tuple(search.members))
             search.choose_bins()
             search.spare_or_replace()
@@ -210,20 +219,20 @@ class _Search:
             choices = self.decider.bins[int(self.decider.owner[column])]
             values = {c: self._value([*self.members[:place], c, *self.members[place + 1 :]]) for c in choices}
             best = max(choices, key=lambda c: values[c])
-            if values[best] > values[column] + BETTER:
+            if values[best] > values[column] + TIE * abs(values[column]):
                 self.members[place] = best
 
     def spare_or_replace(self) -> None:
-        """Drop the member that adds least, if that is little; or put in the place of one what predicts better."""
+        """Drop the member that adds least, if that is too little; or put in the place of one what predicts better."""
         self.stand_ins = {}
         value = self._value(self.members)
-        telling = sorted(self._outside(), key=lambda f: -self.decider.alone[f].gain)[:REPLACEMENTS]
+        telling = sorted(self._outside(), key=lambda f: -self.decider.alone[f].gain)[:MOST_TRIED]
         best: tuple[float, list[int]] | None = None
         for column in self.members:
             feature = int(self.decider.owner[column])
             rest = [c for c in self.members if c != column]
             loss = value - self._value(rest)
-            if loss < SPARED * self.decider.need and feature not in self.partners:
+            if loss < self.decider.need and feature not in self.partners:
                 rise, changed = -loss, rest
             else:
                 gains = self._gains(self.follow(rest), [f for f in telling if f != feature])
@@ -231,7 +240,7 @@ class _Search:
                 near = [f for f in order if gains[f] > max(loss / 2, loss - self.decider.need)]
                 if near:
                     self.stand_ins[feature] = tuple(near[:MOST_STAND_INS])
-                if not order or gains[order[0]] - loss <= BETTER:
+                if not order or gains[order[0]] - loss <= TIE * abs(value):
                     continue
                 rise, changed = gains[order[0]] - loss, [*rest, order[0]]
             if best is None or rise > best[0]:
@@ -301,18 +310,19 @@ class _Search:
         return self._best_of(self.state(), threes, self.decider.need_of_three)
 
     def _best_of(self, state: State, sets: Iterable[tuple[int, ...]], need: float) -> list[int] | None:
-        """The set that adds most, if that is enough; the first columns of those that add the same.
+        """The set that adds most, if that is enough; the first in rank of those that add the same.
 
         What features add together depends a little on their order: the one that adds most alone comes first, so that
         the order of columns, or a copy of one, decides nothing.
         """
-        alone, tie = self.decider.alone, TIE * abs(state.value)
-        ordered = [sorted(some, key=lambda f: (-round(alone[f].gain, 6), f)) for some in sets]
+        alone, rank, tie = self.decider.alone, self.decider.rank, TIE * abs(state.value)
+        ordered = [sorted(some, key=lambda f: (-round(alone[f].gain, 6), int(rank[f]))) for some in sets]
         gains = [self.voting.gain_of(state, some) for some in ordered]
         most = max(gains, default=-math.inf)
         if most < need - tie:
             return None
-        best = min((some for some, gain in zip(ordered, gains, strict=True) if gain >= most - tie), key=sorted)
+        equal = (some for some, gain in zip(ordered, gains, strict=True) if gain >= most - tie)
+        best = min(equal, key=lambda some: sorted(rank[some].tolist()))
         return best if len(self.members) + len(best) <= MOST else None
 
     def _screened(self) -> list[int]:
@@ -369,12 +379,8 @@ def _by_pairs(cells: NDArray[Any], starts: Positions) -> Floats:
     return np.asarray(np.add.reduceat(np.add.reduceat(cells.astype(np.float64), starts, 0), starts, 1))
 
 
-def share_left(rows: CodedRows, feature: int, other: int, *, less_chance: bool = False) -> float:
-    """Share of the entropy of a column that is left when another one is known; 1 for a constant column.
-
-    An unrelated column of many values takes some of it by chance; with ``less_chance`` that is put back (Miller and
-    Madow's correction).
-    """
+def share_left(rows: CodedRows, feature: int, other: int) -> float:
+    """Share of the entropy of a column that is left when another one is known; 1 for a constant column."""
     n_values, n_others = int(rows.n_values[feature]), int(rows.n_values[other])
     keys = rows.codes[:, feature].astype(np.int64) * n_others + rows.codes[:, other]
     table = (
@@ -384,8 +390,14 @@ def share_left(rows: CodedRows, feature: int, other: int, *, less_chance: bool =
     if whole <= 0:
         return 1.0
     left = max(0.0, _entropy(table.ravel()) - _entropy(table.sum(axis=0)))
-    chance = (n_values - 1) * (n_others - 1) / (2 * table.sum()) if less_chance else 0.0
-    return float((left + chance) / whole)
+    return float(left / whole)
+
+
+def told_by_chance(rows: CodedRows, feature: int, n_values: int) -> float:
+    """Share of the entropy of a column that an unrelated one of so many values takes (Miller and Madow)."""
+    sizes = rows.value_sizes(feature).astype(np.float64)
+    whole = _entropy(sizes)
+    return (np.count_nonzero(sizes) - 1) * (n_values - 1) / (2 * sizes.sum() * whole) if whole > 0 else 0.0
 
 
 def _entropy(sizes: Floats) -> float:
