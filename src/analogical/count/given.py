@@ -8,7 +8,7 @@ columns.
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from analogical.count.counts import refuse_too_many_rows
 from analogical.count.groups import number_groups
 from analogical.count.threads import Task, run_tasks
 
-__all__ = ["Cells", "Counted", "count_given", "join"]
+__all__ = ["Cells", "Counted", "count_given", "count_one", "join"]
 
 LARGEST_KEY = 2**62
 """Combinations of values that one whole number tells apart."""
@@ -48,7 +48,7 @@ class Cells:
         n_possible = math.prod(sizes)
         is_number = n_possible <= LARGEST_KEY  # then a key says which codes it is made of
         if is_number:
-            keys = np.zeros(n_rows, np.int32 if n_possible < 2**31 else np.int64)
+            keys: NDArray[Any] = np.zeros(n_rows, np.int32 if n_possible < 2**31 else np.int64)
             for column, size in zip(columns, sizes, strict=True):
                 keys *= size
                 keys += column.astype(keys.dtype)
@@ -63,23 +63,22 @@ class Cells:
         else:
             held, of_row = np.unique(keys, return_inverse=True)
         codes = np.empty((len(held), len(columns)), np.int64)
-        if is_number:
-            codes.T[:] = np.unravel_index(held, sizes) if sizes else ()
-        else:
+        if is_number and sizes:
+            codes.T[:] = np.unravel_index(held, sizes)
+        elif sizes:
             a_row = np.zeros(len(held), np.intp)
             a_row[of_row] = np.arange(n_rows)
             for place, column in enumerate(columns):
                 codes[:, place] = column[a_row]
         return cls(of_row, codes)
 
-    def merged(self, rows: CodedRows) -> CodedRows:
-        """The rows with the given columns only, equal ones with the same label once, with their number."""
+    def merged(self, rows: CodedRows, n_values: Ints) -> CodedRows:
+        """The rows with these columns only, equal ones with the same label once, with their number."""
         keys = self.of_row.astype(np.int64) * rows.n_labels
         keys += rows.labels.astype(np.int64)
         sizes = np.bincount(keys, rows.weights)
         held = np.flatnonzero(sizes)
         cell, label = np.divmod(held, rows.n_labels)
-        n_values = self.codes.max(axis=0, initial=0) + 1
         return CodedRows(self.codes[cell], label, n_values, rows.n_labels, sizes[held].astype(np.int64))
 
     def __len__(self) -> int:
@@ -111,7 +110,7 @@ def count_given(rows: CodedRows, cells: Cells, features: Sequence[int], n_thread
     """
     refuse_too_many_rows(len(rows.codes) if rows.weights is None else float(rows.weights.sum(dtype=np.float64)))
     alike: dict[int, list[int]] = {}
-    for feature in features:
+    for feature in sorted(features):
         alike.setdefault(int(rows.n_values[feature]), []).append(feature)
     for n_values, some in alike.items():
         size = len(cells) * n_values * rows.n_labels
@@ -126,6 +125,14 @@ def count_given(rows: CodedRows, cells: Cells, features: Sequence[int], n_thread
             else:
                 places, sizes = _entries(rows, cells, block[0], n_values)
             yield _counted(places, sizes, cells, block, (n_values, rows.n_labels))
+
+
+def count_one(rows: CodedRows, columns: Sequence[int], feature: int, given: Sequence[int]) -> Counted:
+    """The contexts of one of the columns that these rows have, some others given."""
+    place = {column: k for k, column in enumerate(columns)}
+    cells = Cells.of([rows.codes[:, place[column]] for column in given], len(rows.codes))
+    (counted,) = count_given(rows, cells, [place[feature]], 1)
+    return replace(counted, features=(feature,))
 
 
 def join(parts: Sequence[Counted]) -> Counted:
@@ -176,7 +183,7 @@ def _tables(rows: CodedRows, cells: Cells, block: list[int], n_values: int, n_th
 
 
 def _columns(codes: Codes, rows: slice, columns: list[int]) -> Codes:
-    """Some rows of some columns; not copied if the columns follow one another."""
+    """Some rows of some columns, which are in order; not copied if the columns follow one another."""
     if columns[-1] - columns[0] == len(columns) - 1:
         return codes[rows, columns[0] : columns[-1] + 1]
     return np.take(codes[rows], columns, axis=1)

@@ -161,13 +161,13 @@ def common_differences(cells: _Cells) -> list[CommonDifference]:
     mean_value /= n[:, None]
     mean_label /= n[:, None]
     place = (feature[cells.context] * n_values + cells.value) * n_labels + cells.label
-    table = np.bincount(place, cells.sizes * t[cells.context], minlength=n_features * n_values * n_labels)
-    table = table.astype(np.float64).reshape(n_features, n_values, n_labels)
+    counts = np.bincount(place, cells.sizes * t[cells.context], minlength=n_features * n_values * n_labels)
+    table: Floats = counts.astype(np.float64).reshape(n_features, n_values, n_labels)
     of_value = table.sum(axis=2)
     pairs = cells.products(mean_value, t * n, mean_value * n[:, None])
     squares = _diagonals(of_value) - cells.products(mean_value, t * n, mean_value)
     moved = table - cells.products(mean_value, t * n, mean_label)
-    inverse = np.linalg.pinv(squares, rcond=1e-9, hermitian=True)
+    inverse: Floats = np.linalg.pinv(squares, rcond=1e-9, hermitian=True).astype(np.float64)
     shares = (inverse @ moved).transpose(0, 2, 1)
     own, both = _at_mean(cells, mean_value, inverse, owner, value)
     leverage = 1 / n[owner] + inverse[feature[owner], value, value] - 2 * own + both[owner]
@@ -200,9 +200,7 @@ def measure_size(contexts: Contexts, n_values: int, n_labels: int, n_rows: int, 
     return measure_sizes(Stack.of([contexts]), [n_values], n_labels, n_rows, confidence)[0]
 
 
-def measure_sizes(
-    stack: Stack, n_values: Sequence[int], n_labels: int, n_rows: int, confidence: float
-) -> list[Size]:
+def measure_sizes(stack: Stack, n_values: Sequence[int], n_labels: int, n_rows: int, confidence: float) -> list[Size]:
     """Effects of several features in their contexts, with intervals."""
     alike: dict[int, list[int]] = {}
     for k, n in enumerate(n_values):
@@ -352,8 +350,8 @@ def _meat(
     across = cells.products(by_cell, ones, mean_value)
     inner = cells.products(mean_value, by_cell @ np.ones(n_values), mean_value)
     n_features = len(across)
-    of_value = np.bincount(feature[owner] * n_values + value, spread, minlength=n_features * n_values)
-    meat: Floats = _diagonals(of_value.reshape(n_features, n_values)) - across - across.transpose(0, 2, 1) + inner
+    flat = np.bincount(feature[owner] * n_values + value, spread, minlength=n_features * n_values).astype(np.float64)
+    meat: Floats = _diagonals(flat.reshape(n_features, n_values)) - across - across.transpose(0, 2, 1) + inner
     return meat
 
 

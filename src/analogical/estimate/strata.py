@@ -104,13 +104,19 @@ def _sums(tables: Floats, strata: Sequence[_Strata], values: Kinds, labels: Kind
             here = column.of_context[n_before[k] : n_before[k] + len(given)]
             n_before[k] += len(given)
             is_in = csr_array((np.ones(len(given)), (here, given)), shape=(len(totals[k]), len(some)))
-            totals[k] += is_in @ flat
+            totals[k] = totals[k] + is_in.dot(flat)
     ends = np.cumsum([size, size**2])
     return [np.split(total, ends, axis=1) for total in totals]
 
 
 def _p_values(
-    values: Kinds, labels: Kinds, feature: Positions, n_features: int, deviations: Floats, covariances: Floats, rooms: Floats
+    values: Kinds,
+    labels: Kinds,
+    feature: Positions,
+    n_features: int,
+    deviations: Floats,
+    covariances: Floats,
+    rooms: Floats,
 ) -> Floats:
     """From sums by stratum: each one in the finest table whose cells have room; NaN if fewer than two have one."""
     from scipy.special import chdtrc

@@ -16,6 +16,7 @@ from analogical.estimate.laws import PValue
 
 __all__ = ["FeatureSummary", "summarise_contexts", "summarise_stack"]
 
+
 @dataclass(frozen=True)
 class FeatureSummary:
     """All that effect, intervals and tests of one feature need."""
