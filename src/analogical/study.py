@@ -154,12 +154,13 @@ class Study:
         label_sizes = self.margins.label_sizes()
         for some, counted in self._count(new):
             self._tested.update(zip(some, test_counted(counted, label_sizes), strict=True))
-        for feature, given in new:
-            if (feature, given) not in self._tested:
-                contexts, sizes = self.contexts(feature, given), self.value_sizes(feature)
-                rows = self.rows_of([feature, *given]) if pools_contexts(1 + len(given)) else None
-                found = test_contexts(contexts, sizes, label_sizes, rows) if len(contexts) else None
-                self._tested[feature, given] = found
+        for item in new:
+            if item not in self._tested:
+                columns = [item[0], *item[1]]
+                (contexts,) = (stack.contexts for _, stack in self._stacks([item]))
+                rows = self.rows_of(columns) if pools_contexts(len(columns)) else None
+                sizes = self.value_sizes(item[0]), label_sizes
+                self._tested[item] = test_contexts(contexts, *sizes, rows) if len(contexts) else None
 
     def tested(self, feature: int, given: Sequence[int]) -> Tested | None:
         """Pairs, noise and test of a feature in the contexts of some columns; None if there is no pair."""
@@ -179,7 +180,9 @@ class Study:
 
     def contexts(self, feature: int, given: Sequence[int]) -> Contexts:
         """Rows by context, value and label."""
-        return next(stack.contexts for _, stack in self._stacks([(feature, tuple(sorted(given)))]))
+        item = feature, tuple(sorted(given))
+        self.test([item])  # from the same count
+        return next(stack.contexts for _, stack in self._stacks([item]))
 
     def size(self, feature: int, given: Sequence[int], confidence: float) -> Size | None:
         """Effect of a feature in the contexts of some columns; None if there is no pair."""

@@ -112,12 +112,6 @@ class SparkStudy(Study):
             yield item, Size(math.nan, math.nan, math.nan, common, np.arange(n_values), np.arange(n_labels))
         yield from super().sizes([item for item in wanted if item not in unknown], confidence)
 
-    def contexts(self, feature: int, given: Sequence[int]) -> Contexts:
-        """Rows by context, value and label."""
-        if self._is_everything(given):
-            self.test([(feature, tuple(sorted(given)))])
-        return super().contexts(feature, given)
-
     def _count_all(self) -> None:
         """Nothing: rows are brought here by :meth:`given`, or counted where they lie."""
 
