@@ -8,6 +8,7 @@ from conftest import coded
 from naive import naive_deals, naive_value_label_counts
 from scipy.stats import chi2, fisher_exact, hypergeom
 
+from analogical.count.contexts import Stack
 from analogical.count.pairs import contexts_themselves, sum_contexts
 from analogical.estimate import directions
 from analogical.estimate.directions import (
@@ -46,7 +47,8 @@ def tables_of(rows, labels):
     contexts = sum_contexts(coded(rows, labels), contexts_themselves, features=[0]).summaries[0]
     if contexts is None:
         return np.zeros((0, 3, 3)), np.zeros(0)
-    return informative_tables(contexts, apart(3), apart(int(labels.max()) + 1))
+    ((_, tables, which),) = informative_tables(Stack.of([contexts]), [apart(3)], apart(int(labels.max()) + 1))
+    return tables, contexts.times[which].astype(float)
 
 
 def all_counts(rows, labels, n_labels=3):
