@@ -102,7 +102,7 @@ def test_projection_leaves_what_weighted_least_squares_leaves(seed):
     root = np.sqrt(n.reshape(-1))
     weighted = root[:, None] * design
     expected = np.diag((root > 0).astype(float)) - weighted @ np.linalg.pinv(weighted)
-    assert interaction_projection(n)[0] == pytest.approx(expected, abs=1e-6)
+    assert interaction_projection(n)[0] == pytest.approx(expected, abs=1e-12)
 
 
 def enumerate_statistics(sizes, shares, projection):

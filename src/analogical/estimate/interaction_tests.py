@@ -46,8 +46,6 @@ LEAST_VARIANCE = 1.0
 """
 LEAST_FREE = 0.1
 """Share of a row's noise that a fit must leave: noise is enlarged tenfold at most for the parameters of the fit."""
-RIDGE = 1e-9
-"""Added to the diagonal of matrices without an inverse, relative to their largest entry."""
 
 
 def tail_probability(statistic: float, variance: float, third: float) -> float:
@@ -168,9 +166,11 @@ def interaction_projection(n: Floats) -> Floats:
     share = n / np.maximum(columns, 1)[:, None]  # of the rows of a value of j
     laplacian = -share @ n.transpose(0, 2, 1)
     u, v = np.arange(n_u), np.arange(n_v)
-    laplacian[:, u, u] += rows + np.where(rows > 0, RIDGE * rows.max(axis=1, keepdims=True), 1.0)
-    # Its null space, equal numbers for all values, is filled; the ridge is there for tables in unconnected parts.
-    laplacian += rows[:, :, None] * rows[:, None] / rows.sum(axis=1)[:, None, None]
+    laplacian[:, u, u] += np.where(rows > 0, rows, 1.0)
+    # Its null space, equal numbers for all values of a part that is connected by values of j, is filled.
+    in_part = _connected(n)
+    in_part *= rows[:, None]
+    laplacian += rows[:, :, None] * in_part / np.maximum(in_part.sum(axis=2), 1)[..., None]
     inverse = np.linalg.inv(laplacian)
     across = -inverse @ share
     other = share.transpose(0, 2, 1) @ inverse @ share
@@ -183,6 +183,18 @@ def interaction_projection(n: Floats) -> Floats:
     c = np.arange(n_u * n_v)
     projection[:, c, c] += cells > 0
     return projection
+
+
+def _connected(n: Floats) -> Floats:
+    """For each context, 1 for values u, u' of i that a chain of values of j with rows connects, 0 for others."""
+    held = (n > 0).astype(np.float64)
+    connected = np.ones((len(n), n.shape[1], n.shape[1])) if held.all() else held @ held.transpose(0, 2, 1)
+    n_links = 1
+    while n_links < n.shape[1] and not connected.all():
+        connected = (connected > 0).astype(np.float64)
+        connected = connected @ connected
+        n_links *= 2
+    return (connected > 0).astype(np.float64)
 
 
 def additive_cumulants(n: Floats, p: Floats, projection: Floats, pooled: Floats) -> Floats:
