@@ -286,3 +286,13 @@ def test_a_test_that_could_not_be_so_small_does_not_count():
     assert found.smallest == pytest.approx(0.001)
     assert smallest_of([PValue(0.25, 0.2), PValue(0.25, 0.2)]).p == 0.5
     assert math.isnan(smallest_of([]).p)
+
+
+def test_a_label_that_never_varies_does_not_stand_in_the_way():
+    rng = np.random.default_rng(3)
+    varied = rng.integers(5, 20, size=(40, 3, 2)).astype(float)
+    varied[:, 0, 0] += 6
+    with_constant = np.concatenate([np.zeros((40, 3, 1)), varied], axis=2)  # the most frequent label, elsewhere
+    expected, found = sums_of(varied).p_values()[0].p, sums_of(with_constant).p_values()[0].p
+    assert found == pytest.approx(expected, rel=1e-9)
+    assert found < 1e-6

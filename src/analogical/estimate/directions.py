@@ -27,6 +27,7 @@ __all__ = [
     "DirectionSums",
     "Kinds",
     "finest_first",
+    "has_room",
     "hold_two",
     "informative_tables",
     "margins",
@@ -192,7 +193,7 @@ class DirectionSums:
     def _told(self) -> tuple[int, int] | None:
         """Values and labels of the finest table whose cells all have room."""
         for n_values, n_labels in finest_first(self.values, self.labels):
-            if self.room[np.ix_(self.values.members(n_values), self.labels.members(n_labels))].min() >= ENOUGH:
+            if has_room(self.room[np.ix_(self.values.members(n_values), self.labels.members(n_labels))][None])[0]:
                 return n_values, n_labels
         return None
 
@@ -259,6 +260,16 @@ def informative_tables(
         tables = flat.astype(np.float64).reshape(len(contexts), n_values, labels.n)
         tells = hold_two(tables)
         yield features, tables[tells], which[tells]
+
+
+def has_room(rooms: Floats) -> Bools:
+    """Whether every cell of tables (tables, values, labels) has room; a value or label that never varies is left out.
+
+    A label that occurs only in contexts where all labels agree has no room at all, and tells nothing.
+    """
+    varies = (rooms.max(axis=2) > 0)[:, :, None] & (rooms.max(axis=1) > 0)[:, None, :]
+    smallest = np.where(varies, rooms, np.inf).min(axis=(1, 2))
+    return np.asarray(varies.any(axis=(1, 2)) & (smallest >= ENOUGH))
 
 
 def hold_two(tables: Floats) -> Bools:

@@ -17,9 +17,9 @@ from analogical._types import CodedRows, Floats, Ints, Positions
 from analogical.count.contexts import Stack
 from analogical.count.given import Cells, count_given
 from analogical.estimate.directions import (
-    ENOUGH,
     Kinds,
     finest_first,
+    has_room,
     informative_tables,
     moments_of_tables,
     quadratic_forms,
@@ -129,7 +129,7 @@ def _p_values(
     statistic, freedom = np.zeros((2, n_features))
     for n_values, n_labels in finest_first(values, labels):
         cells = room[:, values.members(n_values)][:, :, labels.members(n_labels)]
-        told = is_left & (cells.min(axis=(1, 2)) >= ENOUGH)
+        told = is_left & has_room(cells)
         if told.any():
             kept = places[: n_values - 1, : n_labels - 1].ravel()
             statistics, freedoms = quadratic_forms(deviations[told][:, kept], covariances[told][:, kept][:, :, kept])
