@@ -58,7 +58,7 @@ def _audit_facts(result: Audit) -> list[str]:
     noise = (
         "; noise cannot be estimated, because no rows repeat."
         if math.isnan(result.noise_rate)
-        else f", and in {percent(result.noise_rate)} of those that agree on {quoted(result.feature)} too (noise)."
+        else f", and in {percent(result.noise_rate)} of pairs that agree on {quoted(result.feature)} as well (noise)."
     )
     facts.append(f"{quoted(result.label)} differs in {percent(result.index)} of the pairs{noise}")
     if result.stand_ins:
@@ -106,10 +106,8 @@ def _describe_difference(result: Audit, found: Difference) -> list[str]:
         bounds = "" if found.odds_low != found.odds_low else f" ({found.odds_low:.2f} to {found.odds_high:.2f})"
         odds = f"{found.odds_ratio:.2f}{bounds}"
     test = f"{p_words(found.p_value)} (exact Cochran-Mantel-Haenszel)"
-    same = (
-        "not tested, contexts too small" if found.p_homogeneity != found.p_homogeneity else p_words(found.p_homogeneity)
-    )
-    homogeneity = f"; equal in all contexts: {same}"
+    same = "contexts too small" if found.p_homogeneity != found.p_homogeneity else p_words(found.p_homogeneity)
+    homogeneity = f"; test of equality in all contexts: {same}"
     if result.n_groups is not None:
         test = "p unknown, too few informative groups"
         if not math.isnan(found.p_value):
