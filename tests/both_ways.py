@@ -61,7 +61,7 @@ def parse_both_ways(content, what, given):
             # a short beginning may not tell the separator
             text = content.decode("utf-8-sig", "replace").replace("\r\n", "\n").lstrip() + "\n"
             asked = replace(given, separator=find_shape(text, what, given, []).separator)
-            compared = expected[0], tuple(note for note in expected[1] if not note.startswith("separator: "))
+            compared = expected[0], tuple(note for note in expected[1] if not note.startswith("detected separator: "))
         with cut(**sizes), suppress(WholeInstead):
             same(outcome(partial(open_text, lambda: io.BytesIO(content), what, asked, len(content))), compared)
     return given_or_raised(expected)

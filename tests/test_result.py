@@ -230,12 +230,12 @@ def test_the_answer_comes_first_and_every_status_has_its_line():
     ("given", "words"),
     [
         ("all", "Given all other features: compared rows differ on one feature only, as in the paper."),
-        ([], "Given nothing (univariate): all rows are compared, whatever their other features."),
+        ([], "Given nothing (univariate): all rows are compared, whatever their other values."),
         (["class"], "Given class: compared rows agree on it."),
-        (["class", "age"], "Given class and age: compared rows are equal on these."),
+        (["class", "age"], "Given class and age: compared rows agree on these."),
         (
             "auto",
-            "Given sex, class and age (the deciding set): each feature is compared between rows that are equal on the"
+            "Given sex, class and age (the deciding set): each feature is compared between rows that agree on the"
             " others of these.",
         ),
     ],
@@ -256,12 +256,12 @@ def test_a_set_that_was_chosen_on_a_part_of_the_rows_says_so():
 def test_stand_ins_are_named():
     status = ("unclear", "effect", "effect")
     result = dataclasses.replace(TITANIC, status=status, stand_ins=(("deck", "fare"), (), ()))
-    assert "unclear, because other features can stand in: class, or deck or fare in its place." in sum_up(result)
+    assert "unclear, because other features could replace them: class (or deck or fare)." in sum_up(result)
     assert "not ruled out" not in sum_up(result)
 
 
 def test_points_are_said_in_words():
-    assert describe_points(TITANIC, 1) == "female: +49 points (44 to 54) against male"
+    assert describe_points(TITANIC, 1) == "female: +49 points (44 to 54) vs. male"
     assert describe_points(TITANIC, 0) == "3rd: -14 points (-18 to -10) against crew"
     assert (
         "Percentage points by which 'survived' = yes is more frequent: sex = female: +49 points (44 to 54) against"
@@ -305,7 +305,7 @@ def test_what_was_read_is_one_line():
 
 def test_explain_says_what_the_numbers_rest_on():
     words = explain(MIXED)
-    assert "2 have no pair of rows to compare (b, <b>): the given features determine the value, or there are" in words
+    assert "2 features have no pairs (b, <b>): the given features determine them, or there are" in words
     assert "Intervals and p assume independent rows; rows that are not need groups (--groups)." in words
     assert "association given the recorded features, not cause" in words
     (details,) = view_of(TITANIC).details
@@ -334,7 +334,7 @@ def test_explain_says_what_the_numbers_rest_on():
 def test_features_in_thin_contexts_are_named():
     given = tuple(tuple(g for g in names if g != "age") for names in TITANIC.given)
     thin = explain(dataclasses.replace(TITANIC, given=given))
-    assert "2 were compared given fewer features, because too few rows are equal on all of the deciding set" in thin
+    assert "2 features were compared given a part of the deciding set, because too few rows agree on all of it" in thin
     assert "(sex, class)" in thin
     assert "given fewer" not in explain(TITANIC)
 
@@ -444,7 +444,7 @@ def test_copied_rows_look_like_evidence_without_groups():
     assert sum(alone) >= 27
     assert sum(grouped) <= 2
     assert result.settings.n_groups == 60
-    assert "60 groups of rows: intervals and p take whole groups as independent." in explain(result)
+    assert "Intervals and p assume 60 independent groups of rows." in explain(result)
 
 
 def test_groups_widen_the_interval():

@@ -260,7 +260,7 @@ def test_options_of_a_question_are_asked_of_a_study(confounded):
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda s: relevance(s, "y"), "A Study has its label; leave y out of relevance, and give other arguments by"),
+        (lambda s: relevance(s, "y"), "A Study has its label; leave y out of relevance, and pass other arguments by"),
         (lambda s: select(s, 3), "A Study has its label; leave y out of select"),
         (lambda s: evidence(s, [0, 1], "z"), "A Study has its label; leave y out of evidence"),
         (lambda s: squares(s, [0, 1], "z", "w"), "A Study has its label; leave y out of squares"),
@@ -316,7 +316,7 @@ def test_groups_are_known_to_all_but_interactions(confounded):
     assert relevance(study) == relevance(X, y, groups=groups)
     assert audit(study, "z") == audit(X, y, "z", groups=groups)
     assert select(study) == report(X, y, groups=groups).selection
-    with pytest.raises(InputError, match="interactions takes rows as independent, and this Study has groups"):
+    with pytest.raises(InputError, match="interactions assumes independent rows, and this Study has groups"):
         interactions(study)
     assert questions(study) == [name for name in QUESTIONS if name != "interactions"]
     assert "500 groups" in repr(study)

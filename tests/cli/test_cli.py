@@ -51,7 +51,7 @@ def test_score_shows_a_table_between_what_was_read_and_what_it_means(run):
     code, out, err = run("score", "titanic", "--explain")
     assert (code, err) == (0, "")
     assert trimmed(out).startswith(TITANIC_SCORE.split("- Given", maxsplit=1)[0])
-    assert "sex = female: +49 points (44 to 54) against male; age = child: +19" in " ".join(out.split())
+    assert "sex = female: +49 points (44 to 54) vs. male; age = child: +19" in " ".join(out.split())
     assert trimmed(out).endswith(TITANIC_DETAILS)
 
 

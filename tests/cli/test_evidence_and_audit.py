@@ -62,7 +62,7 @@ def test_audit_of_berkeley(run):
     words = " ".join(out.split())
     assert "Audit of 'gender' for 'admitted', given department" in words
     assert "Adjusted difference (Mantel-Haenszel): female has 'yes' 1.8 points more often than male (-1.1 to +4.7)" in words
-    assert "Over all pairs female has it 2.3 points more often" in words
+    assert "Mean over pairs: 2.3 points more often" in words
     assert "take rows as independent" in words
     assert "not causes" in words
     assert all(len(line) <= 80 for line in out.splitlines())

@@ -35,7 +35,7 @@ def test_the_pair_comes_first_and_what_it_is_given_is_said(run, noisy_file):
     first = next(k for k, line in enumerate(lines) if line.startswith("feature "))
     assert lines[first + 1].split()[:2] == ["c1", "c4"]
     assert lines[first + 1].endswith("effect")
-    assert "- 1 pair is significant (p adj. at most 0.05): c1 × c4." in out
+    assert "- 1 pair is significant (adjusted p at most 0.05): c1 × c4." in out
     assert max(map(len, lines)) <= 80
 
 

@@ -61,7 +61,7 @@ def test_bullets_are_short_and_the_rest_is_explained(run):
 def test_each_kind_of_silence_has_its_words(run):
     repeated = TABLE + b"".join(TABLE.split(b"\n", 1)[1] for _ in range(9))
     said = " ".join(run("score", "-", stdin=repeated)[1].split())
-    assert "- 2 of 4 features have an effect: a, b." in said
+    assert "- 2 of 4 features have a significant effect: a, b." in said
     assert "same: a copy (copy of b); no test can tell it from the other." in said
     assert "constant: one value only (k)." in said
     said = " ".join(run("score", "-", "--given", "all", "--explain", stdin=repeated)[1].split())

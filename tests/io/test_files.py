@@ -136,7 +136,7 @@ def test_binary_tables_keep_their_types(write, name, content):
 def test_damaged_binary_tables_are_refused(write, capfd, name, content):
     message = refused(write(name, content))
     assert "cannot be read as ." in message
-    assert "write it anew, or give it its right ending" in message
+    assert "write it again, or give it the right file extension" in message
     assert capfd.readouterr().err == ""
 
 
@@ -294,7 +294,7 @@ def test_names_with_commas_spaces_and_digits(write, run, options, names):
         (["--separator", ""], "--separator must be one ASCII character"),
         (["--names", "p,q"], "--names has 2 names"),
         (["--bins", "1"], "bins must be a whole number from 2"),
-        (["--bins", "p=a,b"], "edges of the feature 'p' must be of the kind of its values"),
+        (["--bins", "p=a,b"], "edges of the feature 'p' must have the type of its values"),
         (["--bins", "z=3"], "no column 'z' to take as bins"),
         (["--bin-label", "1"], "bin_label must be a whole number from 2"),
         (["--max-values", "0"], "max_values must be a whole number from 1"),

@@ -1,4 +1,4 @@
-"""CSV and its kin: what is found by looking, what is noted, and what is refused in one sentence."""
+"""CSV and similar text: what is detected, what is noted, and what is refused in one sentence."""
 
 from datetime import date, datetime
 
@@ -127,7 +127,7 @@ def test_cells_may_hold_anything_in_quotes(cell, value):
 def test_the_separator_is_found_by_looking(separator, name):
     frame, found = parsed(TABLE.replace(",", separator))
     assert frame.rows() == ROWS
-    assert found == (f"separator: {name}, found by looking (override with --separator)",)
+    assert found == (f"detected separator: {name} (override with --separator)",)
 
 
 def test_the_separator_with_which_lines_are_even_is_taken():
@@ -200,7 +200,7 @@ def test_files_without_a_header():
 def test_lines_that_end_in_a_separator():
     frame, found = parsed("a,b,y,\n1,x,0,\n2,z,1,\n")
     assert (frame.columns, frame.rows()) == (["a", "b", "y"], ROWS)
-    assert found[-1] == "left out the last column, which is empty: lines end in a separator"
+    assert found[-1] == "left out the last column, which is empty: lines end with a separator"
     assert parsed("a,b,\n1,x,0\n2,z,1\n")[0].columns == ["a", "b", "x3"]  # it has cells
     assert parsed("a,b,y\n1,x,\n2,z,\n")[0].columns == ["a", "b", "y"]  # it has a name
 
@@ -304,7 +304,7 @@ def test_many_columns_are_typed_alike(monkeypatch):
         (b"\xef\xbb\xbf", "'t.csv' is empty; give a header and rows"),
         ("a,b,y\n", "'t.csv' has a header and no rows; give at least two rows with different labels"),
         ("a,b,y", "'t.csv' has a header and no rows"),
-        ("a\n1\n2\n", r"'t.csv' has one column only, 'a'; a table needs features and a label \(columns are taken as"),
+        ("a\n1\n2\n", r"'t.csv' has one column only, 'a'; a table needs features and a label \(separated by"),
         (
             "a,b,y\n1,x,0\n2,z,1,5\n3,x,1\n",
             "'t.csv' has ragged rows: line 3 has 4 cells and the first line has 3; quote",

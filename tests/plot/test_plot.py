@@ -278,7 +278,7 @@ def test_an_empty_selection_says_so():
     found = select(rng.integers(0, 2, (100, 3)), rng.integers(0, 2, 100))
     assert found.features == ()
     ax = found.plot()
-    assert texts_of(ax) == ["No feature is chosen."]
+    assert texts_of(ax) == ["No feature was selected."]
     assert_readable(ax)
 
 

@@ -82,7 +82,7 @@ def test_sentences_that_say_how_to_go_on(note, start):
     (sentence,) = describe_notes([note])
     assert sentence.startswith(start)
     assert "\n" not in sentence
-    advice = {"binned": "bins=None", "binned-time": "bins=None", "set-aside": 'ids="keep"', "leak": "Ignore what is"}
+    advice = {"binned": "bins=None", "binned-time": "bins=None", "set-aside": 'ids="keep"', "leak": "If not, leave"}
     assert advice[note.kind] in sentence
 
 

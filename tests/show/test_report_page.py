@@ -337,7 +337,7 @@ def test_the_answer_is_said_with_its_reasons():
     assert said["nothing to compare"]["word"] == "No"
     assert said["nothing to compare"]["reasons"][0].startswith("No two rows can be compared for any feature.")
     assert said["a copy"]["word"] == "Partly"
-    assert "says the same as another feature, so no test can tell them apart." in unmarked(
+    assert "carries the same information as another feature; no test can distinguish them." in unmarked(
         " ".join(said["a copy"]["reasons"])
     )
 
@@ -353,7 +353,7 @@ def test_the_verdict_names_a_direction_only_if_it_is_clear():
     unsure = replace(found, relevance=replace(found.relevance, points=points))
     assert unmarked(page_of(unsure)["verdict"]) == said
     assert unmarked(page_of(unsure)["panels"][0]["line"]) == (
-        "Among rows equal on class and age, labels change with it, but which way depends on the other features."
+        "Among rows that agree on class and age, it has an effect, but the direction depends on the other features."
     )
     assert page_of(unsure)["ranking"]["rows"][0]["direction"] == "mixed: depends on other features"
     assert unmarked(page_of(made("no effect"))["verdict"]).startswith("No feature among 4 features has a significant")
@@ -374,9 +374,9 @@ def test_lines_say_what_is_given_and_what_all_rows_show():
 def test_what_is_given_is_said():
     said = {name: unmarked(page_of(made(name))["given"]["intro"]) for name in TABLES}
     assert said["weights"].startswith("These features together predict the label")
-    assert said["a copy"].startswith("x0 predicts the label, and nothing else adds to it.")
-    assert said["given nothing"] == "As was asked for, rows that are compared are not held equal on any other feature."
-    assert said["nothing to compare"].startswith("Every feature is compared between rows that are equal on all other")
+    assert said["a copy"].startswith("x0 predicts the label, and no other feature adds to it.")
+    assert said["given nothing"] == "As requested, every feature is compared between rows with nothing held fixed."
+    assert said["nothing to compare"].startswith("As requested, every feature is compared between rows that agree on all other")
     assert said["no effect"].startswith("No features predict the label together, so nothing is held equal")
     settings = dict(page_of(made("given nothing"))["settings"])
     assert settings["Given"] == "nothing"
@@ -396,7 +396,7 @@ def test_stand_ins_are_named():
     assert unmarked(page_of(doubted)["same"]["stand_ins"][0]) == (
         "sex could be replaced by age or class."
     )
-    assert "In place of sex another feature would do nearly as well" in unmarked(
+    assert "Other features could replace sex" in unmarked(
         page_of(doubted)["answer"]["reasons"][1]
     )
 

@@ -240,7 +240,7 @@ def test_bad_tables_get_one_clear_sentence(case):
         ({"ids": None}, 'ids must be "drop" or "keep", got None'),
         ({"max_values": 0}, "max_values must be a whole number from 1, or None for no limit, got 0"),
         ({"bin_label": 1}, "bin_label must be a whole number from 2 to 1000, or None, got 1"),
-        ({"bin_label": 2}, "label 'y' holds 'yes' and is not numeric, so it has no bins; leave out bin_label"),
+        ({"bin_label": 2}, "label 'y' holds 'yes' and is not numeric, so it cannot be binned; leave out bin_label"),
         ({"weights": "count"}, "weights 'count' names a column, but X is not a dataframe"),
         ({"weights": [1, 0, 0, 0, 0, 1, 0, 0]}, r"one class only \('yes', 2 rows\)"),
         (

@@ -176,7 +176,7 @@ def test_rows_with_missing_cells_may_be_left_out(kind):
 @pytest.mark.parametrize("kind", TABLES)
 def test_missing_cells_may_be_an_error(kind):
     name = "f" if kind.split()[0] in ("pandas", "polars", "arrow") else "x0"
-    message = rf"Missing values \(NaN or None\) in '{name}' \(3 of 8 rows, first in row 1\); take them as a value of"
+    message = rf"Missing values \(NaN or None\) in '{name}' \(3 of 8 rows, first in row 1\); count them as a separate"
     with pytest.raises(InputError, match=message):
         relevance(TABLES[kind], LABELS, missing="error")
 
@@ -212,7 +212,7 @@ def test_a_column_without_any_value_is_constant(kind):
 def test_the_error_names_all_columns_with_gaps():
     X = np.full((4, 12), np.nan)
     X[2:] = 1
-    with pytest.raises(InputError, match=r"in 'x0' \(2 of 4 rows, first in row 0\), 'x1' .* and 4 more; take them"):
+    with pytest.raises(InputError, match=r"in 'x0' \(2 of 4 rows, first in row 0\), 'x1' .* and 4 more; count them"):
         relevance(X, [0, 1, 0, 1], missing="error")
 
 

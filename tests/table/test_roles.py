@@ -42,7 +42,7 @@ def test_a_series_of_the_table_is_the_label_and_no_feature(with_series):
     assert given.names == named.names == ("a", "b", "n")
     assert without_call(given) == without_call(named)
     assert (given.notes, named.notes) == ((Note("label-taken-out", ("y",)),), ())
-    assert "the column 'y' of X holds the label, or a recoding of it, so it" in repr(given)
+    assert "the column 'y' of X is the label or a recoding of it, so it" in repr(given)
 
 
 def test_a_series_of_the_table_are_the_weights_and_no_feature(with_series):

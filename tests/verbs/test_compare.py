@@ -66,7 +66,7 @@ def test_relaxed_index_has_a_say_where_the_paper_s_has_none(run, tmp_path):
     assert (code, err) == (0, "label: the last column, 'label' (override with --label)\n")
     best = [line.split() for line in out.splitlines() if line.startswith("a")][:3]
     assert {line[0] for line in best} == {"a1", "a2", "a3"}
-    assert "ARI relaxed: the index with rows at larger distances compared too, near ones weighing more" in " ".join(
+    assert "ARI relaxed: the index with rows at larger distances compared too, near ones with more weight" in " ".join(
         out.split()
     )
 

@@ -255,7 +255,7 @@ def test_transitions_are_added_up_in_parts(monkeypatch):
     assert {(*t.values, *t.labels): t.pairs for t in found.counts} == expected
     monkeypatch.setattr(_evidence, "MAX_LISTED", 3)
     with pytest.raises(
-        InputError, match="The pairs of 'x0' go between more than 3 different values and labels, too many to be listed;"
+        InputError, match="The pairs of 'x0' have more than 3 distinct changes of value and label, too many to list;"
     ):
         transitions_all(rows, labels, 0)
 
@@ -325,7 +325,7 @@ def test_a_copy_of_what_decides_has_no_pairs_and_says_so():
     assert (found.same_as, found.n_pairs, found.pairs) == ("town", 0, ())
     words = " ".join(repr(found).split())
     assert words.startswith(
-        "'code' is a copy of 'town', so rows that are equal on what decides 'y' do not differ on it"
+        "'code' is a copy of 'town', so rows that agree on the deciding set do not differ on it"
     )
     assert repr(transitions(frame, labels, "code")) == repr(found)
     assert evidence(frame, labels, "code", given=["size"]).n_pairs > 0
@@ -347,10 +347,10 @@ def test_what_is_given_is_named_or_counted():
     assert "), given x1, x2 and x3 " in words
     assert "), given 8 features " in " ".join(repr(evidence(rows, labels, 0, given="all")).split())
     assert evidence(rows, labels, 0, given=["x1"]).to_dict()["given"] == ["x1"]
-    assert repr(transitions(rows, labels, 0, given=[])).endswith("Pairs of rows that agree on no other feature.")
+    assert repr(transitions(rows, labels, 0, given=[])).endswith("Pairs of any two rows.")
 
 
 def test_a_feature_that_is_asked_about_is_not_left_out():
     for ask in (evidence, transitions):
-        with pytest.raises(InputError, match="ignore names 'a', the feature that is asked about; leave it out of"):
+        with pytest.raises(InputError, match="ignore names 'a', the feature in question; leave it out of"):
             ask(pd.DataFrame({"a": [0, 1, 1], "b": [0, 0, 1], "y": [0, 1, 1]}), "y", "a", ignore=["a"])

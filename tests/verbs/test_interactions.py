@@ -451,9 +451,9 @@ def test_a_table_of_two_features_has_one_pair():
         ({"given": "some"}, 'given must be "auto" or "all", got \'some\'.'),
         ({"given": 3}, 'given must be "auto", "all" or a list of features, got 3.'),
         ({"given": ["z"]}, "The table has no column 'z' to take as feature"),
-        ({"features": ["a"]}, "Pairs need two features with two values or more, and there is 1; give more columns."),
+        ({"features": ["a"]}, "Pairs need at least two features with two or more values, got 1; give more columns."),
         ({"features": ["a", "nope"]}, "The table has no column 'nope' to take as features"),
-        ({"features": ["id", "a"]}, "features names 'id', which was set aside because nearly every row has another"),
+        ({"features": ["id", "a"]}, "features names 'id', which was set aside as an identifier"),
         ({"confidence": 2}, "confidence must be a number between 0 and 1"),
     ],
 )
@@ -464,7 +464,7 @@ def test_what_cannot_be_done_is_said(options, message):
 
 
 def test_a_single_feature_has_no_pairs():
-    with pytest.raises(InputError, match="and there is 1; give more columns"):
+    with pytest.raises(InputError, match="got 1; give more columns"):
         interactions([(0, 1), (1, 1)], [0, 1])
 
 
@@ -580,14 +580,14 @@ def test_text_of_rules_says_that_noise_cannot_be_estimated():
     assert text.startswith("Interactions: 6 pairs of 4 features for 'y' (2 classes), 16 rows")
     assert "Rows of a square agree on all other features." in text
     assert "x0 x1 1.000 4 4 unclear" in text
-    assert "No cell repeats, so noise cannot be estimated" in text
+    assert "No rows repeat, so noise cannot be estimated" in text
     assert "noise alone breaks .625 of the squares of a fair coin" in text
 
 
 def test_text_names_the_pairs_that_act_together():
     frame, y = noisy_table(3000)
     text = " ".join(repr(interactions(frame, y)).split())
-    assert "1 pair is significant (p adj. at most 0.05): a × b." in text
+    assert "1 pair is significant (adjusted p at most 0.05): a × b." in text
     assert "Effect: 1 for an exclusive or, 1/4 for an and" in text
     rng, X = wide_table(n_rows=60)
     noise = " ".join(repr(interactions(X, rng.integers(0, 2, 60))).split())
@@ -608,7 +608,7 @@ def test_the_index_of_noise_is_that_of_the_shares_of_the_classes():
 
 def test_text_without_squares_says_how_to_go_on():
     text = " ".join(repr(interactions([(0, 0), (0, 1), (1, 0)], [0, 0, 1])).split())
-    assert "No four rows form a square, so nothing is known; give fewer features" in text
+    assert "No four rows form a square, so nothing was tested; give fewer features" in text
     assert "No four rows form a square of 'x0' and 'x1'" in repr(squares([(0, 0), (0, 1), (1, 0)], [0, 0, 1], 0, 1))
 
 

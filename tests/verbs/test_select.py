@@ -109,7 +109,7 @@ def test_one_of_two_that_act_together_names_the_other(monks):
     assert found.partners[1] == ("head_shape",)
     assert (found.stop, found.next_feature) == (3, "head_shape")
     assert found.next_gain > 100
-    assert "Without k 3 features would be chosen; the next one, head_shape, adds 182." in " ".join(repr(found).split())
+    assert "Without k, 3 features would be selected; the next is head_shape, with a gain of 182." in " ".join(repr(found).split())
 
 
 def test_an_exclusive_or_of_three_is_explained():
@@ -150,17 +150,17 @@ def test_what_only_several_chosen_features_carry_names_them_all():
     assert item.feature == "x2"
     assert item.alone > 100
     assert sorted(item.by) == ["x0", "x1"]
-    assert "Left out, because they add little beside all chosen features: x2." in repr(found)
+    assert "Left out, because they add little to all selected features: x2." in repr(found)
 
 
 def test_more_than_there_are_is_said(monks):
-    assert "9 were asked for; the table has 6 features." in repr(select(monks, "class", 9))
+    assert "k is 9, but the table has 6 features." in repr(select(monks, "class", 9))
 
 
 def test_a_leak_is_marked():
     rows = [(i % 2, i % 3, i % 5) for i in range(60)]
     labels = [row[0] if i else 1 for i, row in enumerate(rows)]
-    assert "adds most, leak?" in repr(select(rows, labels, 1))
+    assert "largest gain, leak?" in repr(select(rows, labels, 1))
 
 
 def test_shuffled_labels_keep_nothing_and_say_so(survey):
@@ -168,7 +168,7 @@ def test_shuffled_labels_keep_nothing_and_say_so(survey):
     found = select(shuffled, "churned")
     assert len(found) == 0
     assert found.stop == 0
-    assert "No feature is chosen: none adds 4.6 nats, alone or with one or two others" in repr(found)
+    assert "No feature was selected: none gains 4.6 nats, alone or with one or two others" in repr(found)
     assert found.to_frame().columns.tolist() == ["feature", "gain", "explained", "why", "partners"]
 
 
@@ -185,7 +185,7 @@ def test_libraries_weights_and_repeated_rows_agree(monks):
 def test_words_of_a_selection(monks, survey):
     text = repr(select(survey, "churned", 5))
     assert "Selection of 5 of 9 features for 'churned' (2 classes), 1,500 rows" in text
-    assert "an interaction with early" in text
+    assert "interaction with early" in text
     words = " ".join(text.split())
     assert "Without k 4 features would be chosen. The last ones follow the relaxed index." in words
     assert "Left out, because they add little beside the chosen feature in brackets: TOWN (town)." in words
@@ -200,7 +200,7 @@ def test_rare_classes_are_said_to_vote_as_one():
     labels = np.where(np.arange(900) < 800, rows[:, 0], 3 + np.arange(900) % 80)
     found = select(rows, labels.astype(str), 1)
     assert found.n_classes == 50
-    assert "The 34 rarest classes of 83 voted as one." in view_of(found).findings
+    assert "The 34 rarest of 83 classes were merged." in view_of(found).findings
 
 
 @pytest.mark.parametrize("k", [0, -1, 2.0, "all", True])
@@ -288,9 +288,9 @@ def test_a_fit_with_another_strategy_leaves_nothing_behind(survey):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"threshold": 0.1}, "chosen together do not use threshold; leave threshold out, or set strategy="),
-        ({"given": "all"}, "chosen together do not use given"),
-        ({"given": []}, "chosen together do not use given"),
+        ({"threshold": 0.1}, "together does not use threshold; leave threshold out, or set strategy="),
+        ({"given": "all"}, "together does not use given"),
+        ({"given": []}, "together does not use given"),
     ],
 )
 def test_criteria_that_together_cannot_use_are_refused(survey, parameters, message):
@@ -318,7 +318,7 @@ def test_a_pipeline_predicts_with_what_was_chosen(survey):
 def test_the_command_prints_what_the_function_finds(run, monks):
     code, out, _ = run("select", "monks-1", "--k", "4")
     assert code == 0
-    assert "4 of 6 features chosen for 'class', 432 rows" in out
+    assert "4 of 6 features selected for 'class', 432 rows" in out
     content = json.loads(run("select", "monks-1", "-k", "4", "--json")[1])
     expected = select(monks, "class", 4)
     assert [entry["feature"] for entry in content["features"]] == list(expected.features)

@@ -57,7 +57,18 @@ PAPER = {
     "constant": "one value",
     "no-pairs": "no pairs",
 }
-STARTS = ("missing cells", "left out:", "set aside", "the ", "numbers in", "dates in", "label:", "ignored:")
+STARTS = (
+    "missing cells",
+    "left out",
+    "set aside",
+    "the ",
+    "numbers in",
+    "dates in",
+    "label:",
+    "ignored:",
+    "detected separator",
+    "read as missing",
+)
 """Beginnings of notes that are words of ours."""
 ANSWERS = {"yes": "Yes", "partly": "Partly", "no": "No"}
 
