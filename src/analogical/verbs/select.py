@@ -90,7 +90,7 @@ class Selection(Result):
     >>> from analogical import load_table, select
     >>> found = select(load_table("monks-1").to_frame(), "class", weights="count")
     >>> found.features
-    ('jacket_color', 'head_shape', 'body_shape')
+    ('jacket_color', 'body_shape', 'head_shape')
     """
 
     features: tuple[str, ...]
@@ -214,8 +214,8 @@ def select(
     Selection of 3 of 6 features for 'class' (2 classes), 432 rows
        feature       adds (nats)  explained  why
     1  jacket_color         89.7     29.9 %  adds most
-    2  head_shape           -6.0     27.9 %  an interaction with body_shape
-    3  body_shape            182     88.3 %  an interaction with head_shape
+    2  body_shape           -6.0     27.9 %  an interaction with head_shape
+    3  head_shape            182     88.3 %  an interaction with body_shape
     No other feature adds 4.6 nats or is significant: is_smiling would add 0.0.
     <BLANKLINE>
     A feature adds the rise of the log-likelihood of the labels, each row predicted
