@@ -135,7 +135,7 @@ class _Units:
         a correlation, and holds where few units have a value. The other lets every unit have its own variance (HC3:
         MacKinnon and White 1985), and holds where values go with the sizes of units.
         """
-        from scipy.stats import t as student
+        from scipy.special import stdtr
 
         told = 1 - self.own[1 - self.own > ROUNDING]
         n_free = float(told.sum())
@@ -151,7 +151,7 @@ class _Units:
         leverage = np.minimum(a**2 / squares[0], 1 - ROUNDING)
         own = float((a**2) @ ((b - total / squares[0] * a) / (1 - leverage)) ** 2)
         t = min(t, abs(total) / math.sqrt(max(own, ROUNDING * squares[0] * squares[1] / len(a))))
-        p = 2 * float(student.sf(t, n_effective - 1))
+        p = 2 * float(stdtr(n_effective - 1, -t))
         return max(p, _rarest_deal(a, b), sys.float_info.min)
 
 

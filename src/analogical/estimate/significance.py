@@ -56,16 +56,15 @@ def adjust_for_features(p_values: Floats, strictly: Bools | None = None) -> Floa
     >>> adjust_for_features(np.array([0.01, 0.04, 0.03]), np.array([False, True, True])).tolist()
     [0.03, 0.06, 0.06]
     """
-    from scipy.stats import false_discovery_control
-
     adjusted = np.full(len(p_values), np.nan)
-    known = ~np.isnan(p_values)
-    if known.any():
-        adjusted[known] = false_discovery_control(p_values[known])
-    if strictly is not None and (known & strictly).any():
-        order = np.argsort(p_values[known], kind="stable")
-        left = np.arange(len(order), 0, -1)  # the smallest of n p-values is multiplied by n, the next one by n - 1
-        holm = np.empty(len(order))
-        holm[order] = np.minimum(np.maximum.accumulate(p_values[known][order] * left), 1.0)
-        adjusted[known] = np.where(strictly[known], holm, adjusted[known])
+    known = np.flatnonzero(~np.isnan(p_values))
+    order = known[np.argsort(p_values[known], kind="stable")]
+    p, n = p_values[order], len(order)
+    # Textbook: scipy.stats.false_discovery_control; importing scipy.stats takes a second.
+    shared = p * (n / np.arange(1, n + 1))
+    adjusted[order] = np.minimum(np.minimum.accumulate(shared[::-1])[::-1], 1.0)
+    if strictly is not None:
+        # Holm's: the smallest of n p-values is multiplied by n, the next one by n - 1
+        strict = np.minimum(np.maximum.accumulate(p * np.arange(n, 0, -1)), 1.0)
+        adjusted[order] = np.where(strictly[order], strict, adjusted[order])
     return adjusted
