@@ -10,7 +10,7 @@ ifneq ($(wildcard ../shared/datasets),)
 export ANALOGICAL_DATA ?= $(abspath ../shared/datasets)
 endif
 
-.PHONY: help setup demo test coverage oldest fuzz check lint format dist docs refresh pictures notebooks bench bench-full scale recovery real truth clean
+.PHONY: help setup demo test test-project coverage oldest fuzz check lint format dist docs refresh pictures notebooks bench bench-full scale recovery real truth clean
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -36,14 +36,17 @@ demo: .venv/cli,report ## Set up, score the built-in tables, and write a page ab
 	$(BIN)/analogical report berkeley --label admitted --protected gender --out demo/report.html
 	@echo "Open it in a browser: $(CURDIR)/demo/report.html"
 
-test: .venv/test ## Set up and run all tests, doctests and documentation examples
-	$(PYTEST)
+test: .venv/test ## Set up and run all tests of the library, with the examples of its docstrings and pages
+	$(PYTEST) --ignore=tests/project
 
-oldest: ## Run all tests with the oldest supported libraries, in an environment of its own (Python 3.11 or 3.12)
+test-project: .venv/dev ## The tests of what surrounds the library: docs, notebooks, gallery, benchmarks, release
+	$(PYTEST) tests/project
+
+oldest: ## Run the tests of the library with the oldest supported libraries, in an environment of its own (Python 3.11 or 3.12)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info >= (3, 13))' || { echo "The oldest supported libraries need Python 3.11 or 3.12. Name one: make oldest PYTHON=python3.11" >&2; exit 2; }
 	test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check --constraint .github/oldest.txt --editable '.[test-tools]'
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n auto --dist loadgroup --no-cov
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n auto --dist loadgroup --no-cov --ignore=tests/project
 
 fuzz: .venv/test ## Random tables against brute force and damaged files, new ones each time (an hour or two; FUZZ_TABLES=1000 for less)
 	FUZZ_SEED=$${FUZZ_SEED:-$$(date +%s)} && export FUZZ_SEED && echo "FUZZ_SEED=$$FUZZ_SEED" && \
@@ -51,9 +54,9 @@ fuzz: .venv/test ## Random tables against brute force and damaged files, new one
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --no-cov tests/fuzz
 
 coverage: .venv/test ## The tests with coverage, which must be 95 % (takes half as long again)
-	$(PYTEST) --cov --cov-report=term
+	$(PYTEST) --ignore=tests/project --cov --cov-report=term
 
-check: lint coverage ## Everything that must be green before a commit: format, lint, types, tests
+check: lint coverage test-project ## Everything that must be green before a commit: format, lint, types, tests
 
 lint: .venv/dev ## Format, lint and types
 	$(BIN)/ruff format --check .
@@ -78,7 +81,7 @@ refresh: .venv/test ## Run the examples of the pages again, and copy the recorde
 pictures: .venv/test ## Draw the pictures of the README and the docs again
 	$(BIN)/python docs/pictures.py
 
-notebooks: .venv/test ## Run the notebooks again and write down what they show
+notebooks: .venv/dev ## Run the notebooks again and write down what they show
 	OMP_NUM_THREADS=1 $(BIN)/python docs/notebooks/run.py
 
 bench: .venv/bench ## Measure speed beside the peers, in under two minutes

@@ -91,7 +91,11 @@ def try_sdist(sdist: Path, folder: Path) -> None:
     (tree,) = folder.iterdir()
     pytest = [sys.executable, "-m", "pytest", "--no-cov", "-q", "-p", "no:cacheprovider"]
     run([*pytest, "--collect-only"], cwd=tree, PYTHONPATH=str(tree / "src"))
-    run([*pytest, "tests/test_definitions.py", "tests/test_release.py"], cwd=tree, PYTHONPATH=str(tree / "src"))
+    run(
+        [*pytest, "tests/paper/test_definitions.py", "tests/project/test_release.py"],
+        cwd=tree,
+        PYTHONPATH=str(tree / "src"),
+    )
 
 
 def try_wheel(wheel: Path, folder: Path) -> None:

@@ -2,13 +2,17 @@
 
 import os
 import warnings
+from contextlib import contextmanager
 
 import context_tables
 import pytest
-from standalone import HOST, environment
+from standalone import HOST, environment, free_port
 
 from analogical.errors import MissingDependencyError
 from analogical.spark.session import check_java, check_spark
+
+SMALL_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Options for Java: jobs of a second are not worth its best compiler."""
 
 SETTINGS = {
     "spark.ui.enabled": "false",
@@ -16,9 +20,21 @@ SETTINGS = {
     "spark.driver.bindAddress": HOST,
     "spark.driver.host": HOST,
     "spark.driver.memory": "1g",
+    "spark.driver.extraJavaOptions": SMALL_JAVA,
     "spark.executor.memory": "512m",
+    "spark.executor.extraJavaOptions": SMALL_JAVA,
     "spark.sql.shuffle.partitions": "3",
     "spark.sql.session.timeZone": "UTC",
+}
+LOCAL = "local[2]"
+CONNECT_PORT = "spark.connect.grpc.binding.port"
+LOCAL_SETTINGS = {
+    # Queries are interpreted: of a small table that is faster than to compile them, as the cluster does.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    # Clients of Spark Connect are served too.
+    "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+    "spark.connect.grpc.binding.address": HOST,
 }
 
 
@@ -41,7 +57,7 @@ needs_spark = [
 ]
 
 
-def session_on(master, **settings):
+def session_on(master):
     """A session on a master; the one that is there is used again if it is on the same master, otherwise stopped."""
     from pyspark import cloudpickle
     from pyspark.sql import SparkSession
@@ -50,14 +66,30 @@ def session_on(master, **settings):
     os.environ.update({name: environment()[name] for name in ("SPARK_LOCAL_IP", "PYSPARK_PYTHON")})
     active = SparkSession.getActiveSession()
     if active is not None:
-        if active.sparkContext.master == master and not settings:
+        if active.sparkContext.master == master:
             return active
         active.stop()
+    settings = dict(SETTINGS)
+    if master == LOCAL:
+        settings |= LOCAL_SETTINGS | {CONNECT_PORT: str(free_port())}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
         builder = SparkSession.builder.master(master).appName("tests of analogical")
-        for name, value in (SETTINGS | settings).items():
+        for name, value in settings.items():
             builder = builder.config(name, value)
         session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     return session
+
+
+@contextmanager
+def connected(session):
+    """A session of Spark Connect to the Spark of a classic session, as in a process that has no other."""
+    from pyspark.sql.connect.session import SparkSession
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_CONNECT_MODE_ENABLED", "1")  # functions then make expressions of Connect
+        port = session.sparkContext.getConf().get(CONNECT_PORT)
+        client = SparkSession.builder.remote(f"sc://{HOST}:{port}").create()
+        yield client
+        client.stop()

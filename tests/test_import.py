@@ -1,38 +1,46 @@
 import ast
+import json
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 import analogical
 
+STEPS = {
+    "import": "import analogical",
+    "plot": "import analogical.plot",
+    "score": "import numpy; analogical.relevance(numpy.array([[0, 0], [0, 1], [1, 0]]), [0, 1, 1])",
+}
 
-def test_import_loads_no_heavy_library():
-    code = (
-        "import sys, analogical\n"
-        "heavy = {'numpy', 'pandas', 'polars', 'matplotlib', 'sklearn', 'pyarrow', 'typer', 'rich', 'jinja2',"
-        " 'pyspark'}\n"
-        "print(sorted(heavy & set(sys.modules)))"
+
+@pytest.fixture(scope="module")
+def loaded():
+    """Top modules that are loaded after each step, in a process of its own."""
+    code = "import json, sys\nfound = {}\n" + "".join(
+        f"{step}\nfound[{name!r}] = sorted({{m.partition('.')[0] for m in sys.modules}})\n"
+        for name, step in STEPS.items()
     )
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert loaded.stdout.strip() == "[]"
-
-
-def test_figures_load_matplotlib_when_they_are_drawn():
-    code = "import sys, analogical.plot; print('matplotlib' in sys.modules)"
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert loaded.stdout.strip() == "False"
-
-
-def test_scoring_an_array_loads_neither_pandas_nor_polars():
-    code = (
-        "import sys, numpy, analogical\n"
-        "analogical.relevance(numpy.array([[0, 0], [0, 1], [1, 0]]), [0, 1, 1])\n"
-        "print(sorted({'pandas', 'polars', 'matplotlib'} & set(sys.modules)))"
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}print(json.dumps(found))"], capture_output=True, text=True, check=True
     )
-    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert loaded.stdout.strip() == "[]"
+    return {name: set(modules) for name, modules in json.loads(done.stdout).items()}
+
+
+def test_import_loads_no_heavy_library(loaded):
+    heavy = {"numpy", "pandas", "polars", "matplotlib", "sklearn", "pyarrow", "typer", "rich", "jinja2", "pyspark"}
+    assert not heavy & loaded["import"]
+
+
+def test_figures_load_matplotlib_when_they_are_drawn(loaded):
+    assert "matplotlib" not in loaded["plot"]
+
+
+def test_scoring_an_array_loads_neither_pandas_nor_polars(loaded):
+    assert not {"pandas", "polars", "matplotlib"} & loaded["score"]
+    assert {"analogical", "numpy"} <= loaded["score"]
 
 
 def test_what_runs_on_executors_of_spark_needs_numpy_only_until_it_is_called():
@@ -68,6 +76,7 @@ def imported(node):
     return set()
 
 
+@cache
 def imports_of(path, *, lazy):
     """What a file imports, at the top of it or, with ``lazy``, anywhere; what is there for types only is left out."""
 

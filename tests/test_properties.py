@@ -234,7 +234,8 @@ def test_no_result_contradicts_itself(table, way):
         assert (status == "constant") == (result.feature_columns[i].n_values == 1)
         if status == "effect":
             assert result.p_adjusted[i] <= 1 - 0.95
-            assert result.effect_low[i] > 0 or np.isnan(result.noise_rate[i])
+            assert result.effect[i] > 0
+            assert result.effect_low[i] >= 0
         assert status != "none" or result.effect_high[i] <= NEGLIGIBLE
     assert sorted(result.order()) == list(range(len(result)))
     words = ["effect", "unclear", "none", "same", "constant"]

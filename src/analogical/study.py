@@ -1,7 +1,8 @@
 """One table and what was counted on it: the deciding set, and every feature in the contexts that it is compared in."""
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal, Self, TypeAlias, TypeVar, Unpack
@@ -10,19 +11,20 @@ import numpy as np
 
 from analogical._checks import check_choice
 from analogical._types import Bools, CodedRows, Codes, Ints, Margins, Positions
-from analogical.count.contexts import Contexts
+from analogical.count.contexts import Contexts, Stack
 from analogical.count.counts import PairCounts
 from analogical.count.engine import Engine
+from analogical.count.given import Cells, Counted, count_given, count_one, join
 from analogical.count.groups import collapse_rows
 from analogical.count.memory import MemoryEngine
+from analogical.count.pairs import contexts_themselves
 from analogical.count.threads import n_threads_for
 from analogical.errors import InputError
 from analogical.estimate.clusters import unit_p_value, with_unit
 from analogical.estimate.deciding import COPY, MOST, MOST_TRIED, Decider, Deciding, share_left, told_by_chance
 from analogical.estimate.radius import relaxed_scores
-from analogical.estimate.significance import adjust_for_features, feature_p_values, pools_contexts
-from analogical.estimate.sizes import Size, measure_size, measure_size_of_units
-from analogical.estimate.summaries import FeatureSummary, summarise_contexts
+from analogical.estimate.significance import Tested, adjust_for_features, pools_contexts, test_contexts, test_counted
+from analogical.estimate.sizes import Size, measure_size_of_units, measure_sizes
 from analogical.estimate.votes import Voting
 from analogical.table.encode import EncodedTable, encode_table
 from analogical.table.rules import ColumnOptions, asked_of, rules_of, written_call
@@ -32,6 +34,8 @@ __all__ = ["Context", "Duplicates", "Given", "Study", "asked_about", "check_give
 Duplicates = Literal["count", "once"]
 Given: TypeAlias = Literal["auto", "all"] | Sequence[Any]
 """On which other features two compared rows are equal: the deciding set, all of them, or those named."""
+Item: TypeAlias = tuple[int, tuple[int, ...]]
+"""A feature, and the columns that it is compared given, in order."""
 
 LEVEL = 0.05
 """Adjusted p-value up to which an outside feature joins the deciding set."""
@@ -41,6 +45,10 @@ confounds little, and no number but the choice depends on it."""
 INDEX_ROWS = 1_000
 """Rows that the relaxed index is asked on, as a screen for features that act by threes: its cost grows with their
 square."""
+FEW_CELLS = 2**15
+"""Contexts up to which equal ones are not looked for among them, and so many more that hold eight rows on average."""
+CELLS, HELD_CELLS = 2**20, 2**22
+"""Cells of contexts that are computed with at once, and those that are kept for the next question: memory."""
 NUMBERS_OF_BINS = (2, 3, 4, 8, 16)
 """Bins that a number may be cut into as a context, beside its own five. With five only, 27 % of the effects of
 neighbours correlated .95 were false; of 60 known rules .090 false discoveries against .064."""
@@ -158,8 +166,17 @@ class Study:
         self.rank: Ints = np.argsort(by_name)
         """Place of each feature by name: what decides between features that predict equally well."""
         self._cut: dict[int, Codes] = {}
-        self._counted: dict[tuple[int, tuple[int, ...]], tuple[Contexts, FeatureSummary] | None] = {}
-        self._p_values: dict[tuple[int, tuple[int, ...]], float] = {}
+        self._forget()
+
+    def _forget(self) -> None:
+        """Nothing was counted yet."""
+        self._tested: dict[Item, Tested | None] = {}
+        self._p_values: dict[Item, float] = {}
+        self._value_sizes: dict[int, Ints] = {}
+        self._held: dict[Item, Contexts] = {}
+        self._n_held = 0
+        self._n_cells: dict[tuple[int, ...], int] = {}
+        self._divided: tuple[tuple[int, ...], Cells] | None = None
 
     def __repr__(self) -> str:
         from analogical.show import as_text
@@ -204,6 +221,11 @@ class Study:
             self._cut[column] = _merged(self.table.fine[feature], n_bins, has_missing, self.rows.weights)
         return self._cut[column]
 
+    def n_values_of(self, columns: Sequence[int]) -> Ints:
+        """How many values columns have."""
+        features, bins = self.margins.n_values, [n_bins + 1 for _, n_bins in self.bins]  # one more for missing cells
+        return np.append(features, bins)[list(columns)].astype(np.int64)
+
     def rows_of(self, columns: Sequence[int]) -> CodedRows:
         """The rows with some columns only."""
         if all(column < self.n_features for column in columns):
@@ -216,63 +238,159 @@ class Study:
             matrix[:, place] = code
         return CodedRows(matrix, self.rows.labels, n_values, self.rows.n_labels, self.rows.weights)
 
-    def summary(self, feature: int, given: Sequence[int]) -> FeatureSummary | None:
-        """What is known of a feature in the contexts of some columns; None if there is no pair."""
-        counted = self._count(feature, given)
-        return None if counted is None else counted[1]
+    def value_sizes(self, feature: int) -> Ints:
+        """Rows of each value of a feature."""
+        if feature not in self._value_sizes:
+            self._value_sizes[feature] = self.margins.value_sizes(feature)
+        return self._value_sizes[feature]
 
-    def contexts(self, feature: int, given: Sequence[int]) -> Contexts:
-        """Rows by context, value and label."""
-        counted = self._count(feature, given)
-        return Contexts.none() if counted is None else counted[0]
+    def test(self, items: Iterable[Item]) -> None:
+        """Test features given columns, all that were not yet, many at a time."""
+        new = [item for item in dict.fromkeys(items) if item not in self._tested]
+        if not new:
+            return
+        label_sizes = self.margins.label_sizes()
+        for some, counted in self._count(new):
+            self._tested.update(zip(some, test_counted(counted, label_sizes), strict=True))
+        for item in new:
+            if item not in self._tested:
+                columns = [item[0], *item[1]]
+                (contexts,) = (stack.contexts for _, stack in self._stacks([item]))
+                rows = self.rows_of(columns) if pools_contexts(len(columns)) else None
+                sizes = self.value_sizes(item[0]), label_sizes
+                self._tested[item] = test_contexts(contexts, *sizes, rows) if len(contexts) else None
 
-    def _count(self, feature: int, given: Sequence[int]) -> tuple[Contexts, FeatureSummary] | None:
-        """The contexts and what is made of them, from one grouping of the rows."""
-        key = feature, tuple(sorted(given))
-        if key not in self._counted:
-            rows = self.rows_of([feature, *key[1]])
-            summarise = summarise_contexts(rows)
-
-            def both(place: int, contexts: Contexts) -> tuple[Contexts, FeatureSummary]:
-                return contexts, summarise(place, contexts)
-
-            self._counted[key] = self.engine.sum_contexts(rows, both, features=[0]).summaries[0]
-        return self._counted[key]
-
-    def _count_all(self) -> None:
-        """Every feature given all others, from one search for rows that agree: never one for each feature."""
-        summarise = summarise_contexts(self.rows)
-
-        def both(feature: int, contexts: Contexts) -> tuple[Contexts, FeatureSummary]:
-            return contexts, summarise(feature, contexts)
-
-        found = self.engine.sum_contexts(self.rows, both).summaries
-        for i, counted in enumerate(found):
-            self._counted[i, tuple(c for c in range(self.n_features) if c != i)] = counted
+    def tested(self, feature: int, given: Sequence[int]) -> Tested | None:
+        """Pairs, noise and test of a feature in the contexts of some columns; None if there is no pair."""
+        item = feature, tuple(sorted(given))
+        self.test([item])
+        return self._tested[item]
 
     def p_value(self, feature: int, given: Sequence[int]) -> float:
         """P-value of a feature in the contexts of some columns; NaN if nothing can be tested."""
-        key = feature, tuple(sorted(given))
-        if key not in self._p_values:
-            if self.groups is not None:
-                self._p_values[key] = unit_p_value(self.rows_of([feature, *key[1]]), self.groups)
-            else:
-                pooled = self.rows_of([feature, *key[1]]) if pools_contexts(1 + len(key[1])) else None
-                self._p_values[key] = float(feature_p_values(pooled, [self.summary(feature, key[1])])[0])
-        return self._p_values[key]
+        if self.groups is None:
+            tested = self.tested(feature, given)
+            return math.nan if tested is None else tested.p_value
+        item = feature, tuple(sorted(given))
+        if item not in self._p_values:
+            self._p_values[item] = unit_p_value(self.rows_of([feature, *item[1]]), self.groups)
+        return self._p_values[item]
+
+    def contexts(self, feature: int, given: Sequence[int]) -> Contexts:
+        """Rows by context, value and label."""
+        item = feature, tuple(sorted(given))
+        self.test([item])  # from the same count
+        return next(stack.contexts for _, stack in self._stacks([item]))
 
     def size(self, feature: int, given: Sequence[int], confidence: float) -> Size | None:
         """Effect of a feature in the contexts of some columns; None if there is no pair."""
+        return next(size for _, size in self.sizes([(feature, tuple(sorted(given)))], confidence))
+
+    def sizes(self, items: Iterable[Item], confidence: float) -> Iterator[tuple[Item, Size | None]]:
+        """Effects of features in the contexts of columns, many at a time; None where there is no pair."""
         if self.groups is not None:
-            rows = self.rows_of([feature, *sorted(given)])
-            found = measure_size_of_units(with_unit(rows, self.groups) or rows, self.groups, confidence)
-            return None if np.isnan(found.effect) else found
-        contexts = self.contexts(feature, given)
-        if not len(contexts):
-            return None
+            for feature, given in items:
+                rows = self.rows_of([feature, *given])
+                one = measure_size_of_units(with_unit(rows, self.groups) or rows, self.groups, confidence)
+                yield (feature, given), None if math.isnan(one.effect) else one
+            return
         margins = self.margins
-        n_values, n_labels = int(margins.n_values[feature]), margins.n_labels
-        return measure_size(contexts, n_values, n_labels, margins.n_rows, confidence)
+        for some, stack in self._stacks(list(items)):
+            held = np.flatnonzero(np.diff(stack.bounds)).tolist()
+            n_values = [int(margins.n_values[some[k][0]]) for k in held]
+            part = stack.part(held)[0]
+            told = measure_sizes(part, n_values, margins.n_labels, margins.n_rows, confidence) if held else []
+            found = dict(zip(held, told, strict=True))
+            yield from ((item, found.get(k)) for k, item in enumerate(some))
+
+    def _stacks(self, items: list[Item]) -> Iterator[tuple[list[Item], Stack]]:
+        """The contexts of features given columns, many at a time: those that are kept, and new ones."""
+        block, n_cells = list[Item](), 0
+        for item in items:
+            if item in self._held:
+                block.append(item)
+                n_cells += len(self._held[item].sizes)
+                if n_cells >= CELLS:
+                    yield block, Stack.of([self._held[one] for one in block])
+                    block, n_cells = [], 0
+        if block:
+            yield block, Stack.of([self._held[one] for one in block])
+        new = [item for item in items if item not in self._held]
+        for some, counted in self._count(new):
+            yield some, counted.stack
+        for item in new:
+            if not self._is_small(item):
+                rows = self.rows_of([item[0], *item[1]])
+                found = self.engine.sum_contexts(rows, contexts_themselves, features=[0]).summaries[0]
+                self._held[item] = Contexts.none() if found is None else found
+                yield [item], Stack.of([self._held[item]])
+
+    def _count(self, items: Sequence[Item]) -> Iterator[tuple[list[Item], Counted]]:
+        """The contexts of features given columns, unless they are very many; of many features at a time."""
+        some, parts, n_cells = list[Item](), list[Counted](), 0
+        for given, counted in self._parts([item for item in items if self._is_small(item)]):
+            some += [(feature, given) for feature in counted.features]
+            parts.append(counted)
+            self._value_sizes.update(zip(counted.features, counted.value_sizes, strict=True))
+            n_cells += len(counted.stack.contexts.sizes)
+            if n_cells >= CELLS:
+                yield some, self._kept(some, join(parts))
+                some, parts, n_cells = [], [], 0
+        if parts:
+            yield some, self._kept(some, join(parts))
+
+    def _kept(self, items: list[Item], counted: Counted) -> Counted:
+        """What was counted, which is kept as long as that is not too much."""
+        self._n_held += len(counted.stack.contexts.sizes)
+        if self._n_held <= HELD_CELLS:
+            self._held.update(zip(items, counted.stack.split(), strict=True))
+        return counted
+
+    def _parts(self, items: Sequence[Item]) -> Iterator[tuple[tuple[int, ...], Counted]]:
+        """The same before they are joined, each with the columns that are given.
+
+        Members of a set, each given the others, are counted on rows that are grouped by the whole set.
+        """
+        n_jobs = getattr(self.engine, "n_jobs", None)
+        wholes = Counter(tuple(sorted((feature, *given))) for feature, given in items)
+        whole, times = wholes.most_common(1)[0] if items else ((), 0)
+        groups: dict[tuple[int, ...], list[int]] = {}
+        grouped = self._divide(whole).merged(self.rows, self.n_values_of(whole)) if times > 1 else None
+        for feature, given in items:
+            if grouped is not None and set(whole) == {feature, *given}:
+                yield given, count_one(grouped, whole, feature, given)
+            else:
+                groups.setdefault(given, []).append(feature)
+        for given, features in groups.items():
+            n_threads = n_threads_for(n_jobs, self.rows.codes.size)
+            for counted in count_given(self.rows, self._divide(given), features, n_threads):
+                yield given, counted
+
+    def _divide(self, columns: tuple[int, ...]) -> Cells:
+        """The rows divided by some columns; the last division is kept."""
+        if self._divided is None or self._divided[0] != columns:
+            self._divided = columns, Cells.of([self.codes(column) for column in columns], len(self.rows.codes))
+        return self._divided[1]
+
+    def _is_small(self, item: Item) -> bool:
+        """Whether contexts are so few that equal ones need not be put together.
+
+        Then the test that pools them, if it is made, knows them by what they are given.
+        """
+        given = item[1]
+        if given not in self._n_cells:
+            n_cells = math.prod(self.n_values_of(given).tolist())
+            if pools_contexts(1 + len(given)) and n_cells > FEW_CELLS:
+                n_cells = len(self._divide(given))
+            self._n_cells[given] = n_cells
+        return pools_contexts(1 + len(given)) and self._n_cells[given] <= max(FEW_CELLS, len(self.rows.codes) // 8)
+
+    def _count_all(self) -> None:
+        """Every feature given all others, from one search for rows that agree: never one for each feature."""
+        items = [(i, tuple(c for c in range(self.n_features) if c != i)) for i in range(self.n_features)]
+        if not all(map(self._is_small, items)):
+            found = self.engine.sum_contexts(self.rows, contexts_themselves).summaries
+            self._held.update((item, found[item[0]] or Contexts.none()) for item in items)
 
     # ------------------------------------------------------------ what rows must be equal on
 
@@ -280,7 +398,9 @@ class Study:
         """For every feature what it is compared given."""
         if isinstance(given, str) and given == "all":
             self._count_all()
-        return [self.given_of(i, given) for i in range(self.n_features)]
+        found = [self.given_of(i, given) for i in range(self.n_features)]
+        self.test((i, tuple(sorted(context.columns))) for i, context in enumerate(found) if context.same_as is None)
+        return found
 
     def given_of(self, feature: int, given: Given) -> Context:
         """What one feature is compared given."""
@@ -297,9 +417,11 @@ class Study:
             gains = self.decider.further(members, self.found.together)
             tried = sorted(gains, key=lambda i: (-round(gains[i].gain, 6), int(self.rank[i])))[:MOST_TRIED]
             p = np.ones(self.n_features)
-            for i in [*tried, *(int(self.owner[c]) for c in members)]:
-                context = sample._beside(i, members)
-                p[i] = 1.0 if context.same_as is not None else sample._p(i, context)
+            contexts = {i: sample._beside(i, members) for i in [*tried, *(int(self.owner[c]) for c in members)]}
+            told = {i: context for i, context in contexts.items() if context.same_as is None}
+            sample.test((i, tuple(sorted(context.columns))) for i, context in told.items())
+            for i, context in told.items():
+                p[i] = sample._p(i, context)
             adjusted = adjust_for_features(p)
             new = [i for i in tried if adjusted[i] <= LEVEL and self.decider.has_room([*members, i])]
             if not new:
@@ -384,7 +506,7 @@ class Study:
         part.rows = self.rows.take(some)
         part.groups = None if self.groups is None else self.groups[some]
         part._cut = {c: self.codes(c)[some] for c in range(self.n_features, len(self.owner))}
-        part._counted, part._p_values = {}, {}
+        part._forget()
         return part
 
     @cached_property

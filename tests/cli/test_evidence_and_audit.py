@@ -6,7 +6,6 @@ from functools import partial
 import pytest
 
 from analogical import study
-from analogical.count import memory
 from analogical.verbs import evidence as _evidence
 
 
@@ -46,15 +45,15 @@ def test_what_is_given_can_be_typed(run, given, expected):
 
 def test_evidence_reads_and_groups_once(run, monkeypatch):
     calls = []
-    for module, name in ((study, "encode_table"), (_evidence, "rows_by_context"), (memory, "sum_contexts")):
+    for module, name in ((study, "encode_table"), (_evidence, "rows_by_context"), (study, "count_given")):
         original = getattr(module, name)
         counted = partial(lambda name, original, *args, **more: calls.append(name) or original(*args, **more), name)
         monkeypatch.setattr(module, name, partial(counted, original))
     assert run("evidence", "titanic", "--feature", "sex", "--given", "all")[0] == 0
-    assert sorted(calls) == ["encode_table", "rows_by_context", "sum_contexts"]
+    assert sorted(calls) == ["count_given", "encode_table", "rows_by_context"]
     calls.clear()
     assert run("audit", "titanic", "--feature", "sex", "--given", "all")[0] == 0
-    assert sorted(calls) == ["encode_table", "rows_by_context", "sum_contexts"]
+    assert sorted(calls) == ["count_given", "encode_table", "rows_by_context"]
 
 
 def test_audit_of_berkeley(run):

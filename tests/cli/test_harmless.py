@@ -57,16 +57,17 @@ def assert_harmless(text):
 
 @pytest.mark.parametrize("word", [*MARKUP, *CONTROLS, *INVISIBLE])
 def test_text_and_html_are_harmless(word):
-    for result in results_of(word).values():
+    results = results_of(word)
+    for result in results.values():
         assert_harmless(repr(result))
         html = result._repr_html_()
         assert_harmless(html)
         assert "<script" not in html
         assert word not in html or "<" not in word
-    shown = " ".join(repr(result) for result in results_of(word).values())
     if word in MARKUP:
+        shown = " ".join(repr(result) for result in results.values())
         assert word in " ".join(shown.split())
-        assert word in html_library.unescape(results_of(word)["evidence"]._repr_html_())
+        assert word in html_library.unescape(results["evidence"]._repr_html_())
 
 
 def test_a_line_break_in_a_value_does_not_break_the_table():

@@ -172,13 +172,13 @@ def test_the_process_ends_without_a_complaint_of_python():
         ),
     ],
 )
-@pytest.mark.parametrize("command", ["score", "compare", "redundancies"])
+@pytest.mark.parametrize("command", [["score"], ["compare", "--methods", "ari,chi2"], ["redundancies"]], ids=" ".join)
 def test_what_stops_a_command_is_one_sentence(run, monkeypatch, command, error, code, sentence):
     def stop(*_, **__):
         raise error
 
     monkeypatch.setattr("analogical.cli.writing._console", stop)
-    stopped, out, err = run(command, "titanic")
+    stopped, out, err = run(*command, "titanic")
     assert (stopped, out, err.count("\n")) == (code, "", 1)
     assert err.startswith(sentence)
 

@@ -15,7 +15,7 @@ def regime(request, monkeypatch):
     """Every way of counting, forced, with threads however small the work is."""
     monkeypatch.setattr("analogical.count.threads.SMALL_WORK", 0)
     if request.param.startswith("sort"):
-        monkeypatch.setattr("analogical.count.pairs.fits_in_table", lambda _: False)
+        monkeypatch.setattr("analogical.count.pairs.fits_in_table", lambda *_, **__: False)
     for name, value in REGIMES[request.param].items():
         monkeypatch.setattr(f"analogical.count.{name}", value)
     return request.param

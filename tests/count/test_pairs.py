@@ -17,6 +17,14 @@ from analogical.count.counts import PairCounts
 from analogical.count.pairs import ContextSums, contexts_themselves, count_pairs, join_blocks, sum_contexts
 from analogical.count.tabulating import fits_in_table
 
+WITHOUT_TABLE = [
+    "as chosen",
+    "sort, feature by feature",
+    "sort, features together",
+    "sort, isolate blocks",
+    "sort, narrow words",
+]
+"""Regimes that need no table of all combinations, which may have 2**31 entries or more."""
 FIELDS = ("pairs", "changed", "n_rows", "n_distinct", "n_identical", "n_contradictions")
 
 
@@ -61,19 +69,19 @@ def table(seed, *, small_universe):
     return np.asarray(codes.astype(dtype), order="CF"[seed % 2]), labels, k, n_labels, weights
 
 
-@pytest.mark.parametrize("seed", range(200))
-def test_counts_are_those_of_the_definition(regime, seed):
-    codes, labels, k, n_labels, weights = table(seed, small_universe=regime == "table")
-    want = naive(codes, labels, weights)
-    assert ours(codes, labels, k, n_labels, weights) == want
-    assert ours(codes, labels, k, n_labels, weights, n_jobs=3) == want
+@pytest.mark.parametrize("first", range(0, 200, 20))
+def test_counts_are_those_of_the_definition(regime, first):
+    for seed in range(first, first + 20):
+        codes, labels, k, n_labels, weights = table(seed, small_universe=regime == "table")
+        want = naive(codes, labels, weights)
+        assert ours(codes, labels, k, n_labels, weights) == want, seed
+        assert ours(codes, labels, k, n_labels, weights, n_jobs=3) == want, seed
 
 
 @pytest.mark.parametrize("n_bits", [31, 32, 33, 52, 53, 54, 62, 63, 64, 65, 66, 127, 128, 129])
 @pytest.mark.parametrize("n_labels", [2, 3])
+@pytest.mark.parametrize("regime", WITHOUT_TABLE, indirect=True)
 def test_at_the_borders_of_the_words(regime, n_bits, n_labels):
-    if regime == "table":
-        pytest.skip("a table of 2**31 entries or more")
     rng = np.random.default_rng(n_bits)
     codes = (rng.random((60, n_bits)) < 0.02).astype(np.uint8)
     codes[30:, -1] = 1  # the top and the bottom bit matter
@@ -82,12 +90,28 @@ def test_at_the_borders_of_the_words(regime, n_bits, n_labels):
     assert ours(codes, labels, [2] * n_bits, n_labels) == naive(codes, labels)
 
 
-@pytest.mark.parametrize("m", [85, 86, 87])
+@pytest.mark.parametrize("m", [15, 16, 17, 85, 86, 87])
 def test_at_the_border_of_the_counting_table(m):
     rng = np.random.default_rng(m)
     codes, labels = rng.integers(0, 2, (m, 8), dtype=np.uint8), rng.integers(0, 2, m).astype(np.uint8)
-    assert fits_in_table(coded(codes, labels, n_values=[2] * 8, n_labels=2)) == (m >= 86)  # 512 entries, 6 for each row
+    rows = coded(codes, labels, n_values=[2] * 8, n_labels=2)  # 512 entries
+    assert fits_in_table(rows) == (m >= 16)  # 32 for each row
+    assert fits_in_table(rows, for_contexts=True) == (m >= 86)  # 6 for each row
+    assert fits_in_table(rows.weighted(np.ones(m, np.int64))) == (m >= 86)
     assert ours(codes, labels, [2] * 8, 2) == naive(codes, labels)
+
+
+@pytest.mark.parametrize("n_same", [1, 40, 255, 256, 257, 300])
+def test_rows_of_one_kind_in_a_table_of_many_entries(n_same):
+    """Entries are bytes until a count goes round; squares are floats until they leave what is exact."""
+    rng = np.random.default_rng(n_same)
+    codes, labels = rng.integers(0, 3, (n_same + 60, 8), dtype=np.uint8), rng.integers(0, 2, n_same + 60)
+    codes[:n_same], labels[: n_same - 1] = codes[0], labels[0]
+    rows = coded(codes, labels.astype(np.uint8), n_values=[3] * 8, n_labels=2)
+    assert len(codes) * 6 < 2 * 3**8
+    assert tabulating.sum_in_table(rows, 1).n_distinct == len(np.unique(codes, axis=0))
+    found = numbers(count_pairs(rows))
+    assert found == naive(codes, labels)
 
 
 def test_one_giant_group(regime):
@@ -165,7 +189,9 @@ def test_n_jobs_zero_is_refused():
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_ctrl_c_stops_the_work(n_jobs):
     code = f"""
+        import signal
         import numpy as np
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background it may be ignored
         from analogical._types import CodedRows
         from analogical.count.pairs import count_pairs
         codes = np.random.default_rng(0).integers(0, 3, (500_000, 18), dtype=np.uint8)
@@ -178,8 +204,35 @@ def test_ctrl_c_stops_the_work(n_jobs):
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=os.environ) as child:
         assert child.stdout.readline() == b"go\n"
         child.send_signal(signal.SIGINT)
-        _, errors = child.communicate(timeout=120)
+        try:
+            _, errors = child.communicate(timeout=120)
+        finally:
+            child.kill()
     assert b"KeyboardInterrupt" in errors
+
+
+@pytest.mark.parametrize("kind", [np.uint32, np.uint64])
+@pytest.mark.parametrize("n_same", [1, 2, 200, 256, 257, 513])
+def test_only_keys_that_are_alone_are_left_unsorted(monkeypatch, kind, n_same):
+    monkeypatch.setattr(sorting, "SMALL_SORT", 0)
+    monkeypatch.setattr(sorting, "CHUNK", 64)
+    rng = np.random.default_rng(n_same)
+    keys = np.concatenate([rng.integers(0, 2**30, 500), np.full(n_same, 12345), rng.integers(0, 40, 20)]).astype(kind)
+    rng.shuffle(keys)
+    met = sorting._may_meet(keys, 2)
+    high = (keys >> kind(2)).tolist()
+    equal = [place for place, one in enumerate(high) if high.count(one) > 1]
+    assert set(equal) <= set(met.tolist())
+    assert met.tolist() == sorted(set(met.tolist()))
+    assert len(met) < len(equal) + 200 or n_same > 255  # beyond, counts go round and none is left out
+
+
+def test_rows_that_are_alone_change_no_count(monkeypatch):
+    monkeypatch.setattr(sorting, "SMALL_SORT", 0)
+    monkeypatch.setattr("analogical.count.pairs.fits_in_table", lambda *_, **__: False)
+    for seed in range(40):
+        codes, labels, k, n_labels, weights = table(seed, small_universe=seed % 2 == 0)
+        assert ours(codes, labels, k, n_labels, weights) == naive(codes, labels, weights)
 
 
 @pytest.mark.parametrize("module", [tabulating, sorting])
@@ -187,7 +240,7 @@ def test_n_jobs_follows_joblibs_context(monkeypatch, module):
     from joblib import parallel_config
 
     monkeypatch.setattr(threads, "SMALL_WORK", 0)
-    monkeypatch.setattr("analogical.count.pairs.fits_in_table", lambda _: module is tabulating)
+    monkeypatch.setattr("analogical.count.pairs.fits_in_table", lambda *_, **__: module is tabulating)
     used = []
     run = module.run_tasks
     monkeypatch.setattr(module, "run_tasks", lambda tasks, n_threads: (used.append(n_threads), run(tasks, n_threads)))

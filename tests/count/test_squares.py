@@ -27,7 +27,7 @@ def counted(rows, labels, i, j, equal=None, weights=None):
     groups, n_groups = context_numbers(number_groups(table.codes, table.n_values, equal))
     squares = broken = 0
     for tables in pair_tables(table, groups, n_groups, i, j):
-        found, bad = count_squares(tables)
+        found, bad = count_squares(tables.counts)
         squares, broken = squares + sum(found.tolist()), broken + sum(bad.tolist())
     return squares, broken
 
@@ -57,29 +57,78 @@ def test_counts_with_weights_and_some_contexts_are_those_of_all_fours_of_rows(se
         assert counted(rows, labels, 0, 1, equal=[last]) == naive_squares(*plain, 0, 1, equal=[last])
 
 
-@pytest.mark.parametrize("at_once", [7, 8, 30, 60])
+def many_rows(seed=5, n_labels=3, n_rows=300):
+    rng = np.random.default_rng(seed)
+    rows, labels = rng.integers(0, [3, 4, 3, 5], size=(n_rows, 4)), rng.integers(0, n_labels, size=n_rows)
+    return rows, labels, rng.integers(1, 4, size=n_rows)
+
+
+@pytest.mark.parametrize("at_once", [40, 60, 200])
 def test_counts_do_not_depend_on_how_many_tables_are_made_at_a_time(monkeypatch, at_once):
-    rng = np.random.default_rng(5)
-    rows, labels = rng.integers(0, 3, size=(300, 4)), rng.integers(0, 3, size=300)
-    weights = rng.integers(1, 4, size=300)
-    whole = counted(rows, labels, 0, 1, weights=weights)
+    whole = counted(*many_rows()[:2], 0, 1, weights=many_rows()[2])
     monkeypatch.setattr(module, "MAX_CELLS", at_once)
-    assert counted(rows, labels, 0, 1, weights=weights) == whole
+    assert counted(*many_rows()[:2], 0, 1, weights=many_rows()[2]) == whole
     assert whole[0] > 1000
 
 
-def test_tables_hold_every_row_of_contexts_that_vary(monkeypatch):
-    rows = [(0, 0, 0), (1, 1, 0), (0, 1, 1), (0, 2, 1), (1, 0, 2), (1, 0, 2), (0, 1, 2)]
-    table = coded(rows, [0, 1, 0, 1, 0, 1, 1])
+@pytest.mark.parametrize("n_labels", [2, 12])
+@pytest.mark.parametrize(("lookup", "at_once"), [(8, 2**22), (0, 2**22), (8, 50)])
+def test_small_tables_hold_the_rows_of_contexts_that_may_have_squares(monkeypatch, n_labels, lookup, at_once):
+    rows, labels, weights = many_rows(n_labels=n_labels)
+    table = coded(rows, labels, weights)
+    groups, n_groups = context_numbers(number_groups(table.codes, table.n_values, [2, 3]))
+    expected = np.zeros((n_groups, 3, 4, n_labels), np.int64)
+    np.add.at(expected, (groups, rows[:, 0], rows[:, 1], labels), weights)
+    expected = [
+        one for one in expected if (one.sum(axis=(1, 2)) > 0).sum() > 1 and (one.sum(axis=(0, 2)) > 0).sum() > 1
+    ]
+    monkeypatch.setattr(module, "LOOKUP", lookup)
+    monkeypatch.setattr(module, "MAX_CELLS", at_once)
+    found = []
+    for tables in pair_tables(table, groups, n_groups, 0, 1):
+        assert not tables.is_whole
+        assert tables.counts[..., -1].sum() == 0 or tables.counts.shape[3] == n_labels
+        for counts, first, second, of in zip(tables.counts, tables.first, tables.second, tables.labels, strict=True):
+            found.append(np.zeros((3, 4, n_labels), np.int64))
+            np.add.at(found[-1], np.ix_(first, second, of), counts)
+    assert sorted(one.tolist() for one in found) == sorted(one.tolist() for one in expected)
+
+
+def test_few_contexts_have_tables_of_all_values():
+    rows, labels, weights = many_rows()
+    table = coded(rows, labels, weights)
+    (tables,) = pair_tables(table, rows[:, 2].astype(np.intp), 3, 0, 1)
+    assert tables.is_whole
+    assert tables.counts.shape == (3, 3, 4, 3)
+    assert tables.counts.sum() == weights.sum()
+    assert tables.first[2].tolist() == [0, 1, 2]
+    assert tables.second[1].tolist() == [0, 1, 2, 3]
+
+
+def test_contexts_of_few_rows_or_of_one_value_have_no_tables():
+    rows = [
+        (0, 0, 0),
+        (1, 1, 0),
+        (0, 1, 1),
+        (0, 2, 1),
+        (0, 0, 1),
+        (0, 1, 1),
+    ]  # few rows; one value of the first feature
+    table = coded(rows, [0, 1, 0, 1, 0, 1])
     groups, n_groups = context_numbers(number_groups(table.codes, table.n_values, [2]))
-    (whole,) = pair_tables(table, groups, n_groups, 0, 1)
-    assert whole.shape == (3, 2, 3, 2)
-    assert whole.sum() == 7
-    assert whole[2, 1, 0].tolist() == [1, 1]
-    monkeypatch.setattr(module, "MAX_CELLS", 4)
-    parts = list(pair_tables(table, groups, n_groups, 0, 1))
-    assert [part.shape for part in parts] == [(1, 2, 3, 2)] * 2  # the second context holds one value of the first
-    assert np.array_equal(np.concatenate(parts), whole[[0, 2]])
+    assert list(pair_tables(table, groups, n_groups, 0, 1)) == []
+
+
+@pytest.mark.parametrize("shape", [(2, 3, 2), (5, 2, 3), (2, 9, 2), (3, 3, 12), (1, 4, 2)])
+def test_large_contexts_and_small_ones_are_counted_alike(shape):
+    cells = np.random.default_rng(1).integers(0, 4, size=(5, *shape))
+    squares, broken = count_squares(cells)
+    mixed = cells.copy()
+    mixed[[1, 3]] *= 10**7
+    found, bad = count_squares(mixed)
+    factor = [1, 10**28, 1, 10**28, 1]
+    assert found.tolist() == [n * times for n, times in zip(squares.tolist(), factor, strict=True)]
+    assert bad.tolist() == [n * times for n, times in zip(broken.tolist(), factor, strict=True)]
 
 
 def test_counts_are_exact_beyond_64_bits():
@@ -91,14 +140,12 @@ def test_counts_are_exact_beyond_64_bits():
     assert many > 2**63
 
 
-def test_the_largest_tables_of_64_bits_do_not_overflow():
-    side = (2**62) ** 0.25 / 4
-    cells = np.full((1, 2, 2, 2), int(side / 2))
-    squares, broken = count_squares(cells)
-    assert squares.dtype == np.int64
-    n = int(side / 2)
-    assert int(squares[0]) == (2 * n) ** 4
-    assert int(broken[0]) * 16 == 10 * (2 * n) ** 4  # fair coins: 10 of 16
+def test_the_largest_tables_of_float64_are_exact():
+    for n in (module.EXACT // 8, module.EXACT // 8 + 1):
+        squares, broken = count_squares(np.full((1, 2, 2, 2), n))
+        assert squares.dtype == (np.int64 if 8 * n <= module.EXACT else object)
+        assert int(squares[0]) == (2 * n) ** 4
+        assert int(broken[0]) * 16 == 10 * (2 * n) ** 4  # fair coins: 10 of 16
 
 
 def test_repeated_cells_leaves_out_cells_of_one_row():

@@ -8,6 +8,7 @@ from conftest import coded
 from naive import naive_deals, naive_value_label_counts
 from scipy.stats import chi2, fisher_exact, hypergeom
 
+from analogical.count.contexts import Stack
 from analogical.count.pairs import contexts_themselves, sum_contexts
 from analogical.estimate import directions
 from analogical.estimate.directions import (
@@ -46,7 +47,8 @@ def tables_of(rows, labels):
     contexts = sum_contexts(coded(rows, labels), contexts_themselves, features=[0]).summaries[0]
     if contexts is None:
         return np.zeros((0, 3, 3)), np.zeros(0)
-    return informative_tables(contexts, apart(3), apart(int(labels.max()) + 1))
+    ((_, tables, which),) = informative_tables(Stack.of([contexts]), [apart(3)], apart(int(labels.max()) + 1))
+    return tables, contexts.times[which].astype(float)
 
 
 def all_counts(rows, labels, n_labels=3):
@@ -284,3 +286,13 @@ def test_a_test_that_could_not_be_so_small_does_not_count():
     assert found.smallest == pytest.approx(0.001)
     assert smallest_of([PValue(0.25, 0.2), PValue(0.25, 0.2)]).p == 0.5
     assert math.isnan(smallest_of([]).p)
+
+
+def test_a_label_that_never_varies_does_not_stand_in_the_way():
+    rng = np.random.default_rng(3)
+    varied = rng.integers(5, 20, size=(40, 3, 2)).astype(float)
+    varied[:, 0, 0] += 6
+    with_constant = np.concatenate([np.zeros((40, 3, 1)), varied], axis=2)  # the most frequent label, elsewhere
+    expected, found = sums_of(varied).p_values()[0].p, sums_of(with_constant).p_values()[0].p
+    assert found == pytest.approx(expected, rel=1e-9)
+    assert found < 1e-6

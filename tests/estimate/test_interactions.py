@@ -7,21 +7,33 @@ import numpy as np
 import pytest
 from naive import naive_interaction_effect
 
+from analogical.count.squares import PairTables
 from analogical.estimate import interactions as module
 from analogical.estimate.interaction_tests import (
+    AdditiveFits,
+    CommonSums,
     additive_cumulants,
-    common_sums,
     interaction_projection,
+    label_products,
     mixed_shares,
     null_cumulants,
     tail_probability,
 )
-from analogical.estimate.interactions import SquareSums, rank_pairs, square_matrix, sum_squares
+from analogical.estimate.interactions import Moment, PairSums, SquareSums, rank_pairs, square_matrix
+
+
+def sum_squares(tables, n_contexts):
+    """Sums of several pairs, which have so many contexts each."""
+    n_pairs = len(tables) // n_contexts
+    sums = PairSums([tables.shape[1:3]] * n_pairs, tables.shape[3])
+    for k in range(n_pairs):
+        sums.add(k, PairTables.whole(tables[k * n_contexts : (k + 1) * n_contexts]))
+    return sums.finished()
 
 
 def sums_of(tables):
     tables = np.asarray(tables)
-    (found,) = sum_squares(tables, np.array([0]))
+    (found,) = sum_squares(tables, len(tables))
     return found
 
 
@@ -55,7 +67,7 @@ def test_effect_is_that_of_the_definition(seed):
 def test_sums_add_over_contexts():
     tables = np.random.default_rng(3).integers(0, 6, size=(7, 3, 3, 2))
     whole = sums_of(tables)
-    one, two = sum_squares(tables, np.array([0, 4]))
+    one, two = sums_of(tables[:4]), sums_of(tables[4:])
     both = one + two + SquareSums.none()
     assert (both.squares, both.broken, both.effect_squares) == (whole.squares, whole.broken, whole.effect_squares)
     assert both.moments == pytest.approx(whole.moments)
@@ -102,7 +114,7 @@ def test_projection_leaves_what_weighted_least_squares_leaves(seed):
     root = np.sqrt(n.reshape(-1))
     weighted = root[:, None] * design
     expected = np.diag((root > 0).astype(float)) - weighted @ np.linalg.pinv(weighted)
-    assert interaction_projection(n)[0] == pytest.approx(expected, abs=1e-6)
+    assert interaction_projection(n)[0] == pytest.approx(expected, abs=1e-12)
 
 
 def enumerate_statistics(sizes, shares, projection):
@@ -255,8 +267,11 @@ def test_significant_pairs_come_first_by_their_lower_end_then_unclear_pairs_by_p
 # ---------------------------------------------------------------- an interaction that is the same in all contexts
 
 
-def common_of(tables):
-    (found,) = common_sums(np.asarray(tables, float), np.zeros(len(tables), np.int64), 1)
+def common_of(*parts):
+    """The sums of contexts that come in some parts."""
+    found = CommonSums(*np.shape(parts[0])[1:])
+    for tables in parts:
+        found.add(PairTables.whole(np.asarray(tables)), AdditiveFits.of(np.asarray(tables, float)))
     return found
 
 
@@ -299,16 +314,62 @@ def test_the_covariance_of_the_common_score_is_that_of_all_outcomes():
     assert mean[0, 0] == pytest.approx(true[0, 0], rel=0.05)  # exactly so where all cells have the same noise
 
 
-def test_common_sums_add_over_contexts_and_belong_to_their_pairs():
-    tables = np.random.default_rng(3).integers(0, 6, size=(7, 3, 3, 3)).astype(float)
-    whole = common_of(tables)
-    one, two = common_sums(tables, np.array([0, 0, 0, 0, 1, 1, 1]), 2)
-    both = one + two
+def test_common_sums_add_over_contexts():
+    tables = np.random.default_rng(3).integers(0, 6, size=(7, 3, 3, 3))
+    whole, both = common_of(tables), common_of(tables[:4], tables[4:])
     for name in ("score", "weight", "variance"):
         assert getattr(both, name) == pytest.approx(getattr(whole, name))
-    assert (one.n_contexts, two.n_contexts) == (4, 3)
+    assert (whole.n_contexts, common_of(tables[:4]).n_contexts) == (7, 4)
     assert whole.score.shape == (3, 9)
     assert both.p_value() == pytest.approx(whole.p_value())
+
+
+def in_places(counts, n_places):
+    """One context with places for the values and labels that it holds, and empty ones."""
+    axes = [np.flatnonzero(counts.sum(axis=tuple({0, 1, 2} - {axis}))) for axis in range(3)]
+    values = [np.append(axis, np.zeros(n - len(axis), int)) for axis, n in zip(axes, n_places, strict=True)]
+    table = np.zeros(n_places, np.int64)
+    table[: len(axes[0]), : len(axes[1]), : len(axes[2])] = counts[np.ix_(*axes)]
+    return PairTables(table[None], *(each[None] for each in values), counts.shape[2])
+
+
+@pytest.mark.parametrize("n_labels", [2, 3, 12])
+def test_places_for_the_values_of_each_context_change_nothing(n_labels):
+    rng = np.random.default_rng(6)
+    tables = rng.integers(0, 4, size=(8, 6, 7, n_labels)) * (rng.random((8, 6, 7, n_labels)) < 5 / n_labels)
+    for k, table in enumerate(tables):
+        table[rng.permutation(6)[:3]] = 0
+        table[:, rng.permutation(7)[: k // 2]] = 0
+        table[..., 5:11] = 0
+    sums = PairSums([(6, 7)] * 2, n_labels)
+    for k, table in enumerate(tables):
+        sums.add(1, in_places(table, (4 + k % 2, 7, min(n_labels, 7 + k % 3))))
+    none, found = sums.finished()
+    whole = sums_of(tables)
+    assert none.squares == 0
+    assert (found.squares, found.broken, found.effect_squares) == (whole.squares, whole.broken, whole.effect_squares)
+    assert found.moments == pytest.approx(whole.moments, rel=1e-9)
+    assert found.p_common == pytest.approx(whole.p_common, rel=1e-9)
+    assert not math.isnan(found.p_common)
+
+
+@pytest.mark.parametrize("n_labels", [2, 3, 5])
+def test_products_of_covariances_are_those_of_matrices(n_labels):
+    p = np.random.default_rng(n_labels).dirichlet(np.ones(n_labels), size=(1, 4))
+    s = [np.diag(one) - np.outer(one, one) for one in p[0]]
+    expected = [[np.trace(one @ other) for other in s] for one in s]
+    assert label_products(p, np.ones(n_labels))[0] == pytest.approx(np.array(expected), rel=1e-12)
+
+
+def test_labels_that_are_alike_may_stand_together():
+    rng = np.random.default_rng(2)
+    n, p = np.array([[5.0, 9, 4, 7]]), rng.dirichlet(np.ones(4), size=(1, 4))
+    projection, pooled = interaction_projection(n.reshape(1, 2, 2)), np.full((1, 4), 0.25)
+    every = np.append(p, np.zeros((1, 4, 6)), axis=2)
+    pooled_every = np.append(pooled, np.zeros((1, 6)), axis=1)
+    expected = additive_cumulants(n, every, projection, pooled_every)
+    found = additive_cumulants(n, every[..., :5], projection, pooled_every[:, :5], np.array([1.0, 1, 1, 1, 6]))
+    assert found == pytest.approx(expected, rel=1e-12)
 
 
 def test_a_small_interaction_that_is_the_same_in_many_small_contexts_is_significant():
@@ -326,14 +387,12 @@ def test_a_small_interaction_that_is_the_same_in_many_small_contexts_is_signific
 def test_the_two_tests_count_as_two_and_a_single_context_has_one():
     tables = np.random.default_rng(5).integers(3, 12, size=(5, 2, 2, 2))
     found = sums_of(tables)
-    p_any = tail_probability(*found.moments[8:11])
-    p_common = found.settled().p_common
-    assert p_common == pytest.approx(common_of(tables).p_value())
-    assert found.p_value() == pytest.approx(min(1, 2 * min(p_any, p_common)))
-    assert found.settled().common is None
-    assert found.settled().p_value() == found.p_value()
+    p_any = tail_probability(*found.moments[Moment.TEST :])
+    assert found.p_common == pytest.approx(common_of(tables).p_value())
+    assert found.p_value() == pytest.approx(min(1, 2 * min(p_any, found.p_common)))
     single = sums_of(tables[:1])
-    assert single.p_value() == tail_probability(*single.moments[8:11])
+    assert math.isnan(single.p_common)
+    assert single.p_value() == tail_probability(*single.moments[Moment.TEST :])
 
 
 def test_cells_of_few_rows_are_left_out_of_the_common_test():
@@ -476,7 +535,7 @@ def test_p_values_of_additive_shares_are_uniform_or_larger(rates, sizes):
     rng = np.random.default_rng(7)
     n = np.broadcast_to(sizes, (3000, *np.shape(rates)))
     ones = rng.binomial(n, rates)
-    found = sum_squares(np.stack([n - ones, ones], axis=-1), np.arange(3000))
+    found = sum_squares(np.stack([n - ones, ones], axis=-1), 1)
     p = np.array([sums.p_value() for sums in found])
     assert (p <= 0.05).mean() <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 3000)
     assert (p <= 0.05).mean() > 0.02
@@ -488,7 +547,7 @@ def test_p_values_over_many_small_contexts_are_uniform_or_larger(rates, n_rows):
     rng = np.random.default_rng(7)
     n = np.full((40 * 1000, 2, 2), n_rows)
     ones = rng.binomial(n, rates)
-    found = sum_squares(np.stack([n - ones, ones], axis=-1), np.arange(0, 40 * 1000, 40))
+    found = sum_squares(np.stack([n - ones, ones], axis=-1), 40)
     p = np.array([sums.p_value() for sums in found])
     assert (p <= 0.05).mean() <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 1000)
     assert (p <= 0.05).mean() > 0.01
@@ -499,7 +558,7 @@ def test_intervals_cover_the_true_effect():
     rates = np.array([[0.2, 0.7], [0.6, 0.3]])
     n = rng.multinomial(200, [0.25] * 4, size=1500).reshape(-1, 2, 2)
     ones = rng.binomial(n, rates)
-    found = sum_squares(np.stack([n - ones, ones], axis=-1), np.arange(1500))
+    found = sum_squares(np.stack([n - ones, ones], axis=-1), 1)
     truth = 2 * (0.2 - 0.7 - 0.6 + 0.3) ** 2 / 8
     ends = np.array([sums.interval(0.95) for sums in found])
     covered = ((ends[:, 0] <= truth) & (truth <= ends[:, 1])).mean()

@@ -10,58 +10,34 @@ from analogical.estimate.status import NEGLIGIBLE, decide_status, order_features
 LEVEL = 0.05
 
 
-def word(*, is_constant=False, is_copy=False, p_adjusted=0.001, low=0.1, high=0.3, is_known=True):
-    return decide_status(
-        is_constant=is_constant,
-        is_copy=is_copy,
-        p_adjusted=p_adjusted,
-        low=low,
-        high=high,
-        level=LEVEL,
-        is_known=is_known,
-    )
+def word(*, is_constant=False, is_copy=False, p_adjusted=0.001, high=0.3):
+    return decide_status(is_constant=is_constant, is_copy=is_copy, p_adjusted=p_adjusted, high=high, level=LEVEL)
 
 
 def test_an_effect_is_significant_up_to_the_level():
     assert word(p_adjusted=LEVEL) == "effect"
     assert word(p_adjusted=math.nextafter(LEVEL, 1)) == "unclear"
     assert word(p_adjusted=0.0) == "effect"
-
-
-def test_an_effect_has_an_interval_above_0():
-    assert word(low=math.nextafter(0, 1)) == "effect"
-    assert word(low=0.0) == "unclear"
-
-
-def test_without_repeated_rows_the_test_alone_decides():
-    assert word(low=0.0, is_known=False) == "effect"
-    assert word(low=0.0, is_known=False, p_adjusted=0.06) == "unclear"
-    assert word(low=0.0, is_known=False, p_adjusted=0.06, high=0.01) == "none"
+    assert word(p_adjusted=0.001, high=0.01) == "effect"
 
 
 def test_a_feature_whose_interval_ends_low_has_none():
     assert NEGLIGIBLE == 0.02
-    assert word(p_adjusted=0.5, low=0.0, high=NEGLIGIBLE) == "none"
-    assert word(p_adjusted=0.5, low=0.0, high=math.nextafter(NEGLIGIBLE, 1)) == "unclear"
-    assert word(p_adjusted=0.001, low=0.0, high=0.01) == "unclear"  # significant, though its size is not sure
+    assert word(p_adjusted=0.5, high=NEGLIGIBLE) == "none"
+    assert word(p_adjusted=0.5, high=math.nextafter(NEGLIGIBLE, 1)) == "unclear"
 
 
-def test_a_small_effect_that_is_sure_is_an_effect():
-    assert word(p_adjusted=0.001, low=0.001, high=0.01) == "effect"
-
-
-@pytest.mark.parametrize("is_known", [True, False])
-def test_where_nothing_is_known_it_is_unclear(is_known):
-    assert word(p_adjusted=math.nan, low=math.nan, high=math.nan, is_known=is_known) == "unclear"
-    assert word(p_adjusted=math.nan, low=0.1, high=0.3, is_known=is_known) == "unclear"
+def test_where_nothing_is_known_it_is_unclear():
+    assert word(p_adjusted=math.nan, high=math.nan) == "unclear"
+    assert word(p_adjusted=math.nan, high=0.3) == "unclear"
 
 
 def test_constant_comes_before_copy_and_copy_before_every_number():
     assert word(is_constant=True) == "constant"
     assert word(is_constant=True, is_copy=True) == "constant"
     assert word(is_copy=True) == "same"
-    assert word(is_copy=True, p_adjusted=0.5, low=0.0, high=0.01) == "same"
-    assert word(is_constant=True, p_adjusted=math.nan, low=math.nan, high=math.nan) == "constant"
+    assert word(is_copy=True, p_adjusted=0.5, high=0.01) == "same"
+    assert word(is_constant=True, p_adjusted=math.nan, high=math.nan) == "constant"
 
 
 def order(*features):

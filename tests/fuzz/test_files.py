@@ -167,13 +167,12 @@ def test_files_that_found_a_bug(path, what, worker):
     check_outcome(worker.ask({"what": what, "path": str(path), "arguments": ["score", str(path)]}))
 
 
-def test_the_command_itself_refuses_a_damaged_file_in_one_line(tmp_path):
+def test_the_command_itself_refuses_a_damaged_file_in_one_line(run, tmp_path):
     path = tmp_path / "table.parquet"
     path.write_bytes(b"PAR1" + bytes(100))
-    command = [sys.executable, "-c", "from analogical.cli import main; main()", "score", str(path)]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False)
-    check_outcome({"code": ended.returncode, "out": ended.stdout, "err": ended.stderr})
-    assert ended.returncode == 2
+    code, out, err = run("score", path)
+    check_outcome({"code": code, "out": out, "err": err})
+    assert code == 2
 
 
 @pytest.mark.parametrize(

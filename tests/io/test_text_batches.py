@@ -183,6 +183,7 @@ def test_nothing_is_left_on_disk_by_a_refusal(tmp_path, large, folder):
 
 def test_nothing_is_left_on_disk_after_ctrl_c(tmp_path, folder):
     code = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # may be ignored in the background
         "import sys, analogical.io.text_batches as t, analogical.io.files as f; f.MANY_BYTES = 0\n"
         "typed = t._Cells.typed\n"
         "def wait(self, *given):\n"

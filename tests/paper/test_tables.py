@@ -1,5 +1,8 @@
 """The tables against the printed numbers and the exact expectations."""
 
+from dataclasses import replace
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -12,12 +15,16 @@ from analogical.paper.tables import build_table
 from analogical.paper.writing import FORMATS, as_csv, as_json, as_latex, as_markdown
 from analogical.rivals import METHODS, Method
 
+pytestmark = pytest.mark.xdist_group("tables of the paper")  # in one process, which builds each once
+
 FEW = Plan(repetitions=3)
+QUICK = Plan(repetitions=2, leave_out=("relieff",))
+built = cache(build_table)
 
 
 @pytest.mark.parametrize("name", ["table4", "table6"])
 def test_averages_lie_where_the_closed_form_says(name):
-    table = build_table(name, "as-published", FEW)
+    table = built(name, "as-published", FEW)
     # A bound is three standard errors of the paper's 10 runs, and half a cent for its rounding.
     cells = [(cell, (cell.bound - 0.005) / 3 * np.sqrt(10 / FEW.repetitions)) for cell in table.cells]
     assert all(cell.ours == pytest.approx(cell.expected, abs=1e-6) for cell, error in cells if error < 1e-9)
@@ -30,8 +37,8 @@ def test_averages_lie_where_the_closed_form_says(name):
 
 
 def test_printed_tables_4_and_6_agree_with_the_closed_form():
-    stability = build_table("table4", "as-published", FEW)
-    dimensionality = build_table("table6", "as-published", FEW)
+    stability = built("table4", "as-published", FEW)
+    dimensionality = built("table6", "as-published", FEW)
     assert stability.agreement() == (319, 320)
     assert dimensionality.agreement() == (730, 735)
     # The row of g8 at 10,000 rows is a copy of that of g1; and an empty sample of g4 there has odds of 1 to 1,000.
@@ -40,7 +47,7 @@ def test_printed_tables_4_and_6_agree_with_the_closed_form():
 
 
 def test_corrected_dimensionality_estimates_the_universe_at_every_size():
-    table = build_table("table6", "corrected", FEW)
+    table = built("table6", "corrected", FEW)
     cells = [cell for cell in table.cells if (cell.group, cell.column) == ("g2", "a1") and cell.row.isdigit()]
     assert {round(cell.expected, 6) for cell in cells} == {0.666667}
     agrees, judged = table.agreement()
@@ -51,7 +58,7 @@ def test_corrected_dimensionality_estimates_the_universe_at_every_size():
 
 
 def test_relaxed_index_finds_in_sparse_samples_what_ari_cannot():
-    table = build_table("table6", "corrected", FEW)
+    table = built("table6", "corrected", FEW)
     on_top = {(cell.group, cell.row): cell.ours for cell in table.cells if cell.column == "all on top"}
     assert on_top.keys() == {(cell.group, cell.row) for cell in table.cells}
     sparse = [(g, m) for g in ("g1", "g2", "g3", "g6", "g7") for m in ("400", "500", "1000")]
@@ -65,16 +72,15 @@ def test_relaxed_index_finds_in_sparse_samples_what_ari_cannot():
     assert {len(table.cells_of(g, row)) for g, row in on_top} == {16}
 
 
-def test_relaxed_index_has_a_column_in_corrected_tables_only(tmp_path):
-    plan = Plan(repetitions=2, leave_out=("relieff",))
-    corrected = build_table("table3", "corrected", plan, tmp_path)
+def test_relaxed_index_has_a_column_in_corrected_tables_only():
+    corrected = built("table3", "corrected", QUICK)
     columns = [cell.column for cell in corrected.cells_of("one-hot columns", "Monks1")]
     assert columns == ["all features", "ARI", "ARI relaxed", "χ²", "MI", "Relief"]
     assert corrected.agreement()[1] == 5  # what was printed for Monks1: nothing for the relaxed index
-    as_published = build_table("table3", "as-published", plan, tmp_path)
+    as_published = built("table3", "as-published", QUICK)
     assert "ARI relaxed" not in {cell.column for cell in as_published.cells}
-    assert build_table("table1", "corrected", plan).rows("g1") == ["ari", "relaxed", "chi2", "mi", "relief"]
-    assert "relaxed" not in build_table("table1", "as-published", plan).rows("g1")
+    assert built("table1", "corrected", QUICK).rows("g1") == ["ari", "relaxed", "chi2", "mi", "relief"]
+    assert "relaxed" not in built("table1", "as-published", QUICK).rows("g1")
 
 
 def test_published_chi2_of_table_1_is_reproduced_to_the_rounding():
@@ -152,7 +158,7 @@ def test_table_5_is_right_but_for_the_last_three_percentages():
 
 def test_tables_2_and_3_run_without_data_and_say_what_is_missing():
     for name, count in (("table2", 4), ("table3", 6)):
-        table = build_table(name, "corrected", Plan(repetitions=2, leave_out=("relieff",)))
+        table = built(name, "corrected", QUICK)
         (note,) = table.notes
         assert note.startswith("Missing data: monks-2.csv")
         assert note.count(".csv") == count
@@ -163,15 +169,15 @@ def test_tables_2_and_3_run_without_data_and_say_what_is_missing():
 def test_files_that_are_not_the_published_ones_are_named(tmp_path):
     rows = "".join(f"{i % 3},{i % 2},1,1,1,1,1,1,{i % 5 % 2}\n" for i in range(746))
     (tmp_path / "hiv.csv").write_text(rows)
-    table = build_table("table2", "corrected", Plan(repetitions=2, leave_out=("relieff",)), tmp_path)
+    table = build_table("table2", "corrected", QUICK, tmp_path)
     assert (
         "hiv.csv is not the published file (its checksum differs): the printed numbers need not agree." in table.notes
     )
 
 
 def test_processes_change_nothing():
-    one = build_table("table1", "corrected", Plan(repetitions=2, leave_out=("relieff",)))
-    two = build_table("table1", "corrected", Plan(repetitions=2, n_jobs=2, leave_out=("relieff",)))
+    one = built("table1", "corrected", QUICK)
+    two = build_table("table1", "corrected", replace(QUICK, n_jobs=2))
     assert one == two
 
 

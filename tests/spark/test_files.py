@@ -4,7 +4,7 @@ import json
 
 import polars as pl
 import pytest
-from spark_sessions import needs_spark, session_on
+from spark_sessions import needs_spark
 
 from analogical import InputError
 from analogical.io.files import read_file
@@ -25,11 +25,6 @@ TEXTS = {
     "infinite words": "a,b,y\ninf,1d,p\n1,2,q\n",
     "all missing": "a,b,y\n?,1,p\n,2,q\n",
 }
-
-
-@pytest.fixture(scope="module")
-def session():
-    return session_on("local[2]")
 
 
 @pytest.mark.parametrize("case", TEXTS)

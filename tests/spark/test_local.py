@@ -8,7 +8,7 @@ from conftest import coded
 from context_tables import tables_of
 from engine_contract import EngineContract, assert_counts, pytest_generate_tests  # noqa: F401
 from naive import naive_counts
-from spark_sessions import needs_spark, session_on
+from spark_sessions import needs_spark
 
 from analogical._types import Margins
 from analogical.count.pairs import sum_contexts
@@ -17,11 +17,6 @@ from analogical.spark.planning import choose_plan, deal_features, finishes_in_me
 from analogical.spark.words import Layout
 
 pytestmark = needs_spark
-
-
-@pytest.fixture(scope="module")
-def session():
-    return session_on("local[2]")
 
 
 class TestSparkLocal(EngineContract):

@@ -1,12 +1,11 @@
-"""What is said when Spark cannot be had, and when it would be the better choice; and Spark Connect in a process."""
+"""What is said when Spark cannot be had, and when it would be the better choice; and Spark Connect."""
 
-import os
-import subprocess
 import sys
 
 import pytest
-from spark_sessions import needs_spark
+from spark_sessions import connected, needs_spark
 
+import analogical
 from analogical.errors import MissingDependencyError
 from analogical.spark.session import check_java, check_spark, first_line, is_spark_frame
 
@@ -102,30 +101,17 @@ def test_what_spark_cannot_read_is_refused_before_it_starts(run, arguments, mess
     assert message in errors
 
 
-CONNECT = """
-import warnings
-warnings.simplefilter("ignore")
-from pyspark.sql import SparkSession
-import analogical.spark.verbs
-session = SparkSession.builder.remote("local[1]").config("spark.sql.shuffle.partitions", "2").getOrCreate()
-frame = analogical.load_table("titanic").to_frame("pandas")
-table = session.createDataFrame(frame).repartition(3)
-assert type(table).__module__ == "pyspark.sql.connect.dataframe"
-expected = analogical.relevance(frame, "survived", weights="count")
-for blocks in (False, True):
-    if blocks:
-        analogical.spark.verbs.finishes_in_memory = lambda *_: False
-    found = analogical.spark.relevance(table, "survived", weights="count")
-    print(found.settings.plan.kind, found.pairs.tolist() == expected.pairs.tolist(),
-          found.changed.tolist() == expected.changed.tolist(), found.status == expected.status)
-session.stop()
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("_", [pytest.param(None, marks=needs_spark)])
-def test_spark_connect_gives_the_same_counts(_):
+@pytest.mark.parametrize("plan", [pytest.param(plan, marks=needs_spark) for plan in ("grouped", "blocks")])
+def test_spark_connect_gives_the_same_counts(session, plan, monkeypatch):
     pytest.importorskip("grpc_status", reason="Spark Connect needs grpcio-status")
-    settings = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable}
-    done = subprocess.run([sys.executable, "-c", CONNECT], capture_output=True, text=True, check=False, env=settings)
-    assert done.stdout.split("\n")[:2] == ["grouped True True True", "blocks True True True"], done.stderr[-2000:]
+    if plan == "blocks":
+        monkeypatch.setattr("analogical.spark.verbs.finishes_in_memory", lambda *_: False)
+    frame = analogical.load_table("titanic").to_frame("pandas")
+    expected = analogical.relevance(frame, "survived", weights="count")
+    with connected(session) as client:
+        table = client.createDataFrame(frame).repartition(3)
+        assert type(table).__module__ == "pyspark.sql.connect.dataframe"
+        found = analogical.spark.relevance(table, "survived", weights="count")
+    assert found.settings.plan.kind == plan
+    assert (found.pairs.tolist(), found.changed.tolist()) == (expected.pairs.tolist(), expected.changed.tolist())
+    assert found.status == expected.status

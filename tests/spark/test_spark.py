@@ -6,19 +6,15 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
-from spark_sessions import needs_spark, session_on
+from spark_sessions import needs_spark
 
 import analogical
 from analogical import InputError
 from analogical._types import same
 from analogical.show.notes import describe_notes
+from analogical.spark.verbs import count_pairs
 
 pytestmark = needs_spark
-
-
-@pytest.fixture(scope="module")
-def session():
-    return session_on("local[2]")
 
 
 @pytest.fixture
@@ -141,8 +137,7 @@ def rule_of_three(n):
 
 def test_the_deciding_set_is_chosen_on_a_sample_and_all_numbers_come_from_all_rows(session, monkeypatch):
     frame = rule_of_three(6000)
-    for module in ("analogical.study", "analogical.spark.verbs"):
-        monkeypatch.setattr(f"{module}.SEARCH_ROWS", 1000)
+    monkeypatch.setattr("analogical.spark.verbs.SEARCH_ROWS", 1000)
     table = session.createDataFrame(frame).repartition(3)
     found = analogical.spark.relevance(table, "y")
     assert found.settings.plan.kind == "blocks"
@@ -362,6 +357,6 @@ def test_the_plan_and_the_engine_are_part_of_the_result(session, on_spark):
     assert told["plan"]["kind"] == "blocks"
     assert sorted(name for block in told["plan"]["blocks"] for name in block) == sorted(found.names)
     assert told["plan"]["n_partitions"] > 1
-    counts, plan = analogical.spark.count_pairs(session.createDataFrame(mixed()).drop("w"), "y")
+    counts, plan = count_pairs(session.createDataFrame(mixed()).drop("w"), "y")
     assert counts.pairs.tolist() == found.pairs.tolist()
     assert plan.n_partitions == told["plan"]["n_partitions"]

@@ -22,7 +22,6 @@ from analogical import InputError, Obstacle, audit
 from analogical.estimate import differences
 from analogical.estimate.clusters import unit_p_value
 from analogical.show.views import view_of
-from analogical.verbs import audit as _audit
 from analogical.verbs import evidence as _evidence
 
 audit_all = partial(audit, given="all")
@@ -412,13 +411,12 @@ def test_long_tables_show_the_largest_differences():
     assert "The 30 largest are shown; to_dict() and --json have the other 9." in table.note
 
 
-def test_of_very_many_values_the_most_frequent_ones_are_compared(monkeypatch):
-    monkeypatch.setattr(_audit, "MAX_COMPARISONS", 3)
-    rows = [(value,) for value, n in zip("abcde", (1, 2, 3, 4, 5), strict=True) for _ in range(n)]
+def test_of_very_many_values_the_most_frequent_ones_are_compared():
+    rows = [(f"v{n}",) for n in range(1, 55) for _ in range(n)]
     result = audit_all(rows, [r % 2 for r in range(len(rows))], 0)
-    assert [found.values for found in result.differences] == [("e", "d"), ("e", "c"), ("e", "b")]
-    assert result.n_comparisons == 4
-    assert "Of 4 comparisons those of the most frequent values and labels were made." in view_of(result).tables[0].note
+    assert [found.values for found in result.differences] == [("v54", f"v{n}") for n in range(53, 3, -1)]
+    assert result.n_comparisons == 53
+    assert "Of 53 comparisons those of the most frequent values and labels were made." in view_of(result).tables[0].note
 
 
 def test_who_was_compared():
@@ -708,15 +706,12 @@ def test_audit_of_many_values_and_classes_fits_in_memory():
     assert peak < 2**25
 
 
-def test_of_very_many_labels_the_most_frequent_ones_are_followed(monkeypatch):
-    rows = [(k % 2,) for k in range(20)]
-    labels = ["a"] * 8 + ["b"] * 2 + ["c"] * 6 + ["d"] * 4
-    everything = audit_all(rows, labels, 0)
-    monkeypatch.setattr(_audit, "MAX_FOLLOWED", 2)
-    result = audit_all(rows, labels, 0)
-    assert [found.label for found in result.differences] == ["a", "c"]
-    assert list(result.base_rates) == ["a", "c"]
-    assert result.n_comparisons == everything.n_comparisons == len(everything.differences) == 4
+def test_of_very_many_labels_the_most_frequent_ones_are_followed():
+    labels = [f"label {n:02}" for n in range(1, 54) for _ in range(2 * n)]
+    result = audit_all([(k % 2,) for k in range(len(labels))], labels, 0)
+    followed = {f"label {n:02}" for n in range(4, 54)}
+    assert {found.label for found in result.differences} == set(result.base_rates) == followed
+    assert result.n_comparisons == 53
 
 
 def test_standard_errors_of_large_counts_shrink_with_the_root():

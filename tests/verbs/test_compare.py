@@ -174,9 +174,20 @@ def test_ties_of_the_first_method_go_by_the_next_one():
     assert found.order().tolist() == np.argsort(found.ranks["chi2"], kind="stable").tolist()
 
 
-def test_a_method_that_takes_long_is_left_out_unless_asked_for(run, monkeypatch):
+@pytest.fixture
+def few_methods():
+    """Two methods, and one that takes long where there are more than ten rows and two features."""
+    known = dict(METHODS)
     slow = Method("slow", "Slow", "", METHODS["ari"].score, seconds=lambda m, n: 100.0 * (m > 10 and n > 2))
-    monkeypatch.setitem(METHODS, "slow", slow)
+    METHODS.clear()
+    METHODS.update(ari=known["ari"], chi2=known["chi2"], slow=slow)
+    yield
+    METHODS.clear()
+    METHODS.update(known)
+
+
+@pytest.mark.usefixtures("few_methods")
+def test_a_method_that_takes_long_is_left_out_unless_asked_for(run):
     titanic = load_table("titanic").to_frame()
     found = compare(titanic, "survived", weights="count")
     assert found.left_out == ("slow",)

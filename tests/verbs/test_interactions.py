@@ -122,6 +122,16 @@ def test_order_of_rows_names_of_values_and_weights_change_nothing():
     assert_same_numbers(found, interactions(counts.drop(columns=["y", "n"]), counts["y"], weights=counts["n"]))
 
 
+@pytest.mark.parametrize("seed", [0, 2, 7])
+def test_numbers_of_values_change_no_p_value_where_contexts_are_thin(seed):
+    """Cells of many contexts are not connected with each other, so that matrices of additive shares have no inverse."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, [6, 5, 3, 3], size=(300, 4)), rng.integers(0, 2, 300)
+    turned = np.column_stack([rng.permutation(6)[column] for column in X.T])
+    expected = interactions(X, y, given="all").p_value
+    assert interactions(turned, y, given="all").p_value == pytest.approx(expected, rel=1e-10, abs=0)
+
+
 def test_order_of_columns_and_a_constant_change_nothing():
     frame, y = noisy_table()
     found = interactions(frame, y)

@@ -5,8 +5,10 @@ three rows and look alike, so equal contexts are kept once, with how often they 
 costs next to nothing.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,15 @@ from numpy.typing import NDArray
 from analogical._types import Bools, Codes, Ints, Keys, Positions
 from analogical.count.counts import RowProfile
 
-__all__ = ["Contexts", "Parts", "contexts_of_keys", "contexts_of_rows", "contexts_of_tables", "differs_from_last"]
+__all__ = [
+    "Contexts",
+    "Parts",
+    "Stack",
+    "contexts_of_keys",
+    "contexts_of_rows",
+    "contexts_of_tables",
+    "differs_from_last",
+]
 
 SHORT_BITS = 16
 """Contexts that pack into so many bits are counted in a table of that size; longer ones are sorted."""
@@ -125,20 +135,13 @@ class Contexts:
         """For each cell, the position of its value among ``value_parts``."""
         return np.repeat(np.arange(len(self.value_starts)), np.diff(self.value_starts, append=len(self.sizes)))
 
-    def with_repeats(self) -> "Contexts":
-        """The contexts without the values that a single row has; those left with one value are dropped."""
-        repeated = self.value_parts.sizes > 1
-        n_left = np.bincount(self.value_parts.owner, weights=repeated, minlength=len(self))
-        kept = repeated[self.value_of_cell] & (n_left[self.owner] > 1)
-        if kept.all():
-            return self
-        if not kept.any():
-            return Contexts.none()
-        left = n_left > 1
+    def part(self, kept: Bools) -> "Contexts":
+        """Some of the cells; contexts that lose all of theirs are dropped."""
         owner = self.owner[kept]
+        is_new = differs_from_last(owner)
         return Contexts(
-            starts=np.flatnonzero(differs_from_last(owner)),
-            times=self.times[left],
+            starts=np.flatnonzero(is_new),
+            times=self.times[owner[is_new]],
             values=self.values[kept],
             labels=self.labels[kept],
             sizes=self.sizes[kept],
@@ -186,6 +189,91 @@ class Contexts:
         empty = np.zeros(0, np.int64)
         codes = np.zeros(0, np.uint32)
         return cls(np.zeros(0, np.intp), empty, codes, codes, empty)
+
+
+@dataclass(frozen=True)
+class Stack:
+    """The contexts of several features, those of one after those of another, to compute with all of them at once."""
+
+    contexts: Contexts
+    feature: Positions
+    """Place of the feature that each context is of; these never fall."""
+    n_features: int
+
+    @classmethod
+    def of(cls, found: Sequence[Contexts]) -> "Stack":
+        """From the contexts of each feature."""
+        if len(found) == 1:
+            return cls(found[0], np.zeros(len(found[0]), np.intp), 1)
+        first_cells = np.cumsum([0, *(len(one.sizes) for one in found)])
+        contexts = Contexts(
+            starts=np.concatenate([one.starts + first for one, first in zip(found, first_cells, strict=False)]),
+            times=np.concatenate([one.times for one in found]),
+            values=np.concatenate([one.values for one in found]),
+            labels=np.concatenate([one.labels for one in found]),
+            sizes=np.concatenate([one.sizes for one in found]),
+        )
+        return cls(contexts, np.repeat(np.arange(len(found)), [len(one) for one in found]), len(found))
+
+    @cached_property
+    def bounds(self) -> Positions:
+        """Where the contexts of each feature begin, and the end of the last."""
+        return np.searchsorted(self.feature, np.arange(self.n_features + 1))
+
+    @cached_property
+    def cell_bounds(self) -> Positions:
+        """Where the cells of each feature begin, and the end of the last."""
+        return np.append(self.contexts.starts, len(self.contexts.sizes))[self.bounds]
+
+    def cells(self) -> list[slice]:
+        """The cells of each feature."""
+        return _slices(self.cell_bounds)
+
+    @cached_property
+    def feature_of_cell(self) -> Positions:
+        """Place of the feature that each cell is of."""
+        return self.feature[self.contexts.owner]
+
+    def split(self) -> list[Contexts]:
+        """The contexts of each feature."""
+        whole = self.contexts
+        return [
+            Contexts(
+                starts=whole.starts[own] - cells.start,
+                times=whole.times[own],
+                values=whole.values[cells],
+                labels=whole.labels[cells],
+                sizes=whole.sizes[cells],
+            )
+            for own, cells in zip(_slices(self.bounds), self.cells(), strict=True)
+        ]
+
+    def part(self, features: Sequence[int]) -> "tuple[Stack, Positions]":
+        """The contexts of some of the features, given in rising order, and which contexts they are."""
+        if len(features) == self.n_features:
+            return self, np.arange(len(self.feature))
+        is_meant = np.isin(np.arange(self.n_features), features)
+        which = np.flatnonzero(is_meant[self.feature])
+        contexts = self.contexts.part(is_meant[self.feature_of_cell])
+        return Stack(contexts, np.searchsorted(features, self.feature[which]), len(features)), which
+
+    def sums(self, of_context: NDArray[Any]) -> NDArray[Any]:
+        """The sum over the contexts of each feature."""
+        return _sums_between(of_context, self.bounds)
+
+    def sums_of_cells(self, of_cell: NDArray[Any]) -> NDArray[Any]:
+        """The sum over the cells of each feature."""
+        return _sums_between(of_cell, self.cell_bounds)
+
+    def with_repeats(self) -> "Stack":
+        """The contexts without the values that a single row has; those left with one value are dropped."""
+        contexts = self.contexts
+        repeated = contexts.value_parts.sizes > 1
+        n_left = np.bincount(contexts.value_parts.owner, weights=repeated, minlength=len(contexts))
+        kept = repeated[contexts.value_of_cell] & (n_left[contexts.owner] > 1)
+        if kept.all():
+            return self
+        return Stack(contexts.part(kept), self.feature[n_left > 1], self.n_features)
 
 
 def contexts_of_rows(new_context: Bools, values: Codes, labels: Codes, weights: Ints | None) -> Contexts:
@@ -305,6 +393,20 @@ def _distinct(packed: NDArray[Any], n_bits: int) -> tuple[Keys, Ints]:
     packed = np.sort(packed)
     starts = np.flatnonzero(differs_from_last(packed))
     return packed[starts].astype(np.uint64), np.diff(starts, append=len(packed))
+
+
+def _slices(bounds: Positions) -> list[slice]:
+    """From each bound to the next."""
+    return [slice(start, stop) for start, stop in pairwise(bounds.tolist())]
+
+
+def _sums_between(values: NDArray[Any], bounds: Positions) -> NDArray[Any]:
+    """Sums over runs of values, of which some may be empty."""
+    sums = np.zeros(len(bounds) - 1, values.dtype)
+    held = np.flatnonzero(np.diff(bounds))
+    if len(held):
+        sums[held] = np.add.reduceat(values, bounds[held])
+    return sums
 
 
 def _sums(values: Ints, starts: Positions) -> Ints:

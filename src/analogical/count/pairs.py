@@ -131,7 +131,7 @@ def sum_contexts(
             pairs[feature], changed[feature] = contexts.profile.n_pairs, contexts.profile.n_changed
             summaries[feature] = summarise(feature, contexts)
 
-    sum_pairs = sum_in_table if fits_in_table(rows) else sum_by_sorting
+    sum_pairs = sum_in_table if fits_in_table(rows, for_contexts=True) else sum_by_sorting
     sums = sum_pairs(rows, n_threads_for(n_jobs, rows.codes.size), visit, features)
     repeats = sums.repeats
     if repeats is None:

@@ -1,7 +1,7 @@
 """Few possible rows: a table with one entry for each possible (label, row).
 
 Adding up along the axis of a feature leaves one entry per (label, context). Costs about one addition per entry and
-feature.
+feature; entries are as small as the largest count allows, so that many of them are added at once.
 """
 
 import math
@@ -12,25 +12,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._types import CodedRows, Ints
+from analogical._types import CodedRows, Ints, Keys
 from analogical.count.contexts import Contexts, contexts_of_tables
 from analogical.count.counts import RowProfile
-from analogical.count.packing import PairSums, pack_codes, pairs_between
+from analogical.count.packing import PairSums, pack_codes
 from analogical.count.threads import Task, run_tasks
 
 __all__ = ["fits_in_table", "sum_in_table"]
 
 ENTRIES_PER_ROW = 6  # a table may have this many entries for each row of the data,
 MANY_ENTRIES = 2**22  # but no more than this plus one for each row, for the sake of memory
+SMALL_ENTRIES = 32  # entries of one byte, which counting makes do with, may be so many for each row
 LARGEST_BITS = 40  # no table has so many entries; the product of all values may be a number of thousands of digits
+CHUNK = 2**16  # contexts that are added up at a time: they stay in cache
+LINE = 2**13  # numbers whose squares are added up in one call of BLAS: too few for it to start threads of its own
+EXACT = 2**24  # whole numbers up to this are exact in float32
 
 
-def fits_in_table(rows: CodedRows) -> bool:
-    """Whether the possible rows are few enough for a table."""
+def fits_in_table(rows: CodedRows, *, for_contexts: bool = False) -> bool:
+    """Whether the possible rows are few enough for a table: to count pairs, or to hand over contexts."""
     if np.log2(rows.n_values).sum() > LARGEST_BITS:
         return False
-    n_entries = math.prod(rows.n_values.tolist()) * rows.n_labels
-    return bool(0 < n_entries <= min(ENTRIES_PER_ROW * len(rows.codes), MANY_ENTRIES + len(rows.codes)))
+    n_entries, n_rows = math.prod(rows.n_values.tolist()) * rows.n_labels, len(rows.codes)
+    if rows.weights is None and not for_contexts:
+        return bool(0 < n_entries <= SMALL_ENTRIES * n_rows)
+    return bool(0 < n_entries <= min(ENTRIES_PER_ROW * n_rows, MANY_ENTRIES + n_rows))
 
 
 def sum_in_table(
@@ -46,36 +52,26 @@ def sum_in_table(
     sums = PairSums.zeros(rows.n_features)
     axes = np.flatnonzero(rows.n_values > 1).tolist()
     axis_of = {feature: axis for axis, feature in enumerate(axes)}
-    sizes = rows.n_values[axes].tolist()
-    entries = _tabulate(rows, axes)
-    by_row = entries.sum(axis=0)
-    total = int(by_row.sum())
-    sums.n_distinct = int(np.count_nonzero(by_row))
+    table = _Table(rows, axes)
     tasks: list[Task] = []
     if visit is not None:
-        sums.repeats = _repeats(entries, by_row)
-        largest = int(entries.max())
-        narrow = entries.astype(np.uint8 if largest < 2**8 else np.uint16 if largest < 2**16 else np.int64)
-        views = _Views(narrow, sizes)
+        by_row = table.entries.sum(axis=0, dtype=np.int64)
+        sums.n_distinct = int(np.count_nonzero(by_row))
+        sums.repeats = _repeats(table.entries, by_row)
 
         def hand_over(feature: int) -> list[Task]:
-            visit(feature, contexts_of_tables(views.along(axis_of[feature])))
+            visit(feature, contexts_of_tables(table.along(axis_of[feature])))
             return []
 
         tasks += [
             partial(hand_over, feature) for feature in (axes if features is None else features) if feature in axis_of
         ]
     else:
-        sums.by_row = pairs_between(by_row, total)
-        sums.by_row_and_label = pairs_between(entries, total)
+        sums.by_row, sums.by_row_and_label, sums.n_distinct = table.pairs(None)
         sums.by_context[:], sums.by_context_and_label[:] = sums.by_row, sums.by_row_and_label
-        views = _Views(entries, sizes)
-        views_by_row = _Views(by_row[None], sizes)
 
         def count(feature: int) -> list[Task]:
-            axis = axis_of[feature]
-            sums.by_context[feature] = _sum_along(views_by_row.along(axis), sums.by_row, total)
-            sums.by_context_and_label[feature] = _sum_along(views.along(axis), sums.by_row_and_label, total)
+            sums.by_context[feature], sums.by_context_and_label[feature], _ = table.pairs(axis_of[feature])
             return []
 
         tasks += [partial(count, feature) for feature in axes]
@@ -83,19 +79,35 @@ def sum_in_table(
     return sums
 
 
-class _Views:
+class _Table:
     """A table of shape (labels, possible rows), seen along any axis.
 
-    Along outer axes whole runs of entries are added and multiplied, which is quick, so each half of the features has
-    its turn outside: the table is kept in two orders.
+    Along outer axes whole runs of entries are added, which is quick, so each half of the features has its turn outside:
+    the rows are counted in two orders.
     """
 
-    def __init__(self, entries: NDArray[Any], sizes: list[int]) -> None:
-        self.sizes = sizes
-        self.half = len(sizes) // 2
-        self.entries = entries
-        n_first = math.prod(sizes[: self.half])
-        self.turned = np.ascontiguousarray(entries.reshape(len(entries), n_first, -1).transpose(0, 2, 1))
+    def __init__(self, rows: CodedRows, axes: Sequence[int]) -> None:
+        self.sizes: list[int] = rows.n_values[axes].tolist()
+        self.half = len(self.sizes) // 2
+        self.n_possible = math.prod(self.sizes)
+        places = [math.prod(self.sizes[axis + 1 :]) for axis in range(len(self.sizes))]
+        keys = pack_codes(rows.codes, axes, places)
+        keys += rows.labels * np.uint64(self.n_possible)
+        self.total = len(keys) if rows.weights is None else int(rows.weights.sum())
+        shape = rows.n_labels, self.n_possible
+        entries = _tabulate(keys, rows.weights, shape)
+        self.largest = int(entries.max(initial=0))
+        # the smallest type that holds the sums of entries along an axis and over the labels
+        small = np.min_scalar_type(self.largest * max(self.sizes, default=1) * rows.n_labels)
+        self.entries = entries.astype(small, copy=False)
+        self.turned = self.entries
+        if self.half:  # a key is (label * n_first + first) * n_last + last; the halves change places
+            n_last = math.prod(self.sizes[self.half :])
+            n_first = np.uint64(self.n_possible // n_last)
+            above, last = np.divmod(keys, np.uint64(n_last))
+            label = above // n_first
+            turned = (label * np.uint64(n_last) + last) * n_first + (above - label * n_first)
+            self.turned = _tabulate(turned, rows.weights, shape).astype(small, copy=False)
 
     def along(self, axis: int) -> NDArray[Any]:
         """The table in shape (labels, outer, values of the axis, inner)."""
@@ -103,28 +115,60 @@ class _Views:
         n_outer = math.prod(self.sizes[start:axis])
         return table.reshape(len(table), n_outer, self.sizes[axis], -1)
 
+    def pairs(self, axis: int | None) -> tuple[int, int, int]:
+        """Sums of C2 over contexts (None: possible rows), without and with the label; and contexts that hold rows."""
+        table = self.entries[:, None, None] if axis is None else self.along(axis)
+        _, n_outer, n_values, n_inner = table.shape
+        largest = self.largest * n_values * len(table)
+        kind = np.float32 if largest**2 * LINE <= EXACT else np.int64
+        step = max(CHUNK // n_inner, 1)
+        room = np.zeros(_rounded_up(len(table) * min(step, n_outer) * min(n_inner, CHUNK)), kind)
+        squares = squares_with_label = n_held = 0
+        for start in range(0, n_outer, step):
+            for inner in range(0, n_inner, CHUNK):
+                part = table[:, start : start + step, :, inner : inner + CHUNK]
+                sums = part[:, :, 0]
+                for value in range(1, n_values):
+                    sums = sums + part[:, :, value]
+                together = sums[0]
+                for label in range(1, len(sums)):
+                    together = together + sums[label]
+                squares += _squares(together, room)
+                squares_with_label += _squares(sums, room)
+                n_held += int(np.count_nonzero(together))
+        # modulo 2**64, as in pairs_between
+        return (squares - self.total) % 2**64 // 2, (squares_with_label - self.total) % 2**64 // 2, n_held
 
-def _sum_along(entries: NDArray[np.int64], in_entries: int, total: int) -> int:
-    """Sum of C2 over the groups left when the values are ignored, given that over single entries, and the rows."""
-    entries = entries.reshape(-1, *entries.shape[2:])
-    if entries.shape[1] == 2:  # C2(a + b) = C2(a) + C2(b) + a b, and the products alone are quicker
-        return in_entries + int(np.einsum("ij,ij->", entries[:, 0], entries[:, 1]))
-    return pairs_between(entries.sum(axis=1), total)
+
+def _squares(sizes: NDArray[Any], room: NDArray[Any]) -> int:
+    """The sum of squares of sizes, for which there is room; modulo 2**64 in whole numbers."""
+    room = room[: _rounded_up(sizes.size)]
+    room[: sizes.size].reshape(sizes.shape)[...] = sizes
+    room[sizes.size :] = 0
+    lines = room.reshape(-1, LINE)
+    return int(np.vecdot(lines, lines).sum(dtype=np.int64))
 
 
-def _tabulate(rows: CodedRows, axes: Sequence[int]) -> NDArray[np.int64]:
-    """How many rows fall on each possible (label, row): shape (n_labels, number of possible rows)."""
-    sizes = rows.n_values[axes].tolist()
-    places = [math.prod(sizes[axis + 1 :]) for axis in range(len(sizes))]
-    n_possible = math.prod(sizes)
-    keys = pack_codes(rows.codes, axes, places)
-    keys += rows.labels * np.uint64(n_possible)
-    entries = np.bincount(keys.view(np.int64), rows.weights, minlength=rows.n_labels * n_possible)
-    return entries.astype(np.int64, copy=False).reshape(rows.n_labels, n_possible)
+def _rounded_up(n: int) -> int:
+    """The next multiple of a line."""
+    return -(-n // LINE) * LINE
 
 
-def _repeats(entries: Ints, by_row: Ints) -> RowProfile:
+def _tabulate(keys: Keys, weights: Ints | None, shape: tuple[int, int]) -> NDArray[Any]:
+    """How many rows have each key, as a table of this shape: in bytes if there are few rows for each entry."""
+    places, n_entries = keys.view(np.int64), math.prod(shape)
+    if weights is None and n_entries > len(places):
+        for kind in (np.uint8, np.uint32):
+            entries = np.zeros(n_entries, kind)
+            np.add.at(entries, places, kind(1))
+            if int(entries.sum(dtype=np.int64)) == len(places):  # else some count went round
+                break
+        return entries.reshape(shape)
+    return np.bincount(places, weights, minlength=n_entries).astype(np.int64, copy=False).reshape(shape)
+
+
+def _repeats(entries: NDArray[Any], by_row: Ints) -> RowProfile:
     """How many rows have how many identical ones, and how many of those have another label."""
     label, row = np.nonzero(entries)
-    sizes, same = by_row[row], entries[label, row]
+    sizes, same = by_row[row], entries[label, row].astype(np.int64)
     return RowProfile.of(sizes - 1, sizes - same, same)

@@ -20,10 +20,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._types import Bools, Floats, Ints
-from analogical.count.contexts import Contexts, Parts, differs_from_last
+from analogical._types import Bools, Floats, Ints, Positions
+from analogical.count.contexts import Contexts, Parts, Stack, differs_from_last
 
-__all__ = ["DealMoments", "can_tell", "pearson_tail"]
+__all__ = ["DealMoments", "can_tell", "largest_parts", "pearson_tail"]
 
 ENOUGH = 5.0 - 1e-9
 """5, less the rounding of sums, whose order must not decide. Room that the tail needs: the rule of ``directions``, for
@@ -64,35 +64,42 @@ class DealMoments:
     @classmethod
     def of(cls, contexts: Contexts) -> "DealMoments":
         """Moments of the contexts of a feature."""
-        values, labels = contexts.value_parts, contexts.label_parts
-        n_rows = contexts.n_rows
+        return cls.of_stack(Stack.of([contexts]))[0]
+
+    @classmethod
+    def of_stack(cls, stack: Stack) -> "list[DealMoments]":
+        """Moments of the contexts of each of several features."""
+        contexts, n_rows = stack.contexts, stack.contexts.n_rows
         tells = can_tell(contexts)
-        told = tells[contexts.owner]
-        sizes, value_sizes = contexts.sizes[told], contexts.value_sizes[told]
-        times = contexts.times[contexts.owner[told]]
-        found = cls(float((times * (sizes * (sizes - 1) / (2 * value_sizes))).sum()), 0.0, 0.0)
-        if not tells.any():
-            return found
+        observed = contexts.sizes * (contexts.sizes - 1) / (2 * contexts.value_sizes)
+        total = stack.sums_of_cells(np.where(tells[contexts.owner], contexts.times[contexts.owner] * observed, 0.0))
+        sums = np.zeros((4, stack.n_features))
+        sums[0] = total
+        if tells.any():
 
-        def moments(some: Bools, in_decimals: bool) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-            sides = (_Shapes.of(values, some, in_decimals, shared=True), _Shapes.of(labels, some, in_decimals))
-            return _moments(_numbers(n_rows[some], in_decimals), *sides)
+            def moments(some: Bools, in_decimals: bool) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+                values, labels = contexts.value_parts, contexts.label_parts
+                sides = (_Shapes.of(values, some, in_decimals, shared=True), _Shapes.of(labels, some, in_decimals))
+                return _moments(_numbers(n_rows[some], in_decimals), *sides)
 
-        mean, variance, third = moments(tells, False)
-        times = contexts.times[tells]
-        largest = float((times * variance).sum().clip(0))
-        cancels = times * mean**3 * ROUNDING > largest**1.5 * PRECISION
-        room = _room(contexts)[tells]
-        in_floats = (numbers[~cancels] for numbers in (times, room, mean, variance, third))
-        found = found + _summed(*in_floats)
-        if cancels.any():
-            some = tells.copy()
-            some[tells] = cancels
-            with localcontext(prec=DIGITS):
-                mean, variance, third = moments(some, True)
-                varies = variance > mean**2 * ZERO
-                found = found + _summed(times[cancels], room[cancels], mean, variance * varies, third * varies)
-        return found
+            mean, variance, third = moments(tells, False)
+            times, feature = contexts.times[tells], stack.feature[tells]
+            largest = np.bincount(feature, times * variance, minlength=stack.n_features).clip(0)
+            bar = np.array([PRECISION * of_all**1.5 for of_all in largest.tolist()])
+            cancels = times * mean**3 * ROUNDING > bar[feature]
+            room = _room(contexts)[tells]
+            kept = ~cancels
+            in_floats = (numbers[kept] for numbers in (feature, times, room, mean, variance, third))
+            sums += _summed(stack.n_features, *in_floats)
+            if cancels.any():
+                some = tells.copy()
+                some[tells] = cancels
+                with localcontext(prec=DIGITS):
+                    mean, variance, third = moments(some, True)
+                    varies = variance > mean**2 * ZERO
+                    of_contexts = feature[cancels], times[cancels], room[cancels]
+                    sums += _summed(stack.n_features, *of_contexts, mean, variance * varies, third * varies)
+        return [cls(*of_feature) for of_feature in sums.T.tolist()]
 
     @property
     def room(self) -> float:
@@ -123,13 +130,20 @@ def can_tell(contexts: Contexts) -> Bools:
     return tells
 
 
+def largest_parts(contexts: Contexts) -> tuple[Ints, Ints]:
+    """Rows of each context with its most frequent value, and with its most frequent label."""
+    value, label = (
+        np.maximum.reduceat(parts.sizes, np.flatnonzero(differs_from_last(parts.owner)))
+        for parts in (contexts.value_parts, contexts.label_parts)
+    )
+    return value, label
+
+
 def _room(contexts: Contexts) -> Floats:
     """Rows of each context that are expected to have neither its most frequent value nor its most frequent label."""
-    left = 1 / contexts.n_rows
-    for parts in (contexts.value_parts, contexts.label_parts):
-        starts = np.flatnonzero(differs_from_last(parts.owner))
-        left = left * (contexts.n_rows - np.maximum.reduceat(parts.sizes, starts))
-    return left
+    value, label = largest_parts(contexts)
+    room: Floats = (contexts.n_rows - value) * (1 / contexts.n_rows) * (contexts.n_rows - label)
+    return room
 
 
 def pearson_tail(z: float, skewness: float) -> float:
@@ -248,10 +262,23 @@ def _moments(n: NDArray[Any], values: _Shapes, labels: _Shapes) -> tuple[NDArray
     return mean, square - mean**2, cube - 3 * square * mean + 2 * mean**3
 
 
-def _summed(times: Ints, room: Floats, mean: NDArray[Any], variance: NDArray[Any], third: NDArray[Any]) -> DealMoments:
-    """Less the mean, variance, third moment and spread of contexts, each occurring so many times."""
-    less, second, third_moment = (float((times * moment).sum()) for moment in (-mean, variance, third))
-    return DealMoments(less, second, third_moment, float((times * variance.astype(np.float64) ** 2 / room).sum()))
+def _summed(
+    n_features: int,
+    feature: Positions,
+    times: Ints,
+    room: Floats,
+    mean: NDArray[Any],
+    variance: NDArray[Any],
+    third: NDArray[Any],
+) -> Floats:
+    """For each feature less the mean, variance, third moment and spread of its contexts, each so many times."""
+    starts = np.flatnonzero(differs_from_last(feature))
+    sums = np.zeros((4, n_features))
+    if len(starts):
+        spread = times * variance.astype(np.float64) ** 2 / room
+        for k, terms in enumerate((-(times * mean), times * variance, times * third, spread)):
+            sums[k, feature[starts]] = np.add.reduceat(terms, starts).astype(np.float64)
+    return sums
 
 
 def _numbers(counts: Ints, in_decimals: bool) -> NDArray[Any]:

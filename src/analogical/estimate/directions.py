@@ -12,14 +12,14 @@ numbers of values and labels in the contexts, never which label went with which 
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 
-from analogical._types import Bools, Floats, Ints
-from analogical.count.contexts import Contexts
+from analogical._types import Bools, Floats, Ints, Positions
+from analogical.count.contexts import Stack, differs_from_last
 from analogical.estimate.laws import Law, PValue, law_of_contexts, smallest_of
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "DirectionSums",
     "Kinds",
     "finest_first",
+    "has_room",
     "hold_two",
     "informative_tables",
     "margins",
@@ -119,22 +120,47 @@ class DirectionSums:
     @classmethod
     def of_tables(cls, tables: Floats, times: Floats, values: Kinds, labels: Kinds) -> "DirectionSums":
         """From tables of counts (contexts, values, labels), and how often each occurs."""
+        return cls._of_alike(tables, times, np.zeros(len(tables), np.intp), [values], labels)[0]
+
+    @classmethod
+    def of_stack(cls, stack: Stack, values: Sequence[Kinds], labels: Kinds) -> "list[DirectionSums]":
+        """For each of several features, from their contexts and the kinds of their values."""
+        found: dict[int, DirectionSums] = {}
+        for features, tables, which in informative_tables(stack, values, labels):
+            times = stack.contexts.times[which].astype(np.float64)
+            place = np.searchsorted(features, stack.feature[which])
+            sums = cls._of_alike(tables, times, place, [values[k] for k in features], labels)
+            found |= zip(features, sums, strict=True)
+        return [found[k] for k in range(stack.n_features)]
+
+    @classmethod
+    def _of_alike(
+        cls, tables: Floats, times: Floats, feature: Positions, kinds: list[Kinds], labels: Kinds
+    ) -> "list[DirectionSums]":
+        """Of several features whose values are merged alike, from the tables of each, one feature after the other."""
+        values, n = kinds[0], len(kinds)
         size = (values.n - 1) * (labels.n - 1)
         sets = len(values.sets()), len(labels.sets())
-        deviation, covariance = np.zeros(size), np.zeros((size, size))
-        room = np.zeros(sets)
+        deviation, covariance, room = np.zeros((n, size)), np.zeros((n, size, size)), np.zeros((n, *sets))
         for some in _chunks(len(tables), values.n**2 + labels.n**2 + 4 * sets[0] * sets[1]):
             moved, of_values, of_labels = _margins(tables[some])
-            deviation += times[some] @ moved
-            covariance += _summed(times[some], of_values, of_labels)
-            room += np.tensordot(times[some], rooms_of_tables(tables[some], values, labels), 1)
-        found = cls(values, labels, deviation, covariance, room, int(times.sum()), {})
-        if size:
-            a, b = margins(tables)
-            for v, c in cells_of(values.n, labels.n):
-                if found._is_exact(v, c):
-                    law = law_of_contexts(*_whole(a.sum(axis=1), a[:, v], b[:, c], times))
-                    found.laws[v, c] = law, int(times @ tables[:, v, c])
+            rooms = rooms_of_tables(tables[some], values, labels).reshape(-1, sets[0] * sets[1])
+            starts = np.flatnonzero(differs_from_last(feature[some]))
+            for k, start, stop in zip(feature[some][starts], starts, [*starts[1:], len(moved)], strict=True):
+                own, often = slice(start, stop), times[some][start:stop]
+                deviation[k] += often @ moved[own]
+                covariance[k] += _summed(often, of_values[own], of_labels[own])
+                room[k] += (often @ rooms[own]).reshape(sets)
+        bounds = np.searchsorted(feature, np.arange(n + 1)).tolist()
+        a, b = margins(tables)
+        found = []
+        for k, own in enumerate(slice(*two) for two in pairwise(bounds)):
+            one = cls(kinds[k], labels, deviation[k], covariance[k], room[k], int(times[own].sum()), {})
+            for v, c in cells_of(values.n, labels.n) if size else ():
+                if one._is_exact(v, c):
+                    numbers = a[own].sum(axis=1), a[own, v], b[own, c], times[own]
+                    one.laws[v, c] = law_of_contexts(*_whole(*numbers)), int(times[own] @ tables[own, v, c])
+            found.append(one)
         return found
 
     def __add__(self, other: "DirectionSums") -> "DirectionSums":
@@ -167,7 +193,7 @@ class DirectionSums:
     def _told(self) -> tuple[int, int] | None:
         """Values and labels of the finest table whose cells all have room."""
         for n_values, n_labels in finest_first(self.values, self.labels):
-            if self.room[np.ix_(self.values.members(n_values), self.labels.members(n_labels))].min() >= ENOUGH:
+            if has_room(self.room[np.ix_(self.values.members(n_values), self.labels.members(n_labels))][None])[0]:
                 return n_values, n_labels
         return None
 
@@ -213,14 +239,37 @@ def finest_first(values: Kinds, labels: Kinds) -> list[tuple[int, int]]:
     return sorted(product(values.levels, labels.levels), key=lambda two: (-(two[0] - 1) * (two[1] - 1), -two[0]))
 
 
-def informative_tables(contexts: Contexts, values: Kinds, labels: Kinds) -> tuple[Floats, Floats]:
-    """Tables of counts (contexts, kinds of values, kinds of labels) with two of each, and how often each occurs."""
-    n_values, n_labels = values.n, labels.n
-    place = (contexts.owner * n_values + values.of_value[contexts.values]) * n_labels + labels.of_value[contexts.labels]
-    flat = np.bincount(place, contexts.sizes, minlength=len(contexts) * n_values * n_labels)
-    tables = flat.astype(np.float64).reshape(len(contexts), n_values, n_labels)
-    tells = hold_two(tables)
-    return tables[tells], contexts.times[tells].astype(np.float64)
+def informative_tables(
+    stack: Stack, values: Sequence[Kinds], labels: Kinds
+) -> Iterator[tuple[list[int], Floats, Positions]]:
+    """Tables of counts (contexts, kinds of values, kinds of labels) with two of each, and which contexts they are of.
+
+    Features whose values are merged alike come together; they stand before their tables.
+    """
+    alike: dict[tuple[int, tuple[int, ...]], list[int]] = {}
+    for k, one in enumerate(values):
+        alike.setdefault((one.n, one.levels), []).append(k)
+    for (n_values, _), features in alike.items():
+        some, which = stack.part(features)
+        contexts = some.contexts
+        firsts = np.cumsum([0, *(len(values[k].of_value) for k in features)])
+        of_value = np.concatenate([values[k].of_value for k in features])
+        kind = of_value[firsts[some.feature_of_cell] + contexts.values]
+        place = (contexts.owner * n_values + kind) * labels.n + labels.of_value[contexts.labels]
+        flat = np.bincount(place, contexts.sizes, minlength=len(contexts) * n_values * labels.n)
+        tables = flat.astype(np.float64).reshape(len(contexts), n_values, labels.n)
+        tells = hold_two(tables)
+        yield features, tables[tells], which[tells]
+
+
+def has_room(rooms: Floats) -> Bools:
+    """Whether every cell of tables (tables, values, labels) has room; a value or label that never varies is left out.
+
+    A label that occurs only in contexts where all labels agree has no room at all, and tells nothing.
+    """
+    varies = (rooms.max(axis=2) > 0)[:, :, None] & (rooms.max(axis=1) > 0)[:, None, :]
+    smallest = np.where(varies, rooms, np.inf).min(axis=(1, 2))
+    return np.asarray(varies.any(axis=(1, 2)) & (smallest >= ENOUGH))
 
 
 def hold_two(tables: Floats) -> Bools:

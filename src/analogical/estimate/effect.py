@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from analogical._types import Floats, Ints
-from analogical.count.contexts import Contexts, differs_from_last
+from analogical.count.contexts import Contexts, Stack, differs_from_last
 from analogical.count.counts import RowProfile
 from analogical.estimate.intervals import jackknife_variance, share_interval, student_quantile
 
@@ -45,9 +45,16 @@ class EffectSums:
     @classmethod
     def of(cls, contexts: Contexts) -> "EffectSums":
         """From the contexts of a feature."""
-        told = contexts.with_repeats()
+        return cls.of_stack(Stack.of([contexts]))[0]
+
+    @classmethod
+    def of_stack(cls, stack: Stack) -> "list[EffectSums]":
+        """For each of several features, from their contexts."""
+        repeated = stack.with_repeats()
+        told = repeated.contexts
         if not len(told):
-            return cls(told.profile, 0.0, np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64))
+            nothing, no_pulls = np.zeros(0, np.int64), np.zeros(0)
+            return [cls(RowProfile(nothing, nothing, nothing), 0.0, nothing, no_pulls, nothing)] * stack.n_features
         n, first = told.value_parts.sizes, told.value_starts  # rows of each value of each context
         value = told.value_of_cell
         agreeing = np.add.reduceat(told.sizes * (told.sizes - 1), first)
@@ -59,13 +66,19 @@ class EffectSums:
         doubled_noise = np.bincount(owner, weights=n * within * others)
         lost_pairs, lost_noise = _losses(told, n, within, agreeing, disagreeing)
         lost_changed = np.where(n[value] > 2, told.changed, np.add.reduceat(told.sizes * told.changed, first)[value])
-        return cls(
-            profile=told.profile,
-            noise=float((told.times * doubled_noise).sum()) / 2,
-            lost_pairs=lost_pairs,
-            lost_effect=lost_changed - lost_noise,
-            rows=told.sizes * told.times[told.owner],
-        )._compact()
+        lost_effect = lost_changed - lost_noise
+        rows = told.sizes * told.times[told.owner]
+        noise = (repeated.sums(told.times * doubled_noise) / 2).tolist()
+        return [
+            cls(
+                RowProfile.of(told.pairs[cells], told.changed[cells], rows[cells]),
+                noise[k],
+                lost_pairs[cells],
+                lost_effect[cells],
+                rows[cells],
+            )._compact()
+            for k, cells in enumerate(repeated.cells())
+        ]
 
     def __add__(self, other: "EffectSums") -> "EffectSums":
         return EffectSums(

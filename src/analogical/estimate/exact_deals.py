@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from analogical._types import Bools, Floats
-from analogical.count.contexts import Contexts
-from analogical.estimate.deals import DealMoments, can_tell
+from analogical.count.contexts import Contexts, Stack
+from analogical.estimate.deals import DealMoments, can_tell, largest_parts
 from analogical.estimate.laws import PValue
 
 __all__ = ["FewDeals", "p_any_direction"]
@@ -58,6 +58,23 @@ class FewDeals:
                 return None
             tables.append((found, int(contexts.times[c])))
         return cls(tuple(tables), n_deals)
+
+    @classmethod
+    def of_stack(cls, stack: Stack) -> "list[FewDeals | None]":
+        """For each of several features its contexts that tell; None if they have too many deals."""
+        contexts, tells = stack.contexts, can_tell(stack.contexts)
+        # With its most frequent value and label against all others, a context can become so many tables at least.
+        rows = contexts.n_rows
+        value, label = largest_parts(contexts)
+        least = 1 + np.minimum(np.minimum(value, rows - value), np.minimum(label, rows - label))
+        log_deals = stack.sums(np.where(tells, contexts.times * np.log(least), 0.0))
+        may_be_few = log_deals <= math.log(MAX_DEALS) + TIE
+        found: list[FewDeals | None] = [None] * stack.n_features
+        if may_be_few.any():
+            parts = stack.split()
+            for k in np.flatnonzero(may_be_few).tolist():
+                found[k] = cls.of(parts[k], tells[stack.bounds[k] : stack.bounds[k + 1]])
+        return found
 
     def __add__(self, other: "FewDeals | None") -> "FewDeals | None":
         if other is None or self.n_deals * other.n_deals > MAX_DEALS:
@@ -110,6 +127,9 @@ def _law(table: Table) -> tuple[Floats, Floats]:
 
 def _n_tables(by_value: list[int], by_label: tuple[int, ...]) -> int:
     """Tables with these margins, or some number above the limit: every choice of the first rows can be completed."""
+    of_two = _n_tables_of_two(by_value, max(by_label))
+    if len(by_label) == 2 or of_two > MAX_DEALS:  # there are no fewer of more labels
+        return of_two
     left = {by_label: 1}
     for n in by_value[:-1]:
         after: dict[tuple[int, ...], int] = {}
@@ -123,6 +143,20 @@ def _n_tables(by_value: list[int], by_label: tuple[int, ...]) -> int:
                     return n_found
         left = after
     return sum(left.values())
+
+
+def _n_tables_of_two(by_value: list[int], of_label: int) -> int:
+    """Tables with two labels, of which one has so many rows; some number above the limit if they are more.
+
+    The ways to share rows with the label among values are added up value by value, as running sums.
+    """
+    ways = np.zeros(of_label + 1)
+    ways[0] = 1
+    for n in by_value:
+        running = np.cumsum(np.minimum(ways, MAX_DEALS + 1.0))
+        ways = running.copy()
+        ways[n + 1 :] -= running[: max(of_label - n, 0)]
+    return int(min(ways[of_label], MAX_DEALS + 1.0))
 
 
 def _tables(by_value: list[int], by_label: tuple[int, ...]) -> Iterator[tuple[list[tuple[int, ...]], float]]:

@@ -22,14 +22,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analogical._types import Floats, Ints
+from analogical._types import Bools, Floats, Positions
+from analogical.count.squares import PairTables
 
 __all__ = [
+    "AdditiveFits",
     "CommonSums",
     "additive_cumulants",
-    "common_sums",
-    "covariances_of",
     "interaction_projection",
+    "label_products",
     "mixed_shares",
     "null_cumulants",
     "tail_probability",
@@ -46,8 +47,6 @@ LEAST_VARIANCE = 1.0
 """
 LEAST_FREE = 0.1
 """Share of a row's noise that a fit must leave: noise is enlarged tenfold at most for the parameters of the fit."""
-RIDGE = 1e-9
-"""Added to the diagonal of matrices without an inverse, relative to their largest entry."""
 
 
 def tail_probability(statistic: float, variance: float, third: float) -> float:
@@ -71,90 +70,135 @@ def tail_probability(statistic: float, variance: float, third: float) -> float:
 
 
 @dataclass(frozen=True)
+class AdditiveFits:
+    """The additive shares that fit each context best, and what they leave of the observed shares.
+
+    Single rows count as well, because the noise is that of the fitted shares.
+    """
+
+    root: Floats
+    """Root of the rows of each cell, of shape (contexts, cells)."""
+    left: Floats
+    """Residuals times this root, of shape (contexts, cells, labels)."""
+    projection: Floats
+    """As :func:`interaction_projection` makes it."""
+    noise: Floats
+    """Variance of the label of one row, of shape (contexts, cells, labels)."""
+    has_squares: Bools
+
+    @classmethod
+    def of(cls, counts: Floats) -> "AdditiveFits":
+        """From rows of shape (contexts, values of i, values of j, labels)."""
+        n = counts.sum(axis=3)
+        cells = n.reshape(len(n), -1)
+        size = np.maximum(cells, 1)
+        p = counts.reshape(*cells.shape, -1) / size[..., None]
+        projection = interaction_projection(n)
+        root = np.sqrt(cells)
+        left = projection @ (root[..., None] * p)
+        diagonal = np.einsum("gcc->gc", projection)
+        fit = p - left / np.sqrt(size)[..., None]
+        noise = fit * (1 - fit) / np.maximum(1 - (1 - diagonal) / size, LEAST_FREE)[..., None]
+        return cls(root, left, projection, noise, diagonal.sum(axis=1) > 0.5)
+
+    def of_some(self, contexts: Positions | slice) -> "AdditiveFits":
+        """Those of some contexts."""
+        return AdditiveFits(*(part[contexts] for part in vars(self).values()))
+
+
 class CommonSums:
-    """What the test of a common interaction is made of, as sums over contexts: they add over contexts.
+    """What the test of a common interaction is made of, as sums over contexts.
 
     The statistic is the sum of squares that one interaction, the same in all contexts, explains beyond shares that are
     additive in every context. Textbook: with X_c = D^1/2 P D^1/2 p the residuals of a context times their rows (D), and
-    M the sum of the matrices D^1/2 P D^1/2, it is T'M^-T for T the sum of the X_c.
+    M the sum of the matrices D^1/2 P D^1/2, it is T'M^-T for T the sum of the X_c. Of two labels one is counted.
+
+    Attributes
+    ----------
+    score : ndarray of shape (labels, cells)
+        T.
+    weight : ndarray of shape (cells, cells)
+        M.
+    variance : ndarray of shape (labels, cells, cells)
+        Covariances of T for each label.
     """
 
-    score: Floats
-    """T, of shape (labels, cells)."""
-    weight: Floats
-    """M, of shape (cells, cells)."""
-    variance: Floats
-    """Covariances of T for each label, of shape (labels, cells, cells)."""
-    n_contexts: int
+    def __init__(self, n_first: int, n_second: int, n_labels: int) -> None:
+        self.n_second = n_second
+        self.first_label = 1 if n_labels == 2 else 0
+        n_cells, n_counted = n_first * n_second, n_labels - self.first_label
+        self.score = np.zeros((n_counted, n_cells))
+        self.weight = np.zeros((n_cells, n_cells))
+        self.variance = np.zeros((n_counted, n_cells, n_cells))
+        self.n_contexts = 0
 
-    def __add__(self, other: "CommonSums") -> "CommonSums":
-        return CommonSums(
-            self.score + other.score,
-            self.weight + other.weight,
-            self.variance + other.variance,
-            self.n_contexts + other.n_contexts,
-        )
+    def add(self, tables: PairTables, fits: AdditiveFits) -> None:
+        """Add contexts, from their tables and what fits them."""
+        some = np.flatnonzero(fits.has_squares)
+        fits = fits.of_some(some)
+        scaled = fits.root[..., None] * fits.projection
+        cells = (tables.first[some, :, None] * self.n_second + tables.second[some, None]).reshape(len(some), -1)
+        twos = cells[:, :, None] * self.weight.shape[1] + cells[:, None]
+        self.n_contexts += len(some)
+        self._add_at(self.weight, twos, scaled * fits.root[:, None], tables.is_whole)
+        for place in range(self.first_label, tables.labels.shape[1]):
+            label = tables.labels[some, place] - self.first_label
+            score = fits.root * fits.left[..., place]
+            self._add_at(self.score, label[:, None] * self.score.shape[1] + cells, score, tables.is_whole)
+            variance = (scaled * fits.noise[:, None, :, place]) @ scaled.transpose(0, 2, 1)
+            self._add_at(self.variance, label[:, None, None] * self.weight.size + twos, variance, tables.is_whole)
+
+    @staticmethod
+    def _add_at(sums: Floats, places: Positions, numbers: Floats, is_whole: bool) -> None:
+        """Add numbers at places of the sums; in whole tables all contexts have the same places."""
+        if not len(numbers):
+            return
+        if is_whole:
+            places, numbers = places[0], numbers.sum(axis=0)
+        np.add.at(sums.reshape(-1), places.ravel(), numbers.ravel())
 
     def p_value(self) -> float:
         """Upper tail of a scaled chi-squared variable with the mean and variance of the statistic; NaN if unknown.
 
         Over several labels the variance is at most twice the sum of those of single labels (exactly so for two, of
-        which one is counted): the covariances of a label with the others add up to its variance.
+        which one is counted): the covariances of a label with the others add up to its variance. In a single context
+        this test asks what the other one asks, and is not done.
         """
         from scipy.special import chdtrc
 
         cells = np.flatnonzero(np.einsum("lcc->c", self.variance) >= LEAST_VARIANCE)
-        if len(cells) < 1:
+        if self.n_contexts < 2 or not len(cells):
             return math.nan
         inverse = np.linalg.pinv(self.weight[np.ix_(cells, cells)], rcond=1e-7, hermitian=True)
-        score = self.score[:, cells]
-        products = inverse @ self.variance[:, cells][:, :, cells]
-        mean = float(np.einsum("lcc->", products))
-        spread = (1 if len(score) == 1 else 2) * 2 * float(np.einsum("lcd,ldc->", products, products))
+        mean = spread = statistic = 0.0
+        for score, variance in zip(self.score[:, cells], self.variance, strict=True):
+            product = inverse @ variance[np.ix_(cells, cells)]
+            mean += float(np.trace(product))
+            spread += 2 * float((product * product.T).sum())
+            statistic += float(score @ inverse @ score)
+        spread *= 1 if len(self.score) == 1 else 2
         if not (mean > 0 and spread > 0):
             return math.nan
-        statistic = float(np.einsum("lc,cd,ld->", score, inverse, score))
         return float(chdtrc(2 * mean**2 / spread, 2 * mean * statistic / spread))
 
 
-def common_sums(tables: Floats, owners: Ints, n_owners: int) -> list[CommonSums]:
-    """The sums of the test of a common interaction for each owner of contexts.
+def label_products(shares: Floats, times: Floats) -> Floats:
+    """tr(S S') for every two cells of a context, S and S' being the covariances diag(p) - pp' of the labels of a row.
 
-    ``tables`` are rows of shape (contexts, values of i, values of j, labels); single rows count as well, because the
-    noise is that of the additive shares that fit best.
+    Written as sum over labels of p (1 - p) p' (1 - p') plus all products p_l p'_l p_m p'_m of different labels:
+    nothing is subtracted, so that rare labels keep their digits. ``times`` is how many labels each column stands for.
     """
-    n_u, n_v, n_labels = tables.shape[1:]
-    n = tables.sum(axis=3)
-    cells = n.reshape(len(n), -1)
-    size = np.maximum(cells, 1)
-    p = tables.reshape(len(n), n_u * n_v, n_labels) / size[..., None]
-    projection = interaction_projection(n)
-    root = np.sqrt(cells)
-    left = projection @ (root[..., None] * p)
-    diagonal = np.einsum("gcc->gc", projection)
-    fit = p - left / np.sqrt(size)[..., None]
-    noise = fit * (1 - fit) / np.maximum(1 - (1 - diagonal) / size, LEAST_FREE)[..., None]
-    scaled = root[..., None] * projection
-    labels = range(1, 2) if n_labels == 2 else range(n_labels)
-    has_squares = diagonal.sum(axis=1) > 0.5
-    found = []
-    for owner in range(n_owners):
-        own = np.flatnonzero((owners == owner) & has_squares)
-        score = np.array([(root[own] * left[own, :, label]).sum(axis=0) for label in labels])
-        weight = (scaled[own] * root[own, None]).sum(axis=0)
-        flat = scaled[own].transpose(1, 0, 2).reshape(n_u * n_v, -1)
-        variance = np.array([(flat * noise[own, :, label].ravel()) @ flat.T for label in labels])
-        found.append(CommonSums(score, weight, variance, len(own)))
-    return found
-
-
-def covariances_of(p: Floats) -> Floats:
-    """Covariances of the labels of one row, of shape (contexts, cells, labels squared)."""
-    n_labels = p.shape[2]
-    found = -p[..., :, None] * p[..., None, :]
-    label = np.arange(n_labels)
-    found[..., label, label] += p
-    return found.reshape(*p.shape[:2], n_labels**2)
+    if len(times) == 2:
+        spread = 2 * shares[..., 0] * shares[..., 1]
+        return np.asarray(spread[:, :, None] * spread[:, None])
+    total, before = np.zeros((2, len(shares), shares.shape[1], shares.shape[1]))
+    for label, n in enumerate(times.tolist()):
+        p = shares[..., label]
+        own = p * (1 - p)
+        both = p[:, :, None] * p[:, None]
+        total += n * own[:, :, None] * own[:, None] + n * both * (2 * before + (n - 1) * both)
+        before += n * both
+    return total
 
 
 def interaction_projection(n: Floats) -> Floats:
@@ -168,9 +212,11 @@ def interaction_projection(n: Floats) -> Floats:
     share = n / np.maximum(columns, 1)[:, None]  # of the rows of a value of j
     laplacian = -share @ n.transpose(0, 2, 1)
     u, v = np.arange(n_u), np.arange(n_v)
-    laplacian[:, u, u] += rows + np.where(rows > 0, RIDGE * rows.max(axis=1, keepdims=True), 1.0)
-    # Its null space, equal numbers for all values, is filled; the ridge is there for tables in unconnected parts.
-    laplacian += rows[:, :, None] * rows[:, None] / rows.sum(axis=1)[:, None, None]
+    laplacian[:, u, u] += np.where(rows > 0, rows, 1.0)
+    # Its null space, equal numbers for all values of a part that is connected by values of j, is filled.
+    in_part = _connected(n)
+    in_part *= rows[:, None]
+    laplacian += rows[:, :, None] * in_part / np.maximum(in_part.sum(axis=2), 1)[..., None]
     inverse = np.linalg.inv(laplacian)
     across = -inverse @ share
     other = share.transpose(0, 2, 1) @ inverse @ share
@@ -185,7 +231,19 @@ def interaction_projection(n: Floats) -> Floats:
     return projection
 
 
-def additive_cumulants(n: Floats, p: Floats, projection: Floats, pooled: Floats) -> Floats:
+def _connected(n: Floats) -> Floats:
+    """For each context, 1 for values u, u' of i that a chain of values of j with rows connects, 0 for others."""
+    held = (n > 0).astype(np.float64)
+    connected = np.ones((len(n), n.shape[1], n.shape[1])) if held.all() else held @ held.transpose(0, 2, 1)
+    n_links = 1
+    while n_links < n.shape[1] and not connected.all():
+        connected = (connected > 0).astype(np.float64)
+        connected = connected @ connected
+        n_links *= 2
+    return (connected > 0).astype(np.float64)
+
+
+def additive_cumulants(n: Floats, p: Floats, projection: Floats, pooled: Floats, times: Floats | None = None) -> Floats:
     """The interaction sum of squares of different rows, and its variance and third cumulant if shares are additive.
 
     Parameters
@@ -198,6 +256,8 @@ def additive_cumulants(n: Floats, p: Floats, projection: Floats, pooled: Floats)
         As :func:`interaction_projection` makes it.
     pooled : ndarray of shape (contexts, labels)
         Shares of the labels in the whole context.
+    times : ndarray of shape (labels,), optional
+        How many labels each of these stands for: labels that no row has are kept once.
 
     Returns
     -------
@@ -205,6 +265,7 @@ def additive_cumulants(n: Floats, p: Floats, projection: Floats, pooled: Floats)
         The covariances of the fitted shares are too small by the variance of the fit, the share (1 - P_cc) / n of
         them, and are enlarged by it: by rows / (rows - parameters) where all cells are alike.
     """
+    times = np.ones(p.shape[2]) if times is None else times
     size = np.maximum(n, 2)
     left = projection @ (np.sqrt(n)[..., None] * p)
     diagonal = np.einsum("gcc->gc", projection)
@@ -212,15 +273,17 @@ def additive_cumulants(n: Floats, p: Floats, projection: Floats, pooled: Floats)
     statistic = (np.sqrt(n)[..., None] * p * left).sum(axis=(1, 2)) - (diagonal * within).sum(axis=1)
     n_rows = n.sum(axis=1)
     larger = 1 / (1 - (1 - diagonal) / size)
-    fit = _possible_shares(p - left / np.sqrt(size)[..., None], n_rows)
-    fit = mixed_shares(fit, pooled, n, larger)
-    variance, third = null_cumulants(n, fit, projection, larger)
+    fit = _possible_shares(p - left / np.sqrt(size)[..., None], n_rows, times)
+    fit = mixed_shares(fit, pooled, n, larger, times)
+    variance, third = null_cumulants(n, fit, projection, larger, times)
     has_squares = diagonal.sum(axis=1) > 0.5  # degrees of freedom, a whole number up to rounding
-    found: Floats = np.stack([statistic, variance, third], axis=1) * has_squares[:, None]
-    return found
+    cumulants: Floats = np.stack([statistic, variance, third], axis=1) * has_squares[:, None]
+    return cumulants
 
 
-def null_cumulants(n: Floats, shares: Floats, projection: Floats, larger: Floats) -> tuple[Floats, Floats]:
+def null_cumulants(
+    n: Floats, shares: Floats, projection: Floats, larger: Floats, times: Floats | None = None
+) -> tuple[Floats, Floats]:
     """Variance and third cumulant of the statistic if rows have these shares, and covariances larger by factors.
 
     With e the deviations of the labels of single rows from their shares, the statistic is the sum over rows r != s of
@@ -232,13 +295,12 @@ def null_cumulants(n: Floats, shares: Floats, projection: Floats, larger: Floats
     over different rows. With more than two labels the trace of three covariances is taken as if all had the shape of
     their mean in the context.
     """
-    on = n > 0
+    times = np.ones(shares.shape[2]) if times is None else times
     size = np.maximum(n, 2)
     c = np.arange(n.shape[1])
     diagonal = np.einsum("gcc->gc", projection)
-    factor = larger * on
-    covariances = covariances_of(shares) * factor[..., None]
-    products = covariances @ covariances.transpose(0, 2, 1)
+    factor = larger * (n > 0)
+    products = label_products(shares, times) * factor[:, :, None] * factor[:, None]
     second = projection**2 * products
     second[:, c, c] *= size / (size - 1)
     s = np.sqrt(np.einsum("gcc->gc", products))
@@ -250,39 +312,51 @@ def null_cumulants(n: Floats, shares: Floats, projection: Floats, larger: Floats
     d = own / (size - 1)
     cubes = (twice * matrix).sum(axis=(1, 2)) - 3 * (np.einsum("gcc->gc", twice) * d).sum(axis=1)
     cubes += 2 * (n * d**3).sum(axis=1)
-    third = 8 * _three_to_two(covariances, n, shares.shape[2]) * cubes
-    if shares.shape[2] <= MAX_LABELS:
+    third = 8 * _three_to_two(shares, factor, n, times) * cubes
+    if times.sum() <= MAX_LABELS:
         third += 4 * _skewness_part(shares, factor, projection, diagonal, size)
     return 2 * second.sum(axis=(1, 2)), third
 
 
-def _possible_shares(fit: Floats, n_rows: Floats) -> Floats:
+def _possible_shares(fit: Floats, n_rows: Floats, times: Floats) -> Floats:
     """Shares of labels away from 0 and 1 by half a row of the context, adding up to 1."""
     least = (0.5 / (n_rows + 1))[:, None, None]
     clipped = np.clip(fit, least, 1 - least)
-    shares: Floats = clipped / clipped.sum(axis=2, keepdims=True)
+    shares: Floats = clipped / (clipped @ times)[..., None]
     return shares
 
 
-def mixed_shares(fit: Floats, pooled: Floats, n: Floats, larger: Floats) -> Floats:
+def mixed_shares(fit: Floats, pooled: Floats, n: Floats, larger: Floats, times: Floats | None = None) -> Floats:
     """Fitted shares, mixed with those of the whole context where they leave less than one row to the rarer labels.
 
     What fits best has too little noise in small cells with rare labels: a share of 0 may fit by chance. The spread
     1 - sum p^2 of a cell is raised to that of the context, or to one row of the cell if that is less.
     """
-    own = 1 - (fit**2).sum(axis=2)
+    own = 1 - fit**2 @ (np.ones(fit.shape[2]) if times is None else times)
     whole = 1 - (pooled**2).sum(axis=1)[:, None]
     wanted = np.minimum(whole, 2 * LEAST_ROWS / np.maximum(n, 1)) / larger
     lacking = np.where((own < wanted) & (whole > own), (wanted - own) / np.where(whole > own, whole - own, 1.0), 0.0)
     return fit + lacking[..., None] * (pooled[:, None] - fit)
 
 
-def _three_to_two(covariances: Floats, n: Floats, n_labels: int) -> Floats:
-    """tr(S^3) / tr(S^2)^1.5 of the mean covariance S of each context: 1 with two labels, less with more."""
-    weights = n / n.sum(axis=1, keepdims=True)
-    mean = (weights[..., None] * covariances).sum(axis=1).reshape(-1, n_labels, n_labels)
+def _three_to_two(shares: Floats, factor: Floats, n: Floats, times: Floats) -> Floats:
+    """tr(S^3) / tr(S^2)^1.5 of the mean covariance S of each context: 1 with two labels, less with more.
+
+    Labels that are alike, of which there are ``times``, share one line of S: their sum has one eigenvector, and the
+    others of them have the eigenvalue of their mean share.
+    """
+    if len(times) == 2:
+        return np.ones(len(shares))
+    weights = factor * n / n.sum(axis=1, keepdims=True)
+    share = np.einsum("gc,gcl->gl", weights, shares)
+    scaled = shares * np.sqrt(times)
+    mean = -(weights[..., None] * scaled).transpose(0, 2, 1) @ scaled
+    label = np.arange(len(times))
+    mean[:, label, label] += share
     squared = mean @ mean
-    ratio: Floats = (squared * mean).sum(axis=(1, 2)) / np.einsum("gll->g", squared) ** 1.5
+    three = (squared * mean).sum(axis=(1, 2)) + share**3 @ (times - 1)
+    two = np.einsum("gll->g", squared) + share**2 @ (times - 1)
+    ratio: Floats = three / two**1.5
     return ratio
 
 

@@ -13,8 +13,9 @@ how many fours of rows it stands for.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from enum import IntEnum
 from statistics import NormalDist
 
 import numpy as np
@@ -22,27 +23,29 @@ import numpy as np
 from analogical._progress import Progress
 from analogical._types import Bools, CodedRows, Floats, Ints, Positions
 from analogical.count.groups import number_groups
-from analogical.count.squares import context_numbers, count_squares, pair_tables, repeated_cells
+from analogical.count.squares import PairTables, context_numbers, count_squares, pair_tables, repeated_cells
 from analogical.count.threads import Task, one_blas_thread, run_tasks
 from analogical.estimate.interaction_tests import (
+    AdditiveFits,
     CommonSums,
     additive_cumulants,
-    common_sums,
-    covariances_of,
     interaction_projection,
+    label_products,
     tail_probability,
 )
 from analogical.estimate.intervals import MANY, wilson
 from analogical.estimate.status import Status
 
-__all__ = ["MAX_MATRIX", "SquareSums", "noise_index", "rank_pairs", "square_matrix", "sum_pairs", "sum_squares"]
+__all__ = ["MAX_MATRIX", "Moment", "PairSums", "SquareSums", "noise_index", "rank_pairs", "square_matrix", "sum_pairs"]
 
 MAX_MATRIX = 512
-"""Cells of a context, repeated ones, up to which matrices over all twos of them are made."""
+"""Cells of two features up to which matrices over all twos of them are made."""
 MAX_ENTRIES = 2**18
 """Entries of such matrices that are made at a time: few enough to stay near the processor."""
 PAIRS_AT_ONCE = 64
 """Pairs of features in one task."""
+ENTRIES_AT_ONCE = 2**22
+"""Entries of the matrices that are kept for the pairs of one task."""
 ENTRIES_WAITING = 2**16
 """Entries of tables of the same shape that are summed up together."""
 LEAST_EXPECTED = 0.25
@@ -51,6 +54,29 @@ SMOOTHING = 0.25
 """Rows that each label has in addition, where the variance of shares is estimated for an interval."""
 TINY = 1e-12
 """Relative size below which a sum is the rounding error of 0."""
+
+
+class Moment(IntEnum):
+    """Sums over the squares or cells of contexts that effect, interval and test are made of."""
+
+    EFFECT = 0
+    """Effects of all squares."""
+    NOISE = 1
+    """Rows, times the noise of their cells; 0 if all rows of each cell have one label."""
+    LABELS = 2
+    """Variance of the first one that labels bring, with the next one twice."""
+    PRODUCTS = 3
+    """The part of it that is there without any effect."""
+    PRODUCTS_ROOT = 4
+    """That part of single contexts, as a deviation cubed."""
+    EFFECT_EFFECT = 5
+    """Sums over cells of what their squares tell, squared and divided by rows; the next ones of such products."""
+    EFFECT_WEIGHT = 6
+    WEIGHT_WEIGHT = 7
+    TEST = 8
+    """Statistic of the test of any interactions; and its variance and third cumulant."""
+    TEST_VARIANCE = 9
+    TEST_THIRD = 10
 
 
 @dataclass(frozen=True)
@@ -62,16 +88,14 @@ class SquareSums:
     effect_squares: int
     """Squares whose four cells all hold two rows or more."""
     moments: Floats
-    """Sums that effect, interval and test are made of, in the order of ``_MOMENTS``."""
-    common: CommonSums | None = None
-    """Sums of the test of an interaction that is the same in all contexts."""
+    """One for each :class:`Moment`; NaN where there are too many cells."""
     p_common: float = math.nan
-    """P-value of that test, once all contexts are added."""
+    """P-value of the test of an interaction that is the same in all contexts, of all of them together."""
 
     @classmethod
     def none(cls) -> "SquareSums":
         """No context at all."""
-        return cls(0, 0, 0, np.zeros(len(_MOMENTS)))
+        return cls(0, 0, 0, np.zeros(len(Moment)))
 
     def __add__(self, other: "SquareSums") -> "SquareSums":
         return SquareSums(
@@ -79,11 +103,10 @@ class SquareSums:
             self.broken + other.broken,
             self.effect_squares + other.effect_squares,
             self.moments + other.moments,
-            self.common + other.common if self.common and other.common else self.common or other.common,
         )
 
-    def _moment(self, name: str) -> float:
-        return float(self.moments[_MOMENTS.index(name)])
+    def _moment(self, moment: Moment) -> float:
+        return float(self.moments[moment])
 
     def index(self) -> float:
         """Share of the squares that are broken; NaN without squares."""
@@ -93,12 +116,12 @@ class SquareSums:
         """The effect; NaN where no square has all cells repeated."""
         if not self.effect_squares:
             return math.nan
-        effect = self._moment("effect") / self.effect_squares
+        effect = self._moment(Moment.EFFECT) / self.effect_squares
         return effect if abs(effect) > TINY else 0.0
 
     def n_effective(self) -> float:
         """How many independent squares the squares of the effect are worth (Kish's number)."""
-        spread = self._moment("weight_weight")
+        spread = self._moment(Moment.WEIGHT_WEIGHT)
         return 4 * self.effect_squares**2 / spread if spread > 0 else 0.0
 
     def interval(self, confidence: float) -> tuple[float, float]:
@@ -111,18 +134,18 @@ class SquareSums:
             return math.nan, math.nan
         effect, n = self.effect(), self.n_effective()
         quantile = _quantile(n, confidence)
-        if self._moment("noise") == 0:  # a mean of numbers from 0 to 1
+        if self._moment(Moment.NOISE) == 0:  # a mean of numbers from 0 to 1
             low, high = wilson(min(max(effect, 0.0), 1.0), n, quantile)
             return min(low, effect), max(high, effect)
         rows = (
-            self._moment("effect_effect")
-            - 2 * effect * self._moment("effect_weight")
-            + effect**2 * self._moment("weight_weight")
+            self._moment(Moment.EFFECT_EFFECT)
+            - 2 * effect * self._moment(Moment.EFFECT_WEIGHT)
+            + effect**2 * self._moment(Moment.WEIGHT_WEIGHT)
         )
         size = float(self.effect_squares)
-        least, rows = self._moment("products") / size**2, max(rows, 0.0) / size**2
-        labels = max(self._moment("labels") / size**2 - least, least)
-        steepest = 4 * self._moment("products_root") / self._moment("products") / size
+        least, rows = self._moment(Moment.PRODUCTS) / size**2, max(rows, 0.0) / size**2
+        labels = max(self._moment(Moment.LABELS) / size**2 - least, least)
+        steepest = 4 * self._moment(Moment.PRODUCTS_ROOT) / self._moment(Moment.PRODUCTS) / size
         return _interval(effect, labels, least, rows, steepest, quantile)
 
     def p_value(self) -> float:
@@ -131,31 +154,10 @@ class SquareSums:
         Twice the smaller one of two tests: of any interactions in the contexts, which needs repeated cells, and of one
         that is the same in all of them. In a single context they ask the same, and the first one counts.
         """
-        p = tail_probability(*(self._moment(name) for name in ("test", "test_variance", "test_third")))
-        both = [one for one in (p, self.settled().p_common) if not math.isnan(one)]
+        cumulants = (Moment.TEST, Moment.TEST_VARIANCE, Moment.TEST_THIRD)
+        p_any = tail_probability(*(self._moment(cumulant) for cumulant in cumulants))
+        both = [p for p in (p_any, self.p_common) if not math.isnan(p)]
         return min(1.0, len(both) * min(both)) if both else math.nan
-
-    def settled(self) -> "SquareSums":
-        """The same with the test of a common interaction done; its sums, which may be large, are let go."""
-        if self.common is None:
-            return self
-        p_common = self.common.p_value() if self.common.n_contexts > 1 else math.nan
-        return replace(self, common=None, p_common=p_common)
-
-
-_MOMENTS = (
-    "effect",
-    "noise",
-    "labels",
-    "products",
-    "products_root",
-    "effect_effect",
-    "effect_weight",
-    "weight_weight",
-    "test",
-    "test_variance",
-    "test_third",
-)
 
 
 def _interval(
@@ -221,83 +223,106 @@ def rank_pairs(
 # ---------------------------------------------------------------- sums over contexts
 
 
-def sum_squares(tables: Ints, starts: Ints) -> list[SquareSums]:
-    """The sums of several pairs of features whose tables have the same shape.
+class PairSums:
+    """The sums of some pairs of features, from tables of their contexts in any order.
 
-    Parameters
-    ----------
-    tables : ndarray of shape (contexts, values of i, values of j, labels)
-        Rows; the contexts of one pair after those of another.
-    starts : ndarray of int
-        The first context of each pair.
+    Tables of the same shape wait for each other, whichever pairs they are of, and are summed up together.
     """
-    squares, broken = count_squares(tables)
-    told = repeated_cells(tables)
-    effect_squares, _ = count_squares(told.sum(axis=3, keepdims=True))
-    moments = np.zeros((len(tables), len(_MOMENTS)))
-    holds = np.flatnonzero(effect_squares > 0)
-    n_cells = tables.shape[1] * tables.shape[2]
-    at_once = max(MAX_ENTRIES // min(n_cells, MAX_MATRIX) ** 2, 1)
-    for k in range(0, len(holds), at_once):
-        some = holds[k : k + at_once]
-        moments[some] = _context_moments(told[some].astype(np.float64))
-    ends = [*starts[1:].tolist(), len(tables)]
-    common = _common_of_pairs(tables, squares > 0, starts) if n_cells <= MAX_MATRIX else [None] * len(starts)
-    return [
-        SquareSums(
-            sum(squares[a:b].tolist()),
-            sum(broken[a:b].tolist()),
-            sum(effect_squares[a:b].tolist()),
-            moments[a:b].sum(axis=0),
-            same,
-        )
-        for a, b, same in zip(starts.tolist(), ends, common, strict=True)
-    ]
+
+    def __init__(self, shapes: Sequence[tuple[int, int]], n_labels: int) -> None:
+        """``shapes`` are the numbers of values of the two features of each pair."""
+        self.sums = [SquareSums.none()] * len(shapes)
+        self.has_matrix = np.array([n_first * n_second <= MAX_MATRIX for n_first, n_second in shapes], np.bool_)
+        self._shapes, self._n_labels = shapes, n_labels
+        self._common: dict[int, CommonSums] = {}
+        self._waiting: dict[tuple[int, ...], list[tuple[int, PairTables]]] = {}
+
+    def add(self, pair: int, tables: PairTables) -> None:
+        """Take in contexts of a pair."""
+        waiting = self._waiting.setdefault(tables.counts.shape[1:], [])
+        waiting.append((pair, tables))
+        if sum(more.counts.size for _, more in waiting) > ENTRIES_WAITING:
+            self._sum(self._waiting.pop(tables.counts.shape[1:]))
+
+    def finished(self) -> list[SquareSums]:
+        """The sums of all pairs."""
+        for shape in list(self._waiting):
+            self._sum(self._waiting.pop(shape))
+        for pair, common in self._common.items():
+            self.sums[pair] = replace(self.sums[pair], p_common=common.p_value())
+        self._common.clear()
+        return self.sums
+
+    def _sum(self, waiting: Sequence[tuple[int, PairTables]]) -> None:
+        """Add contexts of one shape to the sums of their pairs."""
+        counts = np.concatenate([tables.counts for _, tables in waiting])
+        pairs, sizes = [pair for pair, _ in waiting], [len(tables.counts) for _, tables in waiting]
+        has_matrix = np.repeat(self.has_matrix[pairs], sizes)
+        squares, broken = count_squares(counts)
+        repeated = repeated_cells(counts)
+        effect_squares, _ = count_squares(repeated.sum(axis=3, keepdims=True))
+        moments = np.zeros((len(counts), len(Moment)))
+        for some in _in_parts(np.flatnonzero(effect_squares > 0), counts[0]):
+            moments[some] = _context_moments(repeated[some].astype(np.float64), has_matrix[some], self._n_labels)
+        stops = np.cumsum(sizes).tolist()
+        for pair, start, stop in zip(pairs, [0, *stops[:-1]], stops, strict=True):
+            self.sums[pair] = self.sums[pair] + SquareSums(
+                squares=sum(squares[start:stop].tolist()),
+                broken=sum(broken[start:stop].tolist()),
+                effect_squares=sum(effect_squares[start:stop].tolist()),
+                moments=moments[start:stop].sum(axis=0),
+            )
+        self._add_common(waiting, counts, (squares > 0) & has_matrix)
+
+    def _add_common(self, waiting: Sequence[tuple[int, PairTables]], counts: Ints, has_squares: Bools) -> None:
+        """Add contexts of one shape to the sums of the test of a common interaction."""
+        owner = np.repeat(np.arange(len(waiting)), [len(tables.counts) for _, tables in waiting])
+        starts = np.searchsorted(owner, np.arange(len(waiting)))
+        for some in _in_parts(np.flatnonzero(has_squares), counts[0]):
+            fits = AdditiveFits.of(counts[some].astype(np.float64))
+            for place in np.unique(owner[some]).tolist():
+                pair, tables = waiting[place]
+                if pair not in self._common:
+                    n_first, n_second = self._shapes[pair]
+                    self._common[pair] = CommonSums(n_first, n_second, self._n_labels)
+                mine = owner[some] == place
+                self._common[pair].add(tables.of_some(some[mine] - starts[place]), fits.of_some(mine))
 
 
-def _common_of_pairs(tables: Ints, has_squares: Bools, starts: Ints) -> list[CommonSums | None]:
-    """The sums of the test of a common interaction, of every pair."""
-    found: list[CommonSums | None] = [None] * len(starts)
-    owner = np.searchsorted(starts, np.arange(len(tables)), side="right") - 1
-    holds = np.flatnonzero(has_squares)
-    at_once = max(MAX_ENTRIES // (tables.shape[1] * tables.shape[2]) ** 2, 1)
-    for k in range(0, len(holds), at_once):
-        some = holds[k : k + at_once]
-        first = int(owner[some[0]])
-        parts = common_sums(tables[some].astype(np.float64), owner[some] - first, int(owner[some[-1]]) - first + 1)
-        for place, part in enumerate(parts, first):
-            known = found[place]
-            found[place] = part if known is None else known + part
-    return found
+def _in_parts(contexts: Positions, table: Ints) -> Iterator[Positions]:
+    """Contexts in parts whose matrices, over all twos of cells of a table, stay small."""
+    at_once = max(MAX_ENTRIES // min(table.shape[0] * table.shape[1], MAX_MATRIX) ** 2, 1)
+    for start in range(0, len(contexts), at_once):
+        yield contexts[start : start + at_once]
 
 
-def _context_moments(tables: Floats) -> Floats:
-    """The moments of each context, from tables without cells of a single row."""
-    if tables.shape[1] > tables.shape[2]:
-        tables = tables.transpose(0, 2, 1, 3)
-    n = tables.sum(axis=3)
-    shares = tables / np.maximum(n, 1)[..., None]
-    n_cells = n.shape[1] * n.shape[2]
-    found = np.full((len(tables), len(_MOMENTS)), np.nan)
-    effect, parts, weights = _effect_sums(n, shares)
-    found[:, 0] = effect
-    with np.errstate(divide="ignore", invalid="ignore"):
-        each = np.where(n > 0, 1 / n, 0.0)
-    found[:, 1] = (n * (1 - (shares**2).sum(axis=3))).sum(axis=(1, 2))
-    found[:, 1] *= found[:, 1] > TINY * n.sum(axis=(1, 2))
-    found[:, 5] = (parts**2 * each).sum(axis=(1, 2))
-    found[:, 6] = (parts * weights * each).sum(axis=(1, 2))
-    found[:, 7] = (weights**2 * each).sum(axis=(1, 2))
-    if n_cells > MAX_MATRIX:
-        return found
-    cells, p = n.reshape(len(n), n_cells), shares.reshape(len(n), n_cells, -1)
-    found[:, 2:4] = _label_variance(cells, p, square_matrix(n))
-    found[:, 4] = (found[:, 3] / 2) ** 1.5
-    found[:, 8:11] = _test_sums(n, shares)
-    return found
+def _context_moments(counts: Floats, has_matrix: Bools, n_labels: int) -> Floats:
+    """The moments of each context, from tables without cells of a single row; some only for those with matrices."""
+    if counts.shape[1] > counts.shape[2]:
+        counts = counts.transpose(0, 2, 1, 3)
+    n = counts.sum(axis=3)
+    shares = counts / np.maximum(n, 1)[..., None]
+    moments = np.full((len(counts), len(Moment)), np.nan)
+    moments[:, Moment.EFFECT], parts, weights = _effect_sums(n, shares)
+    noise = (n * (1 - (shares**2).sum(axis=3))).sum(axis=(1, 2))
+    moments[:, Moment.NOISE] = noise * (noise > TINY * n.sum(axis=(1, 2)))
+    each = np.where(n > 0, 1 / np.maximum(n, 1), 0.0)
+    moments[:, Moment.EFFECT_EFFECT] = (parts**2 * each).sum(axis=(1, 2))
+    moments[:, Moment.EFFECT_WEIGHT] = (parts * weights * each).sum(axis=(1, 2))
+    moments[:, Moment.WEIGHT_WEIGHT] = (weights**2 * each).sum(axis=(1, 2))
+    some = np.flatnonzero(has_matrix)
+    if len(some):
+        times = np.ones(shares.shape[3])
+        times[-1] += n_labels - len(times)
+        labels, products = _label_variance(n[some], shares[some], times)
+        moments[some, Moment.LABELS] = labels
+        moments[some, Moment.PRODUCTS] = products
+        moments[some, Moment.PRODUCTS_ROOT] = (products / 2) ** 1.5
+        moments[some, Moment.TEST :] = _test_sums(n[some], shares[some], times)
+    return moments
 
 
-def _test_sums(n: Floats, shares: Floats) -> Floats:
+def _test_sums(n: Floats, shares: Floats, times: Floats) -> Floats:
     """Statistic, variance and third cumulant of the test, from the cells that can tell something.
 
     In a cell where less than ``LEAST_EXPECTED`` rows are expected to have another label than most rows of the context,
@@ -307,33 +332,31 @@ def _test_sums(n: Floats, shares: Floats) -> Floats:
     pooled = (n[..., None] * shares).sum(axis=(1, 2)) / total[:, None]
     spread = (1 - (pooled**2).sum(axis=1)) / 2
     n = n * (n * spread[:, None, None] >= LEAST_EXPECTED)
-    found = np.zeros((len(n), 3))
+    cumulants = np.zeros((len(n), 3))
     left = np.flatnonzero(n.any(axis=(1, 2)))
-    if not len(left):
-        return found
-    cells, p = n[left].reshape(len(left), -1), shares[left].reshape(len(left), -1, shares.shape[3])
-    found[left] = additive_cumulants(cells, p, interaction_projection(n[left]), pooled[left])
-    return found
+    if len(left):
+        cells, p = n[left].reshape(len(left), -1), shares[left].reshape(len(left), -1, shares.shape[3])
+        cumulants[left] = additive_cumulants(cells, p, interaction_projection(n[left]), pooled[left], times)
+    return cumulants
 
 
 def _effect_sums(n: Floats, shares: Floats) -> tuple[Floats, Floats, Floats]:
     """Sum of the effects of all squares; and for each cell, that of its squares, and how many they are.
 
     For two values u, u' of i and h_v = n_uv n_u'v, the squares of v and v' weigh h_v h_v', and their differences are
-    d_v - d_v' with d_v = p_uv - p_u'v. So what a cell's squares sum up to needs sums over v only.
+    d_v - d_v' with d_v = p_uv - p_u'v. So what a cell's squares sum up to needs sums over v only: summed over labels,
+    d_v^2 H - 2 d_v sum h d + sum h d^2, H being the sum of h.
     """
-    n_contexts, n_u, n_v, n_labels = shares.shape
     noise = np.where(n > 1, (1 - (shares**2).sum(axis=3)) / np.maximum(n - 1, 1), 0.0)  # of the shares of a cell
-    parts, weights = np.zeros((2, n_contexts, n_u, n_v))
-    for u in range(n_u):
+    parts, weights = np.zeros((2, *n.shape))
+    for u in range(n.shape[1]):
         h = n[:, u, None] * n
         h[:, u] = 0
         total = h.sum(axis=2, keepdims=True)
-        squared = np.zeros_like(h)  # d_v^2 H - 2 d_v sum h d + sum h d^2, summed over labels
-        for label in range(n_labels):
-            d = shares[:, u, None, :, label] - shares[..., label]
-            hd = h * d
-            squared += d * (total * d - 2 * hd.sum(axis=2, keepdims=True)) + (hd * d).sum(axis=2, keepdims=True)
+        d = shares[:, u, None] - shares
+        centre = h[:, :, None] @ d
+        far = np.einsum("guvl,guvl->guv", d, d)
+        squared = far * total - 2 * (d @ centre.transpose(0, 1, 3, 2))[..., 0] + (h * far).sum(axis=2, keepdims=True)
         v = noise[:, u, None] + noise
         squared -= (total - h) * v + (h * v).sum(axis=2, keepdims=True) - h * v
         parts[:, u] = (h * squared).sum(axis=1) / 8
@@ -358,21 +381,22 @@ def square_matrix(n: Floats) -> Floats:
     return blocks.transpose(0, 1, 3, 2, 4).reshape(n_contexts, n_u * n_v, n_u * n_v)
 
 
-def _label_variance(n: Floats, p: Floats, matrix: Floats) -> Floats:
+def _label_variance(n: Floats, shares: Floats, times: Floats) -> tuple[Floats, Floats]:
     """Variance of p'Qp / 8 that the labels bring, in two parts: 4 p'Q S Q p, and 2 tr (Q S)^2, S that of the shares.
 
     The first one holds the second one twice, because p itself is observed with noise. For S each label has a quarter of
-    a row more in each cell: a small cell that happens to have one label only is not without noise.
+    a row more in each cell: a small cell that happens to have one label only is not without noise. ``times`` is how
+    many labels each one stands for.
     """
-    spread = np.where(n > 1, 1 / np.maximum(n - 1, 1), 0.0)
+    cells, p = n.reshape(len(n), -1), shares.reshape(len(n), -1, shares.shape[3])
+    matrix = square_matrix(n)
+    spread = np.where(cells > 1, 1 / np.maximum(cells - 1, 1), 0.0)
     slope = matrix @ p
-    n_labels = p.shape[2]
-    p = (n[..., None] * p + SMOOTHING) / (n + n_labels * SMOOTHING)[..., None]
-    # Of the multinomial shares of a cell: g'Sg = (sum p g^2 - (sum p g)^2) / (n - 1)
+    p = (cells[..., None] * p + SMOOTHING) / (cells + times.sum() * SMOOTHING)[..., None]
+    # Of the multinomial shares of a cell: g'Sg = (sum p g^2 - (sum p g)^2) / (n - 1); g is 0 for labels without rows
     own = ((p * slope**2).sum(axis=2) - (p * slope).sum(axis=2) ** 2) * spread
-    covariances = covariances_of(p) * spread[..., None]
-    products = covariances @ covariances.transpose(0, 2, 1)
-    return np.stack([4 * own.sum(axis=1), 2 * (matrix**2 * products).sum(axis=(1, 2))], axis=1) / 64
+    products = label_products(p, times) * spread[:, :, None] * spread[:, None]
+    return 4 * own.sum(axis=1) / 64, 2 * (matrix**2 * products).sum(axis=(1, 2)) / 64
 
 
 # ---------------------------------------------------------------- over many pairs of features
@@ -387,21 +411,24 @@ def sum_pairs(
     progress: Progress | None = None,
 ) -> list[SquareSums]:
     """The sums of pairs of features, rows being compared where they are equal on the ``contexts`` of the pair."""
-    found: list[SquareSums] = [SquareSums.none()] * len(pairs)
+    sums: list[SquareSums] = [SquareSums.none()] * len(pairs)
     n_values = rows.n_values.tolist()
-
-    def kind(k: int) -> tuple[tuple[int, ...], tuple[int, int]]:
-        """Pairs with the same contexts and shape stand together."""
-        i, j = pairs[k]
-        return tuple(contexts[k]), (n_values[i], n_values[j])
-
-    order = sorted(range(len(pairs)), key=kind)
-    parts = [order[k : k + PAIRS_AT_ONCE] for k in range(0, len(order), PAIRS_AT_ONCE)]
+    shapes = [(n_values[i], n_values[j]) for i, j in pairs]
+    order = sorted(range(len(pairs)), key=lambda k: (tuple(contexts[k]), shapes[k]))
     n_done = [0]
 
     def task(part: list[int]) -> Task:
         def run() -> list[Task]:
-            _sum_some(rows, pairs, part, contexts, found)
+            some = PairSums([shapes[k] for k in part], rows.n_labels)
+            members: tuple[int, ...] | None = None
+            for place, k in enumerate(part):
+                if tuple(contexts[k]) != members:
+                    members = tuple(contexts[k])
+                    groups, n_groups = context_numbers(number_groups(rows.codes, rows.n_values, members))
+                for tables in pair_tables(rows, groups, n_groups, *pairs[k]):
+                    some.add(place, tables)
+            for k, found in zip(part, some.finished(), strict=True):
+                sums[k] = found
             n_done[0] += len(part)
             if progress is not None:
                 progress(n_done[0], len(pairs))
@@ -410,44 +437,20 @@ def sum_pairs(
         return run
 
     with one_blas_thread():  # the matrices are small, and the tasks have threads of their own
-        run_tasks([task(part) for part in reversed(parts)], n_threads)
-    return found
+        run_tasks([task(part) for part in reversed(_parts(order, shapes, rows.n_labels))], n_threads)
+    return sums
 
 
-def _sum_some(
-    rows: CodedRows,
-    pairs: Sequence[tuple[int, int]],
-    part: Sequence[int],
-    contexts: Sequence[Sequence[int]],
-    found: list[SquareSums],
-) -> None:
-    """Sums of some of the pairs; small tables of the same shape are summed up together."""
-    waiting: list[tuple[int, Ints]] = []
-    members: tuple[int, ...] | None = None
-    groups, n_groups = np.zeros(len(rows.codes), np.intp), 1
-
-    def sum_waiting(unfinished: int | None = None) -> None:
-        if waiting:
-            sizes = [len(table) for _, table in waiting]
-            starts = np.cumsum([0, *sizes[:-1]])
-            sums = sum_squares(np.concatenate([table for _, table in waiting]), starts)
-            for (k, _), more in zip(waiting, sums, strict=True):
-                found[k] = found[k] + more
-            for k in {k for k, _ in waiting} - {unfinished}:
-                found[k] = found[k].settled()
-            waiting.clear()
-
-    for k in part:
-        i, j = pairs[k]
-        if tuple(contexts[k]) != members:
-            members = tuple(contexts[k])
-            groups, n_groups = context_numbers(number_groups(rows.codes, rows.n_values, members))
-        for table in pair_tables(rows, groups, n_groups, i, j):
-            if waiting and waiting[-1][1].shape[1:] != table.shape[1:]:
-                sum_waiting()
-            waiting.append((k, table))
-            if sum(more.size for _, more in waiting) > ENTRIES_WAITING:
-                sum_waiting(unfinished=k)
-    sum_waiting()
-    for k in part:
-        found[k] = found[k].settled()
+def _parts(order: Sequence[int], shapes: Sequence[tuple[int, int]], n_labels: int) -> list[list[int]]:
+    """Pairs that are looked at together, as far as what is kept of them stays small."""
+    parts: list[list[int]] = []
+    room = 0
+    for k in order:
+        n_cells = shapes[k][0] * shapes[k][1]
+        entries = n_cells**2 * n_labels if n_cells <= MAX_MATRIX else 0
+        if not parts or entries > room or len(parts[-1]) == PAIRS_AT_ONCE:
+            parts.append([])
+            room = ENTRIES_AT_ONCE
+        parts[-1].append(k)
+        room -= entries
+    return parts

@@ -8,6 +8,7 @@ themselves, so the law of the sum is the convolution of theirs. All terms are po
 import math
 import sys
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -91,13 +92,14 @@ NOTHING = Law(0, np.ones(1))
 def law_of_contexts(n: Ints, a: Ints, b: Ints, times: Ints) -> Law:
     """The law of rows of the value that have the label, over contexts of n rows, a of the value, b with the label."""
     law, sure = NOTHING, 0
-    kinds, kind_of = np.unique(np.column_stack([n, a, b]), axis=0, return_inverse=True)
-    n_kinds = np.bincount(kind_of.ravel(), weights=times, minlength=len(kinds))
-    for (rows, of_value, of_label), how_often in zip(kinds.tolist(), n_kinds.tolist(), strict=True):
+    kinds: dict[tuple[int, int, int], int] = {}
+    for kind, how_often in zip(zip(n.tolist(), a.tolist(), b.tolist(), strict=True), times.tolist(), strict=True):
+        kinds[kind] = kinds.get(kind, 0) + how_often
+    for (rows, of_value, of_label), how_often in sorted(kinds.items()):
         if 0 < of_value < rows and 0 < of_label < rows:
-            law = law + hypergeometric(rows, of_value, of_label).times(int(how_often))
+            law = law + _known_law(rows, of_value, of_label).times(how_often)
         else:
-            sure += int(how_often) * max(0, of_value + of_label - rows)
+            sure += how_often * max(0, of_value + of_label - rows)
     return Law(law.lowest + sure, law.chances)
 
 
@@ -123,6 +125,12 @@ def hypergeometric(n: int, a: int, b: int, odds: float = 1.0) -> Law:
     return _trimmed(lowest, chances / chances.sum())
 
 
+_known_law = lru_cache(maxsize=4096)(hypergeometric)
+"""Features that are compared given the same columns meet the same numbers again and again."""
+
+
 def _trimmed(lowest: int, chances: Floats) -> Law:
+    if chances[0] > TINY and chances[-1] > TINY:
+        return Law(lowest, chances)
     kept = np.flatnonzero(chances > TINY)
     return Law(lowest + int(kept[0]), chances[kept[0] : kept[-1] + 1])

@@ -8,17 +8,72 @@ there are (Bonferroni), so the combination is valid whatever they share. Which t
 rows of each value and of each label the contexts hold, never by which go together.
 """
 
+import math
 import sys
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from analogical._types import Bools, CodedRows, Floats
+from analogical._types import Bools, CodedRows, Floats, Ints
+from analogical.count.contexts import Contexts, Stack
+from analogical.count.given import Counted
+from analogical.estimate.directions import Kinds
 from analogical.estimate.laws import PValue, smallest_of
-from analogical.estimate.strata import MAX_OTHERS, strata_p_value
-from analogical.estimate.summaries import FeatureSummary
+from analogical.estimate.strata import MAX_KINDS, MAX_OTHERS, strata_p_value, strata_p_values
+from analogical.estimate.summaries import FeatureSummary, summarise_stack
 
-__all__ = ["adjust_for_features", "combine", "feature_p_values", "pools_contexts"]
+__all__ = [
+    "Tested",
+    "adjust_for_features",
+    "combine",
+    "feature_p_values",
+    "pools_contexts",
+    "test_contexts",
+    "test_counted",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """What is kept of a feature in its contexts."""
+
+    n_pairs: int
+    n_changed: int
+    noise_rate: float
+    p_value: float
+    """NaN if nothing can be tested."""
+
+    @classmethod
+    def of(cls, summary: FeatureSummary, pooled: float = math.nan) -> "Tested":
+        """From the summary of its contexts, and the p-value of the test that pools them."""
+        p = max(smallest_of([*summary.p_values(), PValue(pooled)]).p, sys.float_info.min)
+        return cls(summary.profile.n_pairs, summary.profile.n_changed, summary.effect.noise_rate(), p)
+
+
+def test_counted(counted: Counted, label_sizes: Ints) -> list[Tested | None]:
+    """Several features in their contexts; None for those without pairs."""
+    stack = counted.stack
+    held = np.flatnonzero(np.diff(stack.bounds)).tolist()
+    found: list[Tested | None] = [None] * stack.n_features
+    if held:
+        some, which = stack.part(held)
+        sizes = [counted.value_sizes[k] for k in held]
+        summaries = summarise_stack(some, [Kinds.of(one) for one in sizes], Kinds.of(label_sizes))
+        kinds = [Kinds.of(one, MAX_KINDS) for one in sizes]
+        pooled = strata_p_values(some, counted.given[which], kinds, Kinds.of(label_sizes, MAX_KINDS)).tolist()
+        for k, *of_feature in zip(held, summaries, pooled, strict=True):
+            found[k] = Tested.of(*of_feature)
+    return found
+
+
+def test_contexts(contexts: Contexts, value_sizes: Ints, label_sizes: Ints, rows: CodedRows | None) -> Tested:
+    """One feature in its contexts, of which equal ones may be put together.
+
+    Without the rows, which have the feature in column 0, the test that pools contexts is left out.
+    """
+    summary = summarise_stack(Stack.of([contexts]), [Kinds.of(value_sizes)], Kinds.of(label_sizes))[0]
+    return Tested.of(summary, math.nan if rows is None else strata_p_value(rows, 0))
 
 
 def feature_p_values(rows: CodedRows | None, summaries: Sequence[FeatureSummary | None]) -> Floats:

@@ -11,21 +11,22 @@ rules the root of the sum is off by .052 (root mean square), the whole effect al
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 from scipy.special import stdtrit
 
 from analogical._types import CodedRows, Floats, Ints, Positions
-from analogical.count.contexts import Contexts
+from analogical.count.contexts import Contexts, Stack
 from analogical.count.counts import RowProfile
 from analogical.count.groups import rows_by_context
 from analogical.estimate.effect import EffectSums, skewed_interval
 from analogical.estimate.intervals import share_interval
 
-__all__ = ["CommonDifference", "Size", "common_difference", "measure_size", "measure_size_of_units"]
+__all__ = ["CommonDifference", "Size", "measure_size", "measure_size_of_units", "measure_sizes"]
 
 MOST_VALUES = 64
 """Values that get a share of their own in the common difference, and labels likewise; the rarest of more are taken
@@ -35,6 +36,8 @@ PSEUDO_ROWS = 4.0
 is no variance (Agresti and Coull add four rows, half of them with the label)."""
 FEWEST_FREE = 3.0
 """Degrees of freedom at least: with fewer, Student's quantile says nothing but that nothing is known."""
+CHUNK = 2**20
+"""Numbers that are multiplied at once for contexts."""
 FEW_PAIRS = 30
 """Effective pairs below which the whole effect is no surer than a share of so many independent pairs."""
 
@@ -108,7 +111,7 @@ class Size:
 
 @dataclass(frozen=True)
 class _Cells:
-    """Rows of contexts by value, label and unit, with few values and labels."""
+    """Rows of the contexts of several features by value, label and unit, with few values and labels."""
 
     context: Positions
     value: Positions
@@ -116,100 +119,139 @@ class _Cells:
     sizes: Floats
     times: Floats
     """How many contexts look alike, for each context."""
+    bounds: list[int]
+    """Where the contexts of each feature begin, and the end of the last."""
     n_values: int
     n_labels: int
     unit: Positions | None = None
 
+    def by_context(self, kind: Positions, n_kinds: int) -> Floats:
+        """Rows of each context by value or by label."""
+        n_contexts = len(self.times)
+        flat = np.bincount(self.context * n_kinds + kind, self.sizes, minlength=n_contexts * n_kinds)
+        return flat.astype(np.float64).reshape(n_contexts, n_kinds)
 
-def common_difference(cells: _Cells) -> CommonDifference:
-    """Least squares of label shares on values, with a constant for each context.
+    def products(self, first: Floats, weight: Floats, second: Floats) -> Floats:
+        """For each feature the sum over its contexts of weight times first x second."""
+        found = np.zeros((len(self.bounds) - 1, first.shape[1], second.shape[1]))
+        step = max(CHUNK // first.shape[1], 1)
+        for k, (start, stop) in enumerate(pairwise(self.bounds)):
+            for begin in range(start, stop, step):
+                some = slice(begin, min(begin + step, stop))
+                found[k] += (first[some] * weight[some, None]).T @ second[some]
+        return found
+
+
+def common_differences(cells: _Cells) -> list[CommonDifference]:
+    """Least squares of label shares on values, with a constant for each context; for each feature.
 
     With x a row's value as an indicator less its context's mean, A = sum of x x' and u = sum of x y, the shares are
     A^+ u and their covariance A^+ (sum over units of s s') A^+, where s adds up x e over the rows of a unit, e being
     what is left of the label. A row's own e is too small by its leverage h; h times the variance of labels in its
     context is added back, and for values of few rows a part of the variance of their own share.
     """
-    n_contexts, n_values, n_labels = len(cells.times), cells.n_values, cells.n_labels
-    t = cells.times
-    by_value = csr_array((cells.sizes, (cells.context, cells.value)), shape=(n_contexts, n_values))
-    by_label = csr_array((cells.sizes, (cells.context, cells.label)), shape=(n_contexts, n_labels))
-    by_value.sum_duplicates()
-    by_label.sum_duplicates()
-    n: Floats = np.asarray(by_value.sum(axis=1)).ravel()
-    mean_value, mean_label = _scaled(by_value, 1 / n), _scaled(by_label, 1 / n)
-    weighted = _scaled(by_value, t)
-    of_value = np.asarray(weighted.sum(axis=0)).ravel()
-    squares = np.diag(of_value) - (weighted.T @ mean_value).toarray()
-    table = np.zeros((n_values, n_labels))
-    np.add.at(table, (cells.value, cells.label), cells.sizes * t[cells.context])
-    moved = table - (weighted.T @ mean_label).toarray()
-    inverse = np.linalg.pinv(squares, rcond=1e-9, hermitian=True)
-    shares = (inverse @ moved).T
-    # one entry for each context and value: leverage and expected shares
-    by_value.sort_indices()
-    owner = np.repeat(np.arange(n_contexts), np.diff(by_value.indptr))
-    value, rows = by_value.indices.astype(np.intp), by_value.data
-    at_mean = np.asarray(mean_value @ inverse)
-    own = at_mean[owner, value]
-    both = np.asarray((mean_value.multiply(at_mean)).sum(axis=1)).ravel()
-    leverage = np.clip(1 / n[owner] + inverse[value, value] - 2 * own + both[owner], 0.0, 1.0)
+    n_values, n_labels, t = cells.n_values, cells.n_labels, cells.times
+    n_features = len(cells.bounds) - 1
+    feature = np.repeat(np.arange(n_features), np.diff(cells.bounds))  # of each context
+    mean_value = cells.by_context(cells.value, n_values)
+    mean_label = cells.by_context(cells.label, n_labels)
+    owner, value = np.nonzero(mean_value)  # one entry for each context and value
+    rows = mean_value[owner, value]
+    n: Floats = mean_value @ np.ones(n_values)
+    mean_value /= n[:, None]
+    mean_label /= n[:, None]
+    place = (feature[cells.context] * n_values + cells.value) * n_labels + cells.label
+    counts = np.bincount(place, cells.sizes * t[cells.context], minlength=n_features * n_values * n_labels)
+    table: Floats = counts.astype(np.float64).reshape(n_features, n_values, n_labels)
+    of_value = table.sum(axis=2)
+    pairs = cells.products(mean_value, t * n, mean_value * n[:, None])
+    squares = _diagonals(of_value) - cells.products(mean_value, t * n, mean_value)
+    moved = table - cells.products(mean_value, t * n, mean_label)
+    inverse: Floats = np.linalg.pinv(squares, rcond=1e-9, hermitian=True).astype(np.float64)
+    shares = (inverse @ moved).transpose(0, 2, 1)
+    own, both = _at_mean(cells, mean_value, inverse, owner, value)
+    leverage = 1 / n[owner] + inverse[feature[owner], value, value] - 2 * own + both[owner]
+    leverage = np.clip(leverage, 0.0, 1.0)
     cell = np.searchsorted(owner * n_values + value, cells.context * n_values + cells.value)
-    overall = table.sum(axis=0) / max(table.sum(), 1.0)
+    overall = table.sum(axis=1) / np.maximum(of_value.sum(axis=1), 1.0)[:, None]
     few = PSEUDO_ROWS / (of_value + PSEUDO_ROWS)
-    covariance = np.zeros((n_labels, n_values, n_values))
+    covariance = np.zeros((n_features, n_labels, n_values, n_values))
     for label in range(n_labels):
-        share = shares[label]
-        centre = np.asarray(mean_value @ share).ravel()
-        mean = mean_label[:, [label]].toarray().ravel()
-        fitted = mean[owner] + share[value] - centre[owner]
-        in_context = (mean * n + overall[label]) / (n + 1)
-        of_label = (table[:, label] + 1) / (of_value + 2)
-        variance = leverage * (in_context * (1 - in_context))[owner] + (few * of_label * (1 - of_label))[value]
+        share, mean = shares[:, label], mean_label[:, label]
+        centre = np.einsum("cv,cv->c", mean_value, share[feature])
+        fitted = mean[owner] + share[feature[owner], value] - centre[owner]
         left = (cells.label == label) - fitted[cell]
         if cells.unit is None:
+            in_context = (mean * n + overall[feature, label]) / (n + 1)
+            of_label = (table[:, :, label] + 1) / (of_value + 2)
+            variance = leverage * (in_context * (1 - in_context))[owner]
+            variance += (few * of_label * (1 - of_label))[feature[owner], value]
             spread = np.bincount(cell, cells.sizes * left**2, minlength=len(owner)) + rows * variance
-            meat = _meat(owner, value, spread * t[owner], mean_value, n_values)
+            meat = _meat(cells, feature, owner, value, spread * t[owner], mean_value)
         else:
-            meat = _meat_of_units(cells, left, mean_value, n_values)
-        covariance[label] = inverse @ meat @ inverse
-    pairs = (weighted.T @ by_value).toarray().astype(np.float64)
-    np.fill_diagonal(pairs, 0.0)
-    return CommonDifference(shares, covariance, pairs)
+            meat = _meat_of_units(cells, left, mean_value)[None]
+        covariance[:, label] = inverse @ meat @ inverse
+    pairs[:, np.arange(n_values), np.arange(n_values)] = 0.0
+    return list(map(CommonDifference, shares, covariance, pairs))
 
 
-def measure_size(
+def measure_size(contexts: Contexts, n_values: int, n_labels: int, n_rows: int, confidence: float) -> Size:
+    """Effect of a feature in its contexts, with an interval."""
+    return measure_sizes(Stack.of([contexts]), [n_values], n_labels, n_rows, confidence)[0]
+
+
+def measure_sizes(stack: Stack, n_values: Sequence[int], n_labels: int, n_rows: int, confidence: float) -> list[Size]:
+    """Effects of several features in their contexts, with intervals."""
+    alike: dict[int, list[int]] = {}
+    for k, n in enumerate(n_values):
+        alike.setdefault(min(n, MOST_VALUES), []).append(k)
+    sizes: dict[int, Size] = {}
+    for n, features in alike.items():
+        some, _ = stack.part(features)
+        contexts = some.contexts
+        weights = (contexts.sizes * contexts.times[contexts.owner]).astype(np.float64)
+        parts = list(zip(some.cells(), features, strict=True))
+        values = [_few(contexts.values[own], weights[own], n_values[k]) for own, k in parts]
+        labels = [_few(contexts.labels[own], weights[own], n_labels) for own, _ in parts]
+        cells = _Cells(
+            contexts.owner,
+            _placed(values, some, contexts.values),
+            _placed(labels, some, contexts.labels),
+            contexts.sizes.astype(np.float64),
+            contexts.times.astype(np.float64),
+            some.bounds.tolist(),
+            n,
+            min(n_labels, MOST_VALUES),
+        )
+        freedom = (some.sums(contexts.n_rows * contexts.times) - some.sums(contexts.times) - n + 1).astype(np.float64)
+        quantile = stdtrit(np.maximum(freedom, FEWEST_FREE), (1 + confidence) / 2).tolist()
+        wholes, commons, split = EffectSums.of_stack(some), common_differences(cells), some.split()
+        for place, k in enumerate(features):
+            kinds = values[place], labels[place]
+            sizes[k] = _size(split[place], commons[place], wholes[place], kinds, n_rows, confidence, quantile[place])
+    return [sizes[k] for k in range(stack.n_features)]
+
+
+def _size(
     contexts: Contexts,
-    n_values: int,
-    n_labels: int,
+    common: CommonDifference,
+    whole: EffectSums,
+    kinds: tuple[Ints, Ints],
     n_rows: int,
     confidence: float,
+    quantile: float,
 ) -> Size:
-    """Effect of a feature in its contexts, with an interval."""
-    weights = (contexts.sizes * contexts.times[contexts.owner]).astype(np.float64)
-    values, labels = _few(contexts.values, weights, n_values), _few(contexts.labels, weights, n_labels)
-    cells = _Cells(
-        contexts.owner,
-        values[contexts.values].astype(np.intp),
-        labels[contexts.labels].astype(np.intp),
-        contexts.sizes.astype(np.float64),
-        contexts.times.astype(np.float64),
-        int(values.max()) + 1,
-        int(labels.max()) + 1,
-    )
-    common = common_difference(cells)
-    freedom = float(contexts.n_rows @ contexts.times) - float(contexts.times.sum()) - cells.n_values + 1
-    quantile = float(stdtrit(max(freedom, FEWEST_FREE), (1 + confidence) / 2))
+    """The effect of one feature from its common part and its whole."""
     effect, (low, high) = common.effect(), common.interval(quantile)
-    whole = EffectSums.of(contexts)
     is_known = bool((contexts.value_parts.sizes > 1).any())
     if not is_known:  # without repeated rows the labels may have no noise: then the index is the effect
         index, (_, _, index_high) = _share(contexts.profile), share_interval(contexts.profile, n_rows, confidence)
-        return Size(max(effect, index), low, max(high, index_high), common, values, labels, is_known)
+        return Size(max(effect, index), low, max(high, index_high), common, *kinds, is_known)
     if not whole.n_pairs:  # rows repeat for one value only: no difference between two of them is known without bias
-        return Size(effect, min(low, max(effect, 0.0)), max(high, effect), common, values, labels, is_known)
+        return Size(effect, min(low, max(effect, 0.0)), max(high, effect), common, *kinds, is_known)
     if whole.noise <= 1e-12 * whole.n_pairs:  # labels without noise: the effect is a share of pairs
         _, low, high = share_interval(whole.profile, n_rows, confidence)
-        return Size(whole.effect(), low, high, common, values, labels, is_known)
+        return Size(whole.effect(), low, high, common, *kinds, is_known)
     varies = whole.effect() - effect
     if varies > 0:
         variance = _variance(whole, n_rows)
@@ -218,7 +260,7 @@ def measure_size(
         effect += share * varies
         low += share * max(whole_low - low, 0.0)
         high = max(high, whole_high)
-    return Size(effect, min(low, max(effect, 0.0)), max(high, effect), common, values, labels, is_known)
+    return Size(effect, min(low, max(effect, 0.0)), max(high, effect), common, *kinds, is_known)
 
 
 def _variance(whole: EffectSums, n_rows: int) -> float:
@@ -244,18 +286,18 @@ def measure_size_of_units(rows: CodedRows, groups: Ints, confidence: float) -> S
     weights = rows.weights_or_ones().astype(np.float64)
     values = _few(rows.codes[:, 0], weights, n_values)
     labels = _few(rows.labels, weights, n_labels)
-    common = common_difference(
-        _Cells(
-            context,
-            values[rows.codes[:, 0]].astype(np.intp),
-            labels[rows.labels].astype(np.intp),
-            weights,
-            np.ones(len(starts)),
-            int(values.max()) + 1,
-            int(labels.max()) + 1,
-            groups.astype(np.intp),
-        )
+    cells = _Cells(
+        context,
+        values[rows.codes[:, 0]],
+        labels[rows.labels],
+        weights,
+        np.ones(len(starts)),
+        [0, len(starts)],
+        int(values.max()) + 1,
+        int(labels.max()) + 1,
+        groups.astype(np.intp),
     )
+    (common,) = common_differences(cells)
     if not common.pairs.any():
         return Size(math.nan, math.nan, math.nan, common, values, labels)
     n_units = int(groups.max()) + 1
@@ -274,32 +316,64 @@ def _few(codes: Any, weights: Floats, n: int) -> Ints:
     return places
 
 
-def _scaled(matrix: Any, factors: Floats) -> Any:
-    """The rows of a sparse matrix times factors."""
-    scaled = matrix.copy()
-    scaled.data = scaled.data * np.repeat(factors, np.diff(matrix.indptr))
-    return scaled
+def _placed(places: Sequence[Ints], stack: Stack, codes: Any) -> Positions:
+    """For each cell the place of its code, by the places of the codes of each feature."""
+    firsts = np.cumsum([0, *map(len, places)])
+    placed: Positions = np.concatenate(places)[firsts[stack.feature_of_cell] + codes]
+    return placed
 
 
-def _meat(owner: Positions, value: Positions, spread: Floats, mean_value: Any, n_values: int) -> Floats:
+def _at_mean(
+    cells: _Cells, mean_value: Floats, inverse: Floats, owner: Positions, value: Positions
+) -> tuple[Floats, Floats]:
+    """For m the mean of a context: A^+ m at each of its values, and m' A^+ m."""
+    own, both = np.zeros(len(owner)), np.zeros(len(mean_value))
+    step = max(CHUNK // cells.n_values, 1)
+    for k, (start, stop) in enumerate(pairwise(cells.bounds)):
+        for begin in range(start, stop, step):
+            some = slice(begin, min(begin + step, stop))
+            first, last = np.searchsorted(owner, (some.start, some.stop))
+            at_mean = mean_value[some] @ inverse[k]
+            own[first:last] = at_mean[owner[first:last] - begin, value[first:last]]
+            both[some] = np.einsum("cv,cv->c", at_mean, mean_value[some])
+    return own, both
+
+
+def _meat(
+    cells: _Cells, feature: Positions, owner: Positions, value: Positions, spread: Floats, mean_value: Floats
+) -> Floats:
     """Sum of x x' times the spread, with x = e_v - m_c: e_v e_v' - e_v m_c' - m_c e_v' + m_c m_c', each added up."""
-    n_contexts = mean_value.shape[0]
-    by_cell = csr_array((spread, (owner, value)), shape=(n_contexts, n_values))
-    across = (by_cell.T @ mean_value).toarray()
-    of_context = np.bincount(owner, spread, minlength=n_contexts).astype(np.float64)
-    inner = (mean_value.T @ _scaled(mean_value, of_context)).toarray()
-    return np.asarray(np.diag(np.bincount(value, spread, minlength=n_values)) - across - across.T + inner)
+    n_contexts, n_values = mean_value.shape
+    by_cell = np.zeros((n_contexts, n_values))
+    by_cell[owner, value] = spread
+    ones = np.ones(n_contexts)
+    across = cells.products(by_cell, ones, mean_value)
+    inner = cells.products(mean_value, by_cell @ np.ones(n_values), mean_value)
+    n_features = len(across)
+    flat = np.bincount(feature[owner] * n_values + value, spread, minlength=n_features * n_values).astype(np.float64)
+    meat: Floats = _diagonals(flat.reshape(n_features, n_values)) - across - across.transpose(0, 2, 1) + inner
+    return meat
 
 
-def _meat_of_units(cells: _Cells, left: Floats, mean_value: Any, n_values: int) -> Floats:
+def _meat_of_units(cells: _Cells, left: Floats, mean_value: Floats) -> Floats:
     """Sum over units of s s', s the sum of x e over its rows."""
+    from scipy.sparse import csr_array
+
     unit = cells.unit if cells.unit is not None else np.zeros(0, np.intp)
     score = cells.sizes * left
     n_units = int(unit.max()) + 1
-    own = csr_array((score, (unit, cells.value)), shape=(n_units, n_values)).toarray()
-    of_context = csr_array((score, (unit, cells.context)), shape=(n_units, mean_value.shape[0]))
-    s = own - (of_context @ mean_value).toarray()
+    own = csr_array((score, (unit, cells.value)), shape=(n_units, cells.n_values)).toarray()
+    of_context = csr_array((score, (unit, cells.context)), shape=(n_units, len(mean_value)))
+    s = own - of_context @ mean_value
     return np.asarray(s.T @ s * n_units / max(n_units - 1, 1))
+
+
+def _diagonals(rows: Floats) -> Floats:
+    """A diagonal matrix for each row."""
+    square = np.zeros((*rows.shape, rows.shape[1]))
+    k = np.arange(rows.shape[1])
+    square[:, k, k] = rows
+    return square
 
 
 def _share(profile: RowProfile) -> float:

@@ -8,25 +8,25 @@ deals of the labels within contexts; the smallest p-value over the other feature
 """
 
 import math
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._types import CodedRows, Floats, Ints
-from analogical.count.contexts import differs_from_last
-from analogical.count.groups import number_groups
+from analogical._types import CodedRows, Floats, Ints, Positions
+from analogical.count.contexts import Stack
+from analogical.count.given import Cells, count_given
 from analogical.estimate.directions import (
-    ENOUGH,
     Kinds,
     finest_first,
-    hold_two,
+    has_room,
+    informative_tables,
     moments_of_tables,
     quadratic_forms,
     rooms_of_tables,
 )
 
-__all__ = ["MAX_OTHERS", "strata_p_value"]
+__all__ = ["MAX_KINDS", "MAX_OTHERS", "strata_p_value", "strata_p_values"]
 
 MAX_KINDS = 4
 """Values, or labels, that are told apart here: a stratum holds few rows, and kinds cost degrees of freedom."""
@@ -35,81 +35,89 @@ MAX_OTHERS = 10
 little, and the tests beside it would pay for it."""
 CHUNK = 2_000_000
 """Numbers that are held at once for contexts."""
-TABLE = 4
-"""Cells for each row up to which rows are counted in a table of all possible contexts; beyond, they are sorted."""
-LARGEST_KEY = 2**62
-"""Possible contexts that one whole number tells apart."""
 
 
 def strata_p_value(rows: CodedRows, feature: int) -> float:
-    """Smallest p-value over the other features, times their number; NaN if no two strata of one tell."""
+    """P-value of one feature of a table, all others given; NaN if it is not made or no two strata of one tell."""
     others = [j for j in range(rows.n_features) if j != feature]
     if not 1 <= len(others) <= MAX_OTHERS:
         return math.nan
-    values = Kinds.of(rows.value_sizes(feature), MAX_KINDS)
-    labels = Kinds.of(rows.label_sizes(), MAX_KINDS)
-    tables, partners = _tables(rows, feature, others, values, labels)
-    found = []
-    if len(tables) > 1 and values.n > 1 and labels.n > 1:
-        strata = [np.unique(codes, return_inverse=True)[1].ravel() for codes in partners]
-        sums = _sums(tables, strata, values, labels)
-        found = [p for p in (_p_value(values, labels, *sums_of_j) for sums_of_j in sums) if not math.isnan(p)]
-    return min(1.0, len(found) * min(found)) if found else math.nan
+    cells = Cells.of([rows.codes[:, j] for j in others], len(rows.codes))
+    (found,) = count_given(rows, cells, [feature], 1)
+    values = [Kinds.of(found.value_sizes[0], MAX_KINDS)]
+    return float(strata_p_values(found.stack, found.given, values, Kinds.of(rows.label_sizes(), MAX_KINDS))[0])
 
 
-def _tables(
-    rows: CodedRows, feature: int, others: list[int], values: Kinds, labels: Kinds
-) -> tuple[Floats, list[NDArray[Any]]]:
-    """Contexts with two kinds of values and of labels as tables, and the value of each other feature in each."""
-    sizes = [int(rows.n_values[j]) for j in others]
-    n_possible = math.prod(sizes)
-    if n_possible <= LARGEST_KEY:
-        context = np.zeros(len(rows.codes), np.int64)
-        for j, size in zip(others, sizes, strict=True):
-            context *= size
-            context += rows.codes[:, j]
-    else:
-        context = number_groups(rows.codes, rows.n_values, others).astype(np.int64)
-    codes, label_codes, weights = rows.codes[:, feature], rows.labels, rows.weights
-    is_table = n_possible * values.n * labels.n <= TABLE * len(rows.codes)
-    n_contexts = n_possible
-    if not is_table:
-        order = np.argsort(context, kind="stable")
-        is_new = differs_from_last(context[order])
-        order = order[~(is_new & np.append(is_new[1:], True))]  # without rows that are alone
-        is_new = differs_from_last(context[order])
-        first, context, n_contexts = order[is_new], np.cumsum(is_new) - 1, int(np.count_nonzero(is_new))
-        codes, label_codes, weights = codes[order], label_codes[order], None if weights is None else weights[order]
-    place = (context * values.n + values.of_value[codes]) * labels.n + labels.of_value[label_codes]
-    flat = np.bincount(place, weights, minlength=n_contexts * values.n * labels.n)
-    tables = flat.astype(np.float64).reshape(n_contexts, values.n, labels.n)
-    tells = hold_two(tables)
-    if is_table:
-        return tables[tells], list(np.unravel_index(np.flatnonzero(tells), sizes))
-    return tables[tells], [rows.codes[first[tells], j] for j in others]
+def strata_p_values(stack: Stack, given: NDArray[np.int64], values: Sequence[Kinds], labels: Kinds) -> Floats:
+    """For each feature the smallest p-value over the given columns, times their number; NaN if none has one.
+
+    ``given`` is the code of each context on each given column, -1 beyond the last one of its feature.
+    """
+    found = np.full((stack.n_features, given.shape[1]), math.nan)
+    for features, tables, which in informative_tables(stack, values, labels):
+        kinds = values[features[0]]
+        if kinds.n < 2 or labels.n < 2 or not len(tables):
+            continue
+        place = np.searchsorted(features, stack.feature[which])
+        strata = [_Strata.of(place, given[which, j]) for j in range(given.shape[1])]
+        for j, sums in enumerate(_sums(tables, strata, kinds, labels)):
+            found[features, j] = _p_values(kinds, labels, strata[j].feature, len(features), *sums)
+    n_found = np.count_nonzero(~np.isnan(found), axis=1)
+    smallest = np.min(found, axis=1, initial=math.inf, where=~np.isnan(found))
+    return np.where(n_found > 0, np.minimum(1.0, n_found * np.where(n_found > 0, smallest, 1.0)), math.nan)
 
 
-def _sums(tables: Floats, strata: list[Ints], values: Kinds, labels: Kinds) -> list[list[Floats]]:
-    """For each other feature, by its value: deviations, covariances and rooms."""
+class _Strata:
+    """Contexts of a feature that share a value of a given column, as numbers without gaps."""
+
+    def __init__(self, of_context: Positions, feature: Positions, is_given: NDArray[np.bool_]) -> None:
+        self.of_context = of_context
+        self.feature = feature
+        """Place of the feature that each stratum is of."""
+        self.is_given = is_given
+        """Which contexts are in one: those of features that are given this column."""
+
+    @classmethod
+    def of(cls, feature: Positions, code: Ints) -> "_Strata":
+        """From the feature of each context, and its code on the column."""
+        n_codes = int(code.max(initial=0)) + 1
+        is_given = code >= 0
+        known, of_context = np.unique(feature[is_given] * n_codes + code[is_given], return_inverse=True)
+        return cls(of_context, known // n_codes, is_given)
+
+
+def _sums(tables: Floats, strata: Sequence[_Strata], values: Kinds, labels: Kinds) -> list[list[Floats]]:
+    """For each given column, by stratum: deviations, covariances and rooms."""
     from scipy.sparse import csr_array
 
     size = (values.n - 1) * (labels.n - 1)
     n_sets = len(values.sets()) * len(labels.sets())
     step = max(CHUNK // (size**2 + 4 * n_sets), 1)
-    totals = [np.zeros((int(stratum.max()) + 1, size + size**2 + n_sets)) for stratum in strata]
+    totals = [np.zeros((len(column.feature), size + size**2 + n_sets)) for column in strata]
+    n_before = [0] * len(strata)
     for start in range(0, len(tables), step):
         some = tables[start : start + step]
         parts = [*moments_of_tables(some), rooms_of_tables(some, values, labels)]
         flat = np.hstack([part.reshape(len(some), -1) for part in parts])
-        for k, stratum in enumerate(strata):
-            here = stratum[start : start + step]
-            is_in = csr_array((np.ones(len(here)), (here, np.arange(len(here)))), shape=(len(totals[k]), len(here)))
+        for k, column in enumerate(strata):
+            given = np.flatnonzero(column.is_given[start : start + step])
+            here = column.of_context[n_before[k] : n_before[k] + len(given)]
+            n_before[k] += len(given)
+            is_in = csr_array((np.ones(len(given)), (here, given)), shape=(len(totals[k]), len(some)))
             totals[k] = totals[k] + is_in.dot(flat)
     ends = np.cumsum([size, size**2])
     return [np.split(total, ends, axis=1) for total in totals]
 
 
-def _p_value(values: Kinds, labels: Kinds, deviations: Floats, covariances: Floats, rooms: Floats) -> float:
+def _p_values(
+    values: Kinds,
+    labels: Kinds,
+    feature: Positions,
+    n_features: int,
+    deviations: Floats,
+    covariances: Floats,
+    rooms: Floats,
+) -> Floats:
     """From sums by stratum: each one in the finest table whose cells have room; NaN if fewer than two have one."""
     from scipy.special import chdtrc
 
@@ -118,13 +126,15 @@ def _p_value(values: Kinds, labels: Kinds, deviations: Floats, covariances: Floa
     room = rooms.reshape(n_strata, len(values.sets()), len(labels.sets()))
     places = np.arange(size).reshape(values.n - 1, labels.n - 1)
     is_left = np.ones(n_strata, np.bool_)
-    statistic, freedom = 0.0, 0
+    statistic, freedom = np.zeros((2, n_features))
     for n_values, n_labels in finest_first(values, labels):
         cells = room[:, values.members(n_values)][:, :, labels.members(n_labels)]
-        told = is_left & (cells.min(axis=(1, 2)) >= ENOUGH)
+        told = is_left & has_room(cells)
         if told.any():
             kept = places[: n_values - 1, : n_labels - 1].ravel()
             statistics, freedoms = quadratic_forms(deviations[told][:, kept], covariances[told][:, kept][:, :, kept])
-            statistic, freedom = statistic + float(statistics.sum()), freedom + int(freedoms.sum())
+            statistic += np.bincount(feature[told], statistics, minlength=n_features)
+            freedom += np.bincount(feature[told], freedoms, minlength=n_features)
             is_left &= ~told
-    return float(chdtrc(freedom, statistic)) if np.count_nonzero(~is_left) > 1 else math.nan
+    n_told = np.bincount(feature[~is_left], minlength=n_features)
+    return np.where(n_told > 1, chdtrc(freedom, statistic), math.nan)

@@ -1,24 +1,20 @@
 """What is kept of the contexts of a feature: small, and additive over parts of a table that share no context."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
-
-from analogical._types import Bools, CodedRows, Margins
-from analogical.count.contexts import Contexts
+from analogical._types import CodedRows, Margins
+from analogical.count.contexts import Contexts, Stack
 from analogical.count.counts import RowProfile
-from analogical.estimate.deals import DealMoments, can_tell
-from analogical.estimate.directions import DirectionSums, Kinds, informative_tables
+from analogical.estimate.deals import DealMoments
+from analogical.estimate.directions import DirectionSums, Kinds
 from analogical.estimate.effect import EffectSums
 from analogical.estimate.exact_deals import FewDeals
 from analogical.estimate.laws import PValue
 
-__all__ = ["FeatureSummary", "summarise_contexts"]
-
-MAX_COVERED = 64
-"""Features with more values are not looked at for which of their values were compared."""
+__all__ = ["FeatureSummary", "summarise_contexts", "summarise_stack"]
 
 
 @dataclass(frozen=True)
@@ -34,21 +30,15 @@ class FeatureSummary:
     """The test in a common direction."""
     few: FewDeals | None
     """The test in any direction exactly, if the labels can be dealt in few ways."""
-    compared: Bools | None
-    """Which values were compared with which, shape (values, values); None for features with very many values."""
 
     def __add__(self, other: "FeatureSummary") -> "FeatureSummary":
         """The summary of two parts that share no context, both summarised by the margins of the whole table."""
-        compared = None
-        if self.compared is not None and other.compared is not None:
-            compared = self.compared | other.compared
         return FeatureSummary(
             self.profile + other.profile,
             self.effect + other.effect,
             self.deals + other.deals,
             self.direction + other.direction,
             None if self.few is None else self.few + other.few,
-            compared,
         )
 
     def p_values(self) -> tuple[PValue, PValue, PValue]:
@@ -65,23 +55,22 @@ def summarise_contexts(rows: CodedRows | Margins) -> "partial[FeatureSummary]":
     return partial(_summarise, rows, Kinds.of(rows.label_sizes()))
 
 
-def _summarise(rows: CodedRows | Margins, labels: Kinds, feature: int, contexts: Contexts) -> FeatureSummary:
-    n_values = int(rows.n_values[feature])
-    values = Kinds.of(rows.value_sizes(feature))
-    return FeatureSummary(
-        profile=contexts.profile,
-        effect=EffectSums.of(contexts),
-        deals=DealMoments.of(contexts),
-        direction=DirectionSums.of_tables(*informative_tables(contexts, values, labels), values, labels),
-        few=FewDeals.of(contexts, can_tell(contexts)),
-        compared=_compared(contexts, n_values) if n_values <= MAX_COVERED else None,
+def summarise_stack(stack: Stack, values: Sequence[Kinds], labels: Kinds) -> list[FeatureSummary]:
+    """The summaries of several features, from their contexts and the kinds of their values."""
+    contexts = stack.contexts
+    rows = contexts.sizes * contexts.times[contexts.owner]
+    profiles = [RowProfile.of(contexts.pairs[own], contexts.changed[own], rows[own]) for own in stack.cells()]
+    return list(
+        map(
+            FeatureSummary,
+            profiles,
+            EffectSums.of_stack(stack),
+            DealMoments.of_stack(stack),
+            DirectionSums.of_stack(stack, values, labels),
+            FewDeals.of_stack(stack),
+        )
     )
 
 
-def _compared(contexts: Contexts, n_values: int) -> Bools:
-    """Which two values some context holds."""
-    holds = np.zeros((len(contexts), n_values), np.float32)
-    holds[contexts.owner, contexts.values] = 1
-    compared: Bools = holds.T @ holds > 0
-    np.fill_diagonal(compared, False)
-    return compared
+def _summarise(rows: CodedRows | Margins, labels: Kinds, feature: int, contexts: Contexts) -> FeatureSummary:
+    return summarise_stack(Stack.of([contexts]), [Kinds.of(rows.value_sizes(feature))], labels)[0]

@@ -1,7 +1,7 @@
 """A study of a table on Spark: rows are grouped there, and the groups, which are few, are studied in this process."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -9,16 +9,16 @@ import numpy as np
 from analogical._types import CodedRows, Margins
 from analogical.count.contexts import Contexts
 from analogical.count.counts import PairCounts
+from analogical.count.given import Counted, count_one
 from analogical.count.groups import merge_rows
 from analogical.count.memory import MemoryEngine
 from analogical.count.pairs import ContextSums
 from analogical.errors import InputError
 from analogical.estimate.kept import KeptSummary, SummariseAndKeep
-from analogical.estimate.significance import feature_p_values
+from analogical.estimate.significance import Tested, pools_contexts
 from analogical.estimate.sizes import CommonDifference, Size
-from analogical.estimate.summaries import FeatureSummary
 from analogical.spark.engine import ADDED_TOGETHER, SparkEngine, SparkRows
-from analogical.study import Context, Duplicates, Given, Study
+from analogical.study import FEW_CELLS, Context, Duplicates, Given, Item, Study
 from analogical.table.encode import EncodedTable
 
 __all__ = ["SparkStudy"]
@@ -91,27 +91,40 @@ class SparkStudy(Study):
         self._bring([columns for columns in sets if not self._is_everything(columns[1:])])
         return super().given(given)
 
-    def _count(self, feature: int, given: Sequence[int]) -> tuple[Contexts, FeatureSummary] | None:
-        """The contexts and what is made of them."""
-        if not self._is_everything(given):
-            return super()._count(feature, given)
-        kept = self.sums.summaries[feature]
-        return None if kept is None else (kept.contexts, kept.summary)
+    def test(self, items: Iterable[Item]) -> None:
+        """Test features given columns, all that were not yet."""
+        wanted = list(items)
+        for item in wanted:
+            if item not in self._tested and self._is_everything(item[1]):
+                kept = self.sums.summaries[item[0]]
+                self._tested[item] = None if kept is None else Tested.of(kept.summary)
+                self._held[item] = Contexts.none() if kept is None else kept.contexts
+        super().test(wanted)
 
-    def p_value(self, feature: int, given: Sequence[int]) -> float:
-        """P-value of a feature in the contexts of some columns; NaN if nothing can be tested."""
-        if not self._is_everything(given):
-            return super().p_value(feature, given)
-        return float(feature_p_values(None, [self.summary(feature, given)])[0])
-
-    def size(self, feature: int, given: Sequence[int], confidence: float) -> Size | None:
-        """Effect of a feature in the contexts of some columns; None if there is no pair, NaN if it is not known."""
-        if self._is_everything(given) and feature in self.not_sized:
-            n_values, n_labels = int(self.margins.n_values[feature]), self.margins.n_labels
+    def sizes(self, items: Iterable[Item], confidence: float) -> Iterator[tuple[Item, Size | None]]:
+        """Effects of features in the contexts of columns; None where there is no pair, NaN if it is not known."""
+        wanted = list(items)
+        self.test(wanted)
+        unknown = [item for item in wanted if self._is_everything(item[1]) and item[0] in self.not_sized]
+        for item in unknown:
+            n_values, n_labels = int(self.margins.n_values[item[0]]), self.margins.n_labels
             nothing = np.zeros((n_values, n_values))
             common = CommonDifference(np.zeros((n_labels, n_values)), np.zeros((n_labels, 1, 1)), nothing)
-            return Size(math.nan, math.nan, math.nan, common, np.arange(n_values), np.arange(n_labels))
-        return super().size(feature, given, confidence)
+            yield item, Size(math.nan, math.nan, math.nan, common, np.arange(n_values), np.arange(n_labels))
+        yield from super().sizes([item for item in wanted if item not in unknown], confidence)
+
+    def _count_all(self) -> None:
+        """Nothing: rows are brought here by :meth:`given`, or counted where they lie."""
+
+    def _parts(self, items: Sequence[Item]) -> Iterator[tuple[tuple[int, ...], Counted]]:
+        """The contexts of features given columns, from rows that are grouped by all of these."""
+        for feature, given in items:
+            columns = feature, *given
+            yield given, count_one(self.rows_of(columns), columns, feature, given)
+
+    def _is_small(self, item: Item) -> bool:
+        """Whether contexts are so few that equal ones need not be put together."""
+        return pools_contexts(1 + len(item[1])) and self._most(item[1]) <= FEW_CELLS
 
     @cached_property
     def _sample(self) -> Study:

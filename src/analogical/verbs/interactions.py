@@ -330,10 +330,8 @@ def _assemble(
                 is_constant=False,
                 is_copy=context.same_as is not None,
                 p_adjusted=float(p_adjusted[k]),
-                low=0.0,
                 high=float(high[k]),
                 level=level,
-                is_known=False,  # the test weights rows, the effect squares: the test alone decides
             )
             for k, context in enumerate(contexts)
         ),

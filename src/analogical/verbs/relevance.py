@@ -16,7 +16,7 @@ from analogical.estimate.index import PaperStatus, score_pairs
 from analogical.estimate.significance import adjust_for_features
 from analogical.estimate.sizes import Size
 from analogical.estimate.status import NEGLIGIBLE, Status, decide_status, order_features
-from analogical.study import Context, Duplicates, Given, Study, check_given, study_of
+from analogical.study import Duplicates, Given, Study, check_given, study_of
 from analogical.table.columns import plain
 from analogical.table.encode import encode_table
 from analogical.table.rules import ColumnOptions
@@ -118,7 +118,7 @@ class Relevance(Result):
     names : tuple of str
         The features.
     status : tuple of str
-        ``"effect"`` (``p_adjusted`` at most 1 - confidence, and ``effect_low`` above 0), ``"none"`` (not so, and
+        ``"effect"`` (``p_adjusted`` at most 1 - confidence), ``"none"`` (not so, and
         ``effect_high`` at most 0.02), ``"unclear"`` (neither), ``"same"`` (a copy: see ``same_as``) or ``"constant"``.
     effect : ndarray of float
         How much the label shares differ between two values of the feature, all given features being equal: half the
@@ -387,11 +387,13 @@ def _relevance(study: Study, given: Given, asked: Asked, confidence: float, *, p
     paper = score_pairs(counts, n_values)
     show = progress_line("comparing rows") if progress else None
     contexts = study.given(given)
-    found = []
-    for i, context in enumerate(contexts):
-        found.append(_measure(study, i, context, confidence))
+    found = [_Measured()] * len(contexts)
+    varying = [i for i, context in enumerate(contexts) if context.same_as is None and n_values[i] > 1]
+    items = [(i, tuple(sorted(contexts[i].columns))) for i in varying]
+    for n_done, ((i, given_to_it), size) in enumerate(study.sizes(items, confidence), 1):
+        found[i] = _measure(study, i, given_to_it, size, confidence)
         if show is not None:
-            show(i + 1, len(contexts))
+            show(n_done, len(items))
     p_value = np.array([one.p_value for one in found])
     is_auto = isinstance(given, str) and given == "auto"
     p_adjusted = adjust_for_features(p_value, study.is_outside if is_auto else None)
@@ -400,10 +402,8 @@ def _relevance(study: Study, given: Given, asked: Asked, confidence: float, *, p
             is_constant=bool(n_values[i] == 1),
             is_copy=context.same_as is not None,
             p_adjusted=float(p_adjusted[i]),
-            low=one.low,
             high=one.high,
             level=1 - confidence,
-            is_known=one.is_known,
         )
         for i, (one, context) in enumerate(zip(found, contexts, strict=True))
     )
@@ -463,19 +463,14 @@ class _Measured:
     noise_rate: float = math.nan
     compared: int = 0
     points: Points | None = None
-    is_known: bool = True
-    """Whether repeated rows show the noise."""
 
 
-def _measure(study: Study, feature: int, context: Context, confidence: float) -> _Measured:
-    """Test and size of one feature given its context."""
-    if context.same_as is not None or study.margins.n_values[feature] == 1:
+def _measure(study: Study, feature: int, given: tuple[int, ...], size: Size | None, confidence: float) -> _Measured:
+    """Test and size of one feature given columns."""
+    tested = study.tested(feature, given)
+    if tested is None or size is None:
         return _Measured()
-    summary = study.summary(feature, context.columns)
-    size = study.size(feature, context.columns, confidence)
-    if summary is None or size is None:
-        return _Measured()
-    p = study.p_value(feature, context.columns) if study.duplicates == "count" else math.nan
+    p = study.p_value(feature, given) if study.duplicates == "count" else math.nan
     is_significant = p <= 1 - confidence
     effect = max(size.effect, 0.0)
     if is_significant and effect == 0:  # what the test saw has no sure size
@@ -485,11 +480,10 @@ def _measure(study: Study, feature: int, context: Context, confidence: float) ->
         size.low if is_significant else 0.0,
         max(size.high, effect),
         p,
-        summary.profile.n_changed / summary.profile.n_pairs,
-        summary.effect.noise_rate(),
-        summary.profile.n_pairs,
+        tested.n_changed / tested.n_pairs,
+        tested.noise_rate,
+        tested.n_pairs,
         _points(study, feature, size, confidence),
-        size.is_known,
     )
 
 
@@ -506,7 +500,7 @@ def _points(study: Study, feature: int, size: Size, confidence: float) -> Points
         numbers = [v for v in values if column.n_missing == 0 or v < len(column.values) - 1]
         twos = [(numbers[0], numbers[-1])] if len(numbers) > 1 else [(values[0], values[-1])]
     else:
-        sizes = study.margins.value_sizes(feature)
+        sizes = study.value_sizes(feature)
         most = max(values, key=lambda v: int(sizes[v]))
         twos = [(most, v) for v in values if size.values[v] != size.values[most]]
     found = [

@@ -13,7 +13,7 @@ from conftest import random_table
 
 from analogical.table.encode import encode_table
 
-SCRIPT = Path(__file__).parent.parent / "benchmarks" / "real" / "run.py"
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "real" / "run.py"
 pytestmark = pytest.mark.skipif(not SCRIPT.exists(), reason="the benchmarks are no part of the source package")
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import average_precision_score
 
-SCRIPT = Path(__file__).parent.parent / "benchmarks" / "truth" / "run.py"
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "truth" / "run.py"
 pytestmark = pytest.mark.skipif(not SCRIPT.exists(), reason="the benchmarks are no part of the source package")
 
 

@@ -1,0 +1,245 @@
+"""Contexts of many features given the same columns, from few passes over the rows.
+
+Rows that are equal on the given columns share a *cell*, and each cell is one context of every other feature. Cells are
+numbered once; then one table of (cell, value, label) is counted for each feature, of many features at a time where
+tables are small. Equal contexts are not put together, so that it stays known which values each of them has on the given
+columns.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analogical._types import CodedRows, Codes, Floats, Ints, Positions
+from analogical.count.contexts import Contexts, Stack, differs_from_last
+from analogical.count.counts import refuse_too_many_rows
+from analogical.count.groups import number_groups
+from analogical.count.threads import Task, run_tasks
+
+__all__ = ["Cells", "Counted", "count_given", "count_one", "join"]
+
+LARGEST_KEY = 2**62
+"""Combinations of values that one whole number tells apart."""
+SPARSE, SMALL = 4, 1024
+"""A table may have so many entries for each row, or in all; beyond, the entries that hold rows are found by sorting."""
+ENTRIES = 2**21
+"""Entries of the tables that are counted at once: memory."""
+TILE = 2**17
+"""Codes that are looked at together: they stay in cache."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Rows divided by their values on some columns."""
+
+    of_row: NDArray[Any]
+    """Number of the cell that each row is in, without gaps."""
+    codes: NDArray[Any]
+    """Shape (cells, columns)."""
+
+    @classmethod
+    def of(cls, columns: Sequence[Codes], n_rows: int) -> "Cells":
+        """From the codes of the columns; one cell if there are none."""
+        sizes = [int(column.max(initial=0)) + 1 for column in columns]
+        n_possible = math.prod(sizes)
+        is_number = n_possible <= LARGEST_KEY  # then a key says which codes it is made of
+        if is_number:
+            keys: NDArray[Any] = np.zeros(n_rows, np.int32 if n_possible < 2**31 else np.int64)
+            for column, size in zip(columns, sizes, strict=True):
+                keys *= size
+                keys += column.astype(keys.dtype)
+        else:
+            keys = number_groups(np.column_stack(columns), np.array(sizes), range(len(sizes))).astype(np.int64)
+            n_possible = n_rows
+        if n_possible <= max(SPARSE * n_rows, SMALL):
+            is_held = np.zeros(n_possible, np.bool_)
+            is_held[keys] = True
+            held = np.flatnonzero(is_held)
+            of_row = keys if len(held) == n_possible else (np.cumsum(is_held, dtype=np.int32) - np.int32(1))[keys]
+        else:
+            held, of_row = np.unique(keys, return_inverse=True)
+        codes = np.empty((len(held), len(columns)), np.int64)
+        if is_number and sizes:
+            codes.T[:] = np.unravel_index(held, sizes)
+        elif sizes:
+            a_row = np.zeros(len(held), np.intp)
+            a_row[of_row] = np.arange(n_rows)
+            for place, column in enumerate(columns):
+                codes[:, place] = column[a_row]
+        return cls(of_row, codes)
+
+    def merged(self, rows: CodedRows, n_values: Ints) -> CodedRows:
+        """The rows with these columns only, equal ones with the same label once, with their number."""
+        keys = self.of_row.astype(np.int64) * rows.n_labels
+        keys += rows.labels.astype(np.int64)
+        sizes = np.bincount(keys, rows.weights)
+        held = np.flatnonzero(sizes)
+        cell, label = np.divmod(held, rows.n_labels)
+        return CodedRows(self.codes[cell], label, n_values, rows.n_labels, sizes[held].astype(np.int64))
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The contexts of some features, and which values these have on the given columns."""
+
+    features: tuple[int, ...]
+    stack: Stack
+    given: NDArray[Any]
+    """Code of each context on each given column; -1 beyond the last one of its feature."""
+    value_sizes: tuple[Ints, ...]
+    """For each feature, rows of each of its values in the whole table."""
+
+
+def count_given(rows: CodedRows, cells: Cells, features: Sequence[int], n_threads: int) -> Iterator[Counted]:
+    """The contexts of the features, whose cells are given; some features at a time.
+
+    Examples
+    --------
+    >>> codes = np.array([[0, 0], [1, 0], [0, 1], [0, 1]], dtype=np.uint8)
+    >>> rows = CodedRows(codes, np.array([0, 1, 1, 0], dtype=np.uint8), n_values=np.array([2, 2]), n_labels=2)
+    >>> (found,) = count_given(rows, Cells.of([codes[:, 1]], 4), [0], 1)
+    >>> found.stack.contexts.sizes.tolist(), found.given.tolist(), found.value_sizes[0].tolist()
+    ([1, 1], [[0]], [3, 1])
+    """
+    refuse_too_many_rows(len(rows.codes) if rows.weights is None else float(rows.weights.sum(dtype=np.float64)))
+    alike: dict[int, list[int]] = {}
+    for feature in sorted(features):
+        alike.setdefault(int(rows.n_values[feature]), []).append(feature)
+    for n_values, some in alike.items():
+        size = len(cells) * n_values * rows.n_labels
+        is_table = size <= max(SPARSE * len(rows.codes), SMALL)
+        at_once = max(ENTRIES // size, 1) if is_table else 1
+        for start in range(0, len(some), at_once):
+            block = some[start : start + at_once]
+            if is_table:
+                tables = _tables(rows, cells, block, n_values, n_threads).ravel()
+                places = np.flatnonzero(tables)
+                sizes = tables[places]
+            else:
+                places, sizes = _entries(rows, cells, block[0], n_values)
+            yield _counted(places, sizes, cells, block, (n_values, rows.n_labels))
+
+
+def count_one(rows: CodedRows, columns: Sequence[int], feature: int, given: Sequence[int]) -> Counted:
+    """The contexts of one of the columns that these rows have, some others given."""
+    place = {column: k for k, column in enumerate(columns)}
+    cells = Cells.of([rows.codes[:, place[column]] for column in given], len(rows.codes))
+    (counted,) = count_given(rows, cells, [place[feature]], 1)
+    return replace(counted, features=(feature,))
+
+
+def join(parts: Sequence[Counted]) -> Counted:
+    """Several of them as one."""
+    if len(parts) == 1:
+        return parts[0]
+    firsts = np.cumsum([0, *(part.stack.n_features for part in parts)])
+    whole = Stack.of([part.stack.contexts for part in parts])
+    feature = np.concatenate([part.stack.feature + first for part, first in zip(parts, firsts, strict=False)])
+    given = np.full((len(feature), max(part.given.shape[1] for part in parts)), -1, np.int64)
+    start = 0
+    for part in parts:
+        given[start : start + len(part.given), : part.given.shape[1]] = part.given
+        start += len(part.given)
+    return Counted(
+        tuple(feature for part in parts for feature in part.features),
+        Stack(whole.contexts, feature, int(firsts[-1])),
+        given,
+        tuple(sizes for part in parts for sizes in part.value_sizes),
+    )
+
+
+def _tables(rows: CodedRows, cells: Cells, block: list[int], n_values: int, n_threads: int) -> Ints:
+    """Rows by feature, and by cell, value and label: shape (features, cells * values * labels)."""
+    n_rows, n_labels, size = len(rows.codes), rows.n_labels, len(cells) * n_values * rows.n_labels
+    n_columns = min(max(TILE // n_rows, 1), len(block))
+    n_parts = max(min(n_threads, n_rows // TILE), 1)
+    found = np.zeros((n_parts, len(block), size), np.int64)
+
+    def count(part: int) -> list[Task]:
+        stop = n_rows * (part + 1) // n_parts
+        for start in range(n_rows * part // n_parts, stop, TILE):
+            some = slice(start, min(start + TILE, stop))
+            keys = cells.of_row[some].astype(np.int64) * (n_values * n_labels)
+            keys += rows.labels[some].astype(np.int64)
+            weights = None if rows.weights is None else rows.weights[some]
+            for first in range(0, len(block), n_columns):
+                codes = _columns(rows.codes, some, block[first : first + n_columns])
+                counts = _count(keys, codes, n_labels, weights, size)
+                found[part, first : first + n_columns] += counts
+        return []
+
+    def task(part: int) -> Task:
+        return lambda: count(part)
+
+    run_tasks(map(task, range(n_parts)), n_parts)
+    return found[0] if n_parts == 1 else np.asarray(found.sum(axis=0))
+
+
+def _columns(codes: Codes, rows: slice, columns: list[int]) -> Codes:
+    """Some rows of some columns, which are in order; not copied if the columns follow one another."""
+    if columns[-1] - columns[0] == len(columns) - 1:
+        return codes[rows, columns[0] : columns[-1] + 1]
+    return np.take(codes[rows], columns, axis=1)
+
+
+def _count(keys: Ints, codes: Codes, n_labels: int, weights: Ints | None, size: int) -> Ints:
+    """Rows by the columns of codes, and by key with the code of the column added: shape (columns, size)."""
+    n_columns = codes.shape[1]
+    places = np.multiply(codes, n_labels, dtype=np.int64)  # in the order of the codes in memory, so are the weights
+    places += keys[:, None]
+    if n_columns > 1:
+        places += np.arange(0, n_columns * size, size)
+    often: Floats | None = None
+    if weights is not None:
+        often = np.empty_like(places, np.float64)
+        often[...] = weights[:, None]
+        often = often.ravel(order="K")
+    counts = np.bincount(places.ravel(order="K"), often, minlength=n_columns * size)
+    return counts.astype(np.int64, copy=False).reshape(n_columns, size)  # sums of weights are below 2**53
+
+
+def _entries(rows: CodedRows, cells: Cells, feature: int, n_values: int) -> tuple[Positions, Ints]:
+    """Places that hold rows in the table of one feature, and their rows, without the table."""
+    keys = cells.of_row.astype(np.int64) * n_values
+    keys += rows.codes[:, feature].astype(np.int64)
+    keys *= rows.n_labels
+    keys += rows.labels.astype(np.int64)
+    if rows.weights is None:
+        places, sizes = np.unique(keys, return_counts=True)
+        return places, sizes.astype(np.int64)
+    places, entry = np.unique(keys, return_inverse=True)
+    sizes = np.bincount(entry, rows.weights).astype(np.int64)
+    return places[sizes > 0], sizes[sizes > 0]
+
+
+def _counted(places: Positions, sizes: Ints, cells: Cells, block: list[int], shape: tuple[int, int]) -> Counted:
+    """From the entries that hold rows, by feature, cell, value and label."""
+    n_values, n_labels = shape
+    above, labels = np.divmod(places, n_labels)
+    context, values = np.divmod(above, n_values)
+    feature = context // len(cells)
+    value_sizes = np.bincount(feature * n_values + values, sizes, minlength=len(block) * n_values).astype(np.int64)
+    is_new = differs_from_last(context)
+    starts = np.flatnonzero(is_new)
+    n_held = np.add.reduceat(differs_from_last(above).astype(np.int64), starts) if len(starts) else starts
+    kept = np.repeat(n_held > 1, np.diff(starts, append=len(places)))
+    context = context[kept]
+    starts = np.flatnonzero(differs_from_last(context))
+    feature, cell = np.divmod(context[starts], len(cells))
+    contexts = Contexts(
+        starts=starts,
+        times=np.ones(len(starts), np.int64),
+        values=values[kept].astype(np.uint32),
+        labels=labels[kept].astype(np.uint32),
+        sizes=sizes[kept],
+    )
+    return Counted(
+        tuple(block), Stack(contexts, feature, len(block)), cells.codes[cell], tuple(value_sizes.reshape(-1, n_values))
+    )
