@@ -137,9 +137,11 @@ class Decider:
         seen: set[tuple[int, ...]] = set()
         while tuple(search.members) not in seen:
             seen.add(tuple(search.members))
+            grown = list(search.members)
             search.choose_bins()
             search.spare_or_replace()
-            search.grow()
+            if search.members != grown:  # else nothing was found to add
+                search.grow()
         return search.result()
 
     def has_room(self, members: Sequence[int]) -> bool:
