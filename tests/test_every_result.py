@@ -254,7 +254,7 @@ def test_view_of_an_audit():
     )
     assert view.facts[1].startswith("Given these features, yes has 'b' 50.0 points more often than no")
     assert view.findings == ("'b' is significantly more frequent for yes.",)
-    assert "not proof of cause" in view.caveat
+    assert "not causes" in view.caveat
     assert len(view.examples) > 0
 
 
@@ -282,7 +282,7 @@ def test_notes_are_said_in_words():
     result = relevance(FRAME, FRAME["label"])
     assert "label" not in result.names
     assert describe_notes(result.notes) == (
-        "the column 'label' of X holds the label, or a recoding of it, so it is not a feature",
+        "the column 'label' of X is the label or a recoding of it, so it is not a feature",
     )
     assert describe_notes(result.notes)[0] in " ".join(repr(result).split())
     assert result.to_dict()["notes"] == [{"kind": "label-taken-out", "columns": ["label"], "counts": [], "edges": []}]

@@ -139,7 +139,7 @@ def test_repr_is_a_table_best_first():
         "age       0.058  0.023-0.117  child: +19 (10 to 29)   <.001  effect",
         "class     0.025  0.017-0.035  3rd: -14 (-18 to -10)   <.001  effect",
         "Given sex, class and age (the deciding set): each feature is compared between",
-        "rows that are equal on the others of these.",
+        "rows that agree on the others.",
     ]
 
 
@@ -231,7 +231,7 @@ def test_the_answer_comes_first_and_every_status_has_its_line():
     [
         ("all", "Given all other features: compared rows differ on one feature only, as in the paper."),
         ([], "Given nothing (univariate): all rows are compared, whatever their other features."),
-        (["class"], "Given class: compared rows are equal on it."),
+        (["class"], "Given class: compared rows agree on it."),
         (["class", "age"], "Given class and age: compared rows are equal on these."),
         (
             "auto",

@@ -260,7 +260,7 @@ def test_options_of_a_question_are_asked_of_a_study(confounded):
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda s: relevance(s, "y"), "A Study has its label; leave y out of relevance, and give other arguments by"),
+        (lambda s: relevance(s, "y"), "A Study has its label; leave y out of relevance, and pass other arguments by"),
         (lambda s: select(s, 3), "A Study has its label; leave y out of select"),
         (lambda s: evidence(s, [0, 1], "z"), "A Study has its label; leave y out of evidence"),
         (lambda s: squares(s, [0, 1], "z", "w"), "A Study has its label; leave y out of squares"),
@@ -316,7 +316,7 @@ def test_groups_are_known_to_all_but_interactions(confounded):
     assert relevance(study) == relevance(X, y, groups=groups)
     assert audit(study, "z") == audit(X, y, "z", groups=groups)
     assert select(study) == report(X, y, groups=groups).selection
-    with pytest.raises(InputError, match="interactions takes rows as independent, and this Study has groups"):
+    with pytest.raises(InputError, match="interactions assumes independent rows, and this Study has groups"):
         interactions(study)
     assert questions(study) == [name for name in QUESTIONS if name != "interactions"]
     assert "500 groups" in repr(study)
@@ -376,7 +376,7 @@ def test_several_questions_encode_search_and_measure_once(confounded, calls):
         ask(study)
     for ask in (audit, evidence, transitions):
         ask(study, "z")
-    assert calls == {"encode_table": 1, "Decider": 1, "_measure": 5}
+    assert calls == {"encode_table": 1, "Decider": 1, "_measure": 4}  # c is a copy
     assert relevance(study) is first
     assert report(study).relevance is first
 
@@ -385,8 +385,9 @@ def test_what_was_found_is_kept_for_what_was_given_and_for_the_confidence(confou
     study = Study(*confounded)
     asked = [{}, {"given": "all"}, {"given": ["z", "w"]}, {"given": ["w", "z"]}, {"given": []}, {"confidence": 0.9}]
     found = [relevance(study, **one) for one in asked]
-    assert calls["_measure"] == 5 * len(asked)
+    measured = calls["_measure"]
     again = [relevance(study, **one) for one in asked]
+    assert calls["_measure"] == measured > 0
     assert all(one is other for one, other in zip(found, again, strict=True))
     assert relevance(study, given=("z", 1)) is found[2]
     assert found == [relevance(*confounded, **one) for one in asked]

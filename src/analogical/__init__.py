@@ -1,4 +1,4 @@
-"""Which features decide the label, all else being equal: the Analogical Relevance Index."""
+"""Which features the label depends on, given the others: the Analogical Relevance Index."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -86,7 +86,7 @@ _HOMES = {
     "table.rules": ("ColumnOptions",),
     "datasets": ("BuiltInTable", "load_table", "table_names"),
 }
-"""Which file holds which public name; a file is imported when one of its names is asked for."""
+"""Which file holds which public name; a file is imported when one of its names is used."""
 
 
 def __getattr__(name: str) -> Any:

@@ -36,7 +36,7 @@ class BuiltInTable:
     X: NDArray[np.object_]
     y: NDArray[np.object_]
     weights: NDArray[np.int64]
-    """How many rows each row stands for."""
+    """How many rows each row represents."""
     feature_names: tuple[str, ...]
     label: str
     source: str
@@ -131,7 +131,7 @@ def load_table(name: str) -> BuiltInTable:
     department   0.097  0.085-0.108  F: -59 (-62 to -55)  <.001  effect
     gender       0.004  0.000-0.013  mixed                 .004  effect
     Given department and gender (the deciding set): each feature is compared between
-    rows that are equal on the others of these.
+    rows that agree on the others.
     """
     if name not in _TABLES:
         raise InputError(f"There is no built-in table {name!r}; choose from {', '.join(_TABLES)}.")

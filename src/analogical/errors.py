@@ -1,10 +1,10 @@
-"""The exceptions that users of analogical may want to catch."""
+"""Exceptions that users may want to catch."""
 
 __all__ = ["AnalogicalError", "InputError", "MissingDependencyError", "SparkError"]
 
 
 class AnalogicalError(Exception):
-    """Anything that analogical refuses; the command line turns it into one line and exit code 2.
+    """Base class of all errors of analogical; the command line prints it in one line and exits with code 2.
 
     Examples
     --------
@@ -43,7 +43,7 @@ class MissingDependencyError(AnalogicalError, ImportError):
 
 
 class SparkError(AnalogicalError, RuntimeError):
-    """Spark could not finish a job; no number was made from a part of the rows.
+    """Spark could not finish a job; no result is computed from a part of the rows.
 
     Examples
     --------

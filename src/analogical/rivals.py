@@ -381,11 +381,11 @@ def one_hot(codes: Codes, fewest: int = 1) -> tuple[NDArray[np.float64], NDArray
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
-        Method("ari", "ARI", "share of pairs, equal but for the feature, whose labels differ", _ari),
+        Method("ari", "ARI", "share of pairs that differ on this feature only whose labels differ", _ari),
         Method(
             "relaxed",
             "ARI relaxed",
-            "the index with rows at larger distances compared too, near ones weighing more",
+            "the index with rows at larger distances compared too, near ones with more weight",
             _relaxed,
         ),
         Method("chi2", "χ²", "Pearson's chi-square of the feature's values and the label", _chi2),
@@ -415,7 +415,7 @@ METHODS: dict[str, Method] = {
         Method(
             "relief",
             "Relief",
-            "Kira and Rendell's Relief, all rows as anchors, equally near neighbours shared",
+            "Kira and Rendell's Relief over all rows, averaged over equally near neighbours",
             _relief,
             is_slow=True,
             seconds=_seconds_of_relief,

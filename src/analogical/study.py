@@ -71,11 +71,11 @@ class Context:
 
 
 class Study:
-    """A table with its label, encoded once, to ask several questions of it.
+    """A table with its label, encoded once, for several questions.
 
     ``relevance(study)``, ``select(study)``, ``audit(study, "sex")`` and all the others take a study in place of the
-    table and its label. What was counted for one question is not counted again for the next: the deciding set, above
-    all, is found once. A single question needs no study.
+    table and its label. Counts are reused between questions, and the deciding set is searched once. A single question
+    needs no study.
 
     Parameters
     ----------
@@ -89,15 +89,15 @@ class Study:
     n_jobs : int, optional
         Threads, by joblib's conventions; no result depends on it.
     **columns : options of columns
-        Which columns are what, and what becomes of their cells: see :class:`analogical.ColumnOptions`. They are settled
-        here, so that no question takes them again.
+        The roles of columns and how cells are encoded: see :class:`analogical.ColumnOptions`. The other functions do
+        not take them again.
 
     Attributes
     ----------
     n_features : int
-        Features of the table.
+        Number of features.
     call : str
-        The call that makes it again; data by its name only.
+        The call that creates it, with data by name.
 
     Examples
     --------
@@ -113,12 +113,12 @@ class Study:
     relevance(study)               which features have an effect, all else equal
     select(study)                  which features predict the label best together
     interactions(study)            which features act together
-    squares(study, first, second)  what two features do together, row by row
+    squares(study, first, second)  label shares and rows of two features together
     audit(study, feature)          how the label differs between its values
     evidence(study, feature)       which pairs of rows show its effect
-    transitions(study, feature)    which values and labels its pairs have
+    transitions(study, feature)    how values and labels change in its pairs
     redundancies(study)            which features carry the same information
-    relaxed_index(study)           which features may matter in a wide table
+    relaxed_index(study)           a screen for features that act only together
     compare(study)                 what other methods say
     report(study)                  all of this on one page
     """
@@ -568,7 +568,7 @@ def study_of(
 def _refuse_beside_study(verb: str, y: Any, options: Sequence[str]) -> None:
     """Refuse what a study has already: its label, and its options."""
     if y is not None:
-        raise InputError(f"A Study has its label; leave y out of {verb}, and give other arguments by their names.")
+        raise InputError(f"A Study has its label; leave y out of {verb}, and pass other arguments by name.")
     if options:
         raise InputError(f"A Study has its options already; give {' and '.join(options)} to Study, not to {verb}.")
 

@@ -21,10 +21,10 @@ sex       0.243  ███     0.198-0.307  female: +49 (44 to 54)  <.001  effec
 age       0.058  █▌      0.023-0.117  child: +19 (10 to 29)   <.001  effect
 class     0.025  █       0.017-0.035  3rd: -14 (-18 to -10)   <.001  effect
 
-- 3 of 3 features have an effect: sex, age, class.
+- 3 of 3 features have a significant effect: sex, age, class.
 - Given sex, class and age (the deciding set): each feature is compared between
-  rows that are equal on the others of these.
---explain says more.
+  rows that agree on the others.
+Use --explain for details.
 """
 TITANIC_DETAILS = """\
 feature  index  noise  compared    ARI    pairs  changed  given
@@ -67,7 +67,7 @@ def test_score_shows_a_table_between_what_was_read_and_what_it_means(run):
 
 def test_score_takes_the_last_column_and_says_so(run, xor):
     code, _, err = run("score", xor)
-    assert (code, err) == (0, "label: the last column, 'y'; name another with --label\n")
+    assert (code, err) == (0, "label: the last column, 'y' (override with --label)\n")
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_score_takes_the_last_column_and_says_so(run, xor):
     [
         ("all", [["class", "age"], 138516, "Given all other features"]),
         ("none", [[], 813570, "Given nothing (univariate)"]),
-        ("class", [["class"], None, "Given class: compared rows are equal on it."]),
+        ("class", [["class"], None, "Given class: compared rows agree on it."]),
         ("class,age", [["class", "age"], 138516, "Given class and age"]),
         ("auto", [["class", "age"], 138516, "Given sex, class and age (the deciding set)"]),
     ],
@@ -120,7 +120,7 @@ def test_groups_are_the_independent_units(run):
         assert one["p_value"] < 0.05 < other["p_value"]
     code, out, _ = run("score", "-", "--groups", "person", "--explain", stdin=visits())
     assert code == 0
-    assert "40 groups of rows: intervals and p take whole groups as independent." in " ".join(out.split())
+    assert "Intervals and p assume 40 independent groups of rows." in " ".join(out.split())
     code, out, err = run("score", "-", "--groups", "people", stdin=visits())
     assert (code, out) == (2, "")
     assert "no column 'people' to take as --groups" in err
@@ -191,7 +191,7 @@ def test_a_wide_table_is_compared_given_what_matters(run):
     code, out, _ = run("score", "-", stdin=wide.encode())
     assert code == 0
     words = " ".join(out.split())
-    assert "- 2 of 20 features have an effect: x1, x2." in words or "have an effect: x2, x1." in words
+    assert "- 2 of 20 features have a significant effect: x1, x2." in words or "have an effect: x2, x1." in words
     assert "(the deciding set): each feature is compared between rows" in words
     lines = [line.split()[0] for line in out.splitlines() if line.startswith("x")]
     assert set(lines[:2]) == {"x1", "x2"}
@@ -242,7 +242,7 @@ def test_duplicates_once(run):
     code, out, _ = run("score", "titanic", "--duplicates", "once")
     assert code == 0
     assert "repeated rows counted once" in " ".join(out.split())
-    assert "- Nothing was tested, because repeated rows were counted once" in out
+    assert "- Nothing was tested: repeated rows were counted once" in out
 
 
 def test_generate_writes_a_table_that_score_reads(run):
@@ -316,8 +316,11 @@ def test_bad_files_get_one_sentence_and_exit_code_2(run, tmp_path, case):
         ),
         (["score", "titanic", "--ignore", "sexx"], "no column 'sexx' to take as --ignore; did you mean 'sex'?"),
         (["score", "titanic", "--label", "sex", "--ignore", "sex"], "--ignore names 'sex', which is the label"),
-        (["score", "titanic", "--weights", "age"], "titanic is counted by its column 'count', which stays its weights"),
-        (["score", "titanic", "--ignore", "count"], "is counted by its column 'count'"),
+        (
+            ["score", "titanic", "--weights", "age"],
+            "The column 'count' of the built-in table titanic holds its weights",
+        ),
+        (["score", "titanic", "--ignore", "count"], "The column 'count' of the built-in table"),
         (["score", "titanic", "--json", "--csv"], "--json and --csv cannot be used together"),
         (["score", "titanic", "--top", "0"], "--top must be a whole number from 1, got 0."),
         (["score", "titanic", "--given", "far"], "no column 'far'"),

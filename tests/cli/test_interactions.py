@@ -29,7 +29,7 @@ def test_the_pair_comes_first_and_what_it_is_given_is_said(run, noisy_file):
     code, out, err = run("interactions", noisy_file, "--label", "label")
     assert (code, err) == (0, "")
     assert "28 pairs of 8 features for 'label' (2 classes), 600 rows" in " ".join(out.split())
-    said = "Rows of a square are equal on the deciding set: c1 and c4 (less the pair's own)."
+    said = "Rows of a square agree on the deciding set: c1 and c4 (except the pair itself)."
     assert said in " ".join(out.split()).replace("c4 and c1", "c1 and c4")
     lines = out.splitlines()
     first = next(k for k, line in enumerate(lines) if line.startswith("feature "))

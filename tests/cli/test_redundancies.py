@@ -23,7 +23,7 @@ def towns(tmp_path):
 
 def test_findings_are_bullets_with_their_tests(run, towns):
     code, out, err = run("redundancies", towns)
-    assert (code, err) == (0, "label: the last column, 'label'; name another with --label\n")
+    assert (code, err) == (0, "label: the last column, 'label' (override with --label)\n")
     assert "Redundancies among 4 columns, 20 rows" in out
     assert [line.rstrip() for line in out.splitlines() if line.startswith("- ")] == [
         "- constant: union",

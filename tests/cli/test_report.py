@@ -45,7 +45,7 @@ def test_a_file_of_somebody_else_is_not_overwritten_without_force(run, tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("name", "message"), [(".", "is a folder; name a file with --out"), ("nowhere/x.html", "does not exist; make it")]
+    ("name", "message"), [(".", "is a folder; name a file with --out"), ("nowhere/x.html", "does not exist; create it")]
 )
 def test_a_target_that_cannot_be_written_is_refused_before_the_work(run, tmp_path, name, message):
     code, out, err = run("report", "titanic", "--out", tmp_path / name)
@@ -73,7 +73,7 @@ def test_guesses_of_reading_are_said_and_kept(run, tmp_path):
     assert "label: the last column, 'y'" in err
     page = (tmp_path / "x.html").read_text(encoding="utf-8")
     assert "<title>My &lt;table&gt;</title>" in page
-    assert "Label: the last column, &#39;y&#39;; name another with --label." in page
+    assert "Label: the last column, &#39;y&#39; (override with --label)." in page
     assert embedded(page)["source"] == "standard input"
 
 

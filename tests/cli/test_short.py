@@ -50,7 +50,7 @@ def test_bullets_are_short_and_the_rest_is_explained(run):
     assert bullets(out)[0] == "- 3 of 6 features have an effect: head_shape, body_shape, jacket_color."
     assert bullets(out)[1] == "- mixed: the direction depends on other features (head_shape, body_shape)."
     assert bullets(out)[-1].startswith("- Given ")
-    assert out.rstrip().endswith("--explain says more.")
+    assert out.rstrip().endswith("Use --explain for details.")
     explained = run("score", "monks-1", "--explain")[1]
     assert len(bullets(explained)) > len(bullets(out))
     assert "says more" not in explained

@@ -164,7 +164,7 @@ def test_the_process_ends_without_a_complaint_of_python():
     ("error", "code", "sentence"),
     [
         (KeyboardInterrupt(), 130, "Interrupted."),
-        (MemoryError(), 2, "The table needs more memory than there is; leave out columns"),
+        (MemoryError(), 2, "There is not enough memory for this table; leave out columns"),
         (
             PermissionError(13, "Permission denied", "x\x1b.csv"),
             2,

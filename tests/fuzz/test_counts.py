@@ -136,7 +136,7 @@ def check_dropped(table: Table, check: Check) -> None:
 
 
 def check_given(table: Table, check: Check) -> None:
-    """Pairs of rows that are equal on some features and differ on one."""
+    """Pairs of rows that agree on some features and differ on one."""
     rng = table.rng(13)
     chosen = [i for i in range(len(table.columns)) if rng.random() < 0.5]
     given = [check.feature(table, i) for i in chosen]

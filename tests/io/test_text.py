@@ -127,7 +127,7 @@ def test_cells_may_hold_anything_in_quotes(cell, value):
 def test_the_separator_is_found_by_looking(separator, name):
     frame, found = parsed(TABLE.replace(",", separator))
     assert frame.rows() == ROWS
-    assert found == (f"separator: {name}, found by looking; name another with --separator",)
+    assert found == (f"separator: {name}, found by looking (override with --separator)",)
 
 
 def test_the_separator_with_which_lines_are_even_is_taken():
@@ -214,7 +214,7 @@ def test_missing_cells():
     assert frame["a"].to_list() == [None] * len(words) + [7]
     assert found[0] == "spaces around values were stripped"
     assert found[1].startswith("read as missing: '?' (2), ")
-    assert found[1].endswith(" more; other words with --na")
+    assert found[1].endswith(" more; override with --na")
     assert len(found) == 2
     assert set(NA) == {"", "?", "NA", "N/A", "#N/A", "<NA>", "NaN", "NaT", "null", "-"}
 

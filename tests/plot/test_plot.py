@@ -289,7 +289,7 @@ def test_an_audit_of_two_values_shows_matched_crude_and_contexts():
     result = audit(load_table("berkeley").to_frame(), "admitted", "gender", weights="count")
     (found,) = result.differences
     ax = result.plot()
-    assert names_of(ax) == ["matched", "all rows (crude)", *(f"department={d}" for d in "CDFAEB")]
+    assert names_of(ax) == ["adjusted", "crude (all rows)", *(f"department={d}" for d in "CDFAEB")]
     matched, crude = (line for line in ax.lines if len(line.get_xdata()) == 1)
     assert (matched.get_xdata()[0], crude.get_xdata()[0]) == (100 * found.difference, 100 * found.crude)
     assert matched.get_color() == UNTOLD
@@ -328,7 +328,7 @@ def test_an_audit_of_many_values_shows_the_largest_and_one_on_request():
     assert "crew" in ax.get_xlabel()
     assert_readable(ax)
     one = plot_audit(result, value="2nd")
-    assert names_of(one)[:2] == ["matched", "all rows (crude)"]
+    assert names_of(one)[:2] == ["adjusted", "crude (all rows)"]
     assert one.get_title(loc="left") == "survived by class: 2nd"
     with pytest.raises(InputError, match="There is no value '4th' in the result"):
         plot_audit(result, value="4th")

@@ -76,7 +76,7 @@ def test_many_findings_and_examples_are_shortened():
 
 def test_bullets_come_first_and_the_rest_unfolds():
     html = render_html(View("Head", findings=("all & more",), bullets=("in <short>",)))
-    assert "<ul><li>in &lt;short&gt;</li></ul><details><summary>explained</summary><ul><li>all &amp; more</li>" in html
+    assert "<ul><li>in &lt;short&gt;</li></ul><details><summary>details</summary><ul><li>all &amp; more</li>" in html
     result = relevance(load_table("titanic").to_frame(), "survived", weights="count")
     assert result._repr_html_().count("<li>") == 8
 

@@ -10,52 +10,52 @@ from analogical.show.notes import describe_notes
 SENTENCES = [
     (
         Note("label-taken-out", ("y",)),
-        "the column 'y' of X holds the label, or a recoding of it, so it is not a feature",
+        "the column 'y' of X is the label or a recoding of it, so it is not a feature",
     ),
     (Note("weights-taken-out", ("n",)), "the column 'n' of X holds the weights, so it is not a feature"),
     (Note("groups-taken-out", ("g",)), "the column 'g' of X holds the groups, so it is not a feature"),
     (
         Note("groups-name-kept", ("g",)),
-        "the column 'g' of X has the name of the groups but other values; it is kept as a feature",
+        "the column 'g' of X has the name of the groups but different values; it is kept as a feature",
     ),
     (
         Note("label-name-kept", ("y",)),
-        "the column 'y' of X has the name of the label but other values; it is kept as a feature",
+        "the column 'y' of X has the name of the label but different values; it is kept as a feature",
     ),
     (
         Note("weights-name-kept", ("n",)),
-        "the column 'n' of X has the name of the weights but other values; it is kept as a feature",
+        "the column 'n' of X has the name of the weights but different values; it is kept as a feature",
     ),
     (
         Note("weights-look-like-survey", ("n",)),
-        "the weights 'n' look like survey weights, not like counts of rows: intervals and p take every unit of weight"
-        " as one independent row, and are then far too sure",
+        "the weights 'n' look like survey weights, not row counts: each unit of weight counts as an independent row,"
+        " so intervals are too narrow and p-values too small",
     ),
     (
         Note("looks-like-groups", ("subject",), (316, 24)),
-        "'subject' looks like an identifier of repeated rows (316 values, about 24 rows each): use groups='subject'"
-        " (--groups) if rows with the same value depend on each other",
+        "'subject' looks like a unit with repeated rows (316 values, about 24 rows each): use groups='subject'"
+        " (--groups) if rows of one unit are not independent",
     ),
-    (Note("collected"), "X is a lazy frame, which was collected"),
-    (Note("missing-value", ("a", "b"), (1200, 3)), "missing cells are a value of their own in a (1,200), b (3)"),
+    (Note("collected"), "X is a lazy frame and was collected"),
+    (Note("missing-value", ("a", "b"), (1200, 3)), "missing cells count as a separate value in a (1,200), b (3)"),
     (
         Note("missing-value", tuple("abcdefgh"), tuple(range(8))),
-        "missing cells are a value of their own in a (0), b (1), c (2), d (3), e (4), f (5) and 2 more",
+        "missing cells count as a separate value in a (0), b (1), c (2), d (3), e (4), f (5) and 2 more",
     ),
     (Note("missing-dropped", ("a", "b"), (3, 1000)), "left out: 3 of 1,000 rows with missing cells in a, b"),
     (Note("label-missing", ("y",), (1,)), "left out: 1 row without a label"),
     (Note("label-missing", ("y",), (1500,)), "left out: 1,500 rows without a label"),
     (
         Note("label-binned", ("y",), (3,), ((2.5, 10),)),
-        "the label 'y' is in 3 bins, which begin at 2.5 and 10 after the first",
+        "the label 'y' was divided into 3 bins, with edges at 2.5 and 10",
     ),
     (
         Note("aligned", ("label",)),
-        "the label had the rows of X in another order, and was put into the order of X by its index",
+        "the label was aligned with X by its index",
     ),
     (
         Note("index-differs", ("weights",)),
-        "the index of the weights is not that of X, so rows are matched by position",
+        "the index of the weights differs from that of X; rows are matched by position",
     ),
 ]
 
@@ -68,14 +68,17 @@ def test_sentences(note, sentence):
 @pytest.mark.parametrize(
     ("note", "start"),
     [
-        (Note("binned", ("age",), (5,), ((1, 2, 3, 4),)), "age: numbers in 5 bins; edges in"),
-        (Note("binned", ("age", "pay"), (5, 5), ((), ())), "age, pay: numbers in 5 bins each; edges in"),
-        (Note("binned", ("age", "pay"), (5, 4), ((), ())), "numbers in bins: age (5), pay (4); edges in"),
-        (Note("binned-time", ("day",), (1,), ((),)), "day: dates in 1 bin; edges in"),
-        (Note("set-aside", ("id",)), "set aside: id has another value in nearly every row, as an id has"),
-        (Note("set-aside", ("id", "name")), "set aside: id, name have another value in nearly every row"),
-        (Note("leak", ("copy",), (100,)), "copy (100 %) alone tells the label in that share of the rows"),
-        (Note("leak", ("a", "b"), (99, 95)), "a (99 %) and b (95 %) alone tell the label in that share of the rows"),
+        (Note("binned", ("age",), (5,), ((1, 2, 3, 4),)), "age: numbers in 5 bins (edges in"),
+        (Note("binned", ("age", "pay"), (5, 5), ((), ())), "age, pay: numbers in 5 bins each (edges in"),
+        (Note("binned", ("age", "pay"), (5, 4), ((), ())), "numbers in bins: age (5), pay (4) (edges in"),
+        (Note("binned-time", ("day",), (1,), ((),)), "day: dates in 1 bin (edges in"),
+        (Note("set-aside", ("id",)), "set aside as identifiers, distinct in nearly every row: id;"),
+        (Note("set-aside", ("id", "name")), "set aside as identifiers, distinct in nearly every row: id, name;"),
+        (Note("leak", ("copy",), (100,)), "'copy' alone predicts 100 % of the labels: is it known before the label?"),
+        (
+            Note("leak", ("a", "b"), (99, 95)),
+            "a (99 %) and b (95 %) each predict nearly all labels alone: are they known before the label?",
+        ),
     ],
 )
 def test_sentences_that_say_how_to_go_on(note, start):

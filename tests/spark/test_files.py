@@ -60,7 +60,7 @@ def test_options_for_text(session, tmp_path):
     given = TextFormat(separator=" ", names=("a", "b", "y"), na=("none",))
     found = read_spark_file(session, str(file), given)
     assert found.frame.dtypes == [("a", "bigint"), ("b", "bigint"), ("y", "string")]
-    assert found.notes == ("read as missing: 'none' (1); other words with --na",)
+    assert found.notes == ("read as missing: 'none' (1); override with --na",)
     without = read_spark_file(session, str(file), TextFormat(separator=" ", header=False))
     assert without.frame.columns == ["x1", "x2", "x3"]
     with pytest.raises(InputError, match=r"--names has 2 names and .* has 3 columns"):

@@ -81,7 +81,7 @@ def test_a_label_of_the_same_name_with_other_values_leaves_the_column_a_feature(
     assert result.names == ("a", "b", "y", "n")
     assert result.notes == (Note("label-name-kept", ("y",)),)
     words = " ".join(repr(result).split())
-    assert "the column 'y' of X has the name of the label but other values; it is kept as a feature" in words
+    assert "the column 'y' of X has the name of the label but different values; it is kept as a feature" in words
 
 
 def test_weights_of_the_same_name_with_other_values_leave_the_column_a_feature():

@@ -63,7 +63,7 @@ def test_relaxed_index_has_a_say_where_the_paper_s_has_none(run, tmp_path):
     header = [*(f"a{i + 1}" for i in range(15)), "label"]
     table.write_text("\n".join(",".join(map(str, row)) for row in [header, *np.column_stack([X, y]).tolist()]))
     code, out, err = run("compare", str(table), "--methods", "relaxed,ari")
-    assert (code, err) == (0, "label: the last column, 'label'; name another with --label\n")
+    assert (code, err) == (0, "label: the last column, 'label' (override with --label)\n")
     best = [line.split() for line in out.splitlines() if line.startswith("a")][:3]
     assert {line[0] for line in best} == {"a1", "a2", "a3"}
     assert "ARI relaxed: the index with rows at larger distances compared too, near ones weighing more" in " ".join(

@@ -347,7 +347,7 @@ def test_what_is_given_is_named_or_counted():
     assert "), given x1, x2 and x3 " in words
     assert "), given 8 features " in " ".join(repr(evidence(rows, labels, 0, given="all")).split())
     assert evidence(rows, labels, 0, given=["x1"]).to_dict()["given"] == ["x1"]
-    assert repr(transitions(rows, labels, 0, given=[])).endswith("Pairs of rows that are equal on no other feature.")
+    assert repr(transitions(rows, labels, 0, given=[])).endswith("Pairs of rows that agree on no other feature.")
 
 
 def test_a_feature_that_is_asked_about_is_not_left_out():

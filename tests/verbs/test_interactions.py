@@ -337,8 +337,8 @@ def test_what_was_asked_for_is_given_however_thin_contexts_are():
     assert named.settings.given == ("free", "tied")
     every = interactions(frame, y, given="all")
     assert every["a", "b"]["given"] == ["tied", "free"]
-    assert "Rows of a square are equal on all other features." in repr(every)
-    assert "Rows of a square are equal on free and tied (less the pair's own)." in repr(named)
+    assert "Rows of a square agree on all other features." in repr(every)
+    assert "Rows of a square agree on free and tied (except the pair itself)." in repr(named)
     assert interactions(frame, y, given=[])["a", "b"]["given"] == []
 
 
@@ -578,7 +578,7 @@ def test_too_many_squares_are_refused(monkeypatch):
 def test_text_of_rules_says_that_noise_cannot_be_estimated():
     text = " ".join(repr(interactions(*labelled(lambda a, b, *_: a & b), given="all")).split())
     assert text.startswith("Interactions: 6 pairs of 4 features for 'y' (2 classes), 16 rows")
-    assert "Rows of a square are equal on all other features." in text
+    assert "Rows of a square agree on all other features." in text
     assert "x0 x1 1.000 4 4 unclear" in text
     assert "No cell repeats, so noise cannot be estimated" in text
     assert "noise alone breaks .625 of the squares of a fair coin" in text

@@ -1,4 +1,4 @@
-"""The command line: its commands, each in a file of its own, imported when typed; and what becomes of errors."""
+"""The command line: its commands, one file each, imported when typed, and how errors are reported."""
 
 import os
 import sys
@@ -43,13 +43,13 @@ def _version(wanted: bool) -> None:
 
 def _about(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and stop.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Which features decide the label, all else being equal.
+    """Which features the label depends on, given the others.
 
-    Rows that differ on one feature only are compared: if their labels differ, that feature may have
-    mattered. The index (ARI) of a feature is the share of such pairs whose labels differ.
+    Compares rows that agree on the other relevant features and differ on one. If their labels differ more often
+    than those of equal rows, the label depends on that feature.
     """
 
 
@@ -91,7 +91,7 @@ def _app_for(typed: Sequence[str]) -> typer.Typer:
 
 
 def run() -> None:
-    """Run the command that was typed; what we or the system refuse becomes one line on stderr and exit code 2."""
+    """Run the command; an error of ours or of the system becomes one line on stderr and exit code 2."""
     try:
         with guarded_streams():
             code = _run_app()
@@ -101,8 +101,8 @@ def run() -> None:
     except MemoryError:
         code = 2
         say(
-            "The table needs more memory than there is; leave out columns with --ignore, score a sample of the rows, or"
-            " use a machine with more."
+            "There is not enough memory for this table; leave out columns with --ignore, use a sample of the rows, or"
+            " a machine with more memory."
         )
     except KeyboardInterrupt:
         code = INTERRUPTED

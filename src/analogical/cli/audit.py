@@ -1,4 +1,4 @@
-"""``analogical audit``: the all-else-equal audit of one feature."""
+"""``analogical audit``: differences between the values of one feature, all else equal."""
 
 from typing import Annotated
 
@@ -20,7 +20,7 @@ def audit(
         str | None,
         typer.Option(
             metavar="VALUE",
-            help="Value that the others are compared with; the most frequent if not given.",
+            help="Value to compare the others with; the most frequent one by default.",
             show_default=False,
         ),
     ] = None,
@@ -29,10 +29,10 @@ def audit(
     plot: Plot = None,
     as_json: Json = False,
 ) -> None:
-    """Audit one feature, all else equal: which of its values has the label more often, and by how much.
+    """Audit one feature: the difference in label shares between its values, adjusted for the given features.
 
-    Rows that are equal on what is given and differ on the feature are compared with each other. The audit says who was
-    compared, which value has which label more often, by how much and how sure that is, and shows examples.
+    Compares rows that agree on the given features and differ on this one. Shows how many rows were compared, the
+    adjusted and the crude difference with interval, odds ratio and p-value, and example pairs.
 
     Examples
     --------

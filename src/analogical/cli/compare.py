@@ -20,13 +20,15 @@ def compare(
         str | None,
         typer.Option(
             metavar="NAMES",
-            help=f"Methods, separated by commas, of {', '.join(METHODS)}; the table is ordered by the first.",
-            show_default="all that are installed and take a few seconds at most",
+            help=f"Methods, separated by commas: {', '.join(METHODS)}. The table is sorted by the first.",
+            show_default="all that are installed and fast enough",
         ),
     ] = None,
     max_rows: Annotated[
         int,
-        typer.Option(metavar="N", help="Rows, drawn at random, for slow methods: forest, relief, relieff."),
+        typer.Option(
+            metavar="N", help="Maximum number of rows, drawn at random, for slow methods: forest, relief, relieff."
+        ),
     ] = MAX_ROWS,
     seed: Seed = 0,
     top: Top = None,
@@ -37,9 +39,9 @@ def compare(
 ) -> None:
     """Score the features of a table by several methods, side by side.
 
-    Each method's scores are shown as shares of their sum, with the rank of the feature in brackets. A dash
-    means that the method has no evidence for the feature. A method that would take more than a few seconds on the
-    table is left out, and named, unless --methods asks for it.
+    Each method's scores are shown as shares of their sum, with the rank in parentheses. A dash means that the
+    method has no evidence for the feature. Methods that would take more than a few seconds are left out, with a note,
+    unless they are named with --methods.
 
     Examples
     --------
@@ -53,10 +55,11 @@ def compare(
         raise InputError(f"--seed must be a whole number from 0, got {seed}.")
     names = None if methods is None else methods.split(",")
     choose_methods(names)
+    from analogical.show.comparison import describe_not_installed
     from analogical.verbs import compare as library
 
     found = library.compare(*source.data, **source.options, methods=names, max_rows=max_rows, random_state=seed)
-    notes = _missing() if methods is None else ()
+    notes = describe_not_installed() if methods is None else ()
     if plot is not None:
         draw_result(found, plot, top=most_rows(top))
     if as_json:
@@ -65,12 +68,3 @@ def compare(
         write_records(found, source, notes, top=top, csv_safe=csv_safe)
     else:
         show_result(found, source, notes=notes, top=top)
-
-
-def _missing() -> tuple[str, ...]:
-    """The methods that were left out because their library is not installed."""
-    return tuple(
-        f'{method.title} left out: {method.package} is not installed (pip install "analogical[compare]")'
-        for method in METHODS.values()
-        if not method.is_available
-    )

@@ -15,15 +15,15 @@ __all__ = ["evidence"]
 @reads_table()
 def evidence(
     source: Source,
-    feature: Annotated[str, typer.Option(metavar="COL", help="The feature to look at.", show_default=False)],
+    feature: Annotated[str, typer.Option(metavar="COL", help="The feature whose pairs to show.", show_default=False)],
     given: GivenOption = "auto",
     limit: Limit = 6,
     as_json: Json = False,
 ) -> None:
-    """Show the pairs of rows that a feature's effect rests on.
+    """Show the pairs of rows behind the effect of a feature.
 
-    Each pair is two rows that are equal on what is given and differ on the feature. Changed pairs come first, from as
-    many different contexts as possible; then follows how many pairs go from which value and label to which.
+    The rows of a pair agree on the given features and differ on this one. Changed pairs come first, from as many
+    contexts as possible, then the number of pairs for each transition of value and label.
 
     Example: analogical evidence monks-1 --feature jacket_color --limit 3
     """

@@ -23,14 +23,12 @@ def generate(
         ),
     ],
     features: Annotated[int, typer.Option(help="Number of features.")] = 10,
-    values: Annotated[int, typer.Option(help="Values per feature, counted from 0.")] = 2,
+    values: Annotated[int, typer.Option(help="Values per feature.")] = 2,
     rows: Annotated[
         int | None,
-        typer.Option(help="Rows, drawn without repetition; all there are if not given.", show_default=False),
+        typer.Option(help="Rows, drawn without replacement; all possible rows by default.", show_default=False),
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option(help="Seed of the sample, to draw the same rows again.", show_default=False)
-    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed of the sample.", show_default=False)] = None,
 ) -> None:
     """Write a table labelled by one of the paper's eight functions, as CSV on stdout.
 
@@ -46,7 +44,7 @@ def generate(
 
 
 def tables() -> None:
-    """List the built-in tables, which can be given wherever a file is asked for."""
+    """List the built-in tables, which can be named in place of a file."""
     built_in = [load_table(name) for name in table_names()]
     show_table(
         Table(

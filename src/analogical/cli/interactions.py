@@ -15,27 +15,27 @@ __all__ = ["interactions"]
 @reads_table(without=("groups",))
 def interactions(
     source: Source,
-    given: Annotated[str, typer.Option(metavar="auto|all|none|COLS", help=GIVEN_HELP)] = "auto",
+    given: Annotated[str, typer.Option(metavar="auto|all|none|NAMES", help=GIVEN_HELP)] = "auto",
     pair: Annotated[
         str | None,
         typer.Option(
             metavar="COL,COL",
-            help="Show the label shares of one pair by value and value, and squares of rows.",
+            help="Show the label shares of one pair of features by their values, and example squares.",
             show_default=False,
         ),
     ] = None,
-    limit: Annotated[int, typer.Option(help="How many squares to show with --pair.")] = 4,
+    limit: Annotated[int, typer.Option(help="Number of squares to show with --pair.")] = 4,
     confidence: Confidence = 0.95,
     plot: Plot = None,
     as_json: Json = False,
     as_csv: Csv = False,
     csv_safe: CsvSafe = False,
 ) -> None:
-    """Find features that act together: what one does to the label depends on the other.
+    """Find features that act together: the effect of one depends on the other.
 
-    Four rows that are equal on the given features, with two values of each of two features in all four combinations,
-    are a square. It is broken if the labels do not change alike along its sides. With --features, only pairs of those
-    columns are looked at; rows may still have to be equal on the other columns.
+    A square is four rows that agree on the given features and have two values of each of two features in all four
+    combinations. It is broken if the labels do not change alike along opposite sides. With --features, only pairs of
+    those columns are tested; rows may still have to agree on the other columns.
 
     Example: analogical interactions monks-1 --pair head_shape,body_shape
     """

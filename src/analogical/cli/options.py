@@ -36,34 +36,26 @@ __all__ = [
 READING = "Reading the table"
 """Heading in the help pages of the options that say how a file becomes a table."""
 
-Confidence = Annotated[float, typer.Option(help="Level of the intervals.")]
+Confidence = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
 GIVEN_HELP = (
-    "Other features on which compared rows are equal: auto (the deciding set, which is found first), all (as in the"
-    " paper), none, or names separated by commas."
+    "Other features on which compared rows agree: auto (the deciding set), all (as in the paper), none, or names"
+    " separated by commas."
 )
 GivenOption = Annotated[str, typer.Option("--given", metavar="auto|all|none|NAMES", help=GIVEN_HELP)]
-Limit = Annotated[int, typer.Option(help="How many pairs to show.")]
-Seed = Annotated[int, typer.Option(help="Seed; the same seed gives the same numbers.")]
+Limit = Annotated[int, typer.Option(help="Number of pairs to show.")]
+Seed = Annotated[int, typer.Option(help="Random seed.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
 Plot = Annotated[
     str | None,
     typer.Option(
         metavar="FILE",
-        help="Draw the result to a .png, .svg or .pdf file as well: 20 rows at most, best first.",
+        help="Also plot the result to a .png, .svg or .pdf file: the best 20 rows.",
         show_default=False,
     ),
 ]
-Top = Annotated[int | None, typer.Option(metavar="K", help="Show the best K features only.", show_default=False)]
-Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Say nothing on stderr but errors: no notes and no progress.")
-]
-
-
-GIVEN_HELP = (
-    "On which other features compared rows are equal: the deciding set (auto), all others (all), no others (none), or"
-    " columns separated by commas."
-)
+Top = Annotated[int | None, typer.Option(metavar="K", help="Show only the best K features.", show_default=False)]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors on stderr, no notes or progress.")]
 
 
 def _option(kind: Any, default: Any, *names: str, **settings: Any) -> tuple[Any, Any]:
@@ -87,21 +79,21 @@ def _about(name: str) -> str:
 _FILE = Annotated[
     str,
     typer.Argument(
-        help="CSV or TSV (compressed too), Parquet, Arrow/Feather or workbook; - for CSV on stdin; or a built-in table"
-        " (see: analogical tables).",
+        help="CSV or TSV (also compressed), Parquet, Arrow/Feather or workbook; - for CSV on stdin; or a built-in"
+        " table (see: analogical tables).",
         show_default=False,
     ),
 ]
 
 _COLUMNS = {
-    "label": _option(str | None, None, metavar="COL", help="Column with the label; the last one if not given."),
+    "label": _option(str | None, None, metavar="COL", help="Column with the label; the last one by default."),
     "weights": _column_option("weights", str | None, metavar="COL"),
     "groups": _column_option("groups", str | None, metavar="COL"),
     "features": _column_option("features", str | None, more="Separated by commas.", metavar="COLS"),
     "ignore": _column_option(
         "ignore",
         str | None,
-        more="Separated by commas; a name with a comma in it is put in double quotes.",
+        more="Separated by commas; put a name that contains a comma in double quotes.",
         metavar="COLS",
     ),
 }
@@ -113,16 +105,17 @@ _READING = {
         str | None,
         None,
         metavar="WORDS",
-        help="Cells of a text file that are missing, besides empty ones, separated by commas; ?, NA, N/A, NaN, null, -"
-        " and the like if not given.",
+        help="Words of a text file to read as missing, besides empty cells, separated by commas; ?, NA, N/A, NaN, null,"
+        " - and the like by default.",
         rich_help_panel=READING,
     ),
     "bins": _option(
         list[str] | None,
         None,
         metavar="RULE",
-        help=f"{_about('bins')} K groups of about equal size ({Rules.bins} if not given), widths:K, or none for every"
-        " distinct value. For one column: NAME=RULE, or NAME=EDGE,EDGE,... (one edge: NAME=EDGE,). May be repeated.",
+        help=f"{_about('bins')} K bins of about equal size ({Rules.bins} by default), widths:K for equal widths, or"
+        " none to keep every distinct value. For one column: NAME=RULE, or NAME=EDGE,EDGE,... (one edge: NAME=EDGE,)."
+        " May be repeated.",
         rich_help_panel=READING,
     ),
     "max_values": _column_option("max_values", int, metavar="N", rich_help_panel=READING),
@@ -132,7 +125,7 @@ _READING = {
         str | None,
         None,
         metavar="CHAR",
-        help="Separator of a text file, \\t for a tab; found by looking if not given.",
+        help="Separator of a text file, \\t for a tab; detected by default.",
         rich_help_panel=READING,
     ),
     "header": _option(
@@ -142,7 +135,7 @@ _READING = {
         str | None,
         None,
         metavar="COLS",
-        help="Names for the columns of a text file without a header, separated by commas; x1, x2, ... if not given.",
+        help="Names for the columns of a text file without a header, separated by commas; x1, x2, ... by default.",
         rich_help_panel=READING,
     ),
 }
@@ -150,7 +143,7 @@ _READING = {
 
 
 def reads_table(*, without: tuple[str, ...] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options that say what to read and how; it receives the table as its first argument."""
+    """Add the options for reading a table to a command; it receives the table as its first argument."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         own = list(inspect.signature(command).parameters.values())[1:]
@@ -191,10 +184,10 @@ def reads_table(*, without: tuple[str, ...] = ()) -> Callable[[Callable[..., Non
 
 
 def master_of(engine: str, master: str | None) -> str | None:
-    """Where Spark runs, if it is to count: the master that was named, or this machine."""
+    """Where Spark runs, if it counts: the given master, or this machine."""
     if engine != "spark":
         if master is not None:
-            raise InputError(f"--master {master} says where Spark runs; give --engine spark as well.")
+            raise InputError(f"--master {master} applies to Spark only; add --engine spark.")
         return None
     return master or "local[*]"
 
@@ -215,7 +208,7 @@ def read_given(text: str) -> "Given":
 
 
 def check_top(top: int | None) -> None:
-    """Refuse a number of features that cannot be meant."""
+    """Refuse a number of features below 1."""
     if top is not None and top < 1:
         raise InputError(f"--top must be a whole number from 1, got {top}.")
 

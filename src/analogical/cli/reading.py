@@ -1,4 +1,4 @@
-"""What was typed to a table with its columns settled: which is the label, which are weights and which are left out."""
+"""Command-line arguments to a table and the roles of its columns: label, weights, groups, features."""
 
 import csv
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from analogical.cli.streams import shows_progress
 from analogical.datasets import WEIGHTS, load_table, table_names
 from analogical.errors import InputError
 from analogical.io.formats import NA, TextFormat, refuse_text_options
+from analogical.show.notes import ignored_note, label_note, memory_note
 from analogical.spark.session import is_spark_frame
 from analogical.table.choosing import Names, unknown_column
 
@@ -39,7 +40,7 @@ class Source:
     options: "ColumnOptions"
     """Which columns, and what becomes of their cells: column options, as every function of the library takes them."""
     notes: tuple[str, ...]
-    """Guesses and choices that were made for the user, to be said next to the result."""
+    """What was detected or chosen for the user, to be shown next to the result."""
 
     @property
     def data(self) -> tuple[Any, str]:
@@ -82,7 +83,7 @@ def read_source(
         title, frame, notes = _on_spark(file, master, text_format, groups)
         default_label = frame.columns[-1]
         if label is None:
-            notes.append(_last_column(default_label))
+            notes.append(label_note(default_label))
     elif _is_built_in(file):
         refuse_text_options(text_format, f"the built-in table {file}")
         title, frame, default_label, notes = _built_in(file, weights, ignore)
@@ -96,7 +97,7 @@ def read_source(
         if may_suggest_spark:
             notes += _suggest_spark(frame)
         if label is None:
-            notes.append(_last_column(default_label))
+            notes.append(label_note(default_label))
     label = _column(default_label if label is None else label, frame, "--label")
     roles = {"label": label}
     for role, column in (("weights", weights), ("groups", groups)):
@@ -107,7 +108,7 @@ def read_source(
     left_out = _columns(ignore, frame, roles, "--ignore")
     if left_out:
         frame = _without(frame, left_out)
-        notes.append(f"ignored: {', '.join(left_out)}")
+        notes.append(ignored_note(left_out))
     if weights is not None and master is None and not _is_built_in(file):
         from analogical.io.files import with_numbers
 
@@ -130,20 +131,13 @@ def _without(frame: Any, names: list[str]) -> Any:
     return frame.toDF(*(f"s{place}" for place in range(len(frame.columns)))).select(*kept).toDF(*kept.values())
 
 
-def _last_column(name: str) -> str:
-    return f"label: the last column, {name!r}; name another with --label"
-
-
 def _suggest_spark(frame: Any) -> list[str]:
     """A note if a table takes more memory than is free: its codes, and what counting them takes."""
     n_rows = frame.n_rows if hasattr(frame, "n_rows") else len(frame)
     needed, free = int(MEMORY_PER_CODE * n_rows * frame.width) + MEMORY_BESIDE, free_memory()
     if free is None or needed <= free:
         return []
-    return [
-        f"about {needed / 1e9:,.0f} GB of memory are needed and {free / 1e9:,.0f} GB are free: Spark would be the"
-        " better choice (--engine spark --master URL)"
-    ]
+    return [memory_note(needed, free)]
 
 
 def free_memory() -> int | None:
@@ -164,7 +158,7 @@ def _on_spark(
     from analogical.spark.session import open_session
 
     if file == "-":
-        raise InputError("--engine spark reads what its workers see, not standard input; give a path.")
+        raise InputError("--engine spark cannot read standard input; give a path that all workers can read.")
     if _is_built_in(file):
         raise InputError(f"The built-in table {file} is counted in memory; leave out --engine spark.")
     if groups is not None:
@@ -188,7 +182,10 @@ def _built_in(file: str, weights: str | None, ignore: str | None) -> tuple[str, 
 
     table = load_table(file)
     if weights not in (None, WEIGHTS) or (ignore is not None and WEIGHTS in split_names(ignore)):
-        raise InputError(f"The built-in table {file} is counted by its column {WEIGHTS!r}, which stays its weights.")
+        raise InputError(
+            f"The column {WEIGHTS!r} of the built-in table {file} holds its weights; leave it out of --ignore, and do"
+            " not name other --weights."
+        )
     return (
         f"built-in table {file}",
         BatchTable([HeldColumn.of(*column) for column in table.columns().items()]),

@@ -1,4 +1,4 @@
-"""``analogical redundancies``: columns that say the same, and columns that others determine."""
+"""``analogical redundancies``: columns with the same information, and columns that others determine."""
 
 from typing import Annotated
 
@@ -15,7 +15,7 @@ __all__ = ["redundancies"]
 def redundancies(
     source: Source,
     max_determinants: Annotated[
-        int, typer.Option(metavar="1|2", help="Look for columns determined by one other column, or also by two.")
+        int, typer.Option(metavar="1|2", help="Search for columns determined by one other column, or also by two.")
     ] = 2,
     as_json: Json = False,
     as_csv: Csv = False,
@@ -23,7 +23,7 @@ def redundancies(
 ) -> None:
     """Find columns that are constant, that carry the same information, or that others determine.
 
-    The label is left out. Each finding comes with the number of rows that could have broken it.
+    The label is left out. Each dependency comes with the number of rows that could have contradicted it.
 
     Example: analogical redundancies survey.csv --label churned
     """

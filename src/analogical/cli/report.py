@@ -22,30 +22,28 @@ HEAD = 2_000
 @reads_table()
 def report(
     source: Source,
-    given: Annotated[str, typer.Option(metavar="auto|all|none|COLS", help=GIVEN_HELP)] = "auto",
+    given: Annotated[str, typer.Option(metavar="auto|all|none|NAMES", help=GIVEN_HELP)] = "auto",
     out: Annotated[str, typer.Option(metavar="FILE", help="Where to write the page.")] = "report.html",
     protected: Annotated[
         list[str] | None,
         typer.Option(
             metavar="COLS",
-            help="Columns to audit, such as gender: does the label differ between their values, all else equal? May be"
-            " repeated, or separated by commas.",
+            help="Columns to audit, such as gender. May be repeated, or separated by commas.",
             show_default=False,
         ),
     ] = None,
     title: Annotated[str | None, typer.Option(metavar="TEXT", help="Title of the page.", show_default=False)] = None,
     top: Annotated[
-        int, typer.Option(metavar="K", help="Features that get a panel of their own; all are in the table.")
+        int, typer.Option(metavar="K", help="Number of features with a panel of their own; all are in the table.")
     ] = 20,
     confidence: Confidence = 0.95,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is not one of our pages.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is not a report.")] = False,
 ) -> None:
-    """Write one page about a table: which features have an effect, given what, how sure, and which rows show it.
+    """Write a report on a table: which features have an effect, given which others, and the rows behind it.
 
-    The page is a single HTML file that refers to nothing outside itself: it opens offline and without JavaScript, and
-    can be sent as it is. It says whether the table can answer at all, ranks the features by their effects in points,
-    names the features that compared rows are equal on, what stands in for what and which act together, shows pairs of
-    rows for and against each of the best features, and audits protected columns.
+    The report is one self-contained HTML file; it opens offline and without JavaScript. It says whether the table can
+    answer at all, ranks the features by their effects in points, shows the deciding set, stand-ins, interactions and
+    example pairs of the best features, and audits protected columns.
 
     Examples
     --------
@@ -98,7 +96,7 @@ def _refuse_target(target: Path, *, force: bool) -> None:
     if target.is_dir():
         raise InputError(f"{str(target)!r} is a folder; name a file with --out.")
     if not target.parent.is_dir():
-        raise InputError(f"The folder of {str(target)!r} does not exist; make it, or name another file with --out.")
+        raise InputError(f"The folder of {str(target)!r} does not exist; create it, or name another file with --out.")
     if target.is_file() and not force:
         with target.open("rb") as file:
             is_ours = f'content="{MARK}"'.encode() in file.read(HEAD)

@@ -28,21 +28,17 @@ def reproduce(
     ] = None,
     out: Annotated[str, typer.Option(metavar="DIR", help="Folder to write to.")] = "results",
     as_published: Annotated[
-        bool, typer.Option("--as-published", help="Only the authors' protocol, slips included.")
+        bool, typer.Option("--as-published", help="Only the authors' protocol, errors included.")
     ] = False,
     corrected: Annotated[
         bool, typer.Option("--corrected", help="Only the corrected experiments. By default both are run.")
     ] = False,
     repetitions: Annotated[
-        int | None, typer.Option(metavar="N", help="Runs behind every average.", show_default="10, or 3 with --quick")
+        int | None, typer.Option(metavar="N", help="Runs per average.", show_default="10, or 3 with --quick")
     ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A first look: 3 repetitions, and without what takes long.")
-    ] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="3 repetitions, and without the slow parts.")] = False,
     seed: Seed = 0,
-    n_jobs: Annotated[
-        int, typer.Option(help="Processes; -1 means one per core. The numbers do not depend on it.")
-    ] = -1,
+    n_jobs: Annotated[int, typer.Option(help="Processes; -1 means one per core. Does not change the numbers.")] = -1,
     data: Annotated[
         str | None,
         typer.Option(
@@ -50,14 +46,14 @@ def reproduce(
         ),
     ] = None,
     download: Annotated[
-        bool, typer.Option("--download", help="Fetch missing data files into the data folder (or OUT/data).")
+        bool, typer.Option("--download", help="Download missing data files into the data folder (or OUT/data).")
     ] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Run the paper's tables and figure again, beside the printed numbers.
+    """Reproduce the paper's tables and figure, next to the printed numbers.
 
-    Every table is written as Markdown, CSV, JSON and LaTeX, the figure as PNG and SVG; start reading at
-    README.md in the folder.
+    Every table is written as Markdown, CSV, JSON and LaTeX, the figure as PNG and SVG. Start with README.md in
+    the folder.
 
     Examples
     --------

@@ -37,14 +37,15 @@ def score(
     source: Source,
     given: Annotated[str, typer.Option(metavar="auto|all|none|NAMES", help=GIVEN_HELP)] = "auto",
     duplicates: Annotated[
-        Literal["count", "once"], typer.Option(help="Whether identical rows with the same label all count, or once.")
+        Literal["count", "once"],
+        typer.Option(help="Count identical rows with the same label as often as they occur, or once."),
     ] = "count",
     confidence: Confidence = 0.95,
     engine: Annotated[
         Literal["auto", "memory", "spark"],
         typer.Option(
-            help="Who counts: this process, or Apache Spark. auto is this process, and says when Spark would be the"
-            " better choice."
+            help="Where to count: in memory or on Apache Spark. auto counts in memory, and suggests Spark if memory is"
+            " short."
         ),
     ] = "auto",
     master: Annotated[  # noqa: ARG001 (the table is opened there)
@@ -52,32 +53,34 @@ def score(
         typer.Option(
             metavar="URL",
             help="Where Spark runs: local[4], spark://host:7077, yarn, or sc://host:15002 for Spark Connect; all cores"
-            " of this machine if not given. The path must be one that all workers see.",
+            " of this machine by default. All workers must be able to read the file.",
             show_default=False,
         ),
     ] = None,
     top: Top = None,
     explain: Annotated[
         bool,
-        typer.Option("--explain", help="Say more: what the numbers rest on, and their limits."),
+        typer.Option("--explain", help="Explain the result: pairs, noise, assumptions and limits."),
     ] = False,
     paper: Annotated[
         bool,
-        typer.Option("--paper", help="Show the paper's ARI: 0 for a constant feature and 2 without pairs, not a dash."),
+        typer.Option(
+            "--paper",
+            help="Show the ARI as in the paper: 0 for a constant feature and 2 without pairs, instead of a dash.",
+        ),
     ] = False,
     plot: Plot = None,
     as_json: Json = False,
     as_csv: Csv = False,
     csv_safe: CsvSafe = False,
 ) -> None:
-    """Score every feature of a table: how much the label changes with it, all else being equal.
+    """Score every feature of a table: how much the label depends on it, given the others.
 
-    Rows that are equal on what matters and differ on one feature are compared. What matters is found first: the
-    deciding set, features that together predict the label. effect is half the squared difference of the label shares
-    between two values of the feature; with two classes its root is the difference in shares. points is the direction:
-    how much more often the label occurs with a value. p is the probability of differences at least this large if the
-    feature had no effect, adjusted for the number of features. With --given all rows are compared as in the paper, and
-    ARI is the share of pairs whose labels differ. --explain says more.
+    First finds the deciding set: features that together predict the label. Then compares rows that agree on this set
+    and differ on one feature. effect is half the squared difference in label shares between two values of the feature;
+    with two classes its square root is the difference in shares. points is the direction: how much more often the label
+    occurs with a value, in percentage points. p is adjusted for the number of features. With --given all,
+    rows are compared as in the paper, and ARI is the share of pairs whose labels differ.
 
     Examples
     --------

@@ -21,7 +21,7 @@ def select(
             "--k",
             "-k",
             metavar="K",
-            help="How many features to choose; the deciding set if not given.",
+            help="Number of features to select; the deciding set by default.",
             show_default=False,
         ),
     ] = None,
@@ -30,12 +30,12 @@ def select(
     as_csv: Csv = False,
     csv_safe: CsvSafe = False,
 ) -> None:
-    """Choose the features that predict the label best together.
+    """Select the features that predict the label best together.
 
-    The best features of a ranking may say the same thing. Here a feature is chosen for what it adds to the others: how
-    much better every row is predicted by the other rows. Features that act only together are found too. Without --k it
-    chooses the deciding set, the features that score holds fixed. The output says what each one adds, and what was left
-    out because a chosen feature carries the same information.
+    The best features of a ranking may be redundant. Here a feature is selected for its gain over the others: how much
+    better each row is predicted from the other rows. Features that act only together are found too. Without --k, the
+    result is the deciding set, the features that score holds fixed. The output shows the gain of each feature, and what
+    was left out because selected features carry the same information.
 
     Example: analogical select survey.csv --label churned --k 5
     """

@@ -1,4 +1,4 @@
-"""The standard streams: what they can write, how wide they are, and what becomes of closed, full and broken ones."""
+"""The standard streams: what they can write, how wide they are, and what happens if they are closed or broken."""
 
 import codecs
 import errno

@@ -49,8 +49,8 @@ CsvSafe = Annotated[
     bool,
     typer.Option(
         "--csv-safe",
-        help="Print CSV for a spreadsheet: text that it would take as a formula (beginning with =, +, - or @) gets a '"
-        " in front. --csv leaves all text as it is.",
+        help="Print CSV for a spreadsheet: text that could be read as a formula (starting with =, +, - or @) gets a '"
+        " in front. --csv leaves text unchanged.",
     ),
 ]
 
@@ -58,7 +58,7 @@ CsvSafe = Annotated[
 def show_result(
     result: Result, source: Source, *more: Result, notes: tuple[str, ...] = (), explain: bool = False, **options: Any
 ) -> None:
-    """What was read, the result, and what it means in words, in short or explained; more results follow below."""
+    """What was read, the result and its findings, in short or explained; more results follow."""
     _say_notes(source)
     console = _console()
     view = view_of(result, **options)
@@ -91,7 +91,7 @@ def _print_view(console: "Console", view: View, explain: bool) -> None:
         else:
             _print_bullet(console, finding)
     if view.bullets and not explain:
-        print_line("--explain says more.", "dim", console)
+        print_line("Use --explain for details.", "dim", console)
     for table in view.details if explain else ():
         console.print()
         show_table(table, console, elsewhere="--json")
@@ -119,7 +119,7 @@ def _print_bullet(console: "Console", text: str) -> None:
 def show_table(
     table: Table, console: "Console | None" = None, *, indent: int = 0, elsewhere: str | None = None
 ) -> None:
-    """A table of a view, fitted to the terminal; what has no room is named, with the option that prints it."""
+    """A table of a view, fitted to the terminal; columns without room are named, with the option that prints them."""
     from rich.text import Text
 
     console = console or _console()

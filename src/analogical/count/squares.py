@@ -84,8 +84,8 @@ def pair_tables(rows: CodedRows, groups: Positions, n_groups: int, i: int, j: in
     n_cells = shape[0] * shape[1] * shape[2]
     if n_cells > 4 * MAX_CELLS:
         raise InputError(
-            f"Two features with {shape[0]:,} and {shape[1]:,} values are too many to count squares of; bin them, take"
-            " rare values together, or leave one of them out."
+            f"Two features with {shape[0]:,} and {shape[1]:,} values have too many combinations to count squares;"
+            " bin them, merge rare values, or leave one of them out."
         )
     if n_groups * n_cells <= len(groups):
         keys = ((groups * shape[0] + rows.codes[:, i]) * shape[1] + rows.codes[:, j]) * shape[2] + rows.labels

@@ -1,4 +1,4 @@
-"""A file or a stream to a dataframe, with a note for every guess, or one sentence on why it cannot be read."""
+"""A file or a stream to a dataframe, with a note for all that was detected, or an error that says why it failed."""
 
 import io
 import lzma
@@ -56,7 +56,7 @@ _SHEETS = (".xlsx", ".xls", ".xlsb", ".ods")
 
 @dataclass(frozen=True)
 class FileTable:
-    r"""The table in a file, and what was guessed to read it.
+    r"""The table in a file, and notes on how it was read.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class FileTable:
     ...     _ = path.write_text("a;label\n1;yes\n2;no\n")
     ...     table = read_file(str(path))
     >>> table.frame.shape, table.notes
-    ((2, 2), ('separator: semicolon, found by looking; name another with --separator',))
+    ((2, 2), ('detected separator: semicolon (override with --separator)',))
     """
 
     frame: pl.DataFrame | BatchTable
@@ -85,7 +85,7 @@ def read_file(
 ) -> FileTable:
     r"""The table in a file, or on standard input.
 
-    Text files are looked at to find separator and encoding; columns of numbers and of dates become such. Parquet, Arrow
+    Separator and encoding of text files are detected, and columns of numbers and dates are parsed. Parquet, Arrow
     and spreadsheets keep their own types.
 
     Examples
@@ -100,8 +100,8 @@ def read_file(
     [1, None]
     >>> for note in table.notes:
     ...     print(note)
-    separator: tab, found by looking; name another with --separator
-    read as missing: '?' (1); other words with --na
+    detected separator: tab (override with --separator)
+    read as missing: '?' (1); override with --na
     """
     text_format = TextFormat(separator, header, None if names is None else tuple(names), tuple(na))
     if file == "-":
@@ -298,7 +298,7 @@ def _unpack(unpack: Any, content: bytes, file: str, kind: str) -> bytes:
     except InputError:
         raise
     except Exception as error:
-        raise InputError(f"{file!r} is a damaged {kind} file ({_first_line(error)}); compress it anew.") from None
+        raise InputError(f"{file!r} is a damaged {kind} file ({_first_line(error)}); compress it again.") from None
     if not unpacked.strip():
         raise InputError(f"{file!r} is empty inside its {kind} compression; give a header and rows.")
     return unpacked
@@ -324,7 +324,7 @@ def _unzstd(content: bytes) -> bytes:
 def _read_binary(content: bytes, file: str, suffix: str) -> FileTable:
     reader = _READERS[suffix]
     if reader is pl.read_ipc and len(content) <= LARGEST_TRIED and _ends_a_process(content):
-        raise InputError(f"{file!r} is a damaged {suffix} file; write it anew.")
+        raise InputError(f"{file!r} is a damaged {suffix} file; write it again.")
     try:
         with quiet_stderr():
             frame = reader(io.BytesIO(content))
@@ -340,7 +340,7 @@ def _read_binary(content: bytes, file: str, suffix: str) -> FileTable:
 def _unreadable(file: str, suffix: str, error: BaseException) -> InputError:
     return InputError(
         f"{file!r} cannot be read as {suffix} ({_first_line(error)}); it is damaged, or of another format: write it"
-        " anew, or give it its right ending."
+        " again, or give it the right file extension."
     )
 
 

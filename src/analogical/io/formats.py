@@ -21,7 +21,7 @@ class TextFormat:
     """
 
     separator: str | None = None
-    """None to find it by looking."""
+    """None to detect it."""
     header: bool = True
     names: tuple[str, ...] | None = None
     """Names of the columns of a file without a header."""

@@ -1,4 +1,4 @@
-"""CSV and its kin to a dataframe: encoding, separator, header, missing cells, numbers and dates found by looking."""
+"""CSV and similar text to a dataframe: encoding, separator, header, missing cells, numbers and dates are detected."""
 
 import csv
 import io
@@ -27,7 +27,7 @@ LONG_NUMBER = r"^[+-]?[0-9]{19,}$"
 """Whole numbers that may not fit 64 bits: they stay text, because as floats different ones would be equal."""
 _DECIMAL_COMMA = r"^[+-]?[0-9]+(,[0-9]+)?$"
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?$")
-EMPTY_END = "left out the last column, which is empty: lines end in a separator"
+EMPTY_END = "left out the last column, which is empty: lines end with a separator"
 _MAX_LISTED = 6
 _N_CELLS = 2_000_000
 """Cells of a file that are looked at together."""
@@ -36,13 +36,13 @@ _N_BYTES = 200_000
 
 
 def parse_text(content: bytes, what: str, given: TextFormat) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    r"""The table in a text file, and a note for everything that was guessed or changed.
+    r"""The table in a text file, and a note for everything that was detected or changed.
 
     Examples
     --------
     >>> frame, notes = parse_text(b"a;label\n1;yes\n2;no\n", "the file", TextFormat())
     >>> frame["a"].to_list(), notes
-    ([1, 2], ('separator: semicolon, found by looking; name another with --separator',))
+    ([1, 2], ('detected separator: semicolon (override with --separator)',))
     """
     notes: list[str] = []
     text = _clean_lines(_decode(content, what, notes), notes)
@@ -77,7 +77,7 @@ def find_shape(text: str, what: str, given: TextFormat, notes: list[str]) -> Tex
     if len(first) == 1:
         raise InputError(
             f"{what} has one column only, {first[0][:60]!r}; a table needs features and a label"
-            f" (columns are taken as separated by {separator!r}; see --separator)."
+            f" (separated by {separator!r}; see --separator)."
         )
     has_header = given.header and given.names is None
     if given.header and given.names is not None:
@@ -199,7 +199,7 @@ def find_separator(text: str, notes: list[str]) -> str:
         if width > 1 and (round(worth[0], 2), width) > (round(best_worth[0], 2), best_worth[1]):
             best, best_worth = separator, worth
     if best != ",":
-        notes.append(f"separator: {_SEPARATORS[best]}, found by looking; name another with --separator")
+        notes.append(f"detected separator: {_SEPARATORS[best]} (override with --separator)")
     return best
 
 
@@ -225,7 +225,7 @@ def _name_columns(
     else:
         names = [name.strip() for name in first]
         if any(_is_number(name) for name in names):
-            notes.append("the first line, taken as names of the columns, holds numbers; if it is data, use --no-header")
+            notes.append("the first line, used as column names, contains numbers; if it is data, use --no-header")
     unnamed = [k for k, name in enumerate(names) if not name]
     for k in unnamed:
         names[k] = f"x{k + 1}"
@@ -364,7 +364,7 @@ class Seen:
         if self.missing:
             most_first = sorted(self.missing.items(), key=lambda item: (-item[1], item[0]))
             found = [f"{word!r} ({n:,})" for word, n in most_first]
-            yield f"read as missing: {_some(found)}; other words with --na"
+            yield f"read as missing: {_some(found)}; override with --na"
         if self.decimal_commas:
             yield f"decimal commas in {_some(self.decimal_commas)}"
 

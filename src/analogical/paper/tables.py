@@ -277,7 +277,7 @@ def _stability(
         about = (
             "The same samples' averages over the runs that have a pair; their expected value is exactly the index on"
             " the whole universe, at every sample size. A dash means: no pair in any run. A printed number agrees when"
-            " it lies within 3 standard errors of that index: where it does not, it tells of empty samples, not of"
+            " it lies within 3 standard errors of that index: where it does not, it reflects empty samples, not"
             " relevance."
         )
     cells: list[Cell] = []

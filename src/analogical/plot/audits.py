@@ -1,4 +1,4 @@
-"""Figures of one feature: an audit, crude beside matched, and what changes with which value."""
+"""Figures of one feature: adjusted and crude differences of an audit, and transitions."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -39,7 +39,7 @@ TITLE = 42
 
 
 def plot_audit(result: "Audit", ax: "Axes | None" = None, *, value: Any = None, label: Any = None) -> "Axes":
-    """Draw differences given the same beside the crude ones, in points; a single one also context by context.
+    """Draw adjusted and crude differences, in points; a single one also context by context.
 
     Parameters
     ----------
@@ -53,9 +53,9 @@ def plot_audit(result: "Audit", ax: "Axes | None" = None, *, value: Any = None, 
     Returns
     -------
     matplotlib.axes.Axes
-        A dot with its interval is the Mantel-Haenszel difference, blue if it is significant and otherwise grey; an
-        orange diamond is the crude difference over all rows, without matching. If a single comparison is left, an open
-        circle for each context follows, those with most pairs first, larger ones for more pairs.
+        A dot with its interval is the adjusted (Mantel-Haenszel) difference, blue if it is significant and otherwise
+        grey; an orange diamond is the crude difference over all rows. A single comparison is followed by an open circle
+        for each context, those with most pairs first, larger ones for more pairs.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def plot_audit(result: "Audit", ax: "Axes | None" = None, *, value: Any = None, 
     >>> from analogical import audit, load_table
     >>> ax = audit(load_table("berkeley").to_frame(), "admitted", "gender", weights="count").plot()
     >>> [text.get_text() for text in ax.get_yticklabels()][:3]
-    ['matched', 'all rows (crude)', 'department=C']
+    ['adjusted', 'crude (all rows)', 'department=C']
     """
     found = _chosen(result, value, label)
     found = sorted(found, key=lambda d: -abs(d.difference))
@@ -110,10 +110,10 @@ def _contexts_of(result: "Audit", found: "Difference") -> "list[InContext]":
 
 
 def _forest(ax: "Axes", result: "Audit", found: "Difference", contexts: "Sequence[InContext]") -> None:
-    """One comparison: matched, crude, and each context."""
+    """One comparison: adjusted, crude, and each context."""
     from analogical.show.words import marked, shown
 
-    _matched(ax, 0, found, result.level)
+    _adjusted(ax, 0, found, result.level)
     _crude(ax, 1, found)
     pairs = np.array([c.pairs for c in contexts], dtype=np.float64)
     differences = [100 * c.difference for c in contexts]
@@ -125,7 +125,7 @@ def _forest(ax: "Axes", result: "Audit", found: "Difference", contexts: "Sequenc
         names = [f"{shown(result.given[0])}={name}" for name in names]
     label_rows(
         ax,
-        ["matched", "all rows (crude)", *names],
+        ["adjusted", "crude (all rows)", *names],
         title=_title(result, [found]),
         x_label=_axis_of(found),
         n_more=max(result.n_contexts - len(contexts), 0),
@@ -144,10 +144,10 @@ def _forest(ax: "Axes", result: "Audit", found: "Difference", contexts: "Sequenc
 
 
 def _several(ax: "Axes", result: "Audit", found: "Sequence[Difference]", n_more: int) -> None:
-    """Several comparisons: matched and crude in one row each."""
+    """Several comparisons: adjusted and crude in one row each."""
     for place, difference in enumerate(found):
         _crude(ax, place, difference)
-        _matched(ax, place, difference, result.level)
+        _adjusted(ax, place, difference, result.level)
     many_labels = len({d.label for d in result.differences}) > 1
     names = [_name_of(d, many_labels) for d in found]
     one_label = found[0] if len({d.label for d in found}) == 1 else None
@@ -179,7 +179,7 @@ def _title(result: "Audit", found: "Sequence[Difference]") -> str:
 
 
 def _given(result: "Audit | Transitions", room: int) -> str:
-    """What rows are equal on: a short name, or how many; nothing where there is no room for it."""
+    """What rows agree on: a short name, or how many; nothing where there is no room for it."""
     n = len(result.given)
     words = (f", given {short_name(result.given[0], NAME)}",) if n == 1 else ()
     words = (*words, f", given {n} feature{'' if n == 1 else 's'}" if n else ", nothing given")
@@ -189,7 +189,7 @@ def _given(result: "Audit | Transitions", room: int) -> str:
 def _axis_of(found: "Difference", one: bool = True) -> str:
     reference = short_name(found.values[0], NAME)
     what = short_name(found.label, NAME) if one else "the label"
-    return f"how much more often {what} than {reference}, in points"
+    return f"difference in the share of {what} from {reference}, in points"
 
 
 def _set_reach(ax: "Axes", ends: Sequence[float]) -> None:
@@ -200,7 +200,7 @@ def _set_reach(ax: "Axes", ends: Sequence[float]) -> None:
     ax.xaxis.set_major_formatter(lambda points, _: f"{points:+g}" if points else "0")
 
 
-def _matched(ax: "Axes", place: int, found: "Difference", level: float) -> None:
+def _adjusted(ax: "Axes", place: int, found: "Difference", level: float) -> None:
     colour = EFFECT if _is_told(found, level) else UNTOLD
     low, middle, high = (100 * x for x in (found.difference_low, found.difference, found.difference_high))
     ax.hlines(place, low, high, color=colour, linewidth=2.4, zorder=3)
@@ -218,8 +218,8 @@ def _is_told(found: "Difference", level: float) -> bool:
 def _legend(found: "Sequence[Difference]", level: float) -> list[Any]:
     told = {_is_told(d, level) for d in found}
     words = {True: "significant", False: "not significant"}
-    matched = [_marker("o", EFFECT if is_told else UNTOLD, INK, words[is_told]) for is_told in sorted(told)[::-1]]
-    return [*matched, _marker("D", "white", CHANGED, "crude")]
+    adjusted = [_marker("o", EFFECT if is_told else UNTOLD, INK, words[is_told]) for is_told in sorted(told)[::-1]]
+    return [*adjusted, _marker("D", "white", CHANGED, "crude")]
 
 
 def _marker(shape: str, face: str, edge: str, label: str) -> Any:
@@ -250,7 +250,7 @@ def plot_transitions(result: "Transitions", ax: "Axes | None" = None) -> "Axes":
     Raises
     ------
     InputError
-        If no two rows that are equal on what is given differ on the feature.
+        If no two rows that agree on the given features differ on this one.
 
     Examples
     --------
@@ -289,7 +289,7 @@ def plot_transitions(result: "Transitions", ax: "Axes | None" = None) -> "Axes":
             ax,
             [f"{short[a]} → {short[b]}" for a, b in shown],
             title=f"{label} by {feature}{_given(result, TITLE - len(label) - len(feature))}",
-            x_label="share of the pairs of rows that are equal on what is given",
+            x_label="share of the compared pairs",
             n_more=n_more,
         )
         ax.xaxis.set_major_formatter(lambda share, _: f"{100 * share:g} %")

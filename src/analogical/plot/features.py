@@ -48,17 +48,17 @@ def plot_relevance(result: "Relevance", ax: "Axes | None" = None, *, top: int = 
     Parameters
     ----------
     result : Relevance
-        What :func:`analogical.relevance` found.
+        The result of :func:`analogical.relevance`.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if not given.
     top : int
-        How many features to show, 20 at most.
+        Number of features to show, at most 20.
 
     Returns
     -------
     matplotlib.axes.Axes
         Blue bars are significant, grey ones are not. To the right of each bar are the effect and its direction in
-        percentage points. A dash is a feature without a size: a copy, a constant feature, or one without pairs.
+        percentage points. A dash marks a copy, a constant feature, or one without pairs.
 
     Examples
     --------
@@ -93,22 +93,22 @@ def plot_relevance(result: "Relevance", ax: "Axes | None" = None, *, top: int = 
 
 
 def plot_selection(result: "Selection", ax: "Axes | None" = None) -> "Axes":
-    """Draw what each chosen feature added to those before it, in the order chosen.
+    """Draw the gain of each selected feature over those before it, in the order selected.
 
     Parameters
     ----------
     result : Selection
-        What :func:`analogical.select` chose.
+        The result of :func:`analogical.select`.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if not given.
 
     Returns
     -------
     matplotlib.axes.Axes
-        A bar is the rise of the log-likelihood in nats, blue where the feature adds enough, orange where it does so
-        together with another one, dark grey where it adds less but is significant, light grey where it only follows the
-        relaxed index. Beside it stands how much of the label is explained so far. The dashed line is what a feature
-        must add.
+        A bar is the log-likelihood gain, blue where it reaches the threshold, orange where it does so together with
+        another feature, dark grey where it is lower but the feature is significant, light grey where the feature only
+        follows the relaxed index. The numbers on the right are the share explained so far. The dashed line is the
+        threshold.
 
     Examples
     --------
@@ -117,16 +117,13 @@ def plot_selection(result: "Selection", ax: "Axes | None" = None) -> "Axes":
     >>> [text.get_text() for text in found.plot().get_yticklabels()]
     ['jacket_color', 'body_shape', 'head_shape']
     """
+    from analogical.show.selection import WORDS
+
     shown = result.features[:MOST_ROWS]
     n_more = len(result.features) - len(shown)
     gain = result.gain[: len(shown)]
     colours = {"gain": EFFECT, "interaction": CHANGED, "significant": MUTED, "index": UNTOLD}
-    words = {
-        "gain": "adds most",
-        "interaction": "an interaction",
-        "significant": "significant given the others",
-        "index": "next by the relaxed index",
-    }
+    words = {**WORDS, "interaction": "interaction"}
     with plain_text():
         ax = new_row_axes(len(shown) + bool(n_more)) if ax is None else ax
         ax.barh(range(len(shown)), gain, BAR, color=[colours[why] for why in result.why[: len(shown)]], zorder=2)
@@ -135,15 +132,15 @@ def plot_selection(result: "Selection", ax: "Axes | None" = None) -> "Axes":
         label_rows(
             ax,
             shown,
-            title=f"What each feature adds for {short_name(result.label, LONGEST_TITLE)}",
-            x_label=f"log-likelihood gained, in nats (dashed: {result.need:.1f} needed); right: explained so far",
+            title=f"Gain of each feature for {short_name(result.label, LONGEST_TITLE)}",
+            x_label=f"log-likelihood gain in nats (dashed: threshold {result.need:.1f}); right: explained so far",
             n_more=n_more,
         )
         mark_zero(ax)
         ax.axvline(result.need, color=MUTED, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
         write_beside(ax, [f"{100 * share:.1f} %" for share in result.explained[: len(shown)]])
         if not shown:
-            ax.text(0.5, 0.5, "No feature is chosen.", transform=ax.transAxes, ha="center", va="center", color=MUTED)
+            ax.text(0.5, 0.5, "No feature was selected.", transform=ax.transAxes, ha="center", va="center", color=MUTED)
         used = [why for why in colours if why in result.why[: len(shown)]]
         add_legend(ax, [_patch(colours[why], words[why]) for why in used])
     return ax

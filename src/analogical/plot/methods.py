@@ -53,13 +53,13 @@ def plot_comparison(result: "Comparison", ax: "Axes | None" = None, *, top: int 
     ax : matplotlib Axes, optional
         Where to draw; a new figure if not given.
     top : int
-        How many features to show, 20 at most.
+        Number of features to show, at most 20.
 
     Returns
     -------
     matplotlib.axes.Axes
         One column per method and one row per feature. A bar is the score as a share of the method's highest one, the
-        number behind it the rank; the best feature of each method is orange, a dash stands for no evidence.
+        number beside it the rank; the best feature of each method is orange, a dash means no evidence.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Figures of pairs of features: which act together, and the shares of a label by value and value."""
+"""Figures of pairs of features: which act together, and label shares by their values."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -48,7 +48,7 @@ def plot_interactions(result: "Interactions", ax: "Axes | None" = None) -> "Axes
     Returns
     -------
     matplotlib.axes.Axes
-        The effect of each pair, or its index where no effect is known. Significant pairs stand out: they are
+        The interaction effect of each pair, or its index where the effect is unknown. Significant pairs are
         framed in the heat map, and solid lines in the network, which shows the 20 strongest pairs.
 
     Examples
@@ -74,14 +74,14 @@ def plot_interactions(result: "Interactions", ax: "Axes | None" = None) -> "Axes
 
 
 def plot_squares(result: "Squares", label: Any = None, ax: "Axes | None" = None) -> "Axes":
-    r"""Draw the shares of a label by value and value of two features, with the number of rows.
+    r"""Draw label shares by the values of two features, with the number of rows.
 
     Parameters
     ----------
     result : Squares
         What :func:`analogical.squares` found.
     label : class, optional
-        Whose shares; the last class if not given.
+        The class to show; the last one by default.
     ax : matplotlib Axes, optional
         Where to draw; a new figure if not given.
 

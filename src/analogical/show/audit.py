@@ -1,4 +1,4 @@
-"""An audit as a view: what was compared, the differences, and what can be said."""
+"""An audit as a view: what was compared, the differences, and the conclusion."""
 
 import math
 
@@ -30,7 +30,7 @@ LONG_LABEL = 16
 
 
 def view_audit(result: Audit) -> View:
-    """What was compared, the differences, and what can be said about the direction."""
+    """What was compared, the differences, and the direction."""
     facts = _audit_facts(result) if result.n_pairs else []
     return View(
         headline=f"Audit of {quoted(result.feature)} for {quoted(result.label)}"
@@ -45,11 +45,10 @@ def view_audit(result: Audit) -> View:
 
 
 def _caveat(result: Audit) -> str:
-    units = "rows" if result.n_groups is None else f"{counted(result.n_groups, 'group')} of rows"
-    return (
-        f"This is association between rows that are equal on what is given, not proof of cause. Intervals and p take"
-        f" {units} as independent."
+    units = (
+        "independent rows" if result.n_groups is None else f"{counted(result.n_groups, 'independent group')} of rows"
     )
+    return f"Differences are associations given the recorded features, not causes. Intervals and p assume {units}."
 
 
 def _audit_facts(result: Audit) -> list[str]:
@@ -57,16 +56,16 @@ def _audit_facts(result: Audit) -> list[str]:
     if len(result.differences) == 1:
         facts += _describe_difference(result, result.differences[0])
     noise = (
-        "how often it differs by noise alone is unknown, because no row repeats."
+        "; noise cannot be estimated, because no rows repeat."
         if math.isnan(result.noise_rate)
-        else f"between rows that are equal on {quoted(result.feature)} as well, in {percent(result.noise_rate)}."
+        else f", and in {percent(result.noise_rate)} of those that agree on {quoted(result.feature)} too (noise)."
     )
-    facts.append(f"In {percent(result.index)} of the pairs {quoted(result.label)} differs; {noise}")
+    facts.append(f"{quoted(result.label)} differs in {percent(result.index)} of the pairs{noise}")
     if result.stand_ins:
         facts.append(
-            f"{listed(result.stand_ins)} would take the place of {quoted(result.feature)} among the features that"
-            f" decide {quoted(result.label)}, and beside {verb(result.stand_ins, 'it', 'them')}"
-            f" {quoted(result.feature)} is not significant: the table does not tell which of them matters."
+            f"{listed(result.stand_ins)} could replace {quoted(result.feature)} in the deciding set, and"
+            f" {quoted(result.feature)} is not significant given {verb(result.stand_ins, 'it', 'them')}: the data do"
+            " not show which of them matters."
         )
     return facts
 
@@ -75,20 +74,20 @@ def _describe_compared(result: Audit) -> str:
     """Who was compared, and who was not."""
     share = result.n_compared / result.n_rows
     text = (
-        f"Compared: {result.n_compared:,} of {counted(result.n_rows, 'row')} ({percent(share)}) are equal on"
-        f" {_given_again(result)} to a row with another {quoted(result.feature)}:"
-        f" {counted(result.n_pairs, 'pair')} in {counted(result.n_contexts, 'context')}, the largest of which holds"
-        f" {percent(result.largest_context)} of them."
+        f"Compared: {result.n_compared:,} of {counted(result.n_rows, 'row')} ({percent(share)}) have a partner with"
+        f" another {quoted(result.feature)}{f' that agrees on {_given_again(result)}' if result.given else ''}:"
+        f" {counted(result.n_pairs, 'pair')} in {counted(result.n_contexts, 'context')}, of which the largest holds"
+        f" {percent(result.largest_context)}."
     )
     if len(result.base_rates) == 1:
         ((label, (everybody, compared)),) = result.base_rates.items()
         text += (
-            f" {quoted(label)} occurs in {percent(compared)} of the rows compared and in {percent(everybody)} of all."
+            f" {quoted(label)} occurs in {percent(compared)} of the compared rows and in {percent(everybody)} of all."
         )
     if result.obstacle is not None:
         text += (
             f" If {quoted(result.obstacle.column)} were not given, {result.obstacle.n_compared:,} rows could be"
-            " compared: leave it out with ignore if it only restates the feature."
+            " compared: leave it out with ignore (--ignore) if it only restates the feature."
         )
     return text
 
@@ -107,22 +106,26 @@ def _describe_difference(result: Audit, found: Difference) -> list[str]:
         bounds = "" if found.odds_low != found.odds_low else f" ({found.odds_low:.2f} to {found.odds_high:.2f})"
         odds = f"{found.odds_ratio:.2f}{bounds}"
     test = f"{p_words(found.p_value)} (exact Cochran-Mantel-Haenszel)"
-    same = "unknown: contexts too small" if found.p_homogeneity != found.p_homogeneity else p_words(found.p_homogeneity)
-    homogeneity = f" Same odds ratio in all contexts: {same}."
+    same = (
+        "not tested, contexts too small" if found.p_homogeneity != found.p_homogeneity else p_words(found.p_homogeneity)
+    )
+    homogeneity = f"; equal in all contexts: {same}"
     if result.n_groups is not None:
-        test = "p unknown: too few groups tell"
+        test = "p unknown, too few informative groups"
         if not math.isnan(found.p_value):
             test = f"{p_words(found.p_value)} (within and between groups)"
         homogeneity = ""
     sentences = [
-        f"Given {_given_again(result)}, {b} has {quoted(found.label)} {how} ({100 * found.difference_low:+.1f}"
-        f" to {100 * found.difference_high:+.1f}; Mantel-Haenszel); odds ratio {odds}; {test}.{homogeneity}",
-        f"Over all pairs {b} has it {points(found.pair_difference)}: it gains it in {counted(found.gained, 'pair')} and"
-        f" loses it in {found.lost:,}. Over all rows, without matching, {b} has it {points(found.crude)}.",
+        f"Adjusted difference (Mantel-Haenszel): {b} has {quoted(found.label)} {how}"
+        f" ({100 * found.difference_low:+.1f} to {100 * found.difference_high:+.1f}); {test}. Odds ratio:"
+        f" {odds}{homogeneity}.",
+        f"Mean over pairs: {points(found.pair_difference)} ({counted(found.gained, 'pair')} gained"
+        f" {quoted(found.label)}, {found.lost:,} lost it). Crude difference, over all rows: {points(found.crude)}.",
     ]
     if found.difference * found.pair_difference < 0:
         sentences.append(
-            "The two differ in sign, because the mean over pairs weighs large contexts more: look at single contexts."
+            "The adjusted difference and the mean over pairs differ in sign, because the mean gives large contexts more"
+            " weight: look at single contexts."
         )
     return sentences
 
@@ -164,12 +167,14 @@ def _difference_note(result: Audit) -> str:
     whose = quoted(labels[0], 20) if len(labels) == 1 else "the label"
     test = "exact Cochran-Mantel-Haenszel test" if result.n_groups is None else "tests within and between groups"
     note = (
-        f"points: how much more often the value has {whose} than {marked(result.reference, 20)}, the reference, in"
-        f" rows that are equal on what is given (Mantel-Haenszel); p: {test}, corrected for"
-        f" {counted(n, 'comparison')} (Holm); crude: over all rows, without matching."
+        f"points: adjusted difference (Mantel-Haenszel) in the share of {whose} from the reference,"
+        f" {marked(result.reference, 20)}; p: {test}, adjusted for {counted(n, 'comparison')} (Holm); crude: difference"
+        " over all rows."
     )
     if result.n_comparisons > n:
-        note += f" Of {result.n_comparisons:,} comparisons those of the most frequent values and labels were made."
+        note += (
+            f" Of {result.n_comparisons:,} comparisons, only those of the most frequent values and labels were made."
+        )
     if n > MAX_DIFFERENCES:
         rest = n - MAX_DIFFERENCES
         note += f" The {MAX_DIFFERENCES} largest are shown; to_dict() and --json have the other {rest:,}."
@@ -177,19 +182,21 @@ def _difference_note(result: Audit) -> str:
 
 
 def _conclude(result: Audit) -> str:
-    """What can be said about the direction, in a sentence or two."""
+    """The conclusion about the direction, in a sentence or two."""
     if result.finding == "no-pairs":
-        fewer = "" if result.same_as is not None else "; name fewer features with given"
-        return f"Nothing can be said. {no_pairs_words(result.examples)}{fewer}."
+        fewer = "" if result.same_as is not None else "; give fewer features (given, --given)"
+        return f"No rows could be compared. {no_pairs_words(result.examples)}{fewer}."
     if result.finding == "too-few-pairs" and result.n_groups is not None:
-        return "Too few groups to tell: no difference could be tested."
+        return "Too few groups: no difference could be tested."
     if result.finding == "too-few-pairs":
         return (
-            f"Too few pairs to tell: whatever the labels of these {counted(result.n_compared, 'row')} had been, no"
-            f" difference could have been significant (p below {result.level:.2g})."
+            f"Too few pairs: no labelling of these {counted(result.n_compared, 'row')} could have given a significant"
+            f" difference (p below {result.level:.2g})."
         )
     if result.finding != "direction":
-        mixed = f" The values do differ in some contexts, in one direction or another ({p_words(result.p_value)})."
+        mixed = (
+            f" A test for differences of any direction in single contexts is significant ({p_words(result.p_value)})."
+        )
         start = "No difference is significant; the interval shows the plausible range."
         return start + (mixed if result.finding == "mixed" else "")
     significant = result.significant()

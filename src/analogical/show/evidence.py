@@ -13,13 +13,13 @@ __all__ = ["given_words", "no_pairs_words", "pair_blocks", "view_evidence", "vie
 MAX_TRANSITIONS = 30
 """Lines of a table of transitions."""
 MAX_NAMED = 6
-"""Given features that are named in a sentence; more are counted."""
+"""Given features that a sentence names; more are counted."""
 LONG_VALUE = 24
 """Values are cut to this length."""
 
 
 def given_words(given: Sequence[str]) -> str:
-    """What rows are equal on: two or three names, or how many."""
+    """What rows agree on: a few names, or how many."""
     if not given:
         return "no other feature"
     return counted(len(given), "feature") if len(given) > MAX_NAMED else listed(given)
@@ -30,8 +30,8 @@ def no_pairs_words(result: Evidence | Transitions) -> str:
     feature = quoted(result.feature)
     if result.same_as is not None:
         return (
-            f"{feature} is a copy of {quoted(result.same_as)}, so rows that are equal on what decides"
-            f" {quoted(result.label)} do not differ on it; name with given what they should be equal on"
+            f"{feature} is a copy of {quoted(result.same_as)}, so rows that agree on the deciding set do not"
+            " differ on it; name the given features yourself (given, --given)"
         )
     return f"No two rows differ on {feature}, given {given_words(result.given)}"
 
@@ -78,11 +78,11 @@ def pair_blocks(result: Evidence) -> tuple[Table, ...]:
 
 def _change(name: str, two: tuple[Any, Any]) -> str:
     """A change from one value to another, or that it stayed the same."""
-    a, b = _told_apart(two) if two[0] != two[1] else (marked(value, LONG_VALUE) for value in two)
+    a, b = _distinct_texts(two) if two[0] != two[1] else (marked(value, LONG_VALUE) for value in two)
     return f"{shown(name, LONG_NAME)} {a} {'→' if two[0] != two[1] else '='} {b}".strip()
 
 
-def _told_apart(two: tuple[Any, Any]) -> tuple[str, str]:
+def _distinct_texts(two: tuple[Any, Any]) -> tuple[str, str]:
     """Two different values as texts that differ: cut in the middle, or as Python writes them, if need be."""
     ways: tuple[Callable[[Any], str], ...] = (
         lambda value: marked(value, LONG_VALUE),
@@ -104,7 +104,7 @@ def view_transitions(result: Transitions) -> View:
     sizes = [transition.pairs for transition in result.counts]
     smallest = sorted(sizes, reverse=True)[:MAX_TRANSITIONS][-1]
     largest = [t for t in result.counts if t.pairs >= smallest][:MAX_TRANSITIONS]
-    note = f"Pairs of rows that are equal on {given_words(result.given)}."
+    note = f"Pairs of rows that agree on {given_words(result.given)}." if result.given else "Pairs of any two rows."
     if len(largest) < len(sizes):
         note += f" The {len(largest)} largest of {len(sizes):,} changes; --json has all."
     tones: dict[bool, Tone] = {True: "good", False: "plain"}

@@ -3,6 +3,7 @@
 from html import escape
 
 from analogical.show.views import Cell, Heading, Table, Tone, View
+from analogical.show.words import and_more
 
 __all__ = ["render_html"]
 
@@ -75,12 +76,12 @@ def _summed_up(view: View, findings: tuple[str, ...]) -> list[str]:
     """A few bullets, and all findings and details for readers who unfold them."""
     points, more = ("".join(f"<li>{escape(text)}</li>" for text in texts) for texts in (view.bullets, findings))
     tables = "".join(map(_render_table, view.details))
-    return [f"<ul>{points}</ul>", f"<details><summary>explained</summary><ul>{more}</ul>{tables}</details>"]
+    return [f"<ul>{points}</ul>", f"<details><summary>details</summary><ul>{more}</ul>{tables}</details>"]
 
 
 def _more_blocks(view: View) -> str:
     n_more = len(view.examples) - MAX_BLOCKS
-    return f"... and {n_more:,} more; to_frame() has all" if n_more > 0 else ""
+    return and_more(n_more)
 
 
 def _render_table(table: Table) -> str:
@@ -99,7 +100,7 @@ def _render_table(table: Table) -> str:
     thead = f"<thead><tr>{head}</tr></thead>" if table.has_head else ""
     return (
         f'<div class="table"><table>{thead}<tbody>{body}</tbody></table></div>'
-        f"{_paragraph(f'... and {n_more:,} more; to_frame() has all' if n_more else '', 'muted')}"
+        f"{_paragraph(and_more(n_more), 'muted')}"
         f"{_paragraph(table.note, 'muted')}"
     )
 

@@ -10,6 +10,7 @@ from analogical.show.notes import describe_notes
 from analogical.show.views import Cell, Heading, Table, Tone, View
 from analogical.show.words import (
     LONG_NAME,
+    and_more,
     counted,
     interval,
     listed,
@@ -54,7 +55,7 @@ def view_interactions(result: Interactions) -> View:
     table = Table(
         headings=tuple(heading for heading, _ in columns),
         rows=tuple(tuple(cell(int(k)) for _, cell in columns) for k in order[:MAX_SHOWN]),
-        note=f"... and {n_more:,} more; to_frame() has all" if n_more else "",
+        note=and_more(n_more),
     )
     n_features = len({*result.first, *result.second})
     about = (
@@ -95,20 +96,20 @@ def _columns(result: Interactions) -> list[tuple[Heading, Callable[[int], Cell]]
 
 
 def describe_contexts(result: Interactions | Squares) -> str:
-    """On which features the rows of a square are equal."""
+    """On which features the rows of a square agree."""
     if isinstance(result, Interactions):
-        asked, own = result.settings.given, " (less the pair's own)"
+        asked, own = result.settings.given, " (except the pair itself)"
         names = result.deciding if asked == "auto" else asked
     else:
         asked, own, names = result.asked, "", result.given
         if result.same_as is not None:
             return f"One of the two features is a copy of {shown(result.same_as)}, so there are no squares to compare."
     if asked == "all":
-        return "Rows of a square are equal on all other features."
+        return "Rows of a square agree on all other features."
     if not names:
         return "Any four rows may form a square: no other feature was held fixed."
     some = listed([shown(name) for name in names]) if len(names) <= MAX_NAMED else some_of(names, MAX_NAMED)
-    return f"Rows of a square are equal on {'the deciding set: ' if asked == 'auto' else ''}{some}{own}."
+    return f"Rows of a square agree on {'the deciding set: ' if asked == 'auto' else ''}{some}{own}."
 
 
 def _fewer(result: Interactions) -> str:
@@ -133,12 +134,12 @@ def _fewer(result: Interactions) -> str:
 
 
 def _passed_over(result: Interactions) -> str:
-    """Which pairs were not looked at."""
+    """Which pairs were not tested."""
     if len(result) == result.n_possible:
         return ""
     return (
-        f"Of {result.n_possible:,} pairs the {len(result):,} likeliest were looked at: those within the deciding set,"
-        " and those that best explain what it does not. p adj. is adjusted for all pairs."
+        f"{len(result):,} of {result.n_possible:,} pairs were tested: those within the deciding set, and those that"
+        " best explain what it does not. p is adjusted for all pairs."
     )
 
 
@@ -148,9 +149,9 @@ def _found(result: Interactions) -> list[str]:
     if significant:
         pairs = [f"{shown(result.first[k])} × {shown(result.second[k])}" for k in significant]
         found = [
-            f"{counted(len(significant), 'pair')} {verb(significant, 'is', 'are')} significant (p adj. at most"
-            f" {1 - result.settings.confidence:.2g}): {some_of(pairs)}. Significant pairs come first, by the lower end"
-            " of their effect."
+            f"{counted(len(significant), 'pair')} {verb(significant, 'is', 'are')} significant (adjusted p at"
+            f" most {1 - result.settings.confidence:.2g}): {some_of(pairs)}. Significant pairs come first, by the lower"
+            " end of the interval."
         ]
         if any(result.effect_low[k] <= 0 for k in significant):
             found.append(
@@ -160,7 +161,7 @@ def _found(result: Interactions) -> list[str]:
         return found
     if not any(result.squares):
         return [
-            "No four rows form a square, so nothing is known; give fewer features, such as given=[] (--given none)."
+            "No four rows form a square, so nothing was tested; give fewer features, such as given=[] (--given none)."
         ]
     return ["No pair is significant."] if any(result.effect_squares) else []
 
@@ -171,34 +172,34 @@ def _meaning(result: Interactions) -> list[str]:
         return []
     if not any(result.effect_squares):
         return [
-            "Index: share of the squares that are broken. No cell repeats, so noise cannot be estimated:"
-            f" {_coin(result)}. Give fewer features, such as given=[] (--given none), for cells that repeat."
+            f"Index: share of broken squares; {_coin(result)}. No rows repeat, so noise cannot be estimated: give fewer"
+            " features, such as given=[] (--given none)."
         ]
     said = [
-        "Effect: 1 for an exclusive or, 1/4 for an and, 0 where label shares add up (differences in shares, not in"
-        f" odds). Index: share of the squares that are broken; {_coin(result)}."
+        "Effect: 1 for an exclusive or, 1/4 for a logical and, 0 where label shares are additive (in shares, not in"
+        f" odds). Index: share of broken squares; {_coin(result)}."
     ]
     rough = [n for n in result.effective_squares if 0 < n < FEW_EFFECTIVE]
     if rough:
         said.append(
-            f"{counted(len(rough), 'pair')} {'rests' if len(rough) == 1 else 'rest'} on fewer than {FEW_EFFECTIVE}"
-            f" independent squares; {'its interval is' if len(rough) == 1 else 'their intervals are'} rough."
+            f"{counted(len(rough), 'pair')} {verb(rough, 'is', 'are')} based on fewer than {FEW_EFFECTIVE} effective"
+            f" squares; {verb(rough, 'its interval is', 'their intervals are')} rough."
         )
     return said
 
 
 def _coin(result: Interactions) -> str:
-    """What noise does to the index."""
-    fair = "noise alone breaks .625 of the squares of a fair coin"
+    """The index of random labels."""
+    fair = "random labels break .625 of the squares with two equal classes"
     here = p_value(result.noise_index)
-    return fair if here == ".625" else f"{fair}, and {here} with the shares of these classes"
+    return fair if here == ".625" else f"{fair}, and {here} with these class shares"
 
 
 # ---------------------------------------------------------------- the squares of one pair
 
 
 def view_squares(result: Squares) -> View:
-    """Shares by value and value, and example squares as cards."""
+    """Label shares by the values of both features, and example squares as cards."""
     names = f"{quoted(result.first)} and {quoted(result.second)}"
     if not result.n_squares:
         headline = f"No four rows form a square of {names}"

@@ -5,12 +5,30 @@ from collections.abc import Callable, Sequence
 from analogical._types import Note, NoteKind
 from analogical.show.words import counted, listed, quoted, some_of, verb
 
-__all__ = ["describe_notes"]
+__all__ = ["describe_notes", "ignored_note", "label_note", "memory_note"]
 
 
 def describe_notes(notes: Sequence[Note]) -> tuple[str, ...]:
     """What was done to a table, one sentence each."""
     return tuple(_describe(note) for note in notes)
+
+
+def label_note(name: str) -> str:
+    """That no label was named on the command line."""
+    return f"label: the last column, {name!r} (override with --label)"
+
+
+def ignored_note(names: Sequence[str]) -> str:
+    """Which columns were left out on the command line."""
+    return f"ignored: {', '.join(names)}"
+
+
+def memory_note(needed: int, free: int) -> str:
+    """That a table takes more memory than is free, in bytes."""
+    return (
+        f"about {needed / 1e9:,.0f} GB of memory are needed and {free / 1e9:,.0f} GB are free; consider Spark (--engine"
+        " spark --master URL)"
+    )
 
 
 def _describe(note: Note) -> str:
@@ -20,37 +38,40 @@ def _describe(note: Note) -> str:
 
 
 _SENTENCES: dict[NoteKind, str] = {
-    "label-taken-out": "the column {} of X holds the label, or a recoding of it, so it is not a feature",
+    "label-taken-out": "the column {} of X is the label or a recoding of it, so it is not a feature",
     "weights-taken-out": "the column {} of X holds the weights, so it is not a feature",
-    "weights-look-like-survey": "the weights {} look like survey weights, not like counts of rows: intervals and p"
-    " take every unit of weight as one independent row, and are then far too sure",
+    "weights-look-like-survey": "the weights {} look like survey weights, not row counts: each unit of weight counts"
+    " as an independent row, so intervals are too narrow and p-values too small",
     "groups-taken-out": "the column {} of X holds the groups, so it is not a feature",
-    "groups-name-kept": "the column {} of X has the name of the groups but other values; it is kept as a feature",
-    "label-name-kept": "the column {} of X has the name of the label but other values; it is kept as a feature",
-    "weights-name-kept": "the column {} of X has the name of the weights but other values; it is kept as a feature",
-    "collected": "X is a lazy frame, which was collected",
+    "groups-name-kept": "the column {} of X has the name of the groups but different values; it is kept as a feature",
+    "label-name-kept": "the column {} of X has the name of the label but different values; it is kept as a feature",
+    "weights-name-kept": "the column {} of X has the name of the weights but different values; it is kept as a feature",
+    "collected": "X is a lazy frame and was collected",
 }
 
 
 def _describe_leak(note: Note) -> str:
-    told = listed([f"{name} ({share} %)" for name, share in zip(note.columns, note.counts, strict=True)])
+    if len(note.columns) == 1:
+        start = f"{quoted(note.columns[0])} alone predicts {note.counts[0]} % of the labels: is it"
+    else:
+        shares = [f"{name} ({share} %)" for name, share in zip(note.columns, note.counts, strict=True)]
+        start = f"{listed(shares)} each predict nearly all labels alone: are they"
     return (
-        f"{told} alone {verb(note.columns, 'tells', 'tell')} the label in that share of the rows: the answer, or a leak"
-        " of the label? Ignore what is only known after the label"
+        f"{start} known before the label? If not, leave {verb(note.columns, 'it', 'them')} out with ignore (--ignore)"
     )
 
 
 def _describe_units(note: Note) -> str:
     (name,), (n_values, rows_each) = note.columns, note.counts
     return (
-        f"{quoted(name)} looks like an identifier of repeated rows ({n_values:,} values, about {rows_each:,} rows"
-        f" each): use groups={quoted(name)} (--groups) if rows with the same value depend on each other"
+        f"{quoted(name)} looks like a unit with repeated rows ({n_values:,} values, about {rows_each:,} rows each):"
+        f" use groups={quoted(name)} (--groups) if rows of one unit are not independent"
     )
 
 
 def _describe_missing_value(note: Note) -> str:
     cells = [f"{name} ({n:,})" for name, n in zip(note.columns, note.counts, strict=True)]
-    return f"missing cells are a value of their own in {some_of(cells)}"
+    return f"missing cells count as a separate value in {some_of(cells)}"
 
 
 def _describe_missing_dropped(note: Note) -> str:
@@ -67,25 +88,24 @@ def _describe_bins(note: Note) -> str:
     else:
         cells = [f"{name} ({n})" for name, n in zip(note.columns, note.counts, strict=True)]
         found = f"{what} in bins: {some_of(cells)}"
-    return f"{found}; edges in --json and to_dict(), every value its own category with bins=None (--bins none)"
+    return f"{found} (edges in to_dict() and --json; no bins with bins=None, --bins none)"
 
 
 def _describe_steps(note: Note) -> str:
-    return f"{_describe_bins(note)}; edges are near, in steps of a ten-thousandth of the rows"
+    return f"{_describe_bins(note)}; edges are approximate, to 0.01 % of the rows"
 
 
 def _describe_not_sized(note: Note) -> str:
     return (
-        f"the size of the effect of {some_of(note.columns)} is not known: too many contexts differ to bring them"
-        " together; give fewer features than all"
+        f"the effect size of {some_of(note.columns)} was not computed: too many distinct contexts; give fewer features"
+        " than all"
     )
 
 
 def _describe_ids(note: Note) -> str:
-    has = verb(note.columns, "has", "have")
     return (
-        f"set aside: {some_of(note.columns)} {has} another value in nearly every row, as an id has;"
-        ' keep with ids="keep" (--ids keep)'
+        f"set aside as identifiers, distinct in nearly every row: {some_of(note.columns)}; keep them with ids="
+        '"keep" (--ids keep)'
     )
 
 
@@ -96,15 +116,15 @@ def _describe_label_missing(note: Note) -> str:
 
 def _describe_label_bins(note: Note) -> str:
     (n,), (edges,) = note.counts, note.edges
-    return f"the label {quoted(note.columns[0])} is in {n} bins, which begin at {listed(edges)} after the first"
+    return f"the label {quoted(note.columns[0])} was divided into {n} bins, with edges at {listed(edges)}"
 
 
 def _describe_aligned(note: Note) -> str:
-    return f"the {note.columns[0]} had the rows of X in another order, and was put into the order of X by its index"
+    return f"the {note.columns[0]} was aligned with X by its index"
 
 
 def _describe_index(note: Note) -> str:
-    return f"the index of the {note.columns[0]} is not that of X, so rows are matched by position"
+    return f"the index of the {note.columns[0]} differs from that of X; rows are matched by position"
 
 
 _WITH_COUNTS: dict[NoteKind, Callable[[Note], str]] = {

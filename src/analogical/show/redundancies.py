@@ -27,10 +27,10 @@ def view_redundancies(result: Redundancies) -> View:
 
 
 def _not_searched(result: Redundancies) -> str:
-    """What was not looked for, because the table has too many columns or because nobody asked."""
+    """What was not searched, because the table has too many columns or it was not requested."""
     if not result.searched_one:
-        return "Not every column was looked at as determined by another one: there are too many."
-    return "" if result.searched_two else "Columns that two others determine together were not looked for."
+        return "Dependencies on one column were not all searched: there are too many columns."
+    return "" if result.searched_two else "Dependencies on two columns were not searched."
 
 
 def describe_dropped(dropped: Dropped) -> str:
@@ -39,7 +39,7 @@ def describe_dropped(dropped: Dropped) -> str:
     if dropped.reason == "constant":
         return f"{feature}: one value only"
     if dropped.reason == "id":
-        return f"{feature}: another value in nearly every row"
+        return f"{feature}: an identifier, distinct in nearly every row"
     tests = f" ({counted(dropped.support, 'test')})" if dropped.support else ""
     if dropped.reason == "same information":
         return f"{feature}: the same information as {shown(dropped.in_favour_of[0])}{tests}"

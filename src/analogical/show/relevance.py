@@ -7,6 +7,7 @@ from analogical._types import Floats
 from analogical.show.notes import describe_notes
 from analogical.show.views import Cell, Heading, Table, Tone, View
 from analogical.show.words import (
+    and_more,
     counted,
     interval,
     listed,
@@ -50,7 +51,7 @@ def view_relevance(result: Relevance, *, top: int | None = None, paper: bool = F
     order = result.order()
     n_shown = top if top is not None else MAX_FEATURES if len(order) > MORE_FEATURES else len(order)
     n_more = len(order) - min(n_shown, len(order))
-    note = "" if not n_more else f"... and {n_more:,} more; to_frame() has all"
+    note = and_more(n_more)
     if top is not None and n_more:
         note = f"Best {len(order) - n_more:,} of {len(order):,} features shown."
 
@@ -199,7 +200,7 @@ def has_direction(result: Relevance, i: int) -> bool:
 
 
 def describe_points(result: Relevance, i: int) -> str:
-    """The direction of a feature in words: female: +49 points (44 to 53) against male."""
+    """The direction of a feature in words: female: +49 points (44 to 53) vs. male."""
     found = result.points[i]
     if found is None:
         return ""
@@ -207,13 +208,13 @@ def describe_points(result: Relevance, i: int) -> str:
         return "the direction depends on other features"
     label = "" if len(result.classes) == 2 else f" for {quoted(found.label, 40)}"
     return (
-        f"{marked(found.value, 40)}: {signed(found.points)} points{label} ({_bounds(found)}) against"
+        f"{marked(found.value, 40)}: {signed(found.points)} points{label} ({_bounds(found)}) vs."
         f" {marked(found.against, 40)}"
     )
 
 
 def describe_given(result: Relevance) -> str:
-    """On which other features compared rows are equal, in one sentence."""
+    """On which other features compared rows agree, in one sentence."""
     settings = result.settings
     if len(result.names) == 1:
         return "Given nothing: there is only one feature."
@@ -221,19 +222,18 @@ def describe_given(result: Relevance) -> str:
         return "Given all other features: compared rows differ on one feature only, as in the paper."
     if settings.given == "auto":
         if not result.deciding:
-            return "Given nothing: no feature or set of features predicts the label, so all rows are compared."
+            return "Given nothing: no set of features predicts the label, so all rows are compared."
         part = settings.searched_rows if settings.searched_rows != result.n_rows else None
         chosen = "" if part is None else f", chosen on {part:,} of the rows"
         names = _listed_fully(result.deciding)
         if len(result.deciding) == 1:
-            return f"Given {names} (the deciding set{chosen}): the other features are compared where it is equal."
-        return (
-            f"Given {names} (the deciding set{chosen}): each feature is compared between rows that are equal on the"
-            " others of these."
-        )
+            who, on = "the other features are", "it"
+        else:
+            who, on = "each feature is", "the others"
+        return f"Given {names} (the deciding set{chosen}): {who} compared between rows that agree on {on}."
     if not settings.given:
-        return "Given nothing (univariate): all rows are compared, whatever their other features."
-    return f"Given {_listed_fully(settings.given)}: compared rows are equal on {verb(settings.given, 'it', 'these')}."
+        return "Given nothing (univariate): all rows are compared, whatever their other values."
+    return f"Given {_listed_fully(settings.given)}: compared rows agree on {verb(settings.given, 'it', 'these')}."
 
 
 def _listed_fully(names: Sequence[str], limit: int = 12) -> str:
@@ -255,10 +255,10 @@ def _say_effects(result: Relevance) -> str:
     found = result.with_status("effect")
     n = counted(len(result.names), "feature")
     if result.settings.duplicates == "once":
-        return "Nothing was tested, because repeated rows were counted once; the tests need every row."
+        return "Nothing was tested: repeated rows were counted once, and the tests need every row."
     if not found:
-        return f"No significant effect was found among {n}."
-    return f"{len(found):,} of {n} {verb(found, 'has', 'have')} an effect: {some_of(found, FEW_NAMES)}."
+        return f"None of {n} has a significant effect."
+    return f"{len(found):,} of {n} {verb(found, 'has', 'have')} a significant effect: {some_of(found, FEW_NAMES)}."
 
 
 def _say_others(result: Relevance) -> list[str]:
@@ -267,16 +267,18 @@ def _say_others(result: Relevance) -> list[str]:
     order = [int(i) for i in result.order()]
     effects = [i for i in order if result.status[i] == "effect"]
     if mixed := [result.names[i] for i in effects if result.points[i] is not None and not has_direction(result, i)]:
-        ranges = ", or changes along the range" if any(result[name]["edges"] for name in mixed) else ""
+        ranges = ", or is not monotonic" if any(result[name]["edges"] for name in mixed) else ""
         said.append(f"mixed: the direction depends on other features{ranges} ({some_of(mixed, FEW_NAMES)}).")
     if at_most := [result.names[i] for i in effects if result.effect_low[i] == 0 and math.isnan(result.noise_rate[i])]:
         said.append(
-            f"Size at most as shown ({some_of(at_most, FEW_NAMES)}): no repeated row shows the noise, so the effect may"
-            " be anything up to the index."
+            f"Upper bounds ({some_of(at_most, FEW_NAMES)}): no rows repeat, so noise cannot be estimated, and the"
+            " effect is at most the index."
         )
     if replaced := [i for i in order if result.status[i] == "unclear" and result.stand_ins[i]]:
-        names = [f"{shown(result.names[i])}, or {_either(result.stand_ins[i])} in its place" for i in replaced]
-        said.append(f"unclear, because other features can stand in: {'; '.join(names[:FEW_NAMES])}{_more(names)}.")
+        names = [f"{shown(result.names[i])} (or {_either(result.stand_ins[i])})" for i in replaced]
+        said.append(
+            f"unclear, because other features could replace them: {'; '.join(names[:FEW_NAMES])}{_more(names)}."
+        )
     unclear = [result.names[i] for i in order if result.status[i] == "unclear" and not result.stand_ins[i]]
     if unclear:
         said.append(
@@ -284,10 +286,12 @@ def _say_others(result: Relevance) -> list[str]:
             f" ({some_of(unclear, FEW_NAMES)})."
         )
     if none := result.with_status("none"):
-        said.append(f"none: not significant, and any effect is below {NEGLIGIBLE:g} ({some_of(none, FEW_NAMES)}).")
+        said.append(
+            f"none: not significant, and the interval ends at or below {NEGLIGIBLE:g} ({some_of(none, FEW_NAMES)})."
+        )
     if copies := result.with_status("same"):
         names = [f"{shown(name)} of {shown(result[name]['same_as'])}" for name in copies]
-        said.append(f"same: a copy ({some_of(names, FEW_NAMES)}); no test can tell it from the other.")
+        said.append(f"same: a copy ({some_of(names, FEW_NAMES)}); no test can distinguish the two.")
     if constant := result.with_status("constant"):
         said.append(f"constant: one value only ({some_of(constant, FEW_NAMES)}).")
     return said
@@ -310,9 +314,9 @@ def _explain(result: Relevance) -> list[str]:
         *_explain_no_pairs(result),
         describe_given(result),
         *_explain_thin(result),
-        "effect: half the squared difference of the label shares between two values, averaged over compared pairs; it"
-        " is the index (the share of pairs whose labels differ) less the noise (the same between rows with equal"
-        f" values).{'' if result.settings.given == 'all' else ' The bar is its root.'}",
+        "effect: half the squared difference in label shares between two values, averaged over the compared pairs. It"
+        " is the index (share of pairs whose labels differ) minus the noise (the same share for rows with equal"
+        f" values).{'' if result.settings.given == 'all' else ' Bars show its square root.'}",
         *_explain_assumptions(result),
     ]
 
@@ -338,13 +342,13 @@ def _explain_no_pairs(result: Relevance) -> list[str]:
     if not without:
         return []
     return [
-        f"{len(without):,} {verb(without, 'has', 'have')} no pair of rows to compare ({some_of(without, FEW_NAMES)}):"
-        " the given features determine the value, or there are too few rows."
+        f"{counted(len(without), 'feature')} {verb(without, 'has', 'have')} no pairs ({some_of(without, FEW_NAMES)}):"
+        f" the given features determine {verb(without, 'it', 'them')}, or there are too few rows."
     ]
 
 
 def _explain_thin(result: Relevance) -> list[str]:
-    """Features that were compared given less than the deciding set, because too few rows are equal on all of it."""
+    """Features that were compared given a part of the deciding set, because too few rows agree on all of it."""
     if result.settings.given != "auto":
         return []
     thin = [
@@ -356,21 +360,21 @@ def _explain_thin(result: Relevance) -> list[str]:
     if not thin:
         return []
     return [
-        f"{len(thin):,} {verb(thin, 'was', 'were')} compared given fewer features, because too few rows are equal on"
-        f" all of the deciding set ({some_of(thin, FEW_NAMES)})."
+        f"{counted(len(thin), 'feature')} {verb(thin, 'was', 'were')} compared given a part of the deciding set,"
+        f" because too few rows agree on all of it ({some_of(thin, FEW_NAMES)})."
     ]
 
 
 def _explain_assumptions(result: Relevance) -> list[str]:
-    """What intervals and p-values take for granted."""
+    """What intervals and p-values assume."""
     settings, said = result.settings, []
     if settings.n_groups is None:
-        need = "a count in memory with groups" if settings.engine == "spark" else "groups"
-        said.append(f"Intervals and p assume independent rows; rows that are not need {need} (--groups).")
+        where = " with a count in memory" if settings.engine == "spark" else ""
+        said.append(f"Intervals and p assume independent rows; use groups (--groups){where} if they are not.")
     else:
-        said.append(f"{counted(settings.n_groups, 'group')} of rows: intervals and p take whole groups as independent.")
+        said.append(f"Intervals and p assume {counted(settings.n_groups, 'independent group')} of rows.")
     said.append(
-        f"p is adjusted for {counted(len(result.names), 'feature')} (Benjamini and Hochberg; Holm outside the deciding"
-        " set). The comparison shows association given the recorded features, not cause."
+        f"p is adjusted for {counted(len(result.names), 'feature')} (Benjamini-Hochberg; Holm outside the deciding"
+        " set). Effects are associations given the recorded features, not causes."
     )
     return said

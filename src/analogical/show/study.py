@@ -1,4 +1,4 @@
-"""A study as a view: which table it is of, and which questions it can be asked."""
+"""A study as a view: its table, and the functions that take it."""
 
 from typing import TYPE_CHECKING
 
@@ -15,12 +15,12 @@ QUESTIONS = {
     "relevance": ("", "which features have an effect, all else equal"),
     "select": ("", "which features predict the label best together"),
     "interactions": ("", "which features act together"),
-    "squares": ("first, second", "what two features do together, row by row"),
+    "squares": ("first, second", "label shares and rows of two features together"),
     "audit": ("feature", "how the label differs between its values"),
     "evidence": ("feature", "which pairs of rows show its effect"),
-    "transitions": ("feature", "which values and labels its pairs have"),
+    "transitions": ("feature", "how values and labels change in its pairs"),
     "redundancies": ("", "which features carry the same information"),
-    "relaxed_index": ("", "which features may matter in a wide table"),
+    "relaxed_index": ("", "a screen for features that act only together"),
     "compare": ("", "what other methods say"),
     "report": ("", "all of this on one page"),
 }

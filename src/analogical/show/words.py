@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 __all__ = [
+    "and_more",
     "counted",
     "interval",
     "listed",
@@ -158,6 +159,11 @@ def counted(n: int, word: str, plural: str | None = None) -> str:
 def verb(subjects: Sequence[Any], singular: str, plural: str) -> str:
     """The form of a verb that goes with one or several subjects."""
     return singular if len(subjects) == 1 else plural
+
+
+def and_more(n: int, where: str = "to_frame() has all") -> str:
+    """How many more there are than are shown, and where; nothing if all are."""
+    return f"... and {n:,} more; {where}" if n > 0 else ""
 
 
 def listed(words: Sequence[Any]) -> str:

@@ -1,4 +1,4 @@
-"""Relevance of a table that lies on Apache Spark, counted there: the same result as in memory.
+"""Relevance of a table on Apache Spark, counted there: the same result as in memory.
 
 >>> from analogical.spark import relevance                           # doctest: +SKIP
 >>> relevance(spark.read.parquet("visits"), "readmitted")            # doctest: +SKIP

@@ -36,7 +36,7 @@ class ByValue:
         cells = normal(cells)
         places = pc.index_in(cells, value_set=self.values.cast(cells.type))
         if places.null_count != cells.null_count:
-            raise ValueError("a column holds a value that was not there when it was looked at; write the table first")
+            raise ValueError("a column holds a value that the first pass did not see; write the table to a file first")
         found: Ints = pc.fill_null(places.cast(pa.int64()), len(self.values)).to_numpy(zero_copy_only=False)
         return self.codes[found]
 

@@ -142,8 +142,8 @@ class SparkRows:
         """Whoever counts must have seen every row, once; of a table that changes while it is read it would not."""
         if seen != self.n_rows:
             raise SparkError(
-                f"Spark counted {seen:,} rows where there are {self.n_rows:,}: the table changed while it was read,"
-                " or is not the same each time it is computed; write it to a file first and count that."
+                f"Spark counted {seen:,} rows instead of {self.n_rows:,}: the table changed during the count, or is not"
+                " the same each time it is computed; write it to a file first and count that."
             )
 
     def here(self, limit: int) -> CodedRows | None:

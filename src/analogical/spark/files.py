@@ -147,13 +147,13 @@ def _look(frame: "DataFrame", path: str) -> dict[str, int]:
         text = str(error.__cause__)
         if "MALFORMED" in text:
             raise InputError(
-                f"{path!r} has rows with another number of cells than the first line, or cells with line breaks, which"
-                " are not read on Spark; mend it, write it as Parquet, or use --engine memory."
+                f"{path!r} has rows with a different number of cells than the first line, or cells with line breaks,"
+                " which Spark does not read; correct it, write it as Parquet, or use --engine memory."
             ) from error
         if "header does not conform" in text:
             raise InputError(
-                f"The files at {path!r} do not have the same first line, or one with names that Spark takes as equal;"
-                " give all of them the same columns in the same order, with names that differ."
+                f"The files at {path!r} have different headers, or column names that Spark treats as equal; give all of"
+                " them the same columns in the same order, with distinct names."
             ) from error
         raise
     return found
@@ -172,4 +172,4 @@ def _changed_cells(frame: "DataFrame", words: list[str]) -> list[str]:
     told = {word: found[f"n{k}"] for k, word in enumerate(words) if found[f"n{k}"]}
     listed = ", ".join(f"{word!r} ({n:,})" for word, n in sorted(told.items(), key=lambda item: (-item[1], item[0])))
     notes = ["spaces around values were stripped"] if found["spaces"] else []
-    return notes + ([f"read as missing: {listed}; other words with --na"] if told else [])
+    return notes + ([f"read as missing: {listed}; override with --na"] if told else [])

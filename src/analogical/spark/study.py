@@ -164,8 +164,8 @@ class SparkStudy(Study):
             if found is None:  # then there is one set: several hold no more than that
                 names = ", ".join(self.names_of(some[0]))
                 raise InputError(
-                    f"More than {MOST_COMBINATIONS:,} combinations of values of {names} occur, too many to bring"
-                    " together; give fewer features (given=[...], --given), or bin them more coarsely."
+                    f"More than {MOST_COMBINATIONS:,} combinations of values of {names} occur, too many to"
+                    " collect; give fewer features (given=[...], --given), or bin them more coarsely."
                 )
             for columns, rows in zip(some, found, strict=True):
                 self._groups[columns] = rows

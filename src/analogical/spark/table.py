@@ -84,7 +84,7 @@ class SparkTable:
 def encode_spark_table(frame: "DataFrame", label: Any, rules: Rules) -> SparkTable:
     """Settle what becomes of the columns of a Spark table, from a few passes over it; no row comes here."""
     if frame.isStreaming:
-        raise InputError("df is a stream, whose rows are never all there; write it to a table and give that.")
+        raise InputError("df is a streaming dataframe, which cannot be counted; write it to a table first.")
     keys = list(frame.columns)
     refuse_repeated(keys)
     roles = _find_roles(keys, label, rules.weights)
@@ -153,7 +153,7 @@ def _refuse_types(types: dict[str, str]) -> None:
         if base not in (*_PLAIN, *_TIMES, "void", "interval"):
             raise InputError(
                 f"The column {brief(name)} has the type {kind}, which is not one value per row; leave the column out,"
-                " or make one column of each of its parts."
+                " or split it into one column for each part."
             )
 
 
@@ -279,7 +279,7 @@ class _Look:
         unsure = [p for p in positions if UNSURE[0] * rows[p] <= found[f"n{p}"] <= UNSURE[1] * rows[p]]
         if unsure:
             exact = self.frame.agg(*(F.count_distinct(f"p{p}").alias(f"n{p}") for p in unsure))
-            found |= collect(exact, "counting different values").to_pylist()[0]
+            found |= collect(exact, "counting distinct values").to_pylist()[0]
         ids = {p for p in positions if found[f"n{p}"] >= NEARLY_ALL * rows[p]}
         return {
             p
@@ -300,8 +300,8 @@ class _Look:
         for p in full:
             if self.kind_of(p) not in (*_NUMBERS, *_TIMES):
                 raise InputError(
-                    f"The feature {brief(self.keys[p])} has more than {MOST_VALUES:,} values, too many to bring"
-                    " together, and is neither a number nor an id; leave it out with ignore, or group its values first."
+                    f"The feature {brief(self.keys[p])} has more than {MOST_VALUES:,} values, too many to collect,"
+                    " and is neither a number nor an identifier; leave it out with ignore, or merge its values first."
                 )
         if not full:
             return self
@@ -346,7 +346,7 @@ class _Look:
         if rules.missing == "error":
             found = [f"{self.keys[p]!r} ({n:,} rows)" for p, n in gaps.items()]
             raise InputError(
-                f"Missing values (NaN or None) in {listing(found)}; take them as a value of their own with"
+                f"Missing values (NaN or None) in {listing(found)}; count them as a separate value with"
                 ' missing="value", or leave out their rows with missing="drop" (--missing drop).'
             )
         if rules.missing == "value":
@@ -376,7 +376,7 @@ class _Look:
         in_steps = position in self.steps
         if in_steps and done.edges is None:  # its values are not known, only the steps they lie on
             raise InputError(
-                f"The feature {brief(name)} has more than {MOST_VALUES:,} different numbers, too many to be categories"
+                f"The feature {brief(name)} has more than {MOST_VALUES:,} distinct numbers, too many to be categories"
                 " on Spark; give it bins, such as bins=5, and a number as max_values, or leave it out with ignore."
             )
         codes = done.codes.astype(np.int64)

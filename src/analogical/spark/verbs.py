@@ -1,4 +1,4 @@
-"""Relevance of a table that lies on Apache Spark: encode, count there, and go on as in memory."""
+"""Relevance of a table on Apache Spark: encode and count there, then continue as in memory."""
 
 from contextlib import ExitStack
 from dataclasses import replace
@@ -47,7 +47,7 @@ def relevance(
     """Relevance of every feature of a Spark table for its label, counted on the executors.
 
     The counts are those of :func:`analogical.relevance` on the same rows, equal with ``==``. Given the same features,
-    effects, intervals and p-values are the same too, up to the last digits. The deciding set is chosen on a sample.
+    effects, intervals and p-values are the same too, up to the last digits. The deciding set is searched on a sample.
 
     Parameters
     ----------
@@ -60,17 +60,17 @@ def relevance(
     duplicates, confidence
         As in :func:`analogical.relevance`.
     progress : bool
-        Show on stderr how far long work is.
+        Show progress on stderr.
     **columns : options of columns
         See :class:`analogical.ColumnOptions`; all but ``groups`` and ``feature_names``. ``weights`` is the name of a
-        column. The edges of the bins of a column with more than 200,000 different numbers lie at steps of a
-        ten-thousandth of the rows; ``notes`` says so. As contexts of other features, numbers have these bins too.
+        column. The edges of the bins of a column with more than 200,000 distinct numbers are
+        approximate, to 0.01 % of the rows; ``notes`` says so. As given features, numbers have these bins too.
 
     Returns
     -------
     Relevance
         The same as in memory; ``settings.plan`` says how it was counted, and ``settings.searched_rows`` on how many
-        rows the deciding set was chosen.
+        rows the deciding set was searched.
 
     Raises
     ------
@@ -84,10 +84,10 @@ def relevance(
     If the distinct rows are at most a million and at most half of the rows, or if the table has at most 20,000 rows or
     eleven features, the distinct rows come to the driver with their number, and the rest happens in memory. Otherwise
     a sample of 20,000 rows does, and for every feature the rows are grouped by it, by what is given and by the label.
-    For the paper's counts, and for ``given="all"``, the columns are dealt into two blocks, or up to four, and for each
-    block the rows that agree outside of it are brought together and counted by the same code as in memory. Where very
-    many contexts differ, ``given="all"`` leaves the size of an effect unknown (NaN), and ``notes`` says so. Groups of
-    dependent rows are not available on Spark.
+    For the paper's counts, and for ``given="all"``, the columns are divided into two to four blocks, and for each
+    block the rows that agree outside of it are brought together and counted by the same code as in memory. With very
+    many distinct contexts, ``given="all"`` leaves the effect unknown (NaN), and ``notes`` says so. Groups of dependent
+    rows are not available on Spark.
 
     The table is read several times, so it must be the same each time: keep what is expensive or random with
     ``df.cache()``, or write it to a file first.

@@ -192,7 +192,7 @@ def _own_edges(edges: tuple[Any, ...], ordered: Sequence[Any] | NDArray[Any], wh
         return found
     except (TypeError, ValueError):
         raise InputError(
-            f"The edges of the {what} must be of the kind of its values, such as {plain(ordered[0])!r}, got"
+            f"The edges of the {what} must have the type of its values, such as {plain(ordered[0])!r}, got"
             f" {edges[0]!r}."
         ) from None
 

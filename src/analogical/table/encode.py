@@ -161,7 +161,7 @@ class EncodedTable:
         """Refuse the name of a column that was set aside as an id."""
         if any(name in note.columns for note in self.notes if note.kind == "set-aside"):
             raise InputError(
-                f"{role} names {name!r}, which was set aside because nearly every row has another value; keep it with"
+                f"{role} names {name!r}, which was set aside as an identifier; keep it with"
                 ' ids="keep" (--ids keep), or leave it out.'
             )
 

@@ -190,8 +190,8 @@ def _kind(dtype: Any) -> Kind | None:
 
 def _not_a_value(what: str, dtype: Any) -> InputError:
     return InputError(
-        f"The {what} has the type {dtype}, which is not one value per row; leave the column out, or make one column of"
-        " each of its parts."
+        f"The {what} has the type {dtype}, which is not one value per row; leave the column out, or split it into one"
+        " column for each part."
     )
 
 

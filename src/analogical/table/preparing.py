@@ -240,7 +240,7 @@ class _Gaps:
             for p, n in self.n_missing.items()
         ]
         return InputError(
-            f"Missing values (NaN or None) in {listing(found)}; take them as a value of their own with"
+            f"Missing values (NaN or None) in {listing(found)}; count them as a separate value with"
             ' missing="value", or leave out their rows with missing="drop" (--missing drop).'
         )
 

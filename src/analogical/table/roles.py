@@ -147,7 +147,7 @@ def encode_label(label: Role, weights: Ints | None, rules: Rules) -> tuple[Colum
     if rules.bin_label is not None:
         if column.kind == "category":
             raise InputError(
-                f"The {what} holds {plain(column.values[0])!r} and is not numeric, so it has no bins; leave out"
+                f"The {what} holds {plain(column.values[0])!r} and is not numeric, so it cannot be binned; leave out"
                 " bin_label."
             )
         binned = rules.group_label(kept, None if weights is None else weights[present], what)

@@ -1,4 +1,4 @@
-"""All options of columns and their defaults, once: which columns are what, and what becomes of their cells.
+"""All column options and their defaults: the roles of columns, and how cells are encoded.
 
 | column | becomes |
 |---|---|
@@ -7,8 +7,8 @@
 | whole numbers that a dataframe stores as floats, with few values | categories |
 | other numbers, durations, decimals | bins |
 | dates and times with few values | categories; otherwise bins of time |
-| another value in nearly every row (not numbers with a fraction) | set aside as an id or a time stamp |
-| missing cells | a value of their own, or their rows are left out, or an error |
+| distinct in nearly every row (not numbers with a fraction) | set aside as an identifier or a time stamp |
+| missing cells | a separate value, or their rows are left out, or an error |
 """
 
 import re
@@ -63,7 +63,7 @@ FEW_UNITS = 10
 
 
 class ColumnOptions(TypedDict, total=False):
-    """Which columns are what, and what becomes of their cells: the options that all functions share.
+    """The roles of columns and how cells are encoded: options that all functions share.
 
     Every function takes them by name, as in ``relevance(X, y, weights="n", bins=4)``, with the same meanings and
     defaults. A few functions do not have all of them, and say so. The command line has the same names:
@@ -72,32 +72,32 @@ class ColumnOptions(TypedDict, total=False):
     Attributes
     ----------
     weights : array-like of whole numbers, or name of a column, default None
-        How many rows each row stands for, so that a table of counts needs no expanding. A row with weight 0 is not a
-        row.
+        How many rows each row represents, so that a table of counts need not be expanded. A row with weight 0 is
+        ignored.
     groups : array-like, or name of a column, default None
-        Which rows depend on each other, such as the visits of one patient: intervals and tests then take whole groups
-        as independent, not rows. One value per row, equal within a group. A feature that varies within groups is
-        compared within them, one that does not by whole groups. Without groups all rows are taken as independent, which
-        makes copies and repeated measurements look like evidence.
+        Which rows depend on each other, such as the visits of one patient: intervals and tests then assume independent
+        groups instead of independent rows. One value per row, the same within a group. A feature that varies within
+        groups is compared within them, otherwise between groups. Without groups, copies and repeated measurements look
+        like evidence.
     features : names of columns, default None
         Columns to use as features: names, or patterns such as ``"price_*"``; all but the label, the weights and the
-        groups if not given. They are never set aside as ids.
+        groups by default. They are never set aside as identifiers.
     ignore : names of columns, default None
         Columns to leave out: names, or patterns such as ``"date_*"``. Instead of ``features``.
     missing : {"value", "drop", "error"}, default "value"
-        Missing cells: a value of their own, their rows left out, or an error. As a value they are None.
+        Missing cells: a separate value (None), their rows left out, or an error.
     bins : int, str, list or dict, default 5
-        How numbers and dates are divided into bins. A number K for K groups of about equal size, ``"widths:K"`` for
-        bins of equal width, a list of edges, None for every distinct value, or a dictionary with one of these for each
-        column, and ``"*"`` for the others. As contexts of other features, numbers in groups of equal size may be cut
-        into 2 to 16 bins, whichever predicts best.
+        How numbers and dates are divided into bins. A number K for K bins of about equal size, ``"widths:K"`` for bins
+        of equal width, a list of edges, None for every distinct value, or a dictionary with one of these for each
+        column, and ``"*"`` for the others. As given features, numbers in bins of equal size may be divided into 2 to 16
+        bins, whichever predicts best.
     max_values : int or None, default 20
-        Whole numbers and dates with at most so many values are categories; a numeric label with more is refused. None
-        for any number.
+        Whole numbers and dates with at most this many values are categories; a numeric label with more is refused.
+        None for no limit.
     ids : {"drop", "keep"}, default "drop"
-        Columns that are unique in nearly every row, as ids are: set aside, or kept.
+        Identifiers, distinct in nearly every row: set aside, or kept.
     bin_label : int or None, default None
-        Make so many classes of about equally many rows from a numeric label.
+        Divide a numeric label into this many classes of about equal size.
     feature_names : sequence of str, default None
         Names for the features, instead of the dataframe's or ``x0, x1, ...``.
 

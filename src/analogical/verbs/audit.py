@@ -1,4 +1,4 @@
-"""The all-else-equal audit: which value of a feature has which label more often, by how much, and how sure."""
+"""The audit of one feature: differences in label shares between its values, adjusted for the given features."""
 
 import math
 from collections.abc import Sequence
@@ -58,7 +58,7 @@ no direction is significant; none is, but the values differ in some contexts; or
 
 @dataclass(frozen=True, kw_only=True)
 class Difference(PairedDifference):
-    """How much more often one value has a label than another, in pairs that are equal on what is given.
+    """How much more often one value has a label than another, adjusted for the given features.
 
     Examples
     --------
@@ -74,9 +74,9 @@ class Difference(PairedDifference):
     label: Any
     """The label that is followed."""
     p_adjusted: float
-    """``p_value`` after Holm's correction for all differences of the audit; NaN if unknown."""
+    """``p_value`` after Holm's adjustment for all differences of the audit; NaN if unknown."""
     crude: float
-    """The difference between all rows of the two values, before like is compared with like."""
+    """The crude difference: between all rows of the two values, without adjustment."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ class Obstacle:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Audit(Result):
-    """What changes with one feature when all else is equal.
+    """Differences in label shares between the values of one feature, all else equal.
 
     ``audit["female"]`` are the differences of one value, ``len(audit)`` the number of differences.
 
@@ -139,18 +139,18 @@ class Audit(Result):
     feature, label : str
         The feature audited, and the label that may change with it.
     given : tuple of str
-        The features on which compared rows are equal.
+        The features on which compared rows agree.
     same_as : str or None
         The feature of the deciding set that the audited one copies: then no rows can be compared.
     stand_ins : tuple of str
-        Features that would take the place of the audited one in the deciding set, if it is not significant beside them:
-        the label goes with one of them, and the table does not tell with which.
+        Features that could replace the audited one in the deciding set, if it is not significant given them: the data
+        do not show which of them matters.
     classes : tuple
         The label's classes.
     reference : object
-        The value that the others are compared with: the most frequent one unless another was asked for.
+        The value that the others are compared with: the most frequent one by default.
     n_rows, n_compared : int
-        All rows, and those that sit in at least one pair.
+        All rows, and those that are in at least one pair.
     base_rates : dict
         For each label that is followed, its share among all rows and among those compared.
     n_contexts, largest_context : int, float
@@ -158,21 +158,19 @@ class Audit(Result):
     obstacle : Obstacle or None
         The given column that prevents most rows from being compared, if fewer than half are.
     n_pairs, n_changed : int
-        Pairs of rows that are equal on what is given and differ on the feature, and those whose labels differ.
+        Pairs of rows that agree on the given features and differ on this one, and those whose labels differ.
     index : float
         n_changed / n_pairs; NaN without pairs.
     noise_rate : float
-        How often labels differ between rows that are equal on the feature as well, in the same contexts; NaN where no
-        row repeats.
+        The same share for rows that agree on the feature as well, in the same contexts; NaN where no rows repeat.
     p_value : float
-        Probability of a difference between the values at least this large, in any direction, if the feature had no
-        effect, as in :class:`analogical.Relevance`; NaN if unknown.
+        P-value of no difference in any direction, as in :class:`analogical.Relevance`; NaN if unknown.
     differences : tuple of Difference
         For the reference and every other value, most frequent first; with two classes one label is followed, with very
         many the most frequent ones.
     n_comparisons : int
-        How many differences there could be; more than ``differences`` if only those with the most frequent values and
-        labels were looked at.
+        Number of possible differences; more than ``differences`` if only those with the most frequent values and
+        labels were computed.
     contexts : tuple of InContext
         For each of the first 50 differences, the 18 contexts with most pairs: rows of both values, and how many of them
         have the label.
@@ -181,7 +179,7 @@ class Audit(Result):
     confidence : float
         Level of the intervals.
     n_groups : int or None
-        Groups of rows that depend on each other; None if all rows were taken as independent.
+        Groups of rows that depend on each other; None if rows are assumed independent.
     notes : tuple of Note
         What was done to the table before it was counted.
 
@@ -222,7 +220,7 @@ class Audit(Result):
 
     @property
     def finding(self) -> Finding:
-        """What can be said about the direction."""
+        """The conclusion about the direction, as one word."""
         if self.n_pairs == 0:
             return "no-pairs"
         if not any(difference.smallest_p < self.level for difference in self.differences):
@@ -249,7 +247,7 @@ class Audit(Result):
         return tuple(difference for difference in self.differences if value in difference.values)
 
     def plot(self, ax: "Axes | None" = None, *, value: Any = None, label: Any = None) -> "Axes":
-        """Matched beside crude, and by context; see :func:`analogical.plot.plot_audit`."""
+        """Adjusted and crude differences, and by context; see :func:`analogical.plot.plot_audit`."""
         from analogical.plot import plot_audit
 
         return plot_audit(self, ax, value=value, label=label)
@@ -319,7 +317,7 @@ def audit(
     limit: int | None = 6,
     **columns: Unpack[ColumnOptions],
 ) -> Audit:
-    """What changes with one feature when all else is equal, in which direction, and how sure that is.
+    """Differences in label shares between the values of one feature, adjusted for the given features.
 
     Parameters
     ----------
@@ -328,26 +326,26 @@ def audit(
     feature : str or int
         Name or position of the feature to audit.
     given : {"auto", "all"} or list of features
-        On which other features compared rows are equal: those that decide the label, all others, or those named; an
-        empty list for none.
+        On which other features compared rows agree: the deciding set, all others, or those named; an empty list for
+        none.
     reference : value of the feature, optional
-        The value that the others are compared with; the most frequent one if not given.
+        The value that the others are compared with; the most frequent one by default.
     confidence : float
-        Level of the intervals, and 1 minus the level of the tests.
+        Confidence level of the intervals; tests use the level 1 - confidence.
     limit : int or None
-        How many example pairs to keep: those that show the strongest difference first, and one against it.
+        Number of example pairs: those of the largest difference first, and one against it.
     **columns : options of columns
         See :class:`analogical.ColumnOptions`; all but ``features``.
 
     Returns
     -------
     Audit
-        Who was compared with whom, and how much more often each value has each label.
+        How many rows were compared, and how much more often each value has each label.
 
     Notes
     -----
-    With ``groups`` the differences stay those of the rows, and their intervals take whole groups as independent. Tests
-    compare rows of the same group, and groups with each other, and count twice the smaller p-value.
+    With ``groups`` the differences stay those of the rows, and their intervals assume independent groups. There are
+    tests within and between groups; p is twice the smaller p-value.
 
     Examples
     --------

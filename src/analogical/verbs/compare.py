@@ -36,7 +36,7 @@ class Comparison(Result):
     label : str
         Name of the label.
     methods : tuple of Method
-        What they were scored by.
+        The methods.
     scores, shares : dict of str to ndarray
         By name of the method: its score, and the score as a share of the sum (negative ones count as 0).
         NaN where the method has no evidence.
@@ -44,12 +44,11 @@ class Comparison(Result):
         By name of the method: 1 for the best; equal scores share the better rank, and features without
         evidence the last.
     n_rows, max_rows, seed
-        Rows of the table, rows that slow methods were given at most, and the seed of that draw (and of the forest).
+        Rows of the table, maximum number of rows for slow methods, and the seed of that sample (and of the forest).
     sampled : tuple of str
-        Names of the methods that saw a sample of the rows only.
+        Names of the methods that used a sample of the rows.
     left_out : tuple of str
-        Names of the methods that were not run, because they would take more than a few seconds and nobody asked for
-        them by name.
+        Names of the methods that were not run, because they would take more than a few seconds and were not named.
     notes : tuple of Note
         What was done to the table.
 
@@ -159,10 +158,10 @@ def compare(
         Names from ``analogical.rivals.METHODS``. If not given, all that are installed and take a few seconds at most
         on a table of this size; ``left_out`` names the others.
     max_rows : int
-        Slow methods (Relief and ReliefF, which compare all rows with each other, and the random forest) see at most
-        so many, drawn at random. The result says so.
+        Maximum number of rows, drawn at random, for slow methods: Relief and ReliefF, which compare all rows with each
+        other, and the random forest. The result says so.
     random_state : int, RandomState or None
-        Seed of that draw and of the forest.
+        Seed of that sample and of the forest.
     **columns : options of columns
         See :class:`analogical.ColumnOptions`; all but ``groups``. Rows with a weight are repeated so many times.
 
@@ -174,14 +173,14 @@ def compare(
     Notes
     -----
     The scores of different methods have different scales and mean different things; compare their ranks, and
-    how a method's shares are spread. χ² and MI look at one feature at a time and cannot see an interaction.
+    how a method's shares are spread. χ² and MI score one feature at a time and cannot detect an interaction.
     JMI and CMIM choose one feature after the other; their score is the place in that order, n for the first of n
-    features, and says nothing about distances. After 50 features the others follow by the criterion as it stands then.
+    features, and says nothing about distances. After 50 features the others follow by their current criterion.
     The relaxed index bounds its own work on large tables, with a fixed seed (see :func:`analogical.relaxed_index`).
 
     Examples
     --------
-    The exclusive or of two features, which no single feature tells anything about:
+    The exclusive or of two features, about which no single feature is informative:
 
     >>> rows = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
     >>> from analogical import compare

@@ -1,4 +1,4 @@
-"""The rows behind an effect: the pairs, and how many go from which value and label to which."""
+"""The rows behind an effect: the pairs, and the number of pairs for each change of value and label."""
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
@@ -49,7 +49,7 @@ MAX_LISTED = 1_000_000
 
 @dataclass(frozen=True)
 class EvidencePair:
-    """Two rows that are equal on what is given and differ on one feature.
+    """Two rows that agree on the given features and differ on one.
 
     Examples
     --------
@@ -62,14 +62,14 @@ class EvidencePair:
     rows: tuple[int, int]
     """Positions of the two rows in the table, counted from 0."""
     index: tuple[Hashable, Hashable]
-    """Their index labels, where the dataframe has an index; otherwise the positions again."""
+    """Their row labels, if the dataframe has an index; otherwise the positions again."""
     context: tuple[tuple[str, Any], ...]
     """Names and values of the given features, on which they agree."""
     values: tuple[Any, Any]
     """The feature's value in each row; of two values the one that occurs first in the table comes first."""
     labels: tuple[Any, Any]
     weight: int
-    """Pairs that these two rows stand for: the product of their weights."""
+    """Pairs that these two rows represent: the product of their weights."""
 
     @property
     def changed(self) -> bool:
@@ -91,7 +91,7 @@ class EvidencePair:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evidence(Result):
-    """Pairs of rows that are equal on what is given and differ on one feature.
+    """Pairs of rows that agree on the given features and differ on one.
 
     ``evidence[0]`` is the first pair, ``len(evidence)`` how many are shown.
 
@@ -100,13 +100,13 @@ class Evidence(Result):
     feature, label : str
         What differs, and what may change with it.
     given : tuple of str
-        The features on which the rows of a pair are equal.
+        The features on which the rows of a pair agree.
     same_as : str or None
         The feature of the deciding set that this one copies: then it has no pairs.
     n_pairs, n_changed : int
         All such pairs, and those whose labels differ.
     pairs : tuple of EvidencePair
-        The pairs asked for, changed ones first, from as many contexts as possible.
+        Example pairs, changed ones first, from as many contexts as possible.
     notes : tuple of Note
         What was done to the table before it was counted.
 
@@ -196,9 +196,9 @@ class Transition:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Transitions(Result):
-    """How many pairs of a feature go from which value and label to which; the counts add up to its pairs.
+    """Number of pairs of a feature for each change of value and label; the counts add up to its pairs.
 
-    ``transitions["red", "blue"]`` are those between two values, in either order. The rows of a pair are equal on the
+    ``transitions["red", "blue"]`` are those between two values, in either order. The rows of a pair agree on the
     features in ``given``; a feature that copies one of the deciding set (``same_as``) has no pairs.
 
     Examples
@@ -284,7 +284,7 @@ def evidence(
     limit: int | None = 6,
     **columns: Unpack[ColumnOptions],
 ) -> Evidence:
-    """The pairs of rows that a feature's effect rests on.
+    """The pairs of rows behind the effect of a feature.
 
     Parameters
     ----------
@@ -293,7 +293,7 @@ def evidence(
     feature : str or int
         Name or position of the feature.
     limit : int or None
-        How many pairs to show; None for all of them. More than a million are refused.
+        Number of pairs to show; None for all of them. More than a million are refused.
     **columns : options of columns
         See :class:`analogical.ColumnOptions`.
 
@@ -329,7 +329,7 @@ def transitions(
     given: Given = "auto",
     **columns: Unpack[ColumnOptions],
 ) -> Transitions:
-    """How many pairs go from which value and label to which, for one feature.
+    """Number of pairs for each change of value and label, for one feature.
 
     Parameters
     ----------
@@ -354,7 +354,7 @@ def transitions(
     male → female  no → yes   130,731  20.0 %
     male → female  yes → no   115,965  17.7 %
     male → female  yes = yes   99,397  15.2 %
-    Pairs of rows that are equal on department.
+    Pairs of rows that agree on department.
     """
     return transitions_of(compare_rows(transitions, X, y, feature, given, columns))
 
@@ -429,7 +429,7 @@ def compare_rows(
     y, feature = asked_about(verb, X, y, feature=feature)
     ignore = columns.get("ignore")
     if ignore is not None and feature in as_list(ignore, "ignore"):
-        raise InputError(f"ignore names {feature!r}, the feature that is asked about; leave it out of ignore.")
+        raise InputError(f"ignore names {feature!r}, the feature in question; leave it out of ignore.")
     named = [] if isinstance(given, str) else list(check_given(given))
     study = study_of(verb, X, y, columns, without=without, keep=[feature, *named])
     return ComparedRows.of(study, study.table.find(feature), given)
@@ -479,8 +479,8 @@ def count_transitions(table: EncodedTable, i: int, contexts: Contexts) -> tuple[
         keys, pairs = keys[order[starts]], np.add.reduceat(pairs[order], starts)
         if len(keys) > MAX_LISTED:
             raise InputError(
-                f"The pairs of {table.names[i]!r} go between more than {MAX_LISTED:,} different values and labels, too"
-                " many to be listed; take rare values or classes together, or look at single pairs with evidence."
+                f"The pairs of {table.names[i]!r} have more than {MAX_LISTED:,} distinct changes of value and label,"
+                " too many to list; merge rare values or classes, or look at single pairs with evidence."
             )
     rank = np.argsort(np.argsort(first_rows(table.codes[:, i], int(table.n_values[i]))))
     (a, p), (b, q) = (np.divmod(kinds[side], n_classes) for side in np.divmod(keys, len(kinds)))

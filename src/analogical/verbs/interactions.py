@@ -1,4 +1,4 @@
-"""Which features act together: the share of squares that are broken, and the effect of two features on each other."""
+"""Which features act together: the share of broken squares, and the interaction effect of two features."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ PairReason = Literal["all", "likely"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Interactions(Result):
-    """How much what one feature does to the label depends on another feature, for pairs of features.
+    """How much the effect of one feature depends on another, for pairs of features.
 
     ``result["a", "b"]`` is one pair as a dictionary, in either order; ``len(result)`` the number of pairs.
 
@@ -57,47 +57,44 @@ class Interactions(Result):
         effect ends below 0.01), ``"unclear"`` (neither; also where nothing can be tested) or ``"same"`` (one of the
         two copies a given feature: see ``same_as``).
     squares, broken : tuple of int
-        Fours of rows that are equal on the given features and take two values of each feature in all four
-        combinations, and how many of them are broken: neither do the labels change in both steps of the first feature
-        alike nor in both steps of the second.
+        Sets of four rows that agree on the given features and have two values of each feature in all four
+        combinations, and how many of them are broken: their labels do not form an analogical proportion.
     index : ndarray of float
-        Share of the squares that are broken, NaN without a square. Exact, and the right reading where labels have no
-        noise; labels that are fair coins break .625 of the squares.
+        Share of broken squares, NaN without a square. Exact, but it includes noise: random labels with two equal
+        classes break .625 of the squares.
     effect : ndarray of float
         Mean over the squares of the sum over labels of (p_a - p_b - p_c + p_d)^2 / 8, p being the share of a label in
-        the four cells, less what noise adds to it: 1 for an exclusive or, 1/4 for an "and", 0 where shares are additive
-        in the two features. Estimates below 0 are 0; NaN where no square has repeated rows in all four cells.
+        the four cells, minus noise: 1 for an exclusive or, 1/4 for a logical and, 0 where shares are additive in the
+        two features. Estimates below 0 are 0; NaN where no square has repeated rows in all four cells.
     effect_low, effect_high : ndarray of float
         Interval of ``effect``. The lower end is above 0 only if ``p_value`` is at most 1 - confidence.
     p_value, p_adjusted : ndarray of float
-        Probability of shares that are at least this far from additive if they are additive in every context, and the
-        same after Benjamini and Hochberg's correction for the number of pairs; pairs that were passed over because of
-        the labels count as well. NaN where nothing can be tested.
+        P-value of additive shares in every context, and the same after Benjamini-Hochberg adjustment for the number
+        of pairs; pairs that were left out because of the labels count as well. NaN where nothing can be tested.
     given : tuple of tuples of str
-        For each pair the features on which the rows of a square are equal.
+        For each pair the features on which the rows of a square agree.
     same_as : tuple of str or None
         For each pair the given feature that one of the two copies; such a pair has no squares.
     effect_squares : tuple of int
-        Squares that the effect rests on.
+        Squares that the effect is based on.
     effective_squares : ndarray of float
-        How many independent squares these are worth (Kish's number). Intervals on less than 30 are rough.
+        Their effective number (Kish). Intervals based on fewer than 30 are rough.
     deciding : tuple of str
         The deciding set, if ``given="auto"``.
     names : tuple of str
         All features of the table.
     n_possible : int
-        Pairs there are; ``pairs_reason`` says which were looked at: ``"all"``, or of more than 5,000 the ``"likely"``
-        ones.
+        Number of all pairs; ``pairs_reason`` says which were tested: ``"all"``, or of more than 5,000 the
+        ``"likely"`` ones.
     noise_index : float
-        Index that labels drawn at random with the shares of these classes would have; .625 for a fair coin.
+        Index of random labels with these class shares; .625 for two equal classes.
     label, classes, n_rows, settings, notes
         As in :class:`analogical.Relevance`.
 
     Notes
     -----
-    Intervals and p-values assume independent rows. Additive is meant in shares, not in odds: two features that
-    multiply odds interact in shares, too, and will be significant in large tables. A significant pair is an association
-    in these rows, not a mechanism.
+    Intervals and p-values assume independent rows. Additive refers to shares, not odds: two features that multiply odds
+    interact in shares too, and are significant in large tables. A significant pair is an association, not a mechanism.
 
     Examples
     --------
@@ -233,38 +230,37 @@ def interactions(
     n_jobs: int | None = None,
     **columns: Unpack[ColumnOptions],
 ) -> Interactions:
-    """Which features act together: how much what one does to the label depends on the other.
+    """Which features act together: how much the effect of one depends on the other.
 
-    Four rows that are equal on the given features, and take two values of each of two features in all four
-    combinations, are a square: a is to b as c is to d. The square is kept if the labels are in the same proportion, and
-    broken otherwise.
+    A square is four rows that agree on the given features and have two values of each of two features in all four
+    combinations: a is to b as c is to d. It is kept if the labels are in the same proportion, and broken otherwise.
 
     Parameters
     ----------
     X, y, n_jobs
         As in :func:`analogical.relevance`; or a :class:`analogical.Study`, without ``y``.
     given : {"auto", "all"} or list of features
-        On which features the rows of a square are equal, besides the two: the deciding set, all others, or those
-        named; an empty list for none.
+        On which other features the rows of a square agree: the deciding set, all others, or those named; an empty list
+        for none.
     confidence : float
-        Level of the intervals; tests are at 1 less this.
+        Confidence level of the intervals; tests use the level 1 - confidence.
     progress : bool
-        Show on stderr how far long work is.
+        Show progress on stderr.
     **columns : options of columns
-        See :class:`analogical.ColumnOptions`; all but ``groups``. Here ``features`` are those whose pairs are looked
-        at, of a study too; all if not given. Unlike in other functions the other columns stay in the table, because
-        rows may have to be equal on them; ``ignore`` leaves columns out altogether.
+        See :class:`analogical.ColumnOptions`; all but ``groups``. Here ``features`` are those whose pairs are tested,
+        of a study too; all by default. Unlike in other functions the other columns stay in the table, because rows may
+        have to agree on them; ``ignore`` leaves columns out altogether.
 
     Returns
     -------
     Interactions
-        Squares, broken squares, index, effect, interval and p-value of every pair, and what it was compared given.
+        Squares, broken squares, index, effect, interval and p-value of every pair, and its given features.
 
     Notes
     -----
-    Up to 5,000 pairs are all looked at. Of more, those within the deciding set, and those that best explain what the
-    deciding set does not. Squares are counted from the rows by value, value and label in each context; no square is
-    ever made. The cost is one such table for each pair.
+    Up to 5,000 pairs are all tested. Of more, those within the deciding set, and those that best explain what the
+    deciding set does not. Squares are counted from tables of values and label in each context, without enumerating
+    them. The cost is one such table for each pair.
 
     Examples
     --------
@@ -279,7 +275,7 @@ def interactions(
     wanted = columns.pop("features", None)
     study = study_of(interactions, X, y, columns, without=("groups",), n_jobs=n_jobs)
     if study.groups is not None:
-        raise InputError("interactions takes rows as independent, and this Study has groups; make one without them.")
+        raise InputError("interactions assumes independent rows, and this Study has groups; make one without them.")
     pool = None if wanted is None else find_features(study.table, wanted, "features")
     return interactions_of(study, given, features=pool, confidence=confidence, progress=progress)
 
@@ -392,8 +388,7 @@ def _choose_pairs(study: Study, pool: Sequence[int]) -> tuple[list[tuple[int, in
     features = [f for f in pool if study.rows.n_values[f] > 1]
     if len(features) < 2:
         raise InputError(
-            f"Pairs need two features with two values or more, and there {'is' if len(features) == 1 else 'are'}"
-            f" {len(features) or 'none'}; give more columns."
+            f"Pairs need at least two features with two or more values, got {len(features)}; give more columns."
         )
     n_possible = len(features) * (len(features) - 1) // 2
     if n_possible <= MAX_PAIRS:

@@ -1,4 +1,4 @@
-"""What the columns of a table say twice: constants, renamings, and columns that others determine."""
+"""Redundant columns of a table: constants, renamings, and columns that others determine."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Dependency:
     feature: str
     determined_by: tuple[str, ...]
     support: int
-    """Tests passed: rows whose determinants had been seen before, so that they could have broken it."""
+    """Tests passed: rows whose determinants occurred before, so that they could have contradicted it."""
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,9 @@ class Dropped:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Redundancies(Result):
-    """What the columns of a table say twice.
+    """Redundant columns of a table.
 
-    ``redundancies["town"]`` is what was found about one column, ``len(redundancies)`` the number of findings.
+    ``redundancies["town"]`` are the findings about one column, ``len(redundancies)`` the number of findings.
 
     Attributes
     ----------
@@ -81,8 +81,7 @@ class Redundancies(Result):
         Columns that one or two others determine, without the renamings above; of a group of renamings only
         the first one is considered.
     searched_one, searched_two : bool
-        Whether all columns, and all twos of columns, were tried as what determines others. Among very many columns
-        they are not, and what was not tried is not known.
+        Whether all columns, and all pairs of columns, were searched as determinants. Very many columns are not.
     notes : tuple of Note
         What was done to the table.
 
@@ -115,7 +114,7 @@ class Redundancies(Result):
         return [record for record in self.records() if record["feature"] == name]
 
     def records(self) -> list[dict[str, Any]]:
-        """One dictionary per finding: the feature, what kind of redundancy, and by which columns."""
+        """One dictionary per finding: the feature, the kind of redundancy, and the columns involved."""
         constants = [_record(name, "constant", (), 0) for name in self.constants]
         renamings = [
             _record(name, "same information", (group[0],), self.n_rows)
@@ -144,27 +143,27 @@ def redundancies(X: Any, *, max_determinants: int = 2, **columns: Unpack[ColumnO
     Parameters
     ----------
     X : dataframe, 2-d array, list of rows or Study
-        A categorical table, without the label; or a :class:`analogical.Study`, whose features are looked at.
+        A categorical table, without the label; or a :class:`analogical.Study`, whose features are used.
     max_determinants : {1, 2}
-        Whether to look for columns determined by one other column, or also by two together.
+        Whether to search for columns determined by one other column, or also by two together.
     **columns : options of columns
         See :class:`analogical.ColumnOptions`; all but ``groups`` and ``bin_label``.
 
     Returns
     -------
     Redundancies
-        What was found, each dependency with its support.
+        The findings, each dependency with its support.
 
     Notes
     -----
-    A dependency that no row could have broken is not a finding: a column of unique numbers "determines"
-    everything. Every row whose determinants were seen in an earlier row is a test. A dependency is reported
-    if an unrelated column with the same shares of values would pass all tests with a probability below 5 %, over
-    all candidates for that column.
+    A dependency that no row could have contradicted is not reported: a column of distinct numbers "determines"
+    everything. Every row whose determinants occur in an earlier row is a test. A dependency is reported if an unrelated
+    column with the same value shares would pass all tests with a probability below 5 %, over all candidates for that
+    column.
 
-    One determinant costs a few looks at each column if it has at most 6 values, and otherwise a look at a few rows of
-    all other columns. Two determinants cost a matrix product for each column; they are looked for among up to about 460
-    columns, and ``searched_two`` says whether they were.
+    One determinant costs a few passes over each column if it has at most 6 values, and otherwise a pass over a few rows
+    of all other columns. Two determinants cost a matrix product for each column; they are searched among up to about
+    460 columns, and ``searched_two`` says whether they were.
 
     Examples
     --------

@@ -21,20 +21,19 @@ def relaxed_index(
 ) -> Floats:
     """The relaxed index of every feature: the paper's index, with rows that differ on several features compared too.
 
-    The paper compares rows that differ on one feature only, and leaves it to future work to relax this where a table
-    has few such rows. Here rows at every distance are compared, near ones weighing more. Each feature on which two rows
-    differ is taken to change the label on its own with some probability (noisy-or); the index is that probability, as
-    fitted to all pairs. It is good at finding features that act only together among many that do nothing. It is a
-    screen: it has no interval and no test, and it takes noise in the labels for weak relevance of every feature. For a
-    verdict on each feature see :func:`analogical.relevance`.
+    The paper compares rows that differ on one feature only, of which a wide table has few. Here rows at every distance
+    are compared, near ones with more weight. The model: each feature on which two rows differ changes the label
+    independently with some probability (noisy-or); the index is that probability, fitted to all pairs. It finds
+    features that act only together among many irrelevant ones. It is a screen, without intervals or tests, and noise in
+    the labels makes every feature look weakly relevant. For effects and tests see :func:`analogical.relevance`.
 
     Parameters
     ----------
     X, y
         As in :func:`analogical.relevance`; or a :class:`analogical.Study`, without ``y``.
     radius : int or "auto"
-        On how many features two rows may differ. "auto" leaves out only pairs so far apart that they hardly weigh
-        anything; 1 is the paper's index.
+        On how many features two rows may differ. "auto" leaves out only pairs with negligible weight; 1 is the paper's
+        index.
     n_jobs : int, optional
         Threads, by joblib's conventions; the scores do not depend on it.
     **columns : options of columns
@@ -52,10 +51,9 @@ def relaxed_index(
 
     Notes
     -----
-    Rows with different labels weigh the same whatever the classes' sizes. A feature on which hardly any pair differs is
-    believed less. Numbers are scored in their bins and in three and two coarser ones, and the scores averaged. At most
-    the pairs of about 14,000 rows are compared and a million of them kept, drawn with a fixed seed, so the same table
-    always has the same scores.
+    All classes have the same weight. The score of a feature on which few pairs differ is shrunk. Numbers are scored in
+    their bins and in three and two coarser ones, and the scores averaged. Pairs of at most about 14,000 rows are
+    compared and a million of them kept, drawn with a fixed seed, so the same table always has the same scores.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The road from a table to its relevance: find what matters, compare rows that are equal on it, say how sure."""
+"""From a table to its relevance: find the deciding set, compare rows that agree on it, test and estimate."""
 
 import math
 from collections.abc import Hashable
@@ -47,16 +47,16 @@ class Settings:
     """
 
     given: Asked
-    """On which other features compared rows are equal: the deciding set, all, or those named."""
+    """On which other features compared rows agree: the deciding set, all, or those named."""
     confidence: float
-    """Level of the intervals; 1 less this is the level of the tests."""
+    """Confidence level of the intervals; tests use the level 1 - confidence."""
     duplicates: Duplicates
     weighted: bool
     """Whether rows came with frequencies."""
     searched_rows: int | None
     """Rows that the deciding set was chosen on; None if there is none."""
     n_groups: int | None = None
-    """Groups of rows that depend on each other; None if all rows were taken as independent."""
+    """Groups of rows that depend on each other; None if rows are assumed independent."""
     engine: Literal["memory", "spark"] = "memory"
     """Who counted."""
     plan: "SparkPlan | None" = None
@@ -69,8 +69,7 @@ class Settings:
 class Points:
     """How much more often the label occurs with one value than with another, in percentage points.
 
-    Given the same features as the effect, averaged over contexts (for two values the difference of Mantel and
-    Haenszel).
+    Given the same features as the effect, averaged over contexts (for two values the Mantel-Haenszel difference).
 
     Examples
     --------
@@ -121,34 +120,32 @@ class Relevance(Result):
         ``"effect"`` (``p_adjusted`` at most 1 - confidence), ``"none"`` (not so, and
         ``effect_high`` at most 0.02), ``"unclear"`` (neither), ``"same"`` (a copy: see ``same_as``) or ``"constant"``.
     effect : ndarray of float
-        How much the label shares differ between two values of the feature, all given features being equal: half the
-        squared distance of the shares, averaged over pairs of rows. With two classes its root is the difference in
-        label shares. 0 for no difference, NaN where there are no pairs.
+        How much the label shares differ between two values of the feature among rows that agree on the given
+        features: half the squared distance of the shares, averaged over pairs of rows. With two classes its square
+        root is the difference in label shares. 0 for no difference, NaN without pairs.
     effect_low, effect_high : ndarray of float
         Interval of ``effect``. The lower end is above 0 only if ``p_value`` is at most 1 - confidence.
     p_value, p_adjusted : ndarray of float
-        Probability of labels that go with the values at least this much if the feature had no effect given the others,
-        and the same adjusted for the number of features: by Benjamini and Hochberg's method and, for features outside
-        the deciding set that was searched for, by Holm's, which is stricter. NaN where nothing is tested.
+        P-value of no effect given the other features, and the same adjusted for the number of features: by the
+        Benjamini-Hochberg method, and by Holm's, which is stricter, for features that the search for the deciding set
+        did not choose. NaN where nothing is tested.
     points : tuple of Points or None
-        For each feature the direction: how much more often the label occurs with a value than with another one. For
-        numbers the highest against the lowest bin, else the most telling value against the most frequent one.
+        For each feature the direction: how much more often the label occurs with one value than with another. For
+        numbers the highest vs. the lowest bin, otherwise the clearest difference from the most frequent value.
     given : tuple of tuples of str
-        For each feature the features on which compared rows are equal.
+        For each feature the features on which compared rows agree.
     same_as : tuple of str or None
-        For each feature the given feature that it copies: no test can tell which of the two matters.
+        For each feature the given feature that it copies: no test can distinguish the two.
     stand_ins : tuple of tuples of str
-        For each member of the deciding set the features that would do nearly as well in its place: the table hardly
-        tells which of them the label goes with.
+        For each member of the deciding set the features that would predict nearly as well in its place.
     deciding : tuple of str
-        The deciding set: features that together predict the label, none of which can be spared.
+        The deciding set: features that together predict the label, none of which is redundant.
     index : ndarray of float
         Share of the compared pairs whose labels differ; NaN without pairs.
     noise_rate : ndarray of float
-        How often labels differ between rows that are equal on the feature as well, in the same contexts; NaN where no
-        row repeats.
+        The same share for rows that agree on the feature as well, in the same contexts; NaN where no rows repeat.
     compared : ndarray of int
-        Pairs of rows that are equal on the given features and differ on this one.
+        Pairs of rows that agree on the given features and differ on this one.
     ari, pairs, changed : ndarray
         The paper's index and its counts: pairs of rows that differ on this feature only, and how many of them have
         different labels; ``ari`` is 0 for a constant feature and 2 if the feature varies but has no pairs.
@@ -170,8 +167,8 @@ class Relevance(Result):
 
     Notes
     -----
-    Intervals and p-values assume independent rows; rows that are not (several visits of a patient, copied rows) need
-    ``groups``.
+    Intervals and p-values assume independent rows; use ``groups`` if they are not (several visits of a patient,
+    copied rows).
 
     Examples
     --------
@@ -310,11 +307,11 @@ def relevance(
     n_jobs: int | None = None,
     **columns: Unpack[ColumnOptions],
 ) -> Relevance:
-    """Relevance of every feature for the label, all else being equal.
+    """Relevance of every feature for the label, given the others.
 
-    Rows that are equal on what matters and differ on one feature are compared: if their labels differ more than those
-    of equal rows, that feature has an effect. What matters is found first: the *deciding set*, features that together
-    predict the label and none of which can be spared. Every feature is compared given that set.
+    First finds the *deciding set*: features that together predict the label, none of which is redundant. Then compares
+    rows that agree on this set and differ on one feature: if their labels differ more often than those of equal rows,
+    that feature has an effect.
 
     Parameters
     ----------
@@ -326,26 +323,26 @@ def relevance(
         The label, of any hashable kind and with two or more classes; or the name of a column of ``X``. A column of
         ``X`` that has the name of ``y`` and the same values is not a feature; ``notes`` says so.
     given : {"auto", "all"} or list of features
-        On which other features compared rows are equal: the deciding set, all others (the paper's index), or those
-        named; an empty list for none, as in a univariate filter.
+        On which other features compared rows agree: the deciding set, all others (the paper's index), or those named;
+        an empty list for none, as in a univariate filter.
     duplicates : {"count", "once"}
         Identical rows with the same label count as often as they occur, or once: the paper's definition over sets.
     confidence : float
-        Level of the intervals; tests are at 1 less this.
+        Confidence level of the intervals; tests use the level 1 - confidence.
     progress : bool
-        Show on stderr how far long work is.
+        Show progress on stderr.
     n_jobs : int, optional
         Threads, by joblib's conventions: None is one (or what ``joblib.parallel_config`` says), -1 one per processor.
         The result does not depend on it.
     **columns : options of columns
-        Which columns are what, and what becomes of their cells: ``weights``, ``groups``, ``features``, ``ignore``,
+        The roles of columns and how cells are encoded: ``weights``, ``groups``, ``features``, ``ignore``,
         ``missing``, ``bins``, ``max_values``, ``ids``, ``bin_label`` and ``feature_names``.
         :class:`analogical.ColumnOptions` describes each.
 
     Returns
     -------
     Relevance
-        Effect, interval, p-value, direction and status of every feature, and what it was compared given.
+        Effect, interval, p-value, direction and status of every feature, and its given features.
 
     Raises
     ------
@@ -354,9 +351,8 @@ def relevance(
 
     Notes
     -----
-    The deciding set of more than 20,000 rows is chosen on so many of them, evenly spaced; all numbers come from all
-    rows. P-values take the deciding set as given. The cost is one grouping of the rows per feature, and the choice
-    of the set.
+    The deciding set is searched on at most 20,000 evenly spaced rows; all numbers come from all rows. P-values do not
+    account for this search. The cost is one grouping of the rows per feature, and the search.
 
     Examples
     --------
@@ -530,7 +526,7 @@ def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:
 
     For ``SelectKBest``, ``SelectPercentile`` and ``GenericUnivariateSelect``. It compares rows that differ on one
     feature only, as the paper does: a feature without pairs scores NaN, which those selectors rank last. On wide
-    tables, where hardly any feature has pairs, use :class:`analogical.AnalogicalSelector`.
+    tables, where few features have pairs, use :class:`analogical.AnalogicalSelector`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""One page about a table: what has an effect on the label, given what, how sure that is, and the rows behind it."""
+"""A report on a table: which features have an effect, given which others, and the rows behind it."""
 
 import math
 import platform
@@ -75,7 +75,7 @@ class Panel:
     crude: float
     """The difference of ``Relevance.points`` between all rows of the two values, in points; NaN without points."""
     n_compared: int
-    """Rows that sit in at least one pair."""
+    """Rows that are in at least one pair."""
     transitions: tuple[Transition, ...]
     """The largest ones first."""
     n_transitions: int
@@ -87,7 +87,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Turn:
-    """A feature that is judged otherwise alone: significant only alone, or only given others."""
+    """A feature that is significant only alone, or only given others."""
 
     feature: str
     reason: WhyTurned
@@ -108,7 +108,7 @@ class Report(Result):
     relevance : Relevance
         Every feature.
     alone, alone_p : ndarray of float
-        Effect of each feature with nothing given, and its p-value, adjusted: what a univariate filter would say.
+        Effect of each feature with nothing given, and its adjusted p-value, as in a univariate filter.
     turned : tuple of Turn
         Features that are significant only alone or only given others, and why.
     panels : tuple of Panel
@@ -118,20 +118,20 @@ class Report(Result):
     shown_classes : tuple
         The classes whose shares are kept in panels: all, or the most frequent ones.
     redundancies : Redundancies
-        Columns that say the same.
+        Redundant columns.
     interactions : Interactions or None
         Pairs of features that have an effect or are in the deciding set, and have up to 32 values; None with fewer than
         two such features.
     squares : tuple of Squares
-        The pairs that act together, value by value.
+        Label shares of the pairs that act together.
     selection : Selection
-        The deciding set, and what each member adds.
+        The deciding set, with the gain of each member.
     audits : tuple of Audit
         One for each protected column.
     title, source, command : str or None
-        What stands at the top of the page, where the table came from, and how to make the page again.
+        Title of the page, source of the table, and the command that makes the page again.
     versions : dict
-        What it was made with.
+        Versions of the libraries.
 
     Examples
     --------
@@ -158,7 +158,7 @@ class Report(Result):
     command: str
     versions: dict[str, str]
     reading: tuple[str, ...] = ()
-    """What was guessed to read a file."""
+    """Notes on how the file was read."""
     backend: str | None = None
 
     @property
@@ -169,14 +169,14 @@ class Report(Result):
         return render_page(self)
 
     def save(self, path: Any) -> Path:
-        """Write the page to a file, and say where it lies; a file that is there is written over."""
+        """Write the page to a file and return its path; an existing file is overwritten."""
         target = Path(path)
         target.write_text(self.html, encoding="utf-8", newline="\n")
         return target
 
     @property
     def answer(self) -> Answer:
-        """Whether the table can say which features have an effect: of all, partly, or not at all.
+        """Whether the table can answer which features have an effect: for all, partly, or not at all.
 
         Not at all if no feature has an effect or surely none.
         """
@@ -185,7 +185,7 @@ class Report(Result):
         return "partly" if self.doubts() else "yes"
 
     def doubts(self) -> tuple[Doubt, ...]:
-        """Why the table answers only partly; empty if nothing stands against it."""
+        """Why the table answers only partly; empty if it answers fully."""
         found = self.relevance
         shares = [panel.n_compared / found.n_rows for panel in self.panels if panel.n_compared]
         stands: dict[Doubt, bool] = {
@@ -285,22 +285,22 @@ def report(
     n_jobs: int | None = None,
     **columns: Unpack[ColumnOptions],
 ) -> Report:
-    """One page about a table: which features have an effect, given what, how sure, and which rows show it.
+    """A report on a table: which features have an effect, given which others, and the rows behind it.
 
     Parameters
     ----------
     X, y, given, n_jobs
         As in :func:`analogical.relevance`; or a :class:`analogical.Study`, without ``y``.
     protected : names of columns, optional
-        Columns to audit, such as gender: does the label differ between their values, all else equal?
+        Columns to audit, such as gender.
     confidence : float
-        Level of the intervals, and 1 minus the level of the tests.
+        Confidence level of the intervals; tests use the level 1 - confidence.
     top : int
-        Features that get a panel of their own, the best ones; all are in the table.
+        Number of features with a panel of their own; all are in the table.
     title : str, optional
         Title of the page.
     progress : bool
-        Show on stderr how far long work is.
+        Show progress on stderr.
     **columns : options of columns
         See :class:`analogical.ColumnOptions`.
 
@@ -311,9 +311,9 @@ def report(
 
     Notes
     -----
-    The table is encoded once, and the deciding set is found once: relevance, interactions, selection, audits and the
-    rows shown all speak of the same one. Features that have an effect, or are in the deciding set, are looked at in
-    pairs, those with more than 32 values left out.
+    The table is encoded once, and relevance, interactions, selection, audits and the rows shown all use the same
+    deciding set. Interactions are tested between features that have an effect or are in the deciding set, except those
+    with more than 32 values.
 
     Examples
     --------

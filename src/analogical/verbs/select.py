@@ -1,4 +1,4 @@
-"""The features that predict the label best together, in the order chosen."""
+"""The features that predict the label best together, in the order selected."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ Why = Literal["gain", "interaction", "significant", "index"]
 
 @dataclass(frozen=True)
 class Carried:
-    """A feature that was left out because chosen ones carry the same information.
+    """A feature that was left out because selected ones carry the same information.
 
     Examples
     --------
@@ -38,52 +38,52 @@ class Carried:
 
     feature: str
     alone: float
-    """Gain in nats as the only feature."""
+    """Log-likelihood gain as the only feature."""
     further: float
-    """Gain in nats beside the chosen features: less than needed."""
+    """Log-likelihood gain over the selected features: below the threshold."""
     by: tuple[str, ...]
-    """The chosen feature beside which it adds least, or all chosen ones if no single one is enough."""
+    """The selected feature to which it adds least, or all selected ones if no single one is enough."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Selection(Result):
-    """Features that predict the label best together, in the order chosen.
+    """Features that predict the label best together, in the order selected.
 
-    ``selection["age"]`` is one chosen feature as a dictionary, ``len(selection)`` how many were chosen.
+    ``selection["age"]`` is one selected feature as a dictionary, ``len(selection)`` the number selected.
 
     Attributes
     ----------
     features : tuple of str
-        The chosen features, in the order chosen; without ``k`` the deciding set of :func:`analogical.relevance`.
+        The selected features, in order; without ``k`` the deciding set of :func:`analogical.relevance`.
     gain : ndarray of float
-        What each adds to those before it: the rise of the log-likelihood of the labels in nats, every row predicted
-        without itself. Below 0 if it makes the prediction worse.
+        Log-likelihood gain of each over those before it, in nats, each row predicted from the other rows. Negative if
+        the prediction gets worse.
     explained : ndarray of float
-        How much of the uncertainty of the label the features up to this one explain: 0 for nothing, 1 if the
-        labels are predicted with certainty. Features taken by the index do not count.
+        Share of the uncertainty of the label that the features up to this one explain, 0 to 1. Features added by the
+        relaxed index do not count.
     why : tuple of str
-        ``"gain"`` (it adds at least ``need``), ``"interaction"`` (it does so together with its ``partners``, and hardly
-        without them), ``"significant"`` (it adds less, but is significant given the others) or ``"index"`` (neither; it
-        comes next in the order of :func:`analogical.relaxed_index`).
+        ``"gain"`` (it gains at least ``need``), ``"interaction"`` (it does so only together with its ``partners``),
+        ``"significant"`` (it gains less, but is significant given the others) or ``"index"`` (neither; it comes next in
+        the order of :func:`analogical.relaxed_index`).
     partners : tuple of tuples of str
-        For each chosen feature the ones that it acts together with, chosen or not.
+        For each selected feature those that it interacts with, selected or not.
     stop : int
-        Features in the deciding set: where the selection stops by itself, without ``k``.
+        Size of the deciding set: where the selection stops without ``k``.
     need : float
-        Nats that a feature must add: 2 ln(number of features that vary, at least 10).
+        The threshold for a gain: 2 ln(number of features that vary, at least 10).
     next_feature, next_gain : str and float, or None
-        What comes next: the next feature of the deciding set, or else the one that would add most, and what it would
-        add; None if all were chosen.
+        The next feature of the deciding set, or else the one with the largest gain, and its gain; None if all were
+        selected.
     carried : tuple of Carried
-        Features that predict the label alone and add less than ``need`` to the chosen ones.
+        Features that predict the label alone and gain less than ``need`` over the selected ones.
     k : int or None
-        How many were asked for; None if the selection stopped by itself.
+        The number requested; None if the selection stopped by itself.
     names : tuple of str
-        All features to choose from.
+        All candidate features.
     label, classes, n_rows, notes
         As in :class:`analogical.Relevance`.
     n_classes : int
-        Classes that voted: fewer than there are if rare ones were taken together.
+        Number of classes after rare ones were merged.
 
     Examples
     --------
@@ -119,13 +119,13 @@ class Selection(Result):
         return self._record(entry_at(name, self.features, "chosen feature"))
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """What each chosen feature added; see :func:`analogical.plot.plot_selection`."""
+        """Gain of each selected feature; see :func:`analogical.plot.plot_selection`."""
         from analogical.plot import plot_selection
 
         return plot_selection(self, ax)
 
     def records(self) -> list[dict[str, Any]]:
-        """One dictionary per chosen feature, in the order chosen."""
+        """One dictionary per selected feature, in the order selected."""
         return [self._record(i) for i in range(len(self.features))]
 
     def to_dict(self) -> dict[str, Any]:
@@ -164,45 +164,43 @@ def select(
     n_jobs: int | None = None,
     **columns: Unpack[ColumnOptions],
 ) -> Selection:
-    """Choose the features that predict the label best together.
+    """Select the features that predict the label best together.
 
-    The best few features of a ranking may say the same thing. This function asks which features *together* predict the
-    label best. Rows that agree on the chosen features vote on the label of each other, and every row is predicted
-    without itself. Without ``k`` the answer is the deciding set of :func:`analogical.relevance`: features that
-    together predict the label, none of which can be spared.
+    The best features of a ranking may be redundant. This function asks which features predict the label best
+    *together*. Each row is predicted by the votes of the other rows that agree with it on the selected features.
+    Without ``k`` the answer is the deciding set of :func:`analogical.relevance`.
 
     Parameters
     ----------
     X, y, duplicates, n_jobs
         As in :func:`analogical.relevance`; or a :class:`analogical.Study`, without ``y``. Assumes independent rows.
     k : int, optional
-        How many features to choose: the first ones of the deciding set, and if it has fewer, those that come next. If
-        not given, the deciding set; it may be empty.
+        Number of features: the first ones of the deciding set and, if it has fewer, those that come next. By default
+        the deciding set, which may be empty.
     progress : bool
-        Show on stderr how far long work is.
+        Show progress on stderr.
     **columns : options of columns
         See :class:`analogical.ColumnOptions`; all but ``groups``.
 
     Returns
     -------
     Selection
-        The features in the order chosen, what each adds and why, where the selection stops by itself, and what was left
-        out because chosen features carry the same information.
+        The features in the order selected, their gains, where the selection stops by itself, and what was left out
+        because selected features carry the same information.
 
     Notes
     -----
-    A feature must add 2 ln(n) nats, n being the number of features (at least 10): hardly any feature does so by chance.
-    Where no single feature adds enough, two or three are tried together. The set is then put right: a member that adds
-    little beside the later ones leaves, and an outside feature that predicts better takes the place of one. What is
-    significant given the set joins it.
+    A feature must gain 2 ln(n), n being the number of features (at least 10): few do so by chance. If no single feature
+    does, two or three are tried together. Then the set is refined: a member that gains little over the others is
+    removed, and an outside feature that predicts better replaces a member. Features that are significant given the set
+    are added.
 
-    With ``k``, members come in the order of what they add. If ``k`` cuts between features that act only together, the
-    first of them is chosen without its partners, and ``next_feature`` names the next one. Beyond the deciding set come
-    features that add ``need``, then those of the relaxed index, copies of chosen ones last.
+    With ``k``, members come in the order of their gains. If ``k`` separates features that act only together, the first
+    of them is selected without its partners, and ``next_feature`` names the next one. After the deciding set come
+    features that gain ``need``, then those of the relaxed index, copies of selected ones last.
 
-    The set is chosen on at most 20,000 rows, evenly spaced. The cost is one count of these rows for each feature and
-    step, plus the relaxed index where threes are tried or ``k`` goes beyond the set. Greedy choice is not a search of
-    all subsets.
+    The set is searched on at most 20,000 evenly spaced rows. The cost is one count of these rows for each feature and
+    step, plus the relaxed index where triples are tried or ``k`` goes beyond the set. The search is greedy.
 
     Examples
     --------
@@ -212,14 +210,15 @@ def select(
     >>> monks = load_table("monks-1").to_frame("pandas").drop(columns="count")
     >>> select(monks, "class")
     Selection of 3 of 6 features for 'class' (2 classes), 432 rows
-       feature       adds (nats)  explained  why
-    1  jacket_color         89.7     29.9 %  adds most
-    2  body_shape           -6.0     27.9 %  an interaction with head_shape
-    3  head_shape            182     88.3 %  an interaction with body_shape
-    No other feature adds 4.6 nats or is significant: is_smiling would add 0.0.
+       feature       gain (nats)  explained  why
+    1  jacket_color         89.7     29.9 %  largest gain
+    2  body_shape           -6.0     27.9 %  interaction with head_shape
+    3  head_shape            182     88.3 %  interaction with body_shape
+    No other feature reaches the threshold (4.6) or is significant; the next is
+    is_smiling, with a gain of 0.0.
     <BLANKLINE>
-    A feature adds the rise of the log-likelihood of the labels, each row predicted
-    by the other rows.
+    Gain: gain in log-likelihood over the features above, each row predicted from
+    the other rows.
     """
     if k is not None:
         k = check_whole("k", k, low=1, other=", or None for the deciding set")

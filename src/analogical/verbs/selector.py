@@ -52,21 +52,21 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Keep k features; fewer only if the table has fewer, or ``threshold`` leaves fewer. If not given, those with a
         significant effect: status ``"effect"`` of :func:`analogical.relevance`.
     given : {"auto", "all"} or list of features
-        On which other features compared rows are equal, as in :func:`analogical.relevance`.
+        On which other features compared rows agree, as in :func:`analogical.relevance`.
     strategy : {"together", "ranking"}
-        How k features are chosen: those that predict the label best together, as :func:`analogical.select` does, or the
-        first ones in the order of :func:`analogical.relevance`.
+        How k features are selected: those that predict the label best together, as :func:`analogical.select` does, or
+        the first ones in the order of :func:`analogical.relevance`.
     threshold : float, optional
-        Keep only features with at least this effect (0 to 1). Not with k features chosen together.
+        Keep only features with at least this effect (0 to 1). Not with k features selected together.
     confidence : float
-        A feature has an effect if its p-value, adjusted for the number of features, is at most 1 less this.
+        A feature has an effect if its p-value, adjusted for the number of features, is at most 1 - confidence.
     priority : sequence of feature names, optional
         Which features to keep if some carry the same information, most wanted first (names as in
         ``get_feature_names_out``); the others follow in column order.
     features, ignore : names or patterns of columns, optional
-        Columns to choose from, or columns that are never kept.
+        Candidate columns, or columns that are never kept.
     missing, bins, max_values, ids, bin_label
-        What becomes of the cells of columns: see :class:`analogical.ColumnOptions`.
+        How cells are encoded: see :class:`analogical.ColumnOptions`.
     duplicates, n_jobs
         As in :func:`analogical.relevance`.
 
@@ -75,11 +75,11 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     relevance_ : Relevance
         Without ``k``, or with strategy ``"ranking"``: effect, p-value and status of every feature.
     selection_ : Selection
-        With ``k`` and strategy ``"together"``: the features in the order chosen, what each adds and why, and which were
-        left out because a chosen one carries the same information.
+        With ``k`` and strategy ``"together"``: the features in the order selected, their gains, and which were left
+        out because a selected one carries the same information.
     scores_ : ndarray of shape (n_features,)
-        The effect of each feature, NaN where there are no pairs; with ``selection_`` the nats that each chosen feature
-        adds, NaN for the others.
+        The effect of each feature, NaN without pairs; with ``selection_`` the gain of each selected feature, NaN for
+        the others.
     pvalues_ : ndarray of shape (n_features,)
         With ``relevance_``: p-value of each feature, not adjusted; NaN where nothing is tested.
     dropped_ : tuple of Dropped
@@ -92,7 +92,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     Notes
     -----
     If no feature passes, ``fit`` gives a :class:`SelectionWarning`, and ``transform`` returns a table without columns
-    as scikit-learn's selectors do. Set ``k`` where a pipeline must go on.
+    as scikit-learn's selectors do. Set ``k`` if a pipeline must not stop there.
 
     Ties go to the features of ``priority``, then to the earlier column.
 
@@ -161,7 +161,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         y : array-like
             The label, with two or more classes. Not the name of a column: a selector must not see the label in ``X``.
         sample_weight : array-like of whole numbers, optional
-            How many rows each row stands for.
+            How many rows each row represents.
         groups : array-like, optional
             Which rows depend on each other, as in :func:`analogical.relevance`.
         """
@@ -256,7 +256,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             for name, is_set in (("threshold", self.threshold is not None), ("given", not is_auto)):
                 if is_set:
                     raise InputError(
-                        f"k features that are chosen together do not use {name}; leave {name} out, or set"
+                        f"Selecting k features together does not use {name}; leave {name} out, or set"
                         ' strategy="ranking".'
                     )
 

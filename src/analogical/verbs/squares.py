@@ -1,4 +1,4 @@
-"""The rows behind an interaction: label shares by value and value, and squares that are broken or kept."""
+"""The rows behind an interaction: label shares by the values of two features, and broken and kept squares."""
 
 import math
 from collections.abc import Hashable, Iterator, Sequence
@@ -34,7 +34,7 @@ LISTED_PER_CONTEXT = 20_000
 
 @dataclass(frozen=True)
 class Square:
-    """Four rows that are equal on the given features and take two values of each feature in all four combinations.
+    """Four rows that agree on the given features and have two values of each feature in all four combinations.
 
     The order is a = (u, v), b = (u', v), c = (u, v'), d = (u', v'): a is to b as c is to d.
 
@@ -49,9 +49,9 @@ class Square:
     rows: tuple[int, int, int, int]
     """Positions of the four rows in the table, counted from 0."""
     index: tuple[Hashable, Hashable, Hashable, Hashable]
-    """Their index labels, where the dataframe has an index; otherwise the positions again."""
+    """Their row labels, if the dataframe has an index; otherwise the positions again."""
     context: tuple[tuple[str, Any], ...]
-    """Names and values of the features on which they are equal."""
+    """Names and values of the features on which they agree."""
     first_values: tuple[Any, Any]
     """u and u', the values of the first feature."""
     second_values: tuple[Any, Any]
@@ -82,7 +82,7 @@ class Square:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Squares(Result):
-    """What two features do to the label together: shares by value and value, and example squares.
+    """Two features together: label shares by their values, and example squares.
 
     ``result[0]`` is the first example, ``len(result)`` how many there are.
 
@@ -101,11 +101,11 @@ class Squares(Result):
     examples : tuple of Square
         Broken squares, then kept ones, in turn from each context, the most frequent ones first.
     given : tuple of str
-        On which features the rows of a square are equal.
+        The features on which the rows of a square agree.
     same_as : str or None
         The given feature that one of the two copies; there are no squares then.
     asked : str or tuple of str
-        What ``given`` was asked for: ``"auto"``, ``"all"`` or names.
+        The argument ``given``: ``"auto"``, ``"all"`` or names.
     notes : tuple of Note
         What was done to the table before it was counted.
 
@@ -141,7 +141,7 @@ class Squares(Result):
         return self.examples[position]
 
     def shares(self, label: Any) -> Any:
-        """Shares of a label by value and value, as an array; NaN where there is no row."""
+        """Shares of a label by the values of both features, as an array; NaN where there is no row."""
         from analogical._results import entry_at
 
         rows = self.counts.sum(axis=2)
@@ -149,7 +149,7 @@ class Squares(Result):
         return np.where(rows > 0, held / np.maximum(rows, 1), np.nan)
 
     def plot(self, ax: "Axes | None" = None, *, label: Any = None) -> "Axes":
-        """Shares by value and value; see :func:`analogical.plot.plot_squares`."""
+        """Label shares by the values of both features; see :func:`analogical.plot.plot_squares`."""
         from analogical.plot import plot_squares
 
         return plot_squares(self, label, ax)
@@ -193,7 +193,7 @@ def squares(
     limit: int | None = 4,
     **columns: Unpack[ColumnOptions],
 ) -> Squares:
-    """What two features do to the label together: shares by value and value, and squares of rows.
+    """Two features together: label shares by their values, and example squares of rows.
 
     Parameters
     ----------
@@ -202,14 +202,14 @@ def squares(
     first, second : str or int
         Names or positions of the two features.
     limit : int or None
-        How many example squares to show, broken and kept ones in equal number; None for all kinds of them.
+        Number of example squares, half of them broken and half kept; None for all kinds of them.
     **columns : options of columns
         See :class:`analogical.ColumnOptions`; all but ``groups`` and ``features``.
 
     Returns
     -------
     Squares
-        Label shares by value and value, and example squares.
+        Label shares by the values of both features, and example squares.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 """The content of the page as plain data: words, numbers, and places of bars from 0 to 100. No HTML is made here.
 
-Words of the user's stand between the marks of ``words``. What a template shows is decided here, so that it can be
+The user's words are between the marks of ``words``. What a template shows is decided here, so that it can be
 tested without reading HTML.
 """
 
@@ -14,19 +14,19 @@ from analogical.show.notes import describe_notes
 from analogical.show.redundancies import view_redundancies
 from analogical.show.relevance import has_direction
 from analogical.show.report.sentences import (
+    agreeing_on,
     describe_answer,
     describe_direction,
     describe_given,
     describe_limits,
     describe_turn,
-    equal_on,
     measure_of,
     size_of,
     verdict,
 )
 from analogical.show.report.words import each, in_points, signed, some, value, word
-from analogical.show.selection import view_selection
-from analogical.show.words import counted, number, p_value, percent, shares, shown, verb
+from analogical.show.selection import WORDS, view_selection
+from analogical.show.words import and_more, counted, number, p_value, percent, shares, shown, verb
 from analogical.verbs.audit import Audit, Difference
 from analogical.verbs.evidence import EvidencePair, Transition
 from analogical.verbs.interactions import Interactions
@@ -45,7 +45,7 @@ MAX_CELLS = 6
 WIDE = 4
 """Cards with more columns take the whole width."""
 MAX_CONTEXT = 10
-"""Features named in a card of two rows that they are equal on."""
+"""Features on which two rows agree that a card names."""
 MAX_FOUND = 8
 """Findings of one kind that are listed."""
 SHADES = 10
@@ -57,7 +57,7 @@ PAPER = {
     "constant": "one value",
     "no-pairs": "no pairs",
 }
-STARTS = ("missing cells", "left out:", "set aside:", "the ", "numbers in", "dates in", "label:", "ignored:")
+STARTS = ("missing cells", "left out:", "set aside", "the ", "numbers in", "dates in", "label:", "ignored:")
 """Beginnings of notes that are words of ours."""
 ANSWERS = {"yes": "Yes", "partly": "Partly", "no": "No"}
 
@@ -65,7 +65,7 @@ ANSWERS = {"yes": "Yes", "partly": "Partly", "no": "No"}
 def page_of(report: Report) -> dict[str, Any]:
     """Everything that the page shows, in its order."""
     found = report.relevance
-    title = f"What has an effect on {word(found.label)}" if report.title is None else word(report.title, 120)
+    title = f"Effects on {word(found.label)}" if report.title is None else word(report.title, 120)
     page = {
         "title": title,
         "source": None if report.source is None else word(report.source, 200),
@@ -184,7 +184,7 @@ def _ranking(report: Report) -> dict[str, Any]:
         "rows": rows,
         "has_alone": any(row["alone_at"] is not None for row in rows),
         "n_at_once": MAX_AT_ONCE,
-        "left_out": f"{counted(n_left, 'feature')} more, further down the order, in the JSON below." if n_left else "",
+        "left_out": f"{counted(n_left, 'more feature')} in the JSON below." if n_left else "",
     }
 
 
@@ -239,7 +239,7 @@ def _direction(report: Report, name: str) -> str:
         return ""
     if not has_direction(found, i):
         return "mixed: depends on other features"
-    difference = f"{value(points.label, 20)} {signed(points.points)} against {value(points.against, 24)}"
+    difference = f"{value(points.label, 20)} {signed(points.points)} vs. {value(points.against, 24)}"
     return f"{value(points.value, 24)}: {difference}"
 
 
@@ -256,11 +256,11 @@ def _typeset(number_text: str) -> str:
     return "–" if number_text == "-" else number_text.replace("-", "−")
 
 
-# ---------------------------------------------------------------- given what, and what says the same
+# ---------------------------------------------------------------- given what, copies and stand-ins
 
 
 def _given(report: Report) -> dict[str, Any]:
-    """What rows are equal on: the deciding set with what each member adds."""
+    """What compared rows agree on: the deciding set with the gain of each member."""
     found = report.selection
     view = view_selection(found)
     rows = [
@@ -279,7 +279,8 @@ def _given(report: Report) -> dict[str, Any]:
     is_auto = report.relevance.settings.given == "auto"
     return {
         "intro": describe_given(report),
-        "beside": "" if is_auto or not rows else "The features that predict the label together would be these:",
+        "beside": "" if is_auto or not rows else "The deciding set would be:",
+        "caveat": view.caveat,
         "rows": rows,
         "findings": list(view.findings),
     }
@@ -288,10 +289,8 @@ def _given(report: Report) -> dict[str, Any]:
 def _chosen_because(report: Report, place: int) -> str:
     found = report.selection
     if found.why[place] == "interaction":
-        return f"acts together with {each(found.partners[place])}"
-    return {"gain": "adds most", "significant": "significant beside the others", "index": "next by the relaxed index"}[
-        found.why[place]
-    ]
+        return f"interaction with {each(found.partners[place])}"
+    return WORDS[found.why[place]]
 
 
 def _same(report: Report) -> dict[str, Any] | None:
@@ -301,7 +300,7 @@ def _same(report: Report) -> dict[str, Any] | None:
     for name in found.with_status("same"):
         copies.setdefault(found.same_as[found.names.index(name)] or "", []).append(name)
     stand_ins = [
-        f"{word(name)}: {_either(found.stand_ins[found.names.index(name)])} would do nearly as well in its place."
+        f"{word(name)} could be replaced by {_either(found.stand_ins[found.names.index(name)])}."
         for name in found.ranking()
         if found.stand_ins[found.names.index(name)]
     ]
@@ -311,7 +310,10 @@ def _same(report: Report) -> dict[str, Any] | None:
         return None
     return {
         "copies": _first(
-            [f"{each(names)} {verb(names, 'says', 'say')} the same as {word(of)}." for of, names in copies.items()]
+            [
+                f"{each(names)} {verb(names, 'carries', 'carry')} the same information as {word(of)}."
+                for of, names in copies.items()
+            ]
         ),
         "stand_ins": _first(stand_ins),
         "exact": _first(said),
@@ -328,7 +330,7 @@ def _either(names: Sequence[str]) -> str:
 def _first(texts: Sequence[str]) -> list[str]:
     """The first of some findings, and how many more there are."""
     n_left = len(texts) - MAX_FOUND
-    return [*texts[:MAX_FOUND], *([f"... and {n_left:,} more, in the JSON below"] if n_left > 0 else [])]
+    return [*texts[:MAX_FOUND], *([and_more(n_left, "the JSON below has all")] if n_left > 0 else [])]
 
 
 # ---------------------------------------------------------------- one feature
@@ -370,8 +372,8 @@ def _panel(report: Report, panel: Panel, rank: int) -> dict[str, Any]:
         "cards": [
             _twins(report, pair, panel.feature, title)
             for pair, title in (
-                (panel.changed_pair, "For: the label changes"),
-                (panel.kept_pair, "Against: the label stays"),
+                (panel.changed_pair, "Changed: the labels differ"),
+                (panel.kept_pair, "Unchanged: the labels are the same"),
             )
             if pair is not None
         ],
@@ -381,19 +383,19 @@ def _panel(report: Report, panel: Panel, rank: int) -> dict[str, Any]:
 
 
 def _line(report: Report, panel: Panel, i: int) -> str:
-    """What the feature does, in a sentence or two."""
+    """The effect of the feature, in a sentence or two."""
     found = report.relevance
     points, same_as = found.points[i], found.same_as[i]
     if found.status[i] == "constant":
         return "It has one value only."
     if same_as is not None:
-        return f"It says the same as {word(same_as)}, so no rows tell which of the two matters."
+        return f"It carries the same information as {word(same_as)}; no test can distinguish the two."
     if points is None:
         return "No two rows can be compared."
-    given = f"Among rows {equal_on(found.given[i])}, " if found.given[i] else "Among all rows, "
+    given = f"Among rows {agreeing_on(found.given[i])}, " if found.given[i] else "Among all rows, "
     if found.status[i] == "effect" and not has_direction(found, i):
-        return f"{given}labels change with it, but which way depends on the other features."
-    crude = f" Over all rows it is {signed(panel.crude)}." if found.given[i] else ""
+        return f"{given}it has an effect, but the direction depends on the other features."
+    crude = f" Crude difference: {signed(panel.crude)}." if found.given[i] else ""
     return f"{given}{describe_direction(points)}.{crude}"
 
 
@@ -405,10 +407,10 @@ def _numbers(report: Report, panel: Panel, i: int) -> list[tuple[str, str]]:
     size, low, high = (size_of(float(numbers[i])) for numbers in (found.effect, found.effect_low, found.effect_high))
     return [
         ("Effect", f"{in_points(size)} ({low:.1f} to {high:.1f})"),
-        ("p, adjusted", _typeset(p_value(float(found.p_adjusted[i])))),
+        ("Adjusted p", _typeset(p_value(float(found.p_adjusted[i])))),
         ("Pairs compared", number(found.compared[i])),
-        ("Labels differ in", percent(float(found.index[i]))),
-        ("By noise alone", percent(float(found.noise_rate[i])) if found.noise_rate[i] == found.noise_rate[i] else "–"),
+        ("Index", percent(float(found.index[i]))),
+        ("Noise", percent(float(found.noise_rate[i])) if found.noise_rate[i] == found.noise_rate[i] else "–"),
         ("Rows compared", percent(panel.n_compared / found.n_rows)),
     ]
 
@@ -437,8 +439,8 @@ def _twins(report: Report, pair: EvidencePair, feature: str, title: str) -> dict
         "label": word(report.relevance.label),
         "labels": [value(cell) for cell in pair.labels],
         "equal": [(word(name), value(cell)) for name, cell in pair.context[:MAX_CONTEXT]],
-        "equal_left": f"and {counted(n_left, 'further feature')}, equal too" if n_left > 0 else "",
-        "weight": f"These two rows stand for {counted(pair.weight, 'pair')}." if pair.weight > 1 else "",
+        "equal_left": f"and {counted(n_left, 'more feature')} on which they agree" if n_left > 0 else "",
+        "weight": f"These two rows represent {counted(pair.weight, 'pair')}." if pair.weight > 1 else "",
     }
 
 
@@ -446,8 +448,10 @@ def _coverage(report: Report, panel: Panel, i: int) -> dict[str, Any]:
     """Which rows were compared at all."""
     found = report.relevance
     share = panel.n_compared / found.n_rows
-    partner = f"is {equal_on(found.given[i])} and has another value" if found.given[i] else "has another value"
-    said = f"{panel.n_compared:,} of {counted(found.n_rows, 'row')} ({percent(share)}) have a partner that {partner}."
+    partner = "a partner with another value"
+    if found.given[i]:
+        partner += f" that agrees on {some(found.given[i], 5)}"
+    said = f"{panel.n_compared:,} of {counted(found.n_rows, 'row')} ({percent(share)}) have {partner}."
     return {"share": share, "width": _place(share), "text": percent(share), "said": said}
 
 
@@ -465,19 +469,19 @@ def _together(report: Report) -> dict[str, Any] | None:
     pairs = f"the {found.n_possible:,} pairs" if found.n_possible > 1 else "the pair"
     if len(found) < found.n_possible:
         pairs = f"{len(found):,} of {found.n_possible:,} pairs"
-    looked = f"Looked at: {pairs} of features that have an effect or are in the deciding set"
+    tested = f"Tested: {pairs} of features that have an effect or are in the deciding set"
     if many:
-        looked += f", {counted(len(many), 'feature')} with more than {MAX_PAIRED_VALUES} values left out"
+        tested += f", {counted(len(many), 'feature')} with more than {MAX_PAIRED_VALUES} values left out"
     n_acting = sum(status == "effect" for status in found.status)
     if cards:
-        intro = "What one feature does to the label depends on the other. Darker cells: the class is more frequent."
+        intro = "The effect of one feature depends on the other. Darker cells: the class is more frequent."
         if n_acting > len(cards):
             intro += f" The {len(cards)} strongest of {n_acting:,} pairs are shown."
     elif not any(found.squares):
-        intro = "No four rows differ on two features in all combinations, so nothing is known about pairs."
+        intro = "No four rows form a square, so no pair can be tested."
     else:
-        intro = "No pair of features acts together significantly."
-    return {"intro": intro, "looked": f"{looked}.", "cards": cards}
+        intro = "No interaction is significant."
+    return {"intro": intro, "tested": f"{tested}.", "cards": cards}
 
 
 def _square_card(pairs: Interactions, found: Squares) -> dict[str, Any]:
@@ -494,7 +498,7 @@ def _square_card(pairs: Interactions, found: Squares) -> dict[str, Any]:
     cells = [[_cell(counts[u, v], c) for u in across] for v in down]
     facts = [] if record["effect"] is None else [f"interaction {shares(record['effect'])} ({_bounds(record)})"]
     facts.append(f"p {p_value(record['p_adjusted'])}")
-    given = f"Among rows {equal_on(record['given'])}: " if record["given"] else ""
+    given = f"Among rows {agreeing_on(record['given'])}: " if record["given"] else ""
     rarer = [
         f"{counted(len(values) - MAX_CELLS, 'rarer value')} of {word(name)}"
         for name, values, _ in sides
@@ -550,7 +554,7 @@ def _cell(by_label: Any, c: int) -> dict[str, Any]:
 
 
 def _audit(found: Audit) -> dict[str, Any]:
-    """One protected column: crude beside matched, and what can be said."""
+    """One protected column: adjusted and crude differences, and the conclusion."""
     view = view_audit(found)
     shown_differences = sorted(found.differences, key=lambda d: -abs(d.difference))[:12]
     ends = [abs(end) for d in shown_differences for end in (d.crude, d.difference_low, d.difference_high)]
@@ -598,13 +602,13 @@ def _difference(found: Difference, reach: float) -> dict[str, Any]:
 
 
 def _unclear(report: Report) -> dict[str, Any] | None:
-    """Features that are unclear or have no effect, and those judged otherwise alone; None if there are no such."""
+    """Features that are unclear or have no effect, and those with another status alone; None if there are none."""
     found = report.relevance
     by_place = {name: i for i, name in enumerate(found.names)}
     lists = []
     if unclear := found.with_status("unclear"):
         items = [f"{word(name)}: {_why_unclear(report, by_place[name])}" for name in unclear]
-        lists.append({"title": "Unclear: neither an effect nor surely none", "items": _first(items)})
+        lists.append({"title": "Unclear: not significant, but not ruled out", "items": _first(items)})
     if none := found.with_status("none"):
         highest = max(size_of(float(found.effect_high[by_place[name]])) for name in none)
         text = (
@@ -612,12 +616,12 @@ def _unclear(report: Report) -> dict[str, Any] | None:
             if len(none) > 1
             else f"{word(none[0])}: not significant, and the interval ends at {in_points(highest)}."
         )
-        lists.append({"title": f"None: less than {in_points(size_of(NEGLIGIBLE))}", "items": [text]})
+        lists.append({"title": f"None: at most {in_points(size_of(NEGLIGIBLE))}", "items": [text]})
     if constant := found.with_status("constant"):
         lists.append({"title": "One value only", "items": [f"{some(constant, 2 * MAX_FOUND)}."]})
     if report.turned:
         items = [f"{word(item.feature)}: {describe_turn(report, item)}" for item in report.turned]
-        lists.append({"title": "What one feature at a time would have said", "items": _first(items)})
+        lists.append({"title": "Different alone: what a univariate filter would show", "items": _first(items)})
     return {"lists": lists} if lists else None
 
 
@@ -627,11 +631,11 @@ def _why_unclear(report: Report, i: int) -> str:
         return "no two rows can be compared."
     p = float(found.p_adjusted[i])
     tested = "no label changed" if p != p else f"p {p_value(p)}"
-    return f"{tested}, an effect of up to {in_points(size_of(float(found.effect_high[i])))} is possible."
+    return f"{tested}, the interval ends at {in_points(size_of(float(found.effect_high[i])))}."
 
 
 def _data(report: Report) -> dict[str, Any]:
-    """Missing cells, bins, ids, constants, redundancy, leaks, and what was done."""
+    """Missing cells, bins, identifiers, constants, redundancy, leaks, and what was done."""
     found = report.relevance
     aside = [name for note in found.notes if note.kind == "set-aside" for name in note.columns]
     leaks = [name for note in found.notes if note.kind == "leak" for name in note.columns]
@@ -643,7 +647,7 @@ def _data(report: Report) -> dict[str, Any]:
     tiles = [
         _tile("Missing cells", n_missing, f"in {some(missing, 3)}" if missing else "none"),
         _tile("Binned", len(binned), some(binned, 3) if binned else "no numbers in bins"),
-        _tile("Set aside as ids", len(aside), some(aside, 3) if aside else "none"),
+        _tile("Identifiers set aside", len(aside), some(aside, 3) if aside else "none"),
         _tile("One value", len(constant), some(constant, 3) if constant else "none"),
         _tile("Copies", len(same), some(same, 3) if same else "none found"),
         _tile("Possible leaks", len(leaks), some(leaks, 3) if leaks else "none found"),
@@ -698,7 +702,7 @@ def _settings(report: Report) -> list[tuple[str, str]]:
             else "nothing",
         ),
         ("Confidence", f"{settings.confidence:g}"),
-        ("Rows", "with weights" if settings.weighted else "one each"),
+        ("Rows", "weighted" if settings.weighted else "unweighted"),
     ]
     if settings.searched_rows is not None and settings.searched_rows < report.relevance.n_rows:
         found.append(("Deciding set", f"chosen on {counted(settings.searched_rows, 'row')}, evenly spaced"))

@@ -5,7 +5,7 @@ import math
 from analogical.show.report.sentences import describe_answer, describe_turn, size_of, verdict
 from analogical.show.report.words import unmarked
 from analogical.show.views import Cell, Heading, Table, View
-from analogical.show.words import counted, listed, p_value, quoted, shown
+from analogical.show.words import and_more, counted, listed, p_value, quoted, shown
 from analogical.verbs.report import Report
 
 __all__ = ["view_report"]
@@ -15,7 +15,7 @@ MAX_FEATURES = 10
 
 
 def view_report(result: Report) -> View:
-    """The verdict, the best features with their effects, and those that are judged otherwise alone."""
+    """The verdict, the best features with their effects, and those with another status alone."""
     found = result.relevance
     records = result.records()
     n_more = len(records) - MAX_FEATURES
@@ -41,7 +41,7 @@ def view_report(result: Report) -> View:
             )
             for record in records[:MAX_FEATURES]
         ),
-        note=f"... and {n_more:,} more; save(path) writes the page" if n_more > 0 else "",
+        note=and_more(n_more, "the page has all"),
     )
     given = (f"Given: {listed(found.deciding)}.",) if found.deciding else ()
     return View(
