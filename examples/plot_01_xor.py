@@ -1,18 +1,16 @@
 """
-An exclusive or that no univariate filter sees
-==============================================
+An exclusive or that no univariate filter detects
+=================================================
 
-The label is 1 if exactly one of two switches is on. Each switch alone tells nothing about the
-label: half of the rows have label 1 whether it is on or off. A filter that scores one column at a
-time therefore has nothing to find, however many rows there are. Pairs of rows that differ on one
-switch only show it at once.
+The label is 1 if exactly one of two switches is on. Each switch alone is uninformative: half of the
+rows have label 1 whether it is on or off. A filter that scores one column at a time finds nothing,
+however many rows there are. Pairs of rows that differ on one switch only show it at once.
 """
 
 # %%
 # Eight switches
 # --------------
-# All 256 positions of eight switches, once each. The lamp depends on ``left`` and ``right``; the
-# other six do nothing.
+# All 256 positions of eight switches, once each. The lamp depends on ``left`` and ``right`` only.
 
 from itertools import product
 
@@ -35,10 +33,10 @@ result = relevance(switches, "lamp")
 print(result)
 
 # %%
-# Beside filters
-# --------------
+# Compared with filters
+# ---------------------
 # Chi-square and mutual information score one column at a time. They give every switch the score 0. A
-# random forest and Relief look at several columns at a time, and find both.
+# random forest and Relief use several columns at a time, and find both.
 
 comparison = compare(switches, "lamp", methods=["ari", "chi2", "mi", "forest", "relief"])
 print(comparison)
@@ -48,7 +46,7 @@ plt.show()
 # %%
 # What to take away
 # -----------------
-# A univariate score of 0 does not say that a feature is irrelevant; here it hides the only two that
-# matter. In a sample these scores would not be exactly 0, and their order would be chance. Do not
-# conclude that the index is always the better choice: the forest and Relief find both switches, too,
-# and :ref:`the last example <sphx_glr_gallery_plot_12_wrong_tool.py>` shows where others do better.
+# A univariate score of 0 does not mean that a feature is irrelevant. In a sample these scores would
+# not be exactly 0, and their order would be random. Do not conclude that the index is always the better
+# choice: the forest and Relief find both switches too, and
+# :ref:`the last example <sphx_glr_gallery_plot_12_wrong_tool.py>` shows where others do better.

@@ -2,15 +2,15 @@
 Noisy labels: index, noise and effect
 =====================================
 
-The index of a feature is the share of pairs that differ on this feature only and have different
-labels. If labels are noisy, some of them differ for no reason in the table. Rows that are equal on
-*all* features show how often that happens. The effect is the index less this noise.
+The index of a feature is the share of pairs with different labels among rows that differ on this
+feature only. If labels are noisy, identical rows differ in label too. The effect is the index minus
+this noise.
 """
 
 # %%
 # One feature that matters, three that do not
 # -------------------------------------------
-# The label is the value of ``cause``. Then a share of the labels is flipped at random.
+# The label is the value of ``cause``, with a share of the labels flipped at random.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -32,10 +32,10 @@ quiet = relevance(with_flips(0.0), "label")
 print(quiet)
 
 # %%
-# Without noise the index is 1 or 0. (The output asks whether ``cause`` is a leak: it tells the label
-# in every row.) With 20 % of the labels flipped, pairs for ``a``, ``b`` and ``c`` have different
-# labels in about a third of the cases, and so do identical rows: 2 x 0.2 x 0.8 = 0.32. The index
-# alone would suggest that all four features matter. The effect of the three is near 0.
+# Without noise the index is 1 or 0. (The output asks whether ``cause`` is a leak: it predicts every
+# label.) With 20 % of the labels flipped, about a third of the pairs for ``a``, ``b`` and ``c`` have
+# different labels, and so do identical rows: 2 x 0.2 x 0.8 = 0.32. The index alone would suggest that
+# all four features matter. The effect of the three is near 0.
 
 noisy = relevance(with_flips(0.2), "label")
 print(noisy)
@@ -63,5 +63,5 @@ plt.show()
 # What to take away
 # -----------------
 # With noisy labels, read the effect and its p-value, not the index. Do not conclude that an effect of
-# 0.36 is weak: its root is a difference of 0.6 in label shares. Noise is only known where identical
-# rows occur; the output says so where none do.
+# 0.36 is weak: its square root is a difference of 0.6 in label shares. Noise can only be estimated if
+# rows repeat; the output says so if none do.

@@ -2,8 +2,8 @@
 Epistasis: which two SNPs act together
 ======================================
 
-In epistasis two genetic variants change the risk of a disease together, and neither does alone.
-Here are simulated genotypes of 800 people at 20 SNPs (0, 1 or 2 copies of one allele). The risk is
+In epistasis two genetic variants change the risk of a disease together, but not alone. Here are
+simulated genotypes of 800 people at 20 SNPs (0, 1 or 2 copies of one allele). The risk is
 0.7 if exactly one of ``snp05`` and ``snp12`` is heterozygous, and 0.3 otherwise. With an allele
 frequency of one half, neither SNP changes the risk on average.
 """
@@ -28,7 +28,7 @@ people["case"] = np.where(rng.random(800) < np.where(one_is_heterozygous, 0.7, 0
 # %%
 # One SNP at a time
 # -----------------
-# The usual test of each SNP alone is a chi-square test of genotype by case. Corrected for 20 tests,
+# The usual test of each SNP alone is a chi-square test of genotype by case. Adjusted for 20 tests,
 # no p-value is small.
 
 tables = {name: pd.crosstab(people[name], people["case"]) for name in names}
@@ -39,9 +39,9 @@ print(adjusted.sort_values().head(4).round(3))
 # %%
 # All pairs
 # ---------
-# ``interactions`` looks at four people at a time, with two genotypes of the one SNP and two of the
-# other in all combinations. It asks whether what the one SNP does to the label depends on the other.
-# Of 190 pairs, one is significant.
+# ``interactions`` compares four people at a time, with two genotypes of one SNP and two of another in
+# all combinations, and tests whether the effect of one SNP depends on the other. Of 190 pairs, one is
+# significant.
 
 found = interactions(people, "case")
 print(found.to_frame()[["first", "second", "effect", "p_adjusted", "status"]].head(4).round(4))
@@ -59,6 +59,6 @@ plt.show()
 # %%
 # What to take away
 # -----------------
-# A pair can be named although neither member shows up alone. Do not conclude that any epistasis can
-# be found: hundreds of thousands of SNPs have billions of pairs, and p-values are corrected for all
-# of them. In real genotypes, neighbouring SNPs and ancestry are other explanations.
+# A pair can be significant although neither SNP is alone. Do not conclude that any epistasis can be
+# found: hundreds of thousands of SNPs have billions of pairs, and p-values are adjusted for all of
+# them. In real genotypes, neighbouring SNPs and ancestry are other explanations.

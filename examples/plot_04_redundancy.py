@@ -1,10 +1,9 @@
 """
-Columns that say the same
-=========================
+Redundant columns
+=================
 
-The town determines the county. Two rows can then not differ on the county alone, and the index has
-no pair to count for it. This is not an error: there are no rows that could answer. The output names
-copies, and the selector keeps one of them.
+The town determines the county. Then no two rows differ on the county alone, and the index has no
+pairs for it. The output names copies, and the selector keeps one of them.
 """
 
 # %%
@@ -37,8 +36,7 @@ shops["busy"] = busy ^ (rng.random(500) < 0.05)
 # %%
 # No pairs
 # --------
-# ``given="all"`` is the paper's index. Three columns have no pairs, so it says nothing about the town at
-# all.
+# ``given="all"`` is the paper's index. Three columns have no pairs, so it says nothing about the town.
 
 blocked = relevance(shops, "busy", given="all")
 print(blocked)
@@ -52,8 +50,8 @@ print(redundancies(shops, ignore="busy"))
 # %%
 # Resolved
 # --------
-# By default only what matters is held equal. One of the columns is compared, and its copies have the
-# status ``same``. The selector leaves them out; ``priority`` says which of two equivalent columns to keep.
+# By default only the deciding set is held fixed. One of the columns is compared, and its copies have the
+# status ``same``. The selector leaves them out; ``priority`` sets which of two equivalent columns to keep.
 
 selector = AnalogicalSelector(priority=["town"]).fit(shops.drop(columns="busy"), shops["busy"])
 for dropped in selector.dropped_:
@@ -75,6 +73,6 @@ plt.show()
 # %%
 # What to take away
 # -----------------
-# Where the status is ``same``, or no pairs were compared, look at ``redundancies``. Do not conclude that
-# the column that was kept is the one that matters: town and town code carry the same information, and
-# no method can tell which one acts.
+# If the status is ``same``, or no pairs were compared, check ``redundancies``. Do not conclude that the
+# column that was kept is the one that matters: town and town code carry the same information, and no
+# method can distinguish them.

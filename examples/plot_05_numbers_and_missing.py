@@ -1,17 +1,17 @@
 """
-Numbers, missing cells and ids
-==============================
+Numbers, missing cells and identifiers
+======================================
 
-A table as people have it: an id, two numbers, and a question that some did not answer. Nothing has
-to be prepared. Numbers are divided into 5 bins, a missing cell is a value of its own, and a column
-that is unique in nearly every row is set aside. The output says what was done.
+A table with an identifier, two numbers, and a question that some did not answer needs no
+preparation. Numbers are divided into 5 bins, missing cells count as a separate value, and a column
+that is distinct in nearly every row is set aside. The output says so.
 """
 
 # %%
 # Simulated patients
 # ------------------
-# The risk rises above 70 years, and for smokers up to that age. Sex and blood pressure do nothing.
-# The ill leave the question about smoking open more often.
+# The risk is higher above 70 years, and for smokers up to that age. Sex and blood pressure have no
+# effect. The ill leave the question about smoking open more often.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -39,7 +39,7 @@ print(patients.head())
 # %%
 # As it is
 # --------
-# The first lines say what became of the columns.
+# The first lines say how the columns were encoded.
 
 result = relevance(patients, "ill")
 print(result)
@@ -65,7 +65,6 @@ plt.show()
 # %%
 # What to take away
 # -----------------
-# Give the table as it is and read the notes. Where cells are missing, compute both ways: a difference
-# suggests that missing cells go with the label. Do not conclude from the first result that smoking
-# matters more than age; part of its effect is who answered. Nor do bins follow the rule: 70 years
-# lies within a bin.
+# Read the notes. If cells are missing, compute both ways: a difference suggests that missingness is
+# associated with the label. Do not conclude from the first result that smoking matters more than age;
+# part of its effect is who answered. Nor do bins follow the rule: 70 years lies within a bin.

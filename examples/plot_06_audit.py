@@ -3,16 +3,15 @@ An audit, all else equal
 ========================
 
 A bank approves 50 % of the loans that men ask for and 34 % of those that women ask for. Does it
-treat them differently, or do they ask under different conditions? An audit compares a woman and a
-man who are equal on what decides about approvals. The data are simulated, so we know the answer:
+treat them differently, or do they apply under different conditions? An audit compares women and men
+who agree on the features that approval depends on. The data are simulated, so we know the answer:
 with the same income and debt, women are approved 6 points less often.
 """
 
 # %%
 # Simulated applications
 # ----------------------
-# More women than men have a low income, and a low income lowers the chance of approval. This widens
-# the gap.
+# More women than men have a low income, which lowers the probability of approval and widens the gap.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -38,15 +37,15 @@ print(loans.groupby("gender")["approved"].value_counts(normalize=True).unstack()
 # %%
 # The audit
 # ---------
-# The audit finds that approval depends on income and debt, and compares applicants who are equal on
-# them. Over all rows the difference is 16.7 points, between these applicants it is 6.1 points, and the
-# interval contains the 6 points that were put in.
+# The audit finds that approval depends on income and debt, and compares applicants who agree on them.
+# The crude difference is 16.7 points, the adjusted difference 6.1 points, and its interval contains the
+# simulated 6 points.
 
 result = audit(loans, "approved", "gender", reference="man", limit=2)
 print(result)
 
 # %%
-# The same as a picture, with the difference in each context:
+# The same as a figure, with the difference in each context:
 
 result.plot()
 plt.show()
@@ -54,7 +53,6 @@ plt.show()
 # %%
 # What to take away
 # -----------------
-# The crude difference mixes who applies with how applications are treated; the comparison of equals
-# takes the first part out. Do not conclude that the rest is caused by gender. It is what remains
-# after the *recorded* features. An unrecorded one may explain it, and a recorded one such as income
-# may itself be the result of unequal treatment.
+# The crude difference mixes who applies with how applications are treated; adjustment removes the
+# first part. Do not conclude that the rest is caused by gender. An unrecorded variable may explain it,
+# and a recorded one such as income may itself be the result of unequal treatment.

@@ -28,9 +28,8 @@ print(resumes["job_ad_id"].nunique(), "advertisements")
 # %%
 # Within each advertisement
 # -------------------------
-# ``given=["ad"]`` compares résumés that went to the same advertisement. The number of an
-# advertisement is a name, not an amount, so it is made a text: otherwise it would be divided into
-# bins.
+# ``given=["ad"]`` compares résumés for the same advertisement. The number of an advertisement is a
+# name, so it is converted to text: otherwise it would be divided into bins.
 
 resumes["ad"] = resumes["job_ad_id"].astype(str)
 result = audit(resumes, "callback", "race", given=["ad"], reference="white", limit=2)
@@ -38,9 +37,8 @@ print(result)
 
 # %%
 # Résumés with a name that is taken for that of a Black person are called back 3.2 points less often
-# (95 % interval 2.0 to 4.4), on a base of 8 %. Names were assigned at random, so matching changes
-# nothing: the crude difference is 3.2 points, too. Whether the odds ratio is the same in all
-# contexts is tested by what varies more than it would within contexts of two or four rows.
+# (95 % interval 2.0 to 4.4), on a base of 8 %. Names were assigned at random, so adjustment changes
+# nothing: the crude difference is 3.2 points too.
 #
 # Most pairs have the same label. Of the others, 281 lose the callback with the other name and 133
 # gain it:
@@ -53,6 +51,6 @@ plt.show()
 # %%
 # What to take away
 # -----------------
-# In a balanced experiment, the crude and the matched difference agree, and the difference can be read
-# as an effect of the name on the résumé. Do not conclude that it holds for other jobs, years or
+# In a balanced experiment, the crude and the adjusted difference agree, and can be read as an effect of
+# the name on the résumé. Do not conclude that it holds for other jobs, years or
 # names, or that it says why employers called back.

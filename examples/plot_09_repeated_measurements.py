@@ -2,17 +2,16 @@
 Several rows of the same person
 ===============================
 
-Intervals and p-values take rows as independent. Twelve visits of one patient are not: what is
-particular about this patient returns in every row, and looks like more evidence than it is.
-``groups`` names the unit that is independent.
+Intervals and p-values assume independent rows. Twelve visits of one patient are not independent,
+and look like more evidence than they are. ``groups`` names the independent units.
 """
 
 # %%
 # Simulated visits
 # ----------------
 # 200 patients with twelve visits each. Some patients feel pain more easily than others. Blood group
-# and hospital belong to the patient, and do nothing. The drug is drawn anew at each visit, and lowers
-# the chance of pain by 30 points.
+# and hospital are constant within a patient and have no effect. The drug is drawn at each visit, and
+# lowers the probability of pain by 30 points.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -44,9 +43,9 @@ print(naive)
 # %%
 # Patients as the independent unit
 # --------------------------------
-# The paper's index is the same; effects, intervals and p-values are not. The drug differs between the
-# visits of a patient, so visits of the same patient are compared. Blood group and hospital do not, so
-# each patient is one observation. Only the drug has a significant effect.
+# The paper's index is the same; effects, intervals and p-values are not. The drug varies between the
+# visits of a patient, so these are compared. For blood group and hospital each patient is one
+# observation. Only the drug has a significant effect.
 
 grouped = relevance(visits, "pain", groups="patient")
 print(grouped)
@@ -61,7 +60,6 @@ plt.show()
 # %%
 # What to take away
 # -----------------
-# Ask what was drawn independently, and name it with ``groups``. A feature that varies within patients is
-# tested within them, where what is particular about a patient cancels; one that does not is tested by
-# whole patients. 2,400 visits are then 200 observations, so a weak effect of blood group could be missed.
-# Do not conclude from a p-value above 0.05 that there is no effect.
+# Name the independent units with ``groups``. A feature that varies within patients is tested within
+# them, otherwise between patients. 2,400 visits are then 200 observations, so a weak effect of blood
+# group could be missed. Do not conclude from a p-value above 0.05 that there is no effect.

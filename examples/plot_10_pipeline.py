@@ -1,9 +1,9 @@
 """
-Choosing features in a pipeline with grid search
-================================================
+Selecting features in a pipeline with grid search
+=================================================
 
 ``AnalogicalSelector`` is a scikit-learn transformer. In a pipeline it is fitted on the training
-part of each fold, and grid search can choose how many features to keep.
+part of each fold, and grid search can select the number of features.
 """
 
 # %%
@@ -48,7 +48,7 @@ print(search.best_estimator_["choose"].selection_)
 # %%
 # The same with mutual information
 # --------------------------------
-# ``x01`` and ``x02`` tell nothing one at a time, so a univariate filter picks them by chance only.
+# ``x01`` and ``x02`` are uninformative one at a time, so a univariate filter picks them by chance only.
 
 information = SelectKBest(partial(mutual_info_classif, discrete_features=True))
 rival = GridSearchCV(
@@ -67,6 +67,5 @@ plt.show()
 # %%
 # What to take away
 # -----------------
-# Choose features inside the pipeline, so that the rows that measure the accuracy have no part in the
-# choice. Do not conclude that fewer features are always better: this table was made with three
+# Select features inside the pipeline, so that test rows have no part in the selection. Do not conclude that fewer features are always better: this table was made with three
 # features that matter and twelve that do not.

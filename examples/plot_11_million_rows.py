@@ -3,7 +3,7 @@ A million rows
 ==============
 
 Comparing every two of a million rows would take half a trillion comparisons. The pairs are counted
-without making them: rows that are equal on all features but one lie in the same group, and the
+without enumerating them: rows that agree on all features but one are in the same group, and the
 sizes of the groups are enough.
 """
 
@@ -27,7 +27,7 @@ table = pd.DataFrame({f"x{k}": rng.integers(0, 4, n, dtype=np.int8) for k in ran
 table["label"] = ((table["x1"] == table["x2"]) | (table["x3"] == 0)) ^ (rng.random(n) < 0.1)
 
 # %%
-# Effects, intervals, directions and p-values of all features, given what matters:
+# Effects, intervals, directions and p-values of all features, given the deciding set:
 
 start = perf_counter()
 result = relevance(table, "label")
@@ -36,8 +36,7 @@ print(result)
 print(f"{result.pairs.sum():,} pairs at distance 1, in {seconds:.2f} seconds")
 
 # %%
-# ``ari_score`` counts the index only, and takes whole numbers as they are. Beside it, a filter that
-# looks at one column at a time:
+# ``ari_score`` computes only the index. For comparison, a univariate filter:
 
 for name, score in {"ari_score": ari_score, "chi2": chi2}.items():
     start = perf_counter()

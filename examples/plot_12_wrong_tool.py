@@ -2,15 +2,14 @@
 Where the index is the wrong tool
 =================================
 
-Numbers that each add a little to the odds, and nothing else: this is what linear models and the
-F-test are made for. The index divides numbers into bins, forgets their order, and makes no
-assumption about how features add up. Here that costs rows: it needs more of them to find the same
-four features.
+If the log odds are linear in numbers, linear models and the F-test are the right tools. The index
+divides numbers into bins, ignores their order, and does not assume additivity. So it needs more rows
+to find the same four features.
 """
 
 # %%
-# Twelve numbers, four of which add up
-# ------------------------------------
+# Twelve numbers, four of them relevant
+# -------------------------------------
 # The log odds of the label are half the sum of the first four numbers. A method is right if these
 # four have its four best scores.
 
@@ -45,8 +44,8 @@ def is_right(scores):
 # %%
 # One sample
 # ----------
-# No two rows are equal on all numbers but one, even in bins, so the paper's index has no pairs. The
-# effect is given what matters, as far as so few rows show what that is.
+# No two rows agree on all numbers but one, even in bins, so the paper's index has no pairs. The effect
+# is given the deciding set, as far as it can be found in so few rows.
 
 X, y = sample(300, seed=0)
 result = relevance(X, y)
@@ -73,7 +72,7 @@ plt.show()
 # %%
 # What to take away
 # -----------------
-# If you believe in a smooth additive effect of numbers, fit a model that says so. This method is for
-# categories, for features that act together, and for the question what happens if one thing changes
-# and all else stays equal. Do not conclude that univariate tests are the better default: in :ref:`the
-# first example <sphx_glr_gallery_plot_01_xor.py>` they see nothing.
+# If you expect smooth additive effects of numbers, fit such a model. This method is for categories, for
+# features that act together, and for effects given other features. Do not conclude that univariate
+# tests are the better default: in :ref:`the first example <sphx_glr_gallery_plot_01_xor.py>` they
+# detect nothing.
