@@ -3,7 +3,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11 p
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 BIN := .venv/bin
 # One process per core, so one thread each.
-PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadgroup
+PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 # The paper's data files are not part of the project; the tests that need them skip when they are not there.
 ifneq ($(wildcard ../shared/datasets),)
@@ -46,7 +46,7 @@ oldest: ## Run the tests of the library with the oldest supported libraries, in 
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info >= (3, 13))' || { echo "The oldest supported libraries need Python 3.11 or 3.12. Name one: make oldest PYTHON=python3.11" >&2; exit 2; }
 	test -x .venv-oldest/bin/python || $(PYTHON) -m venv .venv-oldest
 	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check --constraint .github/oldest.txt --editable '.[test-tools]'
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n auto --dist loadgroup --no-cov --ignore=tests/project
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n auto --no-cov --ignore=tests/project
 
 fuzz: .venv/test ## Random tables against brute force and damaged files, new ones each time (an hour or two; FUZZ_TABLES=1000 for less)
 	FUZZ_SEED=$${FUZZ_SEED:-$$(date +%s)} && export FUZZ_SEED && echo "FUZZ_SEED=$$FUZZ_SEED" && \

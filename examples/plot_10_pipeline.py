@@ -67,5 +67,6 @@ plt.show()
 # %%
 # What to take away
 # -----------------
-# Select features inside the pipeline, so that test rows have no part in the selection. Do not conclude that fewer features are always better: this table was made with three
-# features that matter and twelve that do not.
+# Select features inside the pipeline, so that test rows have no part in the selection. Do not conclude
+# that fewer features are always better: this table was made with three features that matter and twelve
+# that do not.

@@ -15,6 +15,24 @@ settings.load_profile("analogical")
 DATASETS = ("breast-cancer", "hiv", "monks-1", "monks-2", "monks-3", "mushroom", "primary-tumor")
 
 
+@pytest.hookimpl(optionalhook=True)  # pytest-xdist may not be installed
+def pytest_xdist_make_scheduler(config, log):
+    """Which tests one process runs: those of a file, and all of those on Spark, so that Java is started once.
+
+    Cases of the fuzzer are shared by all processes. (Groups of ``--dist loadgroup`` are lost by pytest 9.2.)
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduler(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            file = nodeid.partition("::")[0]
+            if file.startswith("tests/fuzz/"):
+                return nodeid
+            return "tests/spark" if file.startswith("tests/spark/") else file
+
+    return Scheduler(config, log)
+
+
 def random_table(rng, *, n_rows=None, n_features=None, n_values=None, n_labels=None):
     """A small table with many ties: few values, and rows repeated with the same or another label."""
     n_rows = n_rows or int(rng.integers(2, 30))

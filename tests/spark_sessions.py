@@ -50,7 +50,6 @@ def missing():
 
 needs_spark = [
     pytest.mark.skipif(missing() is not None, reason=missing() or ""),
-    pytest.mark.xdist_group("spark"),  # one process starts Java, not all of them
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
     pytest.mark.filterwarnings("ignore:Exception ignored in. <socket"),  # PySpark 4.0 leaves sockets open
     pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),

@@ -173,3 +173,31 @@ def test_the_walk_sees_imports_at_the_top_and_inside_functions(tmp_path):
     inside = {"analogical.show", "analogical.show.as_text"}
     assert imports_of(path, lazy=True) == top | inside
     assert stages_used(path) == {"count", "show"}
+
+
+# ---------------------------------------------------------------- what is loaded for a command
+
+
+def loaded_by(*typed):
+    """Libraries that a command loads."""
+    code = (
+        "import atexit, sys\n"
+        "atexit.register(lambda: print('\\nloaded:', *sorted({name.split('.')[0] for name in sys.modules})))\n"
+        f"sys.argv = {['analogical', *typed]!r}\n"
+        "from analogical.cli import main; main()"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    return set(ended.stdout.partition("\nloaded: ")[2].split())
+
+
+@pytest.mark.parametrize("typed", [(), ("-h",), ("--help",)])
+def test_the_list_of_commands_needs_no_numbers(typed):
+    loaded = loaded_by(*typed)
+    assert {"analogical", "typer", "rich"} <= loaded
+    assert not {"numpy", "scipy", "sklearn", "narwhals", "polars", "pandas", "pydantic"} & loaded
+
+
+def test_scoring_a_built_in_table_needs_no_dataframes():
+    loaded = loaded_by("score", "monks-1")
+    assert {"analogical", "typer", "numpy"} <= loaded
+    assert not {"sklearn", "joblib", "narwhals", "polars", "pandas", "pyarrow", "matplotlib"} & loaded

@@ -97,7 +97,7 @@ def assert_between_its_parts(effect, whole, common, *, has_noise):
         assert effect == pytest.approx(common.effect())
     else:  # significant features without a sure size have that of the common difference as it is
         assert effect >= max(common.effect(), 0.0) - 1e-9
-        assert effect <= max(whole, common.squared()) + 1e-9
+        assert effect <= max(whole, common.squared) + 1e-9
 
 
 @given(tables(), st.randoms(use_true_random=False))

@@ -376,7 +376,7 @@ def test_several_questions_encode_search_and_measure_once(confounded, calls):
         ask(study)
     for ask in (audit, evidence, transitions):
         ask(study, "z")
-    assert calls == {"encode_table": 1, "Decider": 1, "_measure": 5}
+    assert calls == {"encode_table": 1, "Decider": 1, "_measure": 4}  # c is a copy
     assert relevance(study) is first
     assert report(study).relevance is first
 
@@ -385,8 +385,9 @@ def test_what_was_found_is_kept_for_what_was_given_and_for_the_confidence(confou
     study = Study(*confounded)
     asked = [{}, {"given": "all"}, {"given": ["z", "w"]}, {"given": ["w", "z"]}, {"given": []}, {"confidence": 0.9}]
     found = [relevance(study, **one) for one in asked]
-    assert calls["_measure"] == 5 * len(asked)
+    measured = calls["_measure"]
     again = [relevance(study, **one) for one in asked]
+    assert calls["_measure"] == measured > 0
     assert all(one is other for one, other in zip(found, again, strict=True))
     assert relevance(study, given=("z", 1)) is found[2]
     assert found == [relevance(*confounded, **one) for one in asked]

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical.errors import InputError
-from analogical.table.frames import build_frame
 
 __all__ = ["WEIGHTS", "BuiltInTable", "load_table", "table_names"]
 
@@ -51,9 +50,21 @@ class BuiltInTable:
         >>> load_table("titanic").to_frame("polars").columns
         ['class', 'sex', 'age', 'survived', 'count']
         """
-        columns: dict[str, Any] = {name: self.X[:, i].tolist() for i, name in enumerate(self.feature_names)}
-        columns |= {self.label: self.y.tolist(), WEIGHTS: self.weights.tolist()}
-        return build_frame(columns, backend)
+        from analogical.table.frames import build_frame
+
+        return build_frame(self.columns(), backend)
+
+    def columns(self) -> dict[str, list[Any]]:
+        """The cells of the features, of the label and of the column ``count``.
+
+        Examples
+        --------
+        >>> from analogical import load_table
+        >>> load_table("berkeley").columns()["count"][:3]
+        [512, 313, 89]
+        """
+        columns = {name: self.X[:, i].tolist() for i, name in enumerate(self.feature_names)}
+        return {**columns, self.label: self.y.tolist(), WEIGHTS: self.weights.tolist()}
 
     @property
     def n_rows(self) -> int:

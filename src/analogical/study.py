@@ -10,7 +10,7 @@ from typing import Any, Literal, Self, TypeAlias, TypeVar, Unpack
 import numpy as np
 
 from analogical._checks import check_choice
-from analogical._types import Bools, CodedRows, Codes, Ints, Margins, Positions
+from analogical._types import Bools, CodedRows, Codes, Floats, Ints, Margins, Positions
 from analogical.count.contexts import Contexts, Stack
 from analogical.count.counts import PairCounts
 from analogical.count.engine import Engine
@@ -21,7 +21,7 @@ from analogical.count.pairs import contexts_themselves
 from analogical.count.threads import n_threads_for
 from analogical.errors import InputError
 from analogical.estimate.clusters import unit_p_value, with_unit
-from analogical.estimate.deciding import COPY, MOST, MOST_TRIED, Decider, Deciding, share_left, told_by_chance
+from analogical.estimate.deciding import COPY, MOST, MOST_TRIED, Decider, Deciding, shares_left, told_by_chance
 from analogical.estimate.radius import relaxed_scores
 from analogical.estimate.significance import Tested, adjust_for_features, pools_contexts, test_contexts, test_counted
 from analogical.estimate.sizes import Size, measure_size_of_units, measure_sizes
@@ -172,6 +172,7 @@ class Study:
         """Nothing was counted yet."""
         self._tested: dict[Item, Tested | None] = {}
         self._p_values: dict[Item, float] = {}
+        self._left: dict[int, Floats] = {}
         self._value_sizes: dict[int, Ints] = {}
         self._held: dict[Item, Contexts] = {}
         self._n_held = 0
@@ -471,7 +472,10 @@ class Study:
 
     def entropy_left(self, feature: int, column: int) -> float:
         """Share of the entropy of a feature that is left when a column is known, on the rows that are searched."""
-        return share_left(self._sample.rows_of([feature, column]), 0, 1)
+        sample = self._sample
+        if column not in sample._left:
+            sample._left[column] = shares_left(sample.rows, sample.codes(column))
+        return float(sample._left[column][feature])
 
     @property
     def is_outside(self) -> Bools:
@@ -514,14 +518,14 @@ class Study:
         """The search for the deciding set."""
         if self._sample is not self:
             return self._sample.decider
-        engine, searched = self.engine, self.rows
+        engine, searched, rank = self.engine, self.rows, self.rank  # not self: a study must not keep itself
         rows = self.rows_of(range(len(self.owner)))
         n_jobs = getattr(engine, "n_jobs", None)
 
         def index() -> Positions:
             some = searched.take(_evenly(len(searched.codes), INDEX_ROWS))
             scores = np.nan_to_num(relaxed_scores(engine, some), nan=-1.0)
-            return np.lexsort((self.rank, -scores.round(6)))
+            return np.lexsort((rank, -scores.round(6)))
 
         return Decider(Voting(rows, n_threads_for(n_jobs, rows.codes.size)), self.owner, index, self.rank)
 

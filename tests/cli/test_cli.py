@@ -2,6 +2,7 @@
 
 import csv
 import gzip
+import inspect
 import io
 import json
 import re
@@ -9,6 +10,8 @@ import sys
 
 import polars as pl
 import pytest
+
+from analogical.cli.app import COMMANDS, app_with
 
 TITANIC_SCORE = """\
 built-in table titanic: 2,201 rows, 3 features, label 'survived' (no, yes)
@@ -42,6 +45,13 @@ def xor(tmp_path):
 
 def trimmed(text):
     return "".join(f"{line.rstrip()}\n" for line in text.splitlines())
+
+
+def test_the_list_of_commands_says_what_their_own_pages_say():
+    pages = {command.callback.__name__: command for command in app_with(COMMANDS).registered_commands}
+    assert list(pages) == list(COMMANDS)
+    for name, command in pages.items():
+        assert command.short_help == inspect.getdoc(command.callback).partition("\n\n")[0] == COMMANDS[name]
 
 
 def test_score_shows_a_table_between_what_was_read_and_what_it_means(run):
@@ -306,7 +316,10 @@ def test_bad_files_get_one_sentence_and_exit_code_2(run, tmp_path, case):
         ),
         (["score", "titanic", "--ignore", "sexx"], "no column 'sexx' to take as --ignore; did you mean 'sex'?"),
         (["score", "titanic", "--label", "sex", "--ignore", "sex"], "--ignore names 'sex', which is the label"),
-        (["score", "titanic", "--weights", "age"], "The column 'count' of the built-in table titanic holds its weights"),
+        (
+            ["score", "titanic", "--weights", "age"],
+            "The column 'count' of the built-in table titanic holds its weights",
+        ),
         (["score", "titanic", "--ignore", "count"], "The column 'count' of the built-in table"),
         (["score", "titanic", "--json", "--csv"], "--json and --csv cannot be used together"),
         (["score", "titanic", "--top", "0"], "--top must be a whole number from 1, got 0."),

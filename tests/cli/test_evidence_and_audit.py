@@ -61,7 +61,10 @@ def test_audit_of_berkeley(run):
     assert code == 0
     words = " ".join(out.split())
     assert "Audit of 'gender' for 'admitted', given department" in words
-    assert "Adjusted difference (Mantel-Haenszel): female has 'yes' 1.8 points more often than male (-1.1 to +4.7)" in words
+    assert (
+        "Adjusted difference (Mantel-Haenszel): female has 'yes' 1.8 points more often than male (-1.1 to +4.7)"
+        in words
+    )
     assert "Mean over pairs: 2.3 points more often" in words
     assert "take rows as independent" in words
     assert "not causes" in words

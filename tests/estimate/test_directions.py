@@ -274,7 +274,7 @@ def test_the_finest_table_with_room_is_taken(turned):
     table = table.T if turned else table
     found = sums_of(table[None])
     merged = np.add.reduceat(table, [0, 1], axis=0 if turned else 1)
-    assert found._told() == (2, 2)
+    assert found.told == (2, 2)
     assert found.p_values()[0].p == pytest.approx(fisher_exact(merged).pvalue)
 
 

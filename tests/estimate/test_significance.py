@@ -170,7 +170,7 @@ def test_strata_need_room(monkeypatch):
     assert math.isnan(found(9))
     # all ten pairs of a stratum go one way: 5^2 / (10/4) in each of two; feature 2 has strata of two pairs only
     assert found(10) == pytest.approx(chi2.sf(20, 2))
-    monkeypatch.setattr(strata, "ENOUGH", 1.0)
+    monkeypatch.setattr("analogical.estimate.directions.ENOUGH", 1.0)
     assert found(9) == pytest.approx(min(1.0, 2 * chi2.sf(18, 2)))
 
 

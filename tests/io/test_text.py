@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analogical import InputError
-from analogical.io.text import NA, TextFormat
+from analogical.io.formats import NA, TextFormat
 
 TABLE = "a,b,y\n1,x,0\n2,z,1\n"
 ROWS = [(1, "x", 0), (2, "z", 1)]

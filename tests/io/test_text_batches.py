@@ -15,7 +15,7 @@ from both_ways import CUTS, cut, outcome, same
 from typer.testing import CliRunner
 
 from analogical import InputError, relevance
-from analogical.cli.app import app
+from analogical.cli.app import app_with
 from analogical.io import batches, files
 from analogical.io.batches import BatchTable
 from analogical.io.files import open_file, read_file
@@ -122,7 +122,7 @@ def test_every_command_says_the_same(tmp_path, monkeypatch, name, command):
         content = frame.write_csv().encode()
         path.write_bytes(gzip.compress(content) if name.endswith("gz") else content)
     arguments = [command[0], str(path), *command[1:]]
-    whole = CliRunner().invoke(app, arguments)
+    whole = CliRunner().invoke(app_with(command[:1]), arguments)
     assert whole.exit_code == 0, whole.output
     opened = []
     monkeypatch.setattr(files, "MANY_BYTES", 0)
@@ -133,7 +133,7 @@ def test_every_command_says_the_same(tmp_path, monkeypatch, name, command):
         files, "open_file", lambda *given, **kept: opened.append(open_file(*given, **kept)) or opened[0]
     )
     with cut(BLOCK=2_000, FEW=100):
-        found = CliRunner().invoke(app, arguments)
+        found = CliRunner().invoke(app_with(command[:1]), arguments)
     assert isinstance(opened[0].frame, BatchTable)
     assert found.exit_code == 0
     if "--json" in command:  # values may be numbered in another order, which moves the last digits

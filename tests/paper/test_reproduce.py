@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 import analogical.cli.reproduce
 from analogical import InputError, MissingDependencyError
-from analogical.cli.app import app, run
+from analogical.cli.app import app_with, run
 from analogical.paper import Plan
 from analogical.paper.reproduce import PARTS, reproduce
 
@@ -116,12 +116,12 @@ def test_command_passes_its_options_on(monkeypatch, tmp_path):
 
     monkeypatch.setattr("analogical.paper.reproduce.reproduce", fake)
     words = ["reproduce", "--as-published", "--repetitions", "7", "--seed", "3", "--data", str(tmp_path), "--out", "x"]
-    outcome = CliRunner().invoke(app, words)
+    outcome = CliRunner().invoke(app_with(["reproduce"]), words)
     assert outcome.exit_code == 0, outcome.output
     assert seen["parts"] == list(PARTS)
     assert (seen["variants"], seen["data"], seen["out"]) == (["as-published"], tmp_path, "x")
     assert (seen["plan"].repetitions, seen["plan"].seed, seen["plan"].n_jobs, seen["plan"].leave_out) == (7, 3, -1, ())
-    assert CliRunner().invoke(app, ["reproduce", "all", "--quick"]).exit_code == 0
+    assert CliRunner().invoke(app_with(["reproduce"]), ["reproduce", "all", "--quick"]).exit_code == 0
     assert seen["variants"] == ["as-published", "corrected"]
     assert (seen["plan"].repetitions, seen["plan"].leave_out) == (3, analogical.cli.reproduce.SLOW)
 

@@ -15,8 +15,6 @@ from analogical.paper.tables import build_table
 from analogical.paper.writing import FORMATS, as_csv, as_json, as_latex, as_markdown
 from analogical.rivals import METHODS, Method
 
-pytestmark = pytest.mark.xdist_group("tables of the paper")  # in one process, which builds each once
-
 FEW = Plan(repetitions=3)
 QUICK = Plan(repetitions=2, leave_out=("relieff",))
 built = cache(build_table)

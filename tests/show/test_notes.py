@@ -33,8 +33,8 @@ SENTENCES = [
     ),
     (
         Note("looks-like-groups", ("subject",), (316, 24)),
-        "'subject' looks like a unit with repeated rows (316 values, about 24 rows each): use groups='subject' (--groups)"
-        " if rows of one unit are not independent",
+        "'subject' looks like a unit with repeated rows (316 values, about 24 rows each): use groups='subject'"
+        " (--groups) if rows of one unit are not independent",
     ),
     (Note("collected"), "X is a lazy frame and was collected"),
     (Note("missing-value", ("a", "b"), (1200, 3)), "missing cells count as a separate value in a (1,200), b (3)"),
@@ -75,7 +75,10 @@ def test_sentences(note, sentence):
         (Note("set-aside", ("id",)), "set aside as identifiers, distinct in nearly every row: id;"),
         (Note("set-aside", ("id", "name")), "set aside as identifiers, distinct in nearly every row: id, name;"),
         (Note("leak", ("copy",), (100,)), "'copy' alone predicts 100 % of the labels: is it known before the label?"),
-        (Note("leak", ("a", "b"), (99, 95)), "a (99 %) and b (95 %) each predict nearly all labels alone: are they known before the label?"),
+        (
+            Note("leak", ("a", "b"), (99, 95)),
+            "a (99 %) and b (95 %) each predict nearly all labels alone: are they known before the label?",
+        ),
     ],
 )
 def test_sentences_that_say_how_to_go_on(note, start):

@@ -318,9 +318,7 @@ def test_features_without_an_effect_are_named_once_with_why():
 def test_what_is_unclear_is_said_with_p_and_what_is_possible():
     page = page_of(made("no effect"))
     unclear = next(group for group in page["unclear"]["lists"] if group["title"].startswith("Unclear"))
-    assert re.fullmatch(
-        r"x\d: p \.\d{3}, the interval ends at [\d.]+ points\.", unmarked(unclear["items"][0])
-    )
+    assert re.fullmatch(r"x\d: p \.\d{3}, the interval ends at [\d.]+ points\.", unmarked(unclear["items"][0]))
 
 
 def test_an_audit_shows_crude_beside_matched():
@@ -346,8 +344,7 @@ def test_the_verdict_names_a_direction_only_if_it_is_clear():
     found = made("weights")
     said = "3 of 3 features have a significant effect on survived: sex, age and class."
     assert unmarked(page_of(found)["verdict"]) == (
-        f"{said} The largest is sex: with female, 'yes' is 49.2 points more frequent than with male (+44.5 to"
-        " +53.9)."
+        f"{said} The largest is sex: with female, 'yes' is 49.2 points more frequent than with male (+44.5 to +53.9)."
     )
     points = tuple(replace(p, low=-1.0) if p.value == "female" else p for p in found.relevance.points)
     unsure = replace(found, relevance=replace(found.relevance, points=points))
@@ -362,8 +359,8 @@ def test_the_verdict_names_a_direction_only_if_it_is_clear():
 def test_lines_say_what_is_given_and_what_all_rows_show():
     lines = {unmarked(panel["name"]): unmarked(panel["line"]) for panel in page_of(made("weights"))["panels"]}
     assert lines["class"] == (
-        "Among rows that agree on sex and age, with 3rd, 'yes' is 13.9 points less frequent than with crew (−18.1 to −9.7)."
-        " Crude difference: +1.3."
+        "Among rows that agree on sex and age, with 3rd, 'yes' is 13.9 points less frequent than with crew"
+        " (−18.1 to −9.7). Crude difference: +1.3."
     )
     alone = {unmarked(panel["name"]): unmarked(panel["line"]) for panel in page_of(made("given nothing"))["panels"]}
     assert alone["sex"].startswith("Among all rows, with female, 'yes' is 52 points more frequent than with male (")
@@ -376,7 +373,9 @@ def test_what_is_given_is_said():
     assert said["weights"].startswith("These features together predict the label")
     assert said["a copy"].startswith("x0 predicts the label, and no other feature adds to it.")
     assert said["given nothing"] == "As requested, every feature is compared between rows with nothing held fixed."
-    assert said["nothing to compare"].startswith("As requested, every feature is compared between rows that agree on all other")
+    assert said["nothing to compare"].startswith(
+        "As requested, every feature is compared between rows that agree on all other"
+    )
     assert said["no effect"].startswith("No features predict the label together, so nothing is held equal")
     settings = dict(page_of(made("given nothing"))["settings"])
     assert settings["Given"] == "nothing"
@@ -393,12 +392,8 @@ def test_stand_ins_are_named():
     stand_ins = tuple(("age", "class") if name == "sex" else () for name in found.relevance.names)
     doubted = replace(found, relevance=replace(found.relevance, stand_ins=stand_ins))
     assert doubted.doubts() == ("stand-ins",)
-    assert unmarked(page_of(doubted)["same"]["stand_ins"][0]) == (
-        "sex could be replaced by age or class."
-    )
-    assert "Other features could replace sex" in unmarked(
-        page_of(doubted)["answer"]["reasons"][1]
-    )
+    assert unmarked(page_of(doubted)["same"]["stand_ins"][0]) == ("sex could be replaced by age or class.")
+    assert "Other features could replace sex" in unmarked(page_of(doubted)["answer"]["reasons"][1])
 
 
 @pytest.mark.parametrize(

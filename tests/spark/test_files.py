@@ -8,7 +8,7 @@ from spark_sessions import needs_spark
 
 from analogical import InputError
 from analogical.io.files import read_file
-from analogical.io.text import TextFormat
+from analogical.io.formats import TextFormat
 from analogical.spark.files import read_spark_file
 
 pytestmark = needs_spark

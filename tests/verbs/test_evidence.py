@@ -324,9 +324,7 @@ def test_a_copy_of_what_decides_has_no_pairs_and_says_so():
     found = evidence(frame, labels, "code")
     assert (found.same_as, found.n_pairs, found.pairs) == ("town", 0, ())
     words = " ".join(repr(found).split())
-    assert words.startswith(
-        "'code' is a copy of 'town', so rows that agree on the deciding set do not differ on it"
-    )
+    assert words.startswith("'code' is a copy of 'town', so rows that agree on the deciding set do not differ on it")
     assert repr(transitions(frame, labels, "code")) == repr(found)
     assert evidence(frame, labels, "code", given=["size"]).n_pairs > 0
 

@@ -109,7 +109,9 @@ def test_one_of_two_that_act_together_names_the_other(monks):
     assert found.partners[1] == ("head_shape",)
     assert (found.stop, found.next_feature) == (3, "head_shape")
     assert found.next_gain > 100
-    assert "Without k, 3 features would be selected; the next is head_shape, with a gain of 182." in " ".join(repr(found).split())
+    assert "Without k, 3 features would be selected; the next is head_shape, with a gain of 182." in " ".join(
+        repr(found).split()
+    )
 
 
 def test_an_exclusive_or_of_three_is_explained():

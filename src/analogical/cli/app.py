@@ -1,34 +1,35 @@
-"""The command line: its commands, one file each, and how errors are reported."""
+"""The command line: its commands, one file each, imported when typed, and how errors are reported."""
 
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
-from analogical.cli.audit import audit
-from analogical.cli.compare import compare
-from analogical.cli.evidence import evidence
-from analogical.cli.generate import generate, tables
-from analogical.cli.interactions import interactions
-from analogical.cli.redundancies import redundancies
-from analogical.cli.report import report
-from analogical.cli.reproduce import reproduce
-from analogical.cli.score import score
-from analogical.cli.select import select
 from analogical.cli.streams import guarded_streams, say
 from analogical.errors import AnalogicalError
 
-__all__ = ["app", "run"]
+__all__ = ["COMMANDS", "app_with", "run"]
 
+COMMANDS = {
+    "score": "Score every feature of a table: how much the label depends on it, given the others.",
+    "select": "Select the features that predict the label best together.",
+    "evidence": "Show the pairs of rows behind the effect of a feature.",
+    "interactions": "Find features that act together: the effect of one depends on the other.",
+    "audit": "Audit one feature: the difference in label shares between its values, adjusted for the given features.",
+    "redundancies": "Find columns that are constant, that carry the same information, or that others determine.",
+    "report": "Write a report on a table: which features have an effect, given which others, and the rows behind it.",
+    "compare": "Score the features of a table by several methods, side by side.",
+    "reproduce": "Reproduce the paper's tables and figure, next to the printed numbers.",
+    "generate": "Write a table labelled by one of the paper's eight functions, as CSV on stdout.",
+    "tables": "List the built-in tables, which can be named in place of a file.",
+}
+"""The commands, and what the list of them says about each; the file of a command is imported to run it."""
+HELP = ("-h", "--help")
 INTERRUPTED = 130
 """Exit code of a command that was stopped with Ctrl-C, as shells have it."""
-
-app = typer.Typer(
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
-    context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="First run: analogical score titanic",
-)
 
 
 def _version(wanted: bool) -> None:
@@ -39,7 +40,6 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _about(
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
@@ -52,20 +52,41 @@ def _about(
     """
 
 
-for command in (
-    score,
-    select,
-    evidence,
-    interactions,
-    audit,
-    redundancies,
-    report,
-    compare,
-    reproduce,
-    generate,
-    tables,
-):
-    app.command()(command)
+def app_with(names: Iterable[str]) -> typer.Typer:
+    """The command line with some of its commands."""
+    app = _empty_app()
+    for name in names:
+        file = import_module(f"analogical.cli.{'generate' if name == 'tables' else name}")
+        app.command(short_help=COMMANDS[name])(getattr(file, name))
+    return app
+
+
+def _list_of_commands() -> typer.Typer:
+    """The command line to be looked at: commands have a name and a sentence, and need no library."""
+    app = _empty_app()
+    for name, sentence in COMMANDS.items():
+        app.command(name, help=sentence)(lambda: None)
+    return app
+
+
+def _empty_app() -> typer.Typer:
+    app = typer.Typer(
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode="markdown",
+        context_settings={"help_option_names": list(HELP)},
+        epilog="First run: analogical score titanic",
+    )
+    app.callback()(_about)
+    return app
+
+
+def _app_for(typed: Sequence[str]) -> typer.Typer:
+    """As much of the command line as is needed for what was typed: importing all of it takes long."""
+    if typed and typed[0] in COMMANDS:
+        return app_with(typed[:1])
+    is_completing = "_ANALOGICAL_COMPLETE" in os.environ  # a shell asks, and what was typed is in the environment
+    return _list_of_commands() if not is_completing and not set(typed) - {*HELP} else app_with(COMMANDS)
 
 
 def run() -> None:
@@ -92,7 +113,7 @@ def run() -> None:
 def _run_app() -> int | str | None:
     """The exit code of the command."""
     try:
-        app()
+        _app_for(sys.argv[1:])()
     except SystemExit as stop:
         return stop.code
     return 0

@@ -10,6 +10,7 @@ from analogical._progress import progress_line
 from analogical.cli.streams import shows_progress
 from analogical.datasets import WEIGHTS, load_table, table_names
 from analogical.errors import InputError
+from analogical.io.formats import NA, TextFormat, refuse_text_options
 from analogical.show.notes import ignored_note, label_note, memory_note
 from analogical.spark.session import is_spark_frame
 from analogical.table.choosing import Names, unknown_column
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from analogical.io.batches import BatchTable
-    from analogical.io.text import TextFormat
     from analogical.table.rules import ColumnOptions
 
 __all__ = ["Source", "read_source", "refuse_role", "split_names"]
@@ -72,9 +72,6 @@ def read_source(
     """Read a table and settle the roles of its columns; with ``master``, the table stays on that Spark cluster."""
     if features is not None and ignore is not None:
         raise InputError("--features and --ignore cannot be used together; give one of them.")
-    from analogical.io.files import open_file, refuse_text_options
-    from analogical.io.text import NA, TextFormat
-
     text_format = TextFormat(
         separator,
         header,
@@ -92,6 +89,8 @@ def read_source(
         title, frame, default_label, notes = _built_in(file, weights, ignore)
         weights = WEIGHTS
     else:
+        from analogical.io.files import open_file
+
         title = "standard input" if file == "-" else file
         read = open_file(file, **vars(text_format), progress=progress_line("reading") if shows_progress() else None)
         frame, default_label, notes = read.frame, read.frame.columns[-1], list(read.notes)
@@ -110,7 +109,7 @@ def read_source(
     if left_out:
         frame = _without(frame, left_out)
         notes.append(ignored_note(left_out))
-    if weights is not None and not is_spark_frame(frame):
+    if weights is not None and master is None and not _is_built_in(file):
         from analogical.io.files import with_numbers
 
         frame = with_numbers(frame, roles["weights"])
@@ -151,7 +150,7 @@ def free_memory() -> int | None:
 
 
 def _on_spark(
-    file: str, master: str, text_format: "TextFormat", groups: str | None
+    file: str, master: str, text_format: TextFormat, groups: str | None
 ) -> tuple[str, "DataFrame", list[str]]:
     """A table that a Spark cluster sees."""
     from analogical.io.files import quiet_stderr
@@ -177,14 +176,22 @@ def _is_built_in(file: str) -> bool:
         return False
 
 
-def _built_in(file: str, weights: str | None, ignore: str | None) -> tuple[str, "pl.DataFrame", str, list[str]]:
+def _built_in(file: str, weights: str | None, ignore: str | None) -> tuple[str, "BatchTable", str, list[str]]:
+    """A built-in table, for which no library of dataframes is loaded."""
+    from analogical.io.batches import BatchTable, HeldColumn
+
     table = load_table(file)
     if weights not in (None, WEIGHTS) or (ignore is not None and WEIGHTS in split_names(ignore)):
         raise InputError(
             f"The column {WEIGHTS!r} of the built-in table {file} holds its weights; leave it out of --ignore, and do"
             " not name other --weights."
         )
-    return f"built-in table {file}", table.to_frame("polars"), table.label, []
+    return (
+        f"built-in table {file}",
+        BatchTable([HeldColumn.of(*column) for column in table.columns().items()]),
+        table.label,
+        [],
+    )
 
 
 def _column(given: str, frame: "pl.DataFrame | BatchTable | DataFrame", option: str) -> str:

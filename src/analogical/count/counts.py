@@ -1,6 +1,7 @@
 """What counting returns: pairs per feature, and how many rows sit in how many pairs."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -66,8 +67,8 @@ class PairCounts:
 class RowProfile:
     """How many rows sit in how many pairs: all that intervals need to know of a feature.
 
-    ``rows[k]`` rows sit in ``pairs[k]`` pairs each, ``changed[k]`` of which have different labels; no two entries have
-    the same numbers. Rows that sit in no pair may be left out.
+    ``rows[k]`` rows sit in ``pairs[k]`` pairs each, ``changed[k]`` of which have different labels. Rows that sit in no
+    pair may be left out.
     """
 
     pairs: Ints
@@ -76,7 +77,7 @@ class RowProfile:
 
     @classmethod
     def of(cls, pairs: Ints, changed: Ints, rows: Ints) -> "RowProfile":
-        """From entries that may repeat; entries without rows are dropped."""
+        """From entries that repeat: each is kept once; entries without rows are dropped."""
         if not len(pairs):
             return cls(pairs, changed, rows)
         base = int(changed.max()) + 1
@@ -90,6 +91,10 @@ class RowProfile:
         known, totals = known[totals > 0], totals[totals > 0]
         return cls(known // base, known % base, totals)
 
+    def compacted(self) -> "RowProfile":
+        """The same with equal entries as one."""
+        return RowProfile.of(self.pairs, self.changed, self.rows)
+
     def __add__(self, other: "RowProfile") -> "RowProfile":
         """Profiles of two parts of a table that share no context (see :meth:`PairCounts.__add__`)."""
         return RowProfile.of(
@@ -98,17 +103,17 @@ class RowProfile:
             np.concatenate([self.rows, other.rows]),
         )
 
-    @property
+    @cached_property
     def n_pairs(self) -> int:
         """All pairs; each has two rows."""
         return int((self.pairs * self.rows).sum()) // 2
 
-    @property
+    @cached_property
     def n_changed(self) -> int:
         """Pairs whose labels differ."""
         return int((self.changed * self.rows).sum()) // 2
 
-    @property
+    @cached_property
     def n_effective(self) -> float:
         """Kish's number: as many pairs without a common row would share their weight as evenly among rows.
 

@@ -7,7 +7,7 @@ columns.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from analogical.count.counts import refuse_too_many_rows
 from analogical.count.groups import number_groups
 from analogical.count.threads import Task, run_tasks
 
-__all__ = ["Cells", "Counted", "count_given", "count_one", "join"]
+__all__ = ["Cells", "Counted", "count_given", "count_one", "join", "tables_given"]
 
 LARGEST_KEY = 2**62
 """Combinations of values that one whole number tells apart."""
@@ -109,10 +109,7 @@ def count_given(rows: CodedRows, cells: Cells, features: Sequence[int], n_thread
     ([1, 1], [[0]], [3, 1])
     """
     refuse_too_many_rows(len(rows.codes) if rows.weights is None else float(rows.weights.sum(dtype=np.float64)))
-    alike: dict[int, list[int]] = {}
-    for feature in sorted(features):
-        alike.setdefault(int(rows.n_values[feature]), []).append(feature)
-    for n_values, some in alike.items():
+    for n_values, some in _alike(rows, features).items():
         size = len(cells) * n_values * rows.n_labels
         is_table = size <= max(SPARSE * len(rows.codes), SMALL)
         at_once = max(ENTRIES // size, 1) if is_table else 1
@@ -125,6 +122,16 @@ def count_given(rows: CodedRows, cells: Cells, features: Sequence[int], n_thread
             else:
                 places, sizes = _entries(rows, cells, block[0], n_values)
             yield _counted(places, sizes, cells, block, (n_values, rows.n_labels))
+
+
+def tables_given(rows: CodedRows, cells: Cells, n_threads: int) -> Iterator[tuple[list[int], Ints]]:
+    """For all features, some at a time: rows by feature, cell and value, whatever their label."""
+    rows = replace(rows, labels=np.zeros(len(rows.codes), np.uint8), n_labels=1)
+    for n_values, some in _alike(rows, range(rows.n_features)).items():
+        at_once = max(ENTRIES // (len(cells) * n_values), 1)
+        for start in range(0, len(some), at_once):
+            block = some[start : start + at_once]
+            yield block, _tables(rows, cells, block, n_values, n_threads).reshape(len(block), len(cells), n_values)
 
 
 def count_one(rows: CodedRows, columns: Sequence[int], feature: int, given: Sequence[int]) -> Counted:
@@ -153,6 +160,14 @@ def join(parts: Sequence[Counted]) -> Counted:
         given,
         tuple(sizes for part in parts for sizes in part.value_sizes),
     )
+
+
+def _alike(rows: CodedRows, features: Iterable[int]) -> dict[int, list[int]]:
+    """The features in order, by their number of values."""
+    alike: dict[int, list[int]] = {}
+    for feature in sorted(features):
+        alike.setdefault(int(rows.n_values[feature]), []).append(feature)
+    return alike
 
 
 def _tables(rows: CodedRows, cells: Cells, block: list[int], n_values: int, n_threads: int) -> Ints:

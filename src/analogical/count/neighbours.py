@@ -102,12 +102,13 @@ def count_distances(rows: CodedRows, *, n_sampled: int = 1000, random_state: int
     n_rows, n = rows.n_rows, rows.n_features
     if len(rows.codes) > n_sampled:
         rows = draw_rows(rows, n_sampled, np.random.default_rng(random_state))
-    weight = rows.weights_or_ones().astype(np.float64)
+    weight = None if rows.weights is None else rows.weights.astype(np.float64)
     counts = np.zeros(n + 2)  # the first entry takes what is no pair
-    for a, b, distance in _Blocks(rows.codes).distances(0, len(weight)):
-        together = weight[a : a + BLOCK, None] * weight[b : b + BLOCK]
-        counts += np.bincount(distance.ravel() + 1, together.ravel(), minlength=n + 2)
-    counts[1] += float(weight @ (weight - 1)) / 2
+    for a, b, distance in _Blocks(rows.codes).distances(0, len(rows.codes)):
+        together = None if weight is None else (weight[a : a + BLOCK, None] * weight[b : b + BLOCK]).ravel()
+        counts += np.bincount(distance.ravel() + 1, together, minlength=n + 2)
+    if weight is not None:
+        counts[1] += float(weight @ (weight - 1)) / 2
     n_drawn = rows.n_rows
     return np.asarray(counts[1:] * (n_rows * (n_rows - 1) / max(1, n_drawn * (n_drawn - 1))), dtype=np.float64)
 
@@ -141,10 +142,10 @@ def count_neighbours(
     probability = _keep_probability(codes, radius, decay, min(max_pairs, pairs_kept(n)), rng)
     left, right = _find_pairs(_Blocks(codes), probability, seeds, n_jobs, progress)
     sets = _disagreement_sets(codes, left, right)
-    order, starts = _group(sets)
+    order, starts = _group(sets, n)
     left, right = left[order], right[order]
     weight = sample.weights_or_ones()
-    together = weight[left] * weight[right]
+    together = np.ones(len(left), np.int64) if sample.weights is None else weight[left] * weight[right]
     changed = sample.labels[left] != sample.labels[right]
     balanced = together * _class_weights(sample.labels, weight, left, right)
     return Neighbours(
@@ -303,9 +304,15 @@ def _disagreement_sets(codes: Codes, left: Positions, right: Positions) -> Words
     return octets.view("<u8").astype(np.uint64, copy=False)
 
 
-def _group(sets: Words) -> tuple[Positions, Positions]:
-    """An order of the pairs that brings equal sets together, and where each set starts in it."""
-    order = np.argsort(sets[:, 0], kind="stable") if sets.shape[1] == 1 else np.lexsort(sets.T)
+def _group(sets: Words, n_features: int) -> tuple[Positions, Positions]:
+    """An order of the pairs that brings equal sets together, and where each set starts in it.
+
+    Textbook: np.lexsort(sets.T); digits of 16 bits, which numpy sorts by counting, are several times quicker.
+    """
+    order = np.arange(len(sets))
+    for first in range(0, n_features, 16):
+        digits = (sets[:, first // 64] >> np.uint64(first % 64)).astype(np.uint16)
+        order = order[np.argsort(digits[order], kind="stable")]
     is_new = np.ones(len(order), np.bool_)
     is_new[1:] = (sets[order[1:]] != sets[order[:-1]]).any(axis=1)
     return order, np.flatnonzero(is_new)

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._types import CodedRows, Codes, Floats, Ints, Positions
+from analogical.count.given import Cells, tables_given
 from analogical.count.groups import number_groups
 from analogical.count.threads import one_blas_thread
 from analogical.estimate.votes import Candidate, State, Voting
@@ -32,6 +33,7 @@ __all__ = [
     "Why",
     "likely_pairs",
     "share_left",
+    "shares_left",
     "told_by_chance",
 ]
 
@@ -137,9 +139,11 @@ class Decider:
         seen: set[tuple[int, ...]] = set()
         while tuple(search.members) not in seen:
             seen.add(tuple(search.members))
+            grown = list(search.members)
             search.choose_bins()
             search.spare_or_replace()
-            search.grow()
+            if search.members != grown:  # else nothing was found to add
+                search.grow()
         return search.result()
 
     def has_room(self, members: Sequence[int]) -> bool:
@@ -391,6 +395,24 @@ def share_left(rows: CodedRows, feature: int, other: int) -> float:
         return 1.0
     left = max(0.0, _entropy(table.ravel()) - _entropy(table.sum(axis=0)))
     return float(left / whole)
+
+
+def shares_left(rows: CodedRows, column: Codes, n_threads: int = 1) -> Floats:
+    """The same for every feature of the rows, when one more column is known."""
+    left = np.ones(rows.n_features)
+    for features, tables in tables_given(rows, Cells.of([column], len(column)), n_threads):
+        whole = _entropies(tables.sum(axis=1))
+        together, alone = _entropies(tables.reshape(len(features), -1)), _entropies(tables.sum(axis=2))
+        left[features] = np.divide(np.maximum(together - alone, 0.0), whole, out=np.ones_like(whole), where=whole > 0)
+    return left
+
+
+def _entropies(sizes: Ints) -> Floats:
+    """The entropy of each line of sizes."""
+    from scipy.special import xlogy
+
+    share = sizes / sizes.sum(axis=1, keepdims=True)
+    return np.asarray(-xlogy(share, share).sum(axis=1))
 
 
 def told_by_chance(rows: CodedRows, feature: int, n_values: int) -> float:

@@ -26,6 +26,7 @@ __all__ = [
     "ENOUGH",
     "DirectionSums",
     "Kinds",
+    "direction_p_values",
     "finest_first",
     "has_room",
     "hold_two",
@@ -114,6 +115,8 @@ class DirectionSums:
     room: Floats
     """How far rows of each set of values with each set of labels could move, over all contexts."""
     n_contexts: int
+    told: tuple[int, int] | None
+    """Values and labels of the finest table whose cells all have room."""
     laws: dict[tuple[int, int], tuple[Law, int]] = field(repr=False)
     """For cells with little room, of kinds: the law of their rows, and their rows."""
 
@@ -152,10 +155,11 @@ class DirectionSums:
                 covariance[k] += _summed(often, of_values[own], of_labels[own])
                 room[k] += (often @ rooms[own]).reshape(sets)
         bounds = np.searchsorted(feature, np.arange(n + 1)).tolist()
+        told = _finest_with_room(room, values, labels)
         a, b = margins(tables)
         found = []
         for k, own in enumerate(slice(*two) for two in pairwise(bounds)):
-            one = cls(kinds[k], labels, deviation[k], covariance[k], room[k], int(times[own].sum()), {})
+            one = cls(kinds[k], labels, deviation[k], covariance[k], room[k], int(times[own].sum()), told[k], {})
             for v, c in cells_of(values.n, labels.n) if size else ():
                 if one._is_exact(v, c):
                     numbers = a[own].sum(axis=1), a[own, v], b[own, c], times[own]
@@ -164,13 +168,15 @@ class DirectionSums:
         return found
 
     def __add__(self, other: "DirectionSums") -> "DirectionSums":
+        room = self.room + other.room
         found = DirectionSums(
             self.values,
             self.labels,
             self.deviation + other.deviation,
             self.covariance + other.covariance,
-            self.room + other.room,
+            room,
             self.n_contexts + other.n_contexts,
+            _finest_with_room(room[None], self.values, self.labels)[0],
             {},
         )
         for cell in self.laws.keys() & other.laws.keys():
@@ -179,48 +185,24 @@ class DirectionSums:
                 found.laws[cell] = law + more_law, rows + more_rows
         return found
 
-    def p_values(self) -> tuple[PValue, PValue]:
-        """P-values of all that is frequent together, and of cells that are rare; NaN where there are none."""
-        return self._of_frequent(), self._of_rare()
-
     @property
     def sees_all(self) -> bool:
         """Whether these tests see a difference in any direction: in one context, if no value or label was merged."""
         finest = self.values.n, self.labels.n
-        told = finest == (2, 2) or self._told() == finest
-        return self.n_contexts == 1 and self.values.all_apart and self.labels.all_apart and told
+        is_told = finest == (2, 2) or self.told == finest
+        return self.n_contexts == 1 and self.values.all_apart and self.labels.all_apart and is_told
 
-    def _told(self) -> tuple[int, int] | None:
-        """Values and labels of the finest table whose cells all have room."""
-        for n_values, n_labels in finest_first(self.values, self.labels):
-            if has_room(self.room[np.ix_(self.values.members(n_values), self.labels.members(n_labels))][None])[0]:
-                return n_values, n_labels
-        return None
+    def p_values(self) -> tuple[PValue, PValue]:
+        """P-values of all that is frequent together, and of cells that are rare; NaN where there are none."""
+        return direction_p_values([self])[0]
 
-    def _of_frequent(self) -> PValue:
-        """The quadratic form of the finest table whose cells all have room."""
-        from scipy.special import chdtrc
-
-        told = self._told()
-        if told is None:
-            return PValue(math.nan)
-        n_values, n_labels = told
-        if n_values == n_labels == 2 and (0, 0) in self.laws:
-            return self._of_cell(0, 0)
-        # Without the last kind, merging others into it changes nothing for those that stand alone.
-        places = np.arange(len(self.deviation)).reshape(self.values.n - 1, self.labels.n - 1)
-        kept = places[: n_values - 1, : n_labels - 1].ravel()
-        (statistic,), (freedom,) = quadratic_forms(
-            self.deviation[None, kept], self.covariance[None][:, kept][:, :, kept]
-        )
-        return PValue(float(chdtrc(freedom, statistic)))
-
-    def _of_rare(self) -> PValue:
+    def of_rare(self) -> PValue:
         """The smallest p-value of cells that have little room, corrected for how many there are."""
         rare = [cell for cell in self.laws if 0 < self.room[cell] < ENOUGH]
-        return smallest_of([self._of_cell(*cell) for cell in sorted(rare)])
+        return smallest_of([self.of_cell(*cell) for cell in sorted(rare)])
 
-    def _of_cell(self, value: int, label: int) -> PValue:
+    def of_cell(self, value: int, label: int) -> PValue:
+        """The exact p-value of one cell."""
         law, rows = self.laws[value, label]
         return law.p_value(rows)
 
@@ -229,9 +211,44 @@ class DirectionSums:
         return bool(self.room[value, label] < (ENOUGH if value or label else EXACT))
 
 
+def direction_p_values(found: Sequence[DirectionSums]) -> list[tuple[PValue, PValue]]:
+    """For each feature the p-values of all that is frequent together, and of cells that are rare; NaN without."""
+    from scipy.special import chdtrc
+
+    frequent = [PValue(math.nan)] * len(found)
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for k, one in enumerate(found):
+        if one.told == (2, 2) and (0, 0) in one.laws:
+            frequent[k] = one.of_cell(0, 0)
+        elif one.told is not None:
+            alike.setdefault((one.values.n, one.labels.n, *one.told), []).append(k)
+    for (n_values, n_labels, *told), some in alike.items():
+        # Without the last kind, merging others into it changes nothing for those that stand alone.
+        places = np.arange((n_values - 1) * (n_labels - 1)).reshape(n_values - 1, n_labels - 1)
+        kept = places[: told[0] - 1, : told[1] - 1].ravel()
+        covariances = np.stack([found[k].covariance for k in some])[:, kept][:, :, kept]
+        statistics, freedoms = quadratic_forms(np.stack([found[k].deviation for k in some])[:, kept], covariances)
+        for k, p in zip(some, chdtrc(freedoms, statistics).tolist(), strict=True):
+            frequent[k] = PValue(p)
+    return [(of_frequent, one.of_rare()) for of_frequent, one in zip(frequent, found, strict=True)]
+
+
 def cells_of(n_values: int, n_labels: int) -> Iterator[tuple[int, int]]:
     """Cells whose rows are not known from another cell's: of two values, or of two labels, the first is enough."""
     return product(range(1 if n_values == 2 else n_values), range(1 if n_labels == 2 else n_labels))
+
+
+def _finest_with_room(room: Floats, values: Kinds, labels: Kinds) -> list[tuple[int, int] | None]:
+    """For each of several features whose values are merged alike, the finest table whose cells all have room."""
+    found: list[tuple[int, int] | None] = [None] * len(room)
+    is_left = np.ones(len(room), np.bool_)
+    for n_values, n_labels in finest_first(values, labels):
+        cells = room[:, values.members(n_values)][:, :, labels.members(n_labels)]
+        told = is_left & has_room(cells)
+        for k in np.flatnonzero(told).tolist():
+            found[k] = n_values, n_labels
+        is_left &= ~told
+    return found
 
 
 def finest_first(values: Kinds, labels: Kinds) -> list[tuple[int, int]]:

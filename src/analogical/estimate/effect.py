@@ -12,7 +12,7 @@ the difference in label shares.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -71,12 +71,12 @@ class EffectSums:
         noise = (repeated.sums(told.times * doubled_noise) / 2).tolist()
         return [
             cls(
-                RowProfile.of(told.pairs[cells], told.changed[cells], rows[cells]),
+                RowProfile(told.pairs[cells], told.changed[cells], rows[cells]),
                 noise[k],
                 lost_pairs[cells],
                 lost_effect[cells],
                 rows[cells],
-            )._compact()
+            ).compacted(MANY_ENTRIES)
             for k, cells in enumerate(repeated.cells())
         ]
 
@@ -87,17 +87,17 @@ class EffectSums:
             np.concatenate([self.lost_pairs, other.lost_pairs]),
             np.concatenate([self.lost_effect, other.lost_effect]),
             np.concatenate([self.rows, other.rows]),
-        )._compact()
+        ).compacted(MANY_ENTRIES)
 
-    def _compact(self) -> "EffectSums":
-        """Rows without which the same is lost as one entry, if there are many entries: parts of a table stay small."""
-        if len(self.rows) <= MANY_ENTRIES:
+    def compacted(self, most: int = 0) -> "EffectSums":
+        """The same with equal entries as one, if there are more than so many."""
+        if len(self.rows) <= most:
             return self
         order = np.lexsort((self.lost_effect, self.lost_pairs))
         pairs, effect = self.lost_pairs[order], self.lost_effect[order]
         starts = np.flatnonzero(differs_from_last(pairs) | differs_from_last(effect))
         rows = np.add.reduceat(self.rows[order], starts)
-        return replace(self, lost_pairs=pairs[starts], lost_effect=effect[starts], rows=rows)
+        return EffectSums(self.profile.compacted(), self.noise, pairs[starts], effect[starts], rows)
 
     @property
     def n_pairs(self) -> int:

@@ -148,15 +148,21 @@ def _n_tables(by_value: list[int], by_label: tuple[int, ...]) -> int:
 def _n_tables_of_two(by_value: list[int], of_label: int) -> int:
     """Tables with two labels, of which one has so many rows; some number above the limit if they are more.
 
-    The ways to share rows with the label among values are added up value by value, as running sums.
+    The ways to share rows with the rarer label among values are added up value by value, as running sums; the most
+    frequent value gets the rest, so that huge values and labels cost nothing.
     """
-    ways = np.zeros(of_label + 1)
+    *others, largest = sorted(by_value)
+    of_label = min(of_label, sum(by_value) - of_label)
+    most = min(of_label, sum(others))
+    if most >= MAX_DEALS:
+        return MAX_DEALS + 1
+    ways = np.zeros(most + 1)
     ways[0] = 1
-    for n in by_value:
+    for n in others:
         running = np.cumsum(np.minimum(ways, MAX_DEALS + 1.0))
         ways = running.copy()
-        ways[n + 1 :] -= running[: max(of_label - n, 0)]
-    return int(min(ways[of_label], MAX_DEALS + 1.0))
+        ways[n + 1 :] -= running[: max(most - n, 0)]
+    return int(min(ways[max(of_label - largest, 0) :].sum(), MAX_DEALS + 1.0))
 
 
 def _tables(by_value: list[int], by_label: tuple[int, ...]) -> Iterator[tuple[list[tuple[int, ...]], float]]:

@@ -8,7 +8,6 @@ there are (Bonferroni), so the combination is valid whatever they share. Which t
 rows of each value and of each label the contexts hold, never by which go together.
 """
 
-import math
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ from analogical.count.given import Counted
 from analogical.estimate.directions import Kinds
 from analogical.estimate.laws import PValue, smallest_of
 from analogical.estimate.strata import MAX_KINDS, MAX_OTHERS, strata_p_value, strata_p_values
-from analogical.estimate.summaries import FeatureSummary, summarise_stack
+from analogical.estimate.summaries import FeatureSummary, all_p_values, summarise_stack
 
 __all__ = [
     "Tested",
@@ -45,9 +44,9 @@ class Tested:
     """NaN if nothing can be tested."""
 
     @classmethod
-    def of(cls, summary: FeatureSummary, pooled: float = math.nan) -> "Tested":
-        """From the summary of its contexts, and the p-value of the test that pools them."""
-        p = max(smallest_of([*summary.p_values(), PValue(pooled)]).p, sys.float_info.min)
+    def of(cls, summary: FeatureSummary, p_values: Iterable[PValue]) -> "Tested":
+        """From the summary of its contexts, and its p-values."""
+        p = max(smallest_of(list(p_values)).p, sys.float_info.min)
         return cls(summary.profile.n_pairs, summary.profile.n_changed, summary.effect.noise_rate(), p)
 
 
@@ -62,8 +61,8 @@ def test_counted(counted: Counted, label_sizes: Ints) -> list[Tested | None]:
         summaries = summarise_stack(some, [Kinds.of(one) for one in sizes], Kinds.of(label_sizes))
         kinds = [Kinds.of(one, MAX_KINDS) for one in sizes]
         pooled = strata_p_values(some, counted.given[which], kinds, Kinds.of(label_sizes, MAX_KINDS)).tolist()
-        for k, *of_feature in zip(held, summaries, pooled, strict=True):
-            found[k] = Tested.of(*of_feature)
+        for k, summary, p_values, p in zip(held, summaries, all_p_values(summaries), pooled, strict=True):
+            found[k] = Tested.of(summary, (*p_values, PValue(p)))
     return found
 
 
@@ -73,7 +72,7 @@ def test_contexts(contexts: Contexts, value_sizes: Ints, label_sizes: Ints, rows
     Without the rows, which have the feature in column 0, the test that pools contexts is left out.
     """
     summary = summarise_stack(Stack.of([contexts]), [Kinds.of(value_sizes)], Kinds.of(label_sizes))[0]
-    return Tested.of(summary, math.nan if rows is None else strata_p_value(rows, 0))
+    return Tested.of(summary, [*summary.p_values(), *([] if rows is None else [PValue(strata_p_value(rows, 0))])])
 
 
 def feature_p_values(rows: CodedRows | None, summaries: Sequence[FeatureSummary | None]) -> Floats:

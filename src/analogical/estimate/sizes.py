@@ -53,25 +53,26 @@ class CommonDifference:
     pairs: Floats
     """Shape (values, values): pairs of rows of two values in one context."""
 
+    squared: float = math.nan
+    """Half the mean squared difference as it is, larger than the effect by its variance."""
+    bias: float = math.nan
+    """How much larger, on average."""
+    slope: float = math.nan
+    """Standard error of half the squared difference, for a difference that is not small beside it."""
+    spread: float = math.nan
+    """The same if there is no difference."""
+
     def effect(self) -> float:
         """The common part of the effect, without bias; below 0 by chance."""
-        return self.squared() - self._bias()
+        return self.squared - self.bias
 
     def interval(self, quantile: float) -> tuple[float, float]:
         """Interval of the common part: on its root, the size of a difference, whose error does not grow with it."""
-        effect, squared = max(self.effect(), 0.0), self.squared()
-        laplacian, total = self._laplacian()
-        slope = spread = 0.0
-        for share, covariance in zip(self.shares, self.covariance, strict=True):
-            along = laplacian @ share / total
-            moved = laplacian @ covariance / total
-            # labels move together at worst, so their standard errors add up
-            slope += math.sqrt(max(float(along @ covariance @ along), 0.0)) / 2
-            spread += math.sqrt(2 * max(float((moved * moved.T).sum()), 0.0)) / 2
-        error = slope / math.sqrt(squared) if squared > 0 else 0.0
+        effect = max(self.effect(), 0.0)
+        error = self.slope / math.sqrt(self.squared) if self.squared > 0 else 0.0
         root = math.sqrt(effect)
         low = max(root - quantile * error, 0.0) ** 2
-        return low, min(max((root + quantile * error) ** 2, effect + quantile * spread), 1.0)
+        return low, min(max((root + quantile * error) ** 2, effect + quantile * self.spread), 1.0)
 
     def between(self, first: int, second: int, label: int) -> tuple[float, float]:
         """Share of the label with the second value less that with the first, and its standard error."""
@@ -79,19 +80,6 @@ class CommonDifference:
         variance = cov[first, first] + cov[second, second] - 2 * cov[first, second]
         share = self.shares[label]
         return float(share[second] - share[first]), math.sqrt(max(float(variance), 0.0))
-
-    def squared(self) -> float:
-        """Half the mean squared difference as it is, larger than the effect by its variance."""
-        laplacian, total = self._laplacian()
-        return float(np.einsum("lv,vw,lw->", self.shares, laplacian, self.shares)) / (2 * total)
-
-    def _bias(self) -> float:
-        laplacian, total = self._laplacian()
-        return float(np.einsum("vw,lwv->", laplacian, self.covariance)) / (2 * total)
-
-    def _laplacian(self) -> tuple[Floats, float]:
-        """L and P with x' L x / P the mean squared difference of x over pairs."""
-        return np.diag(self.pairs.sum(axis=1)) - self.pairs, float(self.pairs.sum()) / 2
 
 
 @dataclass(frozen=True)
@@ -192,7 +180,26 @@ def common_differences(cells: _Cells) -> list[CommonDifference]:
             meat = _meat_of_units(cells, left, mean_value)[None]
         covariance[:, label] = inverse @ meat @ inverse
     pairs[:, np.arange(n_values), np.arange(n_values)] = 0.0
-    return list(map(CommonDifference, shares, covariance, pairs))
+    return list(map(CommonDifference, shares, covariance, pairs, *_moments(shares, covariance, pairs)))
+
+
+def _moments(shares: Floats, covariance: Floats, pairs: Floats) -> tuple[list[float], ...]:
+    """For each feature half the mean squared difference, its bias, and its standard errors; NaN without pairs.
+
+    With L and P such that x' L x / P is the mean squared difference of x over pairs.
+    """
+    laplacian = _diagonals(pairs.sum(axis=2)) - pairs
+    total = pairs.sum(axis=(1, 2)) / 2
+    total = np.where(total > 0, total, math.nan)
+    along = shares @ laplacian  # shape (features, labels, values)
+    moved = laplacian[:, None] @ covariance
+    squared = (along * shares).sum(axis=(1, 2)) / (2 * total)
+    bias = moved.trace(axis1=2, axis2=3).sum(axis=1) / (2 * total)
+    # labels move together at worst, so their standard errors add up
+    slope = (along[:, :, None] @ covariance @ along[..., None])[:, :, 0, 0]
+    spread = 2 * (moved * moved.transpose(0, 1, 3, 2)).sum(axis=(2, 3))
+    errors = (np.sqrt(np.maximum(variance, 0.0)).sum(axis=1) / (2 * total) for variance in (slope, spread))
+    return tuple(numbers.tolist() for numbers in (squared, bias, *errors))
 
 
 def measure_size(contexts: Contexts, n_values: int, n_labels: int, n_rows: int, confidence: float) -> Size:

@@ -2,19 +2,19 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from analogical._types import CodedRows, Margins
 from analogical.count.contexts import Contexts, Stack
 from analogical.count.counts import RowProfile
 from analogical.estimate.deals import DealMoments
-from analogical.estimate.directions import DirectionSums, Kinds
+from analogical.estimate.directions import DirectionSums, Kinds, direction_p_values
 from analogical.estimate.effect import EffectSums
 from analogical.estimate.exact_deals import FewDeals
 from analogical.estimate.laws import PValue
 
-__all__ = ["FeatureSummary", "summarise_contexts", "summarise_stack"]
+__all__ = ["FeatureSummary", "all_p_values", "summarise_contexts", "summarise_stack"]
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,20 @@ class FeatureSummary:
 
     def p_values(self) -> tuple[PValue, PValue, PValue]:
         """P-values in any direction, and in a common one of what is frequent and of what is rare; NaN if not known."""
-        if self.direction.sees_all:  # then it would be paid for twice
-            p_any = PValue(math.nan)
-        else:
-            p_any = PValue(self.deals.p_value()) if self.few is None else self.few.p_value()
-        return (p_any, *self.direction.p_values())
+        return all_p_values([self])[0]
+
+
+def all_p_values(found: Sequence[FeatureSummary]) -> list[tuple[PValue, PValue, PValue]]:
+    """The p-values of several features."""
+    in_one_direction = direction_p_values([one.direction for one in found])
+    return [(_p_any(one), *p_values) for one, p_values in zip(found, in_one_direction, strict=True)]
+
+
+def _p_any(found: FeatureSummary) -> PValue:
+    """The p-value in any direction; NaN where the other tests see that too: it would be paid for twice."""
+    if found.direction.sees_all:
+        return PValue(math.nan)
+    return PValue(found.deals.p_value()) if found.few is None else found.few.p_value()
 
 
 def summarise_contexts(rows: CodedRows | Margins) -> "partial[FeatureSummary]":
@@ -59,7 +68,7 @@ def summarise_stack(stack: Stack, values: Sequence[Kinds], labels: Kinds) -> lis
     """The summaries of several features, from their contexts and the kinds of their values."""
     contexts = stack.contexts
     rows = contexts.sizes * contexts.times[contexts.owner]
-    profiles = [RowProfile.of(contexts.pairs[own], contexts.changed[own], rows[own]) for own in stack.cells()]
+    profiles = [RowProfile(contexts.pairs[own], contexts.changed[own], rows[own]) for own in stack.cells()]
     return list(
         map(
             FeatureSummary,
@@ -73,4 +82,6 @@ def summarise_stack(stack: Stack, values: Sequence[Kinds], labels: Kinds) -> lis
 
 
 def _summarise(rows: CodedRows | Margins, labels: Kinds, feature: int, contexts: Contexts) -> FeatureSummary:
-    return summarise_stack(Stack.of([contexts]), [Kinds.of(rows.value_sizes(feature))], labels)[0]
+    found = summarise_stack(Stack.of([contexts]), [Kinds.of(rows.value_sizes(feature))], labels)[0]
+    # Summaries of parts of a table are sent from machine to machine.
+    return replace(found, profile=found.profile.compacted(), effect=found.effect.compacted())

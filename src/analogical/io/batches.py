@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 
 from analogical._progress import Progress
 from analogical._types import Bools, Positions
-from analogical.table.columns import MISSING, Column
-from analogical.table.frames import as_series, encode_series
+from analogical.table.columns import MISSING, Column, encode_objects
 
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["BatchColumn", "BatchTable", "DictionaryColumn", "TextCodes"]
+__all__ = ["BatchColumn", "BatchTable", "DictionaryColumn", "HeldColumn", "TextCodes"]
 
 FEW = 2**16
 """Values up to which a column is encoded with the values seen so far."""
@@ -65,6 +64,8 @@ class BatchColumn:
         """Codes of the column, as if it had been read as a whole."""
         import polars as pl
 
+        from analogical.table.frames import as_series, encode_series
+
         kind = encode_series(as_series(pl.Series([None], dtype=self.dtype)), what).kind  # refuses what has no values
         if self.dtype in (pl.String, pl.Categorical):
             return replace(_encode_texts(self), kind=kind)
@@ -108,11 +109,38 @@ class DictionaryColumn(BatchColumn):
 
     def encode(self, what: str) -> Column:
         """Codes of the column: several of its cells may have the same value, such as 1 and 1.0."""
+        from analogical.table.frames import as_series, encode_series
+
         if not len(self.cells):
             return super().encode(what)
         found = encode_series(as_series(self.cells), what)
         table = np.append(found.codes, MISSING).astype(_signed(len(found.values)))
         return replace(found, codes=Column(self.codes(), ()).recoded(table))
+
+
+@dataclass(frozen=True)
+class HeldColumn(BatchColumn):
+    """A column of Python objects that are in memory: no library of dataframes is needed to encode it."""
+
+    cells: Sequence[Any]
+
+    @classmethod
+    def of(cls, name: str, cells: Sequence[Any]) -> "HeldColumn":
+        """From the name and the cells."""
+
+        def batches() -> Iterator["pl.Series"]:
+            import polars as pl
+
+            yield pl.Series(name, cells)
+
+        return cls(name, None, len(cells), batches, cells)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.asarray(self.cells, dtype)
+
+    def encode(self, what: str) -> Column:
+        """Codes of the column."""
+        return encode_objects(self.cells, what)
 
 
 class BatchTable:

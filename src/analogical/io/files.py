@@ -21,10 +21,11 @@ from analogical._progress import Progress
 from analogical.datasets import table_names
 from analogical.errors import InputError
 from analogical.io.batches import BatchColumn, BatchTable
-from analogical.io.text import NA, TextFormat, parse_text
+from analogical.io.formats import NA, TextFormat, refuse_text_options
+from analogical.io.text import parse_text
 from analogical.io.text_batches import WholeInstead, open_text
 
-__all__ = ["FileTable", "as_numbers", "open_file", "read_file", "refuse_text_options"]
+__all__ = ["FileTable", "as_numbers", "open_file", "read_file"]
 
 _READERS: dict[str, Callable[[io.BytesIO], pl.DataFrame]] = {
     ".parquet": pl.read_parquet,
@@ -241,24 +242,6 @@ def _first_bytes(file: str) -> bytes:
 
 def _kind_by_magic(content: bytes) -> str | None:
     return next((kind for magic, kind in _MAGIC.items() if content.startswith(magic)), None)
-
-
-def refuse_text_options(given: TextFormat, what: str) -> None:
-    """Options that say how text is read say nothing about what has types of its own.
-
-    Examples
-    --------
-    >>> from analogical.io.text import TextFormat
-    >>> refuse_text_options(TextFormat(separator=";"), "'table.parquet'")
-    Traceback (most recent call last):
-        ...
-    analogical.errors.InputError: --separator is for text files, and 'table.parquet' is not one; leave it out.
-    """
-    asked = {"--separator": given.separator, "--no-header": not given.header, "--names": given.names}
-    asked["--na"] = given.na != NA
-    for option, is_asked in asked.items():
-        if is_asked:
-            raise InputError(f"{option} is for text files, and {what} is not one; leave it out.")
 
 
 def _read_bytes(file: str) -> bytes:

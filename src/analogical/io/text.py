@@ -14,11 +14,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from analogical.errors import InputError
+from analogical.io.formats import TextFormat
 
-__all__ = ["NA", "TextFormat", "parse_text"]
-
-NA = ("", "?", "NA", "N/A", "#N/A", "<NA>", "NaN", "NaT", "null", "-")
-"""Cells that are missing, in capital or small letters, with or without spaces around them."""
+__all__ = ["parse_text"]
 
 _SEPARATORS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "pipe"}
 _N_LINES = 100
@@ -35,24 +33,6 @@ _N_CELLS = 2_000_000
 """Cells of a file that are looked at together."""
 _N_BYTES = 200_000
 """Characters that are looked at to find the separator, if the first lines are long."""
-
-
-@dataclass(frozen=True)
-class TextFormat:
-    """Options for reading a text file.
-
-    Examples
-    --------
-    >>> TextFormat(separator=";").header
-    True
-    """
-
-    separator: str | None = None
-    """None to detect it."""
-    header: bool = True
-    names: tuple[str, ...] | None = None
-    """Names of the columns of a file without a header."""
-    na: tuple[str, ...] = NA
 
 
 def parse_text(content: bytes, what: str, given: TextFormat) -> tuple[pl.DataFrame, tuple[str, ...]]:

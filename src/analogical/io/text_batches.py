@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 from analogical._progress import Progress
 from analogical.errors import InputError
 from analogical.io.batches import BatchColumn, BatchTable, DictionaryColumn, TextCodes
+from analogical.io.formats import TextFormat
 from analogical.io.text import (
     EMPTY_END,
     LONG_NUMBER,
     NO_NUMBER,
     Seen,
-    TextFormat,
     TextShape,
     are_decimal_commas,
     as_dates,

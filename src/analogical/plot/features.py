@@ -115,7 +115,7 @@ def plot_selection(result: "Selection", ax: "Axes | None" = None) -> "Axes":
     >>> from analogical import load_table, select
     >>> found = select(load_table("monks-1").to_frame().drop(columns="count"), "class")
     >>> [text.get_text() for text in found.plot().get_yticklabels()]
-    ['jacket_color', 'head_shape', 'body_shape']
+    ['jacket_color', 'body_shape', 'head_shape']
     """
     from analogical.show.selection import WORDS
 

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-from analogical.table.frames import build_frame
-
 __all__ = ["frame_of_records"]
 
 LARGEST = 2**63 - 1
@@ -13,6 +11,8 @@ LARGEST = 2**63 - 1
 
 def frame_of_records(records: Sequence[dict[str, Any]], columns: Sequence[str], backend: str) -> Any:
     """One row per record; unknown numbers become NaN, lists and dictionaries text."""
+    from analogical.table.frames import build_frame
+
     return build_frame({name: _column([record[name] for record in records]) for name in columns}, backend)
 
 

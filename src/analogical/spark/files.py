@@ -6,7 +6,8 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from analogical.errors import InputError, SparkError
-from analogical.io.text import LONG_NUMBER, NO_NUMBER, TextFormat, check_separator, find_separator
+from analogical.io.formats import TextFormat
+from analogical.io.text import LONG_NUMBER, NO_NUMBER, check_separator, find_separator
 from analogical.spark.session import collect, first_line
 
 if TYPE_CHECKING:

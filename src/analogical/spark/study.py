@@ -97,7 +97,7 @@ class SparkStudy(Study):
         for item in wanted:
             if item not in self._tested and self._is_everything(item[1]):
                 kept = self.sums.summaries[item[0]]
-                self._tested[item] = None if kept is None else Tested.of(kept.summary)
+                self._tested[item] = None if kept is None else Tested.of(kept.summary, kept.summary.p_values())
                 self._held[item] = Contexts.none() if kept is None else kept.contexts
         super().test(wanted)
 

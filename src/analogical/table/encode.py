@@ -9,7 +9,7 @@ refused here, in one sentence.
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from analogical.estimate.leaks import find_leaks
 from analogical.table.binning import BinRule
 from analogical.table.choosing import Names, choose_features, find_column, listing, name_of, refuse_repeated
 from analogical.table.columns import Column, plain
-from analogical.table.frames import Rows
 from analogical.table.integers import code_type
 from analogical.table.preparing import Prepared, prepare
 from analogical.table.reading import ChosenColumns, RawTable, read_table
@@ -34,6 +33,9 @@ from analogical.table.roles import (
     taken_columns,
 )
 from analogical.table.rules import Rules
+
+if TYPE_CHECKING:
+    from analogical.table.frames import Rows
 
 __all__ = ["ColumnMeaning", "EncodedTable", "encode_features", "encode_table", "with_leaks"]
 
@@ -75,7 +77,7 @@ class EncodedTable:
     """Which rows depend on each other: the number of the group of each row; None if all are independent."""
     origin: Positions | None
     """Positions of the encoded rows in the user's table; None means all rows, in order."""
-    frame: Rows | None
+    frame: "Rows | None"
     """The user's dataframe, or the file it is in, for the names of its rows; None for arrays and lists."""
     notes: tuple[Note, ...]
     """What was done that the user should know."""

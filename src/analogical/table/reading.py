@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,10 @@ from analogical.errors import InputError
 from analogical.io.batches import BatchColumn, BatchTable
 from analogical.table.choosing import name_of, refuse_repeated
 from analogical.table.columns import Column, Kind, encode_array, encode_objects
-from analogical.table.frames import Frame, encode_series, is_series, open_frame
 from analogical.table.integers import code_type, dense_codes
+
+if TYPE_CHECKING:
+    from analogical.table.frames import Frame
 
 __all__ = ["ChosenColumns", "RawTable", "encode_cells", "read_table"]
 
@@ -24,9 +26,9 @@ class RawTable:
     """The user's columns, not yet encoded."""
 
     keys: tuple[Hashable, ...]
-    cells: Sequence[Any] | Frame | BatchTable
+    cells: "Sequence[Any] | Frame | BatchTable"
     n_rows: int
-    frame: Frame | BatchTable | None = None
+    frame: "Frame | BatchTable | None" = None
     matrix: NDArray[Any] | None = None
     """The whole table, if it is a numpy array of whole numbers or booleans, which is encoded in one go."""
     notes: tuple[Note, ...] = ()
@@ -87,11 +89,15 @@ class ChosenColumns:
 
 def encode_cells(cells: Any, what: str) -> Column:
     """Codes of one column of any kind."""
-    if is_series(cells):
-        return encode_series(cells, what)
     if isinstance(cells, _SparseCells | BatchColumn):
         return cells.encode(what)
-    return encode_array(cells, what) if isinstance(cells, np.ndarray) else encode_objects(cells, what)
+    if isinstance(cells, np.ndarray):
+        return encode_array(cells, what)
+    if isinstance(cells, list | tuple):
+        return encode_objects(cells, what)
+    from analogical.table.frames import encode_series
+
+    return encode_series(cells, what)
 
 
 def _encode_whole_numbers(part: NDArray[Any]) -> tuple[Codes, list[Sequence[Any]]]:
@@ -114,6 +120,10 @@ def read_table(X: Any) -> RawTable:
     if isinstance(X, BatchTable):
         refuse_repeated(X.columns)
         return RawTable(tuple(X.columns), X, X.n_rows, frame=X)
+    if isinstance(X, list | tuple):
+        return _read_rows(list(X))
+    from analogical.table.frames import open_frame
+
     frame = None if isinstance(X, str | bytes | dict | set) else open_frame(X)
     if frame is not None:
         names = [name_of(key) for key in frame.keys]

@@ -12,7 +12,6 @@ from analogical.count.counts import refuse_too_many_rows
 from analogical.errors import InputError
 from analogical.table.choosing import find_column, name_of
 from analogical.table.columns import Column, plain
-from analogical.table.frames import align, as_series, is_series
 from analogical.table.reading import RawTable, encode_cells
 from analogical.table.rules import Rules
 
@@ -58,7 +57,11 @@ class Role:
         elif is_text or is_whole(given) or (isinstance(given, tuple) and given in raw.keys):
             position = find_column(given, raw.keys, what)
             return cls(what, name_of(raw.keys[position]), raw.cells[position], position)
-        cells, is_aligned = align(_as_cells(given, what), raw.frame)
+        cells, is_aligned = _as_cells(given, what), None
+        if raw.frame is not None and not isinstance(cells, np.ndarray | list | tuple):
+            from analogical.table.frames import align
+
+            cells, is_aligned = align(cells, raw.frame)
         name = getattr(cells, "name", None)
         if len(cells) != raw.n_rows:
             raise InputError(
@@ -73,14 +76,7 @@ def _as_cells(given: Any, what: What) -> Any:
     """One-dimensional cells, as a series, an array or a list."""
     if isinstance(given, str | bytes | Mapping | Set):
         raise InputError(f"The {what} must be one value per row, got {type(given).__name__}; give a list or a series.")
-    cells = as_series(given)
-    if not (is_series(cells) or isinstance(cells, np.ndarray | list | tuple)):
-        if hasattr(cells, "__array__") or isinstance(cells, memoryview):
-            cells = np.asarray(cells)
-        elif not hasattr(cells, "__len__"):
-            raise InputError(f"The {what} must be one value per row, got {type(given).__name__}.")
-        else:
-            cells = list(cells)
+    cells = given if isinstance(given, np.ndarray | list | tuple) else _as_series_or_list(given, what)
     if isinstance(cells, np.matrix):
         cells = np.asarray(cells)
     if isinstance(cells, np.ndarray) and cells.ndim == 2 and 1 in cells.shape:
@@ -88,6 +84,20 @@ def _as_cells(given: Any, what: What) -> Any:
     if isinstance(cells, np.ndarray) and cells.ndim != 1:
         raise InputError(f"The {what} must have one dimension, got an array of shape {cells.shape}; give one column.")
     return cells
+
+
+def _as_series_or_list(given: Any, what: What) -> Any:
+    """The cells of a dataframe library as a series; of anything else that has cells, as an array or a list."""
+    from analogical.table.frames import as_series, is_series
+
+    cells = as_series(given)
+    if is_series(cells):
+        return cells
+    if hasattr(cells, "__array__") or isinstance(cells, memoryview):
+        return np.asarray(cells)
+    if not hasattr(cells, "__len__"):
+        raise InputError(f"The {what} must be one value per row, got {type(given).__name__}.")
+    return list(cells)
 
 
 def taken_columns(

@@ -470,7 +470,7 @@ def _measure(study: Study, feature: int, given: tuple[int, ...], size: Size | No
     is_significant = p <= 1 - confidence
     effect = max(size.effect, 0.0)
     if is_significant and effect == 0:  # what the test saw has no sure size
-        effect = min(size.common.squared(), size.high)
+        effect = min(size.common.squared, size.high)
     return _Measured(
         effect,
         size.low if is_significant else 0.0,

@@ -90,7 +90,7 @@ class Selection(Result):
     >>> from analogical import load_table, select
     >>> found = select(load_table("monks-1").to_frame(), "class", weights="count")
     >>> found.features
-    ('jacket_color', 'head_shape', 'body_shape')
+    ('jacket_color', 'body_shape', 'head_shape')
     """
 
     features: tuple[str, ...]
@@ -212,8 +212,8 @@ def select(
     Selection of 3 of 6 features for 'class' (2 classes), 432 rows
        feature       gain (nats)  explained  why
     1  jacket_color         89.7     29.9 %  largest gain
-    2  head_shape           -6.0     27.9 %  interaction with body_shape
-    3  body_shape            182     88.3 %  interaction with head_shape
+    2  body_shape           -6.0     27.9 %  interaction with head_shape
+    3  head_shape            182     88.3 %  interaction with body_shape
     No other feature reaches the threshold (4.6) or is significant; the next is
     is_smiling, with a gain of 0.0.
     <BLANKLINE>
