@@ -599,10 +599,8 @@ def test_many_given_columns_are_counted_not_listed():
     rows[:, 0] = 0, 1, 0, 1
     rows[2:, 1] = 1
     words = " ".join(repr(audit_all(rows, [0, 1, 0, 0], 0)).split())
-    assert (
-        ", given 8 features Compared: 4 of 4 rows (100.0 %) have a partner with another 'x0' that agrees on these features:"
-        in words
-    )
+    assert ", given 8 features Compared: 4 of 4 rows (100.0 %) have a partner" in words
+    assert "with another 'x0' that agrees on these features: " in words
     assert "have a partner with another 'x0': 4 pairs" in " ".join(repr(audit(rows, [0, 1, 0, 0], 0, given=[])).split())
 
 
