@@ -40,7 +40,7 @@ def tables_with_repeats(draw):
 
 
 def counted(rows, labels):
-    return count_pairs(encode_table(rows, labels).coded)
+    return count_pairs(Study(rows, labels).table.coded)
 
 
 @given(tables())

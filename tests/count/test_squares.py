@@ -156,5 +156,7 @@ def test_repeated_cells_leaves_out_cells_of_one_row():
 def test_two_features_with_very_many_values_are_refused(monkeypatch):
     monkeypatch.setattr(module, "MAX_CELLS", 4)
     table = coded([(0, 0), (4, 2)], [0, 1])
-    with pytest.raises(InputError, match="Two features with 5 and 3 values are too many to count squares of; bin them"):
+    with pytest.raises(
+        InputError, match="Two features with 5 and 3 values have too many combinations to count squares; bin them"
+    ):
         next(pair_tables(table, np.zeros(2, np.intp), 1, 0, 1))
