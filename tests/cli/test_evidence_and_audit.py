@@ -66,7 +66,7 @@ def test_audit_of_berkeley(run):
         in words
     )
     assert "Mean over pairs: 2.3 points more often" in words
-    assert "take rows as independent" in words
+    assert "assume independent rows" in words
     assert "not causes" in words
     assert all(len(line) <= 80 for line in out.splitlines())
 

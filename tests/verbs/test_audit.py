@@ -296,10 +296,10 @@ def test_berkeley_within_departments():
         "Adjusted difference (Mantel-Haenszel): female has 'yes' 1.8 points more often than male (-1.1 to +4.7)"
         in words
     )
-    assert "odds ratio 1.11 (0.94 to 1.30); p = .228 (exact Cochran-Mantel-Haenszel)" in words
+    assert "p = .228 (exact Cochran-Mantel-Haenszel). Odds ratio: 1.11 (0.94 to 1.30)" in words
     assert "Mean over pairs: 2.3 points more often" in words
-    assert "female has it 14.2 points less often" in words
-    assert "take rows as independent" in words
+    assert "Crude difference, over all rows: 14.2 points less often" in words
+    assert "assume independent rows" in words
 
 
 def loans(n=6000, bias=0.12, seed=11):
@@ -436,7 +436,7 @@ def test_who_was_compared():
     words = " ".join(view_of(result).facts)
     assert "Compared: 10 of 20 rows (50.0 %)" in words
     assert "17 pairs in 2 contexts, of which the largest holds 94.1 %." in words
-    assert "'1' occurs in 60.0 % of the rows compared and in 80.0 % of all." in words
+    assert "'1' occurs in 60.0 % of the compared rows and in 80.0 % of all." in words
 
 
 def test_a_column_that_names_the_feature_is_named_as_the_obstacle():
@@ -561,7 +561,7 @@ def test_too_few_groups_for_a_difference_say_so():
     assert np.isnan([found.p_value, found.p_adjusted, found.smallest_p]).all()
     assert (result.finding, result.significant()) == ("too-few-pairs", [])
     assert conclusion(result) == "Too few groups: no difference could be tested."
-    assert "p unknown: too few groups tell" in " ".join(repr(result).split())
+    assert "p unknown, too few informative groups" in " ".join(repr(result).split())
     assert json.loads(json.dumps(result.to_dict()))["differences"][0]["p_value"] is None
 
 
@@ -589,9 +589,7 @@ def test_labels_that_cannot_be_sorted_are_followed_by_name():
 
 
 def test_noise_is_unknown_without_repeated_rows():
-    assert "noise cannot be estimated, because no rows repeat" in repr(
-        audit_all([(0, 0), (1, 0), (0, 1)], [0, 1, 1], 0)
-    )
+    assert "because no rows repeat" in " ".join(repr(audit_all([(0, 0), (1, 0), (0, 1)], [0, 1, 1], 0)).split())
 
 
 def test_many_given_columns_are_counted_not_listed():
