@@ -223,7 +223,7 @@ def test_the_answer_comes_first_and_every_status_has_its_line():
     assert [cell.text for cell in copied] == ["copy", "-", "-", "same as a", "-", "same"]
     nothing = relevance(X[:, [1, 5]], np.random.default_rng(1).integers(0, 2, 800))
     assert sum_up(nothing).startswith("None of 2 features has a significant effect.")
-    assert "Given nothing: no feature or set of features predicts the label" in sum_up(nothing)
+    assert "Given nothing: no set of features predicts the label" in sum_up(nothing)
 
 
 @pytest.mark.parametrize(
@@ -275,7 +275,7 @@ def test_points_are_said_in_words():
     (table,) = view_of(berkeley).tables
     assert [row[3].text for row in table.rows] == ["F: -59 (-62 to -55)", "mixed"]
     three = relevance([(0,), (1,), (2,)] * 40, ["x", "y", "z"] * 40)
-    assert describe_points(three, 0) == "1: +100 points for 'y' (96 to 100) against 0"
+    assert describe_points(three, 0) == "1: +100 points for 'y' (96 to 100) vs. 0"
     assert view_of(three).tables[0].headings[3].title == "points"
     assert view_of(three).tables[0].rows[0][3].text == "1: y +100 (96 to 100)"
 

@@ -30,7 +30,7 @@ def test_evidence_as_json(run):
 @pytest.mark.parametrize(
     ("given", "expected"),
     [
-        ((), ["jacket_color", "head_shape", "body_shape"]),
+        ((), ["jacket_color", "body_shape", "head_shape"]),
         (("--given", "none"), []),
         (("--given", "holding,jacket_color"), ["holding", "jacket_color"]),
         (("--given", "all"), ["head_shape", "body_shape", "is_smiling", "holding", "jacket_color"]),

@@ -190,7 +190,7 @@ def test_edges_of_dates_may_be_text(frame):
 @pytest.mark.parametrize(
     ("cells", "edges", "message"),
     [
-        (DAYS, ["hello"], r"edges of the feature 'f' must be .* such as datetime.date\(2020, 1, 1\), got 'hello'"),
+        (DAYS, ["hello"], r"edges of the feature 'f' must have .* such as datetime.date\(2020, 1, 1\), got 'hello'"),
         (DAYS, [1, 2], "edges of the feature 'f' must have the type of its values, .* got 1"),
         ([k / 7 for k in range(60)], ["a"], "edges of the feature 'f' must have the type of its values, .* got 'a'"),
         (["u", "v"] * 30, [1], "bins names 'f', which does not hold numbers or dates; leave it out of bins"),

@@ -114,7 +114,7 @@ def test_commands_have_the_defaults_of_the_rules_and_the_first_sentences_of_the_
         assert option.help.startswith(documented(name)[0].replace("``", ""))
         assert default == (None if name == "bins" else getattr(Rules, name))
     (bins,) = declared["bins"][0].__metadata__
-    assert f"({Rules.bins} if not given)" in bins.help
+    assert f"({Rules.bins} by default)" in bins.help
 
 
 def documented(name):
