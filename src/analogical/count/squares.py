@@ -13,6 +13,7 @@ products are added over all twos of values at once, never one by one: f_v f_v' s
 ((sum of f)^2 - sum of f^2) / 2.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -33,7 +34,7 @@ LEAST_ROWS = 4
 """Different rows that a context with a square holds."""
 LOOKUP = 8
 """The values of contexts are looked up in a table of at most so many entries for each row; beyond, they are sorted."""
-EXACT = int(2 ** (53 / 4))
+EXACT = math.isqrt(math.isqrt(2**53))
 """Rows of a context whose fourth power is exact in float64, and with it all sums of products of four cells."""
 
 
