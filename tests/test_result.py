@@ -211,19 +211,19 @@ def test_the_answer_comes_first_and_every_status_has_its_line():
     assert result.status == ("effect", "none", "same", "constant", "unclear", "none")
     assert result.same_as == (None, None, "a", None, None, None)
     assert list(view_of(result).bullets) == [
-        "1 of 6 features has an effect: a.",
+        "1 of 6 features has a significant effect: a.",
         "unclear: not significant, but an effect of 0.02 or more is not ruled out (few).",
-        "none: not significant, and any effect is below 0.02 ({}, {}).".format(*result.with_status("none")),
-        "same: a copy (copy of a); no test can tell it from the other.",
+        "none: not significant, and the interval ends at or below 0.02 ({}, {}).".format(*result.with_status("none")),
+        "same: a copy (copy of a); no test can distinguish the two.",
         "constant: one value only (one).",
-        "Given a (the deciding set): the other features are compared where it is equal.",
+        "Given a (the deciding set): the other features are compared between rows that agree on it.",
     ]
     (table,) = view_of(result).tables
     copied = next(row for row in table.rows if row[0].text == "copy")
     assert [cell.text for cell in copied] == ["copy", "-", "-", "same as a", "-", "same"]
     nothing = relevance(X[:, [1, 5]], np.random.default_rng(1).integers(0, 2, 800))
-    assert sum_up(nothing).startswith("No significant effect was found among 2 features.")
-    assert "Given nothing: no feature or set of features predicts the label" in sum_up(nothing)
+    assert sum_up(nothing).startswith("None of 2 features has a significant effect.")
+    assert "Given nothing: no set of features predicts the label" in sum_up(nothing)
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_the_answer_comes_first_and_every_status_has_its_line():
         (
             "auto",
             "Given sex, class and age (the deciding set): each feature is compared between rows that agree on the"
-            " others of these.",
+            " others.",
         ),
     ],
 )
@@ -262,9 +262,9 @@ def test_stand_ins_are_named():
 
 def test_points_are_said_in_words():
     assert describe_points(TITANIC, 1) == "female: +49 points (44 to 54) vs. male"
-    assert describe_points(TITANIC, 0) == "3rd: -14 points (-18 to -10) against crew"
+    assert describe_points(TITANIC, 0) == "3rd: -14 points (-18 to -10) vs. crew"
     assert (
-        "Percentage points by which 'survived' = yes is more frequent: sex = female: +49 points (44 to 54) against"
+        "Percentage points by which 'survived' = yes is more frequent: sex = female: +49 points (44 to 54) vs."
         in explain(TITANIC)
     )
     berkeley = relevance(load_table("berkeley").to_frame(), "admitted", weights="count")
@@ -275,7 +275,7 @@ def test_points_are_said_in_words():
     (table,) = view_of(berkeley).tables
     assert [row[3].text for row in table.rows] == ["F: -59 (-62 to -55)", "mixed"]
     three = relevance([(0,), (1,), (2,)] * 40, ["x", "y", "z"] * 40)
-    assert describe_points(three, 0) == "1: +100 points for 'y' (96 to 100) against 0"
+    assert describe_points(three, 0) == "1: +100 points for 'y' (96 to 100) vs. 0"
     assert view_of(three).tables[0].headings[3].title == "points"
     assert view_of(three).tables[0].rows[0][3].text == "1: y +100 (96 to 100)"
 
@@ -289,10 +289,10 @@ def test_an_effect_beside_unknown_noise_is_the_index_at_most():
     row = next(row for row in table.rows if row[0].text == "head_shape")
     assert [cell.text for cell in row][1:6] == ["0.500", "432", "216", "0.500", "0.000-0.547"]
     assert (
-        "Size at most as shown (head_shape, body_shape): no repeated row shows the noise, so the effect may be anything"
-        " up to the index."
+        "Upper bounds (head_shape, body_shape): no rows repeat, so noise cannot be estimated, and the effect is at most"
+        " the index."
     ) in sum_up(result)
-    assert "Size at most" not in sum_up(TITANIC)
+    assert "Upper bounds" not in sum_up(TITANIC)
 
 
 def test_what_was_read_is_one_line():
@@ -306,8 +306,8 @@ def test_what_was_read_is_one_line():
 def test_explain_says_what_the_numbers_rest_on():
     words = explain(MIXED)
     assert "2 features have no pairs (b, <b>): the given features determine them, or there are" in words
-    assert "Intervals and p assume independent rows; rows that are not need groups (--groups)." in words
-    assert "association given the recorded features, not cause" in words
+    assert "Intervals and p assume independent rows; use groups (--groups) if they are not." in words
+    assert "associations given the recorded features, not causes" in words
     (details,) = view_of(TITANIC).details
     assert [heading.title for heading in details.headings] == [
         "feature",

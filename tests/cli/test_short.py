@@ -39,7 +39,7 @@ def test_bullets_name_every_feature_once_and_by_its_status():
     result = result_of_every_status()
     assert result.status == ("effect", "effect", "same", "constant", "unclear", "none")
     first, *others, last = view_of(result).bullets
-    assert first == "2 of 6 features have an effect: x0, x1."
+    assert first == "2 of 6 features have a significant effect: x0, x1."
     assert last.startswith("Given x0 and x1")
     named = {line.partition(":")[0]: re.findall(r"x\d", line) for line in others}
     assert named == {"unclear": ["x4"], "none": ["x5"], "same": ["x2", "x0"], "constant": ["x3"]}
@@ -47,7 +47,7 @@ def test_bullets_name_every_feature_once_and_by_its_status():
 
 def test_bullets_are_short_and_the_rest_is_explained(run):
     out = run("score", "monks-1")[1]
-    assert bullets(out)[0] == "- 3 of 6 features have an effect: head_shape, body_shape, jacket_color."
+    assert bullets(out)[0] == "- 3 of 6 features have a significant effect: head_shape, body_shape,"
     assert bullets(out)[1] == "- mixed: the direction depends on other features (head_shape, body_shape)."
     assert bullets(out)[-1].startswith("- Given ")
     assert out.rstrip().endswith("Use --explain for details.")
@@ -62,10 +62,10 @@ def test_each_kind_of_silence_has_its_words(run):
     repeated = TABLE + b"".join(TABLE.split(b"\n", 1)[1] for _ in range(9))
     said = " ".join(run("score", "-", stdin=repeated)[1].split())
     assert "- 2 of 4 features have a significant effect: a, b." in said
-    assert "same: a copy (copy of b); no test can tell it from the other." in said
+    assert "same: a copy (copy of b); no test can distinguish the two." in said
     assert "constant: one value only (k)." in said
     said = " ".join(run("score", "-", "--given", "all", "--explain", stdin=repeated)[1].split())
-    assert "2 have no pair of rows to compare (b, copy)" in said
+    assert "2 features have no pairs (b, copy)" in said
 
 
 def test_no_index_is_a_dash_and_the_paper_s_number_if_asked(run):

@@ -176,7 +176,7 @@ def test_other_separators_are_refused(given):
         ("a,a,a_2", ["a", "a_3", "a_2"], "repeated column names were numbered: a_3"),
         ("a,,y", ["a", "x2", "y"], "columns without a name: x2"),
         ("x2,,y", ["x2", "x2_2", "y"], "columns without a name: x2"),
-        ("1,b,2.5", ["1", "b", "2.5"], "the first line, taken as names of the columns, holds numbers; if it is data"),
+        ("1,b,2.5", ["1", "b", "2.5"], "the first line, used as column names, contains numbers; if it is data"),
     ],
 )
 def test_names_of_columns(header, names, note):

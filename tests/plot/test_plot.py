@@ -297,7 +297,7 @@ def test_an_audit_of_two_values_shows_matched_crude_and_contexts():
     assert contexts.get_offsets()[:, 0].tolist() == [100 * c.difference for c in result.contexts]
     assert result.contexts[3].context == (("department", "A"),)
     assert (result.contexts[3].rows, result.contexts[3].with_label) == ((825, 108), (512, 89))
-    assert ax.get_xlabel() == "how much more often yes than male, in points"
+    assert ax.get_xlabel() == "difference in the share of yes from male, in points"
     assert ax.get_title(loc="left") == "admitted by gender, given department"
     assert_readable(ax)
 

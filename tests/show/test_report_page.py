@@ -301,8 +301,7 @@ def test_what_one_feature_at_a_time_would_have_said_is_told():
     found = report(load_table("monks-1").to_frame("polars"), "class", weights="count")
     lists = {group["title"]: group["items"] for group in page_of(found)["unclear"]["lists"]}
     assert unmarked(lists["Different alone: what a univariate filter would show"][0]) == (
-        "head_shape: Alone it shows nothing significant (0 points): what it does depends on body_shape and"
-        " jacket_color."
+        "head_shape: Not significant alone (0 points): its effect depends on body_shape and jacket_color."
     )
 
 
@@ -353,7 +352,7 @@ def test_the_verdict_names_a_direction_only_if_it_is_clear():
         "Among rows that agree on class and age, it has an effect, but the direction depends on the other features."
     )
     assert page_of(unsure)["ranking"]["rows"][0]["direction"] == "mixed: depends on other features"
-    assert unmarked(page_of(made("no effect"))["verdict"]).startswith("No feature among 4 features has a significant")
+    assert unmarked(page_of(made("no effect"))["verdict"]).startswith("None of 4 features has a significant")
 
 
 def test_lines_say_what_is_given_and_what_all_rows_show():
@@ -365,7 +364,7 @@ def test_lines_say_what_is_given_and_what_all_rows_show():
     alone = {unmarked(panel["name"]): unmarked(panel["line"]) for panel in page_of(made("given nothing"))["panels"]}
     assert alone["sex"].startswith("Among all rows, with female, 'yes' is 52 points more frequent than with male (")
     copies = [unmarked(panel["line"]) for panel in page_of(made("a copy"))["panels"]]
-    assert sum(line.startswith("It says the same as x") for line in copies) == 1
+    assert sum(line.startswith("It carries the same information as x") for line in copies) == 1
 
 
 def test_what_is_given_is_said():
@@ -376,7 +375,7 @@ def test_what_is_given_is_said():
     assert said["nothing to compare"].startswith(
         "As requested, every feature is compared between rows that agree on all other"
     )
-    assert said["no effect"].startswith("No features predict the label together, so nothing is held equal")
+    assert said["no effect"].startswith("No set of features predicts the label, so nothing is held fixed")
     settings = dict(page_of(made("given nothing"))["settings"])
     assert settings["Given"] == "nothing"
 
@@ -420,13 +419,12 @@ def test_every_doubt_has_words():
     reasons = page_of(replace(found, panels=tuple(few), relevance=unclear))["answer"]["reasons"]
     assert [unmarked(reason) for reason in reasons] == [
         "1 feature has a significant effect.",
-        "sex and age are unclear: neither an effect nor surely none.",
-        "Many rows have no partner to be compared with: 10.0 % to 45.4 % of all rows are compared, depending on the"
-        " feature.",
+        "sex and age are unclear: not significant, but not ruled out.",
+        "Many rows have no partner: 10.0 % to 45.4 % of all rows are compared, depending on the feature.",
     ]
     leak = [(a, b) for a in (0, 1, 2) for b in (0, 1)] * 20
     reasons = page_of(report(leak, [a for a, _ in leak]))["answer"]["reasons"]
-    assert any("alone tells the label nearly always: the answer, or a leak of it?" in unmarked(r) for r in reasons)
+    assert any("alone predicts nearly all labels: is it known before the label?" in unmarked(r) for r in reasons)
 
 
 def test_without_jinja_the_message_says_what_to_install(monkeypatch, run, tmp_path):

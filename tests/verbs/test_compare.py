@@ -40,7 +40,7 @@ def test_large_tables_are_sampled_for_slow_methods_and_say_so():
     X, y = sample("g1", 8)
     found = compare(X, y, methods=["ari", "relief"], max_rows=50, random_state=3)
     assert (found.sampled, found.n_rows, found.max_rows, found.seed) == (("relief",), 256, 50, 3)
-    assert view_of(found).notes == ("Relief saw 50 random rows of 256 (seed 3); change that with max_rows",)
+    assert view_of(found).notes == ("Relief used 50 random rows of 256 (seed 3); set max_rows to change this",)
     assert found.scores["ari"].tolist() == compare(X, y, methods=["ari"]).scores["ari"].tolist()
     with pytest.raises(InputError, match=r"max_rows must be a whole number from 2, got 1\."):
         compare(X, y, max_rows=1)
@@ -194,7 +194,7 @@ def test_a_method_that_takes_long_is_left_out_unless_asked_for(run):
     assert "slow" not in found.scores
     assert found.to_dict()["left_out"] == ["slow"]
     assert view_of(found).notes == (
-        "Slow left out: it takes more than a few seconds on this table; ask for it by name, such as"
+        "Slow left out: it takes more than a few seconds on this table; request it by name, such as"
         " methods=['ari', 'slow'] (--methods ari,slow)",
     )
     assert compare(titanic, "survived", weights="count", methods=["slow"]).left_out == ()

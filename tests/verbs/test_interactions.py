@@ -408,7 +408,7 @@ def test_of_more_pairs_the_deciding_set_and_the_likely_ones_are_looked_at():
     best = found["x3", "x70"]
     assert best["p_adjusted"] == pytest.approx(7_140 * best["p_value"], abs=0)
     assert found.status.count("effect") == 1
-    assert f"Of 7,140 pairs the {len(found)} likeliest were looked at" in " ".join(repr(found).split())
+    assert f"{len(found)} of 7,140 pairs were tested" in " ".join(repr(found).split())
 
 
 def test_a_pair_with_a_feature_that_shows_nothing_alone_is_among_the_likely_ones(monkeypatch):
@@ -581,19 +581,19 @@ def test_text_of_rules_says_that_noise_cannot_be_estimated():
     assert "Rows of a square agree on all other features." in text
     assert "x0 x1 1.000 4 4 unclear" in text
     assert "No rows repeat, so noise cannot be estimated" in text
-    assert "noise alone breaks .625 of the squares of a fair coin" in text
+    assert "random labels break .625 of the squares with two equal classes" in text
 
 
 def test_text_names_the_pairs_that_act_together():
     frame, y = noisy_table(3000)
     text = " ".join(repr(interactions(frame, y)).split())
     assert "1 pair is significant (adjusted p at most 0.05): a × b." in text
-    assert "Effect: 1 for an exclusive or, 1/4 for an and" in text
+    assert "Effect: 1 for an exclusive or, 1/4 for a logical and" in text
     rng, X = wide_table(n_rows=60)
     noise = " ".join(repr(interactions(X, rng.integers(0, 2, 60))).split())
     assert "No pair is significant." in noise
     assert "... and 85 more; to_frame() has all" in noise
-    assert "rest on fewer than 30 independent squares; their intervals are rough" in noise
+    assert "are based on fewer than 30 effective squares; their intervals are rough" in noise
 
 
 def test_the_index_of_noise_is_that_of_the_shares_of_the_classes():
@@ -602,7 +602,7 @@ def test_the_index_of_noise_is_that_of_the_shares_of_the_classes():
     found = interactions(X, y)
     assert found.noise_index == pytest.approx(found.index[0], abs=0.02)
     here = f"{found.noise_index:.3f}".removeprefix("0")
-    assert f"of a fair coin, and {here} with the shares of these classes" in " ".join(repr(found).split())
+    assert f"two equal classes, and {here} with these class shares" in " ".join(repr(found).split())
     assert interactions(X, [0, 1] * 1500).noise_index == 0.625
 
 

@@ -189,9 +189,9 @@ def test_words_of_a_selection(monks, survey):
     assert "Selection of 5 of 9 features for 'churned' (2 classes), 1,500 rows" in text
     assert "interaction with early" in text
     words = " ".join(text.split())
-    assert "Without k 4 features would be chosen. The last ones follow the relaxed index." in words
-    assert "Left out, because they add little beside the chosen feature in brackets: TOWN (town)." in words
-    assert "No other feature adds 4.6 nats or is significant: " in repr(select(survey, "churned"))
+    assert "Without k, 4 features would be selected. The last ones follow the relaxed index." in words
+    assert "Left out, because they add little to the selected feature in parentheses: TOWN (town)." in words
+    assert "No other feature reaches the threshold (4.6) or is significant; " in repr(select(survey, "churned"))
     assert "All features were chosen." in repr(select(monks[["jacket_color", "class"]], "class"))
     assert max(map(len, text.splitlines())) <= 80
 
