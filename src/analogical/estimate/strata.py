@@ -49,11 +49,14 @@ def strata_p_value(rows: CodedRows, feature: int) -> float:
 
 
 def strata_p_values(stack: Stack, given: NDArray[np.int64], values: Sequence[Kinds], labels: Kinds) -> Floats:
-    """For each feature the smallest p-value over the given columns, times their number; NaN if none has one.
+    """For each feature the smallest p-value over the given columns, times their number; NaN if none has one, or if
+    there are too many of them.
 
     ``given`` is the code of each context on each given column, -1 beyond the last one of its feature.
     """
     found = np.full((stack.n_features, given.shape[1]), math.nan)
+    if given.shape[1] > MAX_OTHERS:
+        return found[:, 0]
     for features, tables, which in informative_tables(stack, values, labels):
         kinds = values[features[0]]
         if kinds.n < 2 or labels.n < 2 or not len(tables):
