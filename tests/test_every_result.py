@@ -249,7 +249,8 @@ def test_view_of_an_audit():
     assert view.headline == "Audit of 'old' for 'label', given town, country and size"
     assert view.facts[0] == (
         "Compared: 24 of 24 rows (100.0 %) have a partner with another 'old' that agrees on these features: 36 pairs in"
-        " 4 contexts, of which the largest holds 25.0 %. 'b' occurs in 50.0 % of the compared rows and in 50.0 % of all."
+        " 4 contexts, of which the largest holds 25.0 %. 'b' occurs in 50.0 % of the compared rows and in 50.0 %"
+        " of all."
     )
     assert view.facts[1].startswith("Adjusted difference (Mantel-Haenszel): yes has 'b' 50.0 points more often than no")
     assert view.findings == ("'b' is significantly more frequent for yes.",)
