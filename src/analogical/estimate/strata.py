@@ -51,7 +51,8 @@ def strata_p_value(rows: CodedRows, feature: int) -> float:
 def strata_p_values(stack: Stack, given: NDArray[np.int64], values: Sequence[Kinds], labels: Kinds) -> Floats:
     """For each feature the smallest p-value over the given columns, times their number; NaN if none has one.
 
-    With too many of them the test is not made. ``given`` is the code of each context on each given column, -1 beyond the last one of its feature.
+    With too many of them the test is not made. ``given`` is the code of each context on each given column, -1 beyond
+    the last one of its feature.
     """
     found = np.full((stack.n_features, given.shape[1]), math.nan)
     if given.shape[1] > MAX_OTHERS:
