@@ -217,7 +217,7 @@ def test_a_table_that_changes_while_it_is_counted_is_refused(session):
     table = coded([[0, 0], [0, 1], [1, 1]], [0, 1, 1])
     rows = SparkRows.spread(session, table, 2)
     fewer = replace(rows, frame=rows.frame.limit(2))
-    with pytest.raises(SparkError, match="counted 2 rows where there are 3"):
+    with pytest.raises(SparkError, match="counted 2 rows instead of 3"):
         SparkEngine(session).count_pairs(fewer)
-    with pytest.raises(SparkError, match="counted 2 rows where there are 3"):
+    with pytest.raises(SparkError, match="counted 2 rows instead of 3"):
         fewer.groups([[0]], 10)

@@ -228,7 +228,7 @@ def test_numbers_with_very_many_values_are_binned_in_steps_and_it_is_said(sessio
     expected = analogical.relevance(frame, "y", **options)
     (note,) = [note for note in found.notes if note.kind == "binned-in-steps"]
     assert note.columns == ("real", "whole", "time", "day", "price", "gaps")
-    assert "edges are near, in steps" in describe_notes([note])[0]
+    assert "edges are approximate" in describe_notes([note])[0]
     for near, exact in zip(found.feature_columns, expected.feature_columns, strict=True):
         assert (near.n_values, near.n_missing) == (exact.n_values, exact.n_missing)
     kept = frame[frame.w > 0] if weights else frame
@@ -250,13 +250,13 @@ def test_ids_are_set_aside_and_texts_with_very_many_values_refused(session, few_
     assert found.names == ("a",)
     assert [(note.kind, note.columns) for note in found.notes if note.kind == "set-aside"] == [("set-aside", ("id",))]
     frame["id"] = [f"u{k // 2}" for k in range(n)]
-    with pytest.raises(InputError, match="The feature 'id' has more than 40 values, too many to bring together"):
+    with pytest.raises(InputError, match="The feature 'id' has more than 40 values, too many to collect"):
         analogical.spark.relevance(session.createDataFrame(frame), "y")
     number = frame.assign(id=np.arange(n) * 1000)
     assert analogical.spark.relevance(session.createDataFrame(number), "y").names == ("a",)  # by its name
     number = number.rename(columns={"id": "income"})
     for options in ({"bins": None}, {"max_values": None}):
-        with pytest.raises(InputError, match="'income' has more than 40 different numbers, too many to be categories"):
+        with pytest.raises(InputError, match="'income' has more than 40 distinct numbers, too many to be categories"):
             analogical.spark.relevance(session.createDataFrame(number), "y", **options)
     assert analogical.spark.relevance(session.createDataFrame(number), "y").names == ("income", "a")
 
