@@ -38,11 +38,8 @@ def test_text_has_the_same_columns_types_and_cells(session, tmp_path, case):
     assert kinds == [dtype.base_type() for dtype in expected.frame.dtypes]
     cells = pl.DataFrame(found.frame.toArrow().to_pylist(), schema=expected.frame.schema)
     assert cells.rows() == expected.frame.rows()
-    told = [
-        note
-        for note in expected.notes
-        if note.startswith(("read as missing", "decimal", "detected separator", "spaces"))
-    ]
+    kept = ("read as missing", "decimal", "detected separator", "spaces")
+    told = [note for note in expected.notes if note.startswith(kept)]
     assert sorted(found.notes) == sorted(told)
 
 

@@ -74,9 +74,7 @@ def test_the_better_choice_is_named_where_memory_is_short(run, tmp_path, monkeyp
     monkeypatch.setattr("analogical.cli.reading.free_memory", lambda: 100_000_000)
     code, _, errors = run("score", str(file), "--label", "y")
     assert code == 0
-    assert "about 1 GB of memory are needed and 0 GB are free: Spark would be the better choice" in " ".join(
-        errors.split()
-    )
+    assert "about 1 GB of memory are needed and 0 GB are free; consider Spark" in " ".join(errors.split())
     code, _, errors = run("score", str(file), "--label", "y", "--engine", "memory")
     assert (code, errors) == (0, "")
 
@@ -84,13 +82,13 @@ def test_the_better_choice_is_named_where_memory_is_short(run, tmp_path, monkeyp
 def test_a_master_needs_the_engine(run):
     code, _, errors = run("score", "monks-1", "--master", "local[2]")
     assert code == 2
-    assert "--master local[2] says where Spark runs; give --engine spark as well." in errors
+    assert "--master local[2] applies to Spark only; add --engine spark." in errors
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("-",), "not standard input"),
+        (("-",), "cannot read standard input"),
         (("monks-1",), "is counted in memory"),
         (("t.csv", "--groups", "g"), "--groups is not available with --engine spark"),
     ],

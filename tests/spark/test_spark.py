@@ -331,7 +331,7 @@ def test_a_value_that_appears_later_is_an_error_and_never_a_missing_cell():
 
     encoder = ByValue(pa.array(["x", "y"]), np.array([0, 1, 2]))
     assert encoder.encode(pa.array(["y", None, "x"])).tolist() == [1, 2, 0]
-    with pytest.raises(ValueError, match="was not there when it was looked at"):
+    with pytest.raises(ValueError, match="a value that the first pass did not see"):
         encoder.encode(pa.array(["z"]))
 
 
