@@ -295,4 +295,4 @@ def test_a_label_that_never_varies_does_not_stand_in_the_way():
     with_constant = np.concatenate([np.zeros((40, 3, 1)), varied], axis=2)  # the most frequent label, elsewhere
     expected, found = sums_of(varied).p_values()[0].p, sums_of(with_constant).p_values()[0].p
     assert found == pytest.approx(expected, rel=1e-9)
-    assert found < 1e-6
+    assert found < 0.01

@@ -192,7 +192,7 @@ def test_words_of_a_selection(monks, survey):
     assert "Without k, 4 features would be selected. The last ones follow the relaxed index." in words
     assert "Left out, because they add little to the selected feature in parentheses: TOWN (town)." in words
     assert "No other feature reaches the threshold (4.6) or is significant; " in repr(select(survey, "churned"))
-    assert "All features were chosen." in repr(select(monks[["jacket_color", "class"]], "class"))
+    assert "All features were selected." in repr(select(monks[["jacket_color", "class"]], "class"))
     assert max(map(len, text.splitlines())) <= 80
 
 
