@@ -135,7 +135,7 @@ def test_panels_open_by_keyboard_by_link_and_all_at_once(browser, pages):
         panels.nth(0).locator("summary").focus()
         page.keyboard.press("Enter")
         assert panels.evaluate_all(is_open) == [True, False, False]
-        assert page.get_by_text("For: the label changes").first.is_visible()
+        assert page.get_by_text("Changed: the labels differ").first.is_visible()
         page.locator("#ranked").get_by_role("link", name="class").click()
         assert panels.evaluate_all(is_open) == [True, False, True]
         page.get_by_role("button", name="Open all panels").click()
@@ -160,7 +160,7 @@ def test_on_paper_panels_are_open_and_controls_are_gone(browser, pages, scripted
         assert page.locator("nav:visible").count() == 0
         assert page.locator("mark").first.evaluate("e => getComputedStyle(e).backgroundColor") == "rgb(253, 241, 229)"
         assert page.get_by_text("Values and their label shares").first.is_visible()
-        assert page.get_by_text("Against: the label stays").first.is_visible()
+        assert page.get_by_text("Unchanged: the labels are the same").first.is_visible()
         assert page.pdf().startswith(b"%PDF")
 
 
