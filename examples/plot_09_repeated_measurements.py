@@ -35,7 +35,7 @@ visits["pain"] = np.where(rng.random(len(visits)) < chance, "yes", "no")
 # %%
 # Visits as if they were independent
 # ----------------------------------
-# The hospital seems to have an effect, and the p-value of the blood group is small.
+# The hospital seems to have an effect, and even the blood group, which does nothing.
 
 naive = relevance(visits, "pain", ignore="patient")
 print(naive)

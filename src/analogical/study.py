@@ -288,7 +288,13 @@ class Study:
         return next(size for _, size in self.sizes([(feature, tuple(sorted(given)))], confidence))
 
     def sizes(self, items: Iterable[Item], confidence: float) -> Iterator[tuple[Item, Size | None]]:
-        """Effects of features in the contexts of columns, many at a time; None where there is no pair."""
+        """Effects of features in the contexts of columns, many at a time.
+
+        Yields
+        ------
+        tuple of Item and Size or None
+            A feature with its given columns, and its effect; None where there is no pair.
+        """
         if self.groups is not None:
             for feature, given in items:
                 rows = self.rows_of([feature, *given])
