@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from conftest import coded, random_table
 from context_tables import tables_of
-from naive import naive_context_tables, naive_counts, naive_disagreements, naive_profile
+from naive import naive_context_tables, naive_counts, naive_disagreements
 
 from analogical import InputError
 from analogical.count.pairs import ContextSums, contexts_themselves
@@ -73,13 +73,6 @@ class EngineContract:
         for feature, tables in enumerate(found.summaries):
             expected = [tuple(sorted(table.items())) for table in naive_context_tables(rows, labels, feature, weights)]
             assert tables == (Counter(expected) if expected else None)
-
-    def test_identical_rows_are_profiled(self, engine):
-        for rows, labels, weights in self.some_cases():
-            repeats = engine.sum_contexts(coded(rows, labels, weights), contexts_themselves).repeats
-            numbers = zip(repeats.pairs.tolist(), repeats.changed.tolist(), repeats.rows.tolist(), strict=True)
-            expected = naive_profile(rows.tolist(), labels.tolist(), None, weights)
-            assert {(pairs, changed): n for pairs, changed, n in numbers if pairs} == expected
 
     def test_features_that_are_not_asked_for_are_left_out(self, engine):
         rows, labels, _ = CASES[0]

@@ -11,7 +11,6 @@ from analogical.count.counts import RowProfile
 from analogical.count.pairs import sum_contexts
 from analogical.estimate.intervals import (
     corrected_variance,
-    flip_rate,
     jackknife_variance,
     mean_ranks,
     share_interval,
@@ -271,30 +270,6 @@ def test_groups_left_out_together_need_no_correction_for_single_pairs():
     kinds = profile((1, 1, 2), (1, 0, 2))
     std_error, *_ = share_interval(kinds, 4, 0.95, totals=(2, 1))
     assert std_error**2 == pytest.approx(3 / 4 * 4 * 0.25)
-
-
-# ---------------------------------------------------------------- the noise floor
-
-
-def test_noise_floor_is_the_flip_rate_of_identical_rows():
-    """Three rows in three pairs each, one of them changed, and one row in three changed pairs."""
-    table = coded([(0, 0)] * 4 + [(1, 0)], [0, 0, 0, 1, 1])
-    rate, low, high = flip_rate(sum_contexts(table, lambda *_: None).repeats, 5, 0.95)
-    assert (rate, low, high) == flip_rate(profile((3, 1, 3), (3, 3, 1)), 5, 0.95)
-    assert rate == 3 / 6
-    assert 0 <= low < 0.5 < high <= 1
-
-
-def test_rate_without_identical_rows_is_unknown_and_without_confidence_it_has_no_interval():
-    assert flip_rate(profile((0, 0, 5)), 5, 0.95) == (None, None, None)
-    assert flip_rate(profile((1, 1, 2), (1, 0, 2)), 5, None) == (0.5, None, None)
-
-
-def test_rate_lies_in_its_interval():
-    for repeats in (profile((3, 1, 3), (3, 3, 1)), profile((1, 1, 2)), profile((1, 0, 4))):
-        rate, low, high = flip_rate(repeats, 10, 0.5)
-        assert rate == repeats.n_changed / repeats.n_pairs
-        assert low <= rate <= high
 
 
 # ---------------------------------------------------------------- ends

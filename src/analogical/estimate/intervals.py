@@ -26,7 +26,6 @@ MANY = 30
 
 __all__ = [
     "corrected_variance",
-    "flip_rate",
     "jackknife_variance",
     "mean_ranks",
     "share_interval",
@@ -60,19 +59,6 @@ def share_interval(
     quantile = student_quantile(pulls, profile.rows, confidence)
     low, high = wilson(share, min(n, n_pairs), quantile)
     return math.sqrt(variance), low, high
-
-
-def flip_rate(
-    repeats: RowProfile, n_rows: int, confidence: float | None
-) -> tuple[float | None, float | None, float | None]:
-    """How often identical rows differ in label, and its interval; None where it is unknown or not asked for."""
-    if repeats.n_pairs == 0:
-        return None, None, None
-    rate = repeats.n_changed / repeats.n_pairs
-    if confidence is None:
-        return rate, None, None
-    _, low, high = share_interval(repeats, n_rows, confidence)
-    return rate, min(low, rate), max(high, rate)
 
 
 def jackknife_variance(n_pairs: int, total: float, pairs: Ints, parts: Ints | Floats, rows: Ints, n_rows: int) -> float:

@@ -13,7 +13,6 @@ import numpy as np
 from analogical._types import CodedRows, Floats
 from analogical.count.engine import Engine
 from analogical.count.groups import merge_rows
-from analogical.count.sorting import has_contradictions
 from analogical.estimate.attribution import fit_noisy_or
 from analogical.estimate.index import score_pairs
 
@@ -56,7 +55,7 @@ def relaxed_scores(engine: Engine, rows: CodedRows, radius: Radius = "auto") -> 
             return score_pairs(counts, rows.n_values).score
         neighbours = engine.count_neighbours(grid, radius=reach, decay=decay, merge=len(grids) == 1)
         # Identical rows with different labels prove label noise; without such rows a leak only slows the fit.
-        leak = has_contradictions(grid)
+        leak = (counts if grid is compared else engine.count_pairs(grid)).n_contradictions > 0
         found.append(fit_noisy_or(neighbours, distance_weight(distances, decay), leak).score)
     scores = np.full(rows.n_features, np.nan)
     scores[varying] = np.mean(found, axis=0)
