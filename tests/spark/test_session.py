@@ -1,13 +1,15 @@
 """What is said when Spark cannot be had, and when it would be the better choice; and Spark Connect."""
 
 import sys
+import time
 
 import pytest
 from spark_sessions import connected, needs_spark
+from standalone import free_port
 
 import analogical
-from analogical.errors import MissingDependencyError
-from analogical.spark.session import check_java, check_spark, first_line, is_spark_frame
+from analogical.errors import InputError, MissingDependencyError, SparkError
+from analogical.spark.session import check_java, check_spark, first_line, is_spark_frame, open_session
 
 
 def fake_java(folder, version):
@@ -57,6 +59,25 @@ def test_an_old_pyspark_is_refused(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyspark", old)
     with pytest.raises(MissingDependencyError, match=r"needs PySpark 4, and 3\.5\.1 is installed"):
         check_spark()
+
+
+@pytest.mark.parametrize("master", ["nonsense", "", "local[2", "http://host", "spark:/host"])
+def test_what_is_no_master_is_refused_before_java_starts(run, tmp_path, master):
+    with pytest.raises(InputError, match=r"master must be local, .* got '"):
+        open_session(master)
+    file = tmp_path / "t.csv"
+    file.write_text("a,y\n0,0\n1,1\n")
+    code, _, errors = run("score", file, "--engine", "spark", "--master", master or "x")
+    assert (code, errors.count("\n")) == (2, 1)
+
+
+@pytest.mark.parametrize("master", ["spark://{}", "sc://{}", "spark://{0},{0}", "spark://127.0.0.1:no"])
+def test_a_master_that_does_not_answer_is_named_at_once(master):
+    master = master.format(f"127.0.0.1:{free_port()}")
+    began = time.monotonic()
+    with pytest.raises(SparkError, match=r"Nothing answers at '.*' \(.*\); start Spark there, or give another master"):
+        open_session(master)
+    assert time.monotonic() - began < 10
 
 
 def test_errors_of_spark_in_one_line():

@@ -1,35 +1,35 @@
 """The engine on Spark keeps the contract of all engines: two threads, rows spread over several partitions."""
 
-from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from conftest import coded
 from context_tables import tables_of
-from engine_contract import EngineContract, assert_counts, pytest_generate_tests  # noqa: F401
+from engine_contract import EngineContract, assert_counts, margins_of, pytest_generate_tests  # noqa: F401
 from naive import naive_counts
-from spark_sessions import needs_spark
+from spark_sessions import needs_spark, spread
 
 from analogical._types import Margins
-from analogical.count.pairs import sum_contexts
-from analogical.spark.engine import SparkEngine, SparkRows
+from analogical.count.pairs import no_summary, sum_contexts
+from analogical.errors import SparkError
 from analogical.spark.planning import choose_plan, deal_features, finishes_in_memory, largest_part
 from analogical.spark.words import Layout
 
 pytestmark = needs_spark
 
 
-class TestSparkLocal(EngineContract):
+class TestSpark(EngineContract):
     every = 13
 
     @pytest.fixture
-    def make_engine(self, session):
-        return lambda **limits: SparkEngine(session, n_partitions=3, **limits)
+    def engine_of(self, session):
+        return lambda rows: spread(session, rows, 3)
 
 
 def check(session, rows, labels, weights=None, n_partitions=4):
-    found = SparkEngine(session, n_partitions=n_partitions).count_pairs(coded(rows, labels, weights))
-    assert_counts(found, naive_counts(np.asarray(rows).tolist(), labels, weights))
+    found = spread(session, coded(rows, labels, weights), n_partitions).sum_contexts(no_summary)
+    assert_counts(found.counts, naive_counts(np.asarray(rows).tolist(), labels, weights))
 
 
 def test_skewed_rows(session):
@@ -85,7 +85,7 @@ def test_words_hold_every_code_block_by_block():
 def test_a_feature_never_lies_across_two_words():
     layout = Layout((2**40, 2**40, 2), ((0, 1, 2),))
     assert [word.features for word in layout.words] == [(0,), (1, 2)]
-    assert layout.word_of(2) == (layout.words[1], 40)
+    assert layout.words[1].shifts == (0, 40)
 
 
 def test_constant_features_need_no_word_but_a_block_has_one():
@@ -95,10 +95,6 @@ def test_constant_features_need_no_word_but_a_block_has_one():
 
 
 # ---------------------------------------------------------------- plans
-
-
-def margins_of(rows):
-    return Margins(rows.label_sizes(), tuple(rows.value_sizes(i) for i in range(rows.n_features)))
 
 
 def test_features_are_dealt_so_that_all_blocks_vary():
@@ -145,7 +141,7 @@ def test_a_sample_of_all_rows_is_all_rows_and_a_smaller_one_is_drawn_by_weight(s
     rng = np.random.default_rng(0)
     weights = rng.integers(1, 9, 500) if is_weighted else None
     table = coded(rng.integers(0, 3, (500, 3)), rng.integers(0, 2, 500), weights)
-    rows = SparkRows.spread(session, table, 5)
+    rows = spread(session, table, 5)
     whole = rows.sample(10_000, 0)
     assert sorted(map(tuple, whole.codes.tolist())) == sorted(map(tuple, table.codes.tolist()))
     assert whole.n_rows == rows.n_rows == table.n_rows
@@ -157,7 +153,7 @@ def test_a_sample_of_all_rows_is_all_rows_and_a_smaller_one_is_drawn_by_weight(s
 
 def test_merged_and_distinct_rows(session):
     table = coded([[0, 1], [0, 1], [0, 1], [1, 1]], [0, 0, 1, 1], [2, 3, 1, 1])
-    rows = SparkRows.spread(session, table, 3)
+    rows = spread(session, table, 3)
     merged = rows.merged().here(limit=3)
     found = zip(map(tuple, merged.codes.tolist()), merged.labels.tolist(), merged.weights.tolist(), strict=True)
     assert sorted(found) == [((0, 1), 0, 5), ((0, 1), 1, 1), ((1, 1), 1, 1)]
@@ -169,55 +165,21 @@ def test_merged_and_distinct_rows(session):
     once.frame.unpersist()
 
 
-def counted(codes, labels, weights):
-    """How many rows have each combination of values and label."""
-    found = Counter()
-    for row, label, weight in zip(codes.tolist(), labels.tolist(), weights.tolist(), strict=True):
-        found[(*row, label)] += weight
-    return dict(found)
-
-
-@pytest.mark.parametrize("is_weighted", [False, True])
-def test_rows_are_grouped_by_several_sets_of_features_in_one_job(session, is_weighted, monkeypatch):
-    monkeypatch.setattr("analogical.spark.parts.GROUPED_TOGETHER", 100)
-    rng = np.random.default_rng(7)
-    codes = np.column_stack([rng.integers(0, n, 400) for n in (2, 3, 1, 40_000, 40_000, 70_000, 70_000)])
-    codes[:, 3:] = codes[rng.integers(0, 5, 400), 3:]
-    weights = rng.integers(1, 9, 400) if is_weighted else None
-    table = coded(codes, rng.integers(0, 3, 400), weights)
-    rows = SparkRows.spread(session, table, 5)
-    sets = ((1, 0), (3, 4, 5, 6), (2,), (), (0,))  # the second takes two words, and with the first no table is held
-    found = rows.groups(sets, 1000)
-    assert [one.n_rows for one in found] == [table.n_rows] * 5
-    for features, one in zip(sets, found, strict=True):
-        expected = counted(table.codes[:, list(features)], table.labels, table.weights_or_ones())
-        assert counted(one.codes, one.labels, one.weights) == expected
-        assert len(one.codes) == len(expected)
-        assert one.n_values.tolist() == table.n_values[list(features)].tolist()
-    total = sum(len(one.codes) for one in found)
-    assert rows.groups(sets, total) is not None
-    assert rows.groups(sets, total - 1) is None
-
-
 def test_sums_of_parts_are_added_up_on_the_executors_where_there_are_many(session, monkeypatch):
     monkeypatch.setattr("analogical.spark.engine.ADDED_TOGETHER", 2)
     rng = np.random.default_rng(6)
     table = coded(rng.integers(0, 3, (200, 5)), rng.integers(0, 2, 200))
-    found = SparkEngine(session, n_partitions=7).sum_contexts(table, tables_of)
+    found = spread(session, table, 7).sum_contexts(tables_of)
     expected = sum_contexts(table, tables_of)
     assert found.summaries == expected.summaries
     assert found.counts.pairs.tolist() == expected.counts.pairs.tolist()
 
 
 def test_a_table_that_changes_while_it_is_counted_is_refused(session):
-    from dataclasses import replace
-
-    from analogical.errors import SparkError
-
     table = coded([[0, 0], [0, 1], [1, 1]], [0, 1, 1])
-    rows = SparkRows.spread(session, table, 2)
+    rows = spread(session, table, 2)
     fewer = replace(rows, frame=rows.frame.limit(2))
     with pytest.raises(SparkError, match="counted 2 rows instead of 3"):
-        SparkEngine(session).count_pairs(fewer)
+        fewer.sum_contexts(no_summary)
     with pytest.raises(SparkError, match="counted 2 rows instead of 3"):
-        fewer.groups([[0]], 10)
+        fewer.group([[0]], 10)
