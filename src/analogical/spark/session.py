@@ -1,6 +1,7 @@
 """Spark sessions: whether one can be had here, and how the executors come by this package."""
 
 import atexit
+import io
 import os
 import re
 import shutil
@@ -10,6 +11,7 @@ import sys
 import tempfile
 import warnings
 import zipfile
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -152,12 +154,17 @@ def ship_package(session: "SparkSession") -> None:
     if session.conf.get(_SHIPPED, "no") == "yes":
         return
     source = Path(__file__).parents[1]
-    folder = Path(tempfile.mkdtemp(prefix="analogical-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # executors fetch it when they begin their first task
-    archive = folder / "analogical_package.zip"
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+    package = io.BytesIO()
+    with zipfile.ZipFile(package, "w", zipfile.ZIP_DEFLATED) as packed:
         for path in sorted(source.rglob("*.py")):
             packed.write(path, Path("analogical") / path.relative_to(source))
+    folder = Path(tempfile.mkdtemp(prefix="analogical-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # executors fetch it when they begin their first task
+    content = package.getvalue()
+    archive = (
+        folder / f"analogical_{sha256(content).hexdigest()[:16]}.zip"
+    )  # servers may know another version
+    archive.write_bytes(content)
     session.addArtifacts(str(archive), pyfile=True)
     session.conf.set(_SHIPPED, "yes")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 
 from analogical._checks import check_choice, check_confidence
-from analogical._progress import progress_line
+from analogical._progress import Progress, progress_line
 from analogical._types import CodedRows
 from analogical.count.counts import PairCounts
 from analogical.count.groups import draw_rows, merge_rows
@@ -111,23 +111,13 @@ def relevance(
     check_choice("duplicates", duplicates, ("count", "once"))
     rules = rules_of(columns, relevance, without=("groups", "feature_names"))
     ship_package(df.sparkSession)
-    steps = progress_line("on Spark, steps done") if progress else lambda done, total: None  # noqa: ARG005
+    show = progress_line("on Spark, steps done") if progress else _show_nothing
     table = encode_spark_table(df, label, rules)
-    steps(1, N_STEPS)
     with ExitStack() as held:
-        engine = _packed(table, _first_plan(table), held)
-        n_distinct = engine.estimate_distinct()
-        steps(2, N_STEPS)
-        rows = _all_rows(engine, n_distinct)
-        if rows is not None:
-            encoded = with_leaks(table.encoded(rows), find_leaks(rows))
-            study, plan = Study.of_table(encoded, duplicates=duplicates), engine.plan
-        else:
-            study, plan = _study(table, engine, n_distinct, duplicates, held)
-        steps(3, N_STEPS)
+        study, plan = _study(table, duplicates, held, show)
         study.given(given)
         _ = study.counts
-        steps(N_STEPS, N_STEPS)
+        show(N_STEPS, N_STEPS)
         result = relevance_of(study, given, confidence=confidence, progress=progress)
     plan = replace(plan, blocks=tuple(tuple(result.names[i] for i in block) for block in plan.blocks))
     settings = replace(result.settings, engine="spark", plan=plan, weighted=table.is_weighted)
@@ -137,20 +127,41 @@ def relevance(
 def count_pairs(df: "DataFrame", label: str) -> tuple[PairCounts, SparkPlan]:
     """The paper's counts alone, and how they were counted: for benchmarks."""
     ship_package(df.sparkSession)
-    table = encode_spark_table(df, label, Rules())
     with ExitStack() as held:
-        engine = _packed(table, _first_plan(table), held)
-        n_distinct = engine.estimate_distinct()
-        rows = _all_rows(engine, n_distinct)
-        if rows is not None:
-            return Study.of_table(table.encoded(rows)).counts, engine.plan
-        study, plan = _study(table, engine, n_distinct, "count", held)
+        study, plan = _study(encode_spark_table(df, label, Rules()), "count", held, _show_nothing)
         return study.counts, plan
 
 
-def _first_plan(table: SparkTable) -> SparkPlan:
-    """The plan until the rows are known: identical ones are grouped, and two blocks will mostly do."""
-    return SparkPlan("grouped", deal_features(table.margins, min(2, len(table.columns))), 1, 1.0, True)
+def _show_nothing(done: int, total: int) -> None:
+    """Progress that nobody asked for."""
+
+
+def _study(table: SparkTable, duplicates: Duplicates, held: ExitStack, show: Progress) -> tuple[Study, SparkPlan]:
+    """A study of all rows in this process if the distinct ones are few, else one of rows that stay on Spark."""
+    show(1, N_STEPS)
+    margins, n_features = table.margins, len(table.columns)
+    blocks = deal_features(margins, min(2, n_features))
+    engine = _packed(table, SparkPlan("grouped", blocks, 1, 1.0, True), held)
+    n_distinct = engine.estimate_distinct()
+    show(2, N_STEPS)
+    needs_rows = pools_contexts(n_features) or engine.n_rows <= SEARCH_ROWS
+    if finishes_in_memory(engine.n_rows, n_distinct, needs_rows):
+        rows = engine.merged().here(limit=2 * MOST_GROUPS)
+        if rows is not None:
+            rows = merge_rows(rows)  # in an order of their own: Spark has another one each time
+            encoded = with_leaks(table.encoded(rows), find_leaks(rows))
+            return Study.of_table(encoded, duplicates=duplicates), engine.plan
+    sample = _sample(engine)
+    n_shuffled = int(engine.frame.sparkSession.conf.get("spark.sql.shuffle.partitions", "200") or 200)
+    plan = choose_plan(margins, sample, n_distinct, n_shuffled)
+    engine = replace(engine, plan=plan) if plan.blocks == blocks else _packed(table, plan, held)
+    leaks = _leaks(engine, sample)
+    if duplicates == "once":
+        engine = engine.distinct()
+        held.callback(engine.frame.unpersist)
+        sample = _sample(engine)
+    show(3, N_STEPS)
+    return EngineStudy(with_leaks(table.encoded(sample), leaks), engine, duplicates=duplicates), plan
 
 
 def _packed(table: SparkTable, plan: SparkPlan, held: ExitStack) -> SparkEngine:
@@ -158,33 +169,6 @@ def _packed(table: SparkTable, plan: SparkPlan, held: ExitStack) -> SparkEngine:
     words = table.words(plan.blocks).persist()
     held.callback(words.unpersist)
     return SparkEngine(words, table.margins, plan, table.is_weighted)
-
-
-def _all_rows(engine: SparkEngine, n_distinct: float) -> CodedRows | None:
-    """The distinct rows with their number, if they are few; None if they stay on Spark."""
-    needs_rows = pools_contexts(engine.margins.n_features) or engine.n_rows <= SEARCH_ROWS
-    if not finishes_in_memory(engine.n_rows, n_distinct, needs_rows):
-        return None
-    rows = engine.merged().here(limit=2 * MOST_GROUPS)
-    return None if rows is None else merge_rows(rows)  # in an order of their own: Spark has another one each time
-
-
-def _study(
-    table: SparkTable, engine: SparkEngine, n_distinct: float, duplicates: Duplicates, held: ExitStack
-) -> tuple[EngineStudy, SparkPlan]:
-    """A study of rows that stay on Spark."""
-    sample = _sample(engine)
-    session = engine.frame.sparkSession
-    n_shuffled = int(session.conf.get("spark.sql.shuffle.partitions", "200") or 200)
-    plan = choose_plan(engine.margins, sample, n_distinct, n_shuffled)
-    is_packed = plan.blocks == engine.plan.blocks
-    engine = replace(engine, plan=plan) if is_packed else _packed(table, plan, held)
-    leaks = _leaks(engine, sample)
-    if duplicates == "once":
-        engine = engine.distinct()
-        held.callback(engine.frame.unpersist)
-        sample = _sample(engine)
-    return EngineStudy(with_leaks(table.encoded(sample), leaks), engine, duplicates=duplicates), plan
 
 
 def _sample(engine: SparkEngine) -> CodedRows:
