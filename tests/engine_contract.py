@@ -6,6 +6,7 @@ A new engine joins by a class of its own that says how it comes by a table; see 
 from collections import Counter
 
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import coded, random_table
 from context_tables import tables_of
@@ -34,6 +35,14 @@ def cases():
 
 
 CASES = list(cases())
+
+
+def rule_of_three(n):
+    """A frame of twelve features of three values, three of which decide the label y but for noise; and a copy."""
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 3, (n, 12))
+    y = ((rows[:, 0] == rows[:, 1]) | (rows[:, 2] == 2)) ^ (rng.random(n) < 0.1)
+    return pd.DataFrame(rows, columns=[f"f{i}" for i in range(12)]).assign(copy=rows[:, 0], y=y.astype(int))
 
 
 def assert_counts(found, expected):

@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
-from engine_contract import RowsHere
+from engine_contract import RowsHere, rule_of_three
 
 from analogical import InputError, Study
 from analogical.count.groups import collapse_rows
@@ -35,14 +34,12 @@ class Counting(RowsHere):
         return super().sum_contexts(summarise)
 
 
-def rule_of_three(n, weights=None):
-    """Twelve features of three values, three of which decide the label but for noise; and a copy of one of these."""
-    rng = np.random.default_rng(0)
-    rows = rng.integers(0, 3, (n, 12))
-    rows[: n // 2, 4:] = rows[0, 4:]
-    y = ((rows[:, 0] == rows[:, 1]) | (rows[:, 2] == 2)) ^ (rng.random(n) < 0.1)
-    frame = pd.DataFrame(rows.astype(str), columns=[f"f{i}" for i in range(12)]).assign(copy=rows[:, 0].astype(str))
-    return encode_table(frame, y.astype(int), Rules(weights=rng.integers(0, 4, n) if weights else None))
+def encoded(n, weights=False):
+    """A table whose first half differs in few columns, so that features have pairs given all others."""
+    frame = rule_of_three(n).astype(str)
+    frame.iloc[: n // 2, 4:12] = frame.iloc[0, 4:12]
+    given = np.random.default_rng(1).integers(0, 4, n) if weights else None
+    return encode_table(frame.drop(columns="y"), frame.y, Rules(weights=given))
 
 
 def assert_same(found, expected):
@@ -63,7 +60,7 @@ def assert_same(found, expected):
 @pytest.mark.parametrize("weights", [False, True])
 @pytest.mark.parametrize("most", [5_000_000, 600])
 def test_the_same_relevance_as_in_memory(given, weights, most):
-    table = rule_of_three(1000, weights)
+    table = encoded(1000, weights)
     engine = Counting(table.coded)
     study = EngineStudy(table, engine, most_combinations=most)
     if given == "all":
@@ -76,13 +73,13 @@ def test_the_same_relevance_as_in_memory(given, weights, most):
 
 
 def test_each_row_once():
-    table = rule_of_three(1000)
+    table = encoded(1000)
     study = EngineStudy(table, RowsHere(collapse_rows(table.coded)), duplicates="once")
     assert_same(relevance_of(study), relevance_of(Study.of_table(table, duplicates="once")))
 
 
 def test_the_deciding_set_is_chosen_on_a_sample_and_all_numbers_come_from_all_rows():
-    table = rule_of_three(6000)
+    table = encoded(6000)
     some = np.arange(0, 6000, 4)
     sample = replace(table, codes=table.codes[some], labels=table.labels[some])
     found = relevance_of(EngineStudy(sample, RowsHere(table.coded)))
@@ -96,21 +93,21 @@ def test_the_deciding_set_is_chosen_on_a_sample_and_all_numbers_come_from_all_ro
 
 
 def test_more_combinations_than_come_together_are_refused():
-    table = rule_of_three(500)
+    table = encoded(500)
     study = EngineStudy(table, RowsHere(table.coded), most_combinations=50)
     with pytest.raises(InputError, match="More than 50 combinations of values of f0, f1, f2, f3 occur, too many"):
         relevance_of(study, ["f0", "f1", "f2"])
 
 
 def test_more_contexts_than_come_here_are_refused_by_the_name_of_the_feature():
-    table = rule_of_three(1000)
+    table = encoded(1000)
     study = EngineStudy(table, RowsHere(table.coded), most_combinations=600, most_cells=13 * 10)
     with pytest.raises(InputError, match=r"'f1' has too many distinct contexts .* give fewer features"):
         relevance_of(study, "all")
 
 
 def test_groups_are_let_go_and_brought_here_again():
-    table = rule_of_three(1000)
+    table = encoded(1000)
     engine = Counting(table.coded)
     study = EngineStudy(table, engine, most_combinations=60)
     first = study.rows_of([0, 1])

@@ -6,6 +6,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
+from engine_contract import rule_of_three
 from spark_sessions import needs_spark
 
 import analogical
@@ -101,14 +102,6 @@ def test_the_same_relevance_as_in_memory(session, case, request):
     found = analogical.spark.relevance(table, "y", **options)
     assert found.settings.plan.kind == plan
     assert_same(found, analogical.relevance(frame, "y", **options))
-
-
-def rule_of_three(n):
-    """Twelve features of three values, three of which decide the label but for noise; and a copy of one of these."""
-    rng = np.random.default_rng(0)
-    rows = rng.integers(0, 3, (n, 12))
-    y = ((rows[:, 0] == rows[:, 1]) | (rows[:, 2] == 2)) ^ (rng.random(n) < 0.1)
-    return pd.DataFrame(rows, columns=[f"f{i}" for i in range(12)]).assign(copy=rows[:, 0], y=y.astype(int))
 
 
 def test_a_large_table_stays_on_spark_with_all_defaults(session):

@@ -161,9 +161,7 @@ def ship_package(session: "SparkSession") -> None:
     folder = Path(tempfile.mkdtemp(prefix="analogical-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)  # executors fetch it when they begin their first task
     content = package.getvalue()
-    archive = (
-        folder / f"analogical_{sha256(content).hexdigest()[:16]}.zip"
-    )  # servers may know another version
+    archive = folder / f"analogical_{sha256(content).hexdigest()[:16]}.zip"  # servers may know another version
     archive.write_bytes(content)
     session.addArtifacts(str(archive), pyfile=True)
     session.conf.set(_SHIPPED, "yes")
