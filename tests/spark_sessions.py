@@ -4,6 +4,7 @@ import os
 import warnings
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 
 import context_tables
 import numpy as np
@@ -44,6 +45,7 @@ LOCAL_SETTINGS = {
 }
 
 
+@cache
 def missing():
     """Why Spark cannot be used here; None if it can."""
     try:
@@ -54,12 +56,18 @@ def missing():
     return None
 
 
-needs_spark = [
-    pytest.mark.skipif(missing() is not None, reason=missing() or ""),
+WARNINGS = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
     pytest.mark.filterwarnings("ignore:Exception ignored in. <socket"),  # PySpark 4.0 leaves sockets open
     pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
 ]
+
+
+def all_need_spark():
+    """The marks of a file of tests that is skipped as a whole where Spark cannot be used."""
+    if missing():
+        pytest.skip(missing(), allow_module_level=True)
+    return WARNINGS
 
 
 def session_on(master):

@@ -10,14 +10,14 @@ from conftest import coded
 from context_tables import TablesAfterDeath, die, slow_tables, tables_of
 from engine_contract import CASES, assert_counts
 from naive import naive_counts
-from spark_sessions import needs_spark, session_on, spread
+from spark_sessions import all_need_spark, session_on, spread
 from standalone import Cluster
 
 import analogical
 from analogical.count.pairs import no_summary, sum_contexts
 from analogical.errors import SparkError
 
-pytestmark = [*needs_spark, pytest.mark.slow]
+pytestmark = [*all_need_spark(), pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

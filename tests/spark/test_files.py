@@ -4,14 +4,14 @@ import json
 
 import polars as pl
 import pytest
-from spark_sessions import needs_spark
+from spark_sessions import all_need_spark
 
 from analogical import InputError
 from analogical.io.files import read_file
 from analogical.io.formats import TextFormat
 from analogical.spark.files import read_spark_file
 
-pytestmark = needs_spark
+pytestmark = all_need_spark()
 
 KINDS = {"bigint": pl.Int64, "double": pl.Float64, "string": pl.String, "date": pl.Date, "timestamp_ntz": pl.Datetime}
 

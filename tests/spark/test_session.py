@@ -1,13 +1,11 @@
-"""What is said when Spark cannot be had, and when it would be the better choice; and Spark Connect."""
+"""What is said when Spark cannot be had, and when it would be the better choice."""
 
 import sys
 import time
 
 import pytest
-from spark_sessions import connected, needs_spark
 from standalone import free_port
 
-import analogical
 from analogical.errors import InputError, MissingDependencyError, SparkError
 from analogical.spark.session import check_java, check_spark, first_line, is_spark_frame, open_session
 
@@ -118,19 +116,3 @@ def test_what_spark_cannot_read_is_refused_before_it_starts(run, arguments, mess
     code, _, errors = run("score", *arguments, "--engine", "spark")
     assert code == 2
     assert message in errors
-
-
-@pytest.mark.parametrize("plan", [pytest.param(plan, marks=needs_spark) for plan in ("grouped", "blocks")])
-def test_spark_connect_gives_the_same_counts(session, plan, monkeypatch):
-    pytest.importorskip("grpc_status", reason="Spark Connect needs grpcio-status")
-    if plan == "blocks":
-        monkeypatch.setattr("analogical.spark.verbs.finishes_in_memory", lambda *_: False)
-    frame = analogical.load_table("titanic").to_frame("pandas")
-    expected = analogical.relevance(frame, "survived", weights="count")
-    with connected(session) as client:
-        table = client.createDataFrame(frame).repartition(3)
-        assert type(table).__module__ == "pyspark.sql.connect.dataframe"
-        found = analogical.spark.relevance(table, "survived", weights="count")
-    assert found.settings.plan.kind == plan
-    assert (found.pairs.tolist(), found.changed.tolist()) == (expected.pairs.tolist(), expected.changed.tolist())
-    assert found.status == expected.status

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from engine_contract import rule_of_three
-from spark_sessions import needs_spark
+from spark_sessions import all_need_spark
 
 import analogical
 from analogical import InputError
@@ -15,7 +15,7 @@ from analogical._types import same
 from analogical.show.notes import describe_notes
 from analogical.spark.verbs import count_pairs
 
-pytestmark = needs_spark
+pytestmark = all_need_spark()
 
 
 @pytest.fixture

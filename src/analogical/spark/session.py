@@ -108,11 +108,11 @@ def open_session(master: str) -> "SparkSession":
             "master must be local, local[2], spark://host:7077, yarn, k8s://host:443 or sc://host:15002,"
             f" got {master!r}."
         )
+    _check_reached(master)
     check_spark()
     is_connect = master.startswith("sc://")
     if not is_connect:
         check_java()
-    _check_reached(master)
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
