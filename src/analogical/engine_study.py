@@ -87,7 +87,7 @@ class EngineStudy(Study):
             if item not in self._tested and self._is_everything(item[1]):
                 contexts = self._held[item] = self._contexts_given_all(item[0])
                 sizes = self.value_sizes(item[0]), self.margins.label_sizes()
-                self._tested[item] = test_contexts(contexts, *sizes, None) if len(contexts) else None
+                self._tested[item] = test_contexts(contexts, *sizes, None)
         super().test(wanted)
 
     def sizes(self, items: Iterable[Item], confidence: float) -> Iterator[tuple[Item, Size | None]]:

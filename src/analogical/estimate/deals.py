@@ -41,7 +41,7 @@ ZERO = Decimal("1e-30")
 class DealMoments:
     """The statistic of a feature less its mean over all deals, and its second and third central moments.
 
-    All three add over contexts, because each context deals its labels by itself.
+    All three are sums over contexts, because each context deals its labels by itself.
     """
 
     deviation: float
@@ -49,19 +49,6 @@ class DealMoments:
     third: float
     spread: float = 0.0
     """Squared variance over the room of each context, added up: small if many contexts, or roomy ones, vary."""
-
-    def __add__(self, other: "DealMoments") -> "DealMoments":
-        return DealMoments(
-            self.deviation + other.deviation,
-            self.variance + other.variance,
-            self.third + other.third,
-            self.spread + other.spread,
-        )
-
-    @classmethod
-    def of(cls, contexts: Contexts) -> "DealMoments":
-        """Moments of the contexts of a feature."""
-        return cls.of_stack(Stack.of([contexts]))[0]
 
     @classmethod
     def of_stack(cls, stack: Stack) -> "list[DealMoments]":
