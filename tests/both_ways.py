@@ -58,7 +58,7 @@ def parse_both_ways(content, what, given):
         asked, compared = given, expected
         if "BEGINNING" in sizes and given.separator is None and not isinstance(expected, str):
             # a short beginning may not tell the separator
-            text = content.decode("utf-8-sig", "replace").replace("\r\n", "\n").lstrip() + "\n"
+            text = content.decode("utf-8-sig", "replace").replace("\r\n", "\n").lstrip("\n\r ") + "\n"
             asked = replace(given, separator=find_shape(text, what, given, []).separator)
             compared = expected[0], tuple(note for note in expected[1] if note.kind != "separator")
         with cut(**sizes), suppress(WholeInstead):

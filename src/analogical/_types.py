@@ -187,7 +187,7 @@ NoteKind = Literal[
     "aligned",
     "index-differs",
     "collected",
-    "utf-16",
+    "encoding",
     "not-utf-8",
     "blank-lines",
     "separator",

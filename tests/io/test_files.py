@@ -7,6 +7,7 @@ import json
 import lzma
 import os
 import sys
+import threading
 import zipfile
 
 import polars as pl
@@ -15,6 +16,9 @@ import zstandard
 from both_ways import read_both_ways as read_file
 
 from analogical import InputError, load_table, relevance
+from analogical.io import files
+from analogical.io.batches import BatchTable
+from analogical.io.files import open_file
 from analogical.show.notes import describe_notes
 
 TEXT = "a,b,y\n1,x,0\n2,z,1\n"
@@ -97,6 +101,48 @@ def _message(file):
     with pytest.raises(InputError) as error:
         read_file(file)
     return str(error.value)
+
+
+@pytest.mark.parametrize("kind", COMPRESSIONS)
+def test_compressed_files_are_judged_by_what_they_unpack_to(write, kind, monkeypatch):
+    monkeypatch.setattr(files, "MANY_BYTES", 1_000_000)
+    packed = COMPRESSIONS[kind](TEXT.encode() + b"1,x,0\n" * 200_000)
+    assert len(packed) < 10_000
+    frame = open_file(write("t.csv", packed)).frame
+    assert isinstance(frame, BatchTable)
+    assert frame.n_rows == 200_002
+
+
+@pytest.mark.parametrize("kind", ["gz", "zst"])
+def test_a_line_without_an_end_is_refused(write, kind):
+    packed = COMPRESSIONS[kind](b"x" * 100_000_000)
+    with pytest.raises(InputError, match=r"has a line of more than 67,108,864 characters, too long for a row"):
+        open_file(write("t.csv", packed))
+
+
+def test_what_must_be_read_as_a_whole_is_unpacked_so_far_only(write, monkeypatch):
+    monkeypatch.setattr(files, "MOST_UNPACKED", 1_000_000)
+    packed = gzip.compress(TEXT.encode("utf-16") + b"1\0" * 1_000_000)
+    with pytest.raises(InputError, match=r"unpacks to more than 1 MB that cannot be read in parts"):
+        open_file(write("t.csv", packed))
+
+
+# ---------------------------------------------------------------- pipes
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+@pytest.mark.parametrize("content", [TEXT.encode(), gzip.compress(TEXT.encode()), PARQUET, b""])
+def test_a_pipe_is_read_once(tmp_path, content):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(content,))
+    writer.start()
+    if content:
+        assert open_file(str(pipe)).frame.rows() == ROWS
+    else:
+        with pytest.raises(InputError, match="is empty"):
+            open_file(str(pipe))
+    writer.join()
 
 
 # ---------------------------------------------------------------- Parquet, Arrow and workbooks

@@ -49,6 +49,8 @@ def column(*cells, separator=","):
         (TABLE.encode("utf-16-le"), "read as UTF-16 text"),
         (TABLE.encode("utf-16-be"), "read as UTF-16 text"),
         (b"\xfe\xff" + TABLE.encode("utf-16-be"), "read as UTF-16 text"),
+        (TABLE.encode("utf-32"), "read as UTF-32 text"),
+        (b"\0\0\xfe\xff" + TABLE.encode("utf-32-be"), "read as UTF-32 text"),
     ],
 )
 def test_encodings(content, note):

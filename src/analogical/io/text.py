@@ -83,15 +83,17 @@ def find_shape(text: str, what: str, given: TextFormat, notes: list[Note]) -> Te
 
 
 def _decode(content: bytes, what: str, notes: list[Note]) -> str:
-    if content.startswith((b"\xff\xfe", b"\xfe\xff")) or _looks_like_utf_16(content):
+    """The text, in the encoding that its mark, its zeros or its bytes tell."""
+    wide = _wide_encoding(content)
+    if wide is not None:
+        name = wide[:6].upper()
         try:
-            is_marked = content.startswith((b"\xff\xfe", b"\xfe\xff"))
-            text = content.decode("utf-16" if is_marked else "utf-16-le" if content[1] == 0 else "utf-16-be")
+            text = content.decode(wide)
         except UnicodeDecodeError as error:
             raise InputError(
-                f"{what} begins as UTF-16 text, but byte {error.start:,} is not; save it as UTF-8."
+                f"{what} begins as {name} text, but byte {error.start:,} is not; save it as UTF-8."
             ) from None
-        notes.append(Note("utf-16"))
+        notes.append(Note("encoding", words=(name,)))
         return text.removeprefix("\ufeff")
     if b"\0" in content[:65536]:
         raise InputError(
@@ -107,13 +109,17 @@ def _decode(content: bytes, what: str, notes: list[Note]) -> str:
             return content.decode("latin-1")
 
 
-def _looks_like_utf_16(content: bytes) -> bool:
-    """Whether every second byte of the beginning is 0, as in text of Western letters without a mark."""
+def _wide_encoding(content: bytes) -> str | None:
+    """UTF-32 or UTF-16, by their marks or, as in text of Western letters, by zeros in every second byte."""
+    marks = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
+    marked = next((name for mark, name in marks.items() if content.startswith(mark)), None)
     start = content[:2000]
-    if len(start) < 8:
-        return False
+    if marked is not None or len(start) < 8:
+        return marked
     zeros = [start[k::2].count(0) / len(start[k::2]) for k in (0, 1)]
-    return max(zeros) > 0.4 and min(zeros) < 0.05
+    if max(zeros) <= 0.4 or min(zeros) >= 0.05:
+        return None
+    return "utf-16-le" if content[1] == 0 else "utf-16-be"
 
 
 def _clean_lines(text: str, notes: list[Note]) -> str:

@@ -45,7 +45,6 @@ _SENTENCES: dict[NoteKind, str] = {
     "label-name-kept": "the column {} of X has the name of the label but different values; it is kept as a feature",
     "weights-name-kept": "the column {} of X has the name of the weights but different values; it is kept as a feature",
     "collected": "X is a lazy frame and was collected",
-    "utf-16": "read as UTF-16 text",
     "first-line-is-data": "the first line is data, because --names was given",
     "header-has-numbers": "the first line, used as column names, contains numbers; if it is data, use --no-header",
     "empty-column": "left out the last column, which is empty: lines end with a separator",
@@ -131,6 +130,10 @@ def _describe_index(note: Note) -> str:
     return f"the index of the {note.columns[0]} differs from that of X; rows are matched by position"
 
 
+def _describe_encoding(note: Note) -> str:
+    return f"read as {note.words[0]} text"
+
+
 def _describe_not_utf_8(note: Note) -> str:
     return f"not UTF-8 (byte {note.counts[0]:,}), so read as Latin-1 text; save it as UTF-8 if letters look wrong"
 
@@ -191,6 +194,7 @@ _WITH_COUNTS: dict[NoteKind, Callable[[Note], str]] = {
     "label-binned": _describe_label_bins,
     "aligned": _describe_aligned,
     "index-differs": _describe_index,
+    "encoding": _describe_encoding,
     "not-utf-8": _describe_not_utf_8,
     "blank-lines": _describe_blank_lines,
     "separator": _describe_separator,
