@@ -182,7 +182,6 @@ NoteKind = Literal[
     "binned",
     "binned-time",
     "binned-in-steps",
-    "not-sized",
     "set-aside",
     "aligned",
     "index-differs",
