@@ -25,7 +25,7 @@ from analogical.table.encode import ColumnMeaning, EncodedTable
 from analogical.table.frames import as_series
 from analogical.table.preparing import treat_column
 from analogical.table.reading import encode_cells
-from analogical.table.roles import Role, encode_label, sort_classes
+from analogical.table.roles import Role, encode_label, refuse_no_counts, sort_classes
 from analogical.table.rules import NEARLY_ALL, Rules, counts_rows
 
 if TYPE_CHECKING:
@@ -476,7 +476,12 @@ def _check_weights(frame: "DataFrame", column: Any, name: str, kind: str) -> Non
     is_bad = number.isNull() | F.isnan(number) | (number < 0) | (number != F.floor(number))
     seen = collect(
         frame.agg(
-            F.count_if(is_bad).alias("bad"), F.min(F.when(is_bad, number)).alias("one"), F.max(number).alias("top")
+            F.count_if(is_bad).alias("bad"),
+            F.min(F.when(is_bad, number)).alias("one"),
+            F.max(number).alias("top"),
+            F.min(F.when(number > 0, number)).alias("low"),
+            F.count_if(number > 0).alias("rows"),
+            F.approx_count_distinct(F.when(number > 0, number)).alias("distinct"),
         ),
         "looking at the weights",
     ).to_pylist()[0]
@@ -487,6 +492,7 @@ def _check_weights(frame: "DataFrame", column: Any, name: str, kind: str) -> Non
         )
     if seen["top"] == 0:
         raise InputError(f"{expected}, and at least one above 0; all weights in {brief(name)} are zero.")
+    refuse_no_counts(name, seen["rows"], seen["distinct"], seen["low"], seen["top"])
 
 
 def _on_steps(frame: "DataFrame", steps: dict[str, "pa.Array"]) -> "DataFrame":

@@ -28,7 +28,6 @@ from analogical.table.roles import (
     encode_groups,
     encode_label,
     encode_weights,
-    question_weights,
     sort_classes,
     taken_columns,
 )
@@ -242,7 +241,7 @@ def _encode(
     weights, groups = Role.of(raw, rules.weights, "weights"), Role.of(raw, rules.groups, "groups")
     if raw.n_rows == 0:
         raise InputError("The table is empty (0 rows); give at least two rows with different labels.")
-    numbers = encode_weights(weights.cells)
+    numbers = encode_weights(weights)
     labels, label_notes = (None, ()) if label is None else encode_label(label, numbers, rules)
     taken, notes = taken_columns(raw, (label, weights, groups), labels)
     free = [position for position in range(len(raw.keys)) if position not in taken]
@@ -273,13 +272,7 @@ def _encode(
         groups=None if group_of_row is None else np.unique(group_of_row[kept], return_inverse=True)[1],
         origin=None if kept.all() else np.flatnonzero(kept),
         frame=raw.frame,
-        notes=(
-            *raw.notes,
-            *notes,
-            *label_notes,
-            *question_weights(numbers, weights.name or "weights"),
-            *prepared.notes,
-        ),
+        notes=(*raw.notes, *notes, *label_notes, *prepared.notes),
         fine={place: c.fine for place, c in enumerate(prepared.columns.values()) if c.fine is not None},
     )
 
