@@ -34,9 +34,21 @@ from analogical.estimate.interaction_tests import (
     tail_probability,
 )
 from analogical.estimate.intervals import MANY, wilson
+from analogical.estimate.significance import adjust_for_features
 from analogical.estimate.status import Status
 
-__all__ = ["MAX_MATRIX", "Moment", "PairSums", "SquareSums", "noise_index", "rank_pairs", "square_matrix", "sum_pairs"]
+__all__ = [
+    "MAX_MATRIX",
+    "Moment",
+    "PairSums",
+    "PairTests",
+    "SquareSums",
+    "measure_pairs",
+    "noise_index",
+    "rank_pairs",
+    "square_matrix",
+    "sum_pairs",
+]
 
 MAX_MATRIX = 512
 """Cells of two features up to which matrices over all twos of them are made."""
@@ -218,6 +230,32 @@ def rank_pairs(
     known = np.select([has_p, has_effect, ~np.isnan(index)], [0, 1, 2], 3)
     by = np.select([rank == 0, known == 0, known == 1, known == 2], [-low, p_value, -effect, -index], 0.0)
     return np.lexsort((np.arange(len(by)), -squares, np.where(has_p, p_value, 0.0), by, known, rank))
+
+
+@dataclass(frozen=True)
+class PairTests:
+    """Effects of pairs of features with their intervals and tests; NaN where unknown."""
+
+    effect: Floats
+    low: Floats
+    high: Floats
+    p_value: Floats
+    p_adjusted: Floats
+
+
+def measure_pairs(sums: Sequence[SquareSums], n_possible: int, confidence: float) -> PairTests:
+    """What the sums of pairs say; pairs that were left out, of all that are possible, count in the adjustment."""
+    p_value = np.array([one.p_value() for one in sums])
+    p_adjusted = adjust_for_features(np.append(p_value, np.ones(n_possible - len(sums))))[: len(sums)]
+    effect = np.array([one.effect() for one in sums])
+    low, high = np.array([one.interval(confidence) for one in sums]).reshape(-1, 2).T
+    return PairTests(
+        effect=np.where(effect < 0, 0.0, effect),
+        low=np.where(np.isnan(low) | (p_value <= 1 - confidence), low, 0.0),
+        high=high,
+        p_value=p_value,
+        p_adjusted=p_adjusted,
+    )
 
 
 # ---------------------------------------------------------------- sums over contexts
