@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from conftest import coded, random_table
 from context_tables import tables_of
-from naive import naive_context_tables, naive_counts, naive_disagreements, naive_profile
+from naive import naive_context_tables, naive_counts, naive_profile
 
 from analogical import InputError
 from analogical.count.pairs import ContextSums, contexts_themselves
@@ -115,49 +115,3 @@ class EngineContract:
         for count in (engine.count_pairs, lambda table: engine.sum_contexts(table, contexts_themselves)):
             with pytest.raises(InputError, match="counted exactly in 64 bits up to 2,147,483,648 rows"):
                 count(coded(rows, labels, [2**31, 1]))
-
-    def test_distances_of_small_tables_are_counted_exactly(self, engine):
-        for rows, labels, _ in CASES[::2]:
-            distances = (rows[:, None, :] != rows[None, :, :]).sum(axis=2)[np.triu_indices(len(rows), 1)]
-            expected = np.bincount(distances, minlength=rows.shape[1] + 1)
-            assert engine.count_distances(coded(rows, labels)).tolist() == expected.tolist()
-
-    def test_distances_of_rows_with_a_weight_are_those_of_the_rows_repeated(self, engine):
-        for rows, labels, weights in self.some_cases():
-            if weights is not None:
-                repeated = coded(np.repeat(rows, weights, axis=0), np.repeat(labels, weights))
-                found = engine.count_distances(coded(rows, labels, weights))
-                assert found.tolist() == engine.count_distances(repeated).tolist()
-
-    @pytest.mark.parametrize("radius", [1, 2, 4])
-    def test_pairs_by_disagreement_set_are_those_of_the_oracle(self, engine, radius):
-        for rows, labels, weights in self.some_cases():
-            positive = None if weights is None else weights + 1
-            found = engine.count_neighbours(coded(rows, labels, positive), radius=min(radius, rows.shape[1]))
-            members = found.member
-            sets = [tuple(np.flatnonzero(row).tolist()) for row in members]
-            numbers = zip(found.n_pairs.tolist(), found.n_changed.tolist(), strict=True)
-            expected = naive_disagreements(rows.tolist(), labels.tolist(), radius, positive)
-            assert dict(zip(sets, numbers, strict=True)) == expected
-            assert len(set(sets)) == len(sets)
-            assert not found.is_sampled
-            assert found.n_pairs_used == sum(pairs for pairs, _ in expected.values())
-
-    def test_the_same_seed_gives_the_same_sample_and_another_one_another(self, make_engine):
-        rng = np.random.default_rng(0)
-        table = coded(rng.integers(0, 2, (300, 12)), rng.integers(0, 2, 300))
-        engine = make_engine(max_pairs=2_000)
-        one, again, other = (engine.count_neighbours(table, radius=12, decay=0.8, random_state=s) for s in (3, 3, 4))
-        assert one.is_sampled
-        assert np.array_equal(one.sets, again.sets)
-        assert one.n_pairs.tolist() == again.n_pairs.tolist()
-        assert not np.array_equal(one.sets, other.sets)
-
-    def test_no_more_rows_are_compared_than_the_engine_says(self, make_engine):
-        rng = np.random.default_rng(0)
-        table = coded(rng.integers(0, 2, (300, 5)), rng.integers(0, 2, 300))
-        engine = make_engine(max_compared=5_000)
-        assert engine.rows_compared(5) == 101
-        found = engine.count_neighbours(table, radius=5)
-        assert (found.n_rows, found.n_rows_used, found.is_sampled) == (300, 101, True)
-        assert make_engine().rows_compared(5) == 14_143

@@ -20,11 +20,6 @@ DIVIDE = {
     "count/counts.py": {
         "RowProfile.n_effective": "how many independent pairs the rows are worth, for intervals",
     },
-    "count/neighbours.py": {
-        "count_distances": "scales what was counted on a sample up to all rows",
-        "_keep_probability": "how many pairs of each distance a sample keeps",
-        "_class_weights": "pairs of a sample weigh as in the whole table",
-    },
     "study.py": {"_merged": "where the middle of a bin lies, to merge bins of about equal size"},
     "verbs/audit.py": {
         "InContext.difference": "shares of one context, as they are shown",

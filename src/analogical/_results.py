@@ -29,7 +29,9 @@ class Result(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in plain Python types, ready for JSON; unknown numbers are None."""
-        return plain_fields(self)
+        content = plain_fields(self)
+        content.pop("backend", None)
+        return content
 
     def columns(self) -> tuple[str, ...]:
         """Names of the columns of ``to_frame``, also where there is no entry."""
@@ -110,8 +112,8 @@ def plain_fields(data: Any) -> dict[str, Any]:
 
     ``context``, which holds names and values, becomes a dictionary.
     """
-    names = [field.name for field in fields(data) if field.name != "backend"]
-    content = {name: getattr(data, name) for name in (*names, *getattr(data, "DERIVED", ()))}
+    names = (*(field.name for field in fields(data)), *getattr(data, "DERIVED", ()))
+    content = {name: getattr(data, name) for name in names}
     if "context" in content:
         content["context"] = dict(content["context"])
     return {name: json_ready(value) for name, value in content.items()}

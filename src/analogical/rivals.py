@@ -145,7 +145,7 @@ def relaxed_index(codes: Codes, labels: Labels, weights: Ints | None = None) -> 
     >>> relaxed_index(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 0, 1, 1])).round(2).tolist()
     [0.99, 0.0]
     """
-    return relaxed_scores(MemoryEngine(), _coded(codes, labels, weights))
+    return relaxed_scores(_coded(codes, labels, weights))
 
 
 def _coded(codes: Codes, labels: Labels, weights: Ints | None) -> CodedRows:

@@ -524,13 +524,13 @@ class Study:
         """The search for the deciding set."""
         if self._sample is not self:
             return self._sample.decider
-        engine, searched, rank = self.engine, self.rows, self.rank  # not self: a study must not keep itself
+        searched, rank = self.rows, self.rank  # not self: a study must not keep itself
         rows = self.rows_of(range(len(self.owner)))
-        n_jobs = getattr(engine, "n_jobs", None)
+        n_jobs = getattr(self.engine, "n_jobs", None)
 
         def index() -> Positions:
             some = searched.take(_evenly(len(searched.codes), INDEX_ROWS))
-            scores = np.nan_to_num(relaxed_scores(engine, some), nan=-1.0)
+            scores = np.nan_to_num(relaxed_scores(some, n_jobs=n_jobs), nan=-1.0)
             return np.lexsort((rank, -scores.round(6)))
 
         return Decider(Voting(rows, n_threads_for(n_jobs, rows.codes.size)), self.owner, index, self.rank)

@@ -9,6 +9,6 @@ from analogical.count.memory import MemoryEngine
 class TestMemory(EngineContract):
     @pytest.fixture(params=[None, 2], ids=["one thread", "two threads"])
     def make_engine(self, request, monkeypatch):
-        """Build the engine, with limits if asked for; small tables are counted in threads too."""
+        """Build the engine; small tables are counted in threads too."""
         monkeypatch.setattr("analogical.count.threads.SMALL_WORK", 0)
-        return lambda **limits: MemoryEngine(request.param, **limits)
+        return lambda: MemoryEngine(request.param)

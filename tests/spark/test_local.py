@@ -24,7 +24,7 @@ class TestSparkLocal(EngineContract):
 
     @pytest.fixture
     def make_engine(self, session):
-        return lambda **limits: SparkEngine(session, n_partitions=3, **limits)
+        return lambda: SparkEngine(session, n_partitions=3)
 
 
 def check(session, rows, labels, weights=None, n_partitions=4):

@@ -194,26 +194,27 @@ def find_squares(rows: CodedRows, by_context: ContextRows, broken: bool) -> Iter
 
 
 def _squares_of(rows: CodedRows, some: Positions, broken: bool) -> list[FoundSquare]:
-    """The kinds of squares of one context; of very many, those of the first values."""
-    n_rows, first_row = Counter[tuple[int, int, int]](), dict[tuple[int, int, int], int]()
-    labels_of, seconds_of = defaultdict[tuple[int, int], set[int]](set), defaultdict[int, set[int]](set)
+    """The kinds of squares of one context; of very many, those of the first values and the most frequent labels."""
+    by_label = defaultdict[tuple[int, int], Counter[int]](Counter)
+    seconds_of = defaultdict[int, set[int]](set)
+    first_row: dict[tuple[int, int, int], int] = {}
     weights = rows.weights_or_ones()[some].tolist()
-    cells = zip(*rows.codes[some].T.tolist(), rows.labels[some].tolist(), strict=True)
-    for row, weight, (u, v, label) in zip(some.tolist(), weights, cells, strict=True):
-        n_rows[u, v, label] += weight
-        first_row.setdefault((u, v, label), row)
-        labels_of[u, v].add(label)
+    codes = zip(*rows.codes[some].T.tolist(), rows.labels[some].tolist(), strict=True)
+    for row, weight, (u, v, label) in zip(some.tolist(), weights, codes, strict=True):
+        by_label[u, v][label] += weight
         seconds_of[u].add(v)
+        first_row.setdefault((u, v, label), row)
     squares: list[FoundSquare] = []
     for u, w in combinations(sorted(seconds_of), 2):
         for v, x in combinations(sorted(seconds_of[u] & seconds_of[w]), 2):
             corners = ((u, v), (w, v), (u, x), (w, x))
-            kinds = product(*(sorted(labels_of[corner]) for corner in corners))
+            kinds = product(*([label for label, _ in by_label[corner].most_common()] for corner in corners))
             for labels in islice(kinds, SQUARES_PER_CONTEXT):
                 if is_broken(labels) == broken:
-                    four = [(*corner, label) for corner, label in zip(corners, labels, strict=True)]
-                    times = math.prod(n_rows[cell] for cell in four)
-                    squares.append(FoundSquare(-times, tuple(first_row[cell] for cell in four), labels))
+                    cells = list(zip(corners, labels, strict=True))
+                    times = math.prod(by_label[corner][label] for corner, label in cells)
+                    four = tuple(first_row[*corner, label] for corner, label in cells)
+                    squares.append(FoundSquare(-times, four, labels))
             if len(squares) > SQUARES_PER_CONTEXT:
                 return sorted(squares)
     return sorted(squares)

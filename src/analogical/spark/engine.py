@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from analogical._progress import Progress
-from analogical._types import CodedRows, Floats, Margins
+from analogical._types import CodedRows, Margins
 from analogical.count.contexts import Contexts
 from analogical.count.counts import PairCounts
-from analogical.count.memory import MemoryEngine
-from analogical.count.neighbours import Neighbours
 from analogical.count.pairs import ContextSums, join_blocks
 from analogical.errors import SparkError
 from analogical.spark.parts import (
@@ -163,26 +160,17 @@ class SparkRows:
 class SparkEngine:
     """Counts on the executors of Spark.
 
-    Beyond distance 1 rows are compared in this process: all of them if they are few, a sample otherwise.
-
     Parameters
     ----------
     session : SparkSession
         Classic or Connect.
     n_partitions : int
         Partitions that rows of this process are spread over.
-    max_pairs, max_compared : int
-        Limits of the search beyond distance 1, as of the engine in memory.
     """
 
-    def __init__(self, session: "SparkSession", *, n_partitions: int = 4, **limits: int) -> None:
+    def __init__(self, session: "SparkSession", *, n_partitions: int = 4) -> None:
         self.session = session
         self.n_partitions = n_partitions
-        self.memory = MemoryEngine(**limits)
-
-    def rows_compared(self, n_features: int) -> int:
-        """Rows whose pairs are all compared; of more rows, this many are sampled."""
-        return self.memory.rows_compared(n_features)
 
     def count_pairs(self, rows: CodedRows | SparkRows) -> PairCounts:
         """Pairs at distance 1, for every feature."""
@@ -214,25 +202,6 @@ class SparkEngine:
         for block in range(len(parts)):
             whole.refuse_other_rows(sums[block].counts.n_rows if block in sums else 0)
         return join_blocks([sums[block] for block in range(len(parts))], rows.layout.blocks)
-
-    def count_distances(self, rows: CodedRows, *, random_state: int | None = 0) -> Floats:
-        """Pairs of rows at each distance, of rows in this process."""
-        return self.memory.count_distances(rows, random_state=random_state)
-
-    def count_neighbours(
-        self,
-        rows: CodedRows,
-        *,
-        radius: int,
-        decay: float = 1.0,
-        merge: bool = True,
-        random_state: int | None = 0,
-        progress: Progress | None = None,
-    ) -> Neighbours:
-        """Pairs within a radius by the set of features on which they differ, of rows in this process."""
-        return self.memory.count_neighbours(
-            rows, radius=radius, decay=decay, merge=merge, random_state=random_state, progress=progress
-        )
 
     def _count_block(
         self, rows: SparkRows, block: int, summarise: Callable[[int, Contexts], Any], wanted: frozenset[int]

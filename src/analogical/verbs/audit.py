@@ -398,7 +398,7 @@ def _examples(compared: ComparedRows, limit: int | None, differences: Sequence[D
     """Some pairs: those that show the strongest difference, and one against it at the end."""
     if not differences:
         return compared.find_pairs(limit)
-    strongest = min(differences, key=lambda d: (math.isnan(d.p_adjusted), d.p_adjusted, -abs(d.difference)))
+    strongest = min(differences, key=lambda d: (1.0 if math.isnan(d.p_adjusted) else d.p_adjusted, -abs(d.difference)))
     first, second = (compared.code_of(value) for value in strongest.values)
     if strongest.difference < 0:
         first, second = second, first

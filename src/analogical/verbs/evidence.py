@@ -233,7 +233,8 @@ class Transitions(Result):
     def to_dict(self) -> dict[str, Any]:
         """Everything in plain Python types, ready for JSON; the counts are called transitions."""
         content = super().to_dict()
-        return {**content, "transitions": content.pop("counts")}
+        content["transitions"] = content.pop("counts")
+        return content
 
 
 def evidence(
