@@ -398,7 +398,8 @@ def _examples(compared: ComparedRows, limit: int | None, differences: Sequence[D
     """Some pairs: those that show the strongest difference, and one against it at the end."""
     if not differences:
         return compared.find_pairs(limit)
-    strongest = min(differences, key=lambda d: (1.0 if math.isnan(d.p_adjusted) else d.p_adjusted, -abs(d.difference)))
+    tested = [d for d in differences if not math.isnan(d.p_adjusted)]
+    strongest = min(tested or differences, key=lambda d: (d.p_adjusted if tested else 0.0, -abs(d.difference)))
     first, second = (compared.code_of(value) for value in strongest.values)
     if strongest.difference < 0:
         first, second = second, first
