@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._types import CodedRows, Floats, Ints, Positions
-from analogical.count.memory import MemoryEngine
+from analogical.count.pairs import count_pairs
 from analogical.errors import InputError, MissingDependencyError
 from analogical.estimate.index import score_pairs
 from analogical.estimate.radius import relaxed_scores
@@ -133,7 +133,7 @@ def paper_index(codes: Codes, labels: Labels, weights: Ints | None = None) -> tu
     ([2.0, 0.0, 1.0], [nan, nan, 1.0])
     """
     rows = _coded(codes, labels, weights)
-    scores = score_pairs(MemoryEngine().count_pairs(rows), rows.n_values)
+    scores = score_pairs(count_pairs(rows), rows.n_values)
     return scores.ari, scores.score
 
 

@@ -119,6 +119,16 @@ def test_two_determinants_of_many_values_are_searched_in_seconds():
     }
 
 
+def test_two_determinants_are_not_searched_among_columns_of_very_many_values():
+    rng = np.random.default_rng(5)
+    X = rng.integers(0, 3_000, size=(20_000, 250))
+    start = time.process_time()
+    found = redundancies(X, ids="keep")
+    assert time.process_time() - start < 10
+    assert (found.searched_one, found.searched_two) == (True, False)
+    assert redundancies(X[:, :20], ids="keep").searched_two
+
+
 def test_one_row_is_a_table_of_constants():
     found = redundancies([(1, 2)])
     assert (found.constants, found.renamings, found.dependencies) == (("x0", "x1"), (), ())

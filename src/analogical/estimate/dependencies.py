@@ -29,6 +29,10 @@ MAX_ONE = 30_000
 """Columns up to which all are tried as the one that determines: about ten seconds."""
 MAX_TWO = 464
 """Columns up to which every two are tried: about ten seconds."""
+RARELY_EQUAL = 50_000
+"""Combinations of values from which hardly any of the first rows agree on two columns, so that all rows are sorted."""
+MAX_SORTED = 400_000_000
+"""Rows that may have to be sorted, for all such twos of columns: about twenty seconds."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,9 @@ def find_dependencies(codes: Codes, n_values: Ints, weights: Ints | None, max_de
     columns = np.array([i for i in varying if i not in left_out], np.intp)
     searched_one = len(columns) <= MAX_ONE
     searched_two = max_determinants == 2 and len(columns) <= MAX_TWO
+    if searched_two:
+        n_sorted = np.count_nonzero(np.outer(n_values[columns], n_values[columns]) > RARELY_EQUAL) // 2
+        searched_two = n_sorted * len(codes) <= MAX_SORTED
     determined: list[Found] = []
     if searched_one:
         determined += search.by_one(columns)

@@ -153,8 +153,8 @@ def redundancies(X: Any, *, max_determinants: int = 2, **columns: Unpack[ColumnO
     column.
 
     Each column costs a sort of its values and a pass over a few rows of all others, and with two determinants so does
-    every pair of columns. One determinant is searched among up to 30,000 columns, two among up to 464;
-    ``searched_one`` and ``searched_two`` say whether they were.
+    every pair of columns. One determinant is searched among up to 30,000 columns, two among up to 464,
+    fewer if they have very many values; ``searched_one`` and ``searched_two`` say whether they were.
 
     Examples
     --------
