@@ -20,22 +20,14 @@ DIVIDE = {
     "count/counts.py": {
         "RowProfile.n_effective": "how many independent pairs the rows are worth, for intervals",
     },
-    "count/neighbours.py": {
-        "count_distances": "scales what was counted on a sample up to all rows",
-        "_keep_probability": "how many pairs of each distance a sample keeps",
-        "_class_weights": "pairs of a sample weigh as in the whole table",
-    },
     "study.py": {"_merged": "where the middle of a bin lies, to merge bins of about equal size"},
     "verbs/audit.py": {
         "InContext.difference": "shares of one context, as they are shown",
-        "_audit": "shares of pairs, as they are shown",
-        "_base_rates": "shares of rows, as they are shown",
-        "_differences.shares": "shares of rows, as they are shown",
-        "_of_units": "the two tails of an interval",
+        "Audit.index": "a share of pairs, as it is shown",
     },
     "verbs/relevance.py": {"_measure": "the index", "_points": "the direction that stands out, and two tails"},
-    "verbs/report.py": {"_crude": "shares of rows, as they are shown", "Report.doubts": "a share against a limit"},
-    "verbs/select.py": {"_named": "explained so far, as a share"},
+    "verbs/report.py": {"Report.doubts": "a share against a limit"},
+    "verbs/select.py": {"select_of": "explained so far, as a share"},
     "verbs/squares.py": {"Squares.shares": "shares of rows, as they are shown"},
 }
 """Functions outside of estimate/ that divide, and what for."""
@@ -145,6 +137,7 @@ def test_engines_warn_of_nothing(path):
 
 LIMITS = {
     "count/counts.py": {"refuse_too_many_rows", "PairCounts.__add__"},
+    "count/listing.py": {"find_pairs"},
     "count/squares.py": {"pair_tables"},
     "count/threads.py": {"n_threads_for"},
 }

@@ -361,7 +361,7 @@ class Study:
         wholes = Counter(tuple(sorted((feature, *given))) for feature, given in items)
         whole, times = wholes.most_common(1)[0] if items else ((), 0)
         groups: dict[tuple[int, ...], list[int]] = {}
-        grouped = self._divide(whole).merged(self.rows, self.n_values_of(whole)) if times > 1 else None
+        grouped = self.cells(whole).merged(self.rows, self.n_values_of(whole)) if times > 1 else None
         for feature, given in items:
             if grouped is not None and set(whole) == {feature, *given}:
                 yield given, count_one(grouped, whole, feature, given)
@@ -369,10 +369,10 @@ class Study:
                 groups.setdefault(given, []).append(feature)
         for given, features in groups.items():
             n_threads = n_threads_for(self.n_jobs, self.rows.codes.size)
-            for counted in count_given(self.rows, self._divide(given), features, n_threads):
+            for counted in count_given(self.rows, self.cells(given), features, n_threads):
                 yield given, counted
 
-    def _divide(self, columns: tuple[int, ...]) -> Cells:
+    def cells(self, columns: tuple[int, ...]) -> Cells:
         """The rows divided by some columns; the last division is kept."""
         if self._divided is None or self._divided[0] != columns:
             self._divided = columns, Cells.of([self.codes(column) for column in columns], len(self.rows.codes))
@@ -387,7 +387,7 @@ class Study:
         if given not in self._n_cells:
             n_cells = math.prod(self.n_values_of(given).tolist())
             if pools_contexts(1 + len(given)) and n_cells > FEW_CELLS:
-                n_cells = len(self._divide(given))
+                n_cells = len(self.cells(given))
             self._n_cells[given] = n_cells
         return pools_contexts(1 + len(given)) and self._n_cells[given] <= max(FEW_CELLS, len(self.rows.codes) // 8)
 
