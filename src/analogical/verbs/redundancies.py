@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from analogical.estimate.dependencies import MAX_LISTED_SEARCH, LeftOut, Reason,
 from analogical.study import Study, study_of
 from analogical.table.encode import EncodedTable, encode_features
 from analogical.table.rules import ColumnOptions, rules_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Dependency", "Dropped", "Redundancies", "name_dropped", "redundancies", "redundancies_of"]
 
@@ -112,6 +115,12 @@ class Redundancies(Result):
     def __getitem__(self, name: str) -> list[dict[str, Any]]:
         entry_at(name, self.names, "column")
         return [record for record in self.records() if record["feature"] == name]
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Redundant columns and those that determine them; see :func:`analogical.plot.plot_redundancies`."""
+        from analogical.plot import plot_redundancies
+
+        return plot_redundancies(self, ax)
 
     def records(self) -> list[dict[str, Any]]:
         """One dictionary per finding: the feature, the kind of redundancy, and the columns involved."""
