@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._types import Bools, CodedRows, Floats, Ints, Positions
-from analogical.count.memory import MemoryEngine
+from analogical.count.pairs import count_pairs
 from analogical.errors import InputError, MissingDependencyError
 from analogical.estimate.index import score_pairs
 from analogical.estimate.radius import relaxed_scores
@@ -117,7 +117,7 @@ def paper_index(codes: Codes, labels: Labels) -> Floats:
     [2.0, 0.0, 1.0]
     """
     rows = _coded(codes, labels)
-    return score_pairs(MemoryEngine().count_pairs(rows), rows.n_values).ari
+    return score_pairs(count_pairs(rows), rows.n_values).ari
 
 
 def relaxed_index(codes: Codes, labels: Labels) -> Floats:
@@ -128,15 +128,15 @@ def relaxed_index(codes: Codes, labels: Labels) -> Floats:
     >>> relaxed_index(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 0, 1, 1])).round(2).tolist()
     [0.99, 0.0]
     """
-    return relaxed_scores(MemoryEngine(), _coded(codes, labels))
+    return relaxed_scores(_coded(codes, labels))
 
 
 def _ari(rows: CodedRows, _: np.random.Generator) -> Floats:
-    return score_pairs(MemoryEngine().count_pairs(rows), rows.n_values).score
+    return score_pairs(count_pairs(rows), rows.n_values).score
 
 
 def _relaxed(rows: CodedRows, _: np.random.Generator) -> Floats:
-    return relaxed_scores(MemoryEngine(), rows)
+    return relaxed_scores(rows)
 
 
 def _coded(codes: Codes, labels: Labels, weights: Ints | None = None) -> CodedRows:
