@@ -13,6 +13,8 @@ __all__ = ["Agreement", "Cell", "ReproducedTable", "estimated_bound", "known_bou
 
 PAPER_RUNS = 10
 """Repetitions behind every printed average."""
+HALF_CENT = 0.005
+"""What rounding to two digits may change."""
 Z = 3.0
 """Two numbers agree if they lie within three standard errors, plus the rounding error of the printed one."""
 
@@ -127,16 +129,16 @@ class ReproducedTable:
         }
 
 
-def known_bound(sd: float, runs: int = PAPER_RUNS, half_unit: float = 0.0) -> float:
-    """How far a printed mean of runs may lie from its expectation; sd, known exactly, is that of one run."""
-    return Z * sd / math.sqrt(runs) + half_unit
+def known_bound(sd: float) -> float:
+    """How far a printed mean may lie from its expectation; sd, known exactly, is that of one run."""
+    return Z * sd / math.sqrt(PAPER_RUNS) + HALF_CENT
 
 
-def estimated_bound(sd: float, runs: int, *, share: float, half_unit: float = 0.0) -> float:
+def estimated_bound(sd: float, runs: int, *, share: float) -> float:
     """The same with sd estimated from our runs, by Student's distribution.
 
     ``share`` is the variance of the difference in units of one run: 1/10 for a printed mean of ten runs
     against its expectation, 1/10 + 1/runs against our mean, 1 + 1/runs for a single printed run.
     """
     quantile = float(t.ppf(norm.cdf(Z), df=runs - 1))
-    return quantile * sd * math.sqrt(share) + half_unit
+    return quantile * sd * math.sqrt(share) + HALF_CENT

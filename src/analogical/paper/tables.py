@@ -22,27 +22,22 @@ from analogical.rivals import METHODS, normalise, paper_index, relaxed_index
 
 __all__ = ["TABLES", "build_table"]
 
-HALF_CENT = 0.005
-"""What rounding to two digits may change."""
 CORRECTED_METHODS = ("ari", "relaxed", "chi2", "mi", "relief")
 """The paper's four methods and the relaxed index."""
 SPARSE = 1_000
 """Rows up to which Table 6 shows the relaxed index too: with so few, there are hardly any pairs at distance 1."""
+MONKS = ("monks-1", "monks-2", "monks-3")
 UNIVERSES = ("monks-2-rule", "monks-3-rule")
-NAMES: dict[tuple[str, Variant], tuple[str, ...]] = {
-    ("table2", "as-published"): ("monks-1", "monks-2", "monks-3", "hiv", "primary-tumor"),
-    ("table3", "as-published"): (
-        *("monks-1", "monks-2", "monks-3", "breast-cancer", "hiv", "primary-tumor", "mushroom"),
-    ),
+NAMES: dict[str, tuple[str, ...]] = {
+    "table2": (*MONKS, "hiv", "primary-tumor"),
+    "table3": (*MONKS, "breast-cancer", "hiv", "primary-tumor", "mushroom"),
 }
-NAMES["table2", "corrected"] = (*NAMES["table2", "as-published"], *UNIVERSES, "primary-tumor-class")
-NAMES["table3", "corrected"] = (
-    *NAMES["table3", "as-published"],
-    *UNIVERSES,
-    "breast-cancer-class",
-    "primary-tumor-class",
-)
 """The datasets of Tables 2 and 3."""
+MORE_NAMES: dict[str, tuple[str, ...]] = {
+    "table2": (*UNIVERSES, "primary-tumor-class"),
+    "table3": (*UNIVERSES, "breast-cancer-class", "primary-tumor-class"),
+}
+"""Datasets that the corrected tables have in addition."""
 
 
 def build_table(name: str, variant: Variant, plan: Plan, folder: Path | None = None) -> ReproducedTable:
@@ -59,7 +54,7 @@ def build_table(name: str, variant: Variant, plan: Plan, folder: Path | None = N
     folder : Path, optional
         Where the data files are (tables 2 and 3); without it, what can be generated is run.
     """
-    names = NAMES.get((name, variant), ())
+    names = NAMES.get(name, ()) + (MORE_NAMES.get(name, ()) if variant == "corrected" else ())
     left_out = [dataset for dataset in names if dataset in plan.leave_out]
     kept = [dataset for dataset in names if dataset not in left_out]
     loaded = {dataset: load_dataset(dataset, folder) for dataset in kept}
@@ -121,7 +116,7 @@ def _scores(name: str, variant: Variant, data: dict[str, Dataset], plan: Plan) -
                         ours=_known(ours[i]),
                         sd=sd,
                         expected=_known(expected[i]),
-                        bound=estimated_bound(sd, plan.repetitions, share=share, half_unit=HALF_CENT),
+                        bound=estimated_bound(sd, plan.repetitions, share=share),
                     )
                 )
     return cells
@@ -144,7 +139,7 @@ def _accuracies(name: str, variant: Variant, data: dict[str, Dataset], plan: Pla
             for method in (method for its, method in columns if its == encoding):
                 values = np.array([run[encoding, method] for run in runs])
                 sd = float(values.std(ddof=1))
-                bound = estimated_bound(sd, plan.repetitions, share=1 + 1 / plan.repetitions, half_unit=HALF_CENT)
+                bound = estimated_bound(sd, plan.repetitions, share=1 + 1 / plan.repetitions)
                 cells.append(
                     Cell(
                         group="integer codes" if encoding == "ordinal" else "one-hot columns",
@@ -195,7 +190,7 @@ def _stability_cells(variant: Variant, sample: Sample, printed: Any, runs: Float
             ours=_known(ours[i]),
             sd=_spread(runs[:, i]),
             expected=float((known.index if variant == "corrected" else known.mean)[i]),
-            bound=known_bound(float(known.sd[i]), half_unit=HALF_CENT),
+            bound=known_bound(float(known.sd[i])),
             printed_sd=sds[i],
         )
         for i, column in enumerate(feature_names(sample.n_features))

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_audit", "plot_forest"]
 
-NAME = 24
-"""Characters of a value or a name in a title."""
 MOST_DIFFERENCES = 40
 """Rows of a forest plot; it says how many more there are."""
 
@@ -83,9 +81,9 @@ def plot_forest(*audits: "Audit", ax: "Axes | None" = None) -> "Axes":
     for audit in compared:
         rows.append(Row(f"{short_name(audit.feature, 14)} (reference: {short_name(audit.reference, 12)})"))
         rows += [row._replace(name=f"   {row.name}") for row in _rows_of(audit, audit.differences)]
-    label = short_name(compared[0].label, NAME)
+    label = short_name(compared[0].label)
     followed = {difference.label for audit in compared for difference in audit.differences}
-    of = f" = {short_name(followed.pop(), NAME)}" if len(followed) == 1 else ""
+    of = f" = {short_name(followed.pop())}" if len(followed) == 1 else ""
     return _forest(
         ax,
         rows,
@@ -128,12 +126,12 @@ def plot_audit(result: "Audit", ax: "Axes | None" = None, *, value: Any = None, 
     if len(chosen) == 1:
         return _plot_contexts(result, chosen[0], ax)
     followed = {difference.label for difference in chosen}
-    what = short_name(followed.pop(), NAME) if len(followed) == 1 else "the label"
+    what = short_name(followed.pop()) if len(followed) == 1 else "the label"
     return _forest(
         ax,
         _rows_of(result, chosen),
-        title=f"{short_name(result.label, NAME)} by {short_name(result.feature, NAME)}{_given(result.given)}",
-        x_label=f"difference in the share of {what} from {short_name(result.reference, NAME)}, in percentage points,"
+        title=f"{short_name(result.label)} by {short_name(result.feature)}{_given(result.given)}",
+        x_label=f"difference in the share of {what} from {short_name(result.reference)}, in percentage points,"
         f" with {_level(result)} interval",
         most=MOST_ROWS,
     )
@@ -173,10 +171,8 @@ def _forest(ax: "Axes | None", rows: list[Row], *, title: str, x_label: str, mos
     """The rows with the largest differences, in their order; names of features stay."""
     from analogical.show.words import p_words
 
-    largest = sorted(rows, key=lambda row: -np.inf if row.difference is None else -abs(row.difference.difference))[
-        :most
-    ]
-    shown = [row for row in rows if row in largest]
+    by_size = sorted(rows, key=lambda row: -np.inf if row.difference is None else -abs(row.difference.difference))
+    shown = [row for row in rows if row in by_size[:most]]
     drawn = {place: row.difference for place, row in enumerate(shown) if row.difference is not None}
     is_significant = [shown[place].is_significant for place in drawn]
     with axes_with_rows(
@@ -213,16 +209,16 @@ def _plot_contexts(result: "Audit", difference: "Difference", ax: "Axes | None")
     names = [", ".join(marked(v) for _, v in c.context) or "all rows" for c in contexts]
     if len(result.given) == 1:
         names = [f"{shown(result.given[0])}={name}" for name in names]
-    feature, label = (short_name(name, NAME) for name in (result.feature, result.label))
+    feature, label = (short_name(name) for name in (result.feature, result.label))
     one_of_many = len(result.differences) > 1
     with axes_with_rows(
         ax,
         ["adjusted", "crude (all rows)", *names],
-        title=f"{label} by {feature}: {short_name(difference.values[1], NAME)}"
+        title=f"{label} by {feature}: {short_name(difference.values[1])}"
         if one_of_many
         else f"{label} by {feature}{_given(result.given)}",
-        x_label=f"difference in the share of {short_name(difference.label, NAME)} between"
-        f" {short_name(difference.values[1], NAME)} and {short_name(difference.values[0], NAME)}, in percentage points,"
+        x_label=f"difference in the share of {short_name(difference.label)} between"
+        f" {short_name(difference.values[1])} and {short_name(difference.values[0])}, in percentage points,"
         f" with {_level(result)} interval",
         beside=[
             _estimate(difference),

@@ -55,8 +55,6 @@ LONGEST_NAME = 28
 """Characters of a name beside its row."""
 LONGEST_LINE = 64
 """Characters of a line below the axes."""
-LONGEST_TITLE = 36
-"""Characters of a name in a title."""
 WIDTH = 7.6
 """Inches that a figure with rows is wide."""
 ROW = 0.27
@@ -242,10 +240,10 @@ def size_in_points(effect: Floats) -> Floats:
     return 100 * np.sqrt(np.maximum(effect, 0.0))
 
 
-def significance_keys(is_significant: Sequence[bool], marker: str = "s", edge: str | None = None) -> list[Any]:
+def significance_keys(is_significant: Sequence[bool], edge: str | None = None) -> list[Any]:
     """Entries of a legend for those of the two colours that occur."""
-    significant = [key(EFFECT, "significant", marker, edge)] * any(is_significant)
-    return significant + [key(UNTOLD, "not significant", marker, edge)] * (not all(is_significant))
+    significant = [key(EFFECT, "significant", edge=edge)] * any(is_significant)
+    return significant + [key(UNTOLD, "not significant", edge=edge)] * (not all(is_significant))
 
 
 def mark_zero(ax: "Axes") -> None:
@@ -258,7 +256,7 @@ def set_title(ax: "Axes", title: str, *, above: int = 6) -> None:
     _as_it_is(ax.set_title(title, loc="left", fontsize=11, color=INK, fontweight="bold", pad=above))
 
 
-def short_name(name: Any, width: int = 18) -> str:
+def short_name(name: Any, width: int = 24) -> str:
     """A name of the user's as one harmless line, cut to a number of characters."""
     from analogical.show.words import shorten, shown
 

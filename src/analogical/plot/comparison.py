@@ -10,7 +10,6 @@ from analogical.plot.canvas import (
     CHANGED,
     EFFECT,
     INK,
-    LONGEST_TITLE,
     MOST_ROWS,
     MUTED,
     UNTOLD,
@@ -62,7 +61,7 @@ def plot_comparison(result: "Comparison", ax: "Axes | None" = None, *, top: int 
     with axes_with_rows(
         ax,
         [result.names[i] for i in order],
-        title=f"Relevance for {short_name(result.label, LONGEST_TITLE)} by {by}",
+        title=f"Relevance for {short_name(result.label)} by {by}",
         x_label=f"bars: score as a share of the method's best; numbers: ranks among {len(result.names):,} features",
         legend=[key(CHANGED, "best of the method"), key(EFFECT, "others")],
         n_more=len(result.names) - len(order),

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_evidence", "plot_transitions"]
 
-NAME = 24
-"""Characters of a name in a title."""
-
 
 def plot_evidence(result: "Evidence", ax: "Axes | None" = None) -> "Axes":
     """Draw example pairs of rows: the value and the label of each row, and what the two rows have in common.
@@ -68,9 +65,9 @@ def plot_evidence(result: "Evidence", ax: "Axes | None" = None) -> "Axes":
     with axes_with_rows(
         ax,
         [", ".join(marked(value, 20) for _, value in pair.context) or "any two rows" for pair in pairs],
-        title=f"{short_name(result.feature, NAME)} and {short_name(result.label, NAME)} in pairs of rows",
+        title=f"{short_name(result.feature)} and {short_name(result.label)} in pairs of rows",
         x_label=f"labels differ in {100 * result.n_changed / result.n_pairs:.0f} % of {result.n_pairs:,} pairs of rows"
-        f" that {agree} and differ on {short_name(result.feature, NAME)}",
+        f" that {agree} and differ on {short_name(result.feature)}",
         beside=[counted(pair.weight, "pair") for pair in pairs],
         legend=[key(CHANGED, "labels differ")] * any(pair.changed for pair in pairs)
         + [key(UNTOLD, "same label")] * (not all(pair.changed for pair in pairs)),
@@ -138,7 +135,7 @@ def plot_transitions(result: "Transitions", ax: "Axes | None" = None) -> "Axes":
     with axes_with_rows(
         ax,
         [f"{short[a]} → {short[b]}" for a, b in shown],
-        title=f"{short_name(result.label, NAME)} by {short_name(result.feature, NAME)}",
+        title=f"{short_name(result.label)} by {short_name(result.feature)}",
         x_label="share of the compared pairs, in percent",
         beside=[counted(totals[values], "pair") for values in shown],
         legend=[key(part.colour, part.name) for part in parts],

@@ -7,7 +7,6 @@ import numpy as np
 from analogical.plot.canvas import (
     EFFECT,
     INK,
-    LONGEST_TITLE,
     MOST_ROWS,
     MUTED,
     axes_with_rows,
@@ -62,7 +61,7 @@ def plot_interactions(result: "Interactions", ax: "Axes | None" = None) -> "Axes
     with axes_with_rows(
         ax,
         [f"{first} × {second}" for first, second in zip(firsts, seconds, strict=True)],
-        title=f"Interactions for {short_name(result.label, LONGEST_TITLE)}",
+        title=f"Interactions for {short_name(result.label)}",
         x_label="size in percentage points (root of the effect; 100 for an exclusive or), with"
         f" {100 * result.settings.confidence:g} % interval",
         beside=[_beside(result, int(k)) for k in order],

@@ -6,7 +6,6 @@ import numpy as np
 
 from analogical._checks import check_whole
 from analogical.plot.canvas import (
-    LONGEST_TITLE,
     MOST_ROWS,
     axes_with_rows,
     draw_sizes,
@@ -56,7 +55,7 @@ def plot_relevance(result: "Relevance", ax: "Axes | None" = None, *, top: int = 
     with axes_with_rows(
         ax,
         [result.names[i] for i in order],
-        title=f"Effects on {short_name(result.label, LONGEST_TITLE)}",
+        title=f"Effects on {short_name(result.label)}",
         x_label=f"size in percentage points (root of the effect), with {100 * result.settings.confidence:g} % interval;"
         f" right: size, and direction{of_label}",
         beside=[_size_and_direction(result, int(i)) for i in order],

@@ -6,7 +6,6 @@ from analogical.plot.canvas import (
     BAR,
     CHANGED,
     EFFECT,
-    LONGEST_TITLE,
     MOST_ROWS,
     MUTED,
     UNTOLD,
@@ -59,7 +58,7 @@ def plot_selection(result: "Selection", ax: "Axes | None" = None) -> "Axes":
     with axes_with_rows(
         ax,
         features,
-        title=f"Gain of each feature for {short_name(result.label, LONGEST_TITLE)}",
+        title=f"Gain of each feature for {short_name(result.label)}",
         x_label=f"log-likelihood gain in nats (dashed: threshold {result.need:.1f}); right: explained so far",
         beside=[f"{100 * share:.1f} %" for share in result.explained[:MOST_ROWS]],
         legend=[key(colour, words[reason]) for reason, colour in COLOURS.items() if reason in why],
