@@ -42,8 +42,7 @@ SEARCH_ROWS = 20_000
 """Rows that the deciding set is chosen on, evenly spaced in larger tables: what does not show among so many rows
 confounds little, and no number but the choice depends on it."""
 INDEX_ROWS = 1_000
-"""Rows that the relaxed index is asked on, as a screen for features that act by threes: its cost grows with their
-square."""
+"""Rows that the relaxed index is asked on, as a screen of very many features: its cost grows with their square."""
 FEW_CELLS = 2**15
 """Contexts up to which equal ones are not looked for among them, and so many more that hold eight rows on average."""
 CELLS, HELD_CELLS = 2**20, 2**22
