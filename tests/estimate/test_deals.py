@@ -9,15 +9,15 @@ from naive import naive_deals, naive_moments, naive_separation
 
 import analogical
 from analogical import relevance
+from analogical.count.contexts import Stack
 from analogical.count.pairs import sum_contexts
 from analogical.estimate import deals
 from analogical.estimate.deals import DealMoments, pearson_tail
-from analogical.estimate.summaries import summarise_contexts
 from analogical.study import Study
 
 
 def deal_moments(feature, contexts):
-    return DealMoments.of(contexts)
+    return DealMoments.of_stack(Stack.of([contexts]))[0]
 
 
 def moments_of(rows, labels, feature, weights=None):
@@ -55,25 +55,6 @@ def test_a_weight_is_so_many_rows(seed):
     assert (weighted is None) == (expanded is None)
     if weighted is not None:
         assert vars(weighted) == pytest.approx(vars(expanded), abs=1e-9)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_moments_and_summaries_add_over_parts_that_share_no_context(seed):
-    """Rows divided by the value of the second feature: no context of the first one is cut."""
-    rng = np.random.default_rng(seed)
-    rows, labels = rng.integers(0, 3, (60, 3)), rng.integers(0, 2, 60)
-    table = coded(rows, labels)
-    is_first = rows[:, 1] == 0
-    whole, one, two = (
-        sum_contexts(part, summarise_contexts(table)).summaries[0]
-        for part in (table, table.take(is_first), table.take(~is_first))
-    )
-    together = one + two
-    assert vars(together.deals) == pytest.approx(vars(whole.deals), abs=1e-9)
-    assert together.deals.p_value() == pytest.approx(whole.deals.p_value(), abs=1e-9, nan_ok=True)
-    assert vars(one.deals + two.deals) == vars(together.deals)
-    for name in ("pairs", "changed", "rows"):
-        assert getattr(together.profile, name).tolist() == getattr(whole.profile, name).tolist()
 
 
 def test_moments_do_not_add_over_arbitrary_chunks_of_rows():

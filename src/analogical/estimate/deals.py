@@ -20,13 +20,10 @@ import numpy as np
 
 from analogical._types import Bools, Floats, Ints
 from analogical.count.contexts import Contexts, Parts, Stack, differs_from_last
+from analogical.estimate.laws import ENOUGH
 
 __all__ = ["DealMoments", "can_tell", "largest_parts", "pearson_tail"]
 
-ENOUGH = 5.0 - 1e-9
-"""5, less the rounding of sums, whose order must not decide. Room that the tail needs: the rule of ``directions``, for
-the most frequent value and label of a context against all others. In simulations with a room of 4 to 6, p <= .01 in .5
-to 1.1 % of the tables (``benchmarks/coverage``)."""
 ROUNDING = 1e-12
 """A variance below this part of the terms that it is a sum of is 0 but for rounding."""
 
@@ -35,7 +32,7 @@ ROUNDING = 1e-12
 class DealMoments:
     """The statistic of a feature less its mean over all deals, and its second and third central moments.
 
-    All three add over contexts, because each context deals its labels by itself.
+    All three are sums over contexts, because each context deals its labels by itself.
     """
 
     deviation: float
@@ -43,19 +40,6 @@ class DealMoments:
     third: float
     spread: float = 0.0
     """Squared variance over the room of each context, added up: small if many contexts, or roomy ones, vary."""
-
-    def __add__(self, other: "DealMoments") -> "DealMoments":
-        return DealMoments(
-            self.deviation + other.deviation,
-            self.variance + other.variance,
-            self.third + other.third,
-            self.spread + other.spread,
-        )
-
-    @classmethod
-    def of(cls, contexts: Contexts) -> "DealMoments":
-        """Moments of the contexts of a feature."""
-        return cls.of_stack(Stack.of([contexts]))[0]
 
     @classmethod
     def of_stack(cls, stack: Stack) -> "list[DealMoments]":

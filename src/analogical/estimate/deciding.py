@@ -66,7 +66,7 @@ LIKELY = 4
 TIE = 1e-9
 """Gains that differ by less, as a share of the log-likelihood, are equal: rounding must not decide."""
 
-Why = Literal["gain", "interaction", "index"]
+Why = Literal["gain", "interaction", "significant", "index"]
 """It adds enough to the members before it; it does so together with its partners; or the relaxed index put it next."""
 
 

@@ -20,10 +20,9 @@ import numpy as np
 
 from analogical._types import Bools, Floats, Ints, Positions
 from analogical.count.contexts import Stack, differs_from_last
-from analogical.estimate.laws import Law, PValue, law_of_contexts, smallest_of
+from analogical.estimate.laws import ENOUGH, Law, PValue, law_of_contexts, smallest_of
 
 __all__ = [
-    "ENOUGH",
     "DirectionSums",
     "Kinds",
     "direction_p_values",
@@ -39,12 +38,6 @@ __all__ = [
 
 MAX_KINDS = 8
 """Values, or labels, that are told apart; the rarest of more are taken together, which no label can influence."""
-ENOUGH = 5.0 - 1e-9
-"""5, less the rounding of sums, whose order must not decide. Room that a cell needs for the
-chi-square tail: how far its rows can go below or above the expected ones, whichever is less, added up over contexts. In
-one context this is Cochran's rule of five expected rows. Mantel and Fleiss (1980) add up both sides first and then take
-the less; where the most frequent label changes from context to context that finds room on either side though hardly a
-row can move (p <= .01 in 2.3 % of tables without an effect)."""
 EXACT = 100.0
 """Below this room a table of two by two has its exact p-value. With a room of 5 a chi-square tail of .0001 stands for a
 chance seven times as large, with 25 for twice and with 100 for 1.3 times as large (upper tail of a Poisson number)."""
@@ -68,18 +61,18 @@ class Kinds:
     """Whether every value has its own kind."""
 
     @classmethod
-    def of(cls, sizes: Ints, limit: int = MAX_KINDS) -> "Kinds":
+    def of(cls, sizes: Ints) -> "Kinds":
         """Kinds of values with so many rows.
 
-        Up to ``limit`` kinds, and up to three times as many if the border would divide values of the same size.
+        Up to MAX_KINDS, and up to three times as many if the border would divide values of the same size.
         """
         order = np.argsort(-sizes, kind="stable")
         falling = sizes[order]
         n_values = int(np.count_nonzero(sizes))
         # k values may stand alone if the next one is rarer; with one more kind for the rest, if there is a rest
         alone = [k for k in range(1, n_values + 1) if k == n_values or falling[k - 1] > falling[k]]
-        fits = [k for k in alone if k + (k < n_values) <= limit]
-        wider = [k for k in alone if k + (k < n_values) <= 3 * limit]
+        fits = [k for k in alone if k + (k < n_values) <= MAX_KINDS]
+        wider = [k for k in alone if k + (k < n_values) <= 3 * MAX_KINDS]
         n_alone = fits[-1] if fits else wider[0] if wider else 0
         n = max(n_alone + (n_alone < n_values), 1)
         of_value = np.full(len(sizes), n - 1)
@@ -119,11 +112,6 @@ class DirectionSums:
     """Values and labels of the finest table whose cells all have room."""
     laws: dict[tuple[int, int], tuple[Law, int]] = field(repr=False)
     """For cells with little room, of kinds: the law of their rows, and their rows."""
-
-    @classmethod
-    def of_tables(cls, tables: Floats, times: Floats, values: Kinds, labels: Kinds) -> "DirectionSums":
-        """From tables of counts (contexts, values, labels), and how often each occurs."""
-        return cls._of_alike(tables, times, np.zeros(len(tables), np.intp), [values], labels)[0]
 
     @classmethod
     def of_stack(cls, stack: Stack, values: Sequence[Kinds], labels: Kinds) -> "list[DirectionSums]":
@@ -167,34 +155,12 @@ class DirectionSums:
             found.append(one)
         return found
 
-    def __add__(self, other: "DirectionSums") -> "DirectionSums":
-        room = self.room + other.room
-        found = DirectionSums(
-            self.values,
-            self.labels,
-            self.deviation + other.deviation,
-            self.covariance + other.covariance,
-            room,
-            self.n_contexts + other.n_contexts,
-            _finest_with_room(room[None], self.values, self.labels)[0],
-            {},
-        )
-        for cell in self.laws.keys() & other.laws.keys():
-            if found._is_exact(*cell):
-                (law, rows), (more_law, more_rows) = self.laws[cell], other.laws[cell]
-                found.laws[cell] = law + more_law, rows + more_rows
-        return found
-
     @property
     def sees_all(self) -> bool:
         """Whether these tests see a difference in any direction: in one context, if no value or label was merged."""
         finest = self.values.n, self.labels.n
         is_told = finest == (2, 2) or self.told == finest
         return self.n_contexts == 1 and self.values.all_apart and self.labels.all_apart and is_told
-
-    def p_values(self) -> tuple[PValue, PValue]:
-        """P-values of all that is frequent together, and of cells that are rare; NaN where there are none."""
-        return direction_p_values([self])[0]
 
     def of_rare(self) -> PValue:
         """The smallest p-value of cells that have little room, corrected for how many there are."""
