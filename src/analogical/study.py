@@ -1,6 +1,7 @@
 """One table and what was counted on it: the deciding set, and every feature in the contexts that it is compared in."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,7 +13,7 @@ from analogical._checks import check_choice
 from analogical._types import Bools, CodedRows, Codes, Floats, Ints, Margins, Positions
 from analogical.count.contexts import Contexts, Stack
 from analogical.count.counts import PairCounts
-from analogical.count.given import Cells, Counted, count_given, join
+from analogical.count.given import Cells, Counted, count_given, count_one, join
 from analogical.count.groups import collapse_rows
 from analogical.count.pairs import contexts_themselves, count_pairs, sum_contexts
 from analogical.count.threads import n_threads_for
@@ -352,12 +353,21 @@ class Study:
         return counted
 
     def _parts(self, items: Sequence[Item]) -> Iterator[tuple[tuple[int, ...], Counted]]:
-        """The same before they are joined, each with the columns that are given."""
-        features_given: dict[tuple[int, ...], list[int]] = {}
+        """The same before they are joined, each with the columns that are given.
+
+        Members of a set, each given the others, are counted on rows that are grouped by the whole set.
+        """
+        wholes = Counter(tuple(sorted((feature, *given))) for feature, given in items)
+        whole, times = wholes.most_common(1)[0] if items else ((), 0)
+        groups: dict[tuple[int, ...], list[int]] = {}
+        grouped = self.cells(whole).merged(self.rows, self.n_values_of(whole)) if times > 1 else None
         for feature, given in items:
-            features_given.setdefault(given, []).append(feature)
-        n_threads = n_threads_for(self.n_jobs, self.rows.codes.size)
-        for given, features in features_given.items():
+            if grouped is not None and set(whole) == {feature, *given}:
+                yield given, count_one(grouped, whole, feature, given)
+            else:
+                groups.setdefault(given, []).append(feature)
+        for given, features in groups.items():
+            n_threads = n_threads_for(self.n_jobs, self.rows.codes.size)
             for counted in count_given(self.rows, self.cells(given), features, n_threads):
                 yield given, counted
 

@@ -72,6 +72,15 @@ class Cells:
                 codes[:, place] = column[a_row]
         return cls(of_row, codes)
 
+    def merged(self, rows: CodedRows, n_values: Ints) -> CodedRows:
+        """The rows with these columns only, equal ones with the same label once, with their number."""
+        keys = self.of_row.astype(np.int64) * rows.n_labels
+        keys += rows.labels.astype(np.int64)
+        sizes = np.bincount(keys, rows.weights)
+        held = np.flatnonzero(sizes)
+        cell, label = np.divmod(held, rows.n_labels)
+        return CodedRows(self.codes[cell], label, n_values, rows.n_labels, sizes[held].astype(np.int64))
+
     def __len__(self) -> int:
         return len(self.codes)
 
