@@ -51,6 +51,8 @@ def run(command: str) -> str:
         encoding="utf-8",
         check=False,
     )
+    if "Traceback (most recent call last)" in done.stdout:
+        raise SystemExit(f"{command} failed:\n{done.stdout}")
     return "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines()).strip("\n") + "\n"
 
 

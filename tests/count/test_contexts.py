@@ -132,15 +132,6 @@ def test_contexts_are_exact_up_to_the_limit_of_rows(regime, weights, rows, label
     check(rows, labels, weights)
 
 
-@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (1, 4), (5, 0)])
-def test_hardly_any_table_has_no_contexts(regime, shape):
-    found = sum_contexts(
-        coded(np.zeros(shape, np.uint8), np.zeros(shape[0], np.uint8), n_values=[2] * shape[1]), contexts_themselves
-    )
-    assert found.summaries == (None,) * shape[1]
-    assert found.counts.pairs.tolist() == [0] * shape[1]
-
-
 @pytest.mark.parametrize("seed", range(30))
 def test_a_profile_says_how_many_rows_sit_in_how_many_pairs(regime, seed):
     rng = np.random.default_rng(seed)

@@ -49,7 +49,9 @@ def ours(codes, labels, n_values, n_labels, weights=None, **options):
     """What is counted with and without contexts, which must be the same."""
     rows = coded(codes, labels, weights, n_values, n_labels)
     found = numbers(count_pairs(rows, **options))
-    assert numbers(sum_contexts(rows, contexts_themselves, **options).counts) == found
+    sums = sum_contexts(rows, contexts_themselves, **options)
+    assert numbers(sums.counts) == found
+    assert [contexts is not None for contexts in sums.summaries] == [n > 0 for n in found[0]]
     return found
 
 
@@ -173,7 +175,7 @@ def test_more_than_int64_holds_is_refused(weights):
         count_pairs(coded(codes, labels, weights, [2, 2], 2))
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2, 5, -1, None])
+@pytest.mark.parametrize("n_jobs", [2, -1])
 @pytest.mark.parametrize(("m", "n", "k"), [(5000, 30, 3), (20000, 9, 3), (1000, 80, 2)])
 def test_workers_and_memory_order_change_nothing(monkeypatch, n_jobs, m, n, k):
     monkeypatch.setattr(threads, "SMALL_WORK", 0)

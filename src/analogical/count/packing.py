@@ -51,7 +51,7 @@ def pack_codes(codes: Codes, features: Sequence[int], places: Sequence[int], row
     keys = np.zeros(n_rows, np.uint64)
     if not features:
         return keys
-    first, width = features[0], features[-1] + 1 - features[0]
+    first, width = min(features), max(features) + 1 - min(features)
     if width > SPREAD * len(features):
         codes, first, width = codes[:, features], 0, len(features)
         factors = np.array(places, np.float64)
