@@ -463,8 +463,8 @@ def everything_lines(everything: dict[str, Any]) -> list[str]:
             ),
             "",
             f"Processor time of `relevance` on {', '.join(f'{n:,}' for n in growth['rows'])} rows x 20 (three values,",
-            f"10 % noise): {', '.join(f'{s:.2f}' for s in growth['cpu'])} s; slope {growth['slope']:.2f}"
-            " (goal: at most 1.1).",
+            f"10 % noise): {', '.join(f'{s:.2f}' for s in growth['cpu'])} s; slope {growth['slope']:.2f}, over the last"
+            f" tenfold {np.log10(growth['cpu'][-1] / growth['cpu'][-2]):.2f} (goal: at most 1.1).",
         ]
     return lines
 
