@@ -287,7 +287,7 @@ def _add_products(n: NDArray[Any], is_large: bool) -> NDArray[Any]:
     """
     every_v = n.reshape(*n.shape[:3], n.shape[3] * n.shape[4])
     one_v = n.swapaxes(2, 3).reshape(len(n), n.shape[1] * n.shape[3], n.shape[2], n.shape[4])
-    return (_square_products(every_v, is_large) - _square_products(one_v, is_large)) // 4
+    return np.asarray((_square_products(every_v, is_large) - _square_products(one_v, is_large)) // 4)
 
 
 def _square_products(lines: NDArray[Any], is_large: bool) -> NDArray[Any]:
@@ -297,7 +297,7 @@ def _square_products(lines: NDArray[Any], is_large: bool) -> NDArray[Any]:
     """
     turned = lines.swapaxes(2, 3)
     products = lines @ turned if lines.shape[2] <= lines.shape[3] else turned @ lines
-    return _sum_squares(products, is_large) - _sum_squares((lines**2).sum(axis=3), is_large)
+    return np.asarray(_sum_squares(products, is_large) - _sum_squares((lines**2).sum(axis=3), is_large))
 
 
 def _sum_squares(numbers: NDArray[Any], is_large: bool) -> NDArray[Any]:
