@@ -21,6 +21,7 @@ from analogical.estimate.differences import (
     measure_difference_of_units,
     split_two_values,
 )
+from analogical.estimate.effect import EffectSums
 from analogical.estimate.significance import adjust_for_features
 from analogical.study import Given
 from analogical.table.choosing import listing
@@ -326,7 +327,7 @@ def audit_of(compared: ComparedRows, *, reference: Any = None, confidence: float
         largest_context=largest_context(contexts),
         n_pairs=profile.n_pairs,
         n_changed=profile.n_changed,
-        noise_rate=math.nan if tested is None else tested.noise_rate,
+        noise_rate=EffectSums.of(contexts).noise_rate(),
         p_value=math.nan if tested is None else study.p_value(i, compared.columns),
         differences=differences,
         n_comparisons=n_comparisons,

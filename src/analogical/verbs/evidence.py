@@ -113,6 +113,12 @@ class Evidence(Result):
     def __getitem__(self, position: int) -> EvidencePair:
         return self.pairs[position]
 
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Example pairs, one line each; see :func:`analogical.plot.plot_evidence`."""
+        from analogical.plot import plot_evidence
+
+        return plot_evidence(self, ax)
+
     def records(self) -> list[dict[str, Any]]:
         """One dictionary per pair: the two rows, the values and labels, then what the rows have in common."""
         return [

@@ -178,7 +178,7 @@ class Interactions(Result):
         return [(self.first[k], self.second[k]) for k in self.order()]
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Heat map or network of the pairs; see :func:`analogical.plot.plot_interactions`."""
+        """Sizes of the interactions with intervals, best first; see :func:`analogical.plot.plot_interactions`."""
         from analogical.plot import plot_interactions
 
         return plot_interactions(self, ax)

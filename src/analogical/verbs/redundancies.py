@@ -1,7 +1,7 @@
 """Redundant columns of a table: constants, renamings, and columns that others determine."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
@@ -12,6 +12,9 @@ from analogical.estimate.dependencies import find_dependencies
 from analogical.study import Study, study_of
 from analogical.table.encode import EncodedTable, encode_features
 from analogical.table.rules import ColumnOptions, rules_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Dependency", "Dropped", "Redundancies", "redundancies", "redundancies_of"]
 
@@ -111,6 +114,12 @@ class Redundancies(Result):
     def __getitem__(self, name: str) -> list[dict[str, Any]]:
         entry_at(name, self.names, "column")
         return [record for record in self.records() if record["feature"] == name]
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Redundant columns and those that determine them; see :func:`analogical.plot.plot_redundancies`."""
+        from analogical.plot import plot_redundancies
+
+        return plot_redundancies(self, ax)
 
     def records(self) -> list[dict[str, Any]]:
         """One dictionary per finding: the feature, the kind of redundancy, and the columns involved."""

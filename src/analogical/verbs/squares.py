@@ -137,7 +137,7 @@ class Squares(Result):
         """Label shares by the values of both features; see :func:`analogical.plot.plot_squares`."""
         from analogical.plot import plot_squares
 
-        return plot_squares(self, label, ax)
+        return plot_squares(self, ax, label=label)
 
     def records(self) -> list[dict[str, Any]]:
         """One dictionary per example: the four rows, the values and labels, then what the rows have in common."""
