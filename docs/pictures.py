@@ -57,7 +57,7 @@ def select_monks() -> Any:
 
 
 def counting_loans() -> Any:
-    """How the pairs of a feature are counted by group sizes, on the five rows of meaning.md."""
+    """How the pairs of a feature are counted by group sizes, on the five rows of how.md."""
     from matplotlib.patches import FancyBboxPatch
 
     rows = [("high", "none"), ("low", "none"), ("high", "much"), ("low", "much"), ("middle", "none")]

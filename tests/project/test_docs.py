@@ -139,14 +139,14 @@ def test_site_builds_without_a_warning_and_needs_no_network(tmp_path):
 
 
 def pinned():
-    """Libraries on which the help pages depend, and the version for which they were written."""
+    """Libraries that make the help of the commands, and the version for which docs/cli.md was written."""
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     return dict(need.removesuffix("*").split("==") for need in extras["test"] if need.endswith(".*"))
 
 
 @pytest.mark.skipif(
     not all(version(name).startswith(start) for name, start in pinned().items()),
-    reason="the help pages are compared with the versions of typer and rich in the extra test only",
+    reason="commands and options are compared with the versions of typer and rich in the extra test only",
 )
 def test_console_blocks_and_tables_show_what_the_program_prints_and_what_was_recorded():
     script = DOCS / "refresh.py"
