@@ -212,13 +212,13 @@ def encode_table(
     raw = read_table(X)
     rules = rules or Rules()
     label = Role.of(raw, y, "label")
-    table = _encode(raw, label, rules, keep, look_for_units=look_for_units and rules.groups is None)
+    table, cuts = _encode(raw, label, rules, keep, look_for_units=look_for_units and rules.groups is None)
     if (table.n_values == 1).all():
         raise InputError(
             f"All {len(table.names)} features have one value only in these {len(table.codes):,} rows, so no two rows"
             " can be compared; look at the filter applied before, or give columns that vary."
         )
-    return with_leaks(table, find_leaks(table.coded)) if look_for_leaks else table
+    return with_leaks(table, dict(sorted((find_leaks(table.coded) | cuts).items()))) if look_for_leaks else table
 
 
 def with_leaks(table: EncodedTable, leaks: dict[int, float]) -> EncodedTable:
@@ -231,19 +231,19 @@ def with_leaks(table: EncodedTable, leaks: dict[int, float]) -> EncodedTable:
 
 def encode_features(X: Any, rules: Rules | None = None) -> EncodedTable:
     """Turn a table without a label into codes; all of its features may be constant."""
-    return _encode(read_table(X), None, rules or Rules(), ())
+    return _encode(read_table(X), None, rules or Rules(), ())[0]
 
 
 def _encode(
     raw: RawTable, label: Role | None, rules: Rules, keep: Sequence[Any], *, look_for_units: bool = False
-) -> EncodedTable:
-    """The road through this file: which columns, which rows, codes, meanings."""
+) -> tuple[EncodedTable, dict[int, float]]:
+    """The road through this file: which columns and rows, codes, meanings; and numbers of which the label is a cut."""
     weights, groups = Role.of(raw, rules.weights, "weights"), Role.of(raw, rules.groups, "groups")
     if raw.n_rows == 0:
         raise InputError("The table is empty (0 rows); give at least two rows with different labels.")
     numbers = encode_weights(weights)
     labels, label_notes = (None, ()) if label is None else encode_label(label, numbers, rules)
-    taken, notes = taken_columns(raw, (label, weights, groups), labels)
+    taken, notes = taken_columns(raw, (label, weights, groups), labels, rules)
     free = [position for position in range(len(raw.keys)) if position not in taken]
     names, keys, chosen = _choose(raw, taken, free, rules)
     kept = _rows_that_count(raw.n_rows, numbers, labels)
@@ -253,6 +253,7 @@ def _encode(
         rules,
         wanted=set(chosen) if rules.features is not None else _columns_asked_for(keep, keys, chosen, free),
         bins_of=_own_bins(rules, keys, chosen, label),
+        labels=None if labels is None else labels.take(kept).codes,
         look_for_units=look_for_units,
     )
     if prepared.rows is not None:
@@ -261,7 +262,7 @@ def _encode(
         labels = sort_classes(labels.take(kept))
         _refuse_single_class(labels, label.name or "y", prepared.weights)
     group_of_row = encode_groups(groups.cells)
-    return EncodedTable(
+    table = EncodedTable(
         codes=prepared.codes,
         columns=_meanings(raw, prepared, names, {position: place for place, position in enumerate(free)}),
         weights=prepared.weights,
@@ -275,6 +276,7 @@ def _encode(
         notes=(*raw.notes, *notes, *label_notes, *prepared.notes),
         fine={place: c.fine for place, c in enumerate(prepared.columns.values()) if c.fine is not None},
     )
+    return table, prepared.cuts
 
 
 def _meanings(

@@ -64,7 +64,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         ``get_feature_names_out``); the others follow in column order.
     features, ignore : names or patterns of columns, optional
         Candidate columns, or columns that are never kept.
-    missing, bins, max_values, ids, bin_label
+    missing, bins, max_values, ids, bin_label, fold_case
         How cells are encoded: see :class:`analogical.ColumnOptions`.
     duplicates, n_jobs
         As in :func:`analogical.relevance`.
@@ -131,6 +131,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         max_values: int | None = Rules.max_values,
         ids: Ids = Rules.ids,
         bin_label: int | None = Rules.bin_label,
+        fold_case: bool | None = Rules.fold_case,
         duplicates: Duplicates = "count",
         n_jobs: int | None = None,
     ) -> None:
@@ -147,6 +148,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.max_values = max_values
         self.ids = ids
         self.bin_label = bin_label
+        self.fold_case = fold_case
         self.duplicates = duplicates
         self.n_jobs = n_jobs
 
@@ -184,6 +186,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             max_values=self.max_values,
             ids=self.ids,
             bin_label=self.bin_label,
+            fold_case=self.fold_case,
             feature_names=None if is_frame(X) else names,
         )
         table = encode_table(X, y, rules, look_for_units=True)
