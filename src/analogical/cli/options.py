@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from analogical.cli.reading import read_source, split_names
+from analogical.cli.reading import read_source, refuse_to_overwrite, split_names
 from analogical.cli.streams import be_quiet
 from analogical.errors import InputError
 from analogical.table.rules import ColumnOptions, Ids, Missing, Rules
@@ -160,6 +160,7 @@ def reads_table(*, without: tuple[str, ...] = ()) -> Callable[[Callable[..., Non
                 from analogical.plot.canvas import check_target
 
                 check_target(own_given["plot"])
+            refuse_to_overwrite(given["file"], {name: own_given.get(name) for name in ("plot", "out")})
             engine = own_given.get("engine", "memory")
             master = master_of(engine, own_given.get("master"))
             source = read_source(given.pop("file"), **given, master=master, may_suggest_spark=engine == "auto")

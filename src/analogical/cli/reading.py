@@ -1,7 +1,7 @@
 """Command-line arguments to a table and the roles of its columns: label, weights, groups, features."""
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from analogical.io.batches import BatchTable
     from analogical.table.rules import ColumnOptions
 
-__all__ = ["Source", "read_source", "refuse_role", "split_names"]
+__all__ = ["Source", "read_source", "refuse_role", "refuse_to_overwrite", "split_names"]
+
+LABELS = ("class", "label", "target", "y", "outcome")
+"""Names of a first column that may be the label."""
 
 
 MEMORY_PER_CODE = 2.5
@@ -83,7 +86,7 @@ def read_source(
         title, frame, notes = _on_spark(file, master, text_format, groups)
         default_label = frame.columns[-1]
         if label is None:
-            notes.append(label_note(default_label))
+            notes.append(label_note(default_label, _likely_label(frame.columns)))
     elif _is_built_in(file):
         refuse_text_options(text_format, f"the built-in table {file}")
         title, frame, default_label, notes = _built_in(file, weights, ignore)
@@ -97,7 +100,7 @@ def read_source(
         if may_suggest_spark:
             notes += _suggest_spark(frame)
         if label is None:
-            notes.append(label_note(default_label))
+            notes.append(label_note(default_label, _likely_label(frame.columns)))
     label = _column(default_label if label is None else label, frame, "--label")
     roles = {"label": label}
     for role, column in (("weights", weights), ("groups", groups)):
@@ -117,6 +120,12 @@ def read_source(
     if bins:
         options["bins"] = _parse_bins(bins)
     return Source(title, frame, label, cast("ColumnOptions", options), tuple(notes))
+
+
+def _likely_label(columns: Sequence[str]) -> str | None:
+    """The first column, if its name says that it is the label and that of the last column does not."""
+    first, last = columns[0].lower(), columns[-1].lower()
+    return columns[0] if first in LABELS and last not in LABELS else None
 
 
 def _without(frame: Any, names: list[str]) -> Any:
@@ -237,6 +246,17 @@ def refuse_role(column: str, source: Source, option: str) -> None:
         raise InputError(f"{option} names {column!r}, which is the label; choose another column, or another --label.")
     if column == source.options["weights"]:
         raise InputError(f"{option} names {column!r}, which holds the weights; choose another column.")
+
+
+def refuse_to_overwrite(file: str, targets: Mapping[str, str | None]) -> None:
+    """Refuse to write a result over the table that is read, whatever else is asked for."""
+    for option, target in targets.items():
+        try:
+            is_same = target is not None and Path(target).exists() and Path(target).samefile(file)
+        except (OSError, ValueError):
+            continue
+        if is_same:
+            raise InputError(f"--{option} {target} is the table that is read, which would be lost; name another file.")
 
 
 def split_names(names: str) -> list[str]:

@@ -13,9 +13,10 @@ def describe_notes(notes: Sequence[Note]) -> tuple[str, ...]:
     return tuple(_describe(note) for note in notes)
 
 
-def label_note(name: str) -> str:
-    """That no label was named on the command line."""
-    return f"label: the last column, {name!r} (override with --label)"
+def label_note(name: str, likely: str | None = None) -> str:
+    """That no label was named on the command line, and which other column may be meant."""
+    other = "" if likely is None else f"; is it {likely!r}, the first column?"
+    return f"label: the last column, {name!r} (override with --label{other})"
 
 
 def ignored_note(names: Sequence[str]) -> str:

@@ -259,8 +259,9 @@ def _encode(
     if prepared.rows is not None:
         kept[np.flatnonzero(kept)[~prepared.rows]] = False
     if label is not None and labels is not None:
+        n_before = len(labels.values)
         labels = sort_classes(labels.take(kept))
-        _refuse_single_class(labels, label.name or "y", prepared.weights)
+        _refuse_single_class(labels, label.name or "y", prepared.weights, n_before, n_left_out=int((~kept).sum()))
     group_of_row = encode_groups(groups.cells)
     table = EncodedTable(
         codes=prepared.codes,
@@ -346,14 +347,26 @@ def _rows_that_count(n_rows: int, numbers: Ints | None, labels: Column | None) -
     return kept
 
 
-def _refuse_single_class(labels: Column, label: str, weights: Ints | None) -> None:
+def _refuse_single_class(labels: Column, label: str, weights: Ints | None, n_before: int, n_left_out: int) -> None:
+    """Refuse labels that are all alike, and say whether rows that were left out had others."""
     if len(labels.values) == 1:
         n_rows = len(labels.codes) if weights is None else int(weights.sum())
         rows = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
         raise InputError(
             f"The label {brief(label)} has one class only ({brief(plain(labels.values[0]))}, {rows}); relevance"
-            " compares rows whose labels differ. Look at the filter applied before."
+            f" compares rows whose labels differ. {_where_to_look(n_before, n_left_out)}"
         )
+
+
+def _where_to_look(n_classes_before: int, n_left_out: int) -> str:
+    if not n_left_out:
+        return "Look at the filter applied before."
+    if n_classes_before > 1:
+        return (
+            f"The {n_left_out:,} rows that were left out have the other labels: look at missing cells"
+            ' (missing="value", --missing value) and weights.'
+        )
+    return f"{n_left_out:,} rows without a label were left out: fill in the other class if missing stands for it."
 
 
 def _check_names(names: Iterable[str], n_features: int) -> tuple[str, ...]:

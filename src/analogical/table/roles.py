@@ -164,8 +164,13 @@ def encode_label(label: Role, weights: Ints | None, rules: Rules) -> tuple[Colum
     if column.kind != "category" and not rules.has_few_values(kept):
         raise InputError(
             f"The {what} is {'a time' if column.kind == 'time' else 'numeric'} and has {len(kept.values):,} values,"
-            " too many for classes: bin it with bin_label=4 (--bin-label 4), choose another label, or raise max_values"
-            f" ({rules.max_values})."
+            " too many for classes: bin it with bin_label=4 (--bin-label 4), choose another label (--label), or raise"
+            f" max_values ({rules.max_values})."
+        )
+    if column.kind == "category" and rules.is_id(kept, name, None if weights is None else weights[present]):
+        raise InputError(
+            f"The {what} has another value in nearly every row ({len(kept.values):,} values), as an identifier has;"
+            " choose another column as the label (--label)."
         )
     return column, notes
 
