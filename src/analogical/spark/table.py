@@ -22,6 +22,7 @@ from analogical.table.binning import BinRule
 from analogical.table.choosing import Names, choose_features, find_column, listing, refuse_repeated
 from analogical.table.columns import MISSING, Column, plain
 from analogical.table.encode import ColumnMeaning, EncodedTable
+from analogical.table.folding import Folded, fold_notes
 from analogical.table.frames import as_series
 from analogical.table.preparing import treat_column
 from analogical.table.reading import encode_cells
@@ -110,6 +111,7 @@ def encode_spark_table(frame: "DataFrame", label: Any, rules: Rules) -> SparkTab
     if missing_notes and rules.missing == "drop":  # labels may have gone with the rows
         label_column, label_encoder, _ = _treat_label(look, label_name, rules)
     notes += [*missing_notes, *_bin_notes(treated)]
+    notes += fold_notes({one.meaning.name: one.folded for one in treated if one.folded is not None})
     if all(len(one.meaning.values) == 1 for one in treated):
         raise InputError(
             f"All {len(treated)} features have one value only in these {look.n_rows:,} rows, so no two rows"
@@ -164,6 +166,7 @@ class _Treated:
     sizes: Ints
     note: NoteKind
     """What to say if it was binned."""
+    folded: Folded | None
 
 
 @dataclass(frozen=True)
@@ -393,6 +396,7 @@ class _Look:
             Steps(numbers_of(ordered), of_cell) if in_steps else ByValue(ordered, of_cell),
             np.bincount(codes, weights, minlength=len(done.values)).astype(np.int64),
             "binned-in-steps" if in_steps else "binned-time" if done.holds_times else "binned",
+            done.folded,
         )
 
     def renamed(self) -> "DataFrame":
