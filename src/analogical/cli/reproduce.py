@@ -3,7 +3,7 @@
 import signal
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +12,11 @@ from analogical.cli.streams import be_quiet, say_note, start_output
 from analogical.cli.writing import print_line, show_table
 from analogical.show.views import Cell, Heading, Table
 from analogical.show.words import shown
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from analogical.paper.reproduce import Reproduction
 
 __all__ = ["reproduce"]
 
@@ -63,16 +68,6 @@ def reproduce(
 
     - analogical reproduce all --data papers/ari/datasets --out results
     """
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
     from analogical.paper.datasets import download_datasets, find_folder
     from analogical.paper.protocol import Plan
     from analogical.paper.reproduce import PARTS, VARIANTS
@@ -84,24 +79,16 @@ def reproduce(
     wanted = list(PARTS) if not parts or "all" in parts else parts
     runs = repetitions if repetitions is not None else QUICK if quick else 10
     variants = [v for v in VARIANTS if {"as-published": as_published, "corrected": corrected}[v]] or list(VARIANTS)
-    errors = Console(stderr=True, highlight=False)
     refuse_foreign_folder(out)
     folder = find_folder(data)
     if download:
         folder = folder or Path(out) / "data"
         for name in download_datasets(folder):
             say_note(f"downloaded {name}.csv to {folder}")
-    columns = (
-        TextColumn("{task.description:<22}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
     if n_jobs not in (0, 1):
         _start_processes(n_jobs)
     start_output()
-    with Progress(*columns, console=errors, transient=errors.is_terminal, disable=quiet) as progress:
+    with _progress(quiet) as progress:
 
         def track(results: Iterable[Any], total: int, what: str) -> Iterable[Any]:
             yield from progress.track(results, total=total, description=what)
@@ -113,11 +100,29 @@ def reproduce(
             plan=Plan(repetitions=runs, seed=seed, n_jobs=n_jobs, leave_out=SLOW if quick else (), track=track),
             data=folder,
         )
-    _show(done.tables, done.files)
+    _show(done)
+
+
+def _progress(quiet: bool) -> "Progress":
+    """A line on stderr for each table: how many runs are done, and how long the rest takes."""
+    from rich import progress
+    from rich.console import Console
+
+    errors = Console(stderr=True, highlight=False)
+    return progress.Progress(
+        progress.TextColumn("{task.description:<22}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TimeRemainingColumn(),
+        console=errors,
+        transient=errors.is_terminal,
+        disable=quiet,
+    )
 
 
 def _start_processes(n_jobs: int) -> None:
-    """Start the processes before the work, deaf to Ctrl-C: this process stops them, and they print no traceback."""
+    """Start the processes before the work, ignoring Ctrl-C: this process stops them, and they print no traceback."""
     from joblib import Parallel, delayed
 
     if not hasattr(signal, "pthread_sigmask"):  # Windows
@@ -129,11 +134,12 @@ def _start_processes(n_jobs: int) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _show(tables: Any, files: Any) -> None:
+def _show(done: "Reproduction") -> None:
+    """How many printed numbers agree, what is missing, and where to read on."""
     rows = []
-    for table in tables:
-        agrees, judged = table.agreement()
-        text = f"{agrees:,} of {judged:,}" if judged else "none to judge"
+    for table in done.tables:
+        agreeing, judged = table.agreement()
+        text = f"{agreeing:,} of {judged:,}" if judged else "none to judge"
         rows.append((Cell(table.name), Cell(table.variant), Cell(text)))
     if rows:
         headings = (
@@ -142,6 +148,6 @@ def _show(tables: Any, files: Any) -> None:
             Heading("printed numbers that agree", may_wrap=True),
         )
         show_table(Table(headings, tuple(rows)))
-    for note in dict.fromkeys(note for table in tables for note in table.notes):
+    for note in dict.fromkeys(note for table in done.tables for note in table.notes):
         print_line(shown(note), "yellow", in_one_piece=True)
-    print_line(f"Read {shown(files[0])} first; {len(files)} files were written.", in_one_piece=True)
+    print_line(f"Read {shown(done.files[0])} first; {len(done.files)} files were written.", in_one_piece=True)

@@ -6,7 +6,6 @@ import typer
 
 from analogical.cli.options import Csv, Json, Plot, reads_table, refuse_two_formats
 from analogical.cli.reading import Source
-from analogical.cli.streams import shows_progress
 from analogical.cli.writing import CsvSafe, write_result
 
 __all__ = ["select"]
@@ -42,5 +41,5 @@ def select(
     refuse_two_formats(as_json, as_csv or csv_safe)
     from analogical.verbs import select as library
 
-    found = library.select(*source.data, k, **source.options, progress=shows_progress())
+    found = library.select(*source.data, k, **source.options)
     write_result(found, source, as_json=as_json, as_csv=as_csv, csv_safe=csv_safe, plot=plot)

@@ -396,7 +396,7 @@ def _read_workbook(source: _Source) -> FileTable:
         frame = pl.read_excel(io.BytesIO(source.whole()))
     texts = [column for column in frame.get_columns() if column.dtype == pl.String] if len(frame) else []
     notes = CellNotes()
-    typed = [one for column in texts for one in type_columns([column], NA, ";", notes)]
+    typed = [one for column in texts for one in type_columns([column], NA, "\t", notes)]
     return FileTable(frame.with_columns(typed), (Note("first-sheet"), *notes.notes()))
 
 

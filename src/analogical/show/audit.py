@@ -84,11 +84,6 @@ def _describe_compared(result: Audit) -> str:
         text += (
             f" {quoted(label)} occurs in {percent(compared)} of the compared rows and in {percent(everybody)} of all."
         )
-    if result.obstacle is not None:
-        text += (
-            f" If {quoted(result.obstacle.column)} were not given, {result.obstacle.n_compared:,} rows could be"
-            " compared: leave it out with ignore (--ignore) if it only restates the feature."
-        )
     return text
 
 

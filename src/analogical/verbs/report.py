@@ -1,6 +1,5 @@
 """A report on a table: which features have an effect, given which others, and the rows behind it."""
 
-import math
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,13 +11,16 @@ import numpy as np
 from analogical._checks import check_confidence, check_whole
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import Floats, Ints
+from analogical.count.groups import count_cells
+from analogical.estimate.differences import crude_difference
 from analogical.estimate.significance import adjust_for_features
 from analogical.study import Given, Study, study_of
 from analogical.table.columns import plain
 from analogical.table.encode import EncodedTable
 from analogical.table.rules import ColumnOptions, asked_of, written_call
 from analogical.verbs.audit import Audit, audit_of
-from analogical.verbs.evidence import ComparedRows, EvidencePair, Transition, name_pairs, transitions_of
+from analogical.verbs.compared import ComparedRows
+from analogical.verbs.evidence import EvidencePair, Transition, list_transitions, name_pairs
 from analogical.verbs.interactions import Interactions, find_features, interactions_of
 from analogical.verbs.redundancies import Redundancies, redundancies_of
 from analogical.verbs.relevance import DEFAULT_CONFIDENCE, Relevance, relevance_of
@@ -97,6 +99,25 @@ class Turn:
     """The features that it was given; those that it acts together with."""
 
 
+_SHOWN = (
+    "status",
+    "effect",
+    "effect_low",
+    "effect_high",
+    "p_adjusted",
+    "points",
+    "given",
+    "same_as",
+    "stand_ins",
+    "compared",
+    "ari",
+    "pairs",
+    "changed",
+    "paper_status",
+)
+"""What the records of a report show of a relevance."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Report(Result):
     """One page about a table; ``report.save("report.html")`` writes it, ``report.html`` is its text.
@@ -140,6 +161,9 @@ class Report(Result):
     >>> page.answer, page.html.startswith("<!doctype html>")
     ('yes', True)
     """
+
+    COLUMNS = ("name", "rank", *_SHOWN, "alone", "alone_p")
+    DERIVED = ("answer",)
 
     relevance: Relevance
     alone: Floats
@@ -186,14 +210,14 @@ class Report(Result):
 
     def doubts(self) -> tuple[Doubt, ...]:
         """Why the table answers only partly; empty if it answers fully."""
-        found = self.relevance
-        shares = [panel.n_compared / found.n_rows for panel in self.panels if panel.n_compared]
+        ranked = self.relevance
+        shares = [panel.n_compared / ranked.n_rows for panel in self.panels if panel.n_compared]
         stands: dict[Doubt, bool] = {
-            "unclear": "unclear" in found.status,
-            "stand-ins": any(found.stand_ins),
-            "copies": "same" in found.status,
+            "unclear": "unclear" in ranked.status,
+            "stand-ins": any(ranked.stand_ins),
+            "copies": "same" in ranked.status,
             "few-compared": bool(shares) and float(np.median(shares)) < HALF,
-            "leak": any(note.kind == "leak" for note in found.notes),
+            "leak": any(note.kind == "leak" for note in ranked.notes),
         }
         return tuple(doubt for doubt, stands_against in stands.items() if stands_against)
 
@@ -206,70 +230,23 @@ class Report(Result):
 
     def records(self) -> list[dict[str, Any]]:
         """One dictionary per feature, best first: what the table of the page shows."""
-        found = self.relevance
+        ranked = self.relevance
         return [
             {
-                "name": found.names[i],
+                "name": ranked.names[i],
                 "rank": place + 1,
                 **{name: value for name, value in feature.items() if name in _SHOWN},
                 "alone": json_ready(self.alone[i]),
                 "alone_p": json_ready(self.alone_p[i]),
             }
-            for place, (i, feature) in enumerate(zip(found.order().tolist(), found.records(), strict=True))
+            for place, (i, feature) in enumerate(zip(ranked.order().tolist(), ranked.records(), strict=True))
         ]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in plain Python types, ready for JSON."""
-        return {
-            "title": self.title,
-            "source": self.source,
-            "reading": list(self.reading),
-            "command": self.command,
-            "versions": dict(self.versions),
-            "answer": self.answer,
-            "class_sizes": json_ready(self.class_sizes),
-            "shown_classes": json_ready(self.shown_classes),
-            "relevance": self.relevance.to_dict(),
-            "features": self.records(),
-            "turned": json_ready(self.turned),
-            "panels": [_panel_to_dict(panel) for panel in self.panels],
-            "redundancies": self.redundancies.to_dict(),
-            "interactions": None if self.interactions is None else self.interactions.to_dict(),
-            "squares": [found.to_dict() for found in self.squares],
-            "selection": self.selection.to_dict(),
-            "audits": [found.to_dict() for found in self.audits],
-        }
-
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns of ``to_frame``."""
-        return ("name", "rank", *_SHOWN, "alone", "alone_p")
-
-
-_SHOWN = (
-    "status",
-    "effect",
-    "effect_low",
-    "effect_high",
-    "p_adjusted",
-    "points",
-    "given",
-    "same_as",
-    "stand_ins",
-    "compared",
-    "ari",
-    "pairs",
-    "changed",
-    "paper_status",
-)
-"""What the records of a report show of a relevance."""
-
-
-def _panel_to_dict(panel: Panel) -> dict[str, Any]:
-    pairs = {name: getattr(panel, name) for name in ("changed_pair", "kept_pair")}
-    return {
-        **{name: json_ready(value) for name, value in vars(panel).items() if name not in pairs},
-        **{name: None if pair is None else pair.to_dict() for name, pair in pairs.items()},
-    }
+        content = super().to_dict()
+        del content["alone"], content["alone_p"]  # they are among the features
+        return {**content, "features": self.records()}
 
 
 def report(
@@ -334,24 +311,24 @@ def report(
     study = study_of(report, X, y, columns, n_jobs=n_jobs)
     table = study.table
     audited = [] if protected is None else find_features(table, protected, "protected")
-    found = relevance_of(study, given, confidence=confidence, progress=progress)
+    ranked = relevance_of(study, given, confidence=confidence, progress=progress)
     alone, alone_p = _alone(study, confidence)
     classes = _shown_classes(table)
     twice = redundancies_of(table, 2 if len(table.names) <= FEW_COLUMNS else 1)
-    pairs, squares = _acting_together(study, found, given, confidence, progress)
+    pairs, squares = _acting_together(study, ranked, given, confidence, progress)
     return Report(
-        relevance=found,
+        relevance=ranked,
         alone=alone,
         alone_p=alone_p,
-        turned=_turned(found, alone_p, squares),
-        panels=tuple(_panel(study, found, i, given, classes) for i in found.order()[:top].tolist()),
+        turned=_turned(ranked, alone_p, squares),
+        panels=tuple(_panel(study, ranked, i, given, classes) for i in ranked.order()[:top].tolist()),
         class_sizes=table.coded.label_sizes(),
         shown_classes=tuple(table.classes[c] for c in classes),
         redundancies=twice,
         interactions=pairs,
         squares=squares,
-        selection=select_of(study, None, progress=progress),
-        audits=tuple(audit_of(study, i, given, confidence=confidence, limit=4) for i in audited),
+        selection=select_of(study),
+        audits=tuple(audit_of(ComparedRows.of(study, i, given), confidence=confidence, limit=4) for i in audited),
         title=title,
         source=None,
         command=written_call(
@@ -393,106 +370,79 @@ def _shown_classes(table: EncodedTable) -> list[int]:
 
 def _alone(study: Study, confidence: float) -> tuple[Floats, Floats]:
     """Effects with nothing given, and their p-values, adjusted; NaN for a constant."""
-    effect, p = np.full((2, study.n_features), math.nan)
-    for i in np.flatnonzero(study.rows.n_values > 1).tolist():
-        size = study.size(i, (), confidence)
-        effect[i] = math.nan if size is None else max(size.effect, 0.0)
+    effect, p = np.full((2, study.n_features), np.nan)
+    varying = np.flatnonzero(study.rows.n_values > 1).tolist()
+    study.test((i, ()) for i in varying)
+    for (i, _), size in study.sizes([(i, ()) for i in varying], confidence):
+        effect[i] = np.nan if size is None else max(size.effect, 0.0)
         p[i] = study.p_value(i, ())
     return effect, adjust_for_features(p)
 
 
-def _panel(study: Study, found: Relevance, i: int, given: Given, classes: Sequence[int]) -> Panel:
-    table = study.table
-    column, n_values = table.columns[i], int(table.n_values[i])
+def _panel(study: Study, ranked: Relevance, i: int, given: Given, classes: Sequence[int]) -> Panel:
+    """One feature: its values, how the label changes with them, and a typical pair of rows."""
+    column, points = study.table.columns[i], ranked.points[i]
+    counts, compared = count_cells(study.rows, [i]), ComparedRows.of(study, i, given)
     values = [plain(value) for value in column.values]
-    counts = _rows_by_label(table, i)
-    sizes = counts.sum(axis=1)
+    sizes = counts.sum(axis=1).tolist()
     # Ties by the words of the values: libraries number the same categories in different ways.
     words = [str(value) if column.treatment == "categories" else "" for value in values]
-    frequent = sorted(range(len(sizes)), key=lambda v: (-sizes[v], words[v]))
-    kept = sorted(frequent[:MAX_VALUES]) if column.treatment == "bins" else frequent[:MAX_VALUES]
-    compared = ComparedRows.of(study, i, given)
+    kept = sorted(range(len(sizes)), key=lambda v: (-sizes[v], words[v]))[:MAX_VALUES]
     listed: tuple[Transition, ...] = ()
-    if found.compared[i] and n_values <= MAX_LISTED_VALUES:
-        listed = tuple(sorted(transitions_of(compared).counts, key=lambda t: -t.pairs))
-    changed, unchanged = _typical_pairs(compared, listed, values)
+    if ranked.compared[i] and len(values) <= MAX_LISTED_VALUES:
+        listed = tuple(sorted(list_transitions(compared) or (), key=lambda t: -t.pairs))
+    changed = next((t for t in listed if t.changed), None)
+    unchanged = [t for t in listed if not t.changed]
+    same_values = [t for t in unchanged if changed is None or t.values == changed.values]
+    kept_label = next(iter([*same_values, *unchanged]), None)
+    crude = np.nan
+    if points is not None:
+        two = values.index(points.against), values.index(points.value)
+        crude = 100 * crude_difference(study.rows, i, two, ranked.classes.index(points.label))
     return Panel(
-        feature=table.names[i],
+        feature=ranked.names[i],
         values=tuple(
-            ValueRows(values[v], int(sizes[v]), tuple(int(counts[v, label]) for label in classes)) for v in kept
+            ValueRows(values[v], sizes[v], tuple(counts[v, classes].tolist()))
+            for v in (sorted(kept) if column.treatment == "bins" else kept)
         ),
-        n_values=n_values,
-        crude=_crude(found, i, counts, values),
-        n_compared=compared.contexts.profile.n_paired_rows if found.compared[i] else 0,
+        n_values=len(values),
+        crude=crude,
+        n_compared=compared.contexts.profile.n_paired_rows if ranked.compared[i] else 0,
         transitions=listed[:MAX_TRANSITIONS],
         n_transitions=len(listed),
-        changed_pair=changed,
-        kept_pair=unchanged,
+        changed_pair=None if changed is None else _typical_pair(compared, changed),
+        kept_pair=None if kept_label is None else _typical_pair(compared, kept_label),
     )
 
 
-def _rows_by_label(table: EncodedTable, i: int) -> Ints:
-    """Rows of each value and label, shape (values, labels)."""
-    rows = table.coded
-    shape = (int(table.n_values[i]), rows.n_labels)
-    keys = rows.codes[:, i].astype(np.int64) * shape[1] + rows.labels
-    return np.bincount(keys, rows.weights, minlength=shape[0] * shape[1]).astype(np.int64).reshape(shape)
-
-
-def _crude(found: Relevance, i: int, counts: Ints, values: Sequence[Any]) -> float:
-    """The difference that the points of a feature tell, over all rows and with nothing given."""
-    points = found.points[i]
-    if points is None:
-        return math.nan
-    label = found.classes.index(points.label)
-    shares = [counts[v, label] / counts[v].sum() for v in map(values.index, (points.value, points.against))]
-    return float(100 * (shares[0] - shares[1]))
-
-
-def _typical_pairs(
-    compared: ComparedRows, listed: Sequence[Transition], values: Sequence[Any]
-) -> tuple[EvidencePair | None, EvidencePair | None]:
-    """A pair of the most frequent change of labels, and one whose labels stay, of the same values if there is one."""
-    changed = next((t for t in listed if t.changed), None)
-    kept = [t for t in listed if not t.changed]
-    same = [t for t in kept if changed is None or t.values == changed.values]
-    unchanged = next(iter([*same, *kept]), None)
-    if changed is None and unchanged is None:
-        return None, None
-    classes, rows = compared.study.table.classes, compared.rows
-    order, starts = compared.by_context
-    owner = np.empty(len(order), np.int64)
-    owner[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
-
-    def typical(transition: Transition | None) -> EvidencePair | None:
-        if transition is None:
-            return None
-        weights = rows.weights_or_ones()
-        sides = [
-            (rows.codes[:, 0] == values.index(value)) & (rows.labels == classes.index(label))
-            for value, label in zip(transition.values, transition.labels, strict=True)
-        ]
-        held = [np.bincount(owner[side], weights[side], minlength=len(starts)) for side in sides]
-        context = owner == int(np.argmax(held[0] * held[1]))
-        first, second = (int(np.flatnonzero(side & context)[0]) for side in sides)
-        return name_pairs([(first, second)], compared)[0]
-
-    return typical(changed), typical(unchanged)
+def _typical_pair(compared: ComparedRows, transition: Transition) -> EvidencePair:
+    """The first pair of rows of a transition in the context that holds most of them."""
+    by_context, rows = compared.by_context, compared.rows
+    order, owner = by_context.order, by_context.owner
+    weights = rows.weights_or_ones()[order]
+    sides = [
+        ((rows.codes[:, 0] == compared.code_of(value)) & compared.has_label(label))[order]
+        for value, label in zip(transition.values, transition.labels, strict=True)
+    ]
+    held = [np.bincount(owner[side], weights[side], minlength=len(by_context.starts)) for side in sides]
+    context = owner == int(np.argmax(held[0] * held[1]))
+    first, second = (int(order[np.flatnonzero(side & context)[0]]) for side in sides)
+    return name_pairs(compared, [(first, second)])[0]
 
 
 # ---------------------------------------------------------------- features together
 
 
-def has_part(found: Relevance, i: int) -> bool:
+def has_part(ranked: Relevance, i: int) -> bool:
     """Whether a feature has an effect, or is in the deciding set."""
-    return found.status[i] == "effect" or found.names[i] in found.deciding
+    return ranked.status[i] == "effect" or ranked.names[i] in ranked.deciding
 
 
 def _acting_together(
-    study: Study, found: Relevance, given: Given, confidence: float, progress: bool
+    study: Study, ranked: Relevance, given: Given, confidence: float, progress: bool
 ) -> tuple[Interactions | None, tuple[Squares, ...]]:
     """Pairs of features that have an effect, and those that act together value by value."""
-    pool = [i for i in range(study.n_features) if has_part(found, i) and study.rows.n_values[i] <= MAX_PAIRED_VALUES]
+    pool = [i for i in range(study.n_features) if has_part(ranked, i) and study.rows.n_values[i] <= MAX_PAIRED_VALUES]
     if len(pool) < 2:
         return None, ()
     pairs = interactions_of(study, given, features=pool, confidence=confidence, progress=progress)
@@ -507,15 +457,15 @@ def _acting_together(
 # ---------------------------------------------------------------- beside each feature alone
 
 
-def _turned(found: Relevance, alone_p: Floats, squares: Sequence[Squares]) -> tuple[Turn, ...]:
+def _turned(ranked: Relevance, alone_p: Floats, squares: Sequence[Squares]) -> tuple[Turn, ...]:
     """Features that are significant only alone, or only given others; copies are named elsewhere."""
-    level = 1 - found.settings.confidence
+    level = 1 - ranked.settings.confidence
     named = []
-    for i in found.order().tolist():
-        name, is_effect, is_alone = found.names[i], found.status[i] == "effect", bool(alone_p[i] <= level)
+    for i in ranked.order().tolist():
+        name, is_effect, is_alone = ranked.names[i], ranked.status[i] == "effect", bool(alone_p[i] <= level)
         if is_effect and not is_alone:
             partners = tuple(s.first if s.second == name else s.second for s in squares if name in (s.first, s.second))
-            named.append(Turn(name, "together" if partners else "hidden", partners or found.given[i]))
-        elif is_alone and found.given[i] and found.status[i] in ("none", "unclear"):
-            named.append(Turn(name, "explained", found.given[i]))
+            named.append(Turn(name, "together" if partners else "hidden", partners or ranked.given[i]))
+        elif is_alone and ranked.given[i] and ranked.status[i] in ("none", "unclear"):
+            named.append(Turn(name, "explained", ranked.given[i]))
     return tuple(named)
