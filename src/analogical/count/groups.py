@@ -123,11 +123,11 @@ def count_keys(keys: Positions, n_keys: int, weights: Ints | None) -> tuple[Posi
     """
     if are_few(n_keys, len(keys)):
         sizes = np.bincount(keys, weights, minlength=n_keys)
-        found = np.flatnonzero(sizes)
-        return found, sizes[found].astype(np.int64)
+        held = np.flatnonzero(sizes)
+        return held, sizes[held].astype(np.int64)
     if weights is None:
-        found, sizes = np.unique(keys, return_counts=True)
-        return found, sizes.astype(np.int64)
-    found, places = np.unique(keys, return_inverse=True)
+        held, sizes = np.unique(keys, return_counts=True)
+        return held, sizes.astype(np.int64)
+    held, places = np.unique(keys, return_inverse=True)
     sizes = np.bincount(places, weights).astype(np.int64)  # sums of weights are below 2**53
-    return found[sizes > 0], sizes[sizes > 0]
+    return held[sizes > 0], sizes[sizes > 0]
