@@ -35,7 +35,6 @@ DIVIDE = {
 SAY = {
     "table/binning.py": {"check_bins": "an error"},
     "table/choosing.py": {"unknown_column": "an error"},
-    "table/encode.py": {"_where_to_look": "the end of an error"},
     "table/frames.py": {"_not_a_value": "an error"},
     "table/preparing.py": {"": "an error", "_Gaps.error": "an error", "missing_values": "an error"},
     "table/reading.py": {"_read_array": "the end of an error"},
