@@ -495,6 +495,11 @@ class Study:
         return outside
 
     @property
+    def explained(self) -> float:
+        """Share of the uncertainty of the label that the deciding set explains, on the rows that are searched."""
+        return self.decider.explained(self.deciding, self.found.together)
+
+    @property
     def searched_rows(self) -> int:
         """Rows that the deciding set is chosen on, with their weights."""
         return self._sample.rows.n_rows

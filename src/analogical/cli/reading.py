@@ -12,6 +12,7 @@ from analogical.datasets import WEIGHTS, load_table, table_names
 from analogical.errors import InputError
 from analogical.io.formats import NA, TextFormat, refuse_text_options
 from analogical.show.notes import ignored_note, label_note, memory_note
+from analogical.show.words import counted
 from analogical.spark.session import is_spark_frame
 from analogical.table.choosing import Names, unknown_column
 
@@ -41,6 +42,8 @@ class Source:
     """Which columns, and what becomes of their cells: column options, as every function of the library takes them."""
     notes: tuple[str, ...]
     """What was detected or chosen for the user, to be shown next to the result."""
+    about: tuple[str, ...] = ()
+    """The same in a few words."""
 
     @property
     def data(self) -> tuple[Any, str]:
@@ -82,8 +85,6 @@ def read_source(
     if master is not None:
         title, frame, notes = _on_spark(file, master, text_format, groups)
         default_label = frame.columns[-1]
-        if label is None:
-            notes.append(label_note(default_label))
     elif _is_built_in(file):
         refuse_text_options(text_format, f"the built-in table {file}")
         title, frame, default_label, notes = _built_in(file, weights, ignore)
@@ -96,8 +97,10 @@ def read_source(
         frame, default_label, notes = read.frame, read.frame.columns[-1], list(read.notes)
         if may_suggest_spark:
             notes += _suggest_spark(frame)
-        if label is None:
-            notes.append(label_note(default_label))
+    about = (counted(len(notes), "note on reading", "notes on reading"),) if notes else ()
+    if label is None and not (master is None and _is_built_in(file)):
+        notes.append(label_note(default_label))
+        about = ("label: last column", *about)
     label = _column(default_label if label is None else label, frame, "--label")
     roles = {"label": label}
     for role, column in (("weights", weights), ("groups", groups)):
@@ -120,7 +123,7 @@ def read_source(
         options["features"] = chosen
     if bins:
         options["bins"] = _parse_bins(bins)
-    return Source(title, frame, label, cast("ColumnOptions", options), tuple(notes))
+    return Source(title, frame, label, cast("ColumnOptions", options), tuple(notes), about)
 
 
 def _without(frame: Any, names: list[str]) -> Any:

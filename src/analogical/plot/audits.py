@@ -307,7 +307,7 @@ def _parts(result: "Transitions") -> "list[tuple[str, set[Any], str]]":
     if len({label for t in result.counts for label in t.labels}) <= 2:
         colours = (CHANGED, CHANGED_BACK)
         each = [
-            (f"{short_name(p, 12)} → {short_name(q, 12)}", {(p, q)}, colour)
+            (f"{short_name(p, 10)} → {short_name(q, 10)}", {(p, q)}, colour)
             for (p, q), colour in zip(changes, colours, strict=False)
         ]
         return [*each, stays]

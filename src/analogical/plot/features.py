@@ -185,7 +185,7 @@ def _of_points(result: "Relevance") -> str:
 
 def _beside(result: "Relevance", i: int, effect: float) -> str:
     """The effect and its direction, or what there is instead."""
-    from analogical.show.relevance import has_direction
+    from analogical.show.sentences import has_direction
     from analogical.show.words import marked, shares, shorten, signed
 
     found, copied = result.points[i], result.same_as[i]
