@@ -1,19 +1,22 @@
 """What every engine must return: exactly the counts of the oracle, whatever the table.
 
-A new engine joins by a class of its own in ``tests/engines`` that says how it is made.
+A new engine joins by a class of its own that says how it comes by a table; see ``tests/spark/test_engine.py``.
 """
 
 from collections import Counter
 
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import coded, random_table
 from context_tables import tables_of
-from naive import naive_context_tables, naive_counts, naive_disagreements, naive_profile
+from naive import naive_context_tables, naive_counts, naive_profile
 
 from analogical import InputError
-from analogical.count.pairs import ContextSums, contexts_themselves
-from analogical.estimate.summaries import summarise_contexts
+from analogical._types import Margins
+from analogical.count.groups import merge_rows
+from analogical.count.kept import KeepContexts
+from analogical.count.pairs import ContextSums, contexts_themselves, no_summary, sum_contexts
 
 TOTALS = ("n_rows", "n_distinct", "n_identical", "n_contradictions")
 
@@ -34,6 +37,14 @@ def cases():
 CASES = list(cases())
 
 
+def rule_of_three(n):
+    """A frame of twelve features of three values, three of which decide the label y but for noise; and a copy."""
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 3, (n, 12))
+    y = ((rows[:, 0] == rows[:, 1]) | (rows[:, 2] == 2)) ^ (rng.random(n) < 0.1)
+    return pd.DataFrame(rows, columns=[f"f{i}" for i in range(12)]).assign(copy=rows[:, 0], y=y.astype(int))
+
+
 def assert_counts(found, expected):
     assert found.pairs.dtype == found.changed.dtype == np.int64
     assert found.pairs.tolist() == expected["pairs"]
@@ -48,116 +59,91 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize("case", range(0, len(CASES), metafunc.cls.every))
 
 
+def margins_of(rows):
+    return Margins(rows.label_sizes(), tuple(rows.value_sizes(i) for i in range(rows.n_features)))
+
+
+class RowsHere:
+    """The engine whose rows lie in this process: for comparison, and for what does not depend on who groups."""
+
+    n_parts = 1
+
+    def __init__(self, rows, n_jobs=None):
+        self.rows, self.n_jobs, self.margins = rows, n_jobs, margins_of(rows)
+
+    def group(self, sets, limit):
+        merged = [merge_rows(self.rows.select(features)) for features in sets]
+        groups = [one.weighted(one.weights_or_ones()) for one in merged]
+        return groups if sum(len(one.codes) for one in groups) <= limit else None
+
+    def sum_contexts(self, summarise):
+        return sum_contexts(self.rows, summarise, n_jobs=self.n_jobs)
+
+
+def counted(codes, labels, weights):
+    """How many rows have each combination of values and label."""
+    found = Counter()
+    for row, label, weight in zip(codes.tolist(), labels.tolist(), weights.tolist(), strict=True):
+        found[(*row, label)] += weight
+    return {combination: n for combination, n in found.items() if n}
+
+
 class EngineContract:
-    """The tests of an engine; a subclass has the fixture ``make_engine``."""
+    """The tests of an engine; a subclass has the fixture ``engine_of``, which makes one of coded rows."""
 
     every = 1
 
-    @pytest.fixture
-    def engine(self, make_engine):
-        return make_engine()
-
-    def some_cases(self):
-        return CASES[:: self.every]
-
-    def test_counts_are_those_of_the_oracle(self, engine, case):
+    def test_contexts_come_with_the_same_counts_and_every_table_of_the_oracle(self, engine_of, case):
         rows, labels, weights = CASES[case]
-        assert_counts(engine.count_pairs(coded(rows, labels, weights)), naive_counts(rows.tolist(), labels, weights))
-
-    def test_contexts_come_with_the_same_counts_and_every_table_of_the_oracle(self, engine, case):
-        rows, labels, weights = CASES[case]
-        found = engine.sum_contexts(coded(rows, labels, weights), tables_of)
+        found = engine_of(coded(rows, labels, weights)).sum_contexts(tables_of)
         assert isinstance(found, ContextSums)
         rows, labels = rows.tolist(), labels.tolist()
         assert_counts(found.counts, naive_counts(rows, labels, weights))
+        numbers = zip(found.repeats.pairs.tolist(), found.repeats.changed.tolist(), found.repeats.rows, strict=True)
+        assert {(p, c): n for p, c, n in numbers if p} == naive_profile(rows, labels, None, weights)
         for feature, tables in enumerate(found.summaries):
             expected = [tuple(sorted(table.items())) for table in naive_context_tables(rows, labels, feature, weights)]
             assert tables == (Counter(expected) if expected else None)
 
-    def test_identical_rows_are_profiled(self, engine):
-        for rows, labels, weights in self.some_cases():
-            repeats = engine.sum_contexts(coded(rows, labels, weights), contexts_themselves).repeats
-            numbers = zip(repeats.pairs.tolist(), repeats.changed.tolist(), repeats.rows.tolist(), strict=True)
-            expected = naive_profile(rows.tolist(), labels.tolist(), None, weights)
-            assert {(pairs, changed): n for pairs, changed, n in numbers if pairs} == expected
+    def test_rows_are_grouped_by_several_sets_of_columns_at_once(self, engine_of):
+        rng = np.random.default_rng(7)
+        codes = np.column_stack([rng.integers(0, n, 400) for n in (2, 3, 1, 40_000, 40_000, 70_000, 70_000)])
+        codes[:, 3:] = codes[rng.integers(0, 5, 400), 3:]
+        sets = ((1, 0), (3, 4, 5, 6), (2,), (), (0,))  # the second needs more than 64 bits
+        for weights in (None, rng.integers(0, 9, 400)):
+            table = coded(codes, rng.integers(0, 3, 400), weights)
+            engine = engine_of(table)
+            found = engine.group(sets, 1000)
+            for features, one in zip(sets, found, strict=True):
+                expected = counted(table.codes[:, list(features)], table.labels, table.weights_or_ones())
+                assert counted(one.codes, one.labels, one.weights) == expected
+                assert len(one.codes) == len(expected)
+                assert one.n_values.tolist() == table.n_values[list(features)].tolist()
+            total = sum(len(one.codes) for one in found)
+            assert engine.group(sets, total) is not None
+            assert engine.group(sets, total - 1) is None
 
-    def test_features_that_are_not_asked_for_are_left_out(self, engine):
-        rows, labels, _ = CASES[0]
-        whole = engine.sum_contexts(coded(rows, labels), tables_of)
-        last = rows.shape[1] - 1
-        part = engine.sum_contexts(coded(rows, labels), tables_of, features=[last])
-        assert part.summaries == (*[None] * last, whole.summaries[last])
-        assert part.counts.pairs.tolist() == [*[0] * last, whole.counts.pairs[last]]
-
-    def test_summaries_that_relevance_needs_can_be_had(self, engine):
-        rows, labels, _ = CASES[0]
-        table = coded(rows, labels)
-        summary = engine.sum_contexts(table, summarise_contexts(table))
-        for f, found in enumerate(summary.summaries):
-            assert (found is None) == (summary.counts.pairs[f] == 0)
-            if found is not None:
-                assert found.profile.n_pairs == summary.counts.pairs[f]
-
-    @pytest.mark.parametrize("order", ["C", "F"])
-    @pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32])
-    def test_memory_order_and_type_of_the_codes_change_nothing(self, engine, order, dtype):
+    def test_margins_are_the_rows_of_each_label_and_value(self, engine_of):
         rows, labels, weights = CASES[1]
-        codes = np.asarray(rows.astype(dtype), order=order)
-        assert_counts(engine.count_pairs(coded(codes, labels, weights)), naive_counts(rows.tolist(), labels, weights))
+        table = coded(rows, labels, weights)
+        found, expected = engine_of(table).margins, margins_of(table)
+        assert found.label_sizes().tolist() == expected.label_sizes().tolist()
+        assert [s.tolist() for s in found.by_value] == [s.tolist() for s in expected.by_value]
 
-    def test_exact_up_to_two_to_the_31_rows_and_refused_beyond(self, engine):
+    def test_contexts_are_kept_as_long_as_they_are_few(self, engine_of):
+        rows, labels, weights = CASES[3]
+        engine = engine_of(coded(rows, labels, weights))
+        kept = engine.sum_contexts(KeepContexts(10_000)).summaries
+        tables = engine.sum_contexts(tables_of).summaries
+        assert [None if one is None else tables_of(0, one.contexts) for one in kept] == list(tables)
+        none = engine.sum_contexts(KeepContexts(0)).summaries
+        assert all(one is None or one.contexts is None for one in none)
+
+    def test_exact_up_to_two_to_the_31_rows_and_refused_beyond(self, engine_of):
         rows, labels = [[0, 1], [0, 0]], [0, 1]
-        weights = [2**30, 2**30]
-        expected = naive_counts(rows, labels, weights)
+        expected = naive_counts(rows, labels, [2**30, 2**30])
         assert expected["pairs"] == [0, 2**60]
-        assert_counts(engine.count_pairs(coded(rows, labels, weights)), expected)
-        assert_counts(engine.sum_contexts(coded(rows, labels, weights), contexts_themselves).counts, expected)
-        for count in (engine.count_pairs, lambda table: engine.sum_contexts(table, contexts_themselves)):
-            with pytest.raises(InputError, match="counted exactly in 64 bits up to 2,147,483,648 rows"):
-                count(coded(rows, labels, [2**31, 1]))
-
-    def test_distances_of_small_tables_are_counted_exactly(self, engine):
-        for rows, labels, _ in CASES[::2]:
-            distances = (rows[:, None, :] != rows[None, :, :]).sum(axis=2)[np.triu_indices(len(rows), 1)]
-            expected = np.bincount(distances, minlength=rows.shape[1] + 1)
-            assert engine.count_distances(coded(rows, labels)).tolist() == expected.tolist()
-
-    def test_distances_of_rows_with_a_weight_are_those_of_the_rows_repeated(self, engine):
-        for rows, labels, weights in self.some_cases():
-            if weights is not None:
-                repeated = coded(np.repeat(rows, weights, axis=0), np.repeat(labels, weights))
-                found = engine.count_distances(coded(rows, labels, weights))
-                assert found.tolist() == engine.count_distances(repeated).tolist()
-
-    @pytest.mark.parametrize("radius", [1, 2, 4])
-    def test_pairs_by_disagreement_set_are_those_of_the_oracle(self, engine, radius):
-        for rows, labels, weights in self.some_cases():
-            positive = None if weights is None else weights + 1
-            found = engine.count_neighbours(coded(rows, labels, positive), radius=min(radius, rows.shape[1]))
-            members = found.member
-            sets = [tuple(np.flatnonzero(row).tolist()) for row in members]
-            numbers = zip(found.n_pairs.tolist(), found.n_changed.tolist(), strict=True)
-            expected = naive_disagreements(rows.tolist(), labels.tolist(), radius, positive)
-            assert dict(zip(sets, numbers, strict=True)) == expected
-            assert len(set(sets)) == len(sets)
-            assert not found.is_sampled
-            assert found.n_pairs_used == sum(pairs for pairs, _ in expected.values())
-
-    def test_the_same_seed_gives_the_same_sample_and_another_one_another(self, make_engine):
-        rng = np.random.default_rng(0)
-        table = coded(rng.integers(0, 2, (300, 12)), rng.integers(0, 2, 300))
-        engine = make_engine(max_pairs=2_000)
-        one, again, other = (engine.count_neighbours(table, radius=12, decay=0.8, random_state=s) for s in (3, 3, 4))
-        assert one.is_sampled
-        assert np.array_equal(one.sets, again.sets)
-        assert one.n_pairs.tolist() == again.n_pairs.tolist()
-        assert not np.array_equal(one.sets, other.sets)
-
-    def test_no_more_rows_are_compared_than_the_engine_says(self, make_engine):
-        rng = np.random.default_rng(0)
-        table = coded(rng.integers(0, 2, (300, 5)), rng.integers(0, 2, 300))
-        engine = make_engine(max_compared=5_000)
-        assert engine.rows_compared(5) == 101
-        found = engine.count_neighbours(table, radius=5)
-        assert (found.n_rows, found.n_rows_used, found.is_sampled) == (300, 101, True)
-        assert make_engine().rows_compared(5) == 14_143
+        table = coded(rows, labels, [2**30, 2**30])
+        assert_counts(engine_of(table).sum_contexts(contexts_themselves).counts, expected)
+        with pytest.raises(InputError, match="counted exactly in 64 bits up to 2,147,483,648 rows"):
+            engine_of(coded(rows, labels, [2**31, 1])).sum_contexts(no_summary)

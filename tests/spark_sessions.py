@@ -1,15 +1,22 @@
-"""Spark sessions for tests: one at a time in a process, all on the loopback address."""
+"""Spark sessions for tests: one at a time in a process, all on the loopback address; and tables on them."""
 
 import os
 import warnings
 from contextlib import contextmanager
+from dataclasses import replace
+from functools import cache
 
 import context_tables
+import numpy as np
 import pytest
+from engine_contract import margins_of
 from standalone import HOST, environment, free_port
 
 from analogical.errors import MissingDependencyError
-from analogical.spark.session import check_java, check_spark
+from analogical.spark.engine import SparkEngine
+from analogical.spark.planning import choose_plan
+from analogical.spark.session import check_java, check_spark, ship_package
+from analogical.spark.words import LABEL, WEIGHT
 
 SMALL_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Options for Java: jobs of a second are not worth its best compiler."""
@@ -38,6 +45,7 @@ LOCAL_SETTINGS = {
 }
 
 
+@cache
 def missing():
     """Why Spark cannot be used here; None if it can."""
     try:
@@ -48,12 +56,18 @@ def missing():
     return None
 
 
-needs_spark = [
-    pytest.mark.skipif(missing() is not None, reason=missing() or ""),
+WARNINGS = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
     pytest.mark.filterwarnings("ignore:Exception ignored in. <socket"),  # PySpark 4.0 leaves sockets open
     pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),
 ]
+
+
+def all_need_spark():
+    """The marks of a file of tests that is skipped as a whole where Spark cannot be used."""
+    if missing():
+        pytest.skip(missing(), allow_module_level=True)
+    return WARNINGS
 
 
 def session_on(master):
@@ -79,6 +93,23 @@ def session_on(master):
         session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     return session
+
+
+def spread(session, rows, n_partitions=4):
+    """Coded rows on Spark, in so many partitions."""
+    import pyarrow as pa
+
+    ship_package(session)
+    if rows.weights is not None:
+        rows = rows.take(rows.weights > 0)
+    margins = margins_of(rows)
+    plan = replace(choose_plan(margins, rows, len(rows.codes), n_partitions), n_partitions=n_partitions)
+    engine = SparkEngine(None, margins, plan, rows.weights is not None)
+    cells = dict(zip(engine.layout.names, engine.layout.pack(list(rows.codes.T)), strict=True))
+    cells[LABEL] = rows.labels.astype(np.int64)
+    if rows.weights is not None:
+        cells[WEIGHT] = rows.weights
+    return replace(engine, frame=session.createDataFrame(pa.table(cells)).repartition(n_partitions))
 
 
 @contextmanager

@@ -87,7 +87,7 @@ def is_division(node):
     return isinstance(node, ast.Attribute) and node.attr in {"mean", "average", "divide", "true_divide"}
 
 
-@pytest.mark.parametrize("path", files_of("count", "study.py", "verbs"), ids=place_of)
+@pytest.mark.parametrize("path", files_of("count", "study.py", "engine_study.py", "verbs"), ids=place_of)
 def test_only_estimates_divide(path):
     assert functions_of(parsed(path), is_division) == set(DIVIDE.get(place_of(path), ())), (
         "what divides belongs in estimate/; an exception stands in DIVIDE, with its reason"
@@ -120,7 +120,7 @@ def words_for_people(tree):
     return {node for node in found if isinstance(node.value, str) and THREE_WORDS.search(node.value)}
 
 
-@pytest.mark.parametrize("path", files_of("count", "estimate", "study.py", "verbs"), ids=place_of)
+@pytest.mark.parametrize("path", files_of("count", "estimate", "study.py", "engine_study.py", "verbs"), ids=place_of)
 def test_only_presentation_has_sentences(path):
     tree = parsed(path)
     found = words_for_people(tree)
@@ -135,7 +135,9 @@ def test_exceptions_are_of_functions_that_there_are():
         assert set(names) <= known, place
 
 
-@pytest.mark.parametrize("path", files_of("count", "spark/engine.py", "spark/parts.py"), ids=place_of)
+@pytest.mark.parametrize(
+    "path", files_of("count", "engine_study.py", "spark/engine.py", "spark/parts.py"), ids=place_of
+)
 def test_engines_warn_of_nothing(path):
     names = {node.id for node in ast.walk(parsed(path)) if isinstance(node, ast.Name)}
     assert not {"warnings", "Note", "print"} & names
@@ -162,6 +164,23 @@ def test_notes_are_made_where_tables_are_read():
         if functions_of(parsed(path), lambda node: isinstance(node, ast.Call) and ast.unparse(node.func) == "Note")
     }
     assert makers == {"table", "spark"}
+
+
+# ---------------------------------------------------------------- how long functions are
+
+LONGEST = 60
+
+
+def length_of(function):
+    """Lines of the body, without its documentation; options of a command stand in its head."""
+    body = function.body[1:] if ast.get_docstring(function) is not None else function.body
+    return function.end_lineno - body[0].lineno + 1 if body else 0
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=place_of)
+def test_no_function_is_longer_than_60_lines(path):
+    functions = [node for node in ast.walk(parsed(path)) if isinstance(node, ast.FunctionDef)]
+    assert not {node.name for node in functions if length_of(node) > LONGEST}
 
 
 # ---------------------------------------------------------------- results

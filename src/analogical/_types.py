@@ -213,7 +213,6 @@ NoteKind = Literal[
     "binned",
     "binned-time",
     "binned-in-steps",
-    "not-sized",
     "set-aside",
     "aligned",
     "index-differs",

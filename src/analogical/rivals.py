@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._types import CodedRows, Floats, Ints, Positions
-from analogical.count.memory import MemoryEngine
+from analogical.count.pairs import count_pairs
 from analogical.errors import InputError, MissingDependencyError
 from analogical.estimate.index import score_pairs
 from analogical.estimate.radius import relaxed_scores
@@ -133,7 +133,7 @@ def paper_index(codes: Codes, labels: Labels, weights: Ints | None = None) -> tu
     ([2.0, 0.0, 1.0], [nan, nan, 1.0])
     """
     rows = _coded(codes, labels, weights)
-    scores = score_pairs(MemoryEngine().count_pairs(rows), rows.n_values)
+    scores = score_pairs(count_pairs(rows), rows.n_values)
     return scores.ari, scores.score
 
 
@@ -145,7 +145,7 @@ def relaxed_index(codes: Codes, labels: Labels, weights: Ints | None = None) -> 
     >>> relaxed_index(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 0, 1, 1])).round(2).tolist()
     [0.99, 0.0]
     """
-    return relaxed_scores(MemoryEngine(), _coded(codes, labels, weights))
+    return relaxed_scores(_coded(codes, labels, weights))
 
 
 def _coded(codes: Codes, labels: Labels, weights: Ints | None) -> CodedRows:

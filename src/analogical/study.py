@@ -13,11 +13,9 @@ from analogical._checks import check_choice
 from analogical._types import Bools, CodedRows, Codes, Floats, Ints, Margins, Positions
 from analogical.count.contexts import Contexts, Stack
 from analogical.count.counts import PairCounts
-from analogical.count.engine import Engine
 from analogical.count.given import Cells, Counted, count_given, count_one, join
 from analogical.count.groups import collapse_rows
-from analogical.count.memory import MemoryEngine
-from analogical.count.pairs import contexts_themselves
+from analogical.count.pairs import contexts_themselves, count_pairs, sum_contexts
 from analogical.count.threads import n_threads_for
 from analogical.errors import InputError
 from analogical.estimate.clusters import unit_p_value, with_unit
@@ -135,18 +133,18 @@ class Study:
         **columns: Unpack[ColumnOptions],
     ) -> None:
         table = encode_table(X, y, rules_of(columns, Study), look_for_units=True)
-        self._begin(table, MemoryEngine(n_jobs), duplicates)
+        self._begin(table, duplicates, n_jobs)
         options = {**asked_of(columns), "duplicates": (duplicates, "count")}
         self.call = written_call("Study", ["X", repr(y) if isinstance(y, str) else "y"], options)
 
     @classmethod
-    def of_table(cls, table: EncodedTable, engine: Engine | None = None, *, duplicates: Duplicates = "count") -> Self:
+    def of_table(cls, table: EncodedTable, *, duplicates: Duplicates = "count", n_jobs: int | None = None) -> Self:
         """The study of a table that is encoded already."""
         study = cls.__new__(cls)
-        study._begin(table, engine or MemoryEngine(), duplicates)
+        study._begin(table, duplicates, n_jobs)
         return study
 
-    def _begin(self, table: EncodedTable, engine: Engine, duplicates: Duplicates) -> None:
+    def _begin(self, table: EncodedTable, duplicates: Duplicates, n_jobs: int | None) -> None:
         """Nothing is counted yet.
 
         Columns 0 to n - 1 are the features; those after them are numbers in other numbers of bins, for contexts.
@@ -154,7 +152,7 @@ class Study:
         check_choice("duplicates", duplicates, ("count", "once"))
         if table.groups is not None and duplicates == "once":
             raise InputError('groups and duplicates="once" cannot be used together; groups need every row.')
-        self.table, self.engine = table, engine
+        self.table, self.n_jobs = table, n_jobs
         self.duplicates = duplicates
         self.rows = collapse_rows(table.coded) if duplicates == "once" else table.coded
         self.groups = table.groups
@@ -210,7 +208,7 @@ class Study:
     @cached_property
     def counts(self) -> PairCounts:
         """The paper's counts: pairs of rows that differ on one feature only."""
-        return self.engine.count_pairs(self.rows)
+        return count_pairs(self.rows, n_jobs=self.n_jobs)
 
     def codes(self, column: int) -> Codes:
         """Codes of a column for all rows."""
@@ -328,7 +326,7 @@ class Study:
         for item in new:
             if not self._is_small(item):
                 rows = self.rows_of([item[0], *item[1]])
-                found = self.engine.sum_contexts(rows, contexts_themselves, features=[0]).summaries[0]
+                found = sum_contexts(rows, contexts_themselves, features=[0], n_jobs=self.n_jobs).summaries[0]
                 self._held[item] = Contexts.none() if found is None else found
                 yield [item], Stack.of([self._held[item]])
 
@@ -358,7 +356,6 @@ class Study:
 
         Members of a set, each given the others, are counted on rows that are grouped by the whole set.
         """
-        n_jobs = getattr(self.engine, "n_jobs", None)
         wholes = Counter(tuple(sorted((feature, *given))) for feature, given in items)
         whole, times = wholes.most_common(1)[0] if items else ((), 0)
         groups: dict[tuple[int, ...], list[int]] = {}
@@ -369,7 +366,7 @@ class Study:
             else:
                 groups.setdefault(given, []).append(feature)
         for given, features in groups.items():
-            n_threads = n_threads_for(n_jobs, self.rows.codes.size)
+            n_threads = n_threads_for(self.n_jobs, self.rows.codes.size)
             for counted in count_given(self.rows, self._divide(given), features, n_threads):
                 yield given, counted
 
@@ -396,7 +393,7 @@ class Study:
         """Every feature given all others, from one search for rows that agree: never one for each feature."""
         items = [(i, tuple(c for c in range(self.n_features) if c != i)) for i in range(self.n_features)]
         if not all(map(self._is_small, items)):
-            found = self.engine.sum_contexts(self.rows, contexts_themselves).summaries
+            found = sum_contexts(self.rows, contexts_themselves, n_jobs=self.n_jobs).summaries
             self._held.update((item, found[item[0]] or Contexts.none()) for item in items)
 
     # ------------------------------------------------------------ what rows must be equal on
@@ -529,13 +526,12 @@ class Study:
         """The search for the deciding set."""
         if self._sample is not self:
             return self._sample.decider
-        engine, searched, rank = self.engine, self.rows, self.rank  # not self: a study must not keep itself
+        n_jobs, searched, rank = self.n_jobs, self.rows, self.rank  # not self: a study must not keep itself
         rows = self.rows_of(range(len(self.owner)))
-        n_jobs = getattr(engine, "n_jobs", None)
 
         def index() -> Positions:
             some = searched.take(_evenly(len(searched.codes), INDEX_ROWS))
-            scores = np.nan_to_num(relaxed_scores(engine, some), nan=-1.0)
+            scores = np.nan_to_num(relaxed_scores(some, n_jobs=n_jobs), nan=-1.0)
             return np.lexsort((rank, -scores.round(6)))
 
         return Decider(Voting(rows, n_threads_for(n_jobs, rows.codes.size)), self.owner, index, self.rank)
@@ -573,7 +569,7 @@ def study_of(
             )
         return X
     table = encode_table(X, y, rules, keep=keep, look_for_leaks=look_for_leaks, look_for_units="groups" not in without)
-    return Study.of_table(table, MemoryEngine(n_jobs), duplicates="count" if duplicates is None else duplicates)
+    return Study.of_table(table, duplicates="count" if duplicates is None else duplicates, n_jobs=n_jobs)
 
 
 def _refuse_beside_study(verb: str, y: Any, options: Sequence[str]) -> None:

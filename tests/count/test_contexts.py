@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from conftest import coded, random_table
+from context_tables import tables_of
 from naive import naive_context_tables, naive_profile
 
 from analogical.count import threads
@@ -21,14 +22,12 @@ CONTEXT_CONSTANTS = {
 }
 
 
-def tables_of(feature, contexts):
-    """How often each table of (value, label) to rows occurs; checks the order of the cells on the way."""
-    found = Counter()
-    bounds = [*contexts.starts.tolist(), len(contexts.sizes)]
-    for start, stop, times in zip(bounds[:-1], bounds[1:], contexts.times.tolist(), strict=True):
-        cells = list(zip(contexts.values[start:stop].tolist(), contexts.labels[start:stop].tolist(), strict=True))
+def tables_in_order(feature, contexts):
+    """How often each table of (value, label) to rows occurs; the cells of each are in order."""
+    found = tables_of(feature, contexts)
+    for table in found:
+        cells = [cell for cell, _ in table]
         assert cells == sorted(set(cells))
-        found[tuple(zip(cells, contexts.sizes[start:stop].tolist(), strict=True))] += times
     return found
 
 
@@ -56,7 +55,7 @@ def same_counts(one, other):
 
 def check(rows, labels, weights=None, **options):
     table = coded(rows, labels, weights)
-    found = sum_contexts(table, tables_of, **options)
+    found = sum_contexts(table, tables_in_order, **options)
     rows, labels = np.asarray(rows).tolist(), np.asarray(labels).tolist()
     assert list(found.summaries) == [expected_tables(rows, labels, f, weights) for f in range(len(rows[0]))]
     assert same_counts(found.counts, count_pairs(table, **options))
@@ -73,7 +72,7 @@ def weights_for(rng, labels, kind):
 
 @pytest.mark.parametrize("weights", ["none", "positive", "with zeros"])
 @pytest.mark.parametrize("in_table", [True, False])
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3))
 def test_contexts_equal_the_oracle_on_random_tables(seed, in_table, weights, monkeypatch):
     if not in_table:
         monkeypatch.setattr("analogical.count.pairs.fits_in_table", lambda *_, **__: False)

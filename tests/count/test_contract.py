@@ -1,14 +1,44 @@
-"""The engine in memory keeps the contract of all engines."""
+"""Counting in memory keeps the contract of all engines."""
 
+import numpy as np
 import pytest
-from engine_contract import EngineContract, pytest_generate_tests  # noqa: F401
+from conftest import coded
+from engine_contract import CASES, EngineContract, RowsHere, assert_counts, pytest_generate_tests  # noqa: F401
+from naive import naive_counts
 
-from analogical.count.memory import MemoryEngine
+from analogical import InputError
+from analogical.count.pairs import count_pairs, no_summary
 
 
-class TestMemory(EngineContract):
+@pytest.fixture(autouse=True)
+def threads(monkeypatch):
+    """Small tables are counted in threads too."""
+    monkeypatch.setattr("analogical.count.threads.SMALL_WORK", 0)
+
+
+class TestRowsHere(EngineContract):
     @pytest.fixture(params=[None, 2], ids=["one thread", "two threads"])
-    def make_engine(self, request, monkeypatch):
-        """Build the engine, with limits if asked for; small tables are counted in threads too."""
-        monkeypatch.setattr("analogical.count.threads.SMALL_WORK", 0)
-        return lambda **limits: MemoryEngine(request.param, **limits)
+    def engine_of(self, request):
+        return lambda rows: RowsHere(rows, request.param)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_counts_without_contexts_are_those_of_the_oracle(n_jobs):
+    for rows, labels, weights in CASES:
+        found = count_pairs(coded(rows, labels, weights), n_jobs=n_jobs)
+        assert_counts(found, naive_counts(rows.tolist(), labels, weights))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32])
+def test_memory_order_and_type_of_the_codes_change_nothing(order, dtype):
+    rows, labels, weights = CASES[1]
+    table = coded(np.asarray(rows.astype(dtype), order=order), labels, weights)
+    expected = naive_counts(rows.tolist(), labels, weights)
+    assert_counts(count_pairs(table), expected)
+    assert_counts(RowsHere(table).sum_contexts(no_summary).counts, expected)
+
+
+def test_more_than_two_to_the_31_rows_are_refused():
+    with pytest.raises(InputError, match="counted exactly in 64 bits up to 2,147,483,648 rows"):
+        count_pairs(coded([[0, 1], [0, 0]], [0, 1], [2**31, 1]))

@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 from conftest import coded
+from engine_contract import CASES
 from naive import naive_counts, naive_disagreements
 
 from analogical.count import neighbours
@@ -68,6 +69,13 @@ def test_distances_are_counted():
     assert sampled == pytest.approx(expected, rel=0.2, abs=60)
 
 
+def test_distances_of_rows_with_a_weight_are_those_of_the_rows_repeated():
+    for rows, labels, weights in CASES:
+        if weights is not None:
+            repeated = coded(np.repeat(rows, weights, axis=0), np.repeat(labels, weights))
+            assert count_distances(coded(rows, labels, weights)).tolist() == count_distances(repeated).tolist()
+
+
 def test_pairs_are_sampled_within_the_budget_and_weigh_back():
     rng = np.random.default_rng(3)
     rows = coded(rng.integers(0, 3, (1500, 20)), rng.integers(0, 2, 1500))
@@ -75,6 +83,7 @@ def test_pairs_are_sampled_within_the_budget_and_weigh_back():
     one = count_neighbours(rows, **options)
     assert abs(one.n_pairs_used - 50_000) < 2_500
     assert as_dict(one) == as_dict(count_neighbours(rows, **options, n_jobs=2))
+    assert as_dict(one) != as_dict(count_neighbours(rows, **options | {"random_state": 6}))
     assert one.is_sampled
     probability = one.keep_probability
     assert (probability[0], probability.max()) == (0.0, 1.0)

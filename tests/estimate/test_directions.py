@@ -148,17 +148,17 @@ def test_direction_sums_add():
 
 
 def test_the_rarest_values_are_taken_together():
-    kinds = Kinds.of(np.array([3, 10, 1, 8, 2]), 3)
-    assert kinds.of_value.tolist() == [2, 0, 2, 1, 2]
-    assert (kinds.n, kinds.levels, kinds.all_apart) == (3, (3, 2), False)
+    kinds = Kinds.of(np.array([3, 10, 1, 8, 2, 9, 7, 6, 5, 4]))
+    assert kinds.of_value.tolist() == [7, 0, 7, 2, 7, 1, 3, 4, 5, 6]
+    assert (kinds.n, kinds.levels, kinds.all_apart) == (8, (8, 7, 6, 5, 4, 3, 2), False)
     assert Kinds.of(np.array([9, 8, 7, 6, 5, 4, 3, 2, 1])).of_value.tolist() == [0, 1, 2, 3, 4, 5, 6, 7, 7]
 
 
 def test_values_of_the_same_size_are_merged_together_or_not_at_all():
-    assert Kinds.of(np.array([9, 4, 4, 4, 4]), 3).of_value.tolist() == [0, 1, 1, 1, 1]
-    equal = Kinds.of(np.full(9, 4), 3)
-    assert (equal.n, equal.levels, equal.all_apart) == (9, (9,), True)  # three times the limit, rather than none
-    assert Kinds.of(np.full(10, 4), 3).n == 1
+    assert Kinds.of(np.array([9, *[4] * 8])).of_value.tolist() == [0, *[1] * 8]
+    equal = Kinds.of(np.full(24, 4))
+    assert (equal.n, equal.levels, equal.all_apart) == (24, (24,), True)  # three times the limit, rather than none
+    assert Kinds.of(np.full(25, 4)).n == 1
     assert Kinds.of(np.array([9, 9, 5, 5, 1])).levels == (5, 3)  # 9 9 and the rest, but never 9 and the rest
 
 

@@ -9,33 +9,28 @@ import pytest
 from conftest import coded
 from naive import naive_relaxed_likelihood
 
-from analogical.count.memory import MemoryEngine
-from analogical.count.neighbours import count_neighbours
+from analogical.count.neighbours import count_distances, count_neighbours, rows_compared
+from analogical.count.pairs import count_pairs
 from analogical.estimate.attribution import fit_noisy_or, noisy_or
 from analogical.estimate.radius import choose_decay, choose_radius, distance_weight, relaxed_scores
 
 
-class WatchedEngine(MemoryEngine):
-    """Keeps how pairs were asked for."""
-
-    def __init__(self, *args, **options):
-        super().__init__(*args, **options)
-        self.asked = []
-
-    def count_neighbours(self, rows, **options):
-        self.asked.append(options)
-        return super().count_neighbours(rows, **options)
-
-
-def score(rows, labels, radius="auto", weights=None):
-    return relaxed_scores(MemoryEngine(), coded(rows, labels, weights), radius)
+def score(rows, labels, radius="auto", weights=None, **options):
+    return relaxed_scores(coded(rows, labels, weights), radius, **options)
 
 
 def watched(rows, labels, radius="auto", **options):
     """The scores, the radius and the decay of the first fit."""
-    engine = WatchedEngine(**options)
-    found = relaxed_scores(engine, coded(rows, labels), radius)
-    return found, engine.asked[0]["radius"], engine.asked[0]["decay"]
+    asked = []
+
+    def count(rows, **how):
+        asked.append(how)
+        return count_neighbours(rows, **how)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("analogical.estimate.radius.count_neighbours", count)
+        found = score(rows, labels, radius, **options)
+    return found, asked[0]["radius"], asked[0]["decay"]
 
 
 def xor_table(n_rows=500, n_features=30):
@@ -104,7 +99,7 @@ def test_pairs_in_effect_are_three_times_rows_to_the_power_of_one_and_a_half(n_r
 
 def test_rows_that_are_not_compared_do_not_steepen_the_decay():
     rows, labels = xor_table(400, 20)
-    assert MemoryEngine(max_compared=4_901).rows_compared(20) == 100
+    assert rows_compared(4_901, 20) == 100
     _, _, decay = watched(rows, labels, max_compared=4_901)
     assert effective_share(rows, decay) == pytest.approx(0.6, rel=1e-6)
 
@@ -144,7 +139,7 @@ def test_auto_is_the_weighed_balanced_and_shrunk_fit():
     labels[:5] ^= 1
     table = coded(rows, labels)
     found, radius, decay = watched(rows, labels)
-    distances = MemoryEngine().count_distances(table)
+    distances = count_distances(table)
     fit = noisy_or(count_neighbours(table, radius=radius), distance_weight(distances, decay), balanced=True)
     assert radius == choose_radius(distances, decay)
     assert (found == fit.score * fit.coverage / (fit.coverage + 0.01)).all()
@@ -161,7 +156,7 @@ def test_there_is_a_leak_exactly_if_identical_rows_differ_in_label():
         alike[30] = alike[0] ^ other
         table = coded(rows, alike)
         found, radius, decay = watched(rows, alike)
-        weight = distance_weight(MemoryEngine().count_distances(table), decay)
+        weight = distance_weight(count_distances(table), decay)
         neighbours = count_neighbours(table, radius=radius)
         assert (found == fit_noisy_or(neighbours, weight, bool(other)).score).all()
         assert not (found == fit_noisy_or(neighbours, weight, not other).score).all()
@@ -169,7 +164,7 @@ def test_there_is_a_leak_exactly_if_identical_rows_differ_in_label():
 
 def test_distance_one_alone_is_the_paper_s_index():
     rows, labels = xor_table(300, 5)
-    counts = MemoryEngine().count_pairs(coded(rows, labels))
+    counts = count_pairs(coded(rows, labels))
     assert score(rows, labels, 1).tolist() == (counts.changed / counts.pairs).tolist()
 
 
@@ -181,7 +176,7 @@ def test_auto_is_the_paper_s_index_where_all_pairs_are_at_distance_one():
 
 def test_auto_is_the_paper_s_index_where_distance_one_has_nearly_all_the_weight():
     rows, labels = [[0, 0]] * 30 + [[1, 0]] * 30 + [[0, 1]], [0, 1] * 30 + [1]
-    counts = MemoryEngine().count_pairs(coded(rows, labels))
+    counts = count_pairs(coded(rows, labels))
     assert counts.pairs.tolist() == [900, 30]
     assert score(rows, labels).tolist() == (counts.changed / counts.pairs).tolist()
 
@@ -204,8 +199,8 @@ def test_a_table_without_variation_has_no_scores():
 def test_it_is_deterministic_and_finds_an_exclusive_or_without_pairs():
     rows, labels = xor_table()
     table = coded(rows, labels)
-    assert not MemoryEngine().count_pairs(table).pairs.any()
-    one, two = (relaxed_scores(MemoryEngine(j, max_pairs=20_000), table) for j in (1, 2))
+    assert not count_pairs(table).pairs.any()
+    one, two = (relaxed_scores(table, n_jobs=j) for j in (1, 2))
     assert (one == two).all()
     assert set(np.argsort(-one)[:2].tolist()) == {0, 1}
 
@@ -257,10 +252,9 @@ def test_a_row_of_weight_0_is_no_row():
     """Also where rows have to be drawn; here it contradicts another row, which would prove noise."""
     rows, labels = xor_table(200, 12)
     rows[199], labels[199] = rows[0], 1 - labels[0]
-    engine = MemoryEngine(max_compared=4_901)
     weights = np.append(np.ones(199, int), 0)
-    expected = relaxed_scores(engine, coded(rows[:199], labels[:199], weights[:199]))
-    assert (relaxed_scores(engine, coded(rows, labels, weights)) == expected).all()
+    expected = score(rows[:199], labels[:199], weights=weights[:199], max_compared=4_901)
+    assert (score(rows, labels, weights=weights, max_compared=4_901) == expected).all()
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -275,10 +269,9 @@ def test_a_constant_feature_changes_no_other_one(seed):
 
 def test_repeated_rows_are_compared_once_so_that_none_has_to_be_drawn():
     rows, labels = xor_table(60, 12)
-    engine = MemoryEngine(max_compared=4_901)
-    assert engine.rows_compared(12) == 100
+    assert rows_compared(4_901, 12) == 100
     often = coded(np.repeat(rows, 5, axis=0), np.repeat(labels, 5))
-    assert relaxed_scores(engine, often, 4) == pytest.approx(relaxed_scores(MemoryEngine(), often, 4), abs=1e-12)
+    assert relaxed_scores(often, 4, max_compared=4_901) == pytest.approx(relaxed_scores(often, 4), abs=1e-12)
 
 
 def test_numbers_are_scored_by_the_mean_over_their_bins_and_coarser_ones():
@@ -287,7 +280,7 @@ def test_numbers_are_scored_by_the_mean_over_their_bins_and_coarser_ones():
     rows = coded(codes, (codes[:, 0] > 2) ^ codes[:, 4].astype(bool))
     numbers = replace(rows, n_bins=np.array([5, 5, 5, 5, 0, 0]))
     tables = (numbers, numbers.coarser(3), numbers.coarser(2))
-    single = [relaxed_scores(MemoryEngine(), replace(table, n_bins=None), 3) for table in tables]
-    mean = relaxed_scores(MemoryEngine(), numbers, 3)
+    single = [relaxed_scores(replace(table, n_bins=None), 3) for table in tables]
+    mean = relaxed_scores(numbers, 3)
     np.testing.assert_allclose(mean, np.mean(single, axis=0), atol=1e-6)
     assert not np.allclose(mean, single[0], atol=1e-3)

@@ -217,11 +217,11 @@ def test_rows_are_grouped_alike_by_a_table_by_sorting_and_by_numbers_of_groups(m
     assert strata_p_value(table, 0) == pytest.approx(expected)
 
 
-def test_four_values_or_labels_are_told_apart_and_the_rarest_of_more_taken_together():
+def test_eight_values_or_labels_are_told_apart_and_the_rarest_of_more_taken_together():
     rng = np.random.default_rng(5)
-    rows = rng.integers(0, [2, 2, 3], size=(900, 3))
-    for n_labels, is_merged in ((5, True), (4, False)):
-        labels = rng.choice(n_labels, size=900, p=np.arange(n_labels, 0, -1) / sum(range(n_labels + 1)))
+    rows = rng.integers(0, [2, 2, 3], size=(9000, 3))
+    for n_labels, is_merged in ((9, True), (8, False)):
+        labels = rng.choice(n_labels, size=9000, p=np.arange(n_labels, 0, -1) / sum(range(n_labels + 1)))
         merged = np.minimum(labels, n_labels - 2)
         assert np.argsort(np.bincount(labels))[:2].tolist() == [n_labels - 1, n_labels - 2]
         for swap in (False, True):  # the second time labels are the values of the feature

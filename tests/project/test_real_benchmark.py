@@ -1,7 +1,5 @@
 """The benchmark on real tables: what it draws, chooses, keeps and says."""
 
-import importlib.util
-import json
 import os
 import sys
 from pathlib import Path
@@ -13,17 +11,7 @@ from conftest import random_table
 
 from analogical.table.encode import encode_table
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "real" / "run.py"
-pytestmark = pytest.mark.skipif(not SCRIPT.exists(), reason="the benchmarks are no part of the source package")
-
-
-@pytest.fixture
-def benchmark(monkeypatch):
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    spec = importlib.util.spec_from_file_location("real_run", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+BENCHMARK = "real"
 
 
 @pytest.fixture
@@ -134,13 +122,6 @@ def test_page_says_where_we_lose(benchmark):
     even = benchmark.page(content | {"accuracy": {"even": found["even"]}})
     assert "No rival is ahead by 0.05 points or more on any table." in even
     assert "| CMIM | +0.00 | – | 0 | 0 | 1 |" in even
-
-
-def test_recorded_page_is_that_of_the_recorded_numbers(benchmark):
-    recorded = json.loads((SCRIPT.parent / "results.json").read_text(encoding="utf-8"))
-    assert list(recorded["accuracy"]) == list(benchmark.SOURCES)
-    assert recorded["seeds"] == benchmark.SEEDS
-    assert benchmark.page(recorded) == (SCRIPT.parent / "results.md").read_text(encoding="utf-8")
 
 
 def test_missing_data_is_said_in_one_line(benchmark, tmp_path, monkeypatch):

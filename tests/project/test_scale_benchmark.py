@@ -1,33 +1,10 @@
-"""The benchmark of counting on Spark: its page is made from its record, and its peers count what we count."""
-
-import importlib.util
-import json
-import sys
-from pathlib import Path
+"""The benchmark of counting on Spark: its peers count what we count."""
 
 import numpy as np
 import pytest
 from naive import naive_counts
 
-ROOT = Path(__file__).parents[2]
-SCRIPT = ROOT / "benchmarks" / "scale" / "run.py"
-RECORD = ROOT / "benchmarks" / "results" / "scale.json"
-pytestmark = pytest.mark.skipif(not SCRIPT.exists(), reason="the benchmarks are no part of the source package")
-
-
-@pytest.fixture
-def benchmark(monkeypatch):
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    spec = importlib.util.spec_from_file_location("scale_run", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_the_page_is_made_from_the_record(benchmark):
-    results = json.loads(RECORD.read_text(encoding="utf-8"))
-    assert RECORD.with_suffix(".md").read_text(encoding="utf-8") == benchmark.write_markdown(results)
-    assert [int(size) for size in results["rows"]] == list(benchmark.SIZES)
+BENCHMARK = "scale"
 
 
 @pytest.mark.parametrize("peer", ["duckdb", "polars"])

@@ -1,27 +1,14 @@
 """The benchmark of known truth: its cases, its measures, and what it keeps and says."""
 
-import importlib.util
-import json
 import os
 import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.metrics import average_precision_score
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "truth" / "run.py"
-pytestmark = pytest.mark.skipif(not SCRIPT.exists(), reason="the benchmarks are no part of the source package")
-
-
-@pytest.fixture
-def benchmark(monkeypatch):
-    monkeypatch.setattr(sys, "path", [*sys.path])
-    spec = importlib.util.spec_from_file_location("truth_run", SCRIPT)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+BENCHMARK = "truth"
 
 
 @pytest.fixture
@@ -300,9 +287,3 @@ def test_every_rival_scores_every_feature_of_an_easy_table(benchmark, cases):
 def test_features_without_a_place_in_our_order_are_last(benchmark):
     X = pd.DataFrame({name: [0] for name in "abc"})
     assert sys.modules["methods"].from_order(X, ["b", "a"]) == {"a": -1, "b": 0, "c": -3}
-
-
-def test_recorded_page_is_that_of_the_recorded_numbers(benchmark):
-    recorded = json.loads((SCRIPT.parent / "results.json").read_text(encoding="utf-8"))
-    assert benchmark.as_text(recorded) == (SCRIPT.parent / "results.json").read_text(encoding="utf-8")
-    assert benchmark.page(recorded) == (SCRIPT.parent / "results.md").read_text(encoding="utf-8")

@@ -10,15 +10,14 @@ from conftest import coded
 from context_tables import TablesAfterDeath, die, slow_tables, tables_of
 from engine_contract import CASES, assert_counts
 from naive import naive_counts
-from spark_sessions import needs_spark, session_on
+from spark_sessions import all_need_spark, session_on, spread
 from standalone import Cluster
 
 import analogical
-from analogical.count.pairs import sum_contexts
+from analogical.count.pairs import no_summary, sum_contexts
 from analogical.errors import SparkError
-from analogical.spark.engine import SparkEngine, SparkRows
 
-pytestmark = [*needs_spark, pytest.mark.slow]
+pytestmark = [*all_need_spark(), pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
@@ -49,11 +48,11 @@ def count_while(session, action):
 
     def count():
         try:
-            found["sums"] = SparkEngine(session, n_partitions=6).sum_contexts(table_for_faults(), slow_tables)
+            found["sums"] = spread(session, table_for_faults(), 6).sum_contexts(slow_tables)
         except SparkError as error:
             found["error"] = error
 
-    SparkEngine(session).count_pairs(table_for_faults())  # executors are up, with their Python workers
+    spread(session, table_for_faults()).sum_contexts(no_summary)  # executors are up, with their Python workers
     counting = threading.Thread(target=count)
     counting.start()
     tracker = session.sparkContext.statusTracker()
@@ -80,13 +79,15 @@ def assert_right(found):
 
 
 def test_counts_on_the_cluster_are_those_of_the_oracle(session):
-    engine = SparkEngine(session, n_partitions=5)
+    def count(rows, labels, weights=None):
+        return spread(session, coded(rows, labels, weights), 5).sum_contexts(no_summary).counts
+
     for rows, labels, weights in CASES[::17]:
-        assert_counts(engine.count_pairs(coded(rows, labels, weights)), naive_counts(rows.tolist(), labels, weights))
+        assert_counts(count(rows, labels, weights), naive_counts(rows.tolist(), labels, weights))
     rng = np.random.default_rng(1)
     skewed = np.where(rng.random((200, 5)) < 0.95, 0, rng.integers(0, 3, (200, 5)))
     labels = rng.integers(0, 2, 200)
-    assert_counts(engine.count_pairs(coded(skewed, labels)), naive_counts(skewed.tolist(), labels, None))
+    assert_counts(count(skewed, labels), naive_counts(skewed.tolist(), labels, None))
 
 
 def test_relevance_on_the_cluster_is_that_in_memory(session):
@@ -117,19 +118,19 @@ def test_a_worker_that_is_lost_costs_time_and_no_row(session, cluster):
 def test_a_python_worker_that_dies_gives_the_right_counts_or_an_error(session, tmp_path):
     """The first task to reach this point kills its own process; Spark repeats it."""
     mark = tmp_path / "has died"
-    assert_right(SparkEngine(session, n_partitions=4).sum_contexts(table_for_faults(), TablesAfterDeath(str(mark))))
+    assert_right(spread(session, table_for_faults()).sum_contexts(TablesAfterDeath(str(mark))))
     assert mark.exists()
 
 
 def test_a_python_worker_that_always_dies_gives_an_error_and_no_count(session):
     with pytest.raises(SparkError, match="Spark could not finish the count"):
-        SparkEngine(session, n_partitions=2).sum_contexts(table_for_faults(), die)
+        spread(session, table_for_faults(), 2).sum_contexts(die)
 
 
 def test_rows_are_spread_over_both_workers(session):
     from pyspark.sql import functions as F
 
-    rows = SparkRows.spread(session, table_for_faults(), 8)
+    rows = spread(session, table_for_faults(), 8)
     sizes = rows.frame.groupBy(F.spark_partition_id()).count().toArrow().column("count").to_pylist()
     assert len(sizes) == 8
     assert sum(sizes) == 400

@@ -4,26 +4,37 @@ import json
 
 import polars as pl
 import pytest
-from spark_sessions import needs_spark
+from spark_sessions import all_need_spark
 
 from analogical import InputError
 from analogical.io.files import read_file
 from analogical.io.formats import TextFormat
 from analogical.spark.files import read_spark_file
 
-pytestmark = needs_spark
+pytestmark = all_need_spark()
 
 KINDS = {"bigint": pl.Int64, "double": pl.Float64, "string": pl.String, "date": pl.Date, "timestamp_ntz": pl.Datetime}
 
+COLUMNS = {
+    "whole": ("1", "2", "-3"),
+    "number": ("1.5", "2e3", ".5"),
+    "word": ("a", "b", " a "),
+    "gap": ("?", "NA", "7"),
+    "code": ("007", "008", "9"),
+    "long": ("12345678901234567890", "12345678901234567891", "1"),
+    "day": ("2020-01-01", "2020-02-28", "2020-02-29"),
+    "no day": ("2020-01-01", "2020-02-30", "2020-01-03"),
+    "time": ("2020-01-01 10:00", "2020-01-02T11:00", "2020-01-03 12:00"),
+    "day or word": ("2020-01-01", "x", "2020-01-02"),
+    "infinite": ("inf", "1", "2"),
+    "suffix": ("1d", "2", "3"),
+    "nothing": ("?", "", "NA"),
+    "y": ("p", "q", "p"),
+}
 TEXTS = {
-    "numbers, words, gaps": "n,x,word,gap,y\n1,1.5,a,?,p\n2,2e3,b,NA,q\n-3,.5, a ,7,p\n",
-    "codes and long numbers": "code,long,y\n007,12345678901234567890,p\n008,12345678901234567891,q\n",
-    "dates and times": "day,time,both,y\n2020-01-01,2020-01-01 10:00,2020-01-01,p\n2020-02-30,2020-01-02T11:00,x,q\n",
-    "real dates": "day,y\n2020-01-01,p\n2020-02-28,q\n",
+    "commas": "\n".join(map(",".join, [COLUMNS, *zip(*COLUMNS.values(), strict=True)])) + "\n",
     "decimal commas": "a;b;y\n1,5;1;p\n2,25;2;q\n3;3;q\n",
     "tabs and quotes": 'a\tb\ty\n"x ""q"""\t1\tp\nz\t2\tq\n',
-    "infinite words": "a,b,y\ninf,1d,p\n1,2,q\n",
-    "all missing": "a,b,y\n?,1,p\n,2,q\n",
 }
 
 

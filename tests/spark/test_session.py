@@ -1,13 +1,13 @@
-"""What is said when Spark cannot be had, and when it would be the better choice; and Spark Connect."""
+"""What is said when Spark cannot be had, and when it would be the better choice."""
 
 import sys
+import time
 
 import pytest
-from spark_sessions import connected, needs_spark
+from standalone import free_port
 
-import analogical
-from analogical.errors import MissingDependencyError
-from analogical.spark.session import check_java, check_spark, first_line, is_spark_frame
+from analogical.errors import InputError, MissingDependencyError, SparkError
+from analogical.spark.session import check_java, check_spark, first_line, is_spark_frame, open_session
 
 
 def fake_java(folder, version):
@@ -59,6 +59,25 @@ def test_an_old_pyspark_is_refused(monkeypatch):
         check_spark()
 
 
+@pytest.mark.parametrize("master", ["nonsense", "", "local[2", "http://host", "spark:/host"])
+def test_what_is_no_master_is_refused_before_java_starts(run, tmp_path, master):
+    with pytest.raises(InputError, match=r"master must be local, .* got '"):
+        open_session(master)
+    file = tmp_path / "t.csv"
+    file.write_text("a,y\n0,0\n1,1\n")
+    code, _, errors = run("score", file, "--engine", "spark", "--master", master or "x")
+    assert (code, errors.count("\n")) == (2, 1)
+
+
+@pytest.mark.parametrize("master", ["spark://{}", "sc://{}", "spark://{0},{0}", "spark://127.0.0.1:no"])
+def test_a_master_that_does_not_answer_is_named_at_once(master):
+    master = master.format(f"127.0.0.1:{free_port()}")
+    began = time.monotonic()
+    with pytest.raises(SparkError, match=r"Nothing answers at '.*' \(.*\); start Spark there, or give another master"):
+        open_session(master)
+    assert time.monotonic() - began < 10
+
+
 def test_errors_of_spark_in_one_line():
     text = (
         "An error occurred while calling o12.x.\n: org.apache.spark.SparkException: Job aborted: no luck.\n\tat a.b()"
@@ -97,19 +116,3 @@ def test_what_spark_cannot_read_is_refused_before_it_starts(run, arguments, mess
     code, _, errors = run("score", *arguments, "--engine", "spark")
     assert code == 2
     assert message in errors
-
-
-@pytest.mark.parametrize("plan", [pytest.param(plan, marks=needs_spark) for plan in ("grouped", "blocks")])
-def test_spark_connect_gives_the_same_counts(session, plan, monkeypatch):
-    pytest.importorskip("grpc_status", reason="Spark Connect needs grpcio-status")
-    if plan == "blocks":
-        monkeypatch.setattr("analogical.spark.verbs.finishes_in_memory", lambda *_: False)
-    frame = analogical.load_table("titanic").to_frame("pandas")
-    expected = analogical.relevance(frame, "survived", weights="count")
-    with connected(session) as client:
-        table = client.createDataFrame(frame).repartition(3)
-        assert type(table).__module__ == "pyspark.sql.connect.dataframe"
-        found = analogical.spark.relevance(table, "survived", weights="count")
-    assert found.settings.plan.kind == plan
-    assert (found.pairs.tolist(), found.changed.tolist()) == (expected.pairs.tolist(), expected.changed.tolist())
-    assert found.status == expected.status

@@ -6,7 +6,8 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
-from spark_sessions import needs_spark
+from engine_contract import rule_of_three
+from spark_sessions import all_need_spark
 
 import analogical
 from analogical import InputError
@@ -14,15 +15,14 @@ from analogical._types import same
 from analogical.show.notes import describe_notes
 from analogical.spark.verbs import count_pairs
 
-pytestmark = needs_spark
+pytestmark = all_need_spark()
 
 
 @pytest.fixture
 def on_spark(monkeypatch):
-    """Rows never come here, however few they are, and lie in several partitions; whole rows are too many to group."""
+    """Rows never come here, however few they are, and lie in several partitions."""
     monkeypatch.setattr("analogical.spark.verbs.finishes_in_memory", lambda *_: False)
     monkeypatch.setattr("analogical.spark.planning.CELLS_EACH", 2_000)
-    monkeypatch.setattr("analogical.spark.study.SparkStudy.counts_everything", True)
 
 
 @pytest.fixture
@@ -77,37 +77,26 @@ def mixed(n=1500, seed=1):
 
 
 CASES = {
-    "all others given": {"given": "all"},
-    "what matters given": {},
-    "some given": {"given": ["text", "few"], "confidence": 0.9},
-    "nothing given": {"given": []},
-    "rows with gaps left out": {"missing": "drop"},
-    "weights, all others given": {"weights": "w", "given": "all"},
-    "weights, what matters given": {"weights": "w"},
-    "each row once, all others given": {"duplicates": "once", "given": "all"},
-    "weights, each row once": {"weights": "w", "duplicates": "once", "given": ["few", "many"]},
-    "own bins": {"bins": {"many": "widths:3", "real": [0.5, 2.0], "*": 4}},
-    "some features": {"features": ["text", "few", "id"]},
+    "all others given": ("blocks", {"given": "all"}),
+    "weights, what matters given": ("blocks", {"weights": "w"}),
+    "weights, each row once": ("blocks", {"weights": "w", "duplicates": "once", "given": ["few", "many"]}),
+    "what matters given": ("grouped", {}),
+    "some given": ("grouped", {"given": ["text", "few"], "confidence": 0.9}),
+    "rows with gaps left out": ("grouped", {"missing": "drop"}),
+    "own bins": ("grouped", {"bins": {"many": "widths:3", "real": [0.5, 2.0], "*": 4}, "given": []}),
+    "some features": ("grouped", {"features": ["text", "few", "id"]}),
+    "weights, each row once, here": ("grouped", {"weights": "w", "duplicates": "once", "given": "all"}),
 }
 
 
-@pytest.mark.parametrize(
-    ("case", "plan"),
-    [
-        *((case, "blocks") for case in CASES),
-        ("what matters given", "grouped"),
-        ("weights, all others given", "grouped"),
-    ],
-)
+@pytest.mark.parametrize("case", CASES)
 @pytest.mark.usefixtures("no_fine_bins")
-def test_the_same_relevance_as_in_memory(session, case, plan, request, monkeypatch):
+def test_the_same_relevance_as_in_memory(session, case, request):
+    plan, options = CASES[case]
     if plan == "blocks":
         request.getfixturevalue("on_spark")
-        if not isinstance(CASES[case].get("given"), list):  # the test that pools contexts needs all rows
-            monkeypatch.setattr("analogical.estimate.strata.MAX_OTHERS", 0)
-    options = {"ignore": ["w"]} | CASES[case]
-    if "features" in options or "weights" in options:
-        options.pop("ignore")
+    if "features" not in options and "weights" not in options:
+        options = {"ignore": ["w"]} | options
     frame = mixed()
     table = session.createDataFrame(frame).repartition(5)
     found = analogical.spark.relevance(table, "y", **options)
@@ -115,34 +104,13 @@ def test_the_same_relevance_as_in_memory(session, case, plan, request, monkeypat
     assert_same(found, analogical.relevance(frame, "y", **options))
 
 
-def test_built_in_tables_are_the_same_with_all_defaults(session, on_spark):
-    for name in ("titanic", "berkeley"):
-        table = analogical.load_table(name)
-        frame = table.to_frame("pandas")
-        found = analogical.spark.relevance(session.createDataFrame(frame), table.label, weights="count")
-        expected = analogical.relevance(frame, table.label, weights="count")
-        assert found.deciding == expected.deciding
-        assert found.pairs.tolist() == expected.pairs.tolist()
-        assert found.status == expected.status
-        np.testing.assert_allclose(found.effect, expected.effect, rtol=1e-9)
-
-
-def rule_of_three(n):
-    """Twelve features of three values, three of which decide the label but for noise; and a copy of one of these."""
-    rng = np.random.default_rng(0)
-    rows = rng.integers(0, 3, (n, 12))
-    y = ((rows[:, 0] == rows[:, 1]) | (rows[:, 2] == 2)) ^ (rng.random(n) < 0.1)
-    return pd.DataFrame(rows, columns=[f"f{i}" for i in range(12)]).assign(copy=rows[:, 0], y=y.astype(int))
-
-
-def test_the_deciding_set_is_chosen_on_a_sample_and_all_numbers_come_from_all_rows(session, monkeypatch):
-    frame = rule_of_three(6000)
-    monkeypatch.setattr("analogical.spark.verbs.SEARCH_ROWS", 1000)
+def test_a_large_table_stays_on_spark_with_all_defaults(session):
+    """The deciding set is chosen on a sample, and all numbers come from all rows."""
+    frame = rule_of_three(20_800)
     table = session.createDataFrame(frame).repartition(3)
     found = analogical.spark.relevance(table, "y")
     assert found.settings.plan.kind == "blocks"
-    assert found.settings.searched_rows == 1000
-    assert found.n_rows == 6000
+    assert (found.settings.searched_rows, found.n_rows) == (20_000, 20_800)
     assert set(found.deciding) == {"f0", "f1", "f2"}
     assert found.with_status("effect") == found.ranking()[:3]
     assert found.same_as[12] == "f0"
@@ -150,42 +118,12 @@ def test_the_deciding_set_is_chosen_on_a_sample_and_all_numbers_come_from_all_ro
     tested = [i for i in range(13) if found.same_as[i] is None]
     for name in ("effect", "effect_low", "effect_high", "p_value", "index", "noise_rate", "compared"):
         np.testing.assert_allclose(getattr(found, name)[tested], getattr(expected, name)[tested], rtol=1e-9)
-    again = analogical.spark.relevance(table, "y")
-    assert (again.deciding, again.effect.tolist()) == (
-        found.deciding,
-        pytest.approx(found.effect.tolist(), nan_ok=True),
-    )
-
-
-def test_features_given_all_others_whose_contexts_are_too_many_have_no_size_and_it_is_said(
-    session, on_spark, monkeypatch
-):
-    monkeypatch.setattr("analogical.spark.study.MOST_CELLS", 13 * 4 * 10)
-    frame = rule_of_three(1500).assign(once=np.arange(1500) % 2)
-    frame.loc[:400, [f"f{i}" for i in range(3, 12)]] = 0
-    found = analogical.spark.relevance(session.createDataFrame(frame), "y", given="all")
-    expected = analogical.relevance(frame, "y", given="all")
-    assert found.pairs.tolist() == expected.pairs.tolist()
-    np.testing.assert_allclose(found.p_value, expected.p_value, rtol=1e-9)
-    (note,) = [note for note in found.notes if note.kind == "not-sized"]
-    assert note.columns == tuple(
-        n for n, e, x in zip(found.names, found.effect, expected.effect, strict=True) if e != e and x == x
-    )
-    assert "f1" in note.columns
-
-
-def test_more_combinations_than_come_together_are_refused(session, on_spark, monkeypatch):
-    monkeypatch.setattr("analogical.spark.study.MOST_COMBINATIONS", 50)
-    table = session.createDataFrame(rule_of_three(500))
-    with pytest.raises(InputError, match="More than 50 combinations of values of f0, f1, f2, f3 occur, too many"):
-        analogical.spark.relevance(table, "y", given=["f0", "f1", "f2"])
-
-
-def test_groups_are_let_go_and_brought_here_again(session, on_spark, monkeypatch):
-    frame = rule_of_three(800)
-    expected = analogical.relevance(frame, "y", given=["f0", "f1"])
-    monkeypatch.setattr("analogical.spark.study.MOST_HELD", 100)
-    assert_same(analogical.spark.relevance(session.createDataFrame(frame), "y", given=["f0", "f1"]), expected)
+    assert (found.pairs.tolist(), found.changed.tolist()) == (expected.pairs.tolist(), expected.changed.tolist())
+    told = found.to_dict()["settings"]
+    assert (told["engine"], told["plan"]["kind"]) == ("spark", "blocks")
+    assert sorted(name for block in told["plan"]["blocks"] for name in block) == sorted(found.names)
+    counts, plan = count_pairs(table, "y")
+    assert (counts.pairs.tolist(), plan.kind) == (found.pairs.tolist(), "blocks")
 
 
 def test_columns_that_tell_the_label_are_named_with_their_share_of_all_rows(session, on_spark):
@@ -348,15 +286,3 @@ def test_a_job_that_fails_is_one_error(session):
 def test_progress_ends_whatever_the_plan(session, capfd):
     analogical.spark.relevance(small(session), "y", progress=True)
     assert "on Spark, steps done: 4 of 4" in capfd.readouterr().err
-
-
-def test_the_plan_and_the_engine_are_part_of_the_result(session, on_spark):
-    found = analogical.spark.relevance(session.createDataFrame(mixed()), "y", ignore=["w"])
-    told = found.to_dict()["settings"]
-    assert told["engine"] == "spark"
-    assert told["plan"]["kind"] == "blocks"
-    assert sorted(name for block in told["plan"]["blocks"] for name in block) == sorted(found.names)
-    assert told["plan"]["n_partitions"] > 1
-    counts, plan = count_pairs(session.createDataFrame(mixed()).drop("w"), "y")
-    assert counts.pairs.tolist() == found.pairs.tolist()
-    assert plan.n_partitions == told["plan"]["n_partitions"]

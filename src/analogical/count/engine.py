@@ -1,13 +1,10 @@
-"""What an engine must do, and nothing more."""
+"""What an engine must do, and nothing more: group the rows of one table that lie elsewhere."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
 
-from analogical._progress import Progress
-from analogical._types import CodedRows, Floats
+from analogical._types import CodedRows, Margins
 from analogical.count.contexts import Contexts
-from analogical.count.counts import PairCounts
-from analogical.count.neighbours import Neighbours
 from analogical.count.pairs import ContextSums
 
 __all__ = ["Engine"]
@@ -16,45 +13,32 @@ Summary = TypeVar("Summary")
 
 
 class Engine(Protocol):
-    """Counts a table: the same whole numbers whatever the engine, equal with ``==``.
+    """A labelled table in a database or on a cluster, encoded there: the same whole numbers whatever the engine.
 
-    An engine never scores, ranks, warns or formats. One that cannot do something raises an error that says so; it never
-    returns less.
+    ``EngineStudy`` asks it and goes on in this process. An engine never scores, ranks, warns or formats. One that
+    cannot do something raises an error that says so; it never returns less.
     """
 
-    def rows_compared(self, n_features: int) -> int:
-        """Rows that :meth:`count_neighbours` compares with each other at most; past it, rows are sampled."""
+    @property
+    def margins(self) -> Margins:
+        """How many rows have each label and each value."""
         ...
 
-    def count_pairs(self, rows: CodedRows) -> PairCounts:
-        """Pairs at distance 1, for every feature."""
+    @property
+    def n_parts(self) -> int:
+        """Parts of the table whose sums come to this process, at most."""
         ...
 
-    def sum_contexts(
-        self, rows: CodedRows, summarise: Callable[[int, Contexts], Summary], *, features: Sequence[int] | None = None
-    ) -> ContextSums[Summary]:
-        """The same counts and a summary of the contexts of every feature, from one grouping of the rows.
+    def group(self, sets: Sequence[Sequence[int]], limit: int) -> list[CodedRows] | None:
+        """For each set of columns one row for each combination of values and label that occurs, with its number.
 
-        Summaries of parts of a table that share no context can be added (see ``PairCounts.__add__``).
+        None if these are more than the limit, for all sets together.
         """
         ...
 
-    def count_distances(self, rows: CodedRows, *, random_state: int | None = 0) -> Floats:
-        """Pairs of rows at each distance, estimated from a sample of large tables."""
-        ...
+    def sum_contexts(self, summarise: Callable[[int, Contexts], Summary]) -> ContextSums[Summary]:
+        """The paper's counts, and a summary of the contexts of every feature given all others.
 
-    def count_neighbours(
-        self,
-        rows: CodedRows,
-        *,
-        radius: int,
-        decay: float = 1.0,
-        merge: bool = True,
-        random_state: int | None = 0,
-        progress: Progress | None = None,
-    ) -> Neighbours:
-        """Pairs within a radius by the set of features on which they differ.
-
-        Identical rows with the same label are compared as one, unless rows are to stay as they came.
+        Summaries of parts of the table that share no context are added (see ``PairCounts.__add__``).
         """
         ...

@@ -25,7 +25,7 @@ from analogical.count.sorting import sum_by_sorting
 from analogical.count.tabulating import fits_in_table, sum_in_table
 from analogical.count.threads import n_threads_for
 
-__all__ = ["ContextSums", "contexts_themselves", "count_pairs", "join_blocks", "sum_contexts"]
+__all__ = ["ContextSums", "contexts_themselves", "count_pairs", "join_blocks", "no_summary", "sum_contexts"]
 
 Summary = TypeVar("Summary")
 
@@ -143,6 +143,11 @@ def sum_contexts(
 def contexts_themselves(feature: int, contexts: Contexts) -> Contexts:  # noqa: ARG001
     """The summary that keeps everything, for a single feature."""
     return contexts
+
+
+def no_summary(feature: int, contexts: Contexts) -> tuple[()]:  # noqa: ARG001
+    """The summary that keeps nothing; it adds up to nothing."""
+    return ()
 
 
 def _without_weight_zero(rows: CodedRows) -> tuple[CodedRows, int]:

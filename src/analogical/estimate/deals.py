@@ -22,13 +22,10 @@ from numpy.typing import NDArray
 
 from analogical._types import Bools, Floats, Ints, Positions
 from analogical.count.contexts import Contexts, Parts, Stack, differs_from_last
+from analogical.estimate.laws import ENOUGH
 
 __all__ = ["DealMoments", "can_tell", "largest_parts", "pearson_tail"]
 
-ENOUGH = 5.0 - 1e-9
-"""5, less the rounding of sums, whose order must not decide. Room that the tail needs: the rule of ``directions``, for
-the most frequent value and label of a context against all others. In simulations with a room of 4 to 6, p <= .01 in .5
-to 1.1 % of the tables (``benchmarks/coverage``)."""
 DIGITS = 100
 """Digits of decimal numbers: what is left of sums of cubes of up to 2^31 rows, less each other, is exact."""
 ROUNDING = 1e-15

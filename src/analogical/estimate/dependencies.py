@@ -14,21 +14,15 @@ from typing import Literal
 import numpy as np
 
 from analogical._progress import Progress
-from analogical._types import CodedRows, Codes, Floats, Ints, Keys, Positions
-from analogical.count.engine import Engine
+from analogical._types import Codes, Floats, Ints, Keys, Positions
 from analogical.count.partitions import ENTRIES, FEW_VALUES, Divisions, Refuter
 from analogical.count.threads import one_blas_thread
 
 __all__ = [
     "MAX_LISTED_SEARCH",
-    "Determinants",
     "Found",
-    "LeftOut",
     "Reason",
-    "Resolution",
     "Search",
-    "find_determinants",
-    "resolve",
 ]
 
 CHANCE = 0.05
@@ -46,10 +40,8 @@ PROGRESS_STEP = 256
 """Columns between two reports of progress."""
 N_HEAD = 1_000
 """Rows that a dependency is tried on before all of them."""
-MAX_SEARCH = 1_000_000
-"""Two determinants are looked for if features without pairs times features squared stay below this."""
 MAX_LISTED_SEARCH = 100_000_000
-"""The same where two determinants were asked for: about ten seconds, for 460 columns."""
+"""Two determinants are looked for if columns cubed stay below this: about ten seconds, for 460 columns."""
 
 Reason = Literal["constant", "id", "same information", "determined"]
 
@@ -282,116 +274,3 @@ def _determines(joint: Ints, column: Codes, n_joint: int) -> bool:
     last = np.zeros(n_joint, dtype=column.dtype)
     last[joint] = column
     return bool((last[joint] == column).all())
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """A column that is left out, by position, why, and in favour of which ones."""
-
-    column: int
-    reason: Reason
-    in_favour_of: tuple[int, ...]
-    support: int
-    """Tests that the dependency passed; 0 for a constant."""
-
-
-@dataclass(frozen=True)
-class Resolution:
-    """Columns that remain, by position, and the ones left out."""
-
-    remaining: tuple[int, ...]
-    left_out: tuple[LeftOut, ...] = ()
-    searched_two: bool = True
-    """Whether features that two others determine were looked for; not among very many columns."""
-
-
-def resolve(engine: Engine, rows: CodedRows, priority: Sequence[int]) -> Resolution:
-    """Leave out what others determine until every feature has pairs or nothing explains that it has none.
-
-    ``priority`` lists all columns, the ones to keep first. Columns of equal information leave the first of
-    them; a column that one other column determines goes in favour of that one, which says more; of columns
-    that two others determine the last one goes, the pairs are counted again, and so on.
-    """
-    search = Search(rows.codes, rows.n_values, rows.weights)
-    rank = {column: r for r, column in enumerate(priority)}
-    left_out = [LeftOut(column, "constant", (), 0) for column in priority if rows.n_values[column] == 1]
-    remaining = [column for column in priority if rows.n_values[column] > 1]
-    searched_two = True
-    while len(remaining) > 1:
-        counts = engine.count_pairs(rows.select(remaining))
-        silent = [column for column, pairs in zip(remaining, counts.pairs.tolist(), strict=True) if pairs == 0]
-        found = list(_next_left_out(search, silent, remaining))
-        if not found:
-            searched_two = len(silent) * len(remaining) ** 2 <= MAX_LISTED_SEARCH
-            found = list(_determined_by_two(search, silent, remaining, rank)) if searched_two else []
-        if not found:
-            break
-        left_out += found
-        gone = {item.column for item in found}
-        remaining = [column for column in remaining if column not in gone]
-    favoured = {item.column: item.in_favour_of for item in left_out}
-    return Resolution(
-        remaining=tuple(sorted(remaining)),
-        left_out=tuple(
-            LeftOut(item.column, item.reason, _remaining_of(item.in_favour_of, favoured, rank), item.support)
-            for item in sorted(left_out, key=lambda item: item.column)
-        ),
-        searched_two=searched_two,
-    )
-
-
-def _next_left_out(search: Search, silent: Sequence[int], remaining: Sequence[int]) -> Iterator[LeftOut]:
-    """The next columns to leave out: renamings, else columns with one determinant."""
-    groups = search.renamings(silent)
-    for first, *others in groups:
-        support = search.n_rows - int(search.n_values[first])
-        yield from (LeftOut(column, "same information", (first,), support) for column in others)
-    if not groups:
-        for found in search.single(silent, remaining, first_only=True):
-            yield LeftOut(found.determined, "determined", found.by, found.support)
-
-
-def _determined_by_two(
-    search: Search, silent: Sequence[int], remaining: Sequence[int], rank: dict[int, int]
-) -> Iterator[LeftOut]:
-    """The last column that two others determine, if any."""
-    for target in sorted(silent, key=lambda column: -rank[column]):
-        for found in search.double(target, [column for column in remaining if column != target]):
-            yield LeftOut(target, "determined", found.by, found.support)
-            return
-
-
-def _remaining_of(by: tuple[int, ...], favoured: dict[int, tuple[int, ...]], rank: dict[int, int]) -> tuple[int, ...]:
-    """The columns that remain in the end, for those that were left out themselves later."""
-    ends: set[int] = set()
-    for column in by:
-        ends.update(_remaining_of(favoured[column], favoured, rank) if column in favoured else (column,))
-    return tuple(sorted(ends, key=rank.__getitem__))
-
-
-@dataclass(frozen=True)
-class Determinants:
-    """The one or two features that determine a feature, by position, and how far they were looked for."""
-
-    by: dict[int, tuple[int, ...]]
-    searched_one: bool
-    """Whether all features were tried as the one that determines."""
-    searched_two: bool
-    """Whether twos of features were tried; not among very many features."""
-
-
-def find_determinants(rows: CodedRows, silent: Sequence[int], *, progress: Progress | None = None) -> Determinants:
-    """For features without pairs: which one or two features determine them; none means too few rows."""
-    if not silent:
-        return Determinants({}, True, True)
-    search = Search(rows.codes, rows.n_values, rows.weights)
-    varying = np.flatnonzero(rows.n_values > 1).tolist()
-    by = {found.determined: found.by for found in search.single(silent, varying, first_only=True, progress=progress)}
-    searched_two = len(silent) * len(varying) ** 2 <= MAX_SEARCH
-    if searched_two:
-        for target in silent:
-            if target not in by:
-                first = next(search.double(target, [column for column in varying if column != target]), None)
-                if first is not None:
-                    by[target] = first.by
-    return Determinants(by, search.is_complete, searched_two)

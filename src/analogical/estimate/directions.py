@@ -20,10 +20,9 @@ import numpy as np
 
 from analogical._types import Bools, Floats, Ints, Positions
 from analogical.count.contexts import Stack, differs_from_last
-from analogical.estimate.laws import Law, PValue, law_of_contexts, smallest_of
+from analogical.estimate.laws import ENOUGH, Law, PValue, law_of_contexts, smallest_of
 
 __all__ = [
-    "ENOUGH",
     "DirectionSums",
     "Kinds",
     "direction_p_values",
@@ -39,12 +38,6 @@ __all__ = [
 
 MAX_KINDS = 8
 """Values, or labels, that are told apart; the rarest of more are taken together, which no label can influence."""
-ENOUGH = 5.0 - 1e-9
-"""5, less the rounding of sums, whose order must not decide. Room that a cell needs for the
-chi-square tail: how far its rows can go below or above the expected ones, whichever is less, added up over contexts. In
-one context this is Cochran's rule of five expected rows. Mantel and Fleiss (1980) add up both sides first and then take
-the less; where the most frequent label changes from context to context that finds room on either side though hardly a
-row can move (p <= .01 in 2.3 % of tables without an effect)."""
 EXACT = 100.0
 """Below this room a table of two by two has its exact p-value. With a room of 5 a chi-square tail of .0001 stands for a
 chance seven times as large, with 25 for twice and with 100 for 1.3 times as large (upper tail of a Poisson number)."""
@@ -68,18 +61,18 @@ class Kinds:
     """Whether every value has its own kind."""
 
     @classmethod
-    def of(cls, sizes: Ints, limit: int = MAX_KINDS) -> "Kinds":
+    def of(cls, sizes: Ints) -> "Kinds":
         """Kinds of values with so many rows.
 
-        Up to ``limit`` kinds, and up to three times as many if the border would divide values of the same size.
+        Up to MAX_KINDS, and up to three times as many if the border would divide values of the same size.
         """
         order = np.argsort(-sizes, kind="stable")
         falling = sizes[order]
         n_values = int(np.count_nonzero(sizes))
         # k values may stand alone if the next one is rarer; with one more kind for the rest, if there is a rest
         alone = [k for k in range(1, n_values + 1) if k == n_values or falling[k - 1] > falling[k]]
-        fits = [k for k in alone if k + (k < n_values) <= limit]
-        wider = [k for k in alone if k + (k < n_values) <= 3 * limit]
+        fits = [k for k in alone if k + (k < n_values) <= MAX_KINDS]
+        wider = [k for k in alone if k + (k < n_values) <= 3 * MAX_KINDS]
         n_alone = fits[-1] if fits else wider[0] if wider else 0
         n = max(n_alone + (n_alone < n_values), 1)
         of_value = np.full(len(sizes), n - 1)

@@ -17,11 +17,10 @@ from analogical.estimate.laws import PValue
 
 __all__ = ["FewDeals", "p_any_direction"]
 
-MAX_DEALS = 1_000
+MAX_DEALS = 500
 """Tables that all contexts together may become: some hundredths of a second. With more, the tail of ``deals`` holds, or
-the test in any direction is left out. The number depends on rows by value and by label only."""
-MAX_KINDS = 100
-"""Values, or labels, of a context whose deals are counted: each is one more call of a function within another."""
+the test in any direction is left out. The number depends on rows by value and by label only; a context has no fewer
+deals than values, or labels, each of which is one more call of a function within another."""
 TIE = 1e-9
 """Statistics closer than this, relative to their range, are equal but for rounding."""
 
@@ -48,7 +47,7 @@ class FewDeals:
             cells = slice(ends[c], ends[c + 1])
             values, rows = np.unique(contexts.values[cells], return_inverse=True)
             labels, columns = np.unique(contexts.labels[cells], return_inverse=True)
-            if max(len(values), len(labels)) > MAX_KINDS:
+            if max(len(values), len(labels)) > MAX_DEALS:
                 return None
             table = np.zeros((len(values), len(labels)), np.int64)
             table[rows, columns] = contexts.sizes[cells]

@@ -22,7 +22,9 @@ TINY = 1e-24
 LEAST = 0.5
 """Kish's number of pairs that all lie within one group; rounding down half a pair would make it smaller, even 0."""
 MANY = 30
-"""Effective rows, or degrees of freedom, from which a sum counts as normal."""
+"""Effective rows, pairs, or degrees of freedom, from which a sum counts as normal."""
+FEWEST_FREE = 3.0
+"""Degrees of freedom at least: with fewer, Student's quantile says nothing but that nothing is known."""
 
 __all__ = [
     "corrected_variance",
@@ -113,7 +115,7 @@ def student_quantile(pulls: Floats, rows: Ints, confidence: float) -> float:
         return NormalDist().inv_cdf((1 + confidence) / 2)
     from scipy.special import stdtrit
 
-    return float(stdtrit(max(freedom, 3.0), (1 + confidence) / 2))
+    return float(stdtrit(max(freedom, FEWEST_FREE), (1 + confidence) / 2))
 
 
 def wilson(share: float, n: float, quantile: float) -> tuple[float, float]:

@@ -4,7 +4,7 @@ import numpy as np
 
 from analogical._types import Bools, CodedRows, Floats, Ints, Positions
 
-__all__ = ["find_leaks", "tell_label"]
+__all__ = ["find_leaks"]
 
 MOST = 0.9
 """Share of the rows outside the largest class that a column must tell right to be named."""
@@ -74,10 +74,10 @@ def _is_leak(rows: CodedRows, columns: Positions) -> tuple[Bools, Floats]:
         keys = keys * rows.n_labels + rows.labels[part, None]
         weights = None if rows.weights is None else np.repeat(rows.weights[part], len(columns))
         table += np.bincount(keys.ravel(), weights, minlength=table.size).reshape(table.shape).astype(np.int64)
-    return tell_label(table)
+    return _tell_label(table)
 
 
-def tell_label(tables: Ints) -> tuple[Bools, Floats]:
+def _tell_label(tables: Ints) -> tuple[Bools, Floats]:
     """The same from tables of rows (columns, values, labels)."""
     largest = tables.max(axis=2)
     told = np.where(largest > 1, largest, 0).sum(axis=1)  # a value of one row tells nothing

@@ -11,9 +11,11 @@ from typing import Literal
 import numpy as np
 
 from analogical._types import CodedRows, Floats
-from analogical.count.engine import Engine
 from analogical.count.groups import merge_rows
+from analogical.count.neighbours import MAX_COMPARED, count_distances, count_neighbours, rows_compared
+from analogical.count.pairs import count_pairs
 from analogical.count.sorting import has_contradictions
+from analogical.count.threads import n_threads_for
 from analogical.estimate.attribution import fit_noisy_or
 from analogical.estimate.index import score_pairs
 
@@ -30,18 +32,21 @@ WEIGHT_INSIDE = 0.97
 """Share of the weight that "auto" must hold; what lies beyond hardly moves a score and costs as much as the rest."""
 
 
-def relaxed_scores(engine: Engine, rows: CodedRows, radius: Radius = "auto") -> Floats:
+def relaxed_scores(
+    rows: CodedRows, radius: Radius = "auto", *, n_jobs: int | None = None, max_compared: int = MAX_COMPARED
+) -> Floats:
     """The relaxed index of every feature; NaN where there is none.
 
     Constant features take no part. Identical rows with the same label are one row with their weight, so rows that are
-    repeated and rows with a weight give the same scores. At distance 1 alone it is the paper's index.
+    repeated and rows with a weight give the same scores. At distance 1 alone it is the paper's index. Of rows with more
+    than ``max_compared`` pairs a sample is compared.
     """
-    counts = engine.count_pairs(rows)
+    counts = count_pairs(rows, n_jobs=n_jobs)
     held = rows if rows.weights is None or rows.weights.all() else rows.take(rows.weights > 0)
     varying = np.flatnonzero(held.codes.max(axis=0) != held.codes.min(axis=0))
     if radius == 1 or not len(varying):
         return score_pairs(counts, rows.n_values).score
-    limit = engine.rows_compared(len(varying))
+    limit = rows_compared(max_compared, len(varying))
     compared = held.select(varying.tolist())
     if counts.n_distinct <= limit:  # else there are too many rows in any case
         compared = merge_rows(compared)
@@ -49,12 +54,19 @@ def relaxed_scores(engine: Engine, rows: CodedRows, radius: Radius = "auto") -> 
     grids = [compared, *(compared.coarser(k) for k in COARSER)] if compared.has_numbers else [compared]
     found = []
     for grid in grids:
-        distances = engine.count_distances(grid)
+        distances = count_distances(grid)
         decay = choose_decay(distances, distances[1:].sum() * min(1.0, 2 * EVIDENCE / n_compared**0.5))
         reach = choose_radius(distances, decay) if radius == "auto" else radius
         if reach == 1 and grid is compared:
             return score_pairs(counts, rows.n_values).score
-        neighbours = engine.count_neighbours(grid, radius=reach, decay=decay, merge=len(grids) == 1)
+        neighbours = count_neighbours(
+            grid,
+            radius=reach,
+            decay=decay,
+            max_compared=max_compared,
+            merge=len(grids) == 1,
+            n_jobs=n_threads_for(n_jobs, grid.codes.size),
+        )
         # Identical rows with different labels prove label noise; without such rows a leak only slows the fit.
         leak = has_contradictions(grid)
         found.append(fit_noisy_or(neighbours, distance_weight(distances, decay), leak).score)

@@ -19,7 +19,7 @@ from analogical.count.contexts import Contexts, Stack
 from analogical.count.given import Counted
 from analogical.estimate.directions import Kinds
 from analogical.estimate.laws import PValue, smallest_of
-from analogical.estimate.strata import MAX_KINDS, MAX_OTHERS, strata_p_value, strata_p_values
+from analogical.estimate.strata import MAX_OTHERS, strata_p_value, strata_p_values
 from analogical.estimate.summaries import FeatureSummary, all_p_values, summarise_stack
 
 __all__ = [
@@ -57,10 +57,9 @@ def test_counted(counted: Counted, label_sizes: Ints) -> list[Tested | None]:
     found: list[Tested | None] = [None] * stack.n_features
     if held:
         some, which = stack.part(held)
-        sizes = [counted.value_sizes[k] for k in held]
-        summaries = summarise_stack(some, [Kinds.of(one) for one in sizes], Kinds.of(label_sizes))
-        kinds = [Kinds.of(one, MAX_KINDS) for one in sizes]
-        pooled = strata_p_values(some, counted.given[which], kinds, Kinds.of(label_sizes, MAX_KINDS)).tolist()
+        values, labels = [Kinds.of(counted.value_sizes[k]) for k in held], Kinds.of(label_sizes)
+        summaries = summarise_stack(some, values, labels)
+        pooled = strata_p_values(some, counted.given[which], values, labels).tolist()
         for k, summary, p_values, p in zip(held, summaries, all_p_values(summaries), pooled, strict=True):
             found[k] = Tested.of(summary, (*p_values, PValue(p)))
     return found

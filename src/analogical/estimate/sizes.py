@@ -24,7 +24,7 @@ from analogical.count.contexts import Contexts, Stack
 from analogical.count.counts import RowProfile
 from analogical.count.groups import rows_by_context
 from analogical.estimate.effect import EffectSums, skewed_interval
-from analogical.estimate.intervals import share_interval
+from analogical.estimate.intervals import FEWEST_FREE, MANY, share_interval
 
 __all__ = ["CommonDifference", "Size", "measure_size", "measure_size_of_units", "measure_sizes"]
 
@@ -34,12 +34,8 @@ together: the cost grows with the cube."""
 PSEUDO_ROWS = 4.0
 """Rows of a value for which the variance of its share counts double: two rows with equal labels do not show that there
 is no variance (Agresti and Coull add four rows, half of them with the label)."""
-FEWEST_FREE = 3.0
-"""Degrees of freedom at least: with fewer, Student's quantile says nothing but that nothing is known."""
 CHUNK = 2**20
 """Numbers that are multiplied at once for contexts."""
-FEW_PAIRS = 30
-"""Effective pairs below which the whole effect is no surer than a share of so many independent pairs."""
 
 
 @dataclass(frozen=True)
@@ -278,7 +274,7 @@ def _variance(whole: EffectSums, n_rows: int) -> float:
     variance = whole.variance(n_rows)
     n_kish = max(whole.profile.n_effective, 0.5)
     share = _share(whole.profile)
-    return max(variance, share * (1 - share) / n_kish) if n_kish < FEW_PAIRS else variance
+    return max(variance, share * (1 - share) / n_kish) if n_kish < MANY else variance
 
 
 def measure_size_of_units(rows: CodedRows, groups: Ints, confidence: float) -> Size:

@@ -26,10 +26,8 @@ from analogical.estimate.directions import (
     rooms_of_tables,
 )
 
-__all__ = ["MAX_KINDS", "MAX_OTHERS", "strata_p_value", "strata_p_values"]
+__all__ = ["MAX_OTHERS", "strata_p_value", "strata_p_values"]
 
-MAX_KINDS = 4
-"""Values, or labels, that are told apart here: a stratum holds few rows, and kinds cost degrees of freedom."""
 MAX_OTHERS = 10
 """With more other features the test is not made: the smallest of so many p-values, multiplied by their number, finds
 little, and the tests beside it would pay for it."""
@@ -44,8 +42,8 @@ def strata_p_value(rows: CodedRows, feature: int) -> float:
         return math.nan
     cells = Cells.of([rows.codes[:, j] for j in others], len(rows.codes))
     (found,) = count_given(rows, cells, [feature], 1)
-    values = [Kinds.of(found.value_sizes[0], MAX_KINDS)]
-    return float(strata_p_values(found.stack, found.given, values, Kinds.of(rows.label_sizes(), MAX_KINDS))[0])
+    values = [Kinds.of(found.value_sizes[0])]
+    return float(strata_p_values(found.stack, found.given, values, Kinds.of(rows.label_sizes()))[0])
 
 
 def strata_p_values(stack: Stack, given: NDArray[np.int64], values: Sequence[Kinds], labels: Kinds) -> Floats:

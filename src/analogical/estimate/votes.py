@@ -29,10 +29,8 @@ __all__ = ["Candidate", "State", "Voting"]
 
 BACK_OFF = 3.0
 """Rows that the vote of fewer features stands for, the a above. From 1 to 5 real tables and recovery hardly differ."""
-FEW_CLASSES, MANY_CLASSES = 10, 50
-"""Of more classes the most frequent ones vote by themselves and all others as one: 50, or on tall tables down to 10."""
-VOTES = 50_000_000
-"""Rows times classes that may vote: memory."""
+MANY_CLASSES = 50
+"""Of more classes the most frequent ones vote by themselves, and all others as one: memory."""
 BLOCK = 2**18
 """Rows times features that are looked at together: memory."""
 
@@ -247,10 +245,9 @@ def _numbered(cells: Positions) -> tuple[Positions, int]:
 
 def _fewer_classes(rows: CodedRows) -> CodedRows:
     """Rows in which rare classes beyond the most frequent ones are one class."""
-    n_classes = int(np.clip(VOTES // max(1, len(rows.codes)), FEW_CLASSES, MANY_CLASSES))
-    if rows.n_labels <= n_classes:
+    if rows.n_labels <= MANY_CLASSES:
         return rows
     sizes = np.bincount(rows.labels, rows.weights, minlength=rows.n_labels)
-    new = np.full(rows.n_labels, n_classes - 1, dtype=np.uint8)
-    new[np.argsort(-sizes, kind="stable")[: n_classes - 1]] = np.arange(n_classes - 1)
-    return replace(rows, labels=new[rows.labels], n_labels=n_classes)
+    new = np.full(rows.n_labels, MANY_CLASSES - 1, dtype=np.uint8)
+    new[np.argsort(-sizes, kind="stable")[: MANY_CLASSES - 1]] = np.arange(MANY_CLASSES - 1)
+    return replace(rows, labels=new[rows.labels], n_labels=MANY_CLASSES)

@@ -142,13 +142,6 @@ def _describe_steps(note: Note) -> str:
     return f"{_describe_bins(note)}; edges are approximate, to 0.01 % of the rows"
 
 
-def _describe_not_sized(note: Note) -> str:
-    return (
-        f"the effect size of {some_of(note.columns)} was not computed: too many distinct contexts; give fewer features"
-        " than all"
-    )
-
-
 def _describe_ids(note: Note) -> str:
     return (
         f"set aside as identifiers, distinct in nearly every row: {some_of(note.columns)}; keep them with ids="
@@ -182,7 +175,6 @@ _WITH_COUNTS: dict[NoteKind, Callable[[Note], str]] = {
     "binned": _describe_bins,
     "binned-time": _describe_bins,
     "binned-in-steps": _describe_steps,
-    "not-sized": _describe_not_sized,
     "set-aside": _describe_ids,
     "label-missing": _describe_label_missing,
     "label-binned": _describe_label_bins,

@@ -3,7 +3,7 @@
 Executors import this file: of other libraries it needs NumPy and PyArrow only.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._types import Floats, Ints
-from analogical.spark.values import WEIGHT, normal
+from analogical.spark.values import normal
+from analogical.spark.words import LABEL, WEIGHT, Layout
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["ByValue", "Steps", "map_batches", "numbers_of", "place_batches"]
+__all__ = ["ByValue", "Steps", "numbers_of", "pack_batches", "place_batches"]
 
 
 @dataclass(frozen=True)
@@ -77,15 +78,17 @@ def numbers_of(cells: "pa.Array") -> NDArray[Any]:
     return np.asarray(cells.to_numpy(zero_copy_only=False))
 
 
-def map_batches(make: Any, sources: list[str], encoders: Any, batches: Iterator[Any]) -> Iterator[Any]:
-    """What ``make`` makes of the codes of each batch, by the encoder of each source column, and of the weights."""
+def pack_batches(layout: Layout, encoders: Sequence["ByValue | Steps"], batches: Iterator[Any]) -> Iterator[Any]:
+    """Batches of words: the codes of columns ``c0``, ``c1``, ... packed, and beside them those of the label."""
     import pyarrow as pa
 
     for batch in batches:
-        codes = [encoder.encode(batch.column(name)) for name, encoder in zip(sources, encoders, strict=True)]
-        weights = batch.column(WEIGHT).to_numpy() if WEIGHT in batch.schema.names else None
-        made = make(codes, weights)
-        yield pa.RecordBatch.from_arrays([pa.array(cells) for cells in made.values()], names=list(made))
+        *codes, label = (encoder.encode(batch.column(place)) for place, encoder in enumerate(encoders))
+        cells = [pa.array(column) for column in (*layout.pack(codes), label)]
+        if WEIGHT in batch.schema.names:
+            cells.append(batch.column(WEIGHT))
+        names = [*layout.names, LABEL, WEIGHT][: len(cells)]
+        yield pa.RecordBatch.from_arrays(cells, names=names)
 
 
 def place_batches(steps: dict[str, Floats], weight: list[str], batches: Iterator[Any]) -> Iterator[Any]:

@@ -1,38 +1,23 @@
-"""Rows that lie on Spark, and the engine that counts them there."""
+"""A table on Spark, grouped and counted there."""
 
-import pickle
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-
-from analogical._progress import Progress
-from analogical._types import CodedRows, Floats, Margins
+from analogical._types import CodedRows, Margins
 from analogical.count.contexts import Contexts
-from analogical.count.counts import PairCounts
-from analogical.count.memory import MemoryEngine
-from analogical.count.neighbours import Neighbours
 from analogical.count.pairs import ContextSums, join_blocks
 from analogical.errors import SparkError
-from analogical.spark.parts import (
-    PART_SCHEMA,
-    CountPart,
-    DrawRows,
-    GroupRows,
-    SumMargins,
-    add_parts,
-    read_parts,
-    rows_of_batches,
-)
-from analogical.spark.planning import SparkPlan, choose_plan
-from analogical.spark.session import collect, ship_package
+from analogical.spark.parts import PART_SCHEMA, CountPart, DrawRows, GroupRows, add_parts, read_parts, rows_of
+from analogical.spark.planning import SparkPlan
+from analogical.spark.session import collect
 from analogical.spark.words import LABEL, WEIGHT, Layout
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
-__all__ = ["SparkEngine", "SparkRows"]
+__all__ = ["SparkEngine"]
 
 Summary = TypeVar("Summary")
 
@@ -42,38 +27,19 @@ and Spark brings no more than a gigabyte here unless it is told to."""
 
 
 @dataclass(frozen=True)
-class SparkRows:
-    """A labelled table as words on Spark: all that counting needs to know of it."""
+class SparkEngine:
+    """A labelled table as words on Spark (see ``count.engine.Engine``)."""
 
     frame: "DataFrame"
     """The words of the layout, the label and, if rows are weighted, the weight; no cell is missing."""
-    layout: Layout
     margins: Margins
     plan: SparkPlan
     is_weighted: bool = False
 
-    @classmethod
-    def spread(cls, session: "SparkSession", rows: CodedRows, n_partitions: int = 4) -> "SparkRows":
-        """Rows of this process on Spark, in so many partitions."""
-        import pyarrow as pa
-
-        if rows.weights is not None:
-            rows = rows.take(rows.weights > 0)
-        sizes = tuple(rows.value_sizes(i) for i in range(rows.n_features))
-        margins = Margins(rows.label_sizes(), sizes)
-        plan = replace(choose_plan(margins, rows, len(rows.codes), n_partitions), n_partitions=n_partitions)
-        layout = Layout(tuple(rows.n_values.tolist()), plan.blocks)
-        cells = dict(zip(layout.names, layout.pack(list(rows.codes.T)), strict=True))
-        cells[LABEL] = rows.labels.astype(np.int64)
-        if rows.weights is not None:
-            cells[WEIGHT] = rows.weights
-        frame = session.createDataFrame(pa.table(cells)).repartition(n_partitions)
-        return cls(frame, layout, margins, plan, rows.weights is not None)
-
-    @property
-    def n_features(self) -> int:
-        """Columns of the table."""
-        return self.margins.n_features
+    @cached_property
+    def layout(self) -> Layout:
+        """Where each code lies in the words."""
+        return Layout(tuple(self.margins.n_values.tolist()), self.plan.blocks)
 
     @property
     def n_rows(self) -> int:
@@ -81,11 +47,44 @@ class SparkRows:
         return self.margins.n_rows
 
     @property
-    def columns(self) -> list[str]:
-        """Columns of the frame."""
-        return [*self.layout.names, LABEL, *([WEIGHT] if self.is_weighted else [])]
+    def n_parts(self) -> int:
+        """Parts of the table whose sums come to this process, at most."""
+        return min(self.plan.n_partitions, 2 * ADDED_TOGETHER)
 
-    def merged(self) -> "SparkRows":
+    def group(self, sets: Sequence[Sequence[int]], limit: int) -> list[CodedRows] | None:
+        """For each set of features the rows by their values and label, with their number; None beyond the limit.
+
+        One job for all sets. Rows are grouped in every partition before they are shuffled.
+        """
+        groups = self._group(sets, limit)
+        for rows in groups or ():
+            self._refuse_other_rows(rows.n_rows)
+        return groups
+
+    def sum_contexts(self, summarise: Callable[[int, Contexts], Summary]) -> ContextSums[Summary]:
+        """The paper's counts, and a summary of the contexts of every feature given all others.
+
+        For each block of features the rows that agree outside of it come together, and whole partitions are counted.
+        """
+        blocks, n_partitions = self.plan.blocks, self.plan.n_partitions
+        frame = (self.merged() if self.plan.is_merged else self).frame
+        parts = []
+        for number in range(len(blocks)):
+            keys = self.layout.outside(number)
+            rows = frame.repartition(n_partitions, *keys) if keys else frame.repartition(1)
+            count = CountPart(number, self.layout, self.margins.n_labels, summarise)
+            parts.append(rows.mapInArrow(count.__call__, PART_SCHEMA))
+        together = reduce(lambda one, other: one.union(other), parts)
+        n_parts = n_partitions * len(blocks)
+        while n_parts > 2 * ADDED_TOGETHER:
+            n_parts = -(-n_parts // ADDED_TOGETHER)
+            together = together.repartition(n_parts).mapInArrow(add_parts, PART_SCHEMA)
+        sums = read_parts(iter(collect(together, "the count").to_batches()))
+        for number in range(len(blocks)):
+            self._refuse_other_rows(sums[number].counts.n_rows if number in sums else 0)
+        return join_blocks([sums[number] for number in range(len(blocks))], blocks)
+
+    def merged(self) -> "SparkEngine":
         """Identical rows with the same label as one row with their number; Spark adds up before it shuffles."""
         from pyspark.sql import functions as F
 
@@ -93,14 +92,13 @@ class SparkRows:
         grouped = self.frame.groupBy(*self.layout.names, LABEL).agg(number.cast("long").alias(WEIGHT))
         return replace(self, frame=grouped, is_weighted=True)
 
-    def distinct(self) -> "SparkRows":
+    def distinct(self) -> "SparkEngine":
         """Each (row, label) once; the frame is kept by Spark until it is let go with ``frame.unpersist()``."""
         frame = self.frame.select(*self.layout.names, LABEL).distinct().persist()
-        count = SumMargins(self.layout, self.margins.n_labels)
-        counted = collect(frame.mapInArrow(count.__call__, "margins binary"), "counting distinct rows")
-        parts = [pickle.loads(cell.as_py()) for cell in counted.column("margins")]  # noqa: S301 (our own)
-        by_label, *by_value = (sum(sizes) for sizes in zip(*parts, strict=True))
-        return replace(self, frame=frame, is_weighted=False, margins=Margins(by_label, tuple(by_value)))
+        once = replace(self, frame=frame, is_weighted=False)
+        by_feature = once._group([[i] for i in range(self.margins.n_features)]) or []
+        margins = Margins(by_feature[0].label_sizes(), tuple(rows.value_sizes(0) for rows in by_feature))
+        return replace(once, margins=margins)
 
     def estimate_distinct(self) -> float:
         """About how many different (row, label) there are."""
@@ -114,136 +112,35 @@ class SparkRows:
         """About so many rows, drawn on the executors; all rows, if there are no more."""
         share = min(1.0, n_rows / max(self.n_rows, 1))
         if self.is_weighted:
+            names = [*self.layout.names, LABEL, WEIGHT]
             draw = DrawRows(share, seed)
-            drawn = self.frame.mapInArrow(draw.__call__, ", ".join(f"{name} long" for name in self.columns))
+            drawn = self.frame.mapInArrow(draw.__call__, ", ".join(f"{name} long" for name in names))
         else:  # Spark draws by itself, so that rows need not go to Python
             drawn = self.frame if share == 1 else self.frame.sample(share, seed)
         return self._read(collect(drawn, "drawing a sample of the rows"))
 
-    def groups(self, sets: Sequence[Sequence[int]], limit: int) -> list[CodedRows] | None:
-        """For each set of features the rows by their values and label, with their number; None beyond the limit.
+    def here(self, limit: int) -> CodedRows | None:
+        """All rows, in this process; None if they are more than the limit."""
+        table = collect(self.frame.limit(limit + 1), "bringing groups of rows here")
+        return None if table.num_rows > limit else self._read(table)
 
-        One job for all sets. Rows are grouped in every partition before they are shuffled.
-        """
+    def _read(self, table: Any) -> CodedRows:
+        return rows_of(table, self.layout, self.margins.n_labels)
+
+    def _group(self, sets: Sequence[Sequence[int]], limit: int | None = None) -> list[CodedRows] | None:
+        """Rows by the values of each set of features and their label; None beyond the limit."""
         from pyspark.sql import functions as F
 
         group = GroupRows(self.layout, self.margins.n_labels, tuple(tuple(features) for features in sets))
         parts = self.frame.mapInArrow(group.__call__, group.schema)
         grouped = parts.groupBy("place", *group.keys).agg(F.sum("n").cast("long").alias("n"))
-        found = collect(grouped.limit(limit + 1), "grouping the rows")
-        if found.num_rows > limit:
-            return None
-        rows = group.read(found)
-        for one in rows:
-            self.refuse_other_rows(one.n_rows)
-        return rows
+        table = collect(grouped if limit is None else grouped.limit(limit + 1), "grouping the rows")
+        return None if limit is not None and table.num_rows > limit else group.read(table)
 
-    def refuse_other_rows(self, seen: int) -> None:
+    def _refuse_other_rows(self, seen: int) -> None:
         """Whoever counts must have seen every row, once; of a table that changes while it is read it would not."""
         if seen != self.n_rows:
             raise SparkError(
                 f"Spark counted {seen:,} rows instead of {self.n_rows:,}: the table changed during the count, or is not"
                 " the same each time it is computed; write it to a file first and count that."
             )
-
-    def here(self, limit: int) -> CodedRows | None:
-        """All rows, in this process; None if they are more than the limit."""
-        frame = self.frame.limit(limit + 1)
-        found = collect(frame, "bringing groups of rows here")
-        return None if found.num_rows > limit else self._read(found)
-
-    def _read(self, found: Any) -> CodedRows:
-        rows = rows_of_batches(iter(found.to_batches()), self.layout, self.margins.n_labels)
-        if rows is not None:
-            return rows
-        nothing = np.zeros(0, np.uint8)
-        return CodedRows(nothing.reshape(0, self.n_features), nothing, self.margins.n_values, self.margins.n_labels)
-
-
-class SparkEngine:
-    """Counts on the executors of Spark.
-
-    Beyond distance 1 rows are compared in this process: all of them if they are few, a sample otherwise.
-
-    Parameters
-    ----------
-    session : SparkSession
-        Classic or Connect.
-    n_partitions : int
-        Partitions that rows of this process are spread over.
-    max_pairs, max_compared : int
-        Limits of the search beyond distance 1, as of the engine in memory.
-    """
-
-    def __init__(self, session: "SparkSession", *, n_partitions: int = 4, **limits: int) -> None:
-        self.session = session
-        self.n_partitions = n_partitions
-        self.memory = MemoryEngine(**limits)
-
-    def rows_compared(self, n_features: int) -> int:
-        """Rows whose pairs are all compared; of more rows, this many are sampled."""
-        return self.memory.rows_compared(n_features)
-
-    def count_pairs(self, rows: CodedRows | SparkRows) -> PairCounts:
-        """Pairs at distance 1, for every feature."""
-        return self.sum_contexts(rows, _nothing).counts
-
-    def sum_contexts(
-        self,
-        rows: CodedRows | SparkRows,
-        summarise: Callable[[int, Contexts], Summary],
-        *,
-        features: Sequence[int] | None = None,
-    ) -> ContextSums[Summary]:
-        """The same counts and a summary of the contexts of every feature."""
-        ship_package(self.session)
-        if isinstance(rows, CodedRows):
-            rows = SparkRows.spread(self.session, rows, self.n_partitions)
-        whole = rows
-        rows = rows.merged() if rows.plan.is_merged else rows
-        wanted = frozenset(range(rows.n_features) if features is None else features)
-        parts = [self._count_block(rows, block, summarise, wanted) for block in range(len(rows.layout.blocks))]
-        together = parts[0]
-        for part in parts[1:]:
-            together = together.union(part)
-        n_parts = rows.plan.n_partitions * len(parts)
-        while n_parts > 2 * ADDED_TOGETHER:
-            n_parts = -(-n_parts // ADDED_TOGETHER)
-            together = together.repartition(n_parts).mapInArrow(add_parts, PART_SCHEMA)
-        sums = read_parts(iter(collect(together, "the count").to_batches()))
-        for block in range(len(parts)):
-            whole.refuse_other_rows(sums[block].counts.n_rows if block in sums else 0)
-        return join_blocks([sums[block] for block in range(len(parts))], rows.layout.blocks)
-
-    def count_distances(self, rows: CodedRows, *, random_state: int | None = 0) -> Floats:
-        """Pairs of rows at each distance, of rows in this process."""
-        return self.memory.count_distances(rows, random_state=random_state)
-
-    def count_neighbours(
-        self,
-        rows: CodedRows,
-        *,
-        radius: int,
-        decay: float = 1.0,
-        merge: bool = True,
-        random_state: int | None = 0,
-        progress: Progress | None = None,
-    ) -> Neighbours:
-        """Pairs within a radius by the set of features on which they differ, of rows in this process."""
-        return self.memory.count_neighbours(
-            rows, radius=radius, decay=decay, merge=merge, random_state=random_state, progress=progress
-        )
-
-    def _count_block(
-        self, rows: SparkRows, block: int, summarise: Callable[[int, Contexts], Any], wanted: frozenset[int]
-    ) -> "DataFrame":
-        """Partial sums of a block: rows that agree outside of it come together, whole partitions are counted."""
-        keys = rows.layout.outside(block)
-        together = rows.frame.repartition(rows.plan.n_partitions, *keys) if keys else rows.frame.repartition(1)
-        count = CountPart(block, rows.layout, rows.margins.n_labels, summarise, wanted)
-        return together.mapInArrow(count.__call__, PART_SCHEMA)
-
-
-def _nothing(feature: int, contexts: Contexts) -> tuple[()]:  # noqa: ARG001
-    """The summary that keeps nothing; it adds up to nothing."""
-    return ()

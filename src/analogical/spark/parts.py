@@ -16,17 +16,7 @@ from analogical.count.contexts import Contexts, differs_from_last
 from analogical.count.pairs import ContextSums, sum_contexts
 from analogical.spark.words import LABEL, WEIGHT, Layout
 
-__all__ = [
-    "PART_SCHEMA",
-    "CountPart",
-    "DrawRows",
-    "GroupRows",
-    "Part",
-    "SumMargins",
-    "add_parts",
-    "read_parts",
-    "rows_of_batches",
-]
+__all__ = ["PART_SCHEMA", "CountPart", "DrawRows", "GroupRows", "add_parts", "read_parts", "rows_of"]
 
 PART_SCHEMA = "block int, sums binary"
 """Columns of the frame of partial sums."""
@@ -39,38 +29,23 @@ LOOKUP = 2**22
 Summary = TypeVar("Summary")
 
 
-@dataclass(frozen=True)
-class Part(Generic[Summary]):
-    """Sums of some of the rows, which share no context for the features of a block with the other rows."""
-
-    block: int
-    sums: ContextSums[Summary]
-
-
-def rows_of_batches(batches: Iterator[Any], layout: Layout, n_labels: int) -> CodedRows | None:
-    """The rows in all batches of a partition together; None if there are none."""
-    found = [batch for batch in batches if batch.num_rows]
-    if not found:
-        return None
-
-    def column(name: str) -> Ints:
-        return np.concatenate([batch.column(name).to_numpy(zero_copy_only=False) for batch in found])
-
-    weights = column(WEIGHT) if WEIGHT in found[0].schema.names else None
-    labels = column(LABEL).astype(np.min_scalar_type(n_labels - 1))
-    codes = layout.unpack([column(name) for name in layout.names])
+def rows_of(table: Any, layout: Layout, n_labels: int) -> CodedRows:
+    """The rows of an Arrow table of words."""
+    weights = table.column(WEIGHT).to_numpy() if WEIGHT in table.column_names else None
+    labels = table.column(LABEL).to_numpy().astype(np.min_scalar_type(n_labels - 1))
+    codes = layout.unpack([table.column(name).to_numpy() for name in layout.names])
     return CodedRows(codes, labels, np.array(layout.n_values, dtype=np.int64), n_labels, weights)
 
 
 @dataclass(frozen=True)
 class DrawRows:
-    """Draws rows of a partition, each with the same probability; a row of weight w is drawn as w rows."""
+    """Draws rows of a partition that have weights: a row of weight w is drawn as w rows."""
 
     share: float
     seed: int | None
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Batches of the rows that were drawn."""
+        """Batches of the rows that were drawn, with how often."""
         import pyarrow as pa
         from pyspark import TaskContext
 
@@ -78,31 +53,9 @@ class DrawRows:
         place = 0 if context is None else context.partitionId()
         rng = np.random.default_rng(None if self.seed is None else [self.seed, place])
         for batch in batches:
-            is_weighted = WEIGHT in batch.schema.names
-            weights = batch.column(WEIGHT).to_numpy() if is_weighted else np.ones(batch.num_rows, np.int64)
-            times = rng.binomial(weights, self.share)
-            drawn = batch.filter(pa.array(times > 0))
-            if is_weighted:
-                cells = [pa.array(times[times > 0]) if n == WEIGHT else drawn.column(n) for n in batch.schema.names]
-                drawn = pa.RecordBatch.from_arrays(cells, names=batch.schema.names)
-            yield drawn
-
-
-@dataclass(frozen=True)
-class SumMargins:
-    """Counts the rows of a partition by label and by value of each feature."""
-
-    layout: Layout
-    n_labels: int
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """One batch with the counts, or none for an empty partition."""
-        import pyarrow as pa
-
-        rows = rows_of_batches(batches, self.layout, self.n_labels)
-        if rows is not None:
-            blob = pickle.dumps([rows.label_sizes(), *(rows.value_sizes(i) for i in range(rows.n_features))])
-            yield pa.RecordBatch.from_arrays([pa.array([blob], pa.binary())], names=["margins"])
+            times = rng.binomial(batch.column(WEIGHT).to_numpy(), self.share)
+            drawn = batch.set_column(batch.schema.get_field_index(WEIGHT), WEIGHT, pa.array(times))
+            yield drawn.filter(pa.array(times > 0))
 
 
 @dataclass(frozen=True)
@@ -131,11 +84,12 @@ class GroupRows:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Batches of groups; a group may come again, from other rows."""
+        import pyarrow as pa
+
         for some in _lumps(batches, GROUPED_TOGETHER):
-            rows = rows_of_batches(iter(some), self.layout, self.n_labels)
-            if rows is not None:
-                for place in range(len(self.sets)):
-                    yield self._groups(rows, place)
+            rows = rows_of(pa.Table.from_batches(some), self.layout, self.n_labels)
+            for place in range(len(self.sets)):
+                yield self._groups(rows, place)
 
     def _groups(self, rows: CodedRows, place: int) -> Any:
         import pyarrow as pa
@@ -170,22 +124,24 @@ class CountPart(Generic[Summary]):
     layout: Layout
     n_labels: int
     summarise: Callable[[int, Contexts], Summary]
-    features: frozenset[int]
-    """Features that are asked for."""
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """One batch with the sums, or none for an empty partition."""
-        rows = rows_of_batches(batches, self.layout, self.n_labels)
-        if rows is not None:
-            wanted = [i for i in self.layout.blocks[self.block] if i in self.features]
-            yield _batch([Part(self.block, sum_contexts(rows, self.summarise, features=wanted, n_jobs=1))])
+        import pyarrow as pa
+
+        some = [batch for batch in batches if batch.num_rows]
+        if some:
+            rows = rows_of(pa.Table.from_batches(some), self.layout, self.n_labels)
+            features = self.layout.blocks[self.block]
+            yield _batch({self.block: sum_contexts(rows, self.summarise, features=features, n_jobs=1)})
 
 
 def _lumps(batches: Iterator[Any], n_rows: int) -> Iterator[list[Any]]:
     """Batches together until they have so many rows."""
     some: list[Any] = []
     for batch in batches:
-        some.append(batch)
+        if batch.num_rows:
+            some.append(batch)
         if sum(one.num_rows for one in some) >= n_rows:
             yield some
             some = []
@@ -210,9 +166,9 @@ def _count_words(words: list[Ints], weights: Ints | None) -> tuple[list[Ints], I
 
 def add_parts(batches: Iterator[Any]) -> Iterator[Any]:
     """Partial sums to one sum for each block."""
-    found = read_parts(batches)
-    if found:
-        yield _batch([Part(block, sums) for block, sums in found.items()])
+    sums = read_parts(batches)
+    if sums:
+        yield _batch(sums)
 
 
 def read_parts(batches: Iterator[Any]) -> dict[int, ContextSums[Any]]:
@@ -225,10 +181,11 @@ def read_parts(batches: Iterator[Any]) -> dict[int, ContextSums[Any]]:
     return found
 
 
-def _batch(parts: list[Part[Any]]) -> Any:
+def _batch(sums: dict[int, ContextSums[Any]]) -> Any:
     import pyarrow as pa
     from pyspark import cloudpickle
 
-    blobs = [cloudpickle.dumps(part.sums) for part in parts]  # type: ignore[no-untyped-call]
-    blocks = pa.array([part.block for part in parts], pa.int32())
-    return pa.RecordBatch.from_arrays([blocks, pa.array(blobs, pa.binary())], names=["block", "sums"])
+    blobs = [cloudpickle.dumps(one) for one in sums.values()]  # type: ignore[no-untyped-call]
+    return pa.RecordBatch.from_arrays(
+        [pa.array(list(sums), pa.int32()), pa.array(blobs, pa.binary())], names=["block", "sums"]
+    )

@@ -1,16 +1,20 @@
 """Spark sessions: whether one can be had here, and how the executors come by this package."""
 
 import atexit
+import io
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
 import warnings
 import zipfile
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from analogical.errors import InputError, MissingDependencyError, SparkError
 
@@ -20,6 +24,11 @@ if TYPE_CHECKING:
 __all__ = ["check_java", "check_spark", "collect", "is_spark_frame", "open_session", "ship_package"]
 
 OLDEST_JAVA = 17
+MASTERS = r"local(\[[^]]+\])?|spark://.+|yarn|k8s://.+|sc://.+"
+PORTS = {"spark": 7077, "sc": 15002}
+"""Where masters and servers of Spark Connect listen unless they are told otherwise."""
+SECONDS = 5
+"""How long a master may take to accept a connection."""
 _SHIPPED = "spark.analogical.shipped"
 """Setting of a session that says that its executors have this package."""
 
@@ -82,6 +91,8 @@ def open_session(master: str) -> "SparkSession":
 
     Raises
     ------
+    InputError
+        If this is not a master.
     MissingDependencyError
         If PySpark 4 or Java 17 is missing; the message says how to get it.
     SparkError
@@ -92,6 +103,12 @@ def open_session(master: str) -> "SparkSession":
     >>> from analogical.spark import open_session
     >>> session = open_session("local[2]")             # doctest: +SKIP
     """
+    if not re.fullmatch(MASTERS, master):
+        raise InputError(
+            "master must be local, local[2], spark://host:7077, yarn, k8s://host:443 or sc://host:15002,"
+            f" got {master!r}."
+        )
+    _check_reached(master)
     check_spark()
     is_connect = master.startswith("sc://")
     if not is_connect:
@@ -114,17 +131,38 @@ def open_session(master: str) -> "SparkSession":
         raise SparkError(f"No Spark session on {master!r}: {first_line(error)}.") from error
 
 
+def _check_reached(master: str) -> None:
+    """Refuse a master that does not answer: Spark itself would try for a minute and more."""
+    kind, _, hosts = master.partition("://")
+    if kind not in PORTS:
+        return
+    reasons = []
+    for host in hosts.partition("/")[0].split(","):
+        try:
+            place = urlsplit(f"//{host}")
+            socket.create_connection((place.hostname or "", place.port or PORTS[kind]), SECONDS).close()
+        except (OSError, ValueError) as error:
+            reasons.append(str(error))
+        else:
+            return
+    reason = "; ".join(dict.fromkeys(reasons))
+    raise SparkError(f"Nothing answers at {master!r} ({reason}); start Spark there, or give another master.")
+
+
 def ship_package(session: "SparkSession") -> None:
     """Give the executors this package, once for each session; NumPy, SciPy and PyArrow they must have themselves."""
     if session.conf.get(_SHIPPED, "no") == "yes":
         return
     source = Path(__file__).parents[1]
-    folder = Path(tempfile.mkdtemp(prefix="analogical-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # executors fetch it when they begin their first task
-    archive = folder / "analogical_package.zip"
-    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+    package = io.BytesIO()
+    with zipfile.ZipFile(package, "w", zipfile.ZIP_DEFLATED) as packed:
         for path in sorted(source.rglob("*.py")):
             packed.write(path, Path("analogical") / path.relative_to(source))
+    folder = Path(tempfile.mkdtemp(prefix="analogical-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # executors fetch it when they begin their first task
+    content = package.getvalue()
+    archive = folder / f"analogical_{sha256(content).hexdigest()[:16]}.zip"  # servers may know another version
+    archive.write_bytes(content)
     session.addArtifacts(str(archive), pyfile=True)
     session.conf.set(_SHIPPED, "yes")
 

@@ -4,7 +4,7 @@ The same decisions as for a table in memory, made by the same functions, on the 
 have them. Columns with very many numbers are looked at in many small steps first, so that their values never come here.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,9 +14,10 @@ import numpy as np
 from analogical._checks import brief
 from analogical._types import CodedRows, Ints, Margins, Note, NoteKind
 from analogical.errors import InputError
-from analogical.spark.cells import ByValue, Steps, map_batches, numbers_of, place_batches
+from analogical.spark.cells import ByValue, Steps, numbers_of, pack_batches, place_batches
 from analogical.spark.session import collect
-from analogical.spark.values import MOST_VALUES, WEIGHT, ValueCounts, count_values
+from analogical.spark.values import MOST_VALUES, ValueCounts, count_values
+from analogical.spark.words import LABEL, WEIGHT, Layout
 from analogical.table.binning import BinRule
 from analogical.table.choosing import Names, choose_features, find_column, listing, refuse_repeated
 from analogical.table.columns import MISSING, Column, plain
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SparkTable", "encode_spark_table"]
 
-LABEL = "label"
 N_STEPS = 10_000
 """Steps of about equally many rows in which the numbers of a column with very many values are looked at."""
 UNSURE = (0.9, 0.99)
@@ -57,11 +57,6 @@ class SparkTable:
     is_weighted: bool
     notes: tuple[Note, ...]
 
-    @property
-    def sources(self) -> list[str]:
-        """Columns of the frame that the encoders read."""
-        return [f"c{i}" for i in range(len(self.columns))] + [LABEL]
-
     def encoded(self, rows: CodedRows) -> EncodedTable:
         """Some or all of the rows as an encoded table, with the meaning of all codes."""
         return EncodedTable(
@@ -76,9 +71,12 @@ class SparkTable:
             notes=self.notes,
         )
 
-    def map_codes(self, make: Callable[[Sequence[Ints], Ints | None], dict[str, Ints]], schema: str) -> "DataFrame":
-        """A frame of what ``make`` makes of the codes of each batch, features first and label last, and the weights."""
-        return self.frame.mapInArrow(partial(map_batches, make, self.sources, self.encoders), schema)
+    def words(self, blocks: tuple[tuple[int, ...], ...]) -> "DataFrame":
+        """The rows as words, block by block, with label and weight."""
+        layout = Layout(tuple(self.margins.n_values.tolist()), blocks)
+        names = [*layout.names, LABEL, *([WEIGHT] if self.is_weighted else [])]
+        schema = ", ".join(f"{name} long" for name in names)
+        return self.frame.mapInArrow(partial(pack_batches, layout, self.encoders), schema)
 
 
 def encode_spark_table(frame: "DataFrame", label: Any, rules: Rules) -> SparkTable:

@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analogical.spark.session import collect
+from analogical.spark.words import WEIGHT
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-__all__ = ["MOST_VALUES", "WEIGHT", "ValueCounts", "count_values", "normal"]
+__all__ = ["MOST_VALUES", "ValueCounts", "count_values", "normal"]
 
 MOST_VALUES = 200_000
 """Different values of a column that are brought to this process at most."""
-WEIGHT = "weight"
-"""Column that says how many rows each row stands for."""
 _MERGE_AFTER = 400_000
 _MOST_WAITING = 100
 """Entries, or batches, after which what was counted so far is added up."""

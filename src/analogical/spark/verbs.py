@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 
 from analogical._checks import check_choice, check_confidence
-from analogical._progress import progress_line
-from analogical._types import CodedRows, Note
+from analogical._progress import Progress, progress_line
+from analogical._types import CodedRows
 from analogical.count.counts import PairCounts
 from analogical.count.groups import draw_rows, merge_rows
+from analogical.engine_study import EngineStudy
 from analogical.errors import InputError
-from analogical.estimate.leaks import find_leaks, tell_label
+from analogical.estimate.leaks import find_leaks
 from analogical.estimate.significance import pools_contexts
-from analogical.spark.engine import SparkEngine, SparkRows
+from analogical.spark.engine import SparkEngine
 from analogical.spark.planning import MOST_GROUPS, SparkPlan, choose_plan, deal_features, finishes_in_memory
 from analogical.spark.session import check_spark, is_spark_frame, ship_package
-from analogical.spark.study import SparkStudy
 from analogical.spark.table import SparkTable, encode_spark_table
-from analogical.spark.words import LABEL, WEIGHT, Layout, PackWords
 from analogical.study import SEARCH_ROWS, Duplicates, Given, Study, check_given
 from analogical.table.encode import with_leaks
 from analogical.table.rules import ColumnOptions, Rules, rules_of
@@ -32,6 +31,8 @@ __all__ = ["relevance"]
 
 DRAWN = 1.05
 """Rows that Spark draws for each row of the sample: it draws about as many as it is told, and the rest is left out."""
+N_STEPS = 4
+"""Passes over the table whose end is shown: columns looked at, rows packed, plan chosen, pairs counted."""
 
 
 def relevance(
@@ -86,8 +87,7 @@ def relevance(
     a sample of 20,000 rows does, and for every feature the rows are grouped by it, by what is given and by the label.
     For the paper's counts, and for ``given="all"``, the columns are divided into two to four blocks, and for each
     block the rows that agree outside of it are brought together and counted by the same code as in memory. With very
-    many distinct contexts, ``given="all"`` leaves the effect unknown (NaN), and ``notes`` says so. Groups of dependent
-    rows are not available on Spark.
+    many distinct contexts, ``given="all"`` is refused. Groups of dependent rows are not available on Spark.
 
     The table is read several times, so it must be the same each time: keep what is expensive or random with
     ``df.cache()``, or write it to a file first.
@@ -110,112 +110,77 @@ def relevance(
     check_confidence(confidence)
     check_choice("duplicates", duplicates, ("count", "once"))
     rules = rules_of(columns, relevance, without=("groups", "feature_names"))
-    session = df.sparkSession
-    ship_package(session)
-    steps = _Steps(progress)
+    ship_package(df.sparkSession)
+    show = progress_line("on Spark, steps done") if progress else _show_nothing
     table = encode_spark_table(df, label, rules)
     with ExitStack() as held:
-        study, plan = _study(table, SparkEngine(session), duplicates, held, steps)
-        if not isinstance(given, str):
-            given = list(given)
-            for name in given:  # before anything is counted
-                study.table.find(name)
-        elif given == "all" and isinstance(study, SparkStudy) and study.counts_everything:
-            _ = study.sums  # with the paper's counts, in one go
+        study, plan = _study(table, duplicates, held, show)
+        study.given(given)
         _ = study.counts
-        steps.end()
+        show(N_STEPS, N_STEPS)
         result = relevance_of(study, given, confidence=confidence, progress=progress)
     plan = replace(plan, blocks=tuple(tuple(result.names[i] for i in block) for block in plan.blocks))
     settings = replace(result.settings, engine="spark", plan=plan, weighted=table.is_weighted)
-    not_sized = tuple(result.names[i] for i in study.not_sized) if isinstance(study, SparkStudy) else ()
-    notes = (*result.notes, Note("not-sized", not_sized)) if not_sized else result.notes
-    return replace(result, n_rows=table.margins.n_rows, settings=settings, notes=notes)
+    return replace(result, n_rows=table.margins.n_rows, settings=settings)
 
 
 def count_pairs(df: "DataFrame", label: str) -> tuple[PairCounts, SparkPlan]:
     """The paper's counts alone, and how they were counted: for benchmarks."""
     ship_package(df.sparkSession)
-    table = encode_spark_table(df, label, Rules())
     with ExitStack() as held:
-        study, plan = _study(table, SparkEngine(df.sparkSession), "count", held, _Steps(False))
+        study, plan = _study(encode_spark_table(df, label, Rules()), "count", held, _show_nothing)
         return study.counts, plan
 
 
-class _Steps:
-    """Which of the passes over the table is under way."""
-
-    N_STEPS = 4
-    """Columns looked at, rows packed, plan chosen, pairs counted."""
-
-    def __init__(self, progress: bool) -> None:
-        self.show = progress_line("on Spark, steps done") if progress else None
-        self.done = 0
-
-    def next(self) -> None:
-        """One more pass is done."""
-        self.done += 1
-        if self.show is not None:
-            self.show(self.done, self.N_STEPS)
-
-    def end(self) -> None:
-        """Nothing is left to do on Spark."""
-        if self.show is not None:
-            self.show(self.N_STEPS, self.N_STEPS)
+def _show_nothing(done: int, total: int) -> None:
+    """Progress that nobody asked for."""
 
 
-def _study(
-    table: SparkTable, engine: SparkEngine, duplicates: Duplicates, held: ExitStack, steps: _Steps
-) -> tuple[Study, SparkPlan]:
+def _study(table: SparkTable, duplicates: Duplicates, held: ExitStack, show: Progress) -> tuple[Study, SparkPlan]:
     """A study of all rows in this process if the distinct ones are few, else one of rows that stay on Spark."""
-    steps.next()
+    show(1, N_STEPS)
     margins, n_features = table.margins, len(table.columns)
     blocks = deal_features(margins, min(2, n_features))
-    rows = _packed(table, SparkPlan("grouped", blocks, 1, 1.0, True), held)
-    n_distinct = rows.estimate_distinct()
-    steps.next()
-    needs_rows = pools_contexts(n_features) or rows.n_rows <= SEARCH_ROWS
-    if finishes_in_memory(rows.n_rows, n_distinct, needs_rows):
-        here = rows.merged().here(limit=2 * MOST_GROUPS)
-        if here is not None:
-            here = merge_rows(here)  # in an order of their own: Spark has another one each time
-            encoded = with_leaks(table.encoded(here), find_leaks(here))
-            return Study.of_table(encoded, duplicates=duplicates), rows.plan
-    sample = _sample(rows)
-    plan = choose_plan(
-        margins, sample, n_distinct, int(engine.session.conf.get("spark.sql.shuffle.partitions", "200") or 200)
-    )
-    rows = replace(rows, plan=plan) if plan.blocks == blocks else _packed(table, plan, held)
-    leaks = {i: share for i in find_leaks(sample) if (share := _tells(rows, i))}
-    counted = rows
+    engine = _packed(table, SparkPlan("grouped", blocks, 1, 1.0, True), held)
+    n_distinct = engine.estimate_distinct()
+    show(2, N_STEPS)
+    needs_rows = pools_contexts(n_features) or engine.n_rows <= SEARCH_ROWS
+    if finishes_in_memory(engine.n_rows, n_distinct, needs_rows):
+        rows = engine.merged().here(limit=2 * MOST_GROUPS)
+        if rows is not None:
+            rows = merge_rows(rows)  # in an order of their own: Spark has another one each time
+            encoded = with_leaks(table.encoded(rows), find_leaks(rows))
+            return Study.of_table(encoded, duplicates=duplicates), engine.plan
+    sample = _sample(engine)
+    n_shuffled = int(engine.frame.sparkSession.conf.get("spark.sql.shuffle.partitions", "200") or 200)
+    plan = choose_plan(margins, sample, n_distinct, n_shuffled)
+    engine = replace(engine, plan=plan) if plan.blocks == blocks else _packed(table, plan, held)
+    leaks = _leaks(engine, sample)
     if duplicates == "once":
-        counted = rows.distinct()
-        held.callback(counted.frame.unpersist)
-        sample = _sample(counted)
-    steps.next()
-    return SparkStudy(with_leaks(table.encoded(sample), leaks), engine, counted, duplicates=duplicates), plan
+        engine = engine.distinct()
+        held.callback(engine.frame.unpersist)
+        sample = _sample(engine)
+    show(3, N_STEPS)
+    return EngineStudy(with_leaks(table.encoded(sample), leaks), engine, duplicates=duplicates), plan
 
 
-def _sample(rows: SparkRows) -> CodedRows:
+def _packed(table: SparkTable, plan: SparkPlan, held: ExitStack) -> SparkEngine:
+    """The table as words, kept by Spark until they are let go."""
+    words = table.words(plan.blocks).persist()
+    held.callback(words.unpersist)
+    return SparkEngine(words, table.margins, plan, table.is_weighted)
+
+
+def _sample(engine: SparkEngine) -> CodedRows:
     """The rows that the deciding set is chosen on: all of them, if they are few."""
-    drawn = rows.sample(int(DRAWN * SEARCH_ROWS), 0)
-    n_left = min(SEARCH_ROWS, rows.n_rows)
+    drawn = engine.sample(int(DRAWN * SEARCH_ROWS), 0)
+    n_left = min(SEARCH_ROWS, engine.n_rows)
     return draw_rows(drawn, n_left, np.random.default_rng(0)) if drawn.n_rows > n_left else drawn
 
 
-def _packed(table: SparkTable, plan: SparkPlan, held: ExitStack) -> SparkRows:
-    """The table as words, kept by Spark until they are let go."""
-    layout = Layout(tuple(table.margins.n_values.tolist()), plan.blocks)
-    names = [*layout.names, LABEL, *([WEIGHT] if table.is_weighted else [])]
-    words = table.map_codes(PackWords(layout), ", ".join(f"{name} long" for name in names)).persist()
-    held.callback(words.unpersist)
-    return SparkRows(words, layout, table.margins, plan, table.is_weighted)
-
-
-def _tells(rows: SparkRows, feature: int) -> float:
-    """In which share of all rows a feature tells the label, if it does so in nearly all; otherwise 0."""
-    n_values, n_labels = int(rows.margins.n_values[feature]), rows.margins.n_labels
-    found = (rows.groups([[feature]], n_values * n_labels) or [])[0]  # there are no more
-    table = np.zeros((1, n_values, n_labels), np.int64)
-    table[0, found.codes[:, 0], found.labels] = found.weights_or_ones()
-    (is_leak,), (share,) = tell_label(table)
-    return float(share) if is_leak else 0.0
+def _leaks(engine: SparkEngine, sample: CodedRows) -> dict[int, float]:
+    """Columns that tell the label in nearly all rows, with that share, of those that do so in the sample."""
+    likely = list(find_leaks(sample))
+    most = int(engine.margins.n_values[likely].sum()) * engine.margins.n_labels
+    groups = (engine.group([[i] for i in likely], most) or []) if likely else []
+    return {i: share for i, rows in zip(likely, groups, strict=True) if (share := find_leaks(rows).get(0))}

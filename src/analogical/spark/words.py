@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from analogical._types import Codes, Ints
 
-__all__ = ["LABEL", "WEIGHT", "Layout", "PackWords", "Word"]
+__all__ = ["LABEL", "WEIGHT", "Layout", "Word"]
 
 WORD_BITS = 63
 """Bits of a word: a whole number of 64 bits that is never negative."""
@@ -73,11 +73,6 @@ class Layout:
         """Columns of the words outside a block: rows that agree on them may be pairs for the features of the block."""
         return [word.name for word in self.words if word.block != block]
 
-    def word_of(self, feature: int) -> tuple[Word, int]:
-        """The word that holds a feature, and the bit at which it begins."""
-        word = next(word for word in self.words if feature in word.features)
-        return word, word.shifts[word.features.index(feature)]
-
     def pack(self, columns: Sequence[NDArray[Any]]) -> list[Ints]:
         """The words of columns of codes."""
         packed = []
@@ -96,16 +91,3 @@ class Layout:
             for feature, shift in zip(word.features, word.shifts, strict=True):
                 codes[:, feature] = (packed >> shift) & ((1 << self.bits[feature]) - 1)
         return codes
-
-
-@dataclass(frozen=True)
-class PackWords:
-    """Columns of codes, the label last, to words; runs on the executors."""
-
-    layout: Layout
-
-    def __call__(self, codes: Sequence[Ints], weights: Ints | None) -> dict[str, Ints]:
-        """The columns of a frame of words."""
-        *features, label = codes
-        cells = dict(zip(self.layout.names, self.layout.pack(features), strict=True)) | {LABEL: label}
-        return cells if weights is None else cells | {WEIGHT: weights}

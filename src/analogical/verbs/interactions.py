@@ -423,7 +423,7 @@ def sums_given(
     columns = sorted({f for pair in pairs for f in pair} | {c for context in contexts for c in context.columns})
     place = {column: k for k, column in enumerate(columns)}
     rows = merge_rows(study.rows_of(columns))
-    n_threads = n_threads_for(getattr(study.engine, "n_jobs", None), len(rows.codes) * len(pairs))
+    n_threads = n_threads_for(study.n_jobs, len(rows.codes) * len(pairs))
     sums = [SquareSums.none()] * len(pairs)
     waiting = [k for k, context in enumerate(contexts) if context.same_as is None]
     while waiting:

@@ -1,6 +1,5 @@
 """Redundant columns of a table: constants, renamings, and columns that others determine."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Unpack
 
@@ -9,12 +8,12 @@ import numpy as np
 from analogical._checks import check_whole
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import Note
-from analogical.estimate.dependencies import MAX_LISTED_SEARCH, LeftOut, Reason, Search
+from analogical.estimate.dependencies import MAX_LISTED_SEARCH, Reason, Search
 from analogical.study import Study, study_of
 from analogical.table.encode import EncodedTable, encode_features
 from analogical.table.rules import ColumnOptions, rules_of
 
-__all__ = ["Dependency", "Dropped", "Redundancies", "name_dropped", "redundancies", "redundancies_of"]
+__all__ = ["Dependency", "Dropped", "Redundancies", "redundancies", "redundancies_of"]
 
 
 @dataclass(frozen=True)
@@ -214,12 +213,4 @@ def redundancies_of(table: EncodedTable, max_determinants: int = 2) -> Redundanc
         searched_two=searched_two,
         notes=table.notes,
         backend=table.backend,
-    )
-
-
-def name_dropped(left_out: Sequence[LeftOut], names: Sequence[str]) -> tuple[Dropped, ...]:
-    """The columns left out, by name."""
-    return tuple(
-        Dropped(names[item.column], item.reason, tuple(names[j] for j in item.in_favour_of), item.support)
-        for item in left_out
     )

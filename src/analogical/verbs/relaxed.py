@@ -70,4 +70,4 @@ def relaxed_index(
     True
     """
     study = study_of(relaxed_index, X, y, columns, without=("groups",), look_for_leaks=False, n_jobs=n_jobs)
-    return relaxed_scores(study.engine, study.rows, check_radius(radius, study.n_features))
+    return relaxed_scores(study.rows, check_radius(radius, study.n_features), n_jobs=study.n_jobs)

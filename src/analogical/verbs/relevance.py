@@ -11,7 +11,7 @@ from analogical._checks import check_confidence
 from analogical._progress import progress_line
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import Floats, Ints, Note, Positions
-from analogical.count.memory import MemoryEngine
+from analogical.count.pairs import count_pairs
 from analogical.estimate.index import PaperStatus, score_pairs
 from analogical.estimate.significance import adjust_for_features
 from analogical.estimate.sizes import Size
@@ -553,4 +553,4 @@ def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:
     array([ True, False,  True])
     """
     table = encode_table(X, y, look_for_leaks=False)
-    return score_pairs(MemoryEngine(n_jobs).count_pairs(table.coded), table.n_values).score
+    return score_pairs(count_pairs(table.coded, n_jobs=n_jobs), table.n_values).score

@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from analogical._checks import check_choice, check_confidence, check_number, check_whole
 from analogical._types import Bools, Floats, Positions
-from analogical.count.memory import MemoryEngine
 from analogical.errors import InputError
 from analogical.study import Duplicates, Given, Study, check_given
 from analogical.table.binning import Bins
@@ -195,7 +194,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self._places: Positions = np.array([column.position for column in table.columns], dtype=np.intp)
         ids = [Dropped(name, "id", (), 0) for n in table.notes if n.kind == "set-aside" for name in n.columns]
         self.dropped_: tuple[Dropped, ...] = tuple(ids)
-        study = Study.of_table(table, MemoryEngine(self.n_jobs), duplicates=self.duplicates)
+        study = Study.of_table(table, duplicates=self.duplicates, n_jobs=self.n_jobs)
         if self._chooses_together():
             self._fit_together(study)
         else:

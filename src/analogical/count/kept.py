@@ -1,50 +1,45 @@
-"""The summary of a feature together with its contexts, as long as these are few: sizes need more than sums.
+"""The contexts of a feature from several parts of a table, as long as they are few.
 
-It is made on the executors of Spark, part by part, so this file imports little.
+They are kept on the executors of Spark, part by part, so this file imports little.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from analogical._types import Margins
 from analogical.count.contexts import Contexts
-from analogical.estimate.summaries import FeatureSummary, summarise_contexts
 
-__all__ = ["KeptSummary", "SummariseAndKeep"]
+__all__ = ["KeepContexts", "KeptContexts"]
 
 
 @dataclass(frozen=True)
-class KeptSummary:
-    """The summary of a feature, and its contexts as long as they are few."""
+class KeptContexts:
+    """Contexts, equal ones of each part once; none if there are too many."""
 
-    summary: FeatureSummary
     parts: tuple[Contexts, ...] | None
     most: int
     """Cells that are kept at most."""
 
-    def __add__(self, other: "KeptSummary") -> "KeptSummary":
+    def __add__(self, other: "KeptContexts") -> "KeptContexts":
         """Of two parts of a table that share no context (see ``PairCounts.__add__``)."""
         parts = None if self.parts is None or other.parts is None else (*self.parts, *other.parts)
-        return KeptSummary(self.summary + other.summary, _at_most(parts, self.most), self.most)
+        return KeptContexts(_at_most(parts, self.most), self.most)
 
     @property
-    def contexts(self) -> Contexts:
-        """The contexts of all parts, equal ones once."""
-        return _together(self.parts or ()).compacted()
+    def contexts(self) -> Contexts | None:
+        """The contexts of all parts, equal ones once; None if they were too many."""
+        return None if self.parts is None else _together(self.parts).compacted()
 
 
 @dataclass(frozen=True)
-class SummariseAndKeep:
-    """Makes the summary of the contexts of a feature, and keeps them; runs on the executors."""
+class KeepContexts:
+    """Keeps the contexts of each feature if they have at most so many cells."""
 
-    margins: Margins
     most: int
 
-    def __call__(self, feature: int, contexts: Contexts) -> KeptSummary:
-        """The summary of one part."""
-        summary = summarise_contexts(self.margins)(feature, contexts)
+    def __call__(self, feature: int, contexts: Contexts) -> KeptContexts:  # noqa: ARG002
+        """The contexts of one part."""
         alone = replace(contexts)  # without what was computed from them
-        return KeptSummary(summary, _at_most((alone,), self.most), self.most)
+        return KeptContexts(_at_most((alone,), self.most), self.most)
 
 
 def _at_most(parts: tuple[Contexts, ...] | None, most: int) -> tuple[Contexts, ...] | None:
