@@ -106,7 +106,7 @@ class Study:
     >>> round(audit(study, "sex", given=["class"]).differences[0].difference, 3)
     0.497
     >>> study
-    Study of 3 features for 'survived' (2 classes), 2,201 rows: class, sex, age
+    Study of 3 features for 'survived' (2 classes), 2,201 rows: class, sex and age
     ask                            to learn
     relevance(study)               which features have an effect, all else equal
     select(study)                  which features predict the label best together

@@ -60,7 +60,8 @@ def test_the_answer_comes_first_and_three_sentences_follow(run):
     assert "Details:" not in explained
     sentences = json.loads(run("score", "monks-1", "--json")[1])["explanation"]
     said = " ".join(line.removeprefix("- ").strip() for line in explained.splitlines())
-    assert " ".join(sentences) in said
+    assert all(sentence in said for sentence in sentences)
+    assert sentences[0] == headline
 
 
 def test_what_was_read_and_done_is_summed_up_and_explained(run, tmp_path):

@@ -81,5 +81,5 @@ def score(
         confidence=confidence,
         progress=shows_progress(),
     )
-    also = {"explanation": list(view_of(result).explanation)} if output.as_json else None
-    output.write(result, source, also=also, paper=paper)
+    view = view_of(result)
+    output.write(result, source, also={"explanation": [view.headline, *view.lines, *view.explanation]}, paper=paper)

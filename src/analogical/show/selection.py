@@ -97,7 +97,7 @@ def _steps(result: Selection) -> list[_Step]:
 def _describe_stop(result: Selection) -> str:
     following = shown(result.next_feature, LONG_NAME)
     if not result.features:
-        return "" if result.next_feature is None else f"The best is {following}, which adds less than chance may."
+        return "" if result.next_feature is None else f"The best is {following}, which adds no more than chance would."
     if len(result.features) < result.stop:
         return f"Without k, {counted(result.stop, 'feature')} would be selected; the next is {following}."
     if len(result.features) > result.stop:
@@ -107,7 +107,7 @@ def _describe_stop(result: Selection) -> str:
         return "All features were selected."
     if (result.next_gain or 0.0) >= result.need:  # the deciding set has as many members as it may have
         return f"More features would add to these; the next is {following}."
-    return f"No other feature adds more than chance may, or is significant; the next is {following}."
+    return f"No other feature adds more than chance would, or is significant; the next is {following}."
 
 
 def _describe_carried(result: Selection) -> list[str]:
