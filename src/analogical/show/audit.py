@@ -3,7 +3,6 @@
 import math
 
 from analogical.show.evidence import pair_blocks
-from analogical.show.notes import describe_notes, sum_up_notes
 from analogical.show.sentences import NOT_CAUSES, agreeing_on, assumed, no_partner
 from analogical.show.views import Table, View, figures, tabulate, words
 from analogical.show.words import change, counted, listed, marked, p_value, p_words, percent, quoted, verb
@@ -25,8 +24,7 @@ def view_audit(result: Audit) -> View:
         tables=(_difference_table(result),) if result.differences else (),
         lines=(_describe_compared(result), *_describe_limits(result), NOT_CAUSES) if result.n_pairs else (NOT_CAUSES,),
         examples=pair_blocks(result.examples),
-        about=(counted(result.n_rows, "row"), *sum_up_notes(result.notes)),
-        notes=describe_notes(result.notes),
+        about=(counted(result.n_rows, "row"),),
         explanation=tuple(_explain(result)) if result.n_pairs else (),
     )
 

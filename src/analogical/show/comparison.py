@@ -3,7 +3,6 @@
 from functools import partial
 
 from analogical.rivals import METHODS
-from analogical.show.notes import describe_notes, sum_up_notes
 from analogical.show.views import Cell, View, figures, tabulate, words
 from analogical.show.words import counted, listed, quoted, shown, verb
 from analogical.verbs.compare import Comparison
@@ -34,8 +33,7 @@ def view_comparison(result: Comparison, *, top: int | None = None) -> View:
             *_describe_left_out(result),
             *_describe_sample(result),
         ),
-        about=(counted(len(result.names), "feature"), *sum_up_notes(result.notes)),
-        notes=describe_notes(result.notes),
+        about=(counted(len(result.names), "feature"),),
         explanation=tuple(f"{method.title}: {method.about}" for method in result.methods),
     )
 

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from analogical.show.notes import describe_notes, sum_up_notes
 from analogical.show.sentences import agreeing_on, no_partner
 from analogical.show.views import Cell, Table, View, figures, tabulate, words
 from analogical.show.words import LONG_NAME, counted, marked, number, percent, quoted, shorten, shown
@@ -19,9 +18,8 @@ LONG_VALUE = 24
 
 def view_evidence(result: Evidence) -> View:
     """How many pairs changed, and the pairs by context."""
-    about, notes = sum_up_notes(result.notes), describe_notes(result.notes)
     if result.n_pairs == 0:
-        return View(no_partner(result.feature, result.given, result.same_as), about=about, notes=notes)
+        return View(no_partner(result.feature, result.given, result.same_as))
     return View(
         headline=f"{result.n_changed:,} of {counted(result.n_pairs, 'pair')} that"
         f" {'differs' if result.n_pairs == 1 else 'differ'} on {quoted(result.feature)}"
@@ -29,8 +27,6 @@ def view_evidence(result: Evidence) -> View:
         f" ({percent(result.n_changed / result.n_pairs)}).",
         lines=(f"Pairs of {agreeing_on(result.given)}.",),
         examples=pair_blocks(result),
-        about=about,
-        notes=notes,
     )
 
 
@@ -83,9 +79,8 @@ def _distinct_texts(two: tuple[Any, Any]) -> tuple[str, str]:
 
 def view_transitions(result: Transitions) -> View:
     """The largest transitions in a table, in the order of the values."""
-    about, notes = sum_up_notes(result.notes), describe_notes(result.notes)
     if not result.counts:
-        return View(no_partner(result.feature, result.given, result.same_as), about=about, notes=notes)
+        return View(no_partner(result.feature, result.given, result.same_as))
     sizes = sorted((transition.pairs for transition in result.counts), reverse=True)
     largest = [t for t in result.counts if t.pairs >= sizes[:MAX_TRANSITIONS][-1]][:MAX_TRANSITIONS]
     left_out = f"The {len(largest)} largest of {len(sizes):,} transitions." if len(largest) < len(sizes) else ""
@@ -93,8 +88,6 @@ def view_transitions(result: Transitions) -> View:
         f"{counted(len(sizes), 'transition')} of {quoted(result.feature)} and {quoted(result.label)} among"
         f" {counted(result.n_pairs, 'pair')} of {agreeing_on(result.given)}.",
         tables=(transition_table(result.feature, result.label, largest, result.n_pairs, left_out),),
-        about=about,
-        notes=notes,
     )
 
 

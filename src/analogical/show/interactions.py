@@ -1,6 +1,5 @@
 """Pairs of features that act together, as a view."""
 
-from analogical.show.notes import describe_notes, sum_up_notes
 from analogical.show.sentences import STATUSES, held_fixed, status_cell
 from analogical.show.views import Cell, Column, View, figures, tabulate, words
 from analogical.show.words import (
@@ -34,8 +33,7 @@ def view_interactions(result: Interactions) -> View:
         headline=_answer(result),
         tables=(tabulate(result.order().tolist(), _columns(result), most=MAX_PAIRS),),
         lines=tuple(filter(None, (_describe_given(result), _passed_over(result)))),
-        about=(counted(result.n_rows, "row"), counted(n_features, "feature"), *sum_up_notes(result.notes)),
-        notes=describe_notes(result.notes),
+        about=(counted(result.n_rows, "row"), counted(n_features, "feature")),
         explanation=tuple(_explain(result)),
     )
 

@@ -2,7 +2,6 @@
 
 from typing import NamedTuple
 
-from analogical.show.notes import describe_notes, sum_up_notes
 from analogical.show.views import View, figures, tabulate, words
 from analogical.show.words import counted, listed, shown
 from analogical.verbs.redundancies import Dropped, Redundancies
@@ -38,8 +37,7 @@ def view_redundancies(result: Redundancies) -> View:
         else f"None of {n} is redundant.",
         tables=(tabulate(lines, columns),) if lines else (),
         lines=tuple(filter(None, [_not_searched(result)])),
-        about=(counted(result.n_rows, "row"), n, *sum_up_notes(result.notes)),
-        notes=describe_notes(result.notes),
+        about=(counted(result.n_rows, "row"), n),
         explanation=("tests: rows that could have contradicted the dependency, and did not.",)
         if result.dependencies
         else (),

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from analogical.show.notes import describe_notes, leaks_of, sum_up_notes
+from analogical.show.notes import leaks_of
 from analogical.show.sentences import (
     MIXED,
     NOT_CAUSES,
@@ -67,9 +67,7 @@ def view_relevance(result: Relevance, *, top: int | None = None, paper: bool = F
         about=(
             counted(result.n_rows, "row"),
             counted(len(result.names), "feature"),
-            *sum_up_notes(result.notes),
         ),
-        notes=describe_notes(result.notes),
         explanation=tuple(_explain_paper(result) if paper else _explain(result)),
         details=() if paper else (_detail_table(result, top),),
     )

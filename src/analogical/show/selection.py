@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from analogical.show.notes import describe_notes, leaks_of, sum_up_notes
+from analogical.show.notes import leaks_of
 from analogical.show.views import Cell, Tone, View, figures, tabulate, words
 from analogical.show.words import LONG_NAME, counted, listed, percent, quoted, shown, some_of, verb
 from analogical.verbs.select import Selection
@@ -22,12 +22,12 @@ WORDS = {
 class _Step(NamedTuple):
     """Features that were selected at once: one, or several that act only together."""
 
-    places: Sequence[int]
     features: Sequence[str]
     adds: float | None
     """Share of the uncertainty of the label that they explain beyond the features before them."""
     explained: float
     why: str
+    tone: Tone
 
 
 def view_selection(result: Selection) -> View:
@@ -36,18 +36,11 @@ def view_selection(result: Selection) -> View:
     leaks = leaks_of(result.notes)
 
     def why(step: _Step) -> Cell:
-        leak = ", leak?" if set(step.features) & set(leaks) else ""
-        return Cell(f"{step.why}{leak}", TONES[result.why[step.places[0]]])
+        return Cell(f"{step.why}, leak?" if set(step.features) & set(leaks) else step.why, step.tone)
 
     table = tabulate(
         steps,
         [
-            words(
-                "",
-                lambda step: "-".join(
-                    str(place + 1) for place in dict.fromkeys(step.places[:: max(len(step.places) - 1, 1)])
-                ),
-            ),
             words("feature", lambda step: " × ".join(map(shown, step.features)), may_shorten=True),
             figures("adds", lambda step: "-" if step.adds is None else _share(step.adds)),
             figures("explained", lambda step: Cell(_share(step.explained), bar=step.explained)),
@@ -58,8 +51,7 @@ def view_selection(result: Selection) -> View:
         headline=_answer(result),
         tables=(table,) if result.features else (),
         lines=(_describe_stop(result), *_describe_carried(result)),
-        about=(counted(result.n_rows, "row"), counted(len(result.names), "feature"), *sum_up_notes(result.notes)),
-        notes=describe_notes(result.notes),
+        about=(counted(result.n_rows, "row"), counted(len(result.names), "feature")),
         explanation=tuple(_explain(result)),
     )
 
@@ -89,7 +81,7 @@ def _steps(result: Selection) -> list[_Step]:
         alone = result.why[place] == "interaction" and len(group) == 1
         why = f"acts together with {listed(result.partners[place])}" if alone else WORDS[result.why[place]]
         adds = None if alone else explained - before  # what it adds without its partners says nothing
-        steps.append(_Step(group, [result.features[k] for k in group], adds, explained, why))
+        steps.append(_Step([result.features[k] for k in group], adds, explained, why, TONES[result.why[place]]))
         before, place = explained, group[-1] + 1
     return steps
 

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from analogical.show.notes import describe_notes, sum_up_notes
 from analogical.show.sentences import agreeing_on
 from analogical.show.views import Cell, Table, View, figures, tabulate, words
 from analogical.show.words import (
@@ -109,8 +108,6 @@ def view_squares(result: Squares) -> View:
             *([f"The effect of one differs by {in_points(size)} points with the other."] if size == size else []),
         ),
         examples=tuple(_card(result, square) for square in result.examples),
-        about=sum_up_notes(result.notes),
-        notes=describe_notes(result.notes),
     )
 
 

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from analogical.show.notes import describe_notes, sum_up_notes
 from analogical.show.views import View, tabulate, words
 from analogical.show.words import counted, quoted, some_of
 
@@ -39,8 +38,6 @@ def view_study(study: "Study") -> View:
         headline=f"Study of {counted(study.n_features, 'feature')} for {quoted(table.label)}"
         f" ({counted(len(table.classes), 'class', 'classes')}), {rows}{units}: {some_of(table.names)}",
         tables=(tabulate(asked, [words("ask", _call), words("to learn", lambda name: QUESTIONS[name][1])]),),
-        about=sum_up_notes(table.notes),
-        notes=describe_notes(table.notes),
     )
 
 

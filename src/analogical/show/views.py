@@ -4,10 +4,11 @@ Every view has the same shape: the answer in a sentence, a table, at most three 
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
+from analogical.show.notes import describe_notes, sum_up_notes
 from analogical.show.words import and_more
 
 if TYPE_CHECKING:
@@ -139,7 +140,9 @@ _MAKERS = {
 
 
 def view_of(result: "Result | Study", **options: Any) -> View:
-    """The view of any result, or of a study."""
+    """The view of any result, or of a study, with what was done to its table."""
     file, name = _MAKERS[type(result).__name__]
     make: Callable[..., View] = getattr(import_module(f"analogical.show.{file}"), name)
-    return make(result, **options)
+    view = make(result, **options)
+    holder: Any = getattr(result, "relevance", None) or getattr(result, "table", None) or result  # who has the notes
+    return replace(view, about=(*view.about, *sum_up_notes(holder.notes)), notes=describe_notes(holder.notes))

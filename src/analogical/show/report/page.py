@@ -10,7 +10,7 @@ from typing import Any
 
 from analogical.show.audit import view_audit
 from analogical.show.evidence import transition_table
-from analogical.show.notes import describe_notes, leaks_of
+from analogical.show.notes import describe_notes
 from analogical.show.redundancies import view_redundancies
 from analogical.show.relevance import say_given, view_relevance
 from analogical.show.report.sentences import describe_answer, describe_limits, describe_turn, verdict
@@ -90,7 +90,7 @@ def page_of(report: Report) -> dict[str, Any]:
         "panels": [_panel(report, panel, place + 1) for place, panel in enumerate(report.panels)],
         "audits": [_audit(found) for found in report.audits],
         "unclear": _unclear(report),
-        "data": _data(report),
+        "done": [_sentence(shown(note)) for note in (*report.reading, *describe_notes(found.notes))],
         "paper": _table(view_relevance(found, top=MAX_ROWS, paper=True).tables[0]),
         "limits": describe_limits(report),
         "settings": _settings(report),
@@ -367,8 +367,7 @@ def _panel(report: Report, panel: Panel, rank: int) -> dict[str, Any]:
             )
             if pair is not None
         ],
-        "coverage": _coverage(report, panel, i),
-        "numbers": _numbers(found, i),
+        "numbers": _numbers(found, i, panel.n_compared),
     }
 
 
@@ -389,7 +388,7 @@ def _line(report: Report, panel: Panel, i: int) -> str:
     return f"{among} {describe_direction(points)}.{crude}"
 
 
-def _numbers(found: Relevance, i: int) -> list[tuple[str, str]]:
+def _numbers(found: Relevance, i: int, n_compared: int) -> list[tuple[str, str]]:
     """The numbers of a feature by name."""
     if not found.compared[i]:
         return []
@@ -398,6 +397,7 @@ def _numbers(found: Relevance, i: int) -> list[tuple[str, str]]:
     return [
         ("Effect", f"{in_points(size)} points ({point_interval(low, high)})"),
         ("Adjusted p", p_value(float(found.p_adjusted[i]))),
+        ("Rows compared", f"{n_compared:,} ({percent(n_compared / found.n_rows)})"),
         ("Pairs compared", number(found.compared[i])),
         ("Index", percent(float(found.index[i]))),
         ("Noise", percent(noise) if noise == noise else "-"),
@@ -419,17 +419,6 @@ def _twins(report: Report, pair: EvidencePair, feature: str, title: str) -> dict
         "equal_left": f"and {counted(n_left, 'more feature')} on which they agree" if n_left > 0 else "",
         "weight": f"These two rows represent {counted(pair.weight, 'pair')}." if pair.weight > 1 else "",
     }
-
-
-def _coverage(report: Report, panel: Panel, i: int) -> dict[str, Any]:
-    """Which rows were compared at all."""
-    found = report.relevance
-    share = panel.n_compared / found.n_rows
-    said = (
-        f"{panel.n_compared:,} of {counted(found.n_rows, 'row')} ({percent(share)}) have a partner with another value"
-        f" among {agreeing_on(found.given[i])}."
-    )
-    return {"share": share, "width": _place(share), "text": percent(share), "said": said}
 
 
 # ---------------------------------------------------------------- features together
@@ -540,7 +529,7 @@ def _difference(found: Difference, reach: float) -> dict[str, Any]:
     }
 
 
-# ---------------------------------------------------------------- what is not known, and the data
+# ---------------------------------------------------------------- what is not known, and what was done
 
 
 def _unclear(report: Report) -> dict[str, Any] | None:
@@ -567,29 +556,6 @@ def _why_unclear(found: Relevance, i: int) -> str:
     p = float(found.p_adjusted[i])
     tested = "no label changed" if p != p else f"p {p_value(p)}"
     return f"{name}: {tested}, the interval ends at {in_points(points_of(float(found.effect_high[i])))} points."
-
-
-def _data(report: Report) -> dict[str, Any]:
-    """Missing cells, bins, identifiers, constants, redundancy, leaks, and what was done."""
-    found = report.relevance
-    columns = dict(zip(found.names, found.feature_columns, strict=True))
-    missing = [name for name, column in columns.items() if column.n_missing]
-    aside = [name for note in found.notes if note.kind == "set-aside" for name in note.columns]
-    named = {
-        "Binned": [name for name, column in columns.items() if column.edges],
-        "Identifiers set aside": aside,
-        "One value": found.with_status("constant"),
-        "Copies": found.with_status("same"),
-        "Possible leaks": leaks_of(found.notes),
-    }
-    n_missing = sum(column.n_missing for column in columns.values())
-    tiles = [_tile("Missing cells", n_missing, missing), *(_tile(name, len(of), of) for name, of in named.items())]
-    notes = (*report.reading, *describe_notes(found.notes))
-    return {"tiles": tiles, "done": [_sentence(shown(note)) for note in notes]}
-
-
-def _tile(name: str, n: int, columns: Sequence[str]) -> dict[str, Any]:
-    return {"name": name, "n": n, "text": f"{n:,}", "about": some_of(columns, 3) if columns else "none"}
 
 
 def _sentence(text: str) -> str:

@@ -23,6 +23,5 @@ def view_report(result: Report) -> View:
             "The page is in .html; .save(path) writes it.",
         ),
         about=view.about,
-        notes=view.notes,
         explanation=tuple(f"{shown(item.feature, LONG_NAME)}: {describe_turn(result, item)}" for item in result.turned),
     )
