@@ -210,9 +210,9 @@ def select(
     >>> monks = load_table("monks-1").to_frame("pandas").drop(columns="count")
     >>> select(monks, "class")
     3 of 6 features explain 88.3 % of 'class' together.
-         feature                    adds  explained          why
-    1    jacket_color             29.9 %     29.9 %  █▊      adds most
-    2-3  body_shape × head_shape  58.5 %     88.3 %  █████▎  act together
+    feature                    adds  explained          why
+    jacket_color             29.9 %     29.9 %  █▊      adds most
+    body_shape × head_shape  58.5 %     88.3 %  █████▎  act together
     No other feature adds more than chance would, or is significant; the next is
     is_smiling.
     432 rows, 6 features.
