@@ -20,7 +20,7 @@ setup: .venv/dev ## Set up for work on the code
 demo: .venv/cli,report ## Set up, score the built-in tables, and write a page about one of them
 	$(BIN)/analogical tables
 	@echo
-	$(BIN)/analogical score monks-1
+	$(BIN)/analogical score docs/data/churn.csv
 	@echo
 	$(BIN)/analogical score titanic
 	@echo

@@ -86,7 +86,10 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
 }
 # Nothing to list at the left: they stand alone in their section, or beside twenty others with long names.
-ALONE = ("index", "start", "cli", "benchmarks", "paper", "glossary", "copied/CHANGELOG", "copied/benchmarks/**")
+ALONE = (
+    *("index", "start", "meaning", "limits", "cli", "benchmarks", "paper", "glossary", "changed"),
+    *("copied/CHANGELOG", "copied/benchmarks/**"),
+)
 html_sidebars = {page: [] for page in ALONE}
 
 sphinx_gallery_conf = {

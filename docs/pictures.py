@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from analogical import audit, compare, interactions, load_table, relevance, select
+from analogical import Study, audit, compare, interactions, load_table, relevance, select
 from analogical.paper import sample
-from analogical.plot import save_figure
+from analogical.plot import plot_forest, save_figure
 from analogical.plot.canvas import CHANGED, EFFECT, GRID, INK, MUTED, UNTOLD, new_axes
 
 DPI = 130
@@ -33,11 +33,17 @@ def audit_berkeley() -> Any:
     return audit(load_table("berkeley").to_frame("polars"), "admitted", "gender", weights="count").plot()
 
 
-def interactions_network() -> Any:
+def interactions_pairs() -> Any:
     """Which of 16 features act together, in 600 rows with 10 % label noise."""
     X, y = sample("g2", 16, 3, 600, seed=0)
     noise = np.random.default_rng(0).random(len(y)) < 0.1
     return interactions(X, np.where(noise, 1 - y, y)).plot()
+
+
+def forest_titanic() -> Any:
+    """Adjusted differences in survival on the Titanic, every value against its reference."""
+    titanic = Study(load_table("titanic").to_frame("polars"), "survived", weights="count")
+    return plot_forest(*(audit(titanic, feature=name) for name in ("class", "sex", "age")))
 
 
 def compare_monks() -> Any:
@@ -51,7 +57,7 @@ def select_monks() -> Any:
 
 
 def counting_loans() -> Any:
-    """How the pairs of a feature are counted by group sizes, on the five rows of meaning.md."""
+    """How the pairs of a feature are counted by group sizes, on the five rows of how.md."""
     from matplotlib.patches import FancyBboxPatch
 
     rows = [("high", "none"), ("low", "none"), ("high", "much"), ("low", "much"), ("middle", "none")]
@@ -111,7 +117,8 @@ def _monks() -> Any:
 PICTURES: tuple[Callable[[], Any], ...] = (
     relevance_monks,
     audit_berkeley,
-    interactions_network,
+    interactions_pairs,
+    forest_titanic,
     compare_monks,
     select_monks,
     counting_loans,

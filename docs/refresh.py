@@ -5,7 +5,8 @@
 
 A console block holds one command, ``$ analogical ...``, and its output at 80 columns. A table between
 ``<!-- from FILE -->`` and ``<!-- end -->`` is the one between ``<!-- table -->`` and ``<!-- end -->`` in that file.
-The table between ``<!-- kinds of columns -->`` and ``<!-- end -->`` is made by column_kinds.py.
+The table between ``<!-- kinds of columns -->`` and ``<!-- end -->`` is made by column_kinds.py, those between
+``<!-- commands and options -->`` and ``<!-- end -->`` by options.py.
 The lines between ``<!-- summary of FILE -->`` and ``<!-- end -->`` are the points at the top of that file, and those
 between ``<!-- section HEADING of FILE -->`` and ``<!-- end -->`` what stands below that heading in it.
 Tests run the check, so no page shows output that the program does not print, or a figure that was not recorded.
@@ -16,6 +17,7 @@ import re
 import subprocess
 import sys
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,7 +26,7 @@ BLOCK = re.compile(r"^```console\n\$ (?P<command>analogical .*)\n(?P<output>(?:.
 TABLE = re.compile(r"<!-- from (?P<file>\S+) -->\n(?:.*\n)*?<!-- end -->")
 SUMMARY = re.compile(r"<!-- summary of (?P<file>\S+) -->\n(?:.*\n)*?<!-- end -->")
 SECTION = re.compile(r"<!-- section (?P<heading>.+) of (?P<file>\S+) -->\n(?:.*\n)*?<!-- end -->")
-KINDS = re.compile(r"<!-- kinds of columns -->\n(?:.*\n)*?<!-- end -->")
+MADE = re.compile(r"<!-- (?P<what>kinds of columns|commands and options) -->\n(?:.*\n)*?<!-- end -->")
 RECORDED = re.compile(r"<!-- table -->\n(?P<table>(?:.*\n)*?)<!-- end -->")
 
 
@@ -49,6 +51,8 @@ def run(command: str) -> str:
         encoding="utf-8",
         check=False,
     )
+    if "Traceback (most recent call last)" in done.stdout:
+        raise SystemExit(f"{command} failed:\n{done.stdout}")
     return "".join(f"{line.rstrip()}\n" for line in done.stdout.splitlines()).strip("\n") + "\n"
 
 
@@ -74,6 +78,11 @@ def section(heading: str, file: str) -> str:
     return rest.partition("\n## ")[0].strip("\n") + "\n"
 
 
+def made(what: str) -> str:
+    """A table that a script beside this one makes."""
+    return import_module({"kinds of columns": "column_kinds", "commands and options": "options"}[what]).table()
+
+
 def refreshed(page: str) -> str:
     """The page with every console block run again and every recorded table copied anew."""
     page = BLOCK.sub(lambda block: f"```console\n$ {block['command']}\n{run(block['command'])}```", page)
@@ -82,10 +91,7 @@ def refreshed(page: str) -> str:
         lambda s: f"<!-- section {s['heading']} of {s['file']} -->\n{section(s['heading'], s['file'])}<!-- end -->",
         page,
     )
-    if KINDS.search(page):
-        from column_kinds import table
-
-        page = KINDS.sub(lambda _: f"<!-- kinds of columns -->\n{table()}<!-- end -->", page)
+    page = MADE.sub(lambda m: f"<!-- {m['what']} -->\n{made(m['what'])}<!-- end -->", page)
     return TABLE.sub(lambda t: f"<!-- from {t['file']} -->\n{recorded(t['file'])}<!-- end -->", page)
 
 

@@ -1,7 +1,7 @@
 """Draw the pictures of the page again, from real runs.
 
 Run: python docs/report_pictures.py. It needs playwright and an installed chromium. The pictures are those of
-docs/report.md and the README.
+docs/howto.md and the README.
 """
 
 import shutil

@@ -51,9 +51,9 @@ print(redundancies(shops, ignore="busy"))
 # Resolved
 # --------
 # By default only the deciding set is held fixed. One of the columns is compared, and its copies have the
-# status ``same``. The selector leaves them out; ``priority`` sets which of two equivalent columns to keep.
+# status ``same``. The selector leaves them out: of two equivalent columns it keeps the first.
 
-selector = AnalogicalSelector(priority=["town"]).fit(shops.drop(columns="busy"), shops["busy"])
+selector = AnalogicalSelector().fit(shops.drop(columns="busy"), shops["busy"])
 for dropped in selector.dropped_:
     print(dropped)
 print(selector.get_feature_names_out())

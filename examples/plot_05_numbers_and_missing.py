@@ -59,7 +59,7 @@ titles = ("missing answers are a value", "rows with missing answers left out")
 for ax, drawn, title in zip(axes, (result, complete), titles, strict=True):
     drawn.plot(ax)
     ax.set_title(title, loc="left", pad=24)
-axes[0].set_xlim(-0.005, 0.1)
+axes[0].set_xlim(0, 32)
 plt.show()
 
 # %%

@@ -9,12 +9,23 @@ from conftest import random_table
 from scipy.stats import chi2_contingency
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import mutual_info_score
+from sklearn.metrics.cluster import contingency_matrix
 
 from analogical import InputError, MissingDependencyError, ari_score, relevance
 from analogical import relaxed_index as relaxed_index_of_a_table
 from analogical.paper import sample
 from analogical.paper.protocol import distance_to_nearest_miss
-from analogical.rivals import METHODS, Method, choose_methods, greedy_order, one_hot, paper_index, relaxed_index
+from analogical.rivals import (
+    BLOCK,
+    MAX_PICKS,
+    METHODS,
+    Method,
+    choose_methods,
+    greedy_order,
+    one_hot,
+    paper_index,
+    relaxed_index,
+)
 
 RNG = np.random.default_rng(0)
 
@@ -28,12 +39,18 @@ def test_ari_is_the_library_s_index():
     for codes, labels in tables():
         result = relevance(codes, labels, given="all")
         np.testing.assert_array_equal(METHODS["ari"](codes, labels, RNG), ari_score(codes, labels))
-        np.testing.assert_array_equal(paper_index(codes, labels)[0], result.ari)
+        np.testing.assert_array_equal(paper_index(codes, labels), result.ari)
 
 
 def test_paper_index_takes_a_single_class():
-    ari, score = paper_index(np.array([[0, 0], [0, 1], [1, 1]]), np.zeros(3, dtype=int))
-    assert ari.tolist() == score.tolist() == [0, 0]
+    codes, labels = np.array([[0, 0], [0, 1], [1, 1]]), np.zeros(3, dtype=int)
+    assert paper_index(codes, labels).tolist() == METHODS["ari"](codes, labels, RNG).tolist() == [0, 0]
+
+
+def test_a_feature_without_pairs_has_index_two_and_no_score():
+    codes, labels = np.array([[0, 7, 0], [0, 7, 1], [1, 7, 2]]), np.array([0, 1, 1])
+    assert paper_index(codes, labels).tolist() == [2, 0, 1]
+    np.testing.assert_array_equal(METHODS["ari"](codes, labels, RNG), [np.nan, np.nan, 1])
 
 
 def test_relaxed_index_is_the_library_s():
@@ -153,20 +170,21 @@ def test_weights_are_repeated_rows_in_greedy_order(criterion):
 
 
 @pytest.mark.parametrize("criterion", GREEDY)
-def test_greedy_order_is_the_same_in_a_table_and_by_sorting(criterion, monkeypatch):
+def test_greedy_order_is_the_same_where_cells_are_sorted(criterion):
     rng = np.random.default_rng(3)
-    codes, labels = rng.integers(0, 9, (80, 5)), rng.integers(0, 3, 80)
-    expected = greedy_order(codes, labels, 5, criterion)
-    monkeypatch.setattr("analogical.rivals.LOOKUP", 0)
-    assert greedy_order(codes, labels, 5, criterion) == expected == naive_order(codes, labels, criterion)
+    codes, labels = rng.integers(0, 30, (80, 5)), rng.integers(0, 20, 80)  # 30 x 30 x 20 cells, 80 rows
+    assert greedy_order(codes, labels, 5, criterion) == naive_order(codes, labels, criterion)
 
 
 @pytest.mark.parametrize("criterion", GREEDY)
-def test_features_beyond_the_picks_follow_by_the_criterion(criterion, monkeypatch):
-    codes, labels = random_table(np.random.default_rng(5), n_rows=60, n_features=6, n_values=3)
-    monkeypatch.setattr("analogical.rivals.MAX_PICKS", 1)
+def test_features_beyond_the_picks_follow_by_the_criterion(criterion):
+    codes, labels = random_table(np.random.default_rng(5), n_rows=60, n_features=MAX_PICKS + 5, n_values=3)
+    scores = METHODS[criterion](codes, labels, RNG)
+    picked = greedy_order(codes, labels, MAX_PICKS, criterion)
+    assert np.argsort(-scores)[:MAX_PICKS].tolist() == list(picked)
+    assert sorted(scores.tolist()) == list(range(1, MAX_PICKS + 6))
     information = METHODS["mi"](codes, labels, RNG)
-    np.testing.assert_array_equal(np.argsort(METHODS[criterion](codes, labels, RNG)), np.argsort(information))
+    assert greedy_order(codes, labels, 1, criterion) == (int(np.argmax(information)),)
 
 
 def test_forest_importance_is_scikit_learn_s_summed_over_indicators():
@@ -200,17 +218,10 @@ def test_relief_is_kira_and_rendell_s():
 
 
 def test_relief_does_not_depend_on_the_order_of_rows():
-    X, y = sample("g8", 6, 3, 200, seed=1)
+    X, y = sample("g8", 9, 3, BLOCK + 200, seed=1)  # other rows in each of the two blocks
     shuffled = np.random.default_rng(2).permutation(len(X))
     first, second = (METHODS["relief"](X[rows], y[rows], RNG) for rows in (np.arange(len(X)), shuffled))
     np.testing.assert_allclose(first, second)
-
-
-def test_relief_agrees_with_itself_across_blocks(monkeypatch):
-    X, y = sample("g1", 6, 3, 200, seed=1)
-    whole = METHODS["relief"](X, y, RNG)
-    monkeypatch.setattr("analogical.rivals.BLOCK", 7)
-    np.testing.assert_allclose(METHODS["relief"](X, y, RNG), whole)
 
 
 def test_relieff_finds_the_exclusive_or():
@@ -264,13 +275,13 @@ def test_methods_are_chosen_by_name_and_once():
         choose_methods([])
 
 
-def test_cells_are_counted_alike_in_a_table_and_by_sorting(monkeypatch):
+def test_many_values_and_classes_give_the_statistics_of_the_libraries():
     rng = np.random.default_rng(3)
-    codes, labels = rng.integers(0, 40, (60, 3)), rng.integers(0, 5, 60)
-    in_table = [METHODS[name](codes, labels, RNG) for name in ("chi2", "mi")]
-    monkeypatch.setattr("analogical.rivals.LOOKUP", 0)
-    for name, expected in zip(("chi2", "mi"), in_table, strict=True):
-        np.testing.assert_array_equal(METHODS[name](codes, labels, RNG), expected)
+    codes, labels = rng.integers(0, 40, (60, 3)), rng.integers(0, 12, 60)  # 480 cells, 60 rows
+    for column, chi2, mi in zip(codes.T, *(METHODS[name](codes, labels, RNG) for name in ("chi2", "mi")), strict=True):
+        table = contingency_matrix(column, labels)
+        assert chi2 == pytest.approx(chi2_contingency(table, correction=False).statistic)
+        assert mi == pytest.approx(mutual_info_score(labels, column), abs=1e-12)
 
 
 def test_a_single_class_has_no_chi2_and_no_information():

@@ -4,6 +4,7 @@ The test is that of a feature given others: the contexts of the first column, as
 of ten is also tested as its distinct rows with weights, and the run stops if that gives another p-value.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any
@@ -12,9 +13,8 @@ import numpy as np
 
 from analogical._types import CodedRows
 from analogical.count.groups import merge_rows
-from analogical.count.pairs import sum_contexts
-from analogical.estimate.significance import feature_p_values
-from analogical.estimate.summaries import summarise_contexts
+from analogical.count.pairs import contexts_themselves, sum_contexts
+from analogical.estimate.significance import test_contexts
 
 __all__ = ["rare"]
 
@@ -76,9 +76,11 @@ def _settings() -> dict[str, tuple[int, Draw]]:
     return found
 
 
-def _p_value(rows: CodedRows) -> float:
-    summary = sum_contexts(rows, summarise_contexts(rows), features=[0]).summaries[0]
-    return float(feature_p_values(rows, [summary] + [None] * (rows.n_features - 1))[0])
+def p_value_given_all(rows: CodedRows) -> float:
+    """P-value of the feature in column 0, all others given."""
+    contexts = sum_contexts(rows, contexts_themselves, features=[0]).summaries[0]
+    tested = contexts and test_contexts(contexts, rows.value_sizes(0), rows.label_sizes(), rows)
+    return tested.p_value if tested else math.nan
 
 
 def rare(quick: bool) -> Iterator[dict[str, Any]]:
@@ -91,8 +93,10 @@ def rare(quick: bool) -> Iterator[dict[str, Any]]:
             X, y = draw(rng)
             codes = np.asfortranarray(X.astype(np.uint32))
             rows = CodedRows(codes, y.astype(np.uint32), X.max(axis=0).astype(np.int64) + 1, int(y.max()) + 1)
-            p[t] = _p_value(rows)
-            if t < n_tables / 10 and not np.isclose(p[t], _p_value(merge_rows(rows)), rtol=1e-6, equal_nan=True):
+            p[t] = p_value_given_all(rows)
+            if t < n_tables / 10 and not np.isclose(
+                p[t], p_value_given_all(merge_rows(rows)), rtol=1e-6, equal_nan=True
+            ):
                 raise SystemExit(f"another p-value with weights: {name}, table {t}")
         known = p[~np.isnan(p)]
         shares = {f"p_below_{percent}_percent": float((known <= percent / 100).mean()) for percent in (5, 1)}

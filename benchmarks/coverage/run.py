@@ -27,15 +27,12 @@ from typing import Any
 
 import numpy as np
 from known_truth import effects, nulls, power
-from rare import rare
+from rare import p_value_given_all, rare
 from scipy.stats import false_discovery_control
 from units import clusters
 
 from analogical import audit, redundancies
 from analogical._types import CodedRows
-from analogical.count.pairs import sum_contexts
-from analogical.estimate.significance import feature_p_values
-from analogical.estimate.summaries import summarise_contexts
 from analogical.paper import FUNCTIONS, universe
 
 HERE = Path(__file__).parent
@@ -89,7 +86,8 @@ def _discoveries_of(
     shares, power, small, known = [], [], [], 0
     for _ in range(n_draws):
         drawn = coded(*draw(rng, rows, labels, n, level), n_values)
-        p = feature_p_values(drawn, sum_contexts(drawn, summarise_contexts(drawn)).summaries)
+        m = drawn.n_features
+        p = np.array([p_value_given_all(drawn.select([i, *range(i), *range(i + 1, m)])) for i in range(m)])
         found = np.zeros(len(p), dtype=bool)
         is_known = ~np.isnan(p)
         if is_known.any():

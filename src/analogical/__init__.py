@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from analogical.datasets import BuiltInTable, load_table, table_names
     from analogical.study import Study
     from analogical.table.rules import ColumnOptions
-    from analogical.verbs.audit import Audit, Difference, InContext, Obstacle, audit
+    from analogical.verbs.audit import Audit, Difference, InContext, audit
     from analogical.verbs.compare import Comparison, compare
     from analogical.verbs.evidence import Evidence, EvidencePair, Transition, Transitions, evidence, transitions
     from analogical.verbs.interactions import Interactions, interactions
@@ -39,7 +39,6 @@ __all__ = [
     "InputError",
     "Interactions",
     "MissingDependencyError",
-    "Obstacle",
     "Points",
     "Redundancies",
     "Relevance",
@@ -71,7 +70,7 @@ __all__ = [
 
 
 _HOMES = {
-    "verbs.audit": ("Audit", "Difference", "InContext", "Obstacle", "audit"),
+    "verbs.audit": ("Audit", "Difference", "InContext", "audit"),
     "verbs.compare": ("Comparison", "compare"),
     "verbs.evidence": ("Evidence", "EvidencePair", "Transition", "Transitions", "evidence", "transitions"),
     "verbs.interactions": ("Interactions", "interactions"),

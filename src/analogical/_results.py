@@ -4,7 +4,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from analogical._types import same
 from analogical.errors import InputError
 from analogical.table.columns import plain
 
-__all__ = ["Result", "entry_at", "json_ready"]
+__all__ = ["Result", "entry_at", "json_ready", "plain_fields"]
 
 
 class Result(ABC):
@@ -20,18 +20,22 @@ class Result(ABC):
 
     backend: str | None
     """Name of the dataframe library that the table came in, for ``to_frame``."""
+    COLUMNS: ClassVar[tuple[str, ...]] = ()
+    """Names of the columns of ``to_frame``: those of a record."""
 
     @abstractmethod
     def records(self) -> list[dict[str, Any]]:
         """The entries of the result as plain dictionaries, in the order in which they are shown."""
 
-    @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Everything in plain Python types, ready for JSON; unknown numbers are None."""
+        content = plain_fields(self)
+        content.pop("backend", None)
+        return content
 
-    @abstractmethod
     def columns(self) -> tuple[str, ...]:
         """Names of the columns of ``to_frame``, also where there is no entry."""
+        return self.COLUMNS
 
     def to_frame(self, backend: str | None = None) -> Any:
         """One row per entry, in the dataframe library that the table came in.
@@ -98,6 +102,18 @@ def json_ready(value: Any) -> Any:
         return [json_ready(item) for item in value]
     if isinstance(value, dict):
         return {str(key): json_ready(item) for key, item in value.items()}
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: json_ready(getattr(value, field.name)) for field in fields(value)}
-    return str(value)
+    if isinstance(value, Result):
+        return value.to_dict()
+    return plain_fields(value) if is_dataclass(value) and not isinstance(value, type) else str(value)
+
+
+def plain_fields(data: Any) -> dict[str, Any]:
+    """The fields of a data class ready for JSON, and those of its properties that its ``DERIVED`` names.
+
+    ``context``, which holds names and values, becomes a dictionary.
+    """
+    names = (*(field.name for field in fields(data)), *getattr(data, "DERIVED", ()))
+    content = {name: getattr(data, name) for name in names}
+    if "context" in content:
+        content["context"] = dict(content["context"])
+    return {name: json_ready(value) for name, value in content.items()}

@@ -49,34 +49,6 @@ def same(one: Any, other: Any) -> bool:
     return is_nan or bool(one == other)
 
 
-LONG = 1_000_000
-"""Rows beyond which a matrix of codes is not copied to change some of its columns."""
-
-
-class RecodedMatrix:
-    """A matrix of codes with other codes in some columns, which they get when they are looked at."""
-
-    def __init__(self, codes: Codes, tables: dict[int, Codes]) -> None:
-        self._codes = codes
-        self._tables = tables
-        """For each of these columns, what becomes of each code."""
-        self.shape, self.size, self.dtype = codes.shape, codes.size, codes.dtype
-
-    def __len__(self) -> int:
-        return len(self._codes)
-
-    def __getitem__(self, index: Any) -> Codes:
-        """Some rows, or some rows of some columns, as an array of their own."""
-        rows, columns = index if isinstance(index, tuple) else (index, slice(None))
-        part = np.array(self._codes[rows, columns])
-        places = np.arange(self.shape[1])[columns]
-        for k, place in enumerate(np.atleast_1d(places).tolist()):
-            if place in self._tables:
-                at = (..., k) if np.ndim(places) else ...
-                part[at] = self._tables[place][part[at]]
-        return part
-
-
 @dataclass(frozen=True)
 class CodedRows:
     """A labelled table as whole numbers: all that counting needs to know of it."""
@@ -134,7 +106,7 @@ class CodedRows:
         """Numbers in at most so many bins of about as many rows each, made by merging neighbours; the rest as it is."""
         n_values = self.n_values.copy()
         bins = np.zeros_like(n_values) if self.n_bins is None else self.n_bins.copy()
-        tables: dict[int, Codes] = {}
+        codes = self.codes.copy()
         for i in np.flatnonzero(bins > n_bins).tolist():
             rows = np.bincount(self.codes[:, i], self.weights, minlength=int(n_values[i]))
             below = np.cumsum(rows[: bins[i]])
@@ -142,11 +114,9 @@ class CodedRows:
             merged = np.minimum((middle * n_bins).astype(np.int64), n_bins - 1)
             merged = np.unique(merged, return_inverse=True)[1]
             table = np.append(merged, merged.max() + 1 + np.arange(n_values[i] - bins[i]))
-            tables[i] = table.astype(self.codes.dtype)
+            codes[:, i] = table.astype(codes.dtype)[codes[:, i]]
             n_values[i] -= bins[i] - (merged.max() + 1)
             bins[i] = merged.max() + 1
-        recoded = RecodedMatrix(self.codes, tables)
-        codes: Any = recoded if len(self.codes) > LONG else recoded[:]
         return replace(self, codes=codes, n_values=n_values, n_bins=bins)
 
     def select(self, features: Sequence[int]) -> "CodedRows":
@@ -199,7 +169,6 @@ class Margins:
 NoteKind = Literal[
     "label-taken-out",
     "weights-taken-out",
-    "weights-look-like-survey",
     "groups-taken-out",
     "label-name-kept",
     "weights-name-kept",
@@ -217,7 +186,24 @@ NoteKind = Literal[
     "aligned",
     "index-differs",
     "collected",
+    "encoding",
+    "not-utf-8",
+    "blank-lines",
+    "separator",
+    "first-line-is-data",
+    "header-has-numbers",
+    "unnamed-columns",
+    "numbered-names",
+    "empty-column",
+    "first-sheet",
+    "spaces-stripped",
+    "read-as-missing",
+    "decimal-commas",
+    "read-as-numbers",
+    "read-as-dates",
+    "words-read-as-missing",
 ]
+"""The last ones are about files."""
 
 
 @dataclass(frozen=True)
@@ -230,3 +216,5 @@ class Note:
     """Rows, cells, values, bins or per cent, whichever the note is about; one for each column, or one for all."""
     edges: tuple[tuple[Any, ...], ...] = ()
     """For each column that was binned, where its bins but the first begin."""
+    words: tuple[str, ...] = ()
+    """Words of a file, or how its cells are written."""

@@ -1,9 +1,10 @@
 """Built-in tables: small, public and complete, generated from a rule or stored as counts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -136,72 +137,60 @@ def load_table(name: str) -> BuiltInTable:
     """
     if name not in _TABLES:
         raise InputError(f"There is no built-in table {name!r}; choose from {', '.join(_TABLES)}.")
-    return _TABLES[name](name)
-
-
-def _monks(rule: Callable[[tuple[int, ...]], bool], text: str) -> Callable[[str], BuiltInTable]:
-    """The universe of 432 robots under one rule; values are counted from 1, as in the paper."""
-
-    def build(name: str) -> BuiltInTable:
-        codes = list(product(*(range(1, len(values) + 1) for values in _MONKS_VALUES.values())))
-        values = list(_MONKS_VALUES.values())
-        X = [[values[i][code - 1] for i, code in enumerate(row)] for row in codes]
-        y = [int(rule(row)) for row in codes]
-        return _table(name, X, y, [1] * len(y), tuple(_MONKS_VALUES), "class", f"{_MONKS_SOURCE} {text}")
-
-    return build
-
-
-def _berkeley(name: str) -> BuiltInTable:
-    rows = [
-        ([department, gender], admitted, counts[2 * g + a])
-        for department, counts in _BERKELEY.items()
-        for g, gender in enumerate(("male", "female"))
-        for a, admitted in enumerate(("yes", "no"))
-    ]
-    X, y, weights = zip(*rows, strict=True)
-    return _table(name, X, y, weights, ("department", "gender"), "admitted", _BERKELEY_SOURCE)
-
-
-def _titanic(name: str) -> BuiltInTable:
-    groups = list(product(("male", "female"), ("child", "adult")))
-    rows = [
-        ([cabin, sex, age], survived, counts[g][s])
-        for cabin, counts in _TITANIC.items()
-        for g, (sex, age) in enumerate(groups)
-        for s, survived in enumerate(("no", "yes"))
-    ]
-    X, y, weights = zip(*rows, strict=True)
-    return _table(name, X, y, weights, ("class", "sex", "age"), "survived", _TITANIC_SOURCE)
-
-
-def _table(
-    name: str,
-    X: object,
-    y: object,
-    weights: object,
-    feature_names: tuple[str, ...],
-    label: str,
-    source: str,
-) -> BuiltInTable:
+    columns, source, rows = _TABLES[name]
+    cells = np.array(list(rows()), dtype=object)
     return BuiltInTable(
         name=name,
-        X=np.array(X, dtype=object),
-        y=np.array(y, dtype=object),
-        weights=np.array(weights, dtype=np.int64),
-        feature_names=feature_names,
-        label=label,
+        X=cells[:, :-2].copy(),
+        y=cells[:, -2].copy(),
+        weights=cells[:, -1].astype(np.int64),
+        feature_names=columns[:-1],
+        label=columns[-1],
         source=source,
     )
 
 
-_TABLES: dict[str, Callable[[str], BuiltInTable]] = {
-    "monks-1": _monks(lambda a: a[0] == a[1] or a[4] == 1, "head_shape = body_shape, or jacket_color = red"),
-    "monks-2": _monks(lambda a: sum(code == 1 for code in a) == 2, "exactly two features have their first value"),
-    "monks-3": _monks(
+def _monks(rule: Callable[[tuple[int, ...]], bool]) -> Iterator[tuple[Any, ...]]:
+    """The universe of 432 robots under a rule, which counts values from 1, as in the report on the problems."""
+    for row in product(*(enumerate(values, start=1) for values in _MONKS_VALUES.values())):
+        codes, values = zip(*row, strict=True)
+        yield (*values, int(rule(codes)), 1)
+
+
+def _berkeley() -> Iterator[tuple[Any, ...]]:
+    for department, counts in _BERKELEY.items():
+        for (gender, admitted), count in zip(product(("male", "female"), ("yes", "no")), counts, strict=True):
+            yield department, gender, admitted, count
+
+
+def _titanic() -> Iterator[tuple[Any, ...]]:
+    for cabin, groups in _TITANIC.items():
+        for (sex, age), counts in zip(product(("male", "female"), ("child", "adult")), groups, strict=True):
+            for survived, count in zip(("no", "yes"), counts, strict=True):
+                yield cabin, sex, age, survived, count
+
+
+class _Recipe(NamedTuple):
+    """How a table is made: its columns, of which the last one is the label, its source, and rows with their counts."""
+
+    columns: tuple[str, ...]
+    source: str
+    rows: Callable[[], Iterable[tuple[Any, ...]]]
+
+
+def _monks_recipe(rule: Callable[[tuple[int, ...]], bool], text: str) -> _Recipe:
+    return _Recipe((*_MONKS_VALUES, "class"), f"{_MONKS_SOURCE} {text}", partial(_monks, rule))
+
+
+_TABLES: dict[str, _Recipe] = {
+    "monks-1": _monks_recipe(lambda a: a[0] == a[1] or a[4] == 1, "head_shape = body_shape, or jacket_color = red"),
+    "monks-2": _monks_recipe(
+        lambda a: sum(code == 1 for code in a) == 2, "exactly two features have their first value"
+    ),
+    "monks-3": _monks_recipe(
         lambda a: (a[4] == 3 and a[3] == 1) or (a[4] != 4 and a[1] != 3),
         "jacket_color = green and holding = sword, or jacket_color not blue and body_shape not octagon",
     ),
-    "berkeley": _berkeley,
-    "titanic": _titanic,
+    "berkeley": _Recipe(("department", "gender", "admitted"), _BERKELEY_SOURCE, _berkeley),
+    "titanic": _Recipe(("class", "sex", "age", "survived"), _TITANIC_SOURCE, _titanic),
 }

@@ -9,7 +9,6 @@ from analogical.count.contexts import Contexts
 from analogical.count.counts import PairCounts
 from analogical.count.engine import Engine
 from analogical.count.given import Counted, count_one
-from analogical.count.groups import merge_rows
 from analogical.count.kept import KeepContexts, KeptContexts
 from analogical.count.pairs import ContextSums, no_summary
 from analogical.errors import InputError
@@ -65,10 +64,9 @@ class EngineStudy(Study):
         return self.engine.sum_contexts(KeepContexts(self.most_cells // (self.engine.n_parts * self.n_features)))
 
     def rows_of(self, columns: Sequence[int]) -> CodedRows:
-        """One row for each combination of values and label that occurs, with its number."""
+        """Rows by these columns and the label, with their number; a combination may come several times."""
         held, rows = self._holding(columns)
-        selected = rows.select([held.index(column) for column in columns])
-        return selected if len(set(columns)) == len(held) else merge_rows(selected)
+        return rows.select([held.index(column) for column in columns])
 
     def given(self, given: Given) -> list[Context]:
         """For every feature what it is compared given; the rows of all of them are grouped in few jobs."""
@@ -87,7 +85,7 @@ class EngineStudy(Study):
             if item not in self._tested and self._is_everything(item[1]):
                 contexts = self._held[item] = self._contexts_given_all(item[0])
                 sizes = self.value_sizes(item[0]), self.margins.label_sizes()
-                self._tested[item] = test_contexts(contexts, *sizes, None) if len(contexts) else None
+                self._tested[item] = test_contexts(contexts, *sizes, None)
         super().test(wanted)
 
     def sizes(self, items: Iterable[Item], confidence: float) -> Iterator[tuple[Item, Size | None]]:

@@ -1,19 +1,18 @@
 """Relevance methods behind one interface: codes and labels in, one score per feature out.
 
-Each is a thin adapter. NaN means that the method has no evidence for the feature; otherwise a higher score
-means more relevant. A new method is one more entry in :data:`METHODS`.
+NaN means that the method has no evidence for the feature; otherwise a higher score means more relevant. A new method
+is one more entry in :data:`METHODS`.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from importlib.util import find_spec
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._types import CodedRows, Floats, Ints, Positions
+from analogical._types import Bools, CodedRows, Floats, Ints, Positions
 from analogical.count.pairs import count_pairs
 from analogical.errors import InputError, MissingDependencyError
 from analogical.estimate.index import score_pairs
@@ -39,21 +38,19 @@ Labels = NDArray[Any]
 Criterion = Literal["jmi", "cmim"]
 
 MAX_ROWS = 3_000
-"""Rows that slow methods are given, unless told otherwise."""
+"""Rows that slow methods are given by default."""
 MAX_PICKS = 50
-"""Features that JMI and CMIM choose one after the other; the cost is in proportion to it."""
+"""Features that JMI and CMIM choose one after the other; the cost is proportional to it."""
 LOOKUP = 4
-"""Cells of a feature and the label are counted in a table of at most so many entries for each row; beyond, sorted."""
+"""Combinations of value and label are counted in a table of at most so many entries per row; beyond, by sorting."""
 ROUNDING = float(np.finfo(np.float64).eps)
-"""Terms of the mutual information that are smaller than this are the rounding error of 0."""
+"""Terms of the mutual information below this are the rounding error of 0, as in scikit-learn's mutual_info_score."""
 MAX_CLASSES = 100
-"""ReliefF is not run on more classes: it takes minutes on a few thousand rows, in proportion to the classes."""
+"""ReliefF is not run on more classes: its time grows with them, to minutes on a few thousand rows."""
 BLOCK = 1024
-"""Rows compared with all others at a time by Relief."""
-TREES = 100
-"""Trees of the random forest: scikit-learn's default."""
+"""Rows that Relief compares with all others at a time."""
 LONG = 5.0
-"""Seconds beyond which a method is run only if it is asked for by name."""
+"""Seconds beyond which a method is run only if it is requested by name."""
 TIES = 1e-10
 """Information, in nats, that is equal up to rounding."""
 
@@ -62,27 +59,11 @@ def _no_time(n_rows: int, n_features: int) -> float:  # noqa: ARG001
     return 0.0
 
 
-def _seconds_of_greedy(n_rows: int, n_features: int) -> float:
-    return 1.6e-8 * n_rows * n_features * min(n_features, MAX_PICKS)
-
-
-def _seconds_of_forest(n_rows: int, n_features: int) -> float:
-    return 0.6 + 4e-6 * n_rows * n_features
-
-
-def _seconds_of_relief(n_rows: int, n_features: int) -> float:
-    return 6e-8 * n_rows**2 + 6e-10 * n_rows**2 * n_features
-
-
-def _seconds_of_relieff(n_rows: int, n_features: int) -> float:
-    return 5e-8 * n_rows**2 * n_features
-
-
 @dataclass(frozen=True)
 class Method:
     """A way to score features; ``method(codes, labels, rng)`` gives one score per feature.
 
-    Methods that are not slow also take ``weights``: how many rows each row stands for.
+    ``weights`` are how many rows each row stands for; slow methods ignore them.
 
     Examples
     --------
@@ -97,12 +78,13 @@ class Method:
     name: str
     title: str
     about: str
-    score: Callable[..., Floats]
+    score: Callable[[CodedRows, np.random.Generator], Floats]
+    """From coded rows to one score per feature."""
     is_slow: bool = False
     """Whether large tables have to be sampled: it compares all rows with each other, or grows trees."""
     seconds: Callable[[int, int], float] = _no_time
-    """About how long it takes on so many rows and features: measured on one core, a little high. What is left out
-    must not depend on how busy a machine is, so nothing is timed."""
+    """About how long it takes on so many rows and features: measured on one core, a little high. Nothing is timed, so
+    what is left out does not depend on how busy a machine is."""
     package: str | None = None
     """Module of the optional extra ``compare`` that it needs."""
 
@@ -113,7 +95,7 @@ class Method:
                 f"The method {self.name!r} needs {self.package}, which is not installed."
                 ' Install it with: pip install "analogical[compare]"'
             )
-        return self.score(codes, labels, rng) if weights is None else self.score(codes, labels, rng, weights)
+        return self.score(_coded(codes, labels, weights), rng)
 
     @property
     def is_available(self) -> bool:
@@ -121,23 +103,24 @@ class Method:
         return self.package is None or find_spec(self.package) is not None
 
 
-def paper_index(codes: Codes, labels: Labels, weights: Ints | None = None) -> tuple[Floats, Floats]:
-    """The paper's index (0, a share, or 2) and the score (NaN without evidence) of every feature.
+# ---------------------------------------------------------------- the paper's index and the relaxed index
+
+
+def paper_index(codes: Codes, labels: Labels) -> Floats:
+    """The paper's index of every feature: 0, a share, or 2.
 
     Unlike :func:`analogical.relevance` it takes samples with a single class, which the paper averages over.
 
     Examples
     --------
-    >>> ari, score = paper_index(np.array([[0, 7, 0], [0, 7, 1], [1, 7, 2]]), np.array([0, 1, 1]))
-    >>> ari.tolist(), score.tolist()
-    ([2.0, 0.0, 1.0], [nan, nan, 1.0])
+    >>> paper_index(np.array([[0, 7, 0], [0, 7, 1], [1, 7, 2]]), np.array([0, 1, 1])).tolist()
+    [2.0, 0.0, 1.0]
     """
-    rows = _coded(codes, labels, weights)
-    scores = score_pairs(count_pairs(rows), rows.n_values)
-    return scores.ari, scores.score
+    rows = _coded(codes, labels)
+    return score_pairs(count_pairs(rows), rows.n_values).ari
 
 
-def relaxed_index(codes: Codes, labels: Labels, weights: Ints | None = None) -> Floats:
+def relaxed_index(codes: Codes, labels: Labels) -> Floats:
     """The relaxed index of every feature, of samples with a single class too; see :func:`analogical.relaxed_index`.
 
     Examples
@@ -145,10 +128,18 @@ def relaxed_index(codes: Codes, labels: Labels, weights: Ints | None = None) -> 
     >>> relaxed_index(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 0, 1, 1])).round(2).tolist()
     [0.99, 0.0]
     """
-    return relaxed_scores(_coded(codes, labels, weights))
+    return relaxed_scores(_coded(codes, labels))
 
 
-def _coded(codes: Codes, labels: Labels, weights: Ints | None) -> CodedRows:
+def _ari(rows: CodedRows, _: np.random.Generator) -> Floats:
+    return score_pairs(count_pairs(rows), rows.n_values).score
+
+
+def _relaxed(rows: CodedRows, _: np.random.Generator) -> Floats:
+    return relaxed_scores(rows)
+
+
+def _coded(codes: Codes, labels: Labels, weights: Ints | None = None) -> CodedRows:
     """Codes and labels without gaps."""
     whole = (numbers if numbers.dtype.kind in "iu" else numbers.astype(np.int64) for numbers in (codes, labels))
     (dense, values), (classes, (known,)) = (dense_codes(numbers.reshape(len(codes), -1)) for numbers in whole)
@@ -156,103 +147,65 @@ def _coded(codes: Codes, labels: Labels, weights: Ints | None) -> CodedRows:
     return CodedRows(dense, classes[:, 0], n_values, len(known), weights)
 
 
-def _ari(codes: Codes, labels: Labels, rng: np.random.Generator, weights: Ints | None = None) -> Floats:  # noqa: ARG001
-    return paper_index(codes, labels, weights)[1]
+# ---------------------------------------------------------------- chi-square, and information of one or two features
 
 
-def _relaxed(codes: Codes, labels: Labels, rng: np.random.Generator, weights: Ints | None = None) -> Floats:  # noqa: ARG001
-    return relaxed_index(codes, labels, weights)
+class Cells(NamedTuple):
+    """The combinations of a value and a label that occur, and how many rows have them."""
+
+    rows: Floats
+    value: Ints
+    rows_of_value: Floats
+    rows_of_label: Floats
 
 
-@dataclass(frozen=True)
-class _Crossed:
-    """A feature crossed with the label: the cells that hold rows. One entry per cell."""
-
-    sizes: Floats
-    values: Ints
-    labels: Ints
-    value_sizes: Floats
-    """Rows with the value of the cell."""
-    label_sizes: Floats
-    """Rows with the label of the cell."""
-
-    @classmethod
-    def of_table(cls, codes: Codes, labels: Labels, weights: Ints | None) -> "Iterator[_Crossed]":
-        """Every feature crossed with the label."""
-        rows = _coded(codes, labels, weights)
-        return (cls.of_column(column, rows) for column in rows.codes.T)
-
-    @classmethod
-    def of_column(cls, column: Codes, rows: CodedRows) -> "_Crossed":
-        """A column of codes, of these rows, crossed with their label."""
-        keys = column.astype(np.int64) * rows.n_labels + rows.labels
-        if int(keys.max()) < LOOKUP * len(keys):
-            counts = np.bincount(keys, rows.weights)
-            known = np.flatnonzero(counts)
-            sizes = counts[known].astype(np.float64)
-        else:
-            known, cell = np.unique(keys, return_inverse=True)
-            sizes = np.bincount(cell, rows.weights).astype(np.float64)
-        values, classes = np.divmod(known, rows.n_labels)
-        value_sizes, label_sizes = np.bincount(values, sizes)[values], np.bincount(classes, sizes)[classes]
-        return cls(sizes, values, classes, value_sizes.astype(np.float64), label_sizes.astype(np.float64))
-
-    @property
-    def information(self) -> float:
-        """Sum of p(value, label) log(p(value, label) / (p(value) p(label))), in nats."""
-        n = self.sizes.sum()
-        terms = self.sizes / n * np.log(self.sizes / self.value_sizes * (n / self.label_sizes))
-        return max(float(terms[np.abs(terms) > ROUNDING].sum()), 0.0)
+def _cross(column: Codes, rows: CodedRows) -> Cells:
+    """A column of codes crossed with the label; never a table of all values and labels, which may be huge."""
+    keys = column.astype(np.int64) * rows.n_labels + rows.labels
+    if int(keys.max()) < LOOKUP * len(keys):
+        counts = np.bincount(keys, rows.weights)
+        occurring = np.flatnonzero(counts)
+        sizes = counts[occurring].astype(np.float64)
+    else:
+        occurring, cell = np.unique(keys, return_inverse=True)
+        sizes = np.bincount(cell, rows.weights).astype(np.float64)
+    value, label = np.divmod(occurring, rows.n_labels)
+    rows_of_value, rows_of_label = (np.bincount(of, sizes).astype(np.float64)[of] for of in (value, label))
+    return Cells(sizes, value, rows_of_value, rows_of_label)
 
 
-def _chi2(codes: Codes, labels: Labels, rng: np.random.Generator, weights: Ints | None = None) -> Floats:  # noqa: ARG001
-    """Pearson's statistic of the table values x classes; NaN with a single class."""
-    return np.array([_pearson(crossed) for crossed in _Crossed.of_table(codes, labels, weights)])
+def _chi2(rows: CodedRows, _: np.random.Generator) -> Floats:
+    return np.array([_pearson(_cross(column, rows)) for column in rows.codes.T])
 
 
-def _pearson(cells: _Crossed) -> float:
-    """Sum of (observed - expected)^2 / expected; in cells without rows that is the expected number."""
-    n = float(cells.sizes.sum())
-    if not cells.labels.any():
+def _mi(rows: CodedRows, _: np.random.Generator) -> Floats:
+    return np.array([_information(_cross(column, rows)) for column in rows.codes.T])
+
+
+def _pearson(cells: Cells) -> float:
+    """Pearson's chi-square statistic; NaN with a single class. A cell without rows adds its expected number."""
+    n = float(cells.rows.sum())
+    if (cells.rows_of_label == n).all():
         return np.nan
-    expected = cells.value_sizes * cells.label_sizes / n
+    expected = cells.rows_of_value * cells.rows_of_label / n
     rows_of_value, rows_with_its_labels = (
-        np.bincount(cells.values, sizes) for sizes in (cells.sizes, cells.label_sizes)
+        np.bincount(cells.value, sizes) for sizes in (cells.rows, cells.rows_of_label)
     )
     without_rows = rows_of_value * (n - rows_with_its_labels) / n
-    return float(((cells.sizes - expected) ** 2 / expected).sum() + without_rows.sum())
+    return float(((cells.rows - expected) ** 2 / expected).sum() + without_rows.sum())
 
 
-def _mutual_information(
-    codes: Codes,
-    labels: Labels,
-    rng: np.random.Generator,  # noqa: ARG001
-    weights: Ints | None = None,
-) -> Floats:
-    return np.array([crossed.information for crossed in _Crossed.of_table(codes, labels, weights)])
+def _information(cells: Cells) -> float:
+    """Mutual information: sum of p(value, label) log(p(value, label) / (p(value) p(label))), in nats."""
+    n = cells.rows.sum()
+    terms = cells.rows / n * np.log(cells.rows / cells.rows_of_value * (n / cells.rows_of_label))
+    return max(float(terms[np.abs(terms) > ROUNDING].sum()), 0.0)
 
 
-def _in_greedy_order(
-    codes: Codes,
-    labels: Labels,
-    rng: np.random.Generator,  # noqa: ARG001
-    weights: Ints | None = None,
-    *,
-    criterion: Criterion,
-) -> Floats:
-    """The place of every feature from the end: n for the feature chosen first, 1 for the last of n.
-
-    The criterion itself depends on what was chosen before, so its values do not rank the features.
-    """
-    order = _Greedy(_coded(codes, labels, weights), criterion).order(MAX_PICKS)
-    scores = np.empty(len(order), np.float64)
-    scores[order] = np.arange(len(order), 0, -1)
-    return scores
+# ---------------------------------------------------------------- features chosen one after the other
 
 
-def greedy_order(
-    codes: Codes, labels: Labels, k: int, criterion: Criterion, weights: Ints | None = None
-) -> tuple[int, ...]:
+def greedy_order(codes: Codes, labels: Labels, k: int, criterion: Criterion) -> tuple[int, ...]:
     """The first k features that JMI or CMIM choose, in the order chosen; ties go to the earlier column.
 
     The first one has the most information on the label, I(f; y). Each further one has the largest sum over the
@@ -266,84 +219,99 @@ def greedy_order(
     >>> greedy_order(codes, 2 * codes[:, 0] + codes[:, 2], 2, "cmim")
     (0, 2)
     """
-    return tuple(_Greedy(_coded(codes, labels, weights), criterion).order(k)[:k].tolist())
+    return tuple(_greedy_order(_coded(codes, labels), k, criterion)[:k].tolist())
 
 
-@dataclass(frozen=True)
-class _Greedy:
-    """Features chosen one after the other.
+def _greedy_order(rows: CodedRows, k: int, criterion: Criterion) -> Positions:
+    """All features: the first k as they are chosen, the others by the criterion after that.
 
     I(f, s; y) = I(f; y | s) + I(s; y), and the last term is the same for all f. So JMI adds up I(f; y | s) where CMIM
     takes its minimum (Brown et al., 2012).
     """
-
-    rows: CodedRows
-    criterion: Criterion
-
-    def order(self, k: int) -> Positions:
-        """All features: the first k as they are chosen, the others by the criterion after that."""
-        alone = np.array([_Crossed.of_column(column, self.rows).information for column in self.rows.codes.T])
-        value, chosen = alone, []
-        is_left = np.ones(self.rows.n_features, np.bool_)
-        for place in range(min(k, self.rows.n_features)):
-            candidates = np.flatnonzero(is_left)
-            pick = int(candidates[np.argmax(value[candidates] >= value[candidates].max() - TIES)])
-            chosen.append(pick)
-            is_left[pick] = False
-            if place + 1 < k:
-                given = self._given(pick, is_left) - alone[pick]
-                value = given if place == 0 else value + given if self.criterion == "jmi" else np.minimum(value, given)
-        rest = np.flatnonzero(is_left)
-        return np.append(chosen, rest[np.argsort(-np.round(value[rest], 10), kind="stable")]).astype(np.intp)
-
-    def _given(self, pick: int, is_left: NDArray[np.bool_]) -> Floats:
-        """Information of each feature together with the pick; of those left only."""
-        codes, n_values = self.rows.codes, self.rows.n_values
-        picked = codes[:, pick].astype(np.int64)
-        found = np.full(self.rows.n_features, -np.inf)
-        for f in np.flatnonzero(is_left):
-            pairs = picked * n_values[f] + codes[:, f]
-            if n_values[pick] * n_values[f] > LOOKUP * len(codes):
-                pairs = np.unique(pairs, return_inverse=True)[1]
-            found[f] = _Crossed.of_column(pairs, self.rows).information
-        return found
+    alone = np.array([_information(_cross(column, rows)) for column in rows.codes.T])
+    value, chosen = alone, []
+    is_left = np.ones(rows.n_features, np.bool_)
+    for place in range(min(k, rows.n_features)):
+        candidates = np.flatnonzero(is_left)
+        pick = int(candidates[np.argmax(value[candidates] >= value[candidates].max() - TIES)])
+        chosen.append(pick)
+        is_left[pick] = False
+        if place + 1 < k:
+            given = _together_with(pick, is_left, rows) - alone[pick]
+            value = given if place == 0 else value + given if criterion == "jmi" else np.minimum(value, given)
+    rest = np.flatnonzero(is_left)
+    return np.append(chosen, rest[np.argsort(-np.round(value[rest], 10), kind="stable")]).astype(np.intp)
 
 
-def _forest(codes: Codes, labels: Labels, rng: np.random.Generator) -> Floats:
+def _together_with(pick: int, is_left: Bools, rows: CodedRows) -> Floats:
+    """Information of each feature that is left together with the pick; -inf for the others."""
+    picked = rows.codes[:, pick].astype(np.int64)
+    information = np.full(rows.n_features, -np.inf)
+    for f in np.flatnonzero(is_left):
+        pairs = picked * rows.n_values[f] + rows.codes[:, f]
+        if rows.n_values[pick] * rows.n_values[f] > LOOKUP * len(pairs):
+            pairs = np.unique(pairs, return_inverse=True)[1]
+        information[f] = _information(_cross(pairs, rows))
+    return information
+
+
+def _jmi(rows: CodedRows, _: np.random.Generator) -> Floats:
+    return _places(_greedy_order(rows, MAX_PICKS, "jmi"))
+
+
+def _cmim(rows: CodedRows, _: np.random.Generator) -> Floats:
+    return _places(_greedy_order(rows, MAX_PICKS, "cmim"))
+
+
+def _places(order: Positions) -> Floats:
+    """The place of every feature from the end: n for the feature chosen first, 1 for the last of n.
+
+    The criterion itself depends on what was chosen before, so its values do not rank the features.
+    """
+    scores = np.empty(len(order), np.float64)
+    scores[order] = np.arange(len(order), 0, -1)
+    return scores
+
+
+# ---------------------------------------------------------------- forests and neighbours
+
+
+def _forest(rows: CodedRows, rng: np.random.Generator) -> Floats:
     """Impurity importance in scikit-learn's random forest on indicator columns, summed over those of a feature."""
     from sklearn.ensemble import RandomForestClassifier
 
-    indicators, owner = one_hot(codes)
-    model = RandomForestClassifier(TREES, random_state=int(rng.integers(2**31)), n_jobs=1).fit(indicators, labels)
-    return np.bincount(owner, weights=model.feature_importances_, minlength=codes.shape[1]).astype(np.float64)
+    indicators, owner = one_hot(rows.codes)
+    model = RandomForestClassifier(random_state=int(rng.integers(2**31)), n_jobs=1).fit(indicators, rows.labels)
+    return np.bincount(owner, weights=model.feature_importances_, minlength=rows.n_features).astype(np.float64)
 
 
-def _relieff(codes: Codes, labels: Labels, rng: np.random.Generator) -> Floats:  # noqa: ARG001
+def _relieff(rows: CodedRows, _: np.random.Generator) -> Floats:
     """ReliefF with 10 neighbours, every feature and the label treated as categories, by scikit-rebate.
 
     NaN with very many classes, most of which hold too few rows to have neighbours.
     """
     from skrebate import ReliefF
 
-    sizes = np.bincount(labels)
-    if np.count_nonzero(sizes) > MAX_CLASSES:
-        return np.full(codes.shape[1], np.nan)
+    if rows.n_labels > MAX_CLASSES:
+        return np.full(rows.n_features, np.nan)
     model = ReliefF(
-        n_features_to_select=codes.shape[1],
-        n_neighbors=max(1, min(10, int(sizes[sizes > 0].min()) - 1)),
-        categorical_features=list(range(codes.shape[1])),
-        label_type="binary" if (sizes > 0).sum() == 2 else "multiclass",
+        n_features_to_select=rows.n_features,
+        n_neighbors=max(1, min(10, int(np.bincount(rows.labels).min()) - 1)),
+        categorical_features=list(range(rows.n_features)),
+        label_type="binary" if rows.n_labels == 2 else "multiclass",
         n_jobs=1,
     )
-    return np.asarray(model.fit(codes.astype(np.float64), labels).feature_importances_, dtype=np.float64)
+    model.fit(rows.codes.astype(np.float64), rows.labels.astype(np.int64))
+    return np.asarray(model.feature_importances_, dtype=np.float64)
 
 
-def _relief(codes: Codes, labels: Labels, rng: np.random.Generator) -> Floats:  # noqa: ARG001
+def _relief(rows: CodedRows, _: np.random.Generator) -> Floats:
     """Relief of Kira and Rendell (1992): differs from the nearest miss, minus differs from the nearest hit.
 
     Every row is an anchor, no row is its own neighbour, and where several rows are equally near their mean
     is taken, so that neither a seed nor the order of the rows matters.
     """
+    codes, labels = rows.codes, rows.labels
     indicators, owner = one_hot(codes, fewest=2)  # a value of one row agrees with nobody
     small = indicators.astype(np.float32)  # whole numbers, so agreements stay exact
     total = np.zeros(indicators.shape[1])
@@ -361,7 +329,7 @@ def _relief(codes: Codes, labels: Labels, rng: np.random.Generator) -> Floats:  
     return np.bincount(owner, weights=total, minlength=codes.shape[1]) / len(codes)
 
 
-def one_hot(codes: Codes, fewest: int = 1) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def one_hot(codes: Codes, fewest: int = 1) -> tuple[Floats, Positions]:
     """Indicator columns, one per feature and value that at least ``fewest`` rows have, and the feature of each.
 
     Examples
@@ -378,31 +346,65 @@ def one_hot(codes: Codes, fewest: int = 1) -> tuple[NDArray[np.float64], NDArray
     return np.concatenate(parts, axis=1).astype(np.float64), owner
 
 
+# ---------------------------------------------------------------- the table of methods
+
+
+def _greedy_seconds(n_rows: int, n_features: int) -> float:
+    return 1.6e-8 * n_rows * n_features * min(n_features, MAX_PICKS)
+
+
+def _forest_seconds(n_rows: int, n_features: int) -> float:
+    return 0.6 + 4e-6 * n_rows * n_features
+
+
+def _relief_seconds(n_rows: int, n_features: int) -> float:
+    return 6e-8 * n_rows**2 + 6e-10 * n_rows**2 * n_features
+
+
+def _relieff_seconds(n_rows: int, n_features: int) -> float:
+    return 5e-8 * n_rows**2 * n_features
+
+
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
-        Method("ari", "ARI", "share of pairs that differ on this feature only whose labels differ", _ari),
+        Method(
+            "ari",
+            "ARI",
+            "share of pairs that differ on this feature only whose labels differ",
+            _ari,
+        ),
         Method(
             "relaxed",
             "ARI relaxed",
             "the index with rows at larger distances compared too, near ones with more weight",
             _relaxed,
         ),
-        Method("chi2", "χ²", "Pearson's chi-square of the feature's values and the label", _chi2),
-        Method("mi", "MI", "mutual information of the feature and the label", _mutual_information),
+        Method(
+            "chi2",
+            "χ²",
+            "Pearson's chi-square of the feature's values and the label",
+            _chi2,
+        ),
+        Method(
+            "mi",
+            "MI",
+            "mutual information of the feature and the label",
+            _mi,
+        ),
         Method(
             "jmi",
             "JMI",
             "joint mutual information with the features chosen before, summed; the score is the place in that order",
-            partial(_in_greedy_order, criterion="jmi"),
-            seconds=_seconds_of_greedy,
+            _jmi,
+            seconds=_greedy_seconds,
         ),
         Method(
             "cmim",
             "CMIM",
             "smallest mutual information given one of the features chosen before; the score is the place in that order",
-            partial(_in_greedy_order, criterion="cmim"),
-            seconds=_seconds_of_greedy,
+            _cmim,
+            seconds=_greedy_seconds,
         ),
         Method(
             "forest",
@@ -410,7 +412,7 @@ METHODS: dict[str, Method] = {
             "impurity importance in a random forest of 100 trees on indicators (scikit-learn)",
             _forest,
             is_slow=True,
-            seconds=_seconds_of_forest,
+            seconds=_forest_seconds,
         ),
         Method(
             "relief",
@@ -418,7 +420,7 @@ METHODS: dict[str, Method] = {
             "Kira and Rendell's Relief over all rows, averaged over equally near neighbours",
             _relief,
             is_slow=True,
-            seconds=_seconds_of_relief,
+            seconds=_relief_seconds,
         ),
         Method(
             "relieff",
@@ -426,7 +428,7 @@ METHODS: dict[str, Method] = {
             "ReliefF with 10 neighbours (scikit-rebate)",
             _relieff,
             is_slow=True,
-            seconds=_seconds_of_relieff,
+            seconds=_relieff_seconds,
             package="skrebate",
         ),
     )

@@ -20,6 +20,7 @@ from analogical.count.threads import n_threads_for
 from analogical.errors import InputError
 from analogical.estimate.clusters import unit_p_value, with_unit
 from analogical.estimate.deciding import COPY, MOST, MOST_TRIED, Decider, Deciding, shares_left, told_by_chance
+from analogical.estimate.effect import EffectSums
 from analogical.estimate.radius import relaxed_scores
 from analogical.estimate.significance import Tested, adjust_for_features, pools_contexts, test_contexts, test_counted
 from analogical.estimate.sizes import Size, measure_size_of_units, measure_sizes
@@ -41,8 +42,7 @@ SEARCH_ROWS = 20_000
 """Rows that the deciding set is chosen on, evenly spaced in larger tables: what does not show among so many rows
 confounds little, and no number but the choice depends on it."""
 INDEX_ROWS = 1_000
-"""Rows that the relaxed index is asked on, as a screen for features that act by threes: its cost grows with their
-square."""
+"""Rows that the relaxed index is asked on, as a screen of very many features: its cost grows with their square."""
 FEW_CELLS = 2**15
 """Contexts up to which equal ones are not looked for among them, and so many more that hold eight rows on average."""
 CELLS, HELD_CELLS = 2**20, 2**22
@@ -257,7 +257,7 @@ class Study:
                 (contexts,) = (stack.contexts for _, stack in self._stacks([item]))
                 rows = self.rows_of(columns) if pools_contexts(len(columns)) else None
                 sizes = self.value_sizes(item[0]), label_sizes
-                self._tested[item] = test_contexts(contexts, *sizes, rows) if len(contexts) else None
+                self._tested[item] = test_contexts(contexts, *sizes, rows)
 
     def tested(self, feature: int, given: Sequence[int]) -> Tested | None:
         """Pairs, noise and test of a feature in the contexts of some columns; None if there is no pair."""
@@ -297,7 +297,8 @@ class Study:
             for feature, given in items:
                 rows = self.rows_of([feature, *given])
                 one = measure_size_of_units(with_unit(rows, self.groups) or rows, self.groups, confidence)
-                yield (feature, given), None if math.isnan(one.effect) else one
+                noise_rate = EffectSums.of(self.contexts(feature, given)).noise_rate()
+                yield (feature, given), None if math.isnan(one.effect) else replace(one, noise_rate=noise_rate)
             return
         margins = self.margins
         for some, stack in self._stacks(list(items)):
@@ -359,7 +360,7 @@ class Study:
         wholes = Counter(tuple(sorted((feature, *given))) for feature, given in items)
         whole, times = wholes.most_common(1)[0] if items else ((), 0)
         groups: dict[tuple[int, ...], list[int]] = {}
-        grouped = self._divide(whole).merged(self.rows, self.n_values_of(whole)) if times > 1 else None
+        grouped = self.cells(whole).merged(self.rows, self.n_values_of(whole)) if times > 1 else None
         for feature, given in items:
             if grouped is not None and set(whole) == {feature, *given}:
                 yield given, count_one(grouped, whole, feature, given)
@@ -367,10 +368,10 @@ class Study:
                 groups.setdefault(given, []).append(feature)
         for given, features in groups.items():
             n_threads = n_threads_for(self.n_jobs, self.rows.codes.size)
-            for counted in count_given(self.rows, self._divide(given), features, n_threads):
+            for counted in count_given(self.rows, self.cells(given), features, n_threads):
                 yield given, counted
 
-    def _divide(self, columns: tuple[int, ...]) -> Cells:
+    def cells(self, columns: tuple[int, ...]) -> Cells:
         """The rows divided by some columns; the last division is kept."""
         if self._divided is None or self._divided[0] != columns:
             self._divided = columns, Cells.of([self.codes(column) for column in columns], len(self.rows.codes))
@@ -385,7 +386,7 @@ class Study:
         if given not in self._n_cells:
             n_cells = math.prod(self.n_values_of(given).tolist())
             if pools_contexts(1 + len(given)) and n_cells > FEW_CELLS:
-                n_cells = len(self._divide(given))
+                n_cells = len(self.cells(given))
             self._n_cells[given] = n_cells
         return pools_contexts(1 + len(given)) and self._n_cells[given] <= max(FEW_CELLS, len(self.rows.codes) // 8)
 

@@ -174,7 +174,7 @@ def test_score_without_header_and_with_a_byte_order_mark(run):
     body = XOR.split("\n", 1)[1]
     code, out, _ = run("score", "-", "--json", "--no-header", stdin=b"\xef\xbb\xbf" + body.encode())
     content = json.loads(out)
-    assert (code, content["n_rows"], content["label"]) == (0, 8, "x4")
+    assert (code, content["n_rows"], content["label"]) == (0, 8, "x3")
 
 
 def test_weights_and_ignored_columns(run, tmp_path):
@@ -290,8 +290,8 @@ BAD_FILES = {
     ),
     "one class": (b"a,y\n1,no\n2,no\n", "x.csv", "The label 'y' has one class only"),
     "constant": (b"a,y\n1,no\n1,yes\n", "x.csv", "All 1 features have one value only"),
-    "no parquet": (b"a,y\n1,no\n1,yes\n", "x.parquet", "cannot be read as .parquet"),
-    "no arrow": (b"a,y\n1,no\n1,yes\n", "x.arrow", "cannot be read as .arrow"),
+    "no parquet": (b"a,y\n1,no\n1,yes\n", "x.parquet", "cannot be read as parquet"),
+    "no arrow": (b"a,y\n1,no\n1,yes\n", "x.arrow", "cannot be read as arrow"),
     "open quote": (b'a,y\n"1,no\n2,yes\n', "x.csv", "x.csv' "),
 }
 
@@ -342,7 +342,7 @@ def test_weights_that_are_not_numbers(run, xor):
     xor.write_text("a,n,y\n1,two,0\n2,1,1\n")
     code, _, err = run("score", xor, "--weights", "n")
     assert code == 2
-    assert "weights in 'n' must be whole numbers, and some are not; the first cell is 'two'" in err
+    assert "weights must be whole numbers from 0 (how many rows each row stands for), got 'two' in row 0 of 'n'" in err
 
 
 def test_usage_errors_have_exit_code_2(run):
@@ -364,9 +364,9 @@ def test_missing_extra_names_the_install_line(run, monkeypatch):
 def test_an_unreadable_file_is_named(run, xor, monkeypatch):
     from pathlib import Path
 
-    def refuse(_):
+    def refuse(*_, **__):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(Path, "stat", refuse)
     code, _, err = run("score", xor)
     assert (code, "cannot be read: Permission denied." in err) == (2, True)

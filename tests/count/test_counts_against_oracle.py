@@ -5,7 +5,7 @@ import csv
 import numpy as np
 import pytest
 from conftest import DATASETS, random_table
-from naive import naive_ari, naive_counts, naive_once
+from naive import naive_counts, naive_once
 
 import analogical
 from analogical import relevance
@@ -35,42 +35,13 @@ def random_tables(seed, number):
             yield rows, labels
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(4))
 def test_counts_equal_the_oracle_on_random_tables(seed):
     for rows, labels in random_tables(seed, 75):
         table = encode_table(rows, labels)
         counts, expected = count_pairs(table.coded), naive_counts(rows.tolist(), labels.tolist())
         assert (counts.pairs.tolist(), counts.changed.tolist()) == (expected["pairs"], expected["changed"])
         assert (counts.n_rows, table.n_values.tolist()) == (expected["n_rows"], expected["n_values"])
-
-
-@pytest.mark.parametrize("seed", range(40))
-def test_a_result_has_the_counts_of_the_oracle(seed):
-    for rows, labels in random_tables(seed, 4):
-        assert_equal_counts(relevance(rows, labels, given="all"), naive_counts(rows.tolist(), labels.tolist()))
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_ari_is_the_papers_definition(seed):
-    rng = np.random.default_rng(seed)
-    rows, labels = random_table(rng, n_features=4, n_values=3, n_rows=12)
-    rows[0, 0], rows[1, 0] = 0, 1
-    result = relevance(rows, labels, given="all")
-    assert result.ari.tolist() == [naive_ari(rows.tolist(), labels.tolist(), i) for i in range(4)]
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_weights_are_repeated_rows(seed):
-    rng = np.random.default_rng(seed)
-    rows, labels = random_table(rng, n_features=3, n_rows=12)
-    weights = rng.integers(0, 5, size=len(rows))
-    weights[[0, -1]] = 1, 3
-    rows[0, 0], rows[-1, 0] = 0, 1
-    assert_equal_counts(
-        relevance(rows, labels, weights=weights, given="all"), naive_counts(rows.tolist(), labels.tolist(), weights)
-    )
-    expanded = relevance(np.repeat(rows, weights, axis=0), np.repeat(labels, weights), given="all")
-    assert expanded.pairs.tolist() == relevance(rows, labels, weights=weights, given="all").pairs.tolist()
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -87,13 +58,6 @@ def test_duplicates_once_reads_the_sample_as_a_set(seed):
     assert relevance(rows, labels, weights=weights, duplicates="once", given="all").pairs.tolist() == expected["pairs"]
 
 
-@pytest.mark.parametrize("n_features", [40, 63, 64, 65, 66, 128, 200])
-def test_tables_wider_than_64_bits(n_features):
-    rng = np.random.default_rng(n_features)
-    rows, labels = random_table(rng, n_rows=60, n_features=n_features, n_values=2)
-    assert_equal_counts(relevance(rows, labels, given="all"), naive_counts(rows.tolist(), labels.tolist()))
-
-
 def test_more_than_65536_values_in_a_column():
     n_values = 70_000
     first = np.arange(n_values)
@@ -105,15 +69,6 @@ def test_more_than_65536_values_in_a_column():
     assert result.changed[1] == n_values // 10
     evens = [int((labels[:n_values] == 0).sum()), int((labels[n_values:] == 0).sum())]
     assert result.changed[0] == sum(e * (n_values - e) for e in evens)
-
-
-def test_many_values_and_many_features_beyond_64_bits():
-    rng = np.random.default_rng(5)
-    rows = rng.integers(0, 5_000, size=(50, 7))
-    rows[25:] = rows[:25]
-    rows[np.arange(25, 50), rng.integers(0, 7, 25)] += 1
-    labels = rng.integers(0, 3, 50)
-    assert_equal_counts(relevance(rows, labels, given="all"), naive_counts(rows.tolist(), labels.tolist()))
 
 
 @pytest.mark.parametrize(

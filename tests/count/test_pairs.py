@@ -49,7 +49,9 @@ def ours(codes, labels, n_values, n_labels, weights=None, **options):
     """What is counted with and without contexts, which must be the same."""
     rows = coded(codes, labels, weights, n_values, n_labels)
     found = numbers(count_pairs(rows, **options))
-    assert numbers(sum_contexts(rows, contexts_themselves, **options).counts) == found
+    sums = sum_contexts(rows, contexts_themselves, **options)
+    assert numbers(sums.counts) == found
+    assert [contexts is not None for contexts in sums.summaries] == [n > 0 for n in found[0]]
     return found
 
 
@@ -173,7 +175,7 @@ def test_more_than_int64_holds_is_refused(weights):
         count_pairs(coded(codes, labels, weights, [2, 2], 2))
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2, 5, -1, None])
+@pytest.mark.parametrize("n_jobs", [2, -1])
 @pytest.mark.parametrize(("m", "n", "k"), [(5000, 30, 3), (20000, 9, 3), (1000, 80, 2)])
 def test_workers_and_memory_order_change_nothing(monkeypatch, n_jobs, m, n, k):
     monkeypatch.setattr(threads, "SMALL_WORK", 0)
@@ -275,8 +277,8 @@ def test_more_pairs_than_64_bits_hold_are_refused_when_parts_are_added():
 
 
 def test_sums_of_blocks_are_joined_feature_by_feature():
-    one = ContextSums(PairCounts(np.array([5, 0]), np.array([2, 0]), 9, 8, 7, 6), None, ("a", None))
-    other = ContextSums(PairCounts(np.array([0, 3]), np.array([0, 1]), 9, 1, 1, 1), None, (None, "b"))
+    one = ContextSums(PairCounts(np.array([5, 0]), np.array([2, 0]), 9, 8, 7, 6), ("a", None))
+    other = ContextSums(PairCounts(np.array([0, 3]), np.array([0, 1]), 9, 1, 1, 1), (None, "b"))
     joined = join_blocks([one, other], [(0,), (1,)])
     assert (joined.counts.pairs.tolist(), joined.counts.changed.tolist()) == ([5, 3], [2, 1])
     assert joined.summaries == ("a", "b")

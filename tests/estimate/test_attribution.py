@@ -1,32 +1,32 @@
 """Whom to credit when rows differ on several features: the fit against another optimiser, and its constants."""
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from conftest import coded
-from naive import naive_counts
+from naive import naive_counts, naive_disagreements
 from scipy.optimize import minimize
 
-from analogical.count.neighbours import Neighbours, count_neighbours
 from analogical.estimate.attribution import ConvergenceWarning, fit_noisy_or, noisy_or
+from analogical.estimate.sampling import Neighbours, find_neighbours
 
 
-def neighbours(sets, n_features, balanced=None):
+def neighbours(sets, n_features):
     """Pairs by disagreement set, from {features: (pairs, changed)}."""
-    bits = [sum(1 << feature for feature in features) for features in sets]
-    pairs, changed = np.array(list(sets.values()), dtype=np.int64).T
-    balanced_pairs, balanced_changed = (pairs, changed) if balanced is None else np.array(balanced).T
-    return Neighbours(
-        sets=np.array(bits, np.uint64)[:, None],
-        n_pairs=pairs,
-        n_changed=changed,
-        balanced_pairs=balanced_pairs.astype(float),
-        balanced_changed=balanced_changed.astype(float),
-        keep_probability=np.append(0.0, np.ones(n_features)),
-        n_rows=100,
-        n_rows_used=100,
-    )
+    member = np.array([[i in features for i in range(n_features)] for features in sets], np.uint8)
+    pairs, changed = np.array(list(sets.values()), dtype=float).T
+    return Neighbours(member, member.sum(axis=1).astype(int), pairs, changed)
+
+
+def unbalanced(rows, labels, radius):
+    """Pairs of rows, of all classes with the same weight."""
+    found = find_neighbours(coded(rows, labels), radius, 1.0)
+    sets = naive_disagreements(np.asarray(rows).tolist(), np.asarray(labels).tolist(), radius)
+    numbers = [sets[tuple(np.flatnonzero(line).tolist())] for line in found.member]
+    pairs, changed = np.array(numbers, float).T
+    return replace(found, pairs=pairs, changed=changed)
 
 
 def noisy_table(seed=0, n_rows=120, flipped=0.2):
@@ -39,7 +39,7 @@ def noisy_table(seed=0, n_rows=120, flipped=0.2):
 def test_noisy_or_at_distance_one_is_ari():
     rng = np.random.default_rng(2)
     rows, labels = rng.integers(0, 3, (200, 4)), rng.integers(0, 2, 200)
-    found = count_neighbours(coded(rows, labels), radius=1)
+    found = unbalanced(rows, labels, 1)
     exact = naive_counts(rows.tolist(), labels.tolist())
     expected = [changed / pairs for changed, pairs in zip(exact["changed"], exact["pairs"], strict=True)]
     assert noisy_or(found).score == pytest.approx(expected, abs=1e-6)
@@ -51,7 +51,7 @@ def test_likelihood_never_falls_and_the_fit_is_its_maximum(seed, leak):
     rng = np.random.default_rng(seed)
     rows = rng.integers(0, 2 + seed % 2, (80, 6))
     labels = (rows[:, 0] > 0) ^ (rows[:, 1] > 0) ^ (rng.random(80) < 0.1)
-    found = count_neighbours(coded(rows, labels), radius=4)
+    found = unbalanced(rows, labels, 4)
     fit = noisy_or(found, leak=leak)
     assert fit.converged
     assert len(fit.log_likelihood) > 3
@@ -62,7 +62,7 @@ def test_likelihood_never_falls_and_the_fit_is_its_maximum(seed, leak):
 
     def loss(theta):
         x = np.maximum(members @ theta, 1e-12)
-        return -(found.n_changed @ np.log(-np.expm1(-x)) - (found.n_pairs - found.n_changed) @ x)
+        return -(found.changed @ np.log(-np.expm1(-x)) - (found.pairs - found.changed) @ x)
 
     bounds = [(1e-9, 30)] * members.shape[1]
     options = {"maxiter": 5000, "ftol": 1e-15, "gtol": 1e-10}
@@ -83,25 +83,10 @@ def test_distances_weigh_in_the_likelihood_as_given():
     assert t0 == pytest.approx([0.375, (50 + 12.5) / 150, 0.5], abs=1e-3)
 
 
-def test_sampled_pairs_stand_for_the_ones_left_out():
-    """Every second pair at distance 2 was kept: the scores are those of twice as many."""
-    whole = neighbours({(0,): (100, 50), (0, 1): (200, 50), (1,): (100, 10)}, 2)
-    half = neighbours({(0,): (100, 50), (0, 1): (100, 25), (1,): (100, 10)}, 2)
-    half = replace(half, keep_probability=np.array([0.0, 1.0, 0.5]))
-    assert half.is_sampled
-    assert noisy_or(half).score == pytest.approx(noisy_or(whole).score)
-
-
-def test_balanced_counts_are_used_where_asked_for():
-    found = neighbours({(0,): (100, 50)}, 1, balanced=[(80, 20)])
-    assert noisy_or(found).score == pytest.approx([0.5], abs=1e-6)
-    assert noisy_or(found, balanced=True).score == pytest.approx([0.25], abs=1e-6)
-
-
 def slow_maximum(found, weight):
     """The largest mean log-likelihood of a pair, by a general optimiser."""
-    mass = weight[found.distance] / (weight[found.distance] * found.balanced_pairs).sum()
-    pairs, changed = mass * found.balanced_pairs, mass * found.balanced_changed
+    mass = weight[found.distance] / (weight[found.distance] * found.pairs).sum()
+    pairs, changed = mass * found.pairs, mass * found.changed
     members = found.member.astype(float)
 
     def loss(rates):
@@ -122,8 +107,8 @@ def test_no_slow_optimiser_finds_a_larger_likelihood(seed):
     rows = rng.integers(0, rng.integers(2, 5), (n_rows, n_features))
     labels = rng.integers(0, rng.integers(2, 4), n_rows) if seed % 2 else rows[:, 0]
     weight = 0.9 ** np.arange(n_features + 1)
-    found = count_neighbours(coded(rows, labels), radius=n_features)
-    fit = noisy_or(found, weight, balanced=True)
+    found = find_neighbours(coded(rows, labels), n_features, 1.0)
+    fit = noisy_or(found, weight)
     assert fit.converged
     assert fit.log_likelihood[-1] >= slow_maximum(found, weight) - 2e-5  # what the ridge may cost
 
@@ -146,13 +131,13 @@ def test_features_without_credit_are_ordered_by_what_they_lack():
 def test_a_pair_of_no_weight_is_not_fitted():
     found = neighbours({(0,): (100, 50), (1,): (10, 10)}, 2)
     weight = np.array([0.0, 1.0, 1.0])
-    nothing = replace(found, balanced_pairs=np.array([100.0, 1e-20]), balanced_changed=np.array([50.0, 1e-20]))
-    assert noisy_or(nothing, weight, balanced=True).score == pytest.approx([0.5, 0], abs=1e-6)
+    nothing = replace(found, pairs=np.array([100.0, 1e-20]), changed=np.array([50.0, 1e-20]))
+    assert noisy_or(nothing, weight).score == pytest.approx([0.5, 0], abs=1e-6)
 
 
 def test_a_leak_takes_label_noise_from_the_features():
     rows, labels = noisy_table()
-    found = count_neighbours(coded(rows, labels), radius=4)
+    found = unbalanced(rows, labels, 4)
     without, with_leak = (noisy_or(found, leak=leak).score for leak in (False, True))
     assert (with_leak < without).all()
     assert without[1:].max() > 0.05
@@ -177,23 +162,47 @@ def test_without_changes_but_noise_the_leak_takes_everything():
 def test_a_feature_on_which_one_pair_in_a_hundred_differs_keeps_half_its_score():
     found = neighbours({(0,): (9_900, 4_950), (1,): (100, 50)}, 2)
     weight = np.ones(3)
-    plain = noisy_or(found, weight, balanced=True)
+    plain = noisy_or(found, weight)
     shrunk = fit_noisy_or(found, weight, False)
     assert plain.score == pytest.approx([0.5, 0.5], abs=0.01)
     assert plain.coverage == pytest.approx([0.99, 0.01])
-    assert shrunk.score == pytest.approx(plain.score * [0.99 / 1.0, 0.5])
+    assert shrunk == pytest.approx(plain.score * [0.99 / 1.0, 0.5])
 
 
 def test_a_fit_that_is_cut_short_warns():
     rows, labels = noisy_table()
-    found = count_neighbours(coded(rows, labels), radius=4)
+    found = unbalanced(rows, labels, 4)
     with pytest.warns(ConvergenceWarning, match="did not reach its tolerance 1e-14 within 2 steps"):
         assert not noisy_or(found, max_steps=2).converged
 
 
 def test_no_changed_pair_means_zero_and_no_pair_nan():
     rows = [[0, 0, 1], [1, 1, 1], [0, 1, 1]]
-    found = count_neighbours(coded(rows, [0, 0, 0], n_values=[2, 2, 2], n_labels=2), radius=3)
-    for fit in (noisy_or(found), fit_noisy_or(found, np.ones(4), True)):
-        assert fit.score[:2].tolist() == [0, 0]
-        assert np.isnan(fit.score[2])
+    found = find_neighbours(coded(rows, [0, 0, 0], n_values=[2, 2, 2], n_labels=2), 3, 1.0)
+    for score in (noisy_or(found).score, fit_noisy_or(found, np.ones(4), True)):
+        assert score[:2].tolist() == [0, 0]
+        assert np.isnan(score[2])
+
+
+@pytest.mark.parametrize("leak", [False, True])
+def test_copies_share_what_one_of_them_explains(leak):
+    """The fit of a column and two copies of it, which are solved as one."""
+    rows, labels = noisy_table(3)
+    one, three = (find_neighbours(coded(table, labels), 8, 1.0) for table in (rows, rows[:, [0, 1, 0, 2, 3, 4, 5, 0]]))
+    alone, shared = (noisy_or(found, leak=leak).score for found in (one, three))
+    assert shared[[0, 2, 7]] == pytest.approx(shared[0], abs=1e-12)
+    assert 1 - (1 - shared[0]) ** 3 == pytest.approx(alone[0], abs=1e-4)
+    assert shared[[1, 3, 4, 5, 6]] == pytest.approx(alone[1:], abs=1e-4)
+
+
+def test_thousands_of_copies_are_solved_as_one():
+    rng = np.random.default_rng(0)
+    rows = np.repeat(rng.integers(0, 2, (8, 1)), 20_000, axis=1)
+    found = find_neighbours(coded(rows, rows[:, 0]), 20_000, 1.0)
+    tracemalloc.start()
+    score = noisy_or(found).score
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**26  # a matrix of all of them would take 3 GB
+    assert (score == score[0]).all()
+    assert score[0] > 0

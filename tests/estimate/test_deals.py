@@ -9,25 +9,23 @@ from naive import naive_deals, naive_moments, naive_separation
 
 import analogical
 from analogical import relevance
+from analogical.count.contexts import Stack
 from analogical.count.pairs import sum_contexts
 from analogical.estimate import deals
 from analogical.estimate.deals import DealMoments, pearson_tail
-from analogical.estimate.summaries import summarise_contexts
 from analogical.study import Study
 
 
 def deal_moments(feature, contexts):
-    return DealMoments.of(contexts)
+    return DealMoments.of_stack(Stack.of([contexts]))[0]
 
 
 def moments_of(rows, labels, feature, weights=None):
     return sum_contexts(coded(rows, labels, weights), deal_moments, features=[feature]).summaries[feature]
 
 
-@pytest.mark.parametrize("in_decimals", [True, False])
 @pytest.mark.parametrize("seed", range(30))
-def test_moments_are_those_of_all_deals_of_the_labels(seed, in_decimals, monkeypatch):
-    monkeypatch.setattr(deals, "PRECISION", 0.0 if in_decimals else np.inf)
+def test_moments_are_those_of_all_deals_of_the_labels(seed, monkeypatch):
     rng = np.random.default_rng(seed)
     rows, labels = rng.integers(0, [2, 3], size=(7, 2)), rng.integers(0, 3, size=7)
     plain, classes = [tuple(row) for row in rows.tolist()], labels.tolist()
@@ -57,25 +55,6 @@ def test_a_weight_is_so_many_rows(seed):
     assert (weighted is None) == (expanded is None)
     if weighted is not None:
         assert vars(weighted) == pytest.approx(vars(expanded), abs=1e-9)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_moments_and_summaries_add_over_parts_that_share_no_context(seed):
-    """Rows divided by the value of the second feature: no context of the first one is cut."""
-    rng = np.random.default_rng(seed)
-    rows, labels = rng.integers(0, 3, (60, 3)), rng.integers(0, 2, 60)
-    table = coded(rows, labels)
-    is_first = rows[:, 1] == 0
-    whole, one, two = (
-        sum_contexts(part, summarise_contexts(table)).summaries[0]
-        for part in (table, table.take(is_first), table.take(~is_first))
-    )
-    together = one + two
-    assert vars(together.deals) == pytest.approx(vars(whole.deals), abs=1e-9)
-    assert together.deals.p_value() == pytest.approx(whole.deals.p_value(), abs=1e-9, nan_ok=True)
-    assert vars(one.deals + two.deals) == vars(together.deals)
-    for name in ("pairs", "changed", "rows"):
-        assert getattr(together.profile, name).tolist() == getattr(whole.profile, name).tolist()
 
 
 def test_moments_do_not_add_over_arbitrary_chunks_of_rows():
@@ -173,16 +152,6 @@ def test_values_apart_count_even_where_fewer_labels_change_than_by_noise():
     assert result.p_value[0] < 1e-6
 
 
-def test_large_contexts_are_summed_in_decimals():
-    rng = np.random.default_rng(0)
-    feature = rng.integers(0, 2, size=12_000)
-    labels = rng.integers(0, 2, size=12_000)
-    nothing = relevance(feature[:, None], labels).p_value[0]
-    something = relevance(feature[:, None], labels | (feature & (rng.random(12_000) < 0.2))).p_value[0]
-    assert nothing > 0.01
-    assert something < 1e-6
-
-
 def test_moments_of_a_large_context_are_exact():
     """Two values and two labels: the statistic depends on one hypergeometric number, so its moments can be added up."""
     from scipy.stats import hypergeom
@@ -203,24 +172,14 @@ def test_moments_of_a_large_context_are_exact():
     assert found.third == pytest.approx(chances @ (moves - mean) ** 3, rel=1e-5)
 
 
-def test_parts_of_equal_size_are_summed_once(monkeypatch):
-    """Decimal numbers are slow: 10,000 values of two or three rows must not become 10,000 of them."""
-    lengths = []
-
-    def numbers(counts, in_decimals):
-        lengths.append(len(counts))
-        return original(counts, in_decimals)
-
-    original = deals._numbers
-    monkeypatch.setattr(deals, "_numbers", numbers)
-    monkeypatch.setattr(deals, "PRECISION", 0.0)
-    feature = np.arange(25_000) % 10_000
-    found = moments_of(feature[:, None], np.arange(25_000) % 3, 0)
-    assert max(lengths[3:]) == 2  # after the floats: contexts, sizes of values, sizes of labels
-    monkeypatch.setattr(deals, "PRECISION", np.inf)
-    in_floats = moments_of(feature[:, None], np.arange(25_000) % 3, 0)
-    assert found.variance == pytest.approx(in_floats.variance, rel=1e-6)
-    assert found.deviation == pytest.approx(in_floats.deviation, rel=1e-9)
+@pytest.mark.parametrize("times", [1_000, 10_000_000])
+def test_moments_of_very_large_contexts_tend_to_those_of_chi_square(times):
+    """With l labels, equally common, it is chi-square with (values - 1) (l - 1) degrees of freedom over 2 l."""
+    values, labels = np.divmod(np.arange(6), 2)
+    found = moments_of(values[:, None], labels, 0, np.full(6, times))
+    assert found.deviation == pytest.approx(-1 / 2, rel=1e-3)  # every cell is as expected, and two degrees of freedom
+    assert found.variance == pytest.approx(1 / 4, rel=1e-3)
+    assert found.third == pytest.approx(1 / 4, rel=1e-2)
 
 
 def test_a_room_of_exactly_five_is_enough_in_whatever_order_it_was_added_up():

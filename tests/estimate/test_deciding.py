@@ -68,11 +68,17 @@ def test_an_exclusive_or_of_two_is_found(seed):
 def test_an_exclusive_or_of_three_among_twelve_others_is_found(seed):
     codes = uniform(600, 15, seed=seed)
     labels = flipped(codes[:, 2] ^ codes[:, 5] ^ codes[:, 9], 0.05, seed)
-    index = [0, 2, 1, 5, 9, *(f for f in range(15) if f not in (0, 1, 2, 5, 9))]
-    found = decider(codes, labels, index=index).decide()
+    found = decider(codes, labels).decide()
     assert set(found.columns) == {2, 5, 9}
     assert {step.why for step in found.steps} == {"interaction"}
     assert found.steps[-1].value > 0.5 * decider(codes, labels).voting.start.value
+
+
+@pytest.mark.parametrize(("n_features", "index"), [(50, None), (80, [2, 5, 9, *range(10, 80)])])
+def test_three_features_that_act_only_together_are_found_among_many(n_features, index):
+    codes = uniform(2_000, n_features, 3, seed=1)
+    labels = flipped((codes[:, 2] + codes[:, 5] + codes[:, 9]) % 3 == 0, 0.2, 1)
+    assert set(decider(codes, labels, index=index).decide().columns) == {2, 5, 9}
 
 
 def test_an_interaction_beside_a_main_effect_is_found():

@@ -10,7 +10,6 @@ from naive import naive_deals, naive_effect_losses, naive_effect_sums, naive_pai
 from analogical import relevance
 from analogical.count.pairs import contexts_themselves, sum_contexts
 from analogical.estimate.effect import EffectSums, skewed_interval
-from analogical.estimate.intervals import jackknife_variance, share_interval, student_quantile
 
 
 def lists(rows, labels):
@@ -124,24 +123,10 @@ def test_variance_is_the_jackknife_over_rows(seed):
     assert effect_of(rows, labels).variance(n) == pytest.approx((n - 1) * np.var(without))
 
 
-def test_without_noise_the_effect_is_the_index_and_has_its_interval():
+def test_without_noise_the_effect_is_the_index():
     rows = [(a, b) for a in (0, 1) for b in (0, 1) for _ in range(3)]
     found = effect_of(rows, [a for a, _ in rows])
     assert (found.effect(), found.noise_rate()) == (1.0, 0.0)
-    assert found.interval(12, 0.95) == share_interval(found.profile, 12, 0.95)[1:]
-
-
-def test_interval_is_skewed_with_students_quantile():
-    rows, labels = repeated_table(0)
-    found = effect_of(rows, labels)
-    assert found.noise > 0
-    effect = found.effect()
-    pulls = effect * found.lost_pairs - found.lost_effect
-    variance = jackknife_variance(
-        found.n_pairs, effect * found.n_pairs, found.lost_pairs, found.lost_effect, found.rows, 14
-    )
-    expected = skewed_interval(effect, variance, student_quantile(pulls, found.rows, 0.9))
-    assert found.interval(14, 0.9) == pytest.approx(expected)
 
 
 def test_no_repeated_value_beside_another_has_no_effect():
@@ -149,7 +134,6 @@ def test_no_repeated_value_beside_another_has_no_effect():
     assert found.n_pairs == 0
     assert math.isnan(found.effect())
     assert math.isnan(found.noise_rate())
-    assert np.isnan(found.interval(5, 0.95)).all()
 
 
 def test_effect_in_numbers():
@@ -159,35 +143,6 @@ def test_effect_in_numbers():
     assert found.noise_rate() == pytest.approx(1 / 3)
     # without a row of a with 0: labels 0 1 and 1 1, 2 of 4 pairs changed, noise 4 (1 + 0) / 2
     assert losses_of(found)[2, round(2 - (2 - 2.0), 9)] == 2
-
-
-def test_many_equal_entries_are_put_together_and_change_no_interval(monkeypatch):
-    rng = np.random.default_rng(0)
-    table = coded(rng.integers(0, 2, (400, 3)), rng.integers(0, 2, 400))
-    expected = [EffectSums.of(contexts) for contexts in sum_contexts(table, contexts_themselves).summaries]
-    monkeypatch.setattr("analogical.estimate.effect.MANY_ENTRIES", 3)
-    found = [EffectSums.of(contexts) for contexts in sum_contexts(table, contexts_themselves).summaries]
-    for one, other in zip(found, expected, strict=True):
-        pairs = list(zip(one.lost_pairs.tolist(), one.lost_effect.tolist(), strict=True))
-        assert len(set(pairs)) == len(pairs) == len(set(zip(other.lost_pairs, other.lost_effect, strict=True)))
-        assert one.rows.sum() == other.rows.sum()
-        assert one.interval(400, 0.95) == pytest.approx(other.interval(400, 0.95), rel=1e-12)
-        twice = other + other
-        assert twice.rows.sum() == 2 * other.rows.sum()
-        assert len(twice.rows) == len(one.rows)
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_effects_add_over_parts_that_share_no_context(seed):
-    rows, labels = repeated_table(seed, n_rows=30)
-    whole = effect_of(rows, labels)
-    one, two = (effect_of(rows[rows[:, 1] == value], labels[rows[:, 1] == value]) for value in (0, 1))
-    together = one + two
-    assert together.n_pairs == whole.n_pairs
-    assert together.noise == pytest.approx(whole.noise)
-    assert together.profile.n_changed == whole.profile.n_changed
-    assert losses_of(together) == losses_of(whole)
-    assert together.interval(30, 0.95) == pytest.approx(whole.interval(30, 0.95))
 
 
 @pytest.mark.parametrize("seed", range(10))

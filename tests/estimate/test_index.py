@@ -1,7 +1,7 @@
 import numpy as np
 
 from analogical.count.counts import PairCounts
-from analogical.estimate.index import rank_features, score_pairs
+from analogical.estimate.index import score_pairs
 
 
 def test_index_and_status_of_every_kind_of_feature():
@@ -11,10 +11,3 @@ def test_index_and_status_of_every_kind_of_feature():
     assert found.score[:2].tolist() == [0.25, 0.0]
     assert np.isnan(found.score[2:]).all()
     assert found.paper_status == ("relevant", "irrelevant", "constant", "no-pairs")
-
-
-def test_rank_is_by_score_then_pairs_then_column_with_the_unknown_last():
-    score = np.array([np.nan, 0.5, np.nan, 0.5, 0.5, 0.0, 0.9])
-    pairs = np.array([0, 3, 0, 7, 3, 9, 1])
-    n_values = np.array([1, 2, 2, 2, 2, 2, 2])
-    assert rank_features(score, pairs, n_values).tolist() == [6, 3, 1, 4, 5, 2, 0]

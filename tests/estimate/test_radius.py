@@ -9,28 +9,21 @@ import pytest
 from conftest import coded
 from naive import naive_relaxed_likelihood
 
-from analogical.count.neighbours import count_distances, count_neighbours, rows_compared
 from analogical.count.pairs import count_pairs
 from analogical.estimate.attribution import fit_noisy_or, noisy_or
-from analogical.estimate.radius import choose_decay, choose_radius, distance_weight, relaxed_scores
+from analogical.estimate.radius import choose_decay, choose_radius, choose_reach, distance_weight, relaxed_scores
+from analogical.estimate.sampling import MAX_COMPARED, estimate_distances, find_neighbours, rows_compared
 
 
-def score(rows, labels, radius="auto", weights=None, **options):
-    return relaxed_scores(coded(rows, labels, weights), radius, **options)
+def score(rows, labels, radius="auto", weights=None):
+    return relaxed_scores(coded(rows, labels, weights), radius)
 
 
-def watched(rows, labels, radius="auto", **options):
-    """The scores, the radius and the decay of the first fit."""
-    asked = []
-
-    def count(rows, **how):
-        asked.append(how)
-        return count_neighbours(rows, **how)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("analogical.estimate.radius.count_neighbours", count)
-        found = score(rows, labels, radius, **options)
-    return found, asked[0]["radius"], asked[0]["decay"]
+def reach_of(rows, labels, radius="auto", max_compared=MAX_COMPARED):
+    """How far the index looks."""
+    table = coded(rows, labels)
+    n_compared = min(len(rows), rows_compared(rows.shape[1], max_compared))
+    return choose_reach(estimate_distances(table), n_compared, radius)
 
 
 def xor_table(n_rows=500, n_features=30):
@@ -93,15 +86,13 @@ def effective_share(rows, decay):
 def test_pairs_in_effect_are_three_times_rows_to_the_power_of_one_and_a_half(n_rows, expected):
     """3 m^1.5 of the m^2 / 2 pairs: a share of 6 / sqrt(m)."""
     rows, labels = xor_table(n_rows, 20)
-    _, _, decay = watched(rows, labels)
-    assert effective_share(rows, decay) == pytest.approx(expected, rel=1e-6)
+    assert effective_share(rows, reach_of(rows, labels).decay) == pytest.approx(expected, rel=1e-6)
 
 
 def test_rows_that_are_not_compared_do_not_steepen_the_decay():
     rows, labels = xor_table(400, 20)
-    assert rows_compared(4_901, 20) == 100
-    _, _, decay = watched(rows, labels, max_compared=4_901)
-    assert effective_share(rows, decay) == pytest.approx(0.6, rel=1e-6)
+    assert rows_compared(20, 4_901) == 100
+    assert effective_share(rows, reach_of(rows, labels, max_compared=4_901).decay) == pytest.approx(0.6, rel=1e-6)
 
 
 # ---------------------------------------------------------------- what it is
@@ -137,12 +128,9 @@ def test_no_other_flip_probabilities_are_likelier_over_all_pairs(seed, radius):
 def test_auto_is_the_weighed_balanced_and_shrunk_fit():
     rows, labels = xor_table(150, 8)
     labels[:5] ^= 1
-    table = coded(rows, labels)
-    found, radius, decay = watched(rows, labels)
-    distances = count_distances(table)
-    fit = noisy_or(count_neighbours(table, radius=radius), distance_weight(distances, decay), balanced=True)
-    assert radius == choose_radius(distances, decay)
-    assert (found == fit.score * fit.coverage / (fit.coverage + 0.01)).all()
+    table, reach = coded(rows, labels), reach_of(rows, labels)
+    fit = noisy_or(find_neighbours(table, reach.radius, reach.decay), reach.weight)
+    assert (score(rows, labels) == fit.score * fit.coverage / (fit.coverage + 0.01)).all()
 
 
 def test_there_is_a_leak_exactly_if_identical_rows_differ_in_label():
@@ -154,12 +142,10 @@ def test_there_is_a_leak_exactly_if_identical_rows_differ_in_label():
         same = (rows[:, None] == rows).all(axis=2)
         alike = labels[np.argmax(same, axis=1)]  # identical rows have one label
         alike[30] = alike[0] ^ other
-        table = coded(rows, alike)
-        found, radius, decay = watched(rows, alike)
-        weight = distance_weight(count_distances(table), decay)
-        neighbours = count_neighbours(table, radius=radius)
-        assert (found == fit_noisy_or(neighbours, weight, bool(other)).score).all()
-        assert not (found == fit_noisy_or(neighbours, weight, not other).score).all()
+        found, reach = score(rows, alike), reach_of(rows, alike)
+        neighbours = find_neighbours(coded(rows, alike), reach.radius, reach.decay)
+        assert found == pytest.approx(fit_noisy_or(neighbours, reach.weight, bool(other)), abs=1e-9)
+        assert not np.allclose(found, fit_noisy_or(neighbours, reach.weight, not other), atol=1e-3)
 
 
 def test_distance_one_alone_is_the_paper_s_index():
@@ -183,13 +169,11 @@ def test_auto_is_the_paper_s_index_where_distance_one_has_nearly_all_the_weight(
 
 def test_a_fixed_radius_leaves_out_the_pairs_beyond_it_and_weighs_the_others_as_auto_does():
     rows, labels = xor_table(200, 12)
-    auto, radius, decay = watched(rows, labels)
-    fixed, _, same = watched(rows, labels, radius)
-    assert same == decay
-    assert (fixed == auto).all()
-    wider, reach, same = watched(rows, labels, 12)
-    assert (reach, same) == (12, decay)
-    assert (wider != auto).any()
+    auto = reach_of(rows, labels)
+    assert (score(rows, labels, auto.radius) == score(rows, labels)).all()
+    wider = reach_of(rows, labels, 12)
+    assert (wider.radius, wider.decay) == (12, auto.decay)
+    assert (score(rows, labels, 12) != score(rows, labels)).any()
 
 
 def test_a_table_without_variation_has_no_scores():
@@ -200,7 +184,7 @@ def test_it_is_deterministic_and_finds_an_exclusive_or_without_pairs():
     rows, labels = xor_table()
     table = coded(rows, labels)
     assert not count_pairs(table).pairs.any()
-    one, two = (relaxed_scores(table, n_jobs=j) for j in (1, 2))
+    one, two = (relaxed_scores(table, n_jobs=j, max_pairs=20_000) for j in (1, 2))
     assert (one == two).all()
     assert set(np.argsort(-one)[:2].tolist()) == {0, 1}
 
@@ -253,8 +237,8 @@ def test_a_row_of_weight_0_is_no_row():
     rows, labels = xor_table(200, 12)
     rows[199], labels[199] = rows[0], 1 - labels[0]
     weights = np.append(np.ones(199, int), 0)
-    expected = score(rows[:199], labels[:199], weights=weights[:199], max_compared=4_901)
-    assert (score(rows, labels, weights=weights, max_compared=4_901) == expected).all()
+    expected = relaxed_scores(coded(rows[:199], labels[:199], weights[:199]), max_compared=4_901)
+    assert (relaxed_scores(coded(rows, labels, weights), max_compared=4_901) == expected).all()
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -269,7 +253,7 @@ def test_a_constant_feature_changes_no_other_one(seed):
 
 def test_repeated_rows_are_compared_once_so_that_none_has_to_be_drawn():
     rows, labels = xor_table(60, 12)
-    assert rows_compared(4_901, 12) == 100
+    assert rows_compared(12, 4_901) == 100
     often = coded(np.repeat(rows, 5, axis=0), np.repeat(labels, 5))
     assert relaxed_scores(often, 4, max_compared=4_901) == pytest.approx(relaxed_scores(often, 4), abs=1e-12)
 

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from scipy.stats import chi2, false_discovery_control
 
 from analogical import relevance
-from analogical.count.pairs import sum_contexts
-from analogical.estimate import strata
-from analogical.estimate.directions import quadratic_forms
+from analogical.count.contexts import Contexts, Stack
+from analogical.count.pairs import contexts_themselves, sum_contexts
+from analogical.estimate import significance, strata
+from analogical.estimate.directions import Kinds, quadratic_forms
 from analogical.estimate.laws import PValue, smallest_of
-from analogical.estimate.significance import adjust_for_features, combine, feature_p_values, pools_contexts
+from analogical.estimate.significance import adjust_for_features, combine, p_values_of, pools_contexts
 from analogical.estimate.strata import strata_p_value
-from analogical.estimate.summaries import summarise_contexts
 
 
 def test_the_smallest_of_the_known_p_values_counts_as_often_as_there_are():
@@ -255,31 +255,43 @@ def test_a_weight_is_so_many_rows(seed):
 # ---------------------------------------------------------------- one p-value per feature
 
 
-def summaries_of(table, whole=None):
-    """Summaries of a table, or of a part of one whose values and labels are merged as in the whole."""
-    return sum_contexts(table, summarise_contexts(whole or table)).summaries
+def feature_p_values(table):
+    """One p-value per feature, all others given; NaN without."""
+    found = []
+    for i in range(table.n_features):
+        contexts = sum_contexts(table, contexts_themselves, features=[i]).summaries[i] or Contexts.none()
+        rows = table.select([i, *(j for j in range(table.n_features) if j != i)])
+        tested = significance.test_contexts(contexts, table.value_sizes(i), table.label_sizes(), rows)
+        found.append(math.nan if tested is None else tested.p_value)
+    return np.array(found)
+
+
+def three_tests(table, feature=0):
+    """The p-values of the three tests that need no rows."""
+    contexts = sum_contexts(table, contexts_themselves, features=[feature]).summaries[feature]
+    values, labels = Kinds.of(table.value_sizes(feature)), Kinds.of(table.label_sizes())
+    return p_values_of(Stack.of([contexts]), [values], labels)[0]
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_a_feature_has_the_combination_of_its_tests(seed):
     rng = np.random.default_rng(seed)
     table = coded(rng.integers(0, 2, size=(150, 3)), rng.integers(0, 2, size=150))
-    found = summaries_of(table)
-    p_values = feature_p_values(table, found)
-    for i, summary in enumerate(found):
-        tests = [*summary.p_values(), PValue(strata_p_value(table, i))]
+    p_values = feature_p_values(table)
+    for i in range(3):
+        tests = [*three_tests(table, i), PValue(strata_p_value(table, i))]
         assert sum(not math.isnan(one.p) for one in tests) == 3
         assert p_values[i] == pytest.approx(smallest_of(tests).p)
 
 
 def test_features_without_pairs_have_no_p_value():
     table = coded([(0, 0), (1, 1), (2, 2)], [0, 1, 0])
-    assert np.isnan(feature_p_values(table, summaries_of(table))).all()
+    assert np.isnan(feature_p_values(table)).all()
 
 
 def test_labels_that_never_differ_in_a_context_have_no_p_value():
     table = coded([(0, 0), (1, 0), (0, 1), (1, 1)], [0, 0, 1, 1])
-    p_values = feature_p_values(table, summaries_of(table))
+    p_values = feature_p_values(table)
     assert math.isnan(p_values[0])
     assert p_values[1] == pytest.approx(0.5)  # two contexts: half of the four deals are as far
 
@@ -340,7 +352,7 @@ def test_rare_values_and_labels_are_rarely_significant_by_chance(setting):
     for _ in range(150):
         values, labels = RARE[setting](rng)
         table = coded(values[:, None], labels)
-        p_values.append(feature_p_values(table, summaries_of(table))[0])
+        p_values.append(feature_p_values(table)[0])
     assert min(p_values) > 0
     assert np.mean(np.array(p_values) <= 0.05) <= 0.05 + 3 * (0.05 * 0.95 / 150) ** 0.5
     assert np.mean(np.array(p_values) <= 0.01) <= 0.01 + 3 * (0.01 * 0.99 / 150) ** 0.5
@@ -349,19 +361,19 @@ def test_rare_values_and_labels_are_rarely_significant_by_chance(setting):
 def test_no_p_value_is_zero():
     values = np.repeat([0, 1], 100_000)
     table = coded(values[:, None], values)
-    assert feature_p_values(table, summaries_of(table))[0] == sys.float_info.min
+    assert feature_p_values(table)[0] == sys.float_info.min
 
 
 def test_in_one_context_a_difference_is_not_tested_twice():
     rng = np.random.default_rng(0)
     values, labels = rng.integers(0, 3, 200), rng.integers(0, 2, 200)
-    (one,) = summaries_of(coded(values[:, None], labels))
-    assert [math.isnan(found.p) for found in one.p_values()] == [True, False, True]
-    two = summaries_of(coded(np.column_stack([values, np.arange(200) % 2]), labels))[0]
-    assert [math.isnan(found.p) for found in two.p_values()] == [False, False, True]
+    one = three_tests(coded(values[:, None], labels))
+    assert [math.isnan(found.p) for found in one] == [True, False, True]
+    two = three_tests(coded(np.column_stack([values, np.arange(200) % 2]), labels))
+    assert [math.isnan(found.p) for found in two] == [False, False, True]
     values[:3] = 3  # a rare value is merged, so the test in any direction sees more
-    (rare,) = summaries_of(coded(values[:, None], labels))
-    assert [math.isnan(found.p) for found in rare.p_values()] == [False, False, False]
+    rare = three_tests(coded(values[:, None], labels))
+    assert [math.isnan(found.p) for found in rare] == [False, False, False]
 
 
 # ---------------------------------------------------------------- what must not change a p-value
@@ -369,7 +381,7 @@ def test_in_one_context_a_difference_is_not_tested_twice():
 
 def p_of(rows, labels, weights=None, feature=0):
     table = coded(rows, labels, weights)
-    return feature_p_values(table, summaries_of(table))[feature]
+    return feature_p_values(table)[feature]
 
 
 @st.composite
@@ -415,24 +427,6 @@ def test_a_weight_is_so_many_rows_for_p(table):
 
 
 # ---------------------------------------------------------------- summaries
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_summaries_add_over_parts_that_share_no_context(seed):
-    rng = np.random.default_rng(seed)
-    rows, labels = rng.integers(0, [3, 2, 2], (40, 3)), rng.integers(0, 3, 40)
-    table = coded(rows, labels)
-    is_first = rows[:, 1] == 0
-    whole, one, two = (summaries_of(part, table)[0] for part in (table, table.take(is_first), table.take(~is_first)))
-    together = one + two
-    assert together.effect.effect() == pytest.approx(whole.effect.effect())
-    assert together.direction.deviation == pytest.approx(whole.direction.deviation)
-    assert together.direction.covariance == pytest.approx(whole.direction.covariance)
-    for added, found in zip(together.p_values(), whole.p_values(), strict=True):
-        assert (added.p, added.smallest) == pytest.approx((found.p, found.smallest), nan_ok=True)
-    assert together.effect.n_pairs == whole.effect.n_pairs
-    assert together.profile.n_pairs == whole.profile.n_pairs
-    assert (together.few is None) == (whole.few is None)
 
 
 def test_strata_of_a_feature_are_taken_together(monkeypatch):

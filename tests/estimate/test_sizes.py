@@ -5,8 +5,9 @@ import pytest
 
 from analogical import relevance
 from analogical._types import CodedRows
+from analogical.count.contexts import Stack
 from analogical.count.pairs import contexts_themselves, sum_contexts
-from analogical.estimate.sizes import measure_size, measure_size_of_units
+from analogical.estimate.sizes import measure_size_of_units, measure_sizes
 
 
 def coded(columns, labels, weights=None):
@@ -19,7 +20,7 @@ def coded(columns, labels, weights=None):
 def size_of(columns, labels, weights=None, confidence=0.95):
     rows = coded(columns, labels, weights)
     contexts = sum_contexts(rows, contexts_themselves, features=[0]).summaries[0]
-    return measure_size(contexts, int(rows.n_values[0]), 2, rows.n_rows, confidence)
+    return measure_sizes(Stack.of([contexts]), [int(rows.n_values[0])], 2, rows.n_rows, confidence)[0]
 
 
 def least_squares(value, context, label):
@@ -77,22 +78,21 @@ def test_exclusive_or_has_no_common_part_and_a_whole_effect():
 def test_labels_without_noise_have_their_index_as_effect():
     value, context = np.tile([0, 0, 1, 1], 8), np.tile([0, 1, 0, 1], 8)
     found = size_of([value, context], value & context)
-    assert found.effect == 0.5
-    assert found.is_known
+    assert (found.effect, found.noise_rate) == (0.5, 0.0)
 
 
 def test_without_repeated_rows_the_index_bounds_the_effect():
     value, context = np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1])
     found = size_of([value, context], value ^ context)
-    assert not found.is_known
     assert found.effect == 1.0
+    assert np.isnan(found.noise_rate)
     assert found.low == 0.0
 
 
 def test_a_single_row_of_a_value_has_no_more_than_the_common_part():
     found = size_of([np.array([1] + [0] * 199)], np.array([1] + [0, 1] * 99 + [0]))
-    assert found.is_known
     assert found.effect < 0.1
+    assert np.isnan(found.noise_rate)
     assert (found.low, found.high) == (0.0, 1.0)
 
 

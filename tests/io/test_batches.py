@@ -158,4 +158,3 @@ def test_a_column_is_read_cell_by_cell_only_when_asked():
     with pytest.raises(IndexError):
         table.column("counter")[M]
     assert table.drop(["ids", "texts"]).collect().equals(FRAME.drop("ids", "texts"))
-    assert table.replaced(pl.Series("small", [1.0] * M)).column("small").dtype == pl.Float64

@@ -10,14 +10,17 @@ from hypothesis import strategies as st
 
 from analogical import InputError
 from analogical.io.formats import NA, TextFormat
+from analogical.show.notes import describe_notes
 
 TABLE = "a,b,y\n1,x,0\n2,z,1\n"
 ROWS = [(1, "x", 0), (2, "z", 1)]
 
 
 def parsed(text, **options):
+    """The table and what is said about it."""
     content = text if isinstance(text, bytes) else text.encode()
-    return parse_both_ways(content, "'t.csv'", TextFormat(**options))
+    frame, found = parse_both_ways(content, "'t.csv'", TextFormat(**options))
+    return frame, describe_notes(found)
 
 
 def rows(text, **options):
@@ -46,6 +49,8 @@ def column(*cells, separator=","):
         (TABLE.encode("utf-16-le"), "read as UTF-16 text"),
         (TABLE.encode("utf-16-be"), "read as UTF-16 text"),
         (b"\xfe\xff" + TABLE.encode("utf-16-be"), "read as UTF-16 text"),
+        (TABLE.encode("utf-32"), "read as UTF-32 text"),
+        (b"\0\0\xfe\xff" + TABLE.encode("utf-32-be"), "read as UTF-32 text"),
     ],
 )
 def test_encodings(content, note):
@@ -174,8 +179,8 @@ def test_other_separators_are_refused(given):
         ("a,a,y", ["a", "a_2", "y"], "repeated column names were numbered: a_2"),
         ("a,a,a", ["a", "a_2", "a_3"], "repeated column names were numbered: a_2, a_3"),
         ("a,a,a_2", ["a", "a_3", "a_2"], "repeated column names were numbered: a_3"),
-        ("a,,y", ["a", "x2", "y"], "columns without a name: x2"),
-        ("x2,,y", ["x2", "x2_2", "y"], "columns without a name: x2"),
+        ("a,,y", ["a", "x1", "y"], "columns without a name: x1"),
+        ("x1,,y", ["x1", "x1_2", "y"], "columns without a name: x1"),
         ("1,b,2.5", ["1", "b", "2.5"], "the first line, used as column names, contains numbers; if it is data"),
     ],
 )
@@ -189,9 +194,9 @@ def test_names_of_columns(header, names, note):
 def test_files_without_a_header():
     text = TABLE.removeprefix("a,b,y\n")
     frame, found = parsed(text, header=False)
-    assert (frame.columns, frame.rows(), found) == (["x1", "x2", "x3"], ROWS, ())
+    assert (frame.columns, frame.rows(), found) == (["x0", "x1", "x2"], ROWS, ())
     assert parsed(text, names=("p", "q", "r"))[0].columns == ["p", "q", "r"]
-    assert parsed(text, names=("p", "p", ""))[0].columns == ["p", "p_2", "x3"]
+    assert parsed(text, names=("p", "p", ""))[0].columns == ["p", "p_2", "x2"]
     with pytest.raises(InputError, match=r"--names has 2 names, and 't.csv' has 3 columns; give one for each"):
         parsed(text, names=("p", "q"))
     assert rows("1,2", header=False) == [(1, 2)]
@@ -201,7 +206,7 @@ def test_lines_that_end_in_a_separator():
     frame, found = parsed("a,b,y,\n1,x,0,\n2,z,1,\n")
     assert (frame.columns, frame.rows()) == (["a", "b", "y"], ROWS)
     assert found[-1] == "left out the last column, which is empty: lines end with a separator"
-    assert parsed("a,b,\n1,x,0\n2,z,1\n")[0].columns == ["a", "b", "x3"]  # it has cells
+    assert parsed("a,b,\n1,x,0\n2,z,1\n")[0].columns == ["a", "b", "x2"]  # it has cells
     assert parsed("a,b,y\n1,x,\n2,z,\n")[0].columns == ["a", "b", "y"]  # it has a name
 
 
@@ -254,7 +259,9 @@ def test_other_words_for_missing_cells():
             None,
         ),
         (["2020-01-01", "x"], ["2020-01-01", "x"], pl.String),
-        (["20200101", "20200102"], [20200101, 20200102], pl.Int64),
+        (["20200101", "20200102"], [date(2020, 1, 1), date(2020, 1, 2)], pl.Date),
+        (["20200101", "20200132"], [20200101, 20200132], pl.Int64),
+        (["20200101", "20200230"], ["20200101", "20200230"], pl.String),
     ],
 )
 def test_numbers_and_dates(cells, values, dtype):
@@ -269,7 +276,6 @@ def test_numbers_and_dates(cells, values, dtype):
         (["1,5", "2"], [1.5, 2]),
         (["-1,5", "?"], [-1.5, None]),
         (["1,5", "2.5"], ["1,5", "2.5"]),
-        (["1.234,5", "2"], ["1.234,5", "2"]),
         (["007", "012"], ["007", "012"]),
         (["007,5", "1,5"], ["007,5", "1,5"]),
         (["1" * 20, "2" * 20], ["1" * 20, "2" * 20]),
@@ -280,6 +286,127 @@ def test_decimal_commas(cells, values):
     assert column(*cells, separator=";").to_list() == values
     _, found = parsed("a;y\n" + "".join(f"{cell};{k}\n" for k, cell in enumerate(cells)))
     assert ("decimal commas in a" in found) is isinstance(values[0], float)
+
+
+def numbers(*cells):
+    """More than a few different numbers, and some cells."""
+    return [*(str(k) for k in range(100, 150)), *cells]
+
+
+@pytest.mark.parametrize(
+    ("cells", "values", "note"),
+    [
+        (["$1,234.50", "$7"], [1234.5, 7], "a: 2 cells read as numbers (currency, thousands)"),
+        (["1,234.50", "12,345", "7"], [1234.5, 12345, 7], "a: 2 cells read as numbers (thousands)"),
+        (["1.234,50 EUR", "EUR 7"], [1234.5, 7], "a: 2 cells read as numbers (currency, thousands, decimal commas)"),
+        (["1.234.567", "7"], [1234567, 7], "a: 1 cell read as numbers (thousands)"),
+        (["12 %", "7.5%"], [12, 7.5], "a: 2 cells read as numbers (percent)"),
+        (["(1,200)", "7"], [-1200, 7], "a: 1 cell read as numbers (thousands, brackets)"),
+        (["-$5", "$-6", "+£7"], [-5, -6, 7], "a: 3 cells read as numbers (currency)"),
+        (["\u22125", "6"], [-5, 6], None),
+        (["1 234 567", "1'234", "7"], [1234567, 1234, 7], "a: 2 cells read as numbers (thousands)"),
+        (["1\u202f234,5 \u20ac", "7"], [1234.5, 7], "a: 1 cell read as numbers (currency, thousands, decimal commas)"),
+        (["(1)", "(2)"], ["(1)", "(2)"], None),
+        (["1,23", "4,5"], ["1,23", "4,5"], None),
+        (["1,2,3", "4"], ["1,2,3", "4"], None),
+        (["12,34.5", "1"], ["12,34.5", "1"], None),
+        (["$007", "$1"], ["$007", "$1"], None),
+        (["10.0.0.1", "192.168.100.200"], ["10.0.0.1", "192.168.100.200"], None),
+        (["12 kg", "7 kg"], ["12 kg", "7 kg"], None),
+    ],
+)
+def test_numbers_as_people_write_them(cells, values, note):
+    frame, found = parsed("a,y\n" + "".join(f'"{cell}",{k % 2}\n' for k, cell in enumerate(cells)))
+    assert frame["a"].to_list() == values
+    assert [words for words in found if note] == [note] * (note is not None)
+
+
+@pytest.mark.parametrize(("separator", "value"), [(";", 1.234), ("\t", 1234.0), ("|", 1234.0)])
+def test_one_comma_before_three_digits_is_decimal_beside_semicolons_only(separator, value):
+    assert column("1,234", "12,345", separator=separator)[0] == value
+    assert column("1,234", "0,5", separator=separator)[0] == 1.234
+    assert column("1,234", "1,234,567", separator=separator)[0] == 1234
+
+
+def test_thousands_and_decimal_commas():
+    frame, found = parsed("a;y\n1.234,5;0\n2;1\n")
+    assert frame["a"].to_list() == [1234.5, 2]
+    assert found[-1] == "a: 1 cell read as numbers (thousands, decimal commas)"
+    frame, found = parsed('a,b,y\n$1,"1,000",0\n2,7,1\n')
+    assert found == ("cells read as numbers (currency, thousands): a (1), b (1)",)
+
+
+@pytest.mark.parametrize("first", ["100", "$100", "2020-01-01"])
+def test_words_beside_numbers_and_dates_are_missing(first):
+    cells = numbers() if first != "2020-01-01" else [f"2020-{k:02}-{d:02}" for k in range(1, 6) for d in range(1, 11)]
+    cells[0] = first
+    frame, found = parsed("a,y\n" + "".join(f"{cell},0\n" for cell in [*cells, "unknown", "None", "unknown"]))
+    assert frame["a"].dtype == (pl.Date if first == "2020-01-01" else pl.Float64)
+    assert frame["a"].to_list()[-3:] == [None, None, None]
+    assert frame["a"].null_count() == 3
+    assert found[-1] == "read as missing beside numbers or dates: 'None' in a (1), 'unknown' in a (2)"
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        numbers(*"bcdefg"),  # more than five words
+        numbers("12a"),  # a word with a digit
+        numbers(">150"),
+        numbers(*["unknown"] * 13),  # more than a fifth
+        ["1", "2", "3", "3", "3", "unknown"],  # few numbers, which are categories
+    ],
+)
+def test_other_words_beside_numbers_leave_a_column_text(cells):
+    assert column(*cells).to_list() == cells
+
+
+@pytest.mark.parametrize(
+    ("cells", "first", "how"),
+    [
+        (["31/12/2024", "1/2/2024"], date(2024, 12, 31), "day first"),
+        (["1/2/2024", "31/12/2024"], date(2024, 2, 1), "day first"),
+        (["12/31/2024", "1/2/2024"], date(2024, 12, 31), "month first"),
+        (["1/2/2024", "3/4/2024"], date(2024, 1, 2), "month first, not certain: no day above 12"),
+        (["1.2.2024", "3.4.2024"], date(2024, 2, 1), "day first, not certain: no day above 12"),
+        (["31.12.2024", "01.02.2024"], date(2024, 12, 31), "day first"),
+        (["31-12-2024", "1-2-2024"], date(2024, 12, 31), "day first"),
+        (["31/12/99", "1/2/24"], date(1999, 12, 31), "day first"),
+        (["31-Dec-2024", "1-feb-2024"], date(2024, 12, 31), "day, month name"),
+        (["31 December 2024", "1 Feb. 2024"], date(2024, 12, 31), "day, month name"),
+        (["Dec 31, 2024", "May 1, 2024"], date(2024, 12, 31), "month name, day"),
+        (["20240501", "20240531"], date(2024, 5, 1), "year, month, day"),
+        (["2024/5/1", "2024/12/31"], date(2024, 5, 1), None),
+        (["2024-05-01T13:00:00Z", "2024-05-02T13:00:00Z"], datetime(2024, 5, 1, 13), None),
+        (["2024-05-01T13:00:00+01:00", "2024-05-02 13:00:00.5-0330"], datetime(2024, 5, 1, 13), None),
+        (["2024-05-01", "2024-05-02 13:00"], datetime(2024, 5, 1), None),
+        (["31/12/2024 9:05", "1/2/2024 10:00:07"], datetime(2024, 12, 31, 9, 5), "day first"),
+        (["12/31/2024 1:05 PM", "1/2/2024 12:07 am"], datetime(2024, 12, 31, 13, 5), "month first"),
+        (["12/31/2024 12:05:09 AM", "1/2/2024 12:07:00 PM"], datetime(2024, 12, 31, 0, 5, 9), "month first"),
+    ],
+)
+def test_dates_as_people_write_them(cells, first, how):
+    frame, found = parsed("a,y\n" + "".join(f'"{cell}",{k % 2}\n' for k, cell in enumerate(cells)))
+    assert frame["a"].dtype == (pl.Datetime("us") if isinstance(first, datetime) else pl.Date)
+    assert frame["a"][0] == first
+    assert frame["a"].null_count() == 0
+    assert found == (() if how is None else (f"read as dates: a ({how})",))
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["31/12/2024", "12/31/2024"],
+        ["30/02/2024", "1/2/2024"],
+        ["2024-13-01", "2024-01-01"],
+        ["1.2.3", "1.2.4"],
+        ["555-1234", "555-1235"],
+        ["2024-05-01", "31/12/2024"],
+        ["12:30", "13:00"],
+    ],
+)
+def test_what_is_no_date_is_text(cells):
+    assert column(*cells).to_list() == cells
 
 
 def test_many_columns_are_typed_alike(monkeypatch):

@@ -46,7 +46,6 @@ def large(monkeypatch):
     monkeypatch.setattr(files, "MANY_BYTES", 0)
     monkeypatch.setattr(files, "MANY_CELLS", 0)
     monkeypatch.setattr(files, "BATCH", 30)
-    monkeypatch.setattr(files, "LARGEST_TRIED", 0)
     with cut(BLOCK=997, BEGINNING=2_000, FEW=100):
         yield
 
@@ -127,7 +126,6 @@ def test_every_command_says_the_same(tmp_path, monkeypatch, name, command):
     opened = []
     monkeypatch.setattr(files, "MANY_BYTES", 0)
     monkeypatch.setattr(files, "MANY_CELLS", 0)
-    monkeypatch.setattr(files, "LARGEST_TRIED", 0)
     monkeypatch.setattr(files, "BATCH", 70)
     monkeypatch.setattr(
         files, "open_file", lambda *given, **kept: opened.append(open_file(*given, **kept)) or opened[0]

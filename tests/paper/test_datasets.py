@@ -1,6 +1,7 @@
 """The paper's data files: generated, read, relabelled, downloaded from a local server, and refused."""
 
 import functools
+import hashlib
 import http.server
 import threading
 
@@ -11,10 +12,10 @@ from analogical import InputError
 from analogical.paper import datasets
 from analogical.paper.datasets import (
     DATASETS,
+    PublishedFile,
+    describe_missing,
     download_datasets,
     find_folder,
-    how_to_get,
-    is_published,
     load_dataset,
     missing_datasets,
 )
@@ -38,7 +39,7 @@ def test_the_first_432_rows_of_monks_follow_the_rule(name, data_folder):
 @pytest.mark.parametrize("name", DATASETS)
 def test_published_files_have_their_checksum_and_shape(name, data_folder):
     dataset = load_dataset(name, data_folder)
-    assert is_published(name, data_folder)
+    assert describe_missing([name], data_folder) == []
     assert dataset.codes.shape == (DATASETS[name].n_rows, DATASETS[name].n_columns - 1)
     for column in (*dataset.codes.T, dataset.labels):
         assert set(column) == set(range(column.max() + 1))
@@ -60,25 +61,26 @@ def test_primary_tumor_gets_its_class_back_and_keeps_the_attribute(data_folder):
 
 def test_the_paper_s_index_has_nothing_to_say_on_mushroom(data_folder):
     dataset = load_dataset("mushroom", data_folder)
-    assert set(paper_index(dataset.codes, dataset.labels)[0]) == {0, 2}
+    assert set(paper_index(dataset.codes, dataset.labels)) == {0, 2}
 
 
 def test_numbers_are_sorted_as_numbers(tmp_path, monkeypatch):
-    monkeypatch.setitem(DATASETS, "tiny", datasets._File("Tiny", 3, 2, "", ()))
+    monkeypatch.setitem(DATASETS, "tiny", PublishedFile("Tiny", 3, 2, "", ""))
     (tmp_path / "tiny.csv").write_text("10,b\n9,a\n2,b\n")
     tiny = load_dataset("tiny", tmp_path)
     assert tiny.codes[:, 0].tolist() == [2, 1, 0]
     assert tiny.labels.tolist() == [1, 0, 1]
-    assert not is_published("tiny", tmp_path)
+    (note,) = describe_missing(["tiny"], tmp_path)
+    assert note.startswith("tiny.csv is not the published file (its checksum differs)")
 
 
 def test_missing_files_are_none_and_named(tmp_path):
     assert load_dataset("hiv", tmp_path) is load_dataset("hiv") is load_dataset("breast-cancer-class") is None
-    assert missing_datasets(None) == missing_datasets(tmp_path) == list(DATASETS)
-    assert how_to_get(["hiv", "monks-2"]) == (
+    assert missing_datasets(None, DATASETS) == missing_datasets(tmp_path, DATASETS) == list(DATASETS)
+    assert describe_missing(["monks-1", "hiv", "monks-2"], None) == [
         "Missing data: hiv.csv, monks-2.csv. Name the folder that holds them with --data or ANALOGICAL_DATA,"
         " or fetch them with --download."
-    )
+    ]
 
 
 def test_folder_is_the_one_named_or_that_of_the_variable(tmp_path, monkeypatch):
@@ -132,54 +134,42 @@ def server(tmp_path):
 
 @pytest.fixture
 def one_file(server, monkeypatch):
-    """A single dataset, in two parts in UCI's layout, on the local server."""
+    """A single dataset on the local server."""
     address, folder = server
-    (folder / "m.test").write_text(" 1 1 1 1 1 3 1 data_5\n 0 1 1 1 1 3 2 data_6\n")
-    (folder / "m.train").write_text(" 1 3 3 2 3 4 2 data_432\r\n\r\n")
-    text = "1,1,1,1,3,1,1\n1,1,1,1,3,2,0\n3,3,2,3,4,2,1\n"
-    file = datasets._File(
-        "M", 3, 7, datasets._checksum(text), (f"{address}m.test", f"{address}m.train"), datasets._monks_lines
-    )
-    monkeypatch.setattr(datasets, "DATASETS", {"m": file})
-    return folder, text
+    (folder / "m.data").write_bytes(b"1,1,1\r\n1,2,0\r\n\r\n")
+    sha256 = hashlib.sha256(b"1,1,1\n1,2,0\n").hexdigest()  # of the lines, whatever ends them
+    monkeypatch.setattr(datasets, "DATASETS", {"m": PublishedFile("M", 2, 3, sha256, f"{address}m.data")})
+    return folder
 
 
-def test_download_joins_and_converts_the_parts(one_file, tmp_path):
-    _, text = one_file
+def test_download_keeps_the_published_file(one_file, tmp_path):
     target = tmp_path / "new" / "folder"
+    assert missing_datasets(target, ["m"]) == ["m"]
     assert download_datasets(target) == ["m"]
-    assert (target / "m.csv").read_text() == text
-    assert is_published("m", target)
+    assert load_dataset("m", target).codes.tolist() == [[0, 0], [0, 1]]
+    assert describe_missing(["m"], target) == []
+    (one_file / "m.data").unlink()
     assert download_datasets(target) == []  # what is there is not fetched again
 
 
 def test_download_of_other_content_is_refused_and_not_kept(one_file, tmp_path):
-    folder, _ = one_file
-    (folder / "m.train").write_text(" 0 3 3 2 3 4 2 data_432\n")
-    with pytest.raises(
-        InputError,
-        match=r"for 'm' from http://127\.0\.0\.1:\d+/m\.test is not the published file \(its checksum differs\)",
-    ):
-        download_datasets(tmp_path)
-    assert not (tmp_path / "m.csv").exists()
-
-
-def test_download_that_is_no_text_is_refused(one_file, tmp_path):
-    folder, _ = one_file
-    (folder / "m.test").write_bytes(b"\xff\xff")
-    with pytest.raises(InputError, match=r"m\.test did not answer with text; nothing was kept\."):
-        download_datasets(tmp_path)
+    for content in (b"1,1,1\n1,2,1\n", b"\xff\xff"):
+        (one_file / "m.data").write_bytes(content)
+        with pytest.raises(
+            InputError,
+            match=r"for 'm' from http://127\.0\.0\.1:\d+/m\.data is not the published file \(its checksum differs\)",
+        ):
+            download_datasets(tmp_path)
+        assert not (tmp_path / "m.csv").exists()
 
 
 def test_unreachable_address_is_named(one_file, tmp_path):
-    folder, _ = one_file
-    (folder / "m.train").unlink()
-    with pytest.raises(InputError, match=r"m\.train cannot be downloaded \(File not found\); try again later, or name"):
+    (one_file / "m.data").unlink()
+    with pytest.raises(InputError, match=r"m\.data cannot be downloaded \(File not found\); try again later, or name"):
         download_datasets(tmp_path)
 
 
 def test_addresses_are_public_and_encrypted():
     for file in DATASETS.values():
-        assert file.urls
-        assert all(url.startswith("https://") for url in file.urls)
+        assert file.url.startswith("https://")
         assert len(file.sha256) == 64

@@ -1,18 +1,12 @@
 """Algorithm 1: seeds, processes, averages and shares."""
 
-import math
-
 import numpy as np
 import pytest
 
 from analogical import InputError
 from analogical.paper import Plan, sample
-from analogical.paper.protocol import (
-    average_scores,
-    repeat_scores,
-    repeat_scores_as_published,
-    run_jobs,
-)
+from analogical.paper.datasets import Dataset
+from analogical.paper.protocol import average_scores, repeat, score_as_published, score_third
 from analogical.rivals import Method, normalise, paper_index
 
 
@@ -33,17 +27,22 @@ def test_more_repetitions_keep_the_first_ones():
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_results_keep_their_order_and_are_tracked(n_jobs):
+def test_runs_keep_their_order_and_are_tracked(n_jobs):
     seen = []
 
     def track(results, total, what):
         for result in results:
-            seen.append((result, total, what))
+            seen.append((total, what))
             yield result
 
-    plan = Plan(n_jobs=n_jobs, track=track)
-    assert run_jobs(math.factorial, [3, 1, 2], plan, "products") == [6, 1, 2]  # found by other processes, too
-    assert seen == [(6, 3, "products"), (1, 3, "products"), (2, 3, "products")]
+    plan = Plan(repetitions=2, n_jobs=n_jobs, track=track)
+    runs = repeat(lambda case, rng: (case, int(rng.integers(99))), {("a", "x"): 3, ("b",): 1}, plan, "draws")
+    drawn = {path: [int(rng.integers(99)) for rng in plan.generators(*path)] for path in runs}
+    assert runs == {
+        ("a", "x"): [(3, number) for number in drawn["a", "x"]],
+        ("b",): [(1, number) for number in drawn["b",]],
+    }
+    assert seen == [(4, "draws")] * 4
 
 
 @pytest.mark.parametrize(
@@ -70,34 +69,42 @@ def test_shares_add_up_to_one_or_are_all_zero():
     assert normalise(np.array([-1.0, 0.0])).tolist() == [0, 0]
 
 
-def test_every_method_sees_the_same_rows():
-    X, y = sample("g1", 6)
+def dataset(X, y):
+    return Dataset("D", X, y, ("a",) * X.shape[1])
+
+
+def test_every_method_is_given_the_same_third():
     seen = []
 
-    def spy(codes, labels, rng):
-        seen.append((codes.tolist(), labels.tolist()))
-        return np.zeros(codes.shape[1])
+    def spy(rows, rng):
+        seen.append((rows.codes.tolist(), rows.labels.tolist()))
+        return np.zeros(rows.n_features)
 
     spies = [Method(name, name, "", spy) for name in ("one", "two")]
-    repeat_scores(X, y, spies, 20, np.random.default_rng(0))
+    score_third(dataset(*sample("g1", 6)), np.random.default_rng(0), methods=spies)
     assert seen[0] == seen[1]
-    assert len({tuple(row) for row in seen[0][0]}) == 20
+    assert len({tuple(row) for row in seen[0][0]}) == 21
 
 
 def test_published_protocol_normalises_and_treats_twos_as_told():
     X = np.array([[0, 0], [0, 1], [1, 2], [1, 3], [0, 4], [1, 5]] * 5)  # the second feature determines the first
     y = X[:, 1] % 2
     rows = np.random.default_rng(0).permutation(30)[:15]
-    ari = paper_index(X[rows], y[rows])[0]
+    ari = paper_index(X[rows], y[rows])
     assert ari[0] == 2
-    averaged_in = repeat_scores_as_published(X, y, 0.5, 0.01, True, np.random.default_rng(0))
-    left_out = repeat_scores_as_published(X, y, 0.5, 0.01, False, np.random.default_rng(0))
-    np.testing.assert_allclose(averaged_in["ari"], ari / (ari.sum() + 0.01))
-    np.testing.assert_allclose(left_out["ari"], [0, ari[1] / (ari.sum() + 0.01)])
+    averaged_in, left_out = (
+        score_as_published(dataset(X, y), np.random.default_rng(0), ratio=0.5, epsilon=0.01, keep_twos=keep_twos)["ari"]
+        for keep_twos in (True, False)
+    )
+    np.testing.assert_allclose(averaged_in, ari / (ari.sum() + 0.01))
+    np.testing.assert_allclose(left_out, [0, ari[1] / (ari.sum() + 0.01)])
 
 
 def test_published_rivals_see_one_fixed_split():
-    X, y = sample("g8", 6)
-    one, two = (repeat_scores_as_published(X, y, 0.33, 0.01, True, np.random.default_rng(seed)) for seed in (0, 1))
+    prime = dataset(*sample("g8", 6))
+    one, two = (
+        score_as_published(prime, np.random.default_rng(seed), ratio=0.33, epsilon=0.01, keep_twos=True)
+        for seed in (0, 1)
+    )
     np.testing.assert_array_equal(one["chi2"], two["chi2"])
     assert not np.array_equal(one["ari"], two["ari"])

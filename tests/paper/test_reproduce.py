@@ -83,7 +83,9 @@ def test_bad_requests_are_refused_in_one_sentence(tmp_path):
     with pytest.raises(InputError, match=r"No part was named; choose from table1"):
         reproduce([], tmp_path)
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match=r"The folder '.*file' cannot be made: File exists; name another with --out\."):
+    with pytest.raises(
+        InputError, match=r"The folder '.*file' cannot be created: File exists; name another with --out\."
+    ):
         reproduce(["table5"], tmp_path / "file")
 
 

@@ -13,10 +13,13 @@ from matplotlib.figure import Figure
 
 from analogical import (
     InputError,
+    Study,
     audit,
     compare,
+    evidence,
     interactions,
     load_table,
+    redundancies,
     relevance,
     select,
     squares,
@@ -25,7 +28,10 @@ from analogical import (
 from analogical.plot import (
     plot_audit,
     plot_comparison,
+    plot_evidence,
+    plot_forest,
     plot_interactions,
+    plot_redundancies,
     plot_relevance,
     plot_selection,
     plot_squares,
@@ -39,6 +45,11 @@ ROWS = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
 
 def texts_of(ax):
     return [text.get_text() for text in ax.texts]
+
+
+def segments_of(ax):
+    """Left and right end of every horizontal line."""
+    return [tuple(lines.get_segments()[0][:, 0]) for lines in ax.collections]
 
 
 def test_figures_join_pyplot_where_it_is_used_and_in_notebooks(monkeypatch):
@@ -71,40 +82,37 @@ def test_drawing_undoes_its_own_settings_only():
         mpl.rcParams["interactive"] = before[1]
 
 
-def test_a_heat_map_shows_the_effect_of_every_pair(tmp_path):
+def test_interactions_are_bars_in_points_with_intervals_and_p_values():
     rows = ROWS * 10
-    ax = plot_interactions(interactions(rows, [a & b for a, b, c in rows], feature_names=["a", "b", "c"]))
-    assert sorted(texts_of(ax)) == [".00", ".00", ".25"]
-    assert ax.get_title(loc="left") == "effect of pairs on y"
-    assert [label.get_text() for label in ax.get_xticklabels()] == ["a", "b", "c"]
-    assert len(ax.patches) == 1  # the significant pair
-    (frame,) = ax.patches
-    assert frame.get_xy() == (-0.46, 0.54)
-    save_figure(ax.figure, tmp_path / "map.png")
-    assert (tmp_path / "map.png").stat().st_size > 5_000
+    result = interactions(rows, [a & b for a, b, c in rows], feature_names=["a", "b", "c"])
+    ax = plot_interactions(result)
+    assert names_of(ax) == ["a × b", "a × c", "b × c"]
+    assert [bar.get_width() for bar in ax.patches] == pytest.approx([50, 0, 0])  # the root of 1/4
+    assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == [EFFECT, UNTOLD, UNTOLD]
+    assert [segments_of(ax)[0][0], segments_of(ax)[0][1]] == pytest.approx(
+        [100 * result.effect_low[0] ** 0.5, 100 * result.effect_high[0] ** 0.5]
+    )
+    assert texts_of(ax)[0] == "p < .001"
+    assert ax.get_title(loc="left") == "Interactions for y"
+    assert_readable(ax)
 
 
-def test_a_heat_map_shows_the_index_where_no_effect_is_known():
+def test_interactions_show_the_index_where_nothing_else_is_known():
     ax = plot_interactions(interactions(ROWS, [a ^ b for a, b, c in ROWS], given="all"))
-    assert ax.get_title(loc="left") == "index of pairs on y"
-    assert sorted(texts_of(ax)) == [".00", ".00", "1.00"]
-    assert not ax.patches
+    assert texts_of(ax) == ["index 1.00", "index 0.00", "index 0.00"]
     assert "–" in texts_of(plot_interactions(interactions([(0, 0), (0, 1), (1, 0)], [0, 1, 1])))
+    copied = [(a, b, a) for a, b, c in ROWS * 5]
+    assert "copy of x0" in texts_of(plot_interactions(interactions(copied, [a ^ b for a, b, c in copied])))
 
 
-def test_a_network_shows_the_strongest_pairs(tmp_path):
+def test_the_first_20_of_many_interactions_are_drawn():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, size=(500, 14))
-    result = interactions(X, X[:, 2] ^ X[:, 9] ^ (rng.random(500) < 0.1))
-    ax = plot_interactions(result)
-    lines = [line for line in ax.lines if len(line.get_xdata()) == 2]
-    assert len(lines) == 20
-    solid = [line for line in lines if line.get_linestyle() == "-"]
-    assert len(solid) == 1
-    assert solid[0].get_linewidth() == max(line.get_linewidth() for line in lines) == pytest.approx(5.8)
-    assert "the 20 strongest of 91 pairs; solid: significant (1), dotted: not" in texts_of(ax)
-    assert {"x2", "x9"} <= set(texts_of(ax))
-    save_figure(ax.figure, tmp_path / "network.svg")
+    ax = plot_interactions(interactions(X, X[:, 2] ^ X[:, 9] ^ (rng.random(500) < 0.1)))
+    assert names_of(ax)[0] == "x2 × x9"
+    assert len(names_of(ax)) == 20
+    assert "and 71 more" in texts_of(ax)
+    assert_readable(ax)
 
 
 def test_a_card_shows_shares_and_rows():
@@ -113,20 +121,13 @@ def test_a_card_shows_shares_and_rows():
     result = squares(rows, labels, 0, 1, feature_names=["switch", "fuse"])
     ax = plot_squares(result)
     assert texts_of(ax) == ["0 %\n1 row", "0 %\n1 row", "0 %\n1 row", "50 %\n2 rows"]
-    assert ax.get_title(loc="left") == "share of y = light"
+    assert ax.get_title(loc="left") == "Share of y = light"
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("switch", "fuse")
-    assert texts_of(plot_squares(result, "dark"))[0] == "100 %\n1 row"
+    assert texts_of(plot_squares(result, label="dark"))[0] == "100 %\n1 row"
     with pytest.raises(InputError, match="There is no class 'red' in the result"):
-        plot_squares(result, "red")
+        plot_squares(result, label="red")
     missing = squares([("a", "x"), ("b", "x"), ("a", "y")], [0, 1, 1], 0, 1)
     assert texts_of(plot_squares(missing))[-1] == "no rows"
-
-
-def test_figures_are_drawn_where_they_are_asked_for():
-    one, two = Figure().subplots(1, 2)
-    result = interactions(ROWS, [a ^ b for a, b, c in ROWS])
-    assert plot_interactions(result, ax=one) is one
-    assert plot_squares(squares(ROWS, [a ^ b for a, b, c in ROWS], 0, 1), ax=two) is two
 
 
 def test_only_the_most_frequent_values_fit_on_a_card():
@@ -163,12 +164,12 @@ def every_text(ax):
     return [*ax.get_yticklabels(), *ax.get_xticklabels(), *ax.texts, ax.title, ax._left_title, ax.xaxis.label]
 
 
-def assert_readable(ax):
-    """At most 20 rows, a figure that fits a page, nothing cut off, and no formula made from a name."""
-    assert len(ax.get_yticks()) <= 20
+def assert_readable(ax, most=20):
+    """Not too many rows, a figure that fits a page, nothing cut off, and no formula made from a name."""
+    assert len(ax.get_yticks()) <= most
     width, height = ax.figure.get_size_inches()
     assert 4 <= width <= 12
-    assert 1.5 <= height <= 7.5
+    assert 1.5 <= height <= 12.5
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # characters that the font lacks
         ax.figure.draw_without_rendering()
@@ -185,15 +186,20 @@ def test_bars_are_the_effects_best_first_with_intervals_and_points():
     result = titanic()
     ax = plot_relevance(result)
     assert names_of(ax) == result.ranking()
-    assert [bar.get_width() for bar in ax.patches] == result.effect[result.order()].tolist()
-    ends = [tuple(lines.get_segments()[0][:, 0]) for lines in ax.collections]
-    expected = [(result.effect_low[i], result.effect_high[i]) for i in result.order()]
-    np.testing.assert_allclose(ends, expected)
+    points = [
+        100 * np.sqrt(effect[result.order()]) for effect in (result.effect, result.effect_low, result.effect_high)
+    ]
+    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], points[0])
+    np.testing.assert_allclose(segments_of(ax), np.transpose(points[1:]))
     assert ax.get_title(loc="left") == "Effects on survived"
     assert " ".join(ax.get_xlabel().split()) == (
-        "effect, with its 95 % interval; right: effect, and direction in percentage points for yes"
+        "size in percentage points (root of the effect), with 95 % interval; right: size, and direction for yes"
     )
-    assert [text.get_text() for text in ax.texts] == ["0.243  female: +49", "0.058  child: +19", "0.025  3rd: -14"]
+    assert texts_of(ax) == [
+        "49   female: +49 (44 to 54)",
+        "24   child: +19 (10 to 29)",
+        "16   3rd: -14 (-18 to -10)",
+    ]
     assert_readable(ax)
 
 
@@ -216,27 +222,29 @@ def test_colours_say_what_is_significant():
     expected = [EFFECT if result.status[i] == "effect" else UNTOLD for i in result.order()]
     assert {EFFECT, UNTOLD} <= set(expected)
     assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == expected
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["significant effect", "unclear or none"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["significant", "not significant"]
 
 
 def test_what_has_no_size_or_direction_is_said_beside_the_bar():
     monks = load_table("monks-1").to_frame("pandas").drop(columns="count")
     monks["copy"], monks["one"] = monks["jacket_color"], 1
     said = dict(zip(*(f(plot_relevance(relevance(monks, "class"))) for f in (names_of, texts_of)), strict=True))
-    assert said["head_shape"] == "0.500  mixed direction"
+    assert said["head_shape"] == "71   mixed direction"
     assert said["copy"] == "same as jacket_color"
     assert said["one"] == "–"
     paper = plot_relevance(relevance(monks.drop(columns=["copy", "one"]), "class", given="all"))
     said = dict(zip(names_of(paper), texts_of(paper), strict=True))
-    assert said["head_shape"] == "0.500  mixed direction"
+    assert said["head_shape"] == "71   mixed direction"
 
 
 def test_a_wide_interval_does_not_make_all_bars_tiny():
     result = titanic()
-    wide_one = dataclasses.replace(result, effect_high=np.array([0.9, 0.9, 0.9]))
+    wide_one = dataclasses.replace(result, effect=result.effect / 4, effect_high=np.array([0.9, 0.9, 0.9]))
     ax = plot_relevance(wide_one)
-    assert ax.get_xlim() == pytest.approx((0, 3 * result.effect.max() * 1.03))
-    assert max(lines.get_segments()[0][1, 0] for lines in ax.collections) <= ax.get_xlim()[1]
+    assert ax.get_xlim() == pytest.approx((0, 100 * result.effect.max() ** 0.5 * 1.03))  # twice the largest bar
+    assert max(right for _, right in segments_of(ax)) <= ax.get_xlim()[1]
+    tiny = dataclasses.replace(result, effect=result.effect / 1e4, effect_high=result.effect_high / 1e4)
+    assert plot_relevance(tiny).get_xlim() == pytest.approx((0, 10.3))
 
 
 def test_names_of_the_data_never_become_formulas(tmp_path):
@@ -265,10 +273,14 @@ def test_names_of_the_data_never_become_formulas(tmp_path):
     for ax in (
         plot_audit(audit(table, labels, 0, **odd)),
         plot_transitions(transitions(table, labels, 0, **odd)),
+        plot_forest(audit(table, labels, 0, **odd), audit(table, labels, 1, **odd)),
+        plot_evidence(evidence(table, labels, 0, **odd)),
+        plot_redundancies(redundancies([(*row, row[0]) for row in table], feature_names=["$f$", "$g$", "$h$"])),
+        plot_interactions(interactions(table, labels, **odd)),
         plot_comparison(compare(table, labels, methods=["ari"], **odd)),
         plot_selection(select(table, labels, 2, **odd)),
     ):
-        assert_readable(ax)
+        assert_readable(ax, most=40)
         save_figure(ax.figure, tmp_path / "odd.svg")
 
 
@@ -301,12 +313,15 @@ def test_an_audit_of_two_values_shows_matched_crude_and_contexts():
     assert names_of(ax) == ["adjusted", "crude (all rows)", *(f"department={d}" for d in "CDFAEB")]
     matched, crude = (line for line in ax.lines if len(line.get_xdata()) == 1)
     assert (matched.get_xdata()[0], crude.get_xdata()[0]) == (100 * found.difference, 100 * found.crude)
-    assert matched.get_color() == UNTOLD
+    assert matched.get_markerfacecolor() == UNTOLD
     contexts = ax.collections[-1]
     assert contexts.get_offsets()[:, 0].tolist() == [100 * c.difference for c in result.contexts]
     assert result.contexts[3].context == (("department", "A"),)
     assert (result.contexts[3].rows, result.contexts[3].with_label) == ((825, 108), (512, 89))
-    assert ax.get_xlabel() == "difference in the share of yes from male, in points"
+    assert " ".join(ax.get_xlabel().split()) == (
+        "difference in the share of yes between female and male, in percentage points, with 95 % interval"
+    )
+    assert texts_of(ax)[:3] == ["+1.8 (-1.1 to 4.7)", "-14.2", "-2.9  593 vs. 325 rows"]
     assert ax.get_title(loc="left") == "admitted by gender, given department"
     assert_readable(ax)
 
@@ -362,13 +377,87 @@ def test_long_values_and_many_contexts_fit_an_audit():
     ax = plot_audit(result)
     assert_readable(ax)
     assert len(names_of(ax)) == 20
-    assert any(text.endswith(" more contexts") for text in texts_of(ax))
+    assert any(text.startswith("and ") and text.endswith(" more") for text in texts_of(ax))
     several = audit(rows, rng.choice(words[:5], 3000), 1, given=names[:1], feature_names=names)
     assert_readable(plot_audit(several))
     found = transitions([row[:1] for row in rows] + [(words[9],)], [*rng.choice(words[:2], 3000), words[0]], 0)
     ax = plot_transitions(found)
     assert_readable(ax)
     assert len(set(names_of(ax))) == 3
+
+
+def test_a_forest_plot_has_every_value_against_the_reference():
+    study = Study(load_table("titanic").to_frame(), "survived", weights="count")
+    audits = [audit(study, feature=name) for name in ("class", "sex")]
+    ax = plot_forest(*audits)
+    assert names_of(ax) == [
+        "class (reference: crew)",
+        "   1st",
+        "   3rd",
+        "   2nd",
+        "sex (reference: male)",
+        "   female",
+    ]
+    drawn = [d for found in audits for d in sorted(found.differences, key=lambda d: -d.difference)]
+    expected = [(100 * d.difference_low, 100 * d.difference_high) for d in drawn]
+    np.testing.assert_allclose(segments_of(ax), expected)
+    marks = {shape: [line.get_xdata()[0] for line in ax.lines if line.get_marker() == shape] for shape in "sD"}
+    assert marks == {"s": [100 * d.difference for d in drawn], "D": [100 * d.crude for d in drawn]}
+    assert texts_of(ax)[1] == "+10.3 (3.5 to 17.1)   p = .001"
+    assert texts_of(ax)[0] == ""
+    assert ax.get_title(loc="left") == "survived = yes: adjusted differences"
+    weights = [label.get_fontweight() for label in ax.get_yticklabels()]
+    assert weights == ["bold", "normal", "normal", "normal", "bold", "normal"]
+    assert_readable(ax)
+
+
+def test_a_forest_plot_of_very_many_values_shows_the_largest_differences():
+    rng = np.random.default_rng(1)
+    rows, labels = rng.integers(0, 40, (2000, 2)), rng.integers(0, 2, 2000)
+    audits = [audit(rows, labels, feature, given=[]) for feature in (0, 1)]
+    ax = plot_forest(*audits)
+    assert len(names_of(ax)) == 40
+    assert "and 40 more" in texts_of(ax)  # 2 names and 78 differences
+    sizes = sorted((abs(d.difference) for found in audits for d in found.differences), reverse=True)
+    drawn = [abs(line.get_xdata()[0]) / 100 for line in ax.lines if line.get_marker() == "s"]
+    assert sorted(drawn, reverse=True) == pytest.approx(sizes[:38])
+    lonely = audit([(0, 0), (1, 1)], [0, 1], 0, given="all")
+    assert names_of(plot_forest(lonely, audits[0]))[0].startswith("x0")
+    with pytest.raises(InputError, match="There is no difference to draw for 'x0': no two rows could be compared"):
+        plot_forest(lonely)
+    with pytest.raises(InputError, match="There is no difference to draw: no two rows"):
+        plot_forest()
+
+
+def test_evidence_is_one_line_per_pair():
+    result = evidence(load_table("titanic").to_frame(), "survived", "sex", weights="count", limit=12)
+    ax = result.plot()
+    assert len(names_of(ax)) == 12
+    assert names_of(ax)[0] == "1st, adult"
+    assert "male: no" in texts_of(ax)
+    assert texts_of(ax).count("16,520 pairs") == 1
+    changed = [pair.changed for pair in result.pairs]
+    assert {True, False} == set(changed)
+    assert [line.get_color() for line in ax.lines] == [CHANGED if c else UNTOLD for c in changed]
+    assert " ".join(ax.get_xlabel().split()) == (
+        "labels differ in 58 % of 138,516 pairs of rows that agree on class and age and differ on sex"
+    )
+    assert_readable(ax)
+    assert names_of(evidence(ROWS, [a for a, b, c in ROWS], 0, given=[]).plot())[0] == "any two rows"
+    with pytest.raises(InputError, match="There are no pairs of rows to draw for 'x0'"):
+        plot_evidence(evidence([(0, 0), (1, 1)], [0, 1], 0, given="all"))
+
+
+def test_redundancies_are_shares_of_rows_that_could_have_contradicted():
+    towns = [("Ulm", "DE", 1), ("Bonn", "DE", 2), ("Lyon", "FR", 2), ("Nice", "FR", 1)] * 5
+    rows = [(town, country, town.upper(), size, "EU") for town, country, size in towns]
+    ax = redundancies(rows, feature_names=["town", "country", "TOWN", "size", "union"]).plot()
+    assert names_of(ax) == ["union", "TOWN", "country", "size", "town"]
+    assert [bar.get_width() for bar in ax.patches] == [0, 100, 80, 80, 80]
+    assert texts_of(ax) == ["one value", "= town", "by town", "by town", "by country and size"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["constant", "same information", "determined"]
+    assert_readable(ax)
+    assert texts_of(redundancies(ROWS).plot()) == ["No redundant column."]
 
 
 def test_transitions_are_shares_of_the_pairs_of_each_change():
@@ -380,10 +469,10 @@ def test_transitions_are_shares_of_the_pairs_of_each_change():
     assert texts_of(ax) == [f"{n:,} pairs" for n in sorted(totals.values(), reverse=True)]
     n = len(totals)
     widths = np.array([bar.get_width() for bar in ax.patches]).reshape(3, n)
-    np.testing.assert_allclose(widths.sum(axis=0), 1)
+    np.testing.assert_allclose(widths.sum(axis=0), 100)
     first = max(totals, key=totals.get)
     changed = sum(t.pairs for t in result.counts if t.values == first and t.changed)
-    assert widths[:2, 0].sum() == pytest.approx(changed / totals[first])
+    assert widths[:2, 0].sum() == pytest.approx(100 * changed / totals[first])
     assert [to_hex(bar.get_facecolor()) for bar in ax.patches][::n] == [CHANGED, "#f0c690", UNTOLD]
     assert_readable(ax)
     with pytest.raises(InputError, match="No two rows were compared for 'x0', so it has no transitions to draw"):
@@ -435,6 +524,8 @@ def test_every_figure_is_drawn_where_it_is_asked_for():
         transitions(titanic_frame, "survived", "class", weights="count"),
         compare(titanic_frame, "survived", weights="count", methods=["mi"]),
         select(titanic_frame, "survived", weights="count"),
+        evidence(titanic_frame, "survived", "sex", weights="count"),
+        redundancies(titanic_frame, ignore=["count"]),
         interactions(ROWS, [a ^ b for a, b, c in ROWS]),
         squares(ROWS, [a ^ b for a, b, c in ROWS], 0, 1),
     ]

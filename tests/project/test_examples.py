@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from analogical import relevance
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SCRIPTS = sorted(EXAMPLES.glob("*.py"))
 
@@ -184,6 +186,22 @@ def test_a_million_rows(run_example):
     assert result.status.count("effect") == 3
     assert result.pairs.sum() > 10_000_000
     assert found["seconds"] < 30
+
+
+def test_importance_is_misled_by_correlated_features_and_given_is_not(run_example):
+    names = run_example("plot_13_correlated")
+    result, ranks = names["result"], names["comparison"].ranks
+    drug = result.names.index("drug")
+    correlated = [result.names.index(name) for name in ("grey_hair", "retired", "glasses")]
+    assert (ranks["mi"][correlated] < ranks["mi"][drug]).all()
+    assert (ranks["forest"][correlated] < ranks["forest"][drug]).all()
+    assert ranks["forest"][result.names.index("ward")] == 1
+    assert result.with_status("effect") == ["age_group", "drug"]
+    assert result.with_status("unclear") == ["retired"]
+    points = result.points[drug]
+    assert (points.value, round(points.points), round(points.low), round(points.high)) == ("no", 10, 8, 13)
+    without_age = relevance(names["patients"], "ill", ignore="age_group")
+    assert without_age["retired"]["status"] == "effect"
 
 
 def test_a_smooth_sum_of_numbers_is_not_for_the_index(run_example):

@@ -27,6 +27,8 @@ def test_a_feature_never_lies_across_two_words():
     layout = Layout((2**40, 2**40, 2), ((0, 1, 2),))
     assert [word.features for word in layout.words] == [(0,), (1, 2)]
     assert layout.words[1].shifts == (0, 40)
+    assert len(Layout((2**31, 2**32), ((0, 1),)).words) == 1
+    assert len(Layout((2**32, 2**32), ((0, 1),)).words) == 2  # with the 64th bit words would be negative
 
 
 def test_constant_features_need_no_word_but_a_block_has_one():
@@ -43,6 +45,8 @@ def test_features_are_dealt_so_that_all_blocks_vary():
     blocks = deal_features(Margins(np.array([50, 50]), tuple(sizes)), 2)
     assert sorted(i for block in blocks for i in block) == list(range(10))
     assert sorted(sum(i >= 5 for i in block) for block in blocks) == [2, 3]
+    sizes = [np.array([100 - n, n]) for n in (50, 40, 30, 20)]
+    assert deal_features(Margins(np.array([50, 50]), tuple(sizes)), 2) == ((0, 3), (1, 2))
 
 
 def test_a_part_is_as_large_as_its_largest_group_makes_it():

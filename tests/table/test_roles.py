@@ -225,3 +225,40 @@ def test_redundancies_of_a_single_weighted_row_and_of_constant_tables():
 def test_redundancies_take_the_weights_out(with_series):
     assert redundancies(with_series, weights=with_series["n"]).names == ("a", "b", "y")
     assert redundancies(with_series, weights=with_series["n"]).notes == (Note("weights-taken-out", ("n",)),)
+
+
+N_WEIGHTED = 30
+
+
+@pytest.mark.parametrize(
+    ("name", "weights", "reason"),
+    [
+        ("year", [1990 + k % 25 for k in range(N_WEIGHTED)], r"those of 'year' look like years \(1990 to 2014\)"),
+        ("when", [20200101 + k for k in range(N_WEIGHTED)], r"look like dates \(20200101 to 20200130\)"),
+        ("n", list(range(1, N_WEIGHTED + 1)), r"look like identifiers \(1 to 30\)"),
+        ("customer_id", [977 * k + 3 for k in range(N_WEIGHTED)], "look like identifiers"),
+        ("count", [977 * k + 3 for k in range(N_WEIGHTED)], None),
+        ("count", [2000] * N_WEIGHTED, None),
+        ("count", [1990 + k % 25 for k in range(N_WEIGHTED - 1)] + [3], None),
+        ("count", [k % 5 for k in range(N_WEIGHTED)], None),
+    ],
+)
+def test_a_column_that_cannot_hold_counts_is_refused_as_weights(name, weights, reason):
+    table = pl.DataFrame(
+        {"a": [k % 3 for k in range(N_WEIGHTED)], name: weights, "y": [k % 2 for k in range(N_WEIGHTED)]}
+    )
+    if reason is None:
+        assert encode_table(table, "y", Rules(weights=name)).weights is not None
+        return
+    with pytest.raises(InputError, match=reason):
+        encode_table(table, "y", Rules(weights=name))
+    assert (
+        encode_table(table.drop(name), "y", Rules(weights=weights)).weights is not None
+    )  # values are taken as they are
+
+
+def test_fractional_weights_are_refused_with_advice():
+    with pytest.raises(
+        InputError, match=r"got 1.5 in row 1 of 'w'; use counts, not shares. Survey weights are not supp"
+    ):
+        encode_table(pl.DataFrame({"a": [0, 1], "w": [1.0, 1.5], "y": [0, 1]}), "y", Rules(weights="w"))

@@ -8,10 +8,9 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from analogical import InputError, MissingDependencyError, compare, load_table
+from analogical import InputError, compare, load_table
 from analogical._types import CodedRows
 from analogical.paper import sample
-from analogical.plot import bar_charts, save_figure
 from analogical.rivals import LONG, METHODS, Method
 from analogical.show.views import view_of
 from analogical.verbs import compare as _comparison
@@ -215,54 +214,6 @@ def test_long_tables_are_shortened():
     found = compare(rng.integers(0, 2, (50, 70)), rng.integers(0, 2, 50), methods=["mi"])
     (table,) = view_of(found).tables
     assert (len(table.rows), table.note) == (50, "... and 20 more; to_frame() and --json have all")
-
-
-# ---------------------------------------------------------------- figures
-
-
-def test_bars_have_the_values_and_the_best_stands_out():
-    figure = bar_charts(["a", "b", "c"], {"One": np.array([0.2, 0.8, np.nan]), "Two": np.zeros(3), "Three": np.ones(3)})
-    first, second, third = figure.axes
-    assert [bar.get_height() for bar in first.patches] == [0.2, 0.8, 0]
-    colours = [bar.get_facecolor() for bar in first.patches]
-    assert colours[0] == colours[2] != colours[1]
-    assert len({bar.get_facecolor() for bar in second.patches}) == 1
-    assert third.get_title(loc="left") == "Three"
-
-
-def test_a_place_without_a_chart_stays_empty():
-    figure = bar_charts(["a"], {name: np.ones(1) for name in "ABCDE"})
-    assert [axis.get_visible() for axis in figure.axes] == [True] * 5 + [False]
-
-
-def test_marks_are_drawn_inside_the_axes():
-    figure = bar_charts(["a"], {"One": np.array([0.2])}, marks={"One": [0.9]}, title="T", caption="C")
-    (axis,) = figure.axes
-    assert axis.get_ylim()[1] > 0.9
-    assert figure.get_suptitle() == "T"
-    assert figure.get_supxlabel() == "C"
-
-
-def test_many_and_long_names_stay_readable(tmp_path):
-    names = [f"a rather long feature name {i}" for i in range(95)]
-    figure = bar_charts(names, {"One": np.linspace(0, 1, 95)})
-    labels = [label.get_text() for label in figure.axes[0].get_xticklabels()]
-    assert len(labels) <= 30
-    assert all(len(label) <= 18 and "…" in label for label in labels)
-    assert len(set(labels)) == len(labels)
-    save_figure(figure, tmp_path / "many.png")
-    assert (tmp_path / "many.png").stat().st_size > 10_000
-
-
-def test_panels_without_evidence_can_be_drawn():
-    figure = bar_charts(["a", "b"], {"One": np.full(2, np.nan)})
-    assert [bar.get_height() for bar in figure.axes[0].patches] == [0, 0]
-
-
-def test_missing_matplotlib_is_named(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
-    with pytest.raises(MissingDependencyError, match=r'pip install "analogical\[plot\]"'):
-        bar_charts(["a"], {"One": np.zeros(1)})
 
 
 def test_large_weights_and_ids_fit_in_memory():

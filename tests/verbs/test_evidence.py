@@ -1,6 +1,7 @@
 """The pairs behind a score and their transitions, against all pairs."""
 
 import json
+import time
 import tracemalloc
 from functools import partial
 
@@ -16,7 +17,7 @@ from naive import naive_evidence, naive_transitions
 
 import analogical
 from analogical import InputError, evidence, relevance, transitions
-from analogical.verbs import evidence as _evidence
+from analogical.count import listing
 
 evidence_all, transitions_all = (partial(function, given="all") for function in (evidence, transitions))
 KEEP = {"ids": "keep", "max_values": None}
@@ -178,64 +179,44 @@ def test_rows_of_an_index_that_repeats_are_named_by_position():
 # ---------------------------------------------------------------- tall tables and many values
 
 
-def counted_scans(monkeypatch):
-    """Notes each search of a context for the partners of a row."""
-    scans = []
-
-    def without_memory(maxsize):
-        def decorate(search):
-            def counted(*args):
-                scans.append(args)
-                return search(*args)
-
-            return counted
-
-        return decorate
-
-    monkeypatch.setattr(_evidence, "lru_cache", without_memory)
-    return scans
+@pytest.mark.parametrize("limit", [6, None])
+def test_pairs_that_do_not_exist_are_not_looked_for(limit):
+    """One context of 200,000 rows; the last row has the only other value."""
+    rows = np.zeros((200_000, 1), int)
+    rows[-1] = 1
+    labels = np.append(np.ones(199_990, int), np.zeros(10, int))
+    start = time.process_time()
+    found = evidence_all(rows, labels, 0, limit=limit)
+    assert positions(found)[:6] == [(r, 199_999) for r in range(6)]
+    assert len(found) == (limit or 199_999)
+    assert time.process_time() - start < 10
 
 
-def test_pairs_that_do_not_exist_are_not_looked_for(monkeypatch):
-    """One context of 3,000 rows; the last row has the only other value, and no pair is unchanged."""
-    scans = counted_scans(monkeypatch)
-    rows = [(0,)] * 2999 + [(1,)]
-    labels = [1] * 2990 + [0] * 10
-    found = evidence_all(rows, labels, 0)
-    assert positions(found) == [(r, 2999) for r in range(6)]
-    assert len(scans) == 6
-    scans.clear()
-    found = evidence_all(rows, [1] * 2999 + [0], 0, limit=2999)
-    assert (found.n_changed, len(found)) == (2999, 2999)
-    assert set(scans) == {(0, 1)}
-
-
-def test_contexts_without_an_unchanged_pair_are_not_opened(monkeypatch):
-    opened = []
-
-    def counted(rows, *args):
-        opened.append(len(rows))
-        return pairs_of(rows, *args)
-
-    pairs_of = _evidence._pairs_of
-    monkeypatch.setattr(_evidence, "_pairs_of", counted)
+def test_changed_pairs_of_all_contexts_come_before_unchanged_ones():
     rows = [(value, context) for context in range(50) for value in "ab"]
     labels = ["no", "yes"] * 49 + ["yes", "yes"]
     found = evidence_all(rows, labels, 0, limit=60)
     assert [pair.changed for pair in found.pairs] == [True] * 49 + [False]
-    assert len(opened) == 50
 
 
-def test_more_pairs_than_can_be_held_are_refused(monkeypatch):
-    monkeypatch.setattr(_evidence, "MAX_LISTED", 4)
-    rows, labels = [(value,) for value in "abcd"], [0, 1, 0, 1]
-    assert len(evidence_all(rows, labels, 0, limit=4)) == 4
-    for limit in (5, None):
-        with pytest.raises(
-            InputError,
-            match=rf"More than 4 pairs would be listed with limit={limit}; give a smaller limit, or use transitions,",
-        ):
-            evidence_all(rows, labels, 0, limit=limit)
+MANY = np.arange(2_100)
+"""Rows with 1,050 pairs each, and a label of their own."""
+
+
+@pytest.mark.parametrize("limit", [None, 2_000_000])
+def test_more_pairs_than_can_be_held_are_refused(limit):
+    with pytest.raises(
+        InputError,
+        match=rf"More than 1,000,000 pairs would be listed with limit={limit}; give a smaller limit, or use trans",
+    ):
+        evidence_all(MANY[:, None] % 2, MANY.astype(str), 0, limit=limit)
+
+
+def test_more_changes_than_can_be_held_are_refused():
+    with pytest.raises(
+        InputError, match="The pairs of 'x0' have more than 1,000,000 distinct changes of value and label, too many to"
+    ):
+        transitions_all(MANY[:, None] % 2, MANY.astype(str), 0)
 
 
 def test_transitions_of_many_values_and_classes_fit_in_memory():
@@ -253,15 +234,10 @@ def test_transitions_of_many_values_and_classes_fit_in_memory():
 def test_transitions_are_added_up_in_parts(monkeypatch):
     rng = np.random.default_rng(0)
     rows, labels = rng.integers(0, [2, 30], (300, 2)).tolist(), rng.integers(0, 2, 300).tolist()
-    monkeypatch.setattr(_evidence, "MAX_LISTED", 4)
+    monkeypatch.setattr(listing, "MAX_LISTED", 4)
     found = transitions_all(rows, labels, 0)
     expected = naive_transitions([tuple(row) for row in rows], labels, 0)
     assert {(*t.values, *t.labels): t.pairs for t in found.counts} == expected
-    monkeypatch.setattr(_evidence, "MAX_LISTED", 3)
-    with pytest.raises(
-        InputError, match="The pairs of 'x0' have more than 3 distinct changes of value and label, too many to list;"
-    ):
-        transitions_all(rows, labels, 0)
 
 
 # ---------------------------------------------------------------- given what decides the label

@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
@@ -253,25 +252,6 @@ def test_given_reaches_relevance(survey):
         selector = AnalogicalSelector(given=given).fit(X, y)
         assert selector.relevance_ == relevance(X, y, given=given)
     assert "early" not in AnalogicalSelector(given=[]).fit(X, y).get_feature_names_out()  # it acts only with late
-
-
-def test_the_fitted_selector_hands_on_its_result(survey):
-    X, y = survey.drop(columns="churned"), survey["churned"]
-    with pytest.raises(NotFittedError):
-        AnalogicalSelector().to_dict()
-    together, ranking = AnalogicalSelector(k=2).fit(X, y), AnalogicalSelector(k=2, strategy="ranking").fit(X, y)
-    assert together.to_dict() == together.selection_.to_dict()
-    assert ranking.to_dict() == ranking.relevance_.to_dict()
-    assert together.to_frame("polars").columns == list(together.selection_.columns())
-    assert len(ranking.to_frame()) == len(ranking.relevance_)
-
-
-def test_priority_settles_ties(survey):
-    X, y = survey.drop(columns="churned"), survey["churned"]
-    plain, wanted = (AnalogicalSelector(k=4, priority=p).fit(X, y) for p in (None, ["TOWN"]))
-    assert "town" in plain.get_feature_names_out()
-    assert "TOWN" in wanted.get_feature_names_out()
-    assert "town" not in wanted.get_feature_names_out()
 
 
 def test_a_fit_with_another_strategy_leaves_nothing_behind(survey):

@@ -30,9 +30,10 @@ def evidence(
     if limit < 0:
         raise InputError(f"--limit must be a whole number from 0, got {limit}.")
     from analogical.verbs import evidence as library
+    from analogical.verbs.compared import compare_rows
 
     refuse_role(feature, source, "--feature")
-    rows = library.compare_rows(library.evidence, *source.data, feature, read_given(given), source.options)
-    found, changes = library.evidence_of(rows, limit), library.transitions_of(rows)
+    rows = compare_rows(library.evidence, *source.data, feature, read_given(given), source.options)
+    found, changes = library.evidence_of(rows, rows.find_pairs(limit)), library.transitions_of(rows)
     also = {"transitions": changes.to_dict()["transitions"]}
     output.write(found, source, *([changes] if changes.counts else []), also=also)

@@ -114,7 +114,7 @@ _READING = {
         str | None,
         None,
         metavar="COLS",
-        help="Names for the columns of a text file without a header, separated by commas; x1, x2, ... by default.",
+        help="Names for the columns of a text file without a header, separated by commas; x0, x1, ... by default.",
         rich_help_panel=READING,
     ),
 }

@@ -11,7 +11,7 @@ from analogical.cli.streams import shows_progress
 from analogical.datasets import WEIGHTS, load_table, table_names
 from analogical.errors import InputError
 from analogical.io.formats import NA, TextFormat, refuse_text_options
-from analogical.show.notes import ignored_note, label_note, memory_note
+from analogical.show.notes import describe_notes, ignored_note, label_note, memory_note
 from analogical.show.words import counted
 from analogical.spark.session import is_spark_frame
 from analogical.table.choosing import Names, unknown_column
@@ -94,7 +94,7 @@ def read_source(
 
         title = "standard input" if file == "-" else file
         read = open_file(file, **vars(text_format), progress=progress_line("reading") if shows_progress() else None)
-        frame, default_label, notes = read.frame, read.frame.columns[-1], list(read.notes)
+        frame, default_label, notes = read.frame, read.frame.columns[-1], list(describe_notes(read.notes))
         if may_suggest_spark:
             notes += _suggest_spark(frame)
     about = (counted(len(notes), "note on reading", "notes on reading"),) if notes else ()
@@ -112,10 +112,6 @@ def read_source(
     if left_out:
         frame = _without(frame, left_out)
         notes.append(ignored_note(left_out))
-    if weights is not None and master is None and not _is_built_in(file):
-        from analogical.io.files import with_numbers
-
-        frame = with_numbers(frame, roles["weights"])
     options = {**cells, "weights": roles.get("weights")}
     if "groups" in roles:
         options["groups"] = roles["groups"]
@@ -169,7 +165,7 @@ def _on_spark(
     with quiet_stderr():  # Java keeps the stderr that it begins with, and would write its logs there
         session = open_session(master)
     read = read_spark_file(session, file, text_format)
-    return f"{file} on {master}", read.frame, list(read.notes)
+    return f"{file} on {master}", read.frame, list(describe_notes(read.notes))
 
 
 def _is_built_in(file: str) -> bool:

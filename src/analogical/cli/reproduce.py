@@ -3,7 +3,7 @@
 import signal
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +12,9 @@ from analogical.cli.streams import be_quiet, say_note, start_output
 from analogical.cli.writing import print_line, show_table
 from analogical.show.views import Cell, Heading, Table
 from analogical.show.words import shown
+
+if TYPE_CHECKING:
+    from analogical.paper.reproduce import Reproduction
 
 __all__ = ["reproduce"]
 
@@ -113,11 +116,11 @@ def reproduce(
             plan=Plan(repetitions=runs, seed=seed, n_jobs=n_jobs, leave_out=SLOW if quick else (), track=track),
             data=folder,
         )
-    _show(done.tables, done.files)
+    _show(done)
 
 
 def _start_processes(n_jobs: int) -> None:
-    """Start the processes before the work, deaf to Ctrl-C: this process stops them, and they print no traceback."""
+    """Start the processes before the work, ignoring Ctrl-C: this process stops them, and they print no traceback."""
     from joblib import Parallel, delayed
 
     if not hasattr(signal, "pthread_sigmask"):  # Windows
@@ -129,11 +132,12 @@ def _start_processes(n_jobs: int) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _show(tables: Any, files: Any) -> None:
+def _show(done: "Reproduction") -> None:
+    """How many printed numbers agree, what is missing, and where to read on."""
     rows = []
-    for table in tables:
-        agrees, judged = table.agreement()
-        text = f"{agrees:,} of {judged:,}" if judged else "none to judge"
+    for table in done.tables:
+        agreeing, judged = table.agreement()
+        text = f"{agreeing:,} of {judged:,}" if judged else "none to judge"
         rows.append((Cell(table.name), Cell(table.variant), Cell(text)))
     if rows:
         headings = (
@@ -142,6 +146,6 @@ def _show(tables: Any, files: Any) -> None:
             Heading("printed numbers that agree", may_wrap=True),
         )
         show_table(Table(headings, tuple(rows)))
-    for note in dict.fromkeys(note for table in tables for note in table.notes):
+    for note in dict.fromkeys(note for table in done.tables for note in table.notes):
         print_line(shown(note), "yellow", in_one_piece=True)
-    print_line(f"Read {shown(files[0])} first; {len(files)} files were written.", in_one_piece=True)
+    print_line(f"Read {shown(done.files[0])} first; {len(done.files)} files were written.", in_one_piece=True)

@@ -6,7 +6,6 @@ import typer
 
 from analogical.cli.options import reads_table
 from analogical.cli.reading import Source
-from analogical.cli.streams import shows_progress
 from analogical.cli.writing import Output
 
 __all__ = ["select"]
@@ -38,4 +37,4 @@ def select(
     """
     from analogical.verbs import select as library
 
-    output.write(library.select(*source.data, k, **source.options, progress=shows_progress()), source)
+    output.write(library.select(*source.data, k, **source.options), source)

@@ -1,5 +1,6 @@
 """Numbers for groups of equal rows, exactly, however many features there are."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -7,7 +8,7 @@ import numpy as np
 from analogical._types import CodedRows, Codes, Ints, Keys, Positions
 from analogical.count.packing import PACKED_BITS, pack_codes
 
-__all__ = ["collapse_rows", "draw_rows", "merge_rows", "number_groups", "rows_by_context"]
+__all__ = ["collapse_rows", "count_cells", "draw_rows", "first_rows", "merge_rows", "number_groups", "rows_by_context"]
 
 
 def number_groups(codes: Codes, n_values: Ints, features: Sequence[int], start: Codes | None = None) -> Keys:
@@ -51,6 +52,20 @@ def draw_rows(rows: CodedRows, n_drawn: int, rng: np.random.Generator) -> CodedR
     drawn = np.searchsorted(ends, rng.choice(int(ends[-1]), n_drawn, replace=False), side="right")
     places, times = np.unique(drawn, return_counts=True)
     return rows.take(places).weighted(times)
+
+
+def count_cells(rows: CodedRows, features: Sequence[int]) -> Ints:
+    """Rows by the values of some features and by label; one axis for each."""
+    shape = (*(int(rows.n_values[i]) for i in features), rows.n_labels)
+    keys = np.ravel_multi_index((*(rows.codes[:, i] for i in features), rows.labels), shape)
+    return np.bincount(keys, rows.weights, minlength=math.prod(shape)).astype(np.int64).reshape(shape)
+
+
+def first_rows(column: Codes | Positions, n_values: int) -> Ints:
+    """The row in which each value occurs first; anything for a value that does not occur."""
+    firsts = np.empty(n_values, dtype=np.int64)
+    firsts[column[::-1]] = np.arange(len(column))[::-1]
+    return firsts
 
 
 def rows_by_context(rows: CodedRows, feature: int) -> tuple[Positions, Positions]:

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._types import Codes, Ints, Keys, Positions
-from analogical.count.counts import RowProfile
 
 __all__ = ["PACKED_BITS", "PairSums", "pack_codes", "pairs_between"]
 
@@ -26,8 +25,6 @@ class PairSums:
     by_row: int = 0
     by_row_and_label: int = 0
     n_distinct: int = 0
-    repeats: RowProfile | None = None
-    """How many rows have how many identical ones; only where contexts are visited."""
 
     @classmethod
     def zeros(cls, n_features: int) -> "PairSums":
@@ -51,7 +48,7 @@ def pack_codes(codes: Codes, features: Sequence[int], places: Sequence[int], row
     keys = np.zeros(n_rows, np.uint64)
     if not features:
         return keys
-    first, width = features[0], features[-1] + 1 - features[0]
+    first, width = min(features), max(features) + 1 - min(features)
     if width > SPREAD * len(features):
         codes, first, width = codes[:, features], 0, len(features)
         factors = np.array(places, np.float64)

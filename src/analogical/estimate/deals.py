@@ -14,34 +14,25 @@ holds: then ``exact_deals`` goes through all deals, or the test is left out.
 import math
 import sys
 from dataclasses import dataclass
-from decimal import Decimal, localcontext
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from analogical._types import Bools, Floats, Ints, Positions
+from analogical._types import Bools, Floats, Ints
 from analogical.count.contexts import Contexts, Parts, Stack, differs_from_last
 from analogical.estimate.laws import ENOUGH
 
 __all__ = ["DealMoments", "can_tell", "largest_parts", "pearson_tail"]
 
-DIGITS = 100
-"""Digits of decimal numbers: what is left of sums of cubes of up to 2^31 rows, less each other, is exact."""
-ROUNDING = 1e-15
-"""Rounding error of a sum of floats, relative to its terms."""
-PRECISION = 1e-5
-"""Contexts whose third moment is not known so well in floats, relative to the variance of all, are computed in decimal
-numbers: it is what is left of cubes of the mean, less each other."""
-ZERO = Decimal("1e-30")
-"""A variance below this part of the squared mean is 0 but for the rounding of decimal numbers."""
+ROUNDING = 1e-12
+"""A variance below this part of the terms that it is a sum of is 0 but for rounding."""
 
 
 @dataclass(frozen=True)
 class DealMoments:
     """The statistic of a feature less its mean over all deals, and its second and third central moments.
 
-    All three add over contexts, because each context deals its labels by itself.
+    All three are sums over contexts, because each context deals its labels by itself.
     """
 
     deviation: float
@@ -50,52 +41,19 @@ class DealMoments:
     spread: float = 0.0
     """Squared variance over the room of each context, added up: small if many contexts, or roomy ones, vary."""
 
-    def __add__(self, other: "DealMoments") -> "DealMoments":
-        return DealMoments(
-            self.deviation + other.deviation,
-            self.variance + other.variance,
-            self.third + other.third,
-            self.spread + other.spread,
-        )
-
-    @classmethod
-    def of(cls, contexts: Contexts) -> "DealMoments":
-        """Moments of the contexts of a feature."""
-        return cls.of_stack(Stack.of([contexts]))[0]
-
     @classmethod
     def of_stack(cls, stack: Stack) -> "list[DealMoments]":
         """Moments of the contexts of each of several features."""
-        contexts, n_rows = stack.contexts, stack.contexts.n_rows
-        tells = can_tell(contexts)
-        observed = contexts.sizes * (contexts.sizes - 1) / (2 * contexts.value_sizes)
-        total = stack.sums_of_cells(np.where(tells[contexts.owner], contexts.times[contexts.owner] * observed, 0.0))
+        contexts, tells = stack.contexts, can_tell(stack.contexts)
         sums = np.zeros((4, stack.n_features))
-        sums[0] = total
         if tells.any():
-
-            def moments(some: Bools, in_decimals: bool) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-                values, labels = contexts.value_parts, contexts.label_parts
-                sides = (_Shapes.of(values, some, in_decimals, shared=True), _Shapes.of(labels, some, in_decimals))
-                return _moments(_numbers(n_rows[some], in_decimals), *sides)
-
-            mean, variance, third = moments(tells, False)
-            times, feature = contexts.times[tells], stack.feature[tells]
-            largest = np.bincount(feature, times * variance, minlength=stack.n_features).clip(0)
-            bar = np.array([PRECISION * of_all**1.5 for of_all in largest.tolist()])
-            cancels = times * mean**3 * ROUNDING > bar[feature]
-            room = _room(contexts)[tells]
-            kept = ~cancels
-            in_floats = (numbers[kept] for numbers in (feature, times, room, mean, variance, third))
-            sums += _summed(stack.n_features, *in_floats)
-            if cancels.any():
-                some = tells.copy()
-                some[tells] = cancels
-                with localcontext(prec=DIGITS):
-                    mean, variance, third = moments(some, True)
-                    varies = variance > mean**2 * ZERO
-                    of_contexts = feature[cancels], times[cancels], room[cancels]
-                    sums += _summed(stack.n_features, *of_contexts, mean, variance * varies, third * varies)
+            n = contexts.n_rows[tells].astype(np.float64)
+            values, labels = _Pairs.of(contexts.value_parts, tells, shared=True), _Pairs.of(contexts.label_parts, tells)
+            variance, third = _moments(n, values, labels)
+            terms = _deviation(contexts)[tells], variance, third, variance**2 / _room(contexts)[tells]
+            of_context = np.zeros((4, len(contexts)))
+            of_context[:, tells] = contexts.times[tells] * np.array(terms)
+            sums = np.array([stack.sums(row) for row in of_context])
         return [cls(*of_feature) for of_feature in sums.T.tolist()]
 
     @property
@@ -136,6 +94,24 @@ def largest_parts(contexts: Contexts) -> tuple[Ints, Ints]:
     return value, label
 
 
+def _deviation(contexts: Contexts) -> Floats:
+    """The statistic of each context less its mean over all deals.
+
+    With x rows of a value of n and a label of L rows among N: half of the sum of (x - n L / N)^2 / n over all values
+    and labels, less (values - 1) (N^2 - sum of L^2) / (N (N - 1)). Products of two sizes are exact in whole numbers.
+    """
+    n_all, n, size = contexts.n_rows, contexts.value_sizes, contexts.label_sizes
+    moved = (contexts.sizes * n_all[contexts.owner] - n * size) / n_all[contexts.owner]
+    labels, values = contexts.label_parts, contexts.value_parts
+    squares = np.zeros(len(contexts), np.int64)
+    np.add.at(squares, labels.owner, labels.sizes**2)
+    missing = squares[values.owner] - np.add.reduceat(size**2, contexts.value_starts)  # of labels without the value
+    expected = values.sizes / n_all[values.owner] ** 2.0 * missing
+    held = np.bincount(contexts.owner, moved**2 / n) + np.bincount(values.owner, expected)
+    n_values = np.bincount(values.owner)
+    return np.asarray((held - (n_values - 1.0) * (n_all**2 - squares) / (n_all * (n_all - 1))) / 2)
+
+
 def _room(contexts: Contexts) -> Floats:
     """Rows of each context that are expected to have neither its most frequent value nor its most frequent label."""
     value, label = largest_parts(contexts)
@@ -156,136 +132,117 @@ def pearson_tail(z: float, skewness: float) -> float:
 
 
 @dataclass(frozen=True)
-class _Shapes:
-    """Ways to place up to three pairs of rows, in order, so that both rows of each lie in one part of a context.
+class _Pairs:
+    """How rows of contexts go together: a number for every two rows, and sums of its products over rows, all different.
 
-    A placement counts with the product of the weights of its pairs; the names say how the pairs meet. Two ordered pairs
-    of rows can be the same two rows, share one row, or share none; three pairs can be the same two rows, lie on three
-    rows (a triangle, or two pairs of a path of which one counts twice), on four rows that hang together, on two rows
-    that count twice and two others, on three rows that hang together and two others, or on six rows. Each sum below is
-    one of these: with n(k) = n (n - 1) ... (n - k + 1) ordered choices of k rows within a part of n rows, pairs that
-    must lie in the same part give a sum of n(k) w^j, and pairs that lie in any two parts give the product of their
-    sums,
-    less the choices that used a row twice.
+    The number of two rows is w if they lie in the same part (of n rows: 1 / n, or 1), else 0, less its mean c over all
+    pairs of rows. So it adds up to 0, and no sum below is a small difference of large ones. Since the sum over all
+    pairs is 0, the sums over disjoint pairs follow from those over pairs that share rows.
     """
 
-    pair: NDArray[Any]
-    pair_twice: NDArray[Any]
-    pair_thrice: NDArray[Any]
-    path: NDArray[Any]
-    """Two pairs with a row in common."""
-    path_thrice: NDArray[Any]
-    """Three pairs on three rows: a triangle, or a path with one of its pairs twice."""
-    star: NDArray[Any]
-    """Three pairs that hold together four rows: a star or a path."""
-    apart: NDArray[Any]
-    apart_thrice: NDArray[Any]
-    """Two pairs apart, the first of them twice."""
-    path_and_pair: NDArray[Any]
-    all_apart: NDArray[Any]
+    pair_2: Floats
+    """Sum over r, s of K(r, s)^2."""
+    pair_3: Floats
+    path: Floats
+    """Over r, s, t of K(r, s) K(s, t)."""
+    path_3: Floats
+    """K(r, s)^2 K(s, t)."""
+    triangle: Floats
+    star: Floats
+    """K(r, s) K(r, t) K(r, u)."""
+    line: Floats
+    """K(r, s) K(s, t) K(t, u)."""
 
     @classmethod
-    def of(cls, parts: Parts, some: Bools, in_decimals: bool, *, shared: bool = False) -> "_Shapes":
-        """The shapes found in the parts of some contexts.
-
-        With ``shared``, a pair of rows counts one over the size of its part, instead of one.
-        """
+    def of(cls, parts: Parts, some: Bools, *, shared: bool = False) -> "_Pairs":
+        """From the parts of some contexts; with ``shared``, w is one over the size of a part, else 1."""
         mine = some[parts.owner]
-        owner, sizes = parts.owner[mine], parts.sizes[mine]
-        times: Ints | int = 1
-        if in_decimals:  # decimal numbers are slow, and parts of n rows have at most sqrt(2 n) different sizes
-            base = int(sizes.max()) + 1
-            known, times = np.unique(owner * base + sizes, return_counts=True)
-            owner, sizes = np.divmod(known, base)
-        starts = np.flatnonzero(differs_from_last(owner))
-        n1 = _numbers(sizes, in_decimals)
-        n2 = n1 * (n1 - 1)
-        n3 = n2 * (n1 - 2)
-        n4 = n3 * (n1 - 3)
-        n5 = n4 * (n1 - 4)
-        w = _ratio(n1**0, n1 if shared else n1**0)
+        starts = np.flatnonzero(differs_from_last(parts.owner[mine]))
+        lengths = np.diff(starts, append=np.count_nonzero(mine))
+        size = parts.sizes[mine]  # whole numbers, whose products are exact: there are at most 2**31 rows
+        one_over_w = size if shared else np.ones_like(size)
 
-        def total(terms: NDArray[Any]) -> NDArray[Any]:
-            sums: NDArray[Any] = np.add.reduceat(times * terms, starts)
-            return sums
+        def total(terms: Any) -> Any:
+            return np.add.reduceat(terms, starts)
 
-        x = n2 * w
-        two, two2, x2 = total(x), total(x * w), total(x**2)
-        path2, four2 = total(n3 * w**2), total(n4 * w**2)
-        four3 = total(n4 * w**3)
+        def each(of_context: Any) -> Any:
+            return np.repeat(of_context, lengths)
+
+        n_all = total(size)
+        pairs_all, within = n_all * (n_all - 1), total(size * (size - 1) // one_over_w)
+        c_all = within / pairs_all
+        n, n_others, c = size.astype(np.float64), (each(n_all) - size).astype(np.float64), each(c_all)
+        k = (each(pairs_all) - one_over_w * each(within)) / (one_over_w * each(pairs_all).astype(np.float64))  # w - c
+        # for each row r of a part the sums over s of K(r, s), of its square and of its cube
+        row = ((size - 1) * each(n_all) - one_over_w * each(within)) / (one_over_w * each(n_all))
+        row_2 = (n - 1) * k**2 + n_others * c**2
+        row_3 = (n - 1) * k**3 - n_others * c**3
+        pair_3, square_and_row = total(n * row_3), total(n * row_2 * row)
+        others_apart = (each(n_all) - size) ** 2 - (each(total(size**2)) - size**2)  # two other rows of two other parts
+        triangle = total(n * (n - 1) * ((n - 2) * k**3 + 3 * n_others * k * c**2) - n * others_apart * c**3)
+        across = total((n * (n - 1) / one_over_w + c * n) * row**2)  # K(r, s) times the sums of r and of s
         return cls(
-            pair=two,
-            pair_twice=two2,
-            pair_thrice=total(x * w**2),
-            path=path2,
-            path_thrice=total(n3 * w**3),
-            star=four3,
-            apart=two**2 - x2 + four2,
-            apart_thrice=two2 * two - total(x**2 * w) + four3,
-            path_and_pair=path2 * two - total(n3 * w**2 * x) + total(n5 * w**3),
-            all_apart=two**3
-            - 3 * two * x2
-            + 2 * total(x**3)
-            + 3 * (four2 * two - total(n4 * w**2 * x))
-            + total(n5 * (n1 - 5) * w**3),
+            pair_2=total(n * row_2),
+            pair_3=pair_3,
+            path=total(n * (row**2 - row_2)),
+            path_3=square_and_row - pair_3,
+            triangle=triangle,
+            star=total(n * (row**3 - 3 * row * row_2 + 2 * row_3)),
+            line=across - 2 * square_and_row + pair_3 - triangle,
         )
 
+    @property
+    def apart(self) -> Floats:
+        """Over r, s, t, u of K(r, s) K(t, u): the pairs that share a row, or both, with the other sign."""
+        return -4 * self.path - 2 * self.pair_2
 
-def _moments(n: NDArray[Any], values: _Shapes, labels: _Shapes) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-    """Mean, variance and third central moment of the coincidences of contexts of n rows.
+    @property
+    def apart_3(self) -> Floats:
+        """Two disjoint pairs, the first of them squared."""
+        return -4 * self.path_3 - 2 * self.pair_3
 
-    A coincidence is a pair of rows with the same value and the same label, when labels are dealt at random. The
-    powers of their number are sums over two or three pairs of rows; the chance of each way in which
-    these meet is one for the values times one for the labels.
+    @property
+    def path_and_pair(self) -> Floats:
+        """K(r, s) K(s, t) K(u, v)."""
+        return -4 * self.path_3 - 2 * self.triangle - 4 * self.line - 2 * self.star
+
+    @property
+    def all_apart(self) -> Floats:
+        """K(r, s) K(t, u) K(v, w)."""
+        return -4 * self.apart_3 - 8 * self.line - 8 * self.path_and_pair
+
+
+def _moments(n: Floats, values: _Pairs, labels: _Pairs) -> tuple[Floats, Floats]:
+    """Variance and third central moment of the coincidences of contexts of n rows.
+
+    Half the sum over all pairs of rows of (value number) times (label number), when labels are dealt at random: less
+    its mean this is the statistic. Its powers are sums over two or three pairs of rows; the mean over all deals of each
+    way in which these meet is one sum for the values times one for the labels, over the choices of so many rows.
     """
     n2 = n * (n - 1)
     n3 = n2 * (n - 2)
     n4 = n3 * (n - 3)
     n5 = n4 * (n - 4)
-    mean = _ratio(values.pair * labels.pair, 2 * n2)
-    square = (
-        _ratio(values.pair_twice * labels.pair_twice, 2 * n2)
-        + _ratio(values.path * labels.path, n3)
-        + _ratio(values.apart * labels.apart, 4 * n4)
-    )
-    cube = (
-        _ratio(values.pair_thrice * labels.pair_thrice, 2 * n2)
-        + 4 * _ratio(values.path_thrice * labels.path_thrice, n3)
-        + 3 * _ratio(values.apart_thrice * labels.apart_thrice, 4 * n4)
-        + 4 * _ratio(values.star * labels.star, n4)
+    terms = [
+        _ratio(values.pair_2 * labels.pair_2, 2 * n2),
+        _ratio(values.path * labels.path, n3),
+        _ratio(values.apart * labels.apart, 4 * n4),
+    ]
+    variance = terms[0] + terms[1] + terms[2]
+    size = np.abs(terms[0]) + np.abs(terms[1]) + np.abs(terms[2])
+    third = (
+        _ratio(values.pair_3 * labels.pair_3, 2 * n2)
+        + _ratio(values.triangle * labels.triangle + 3 * values.path_3 * labels.path_3, n3)
+        + 3 * _ratio(values.apart_3 * labels.apart_3, 4 * n4)
+        + _ratio(values.star * labels.star + 3 * values.line * labels.line, n4)
         + 3 * _ratio(values.path_and_pair * labels.path_and_pair, 2 * n5)
         + _ratio(values.all_apart * labels.all_apart, 8 * n5 * (n - 5))
     )
-    return mean, square - mean**2, cube - 3 * square * mean + 2 * mean**3
+    varies = variance > ROUNDING * size
+    return np.where(varies, variance, 0.0), np.where(varies, third, 0.0)
 
 
-def _summed(
-    n_features: int,
-    feature: Positions,
-    times: Ints,
-    room: Floats,
-    mean: NDArray[Any],
-    variance: NDArray[Any],
-    third: NDArray[Any],
-) -> Floats:
-    """For each feature less the mean, variance, third moment and spread of its contexts, each so many times."""
-    starts = np.flatnonzero(differs_from_last(feature))
-    sums = np.zeros((4, n_features))
-    if len(starts):
-        spread = times * variance.astype(np.float64) ** 2 / room
-        for k, terms in enumerate((-(times * mean), times * variance, times * third, spread)):
-            sums[k, feature[starts]] = np.add.reduceat(terms, starts).astype(np.float64)
-    return sums
-
-
-def _numbers(counts: Ints, in_decimals: bool) -> NDArray[Any]:
-    """Counts as numbers to calculate with."""
-    if not in_decimals:
-        return counts.astype(np.float64)
-    return np.array([Decimal(count) for count in counts.tolist()], dtype=np.object_)
-
-
-def _ratio(numerator: NDArray[Any], denominator: NDArray[Any]) -> NDArray[Any]:
+def _ratio(numerator: Floats, denominator: Floats) -> Floats:
     """The quotient; 0 where there are too few rows for the shape."""
-    quotient: NDArray[Any] = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
+    quotient: Floats = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
     return quotient

@@ -11,18 +11,20 @@ label), which weighs large contexts more; its interval leaves out one row at a t
 import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from analogical._types import Ints
+from analogical._types import CodedRows, Floats, Ints
 from analogical.count.contexts import Contexts
+from analogical.estimate.clusters import unit_p_value
 from analogical.estimate.deals import pearson_tail
 from analogical.estimate.intervals import corrected_variance, jackknife_variance
 from analogical.estimate.laws import hypergeometric, law_of_contexts
+from analogical.estimate.sizes import measure_size_of_units
 
 if TYPE_CHECKING:
     from scipy.sparse import csc_array
@@ -30,12 +32,15 @@ if TYPE_CHECKING:
 __all__ = [
     "PairedDifference",
     "TwoValues",
+    "base_rates",
     "compared_with",
+    "crude_difference",
     "difference_interval",
     "exact_cmh",
-    "holm",
     "homogeneity",
+    "largest_context",
     "measure_difference",
+    "measure_difference_of_units",
     "odds_ratio",
     "risk_difference",
     "split_two_values",
@@ -45,6 +50,8 @@ NORMAL = 10_000.0
 """The sum over contexts is taken as normal if its variance is larger. It is then skewed by one hundredth at most."""
 ENOUGH = 5.0
 """Expected rows that every cell needs for Breslow and Day's test: Cochran's rule for chi-square tests."""
+ROUNDING = 1e-9
+"""A standard error below this is a rounding error."""
 MAX_STEPS = 50
 """Newton's steps to the odds ratio that fits best; four or five are usual."""
 
@@ -161,6 +168,61 @@ def measure_difference(rows: TwoValues, label: int, confidence: float) -> Paired
         pair_low=pair_low,
         pair_high=pair_high,
     )
+
+
+def measure_difference_of_units(
+    compared: PairedDifference, rows: CodedRows, groups: Ints, values: tuple[int, int], label: int, confidence: float
+) -> PairedDifference:
+    """A difference whose test and interval take whole groups as independent; what needs independent rows is unknown.
+
+    ``rows`` have the feature in column 0, and the given columns after it.
+    """
+    from scipy.special import stdtrit
+
+    some = np.flatnonzero((rows.codes[:, 0] == values[0]) | (rows.codes[:, 0] == values[1]))
+    unit = np.unique(groups[some], return_inverse=True)[1]
+    part = rows.take(some)
+    part = replace(part, labels=(part.labels == label).astype(np.uint8), n_labels=2)
+    p_value = unit_p_value(part, unit)
+    n_units = int(unit.max()) + 1
+    error = measure_size_of_units(part, unit, confidence).common.between(*values, 1)[1] if n_units > 1 else 0.0
+    reach = float(stdtrit(max(n_units - 1, 1), (1 + confidence) / 2)) * error
+    low, high = compared.difference - reach, compared.difference + reach
+    if error <= ROUNDING:  # no unit differs from another: as if half of them made a pair each with the other half
+        low, high = difference_interval(compared.pairs, compared.gained, compared.lost, 0.0, n_units, confidence)
+    return replace(
+        compared,
+        difference_low=max(low, -1.0),
+        difference_high=min(high, 1.0),
+        odds_low=math.nan,
+        odds_high=math.nan,
+        p_value=p_value,
+        smallest_p=math.nan if math.isnan(p_value) else compared.smallest_p,
+        p_homogeneity=math.nan,
+        pair_low=math.nan,
+        pair_high=math.nan,
+    )
+
+
+def crude_difference(rows: CodedRows, feature: int, values: tuple[int, int], label: int) -> float:
+    """How much more often the second value of a feature has a label than the first, over all rows."""
+    weights, has_label = rows.weights_or_ones(), rows.labels == label
+    first, second = (rows.codes[:, feature] == value for value in values)
+    shares = [float(weights[side & has_label].sum() / weights[side].sum()) for side in (first, second)]
+    return shares[1] - shares[0]
+
+
+def base_rates(contexts: Contexts, label_sizes: Ints) -> tuple[Floats, Floats]:
+    """Share of each label among all rows, and among those in contexts; NaN if there are none."""
+    compared = np.bincount(contexts.labels, contexts.sizes * contexts.times[contexts.owner], minlength=len(label_sizes))
+    among_compared = compared / compared.sum() if len(contexts) else np.full(len(label_sizes), math.nan)
+    return label_sizes / label_sizes.sum(), among_compared
+
+
+def largest_context(contexts: Contexts) -> float:
+    """Share of all pairs that the largest context holds; NaN without pairs."""
+    pairs = np.bincount(contexts.owner, contexts.sizes * contexts.pairs, minlength=1) / 2
+    return float(pairs.max()) / contexts.profile.n_pairs if len(contexts) else math.nan
 
 
 def risk_difference(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints) -> tuple[float, float]:
@@ -292,13 +354,3 @@ def exact_cmh(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints) -> tupl
     smallest = min(float(law.chances[distance >= distance.max() - 1e-9].sum()), 1.0)
     # Outcomes that were left out as negligible are at most as likely as the rarest one that was not.
     return max(min(float(law.chances[distance >= observed - 1e-9].sum()), 1.0), smallest), smallest
-
-
-def holm(p_values: Sequence[float]) -> list[float]:
-    """P-values with Holm's correction for how many there are."""
-    order = sorted(range(len(p_values)), key=p_values.__getitem__)
-    adjusted, worst = [1.0] * len(p_values), 0.0
-    for rank, k in enumerate(order):
-        worst = max(worst, min(p_values[k] * (len(p_values) - rank), 1.0))
-        adjusted[k] = worst
-    return adjusted

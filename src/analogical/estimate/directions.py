@@ -114,11 +114,6 @@ class DirectionSums:
     """For cells with little room, of kinds: the law of their rows, and their rows."""
 
     @classmethod
-    def of_tables(cls, tables: Floats, times: Floats, values: Kinds, labels: Kinds) -> "DirectionSums":
-        """From tables of counts (contexts, values, labels), and how often each occurs."""
-        return cls._of_alike(tables, times, np.zeros(len(tables), np.intp), [values], labels)[0]
-
-    @classmethod
     def of_stack(cls, stack: Stack, values: Sequence[Kinds], labels: Kinds) -> "list[DirectionSums]":
         """For each of several features, from their contexts and the kinds of their values."""
         found: dict[int, DirectionSums] = {}
@@ -160,34 +155,12 @@ class DirectionSums:
             found.append(one)
         return found
 
-    def __add__(self, other: "DirectionSums") -> "DirectionSums":
-        room = self.room + other.room
-        found = DirectionSums(
-            self.values,
-            self.labels,
-            self.deviation + other.deviation,
-            self.covariance + other.covariance,
-            room,
-            self.n_contexts + other.n_contexts,
-            _finest_with_room(room[None], self.values, self.labels)[0],
-            {},
-        )
-        for cell in self.laws.keys() & other.laws.keys():
-            if found._is_exact(*cell):
-                (law, rows), (more_law, more_rows) = self.laws[cell], other.laws[cell]
-                found.laws[cell] = law + more_law, rows + more_rows
-        return found
-
     @property
     def sees_all(self) -> bool:
         """Whether these tests see a difference in any direction: in one context, if no value or label was merged."""
         finest = self.values.n, self.labels.n
         is_told = finest == (2, 2) or self.told == finest
         return self.n_contexts == 1 and self.values.all_apart and self.labels.all_apart and is_told
-
-    def p_values(self) -> tuple[PValue, PValue]:
-        """P-values of all that is frequent together, and of cells that are rare; NaN where there are none."""
-        return direction_p_values([self])[0]
 
     def of_rare(self) -> PValue:
         """The smallest p-value of cells that have little room, corrected for how many there are."""

@@ -17,19 +17,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from analogical._types import Floats, Ints
-from analogical.count.contexts import Contexts, Stack, differs_from_last
+from analogical.count.contexts import Contexts, Stack
 from analogical.count.counts import RowProfile
-from analogical.estimate.intervals import jackknife_variance, share_interval, student_quantile
+from analogical.estimate.intervals import jackknife_variance
 
 __all__ = ["EffectSums", "skewed_interval"]
-
-MANY_ENTRIES = 2**14
-"""Entries above which equal ones are put together."""
 
 
 @dataclass(frozen=True)
 class EffectSums:
-    """Sums over the pairs of a feature whose values both have repeated rows; they add over contexts.
+    """Sums over the pairs of a feature whose values both have repeated rows.
 
     The arrays say what is lost without a row, for ``rows`` rows each: pairs, and the sum of effects over pairs.
     """
@@ -76,28 +73,9 @@ class EffectSums:
                 lost_pairs[cells],
                 lost_effect[cells],
                 rows[cells],
-            ).compacted(MANY_ENTRIES)
+            )
             for k, cells in enumerate(repeated.cells())
         ]
-
-    def __add__(self, other: "EffectSums") -> "EffectSums":
-        return EffectSums(
-            self.profile + other.profile,
-            self.noise + other.noise,
-            np.concatenate([self.lost_pairs, other.lost_pairs]),
-            np.concatenate([self.lost_effect, other.lost_effect]),
-            np.concatenate([self.rows, other.rows]),
-        ).compacted(MANY_ENTRIES)
-
-    def compacted(self, most: int = 0) -> "EffectSums":
-        """The same with equal entries as one, if there are more than so many."""
-        if len(self.rows) <= most:
-            return self
-        order = np.lexsort((self.lost_effect, self.lost_pairs))
-        pairs, effect = self.lost_pairs[order], self.lost_effect[order]
-        starts = np.flatnonzero(differs_from_last(pairs) | differs_from_last(effect))
-        rows = np.add.reduceat(self.rows[order], starts)
-        return EffectSums(self.profile.compacted(), self.noise, pairs[starts], effect[starts], rows)
 
     @property
     def n_pairs(self) -> int:
@@ -111,16 +89,6 @@ class EffectSums:
     def noise_rate(self) -> float:
         """How often labels differ by noise alone, in the contexts of these pairs."""
         return self.noise / self.n_pairs if self.n_pairs else math.nan
-
-    def interval(self, n_rows: int, confidence: float) -> tuple[float, float]:
-        """Interval of the effect, from leaving out one row of n_rows at a time; without noise, that of a share."""
-        if not self.n_pairs:
-            return math.nan, math.nan
-        if self.noise <= 1e-12 * self.n_pairs:
-            return share_interval(self.profile, n_rows, confidence)[1:]
-        effect = self.effect()
-        pulls = effect * self.lost_pairs - self.lost_effect
-        return skewed_interval(effect, self.variance(n_rows), student_quantile(pulls, self.rows, confidence))
 
     def variance(self, n_rows: int) -> float:
         """Variance of the effect by leaving out one row of n_rows at a time."""

@@ -15,7 +15,7 @@ from analogical.count.contexts import Contexts, Stack
 from analogical.estimate.deals import DealMoments, can_tell, largest_parts
 from analogical.estimate.laws import PValue
 
-__all__ = ["FewDeals", "p_any_direction"]
+__all__ = ["FewDeals", "p_values_any_direction"]
 
 MAX_DEALS = 500
 """Tables that all contexts together may become: some hundredths of a second. With more, the tail of ``deals`` holds, or
@@ -75,11 +75,6 @@ class FewDeals:
                 found[k] = cls.of(parts[k], tells[stack.bounds[k] : stack.bounds[k + 1]])
         return found
 
-    def __add__(self, other: "FewDeals | None") -> "FewDeals | None":
-        if other is None or self.n_deals * other.n_deals > MAX_DEALS:
-            return None
-        return FewDeals(self.tables + other.tables, self.n_deals * other.n_deals)
-
     def p_value(self) -> PValue:
         """Share of all deals whose statistic is at least the observed one; NaN if no context tells."""
         if not self.tables:
@@ -97,10 +92,13 @@ class FewDeals:
         return PValue(min(p, 1.0), min(smallest, 1.0))
 
 
-def p_any_direction(contexts: Contexts) -> float:
-    """The test in any direction: over all deals if they are few, else by its tail; NaN where neither holds."""
-    few = FewDeals.of(contexts, can_tell(contexts))
-    return DealMoments.of(contexts).p_value() if few is None else few.p_value().p
+def p_values_any_direction(stack: Stack) -> list[PValue]:
+    """The test in any direction of each feature: over all deals if they are few, else by its tail; NaN without."""
+    moments = DealMoments.of_stack(stack)
+    return [
+        PValue(of_many.p_value()) if few is None else few.p_value()
+        for few, of_many in zip(FewDeals.of_stack(stack), moments, strict=True)
+    ]
 
 
 def _margins(table: Table) -> tuple[list[int], tuple[int, ...]]:

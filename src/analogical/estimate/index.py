@@ -1,14 +1,14 @@
-"""Counts to the paper's index, and the order of features."""
+"""Counts to the paper's index and its words."""
 
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from analogical._types import Floats, Ints, Positions
+from analogical._types import Floats, Ints
 from analogical.count.counts import PairCounts
 
-__all__ = ["PaperStatus", "Scores", "rank_features", "score_pairs"]
+__all__ = ["PaperStatus", "Scores", "score_pairs"]
 
 PaperStatus = Literal["relevant", "irrelevant", "constant", "no-pairs"]
 """The paper's words: some pair changed its label; there are pairs and none did; one value; several and no pair."""
@@ -43,13 +43,3 @@ def _paper_status(is_constant: bool, is_without_pairs: bool, is_relevant: bool) 
     if is_without_pairs:
         return "no-pairs"
     return "relevant" if is_relevant else "irrelevant"
-
-
-def rank_features(score: Floats, pairs: Ints, n_values: Ints) -> Positions:
-    """Positions of the features, best first.
-
-    By score, then by number of pairs, then by column order. Features without a score come after all
-    others, the constant ones last: a feature without evidence never precedes one with evidence.
-    """
-    position = np.arange(len(score))
-    return np.lexsort((position, -pairs, -np.nan_to_num(score), n_values == 1, np.isnan(score)))

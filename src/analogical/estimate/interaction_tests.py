@@ -185,12 +185,18 @@ class CommonSums:
 def label_products(shares: Floats, times: Floats) -> Floats:
     """tr(S S') for every two cells of a context, S and S' being the covariances diag(p) - pp' of the labels of a row.
 
-    Written as sum over labels of p (1 - p) p' (1 - p') plus all products p_l p'_l p_m p'_m of different labels:
-    nothing is subtracted, so that rare labels keep their digits. ``times`` is how many labels each column stands for.
+    The sum over labels of p (1 - p) p' (1 - p'), plus all products p_l p'_l p_m p'_m of different labels: nothing is
+    subtracted, so that rare labels keep their digits. Of many labels these products are (sum p p')^2 - sum (p p')^2,
+    which costs three products of matrices. ``times`` is how many labels each column stands for.
     """
     if len(times) == 2:
         spread = 2 * shares[..., 0] * shares[..., 1]
         return np.asarray(spread[:, :, None] * spread[:, None])
+    if len(times) > MAX_LABELS:
+        own, squared, together = (
+            (times * part) @ part.transpose(0, 2, 1) for part in (shares * (1 - shares), shares**2, shares)
+        )
+        return np.asarray(own + together**2 - squared)
     total, before = np.zeros((2, len(shares), shares.shape[1], shares.shape[1]))
     for label, n in enumerate(times.tolist()):
         p = shares[..., label]

@@ -34,12 +34,26 @@ from analogical.estimate.interaction_tests import (
     tail_probability,
 )
 from analogical.estimate.intervals import MANY, wilson
+from analogical.estimate.significance import adjust_for_features
 from analogical.estimate.status import Status
 
-__all__ = ["MAX_MATRIX", "Moment", "PairSums", "SquareSums", "noise_index", "rank_pairs", "square_matrix", "sum_pairs"]
+__all__ = [
+    "MAX_MATRIX",
+    "Moment",
+    "PairSums",
+    "PairTests",
+    "SquareSums",
+    "measure_pairs",
+    "noise_index",
+    "rank_pairs",
+    "square_matrix",
+    "sum_pairs",
+]
 
 MAX_MATRIX = 512
 """Cells of two features up to which matrices over all twos of them are made."""
+MAX_COMMON = 2**24
+"""Twos of cells times labels up to which a common interaction is tested: memory."""
 MAX_ENTRIES = 2**18
 """Entries of such matrices that are made at a time: few enough to stay near the processor."""
 PAIRS_AT_ONCE = 64
@@ -220,6 +234,32 @@ def rank_pairs(
     return np.lexsort((np.arange(len(by)), -squares, np.where(has_p, p_value, 0.0), by, known, rank))
 
 
+@dataclass(frozen=True)
+class PairTests:
+    """Effects of pairs of features with their intervals and tests; NaN where unknown."""
+
+    effect: Floats
+    low: Floats
+    high: Floats
+    p_value: Floats
+    p_adjusted: Floats
+
+
+def measure_pairs(sums: Sequence[SquareSums], n_possible: int, confidence: float) -> PairTests:
+    """What the sums of pairs say; pairs that were left out, of all that are possible, count in the adjustment."""
+    p_value = np.array([one.p_value() for one in sums])
+    p_adjusted = adjust_for_features(np.append(p_value, np.ones(n_possible - len(sums))))[: len(sums)]
+    effect = np.array([one.effect() for one in sums])
+    low, high = np.array([one.interval(confidence) for one in sums]).reshape(-1, 2).T
+    return PairTests(
+        effect=np.where(effect < 0, 0.0, effect),
+        low=np.where(np.isnan(low) | (p_value <= 1 - confidence), low, 0.0),
+        high=high,
+        p_value=p_value,
+        p_adjusted=p_adjusted,
+    )
+
+
 # ---------------------------------------------------------------- sums over contexts
 
 
@@ -232,7 +272,10 @@ class PairSums:
     def __init__(self, shapes: Sequence[tuple[int, int]], n_labels: int) -> None:
         """``shapes`` are the numbers of values of the two features of each pair."""
         self.sums = [SquareSums.none()] * len(shapes)
-        self.has_matrix = np.array([n_first * n_second <= MAX_MATRIX for n_first, n_second in shapes], np.bool_)
+        n_cells = np.array([n_first * n_second for n_first, n_second in shapes], np.int64)
+        self.has_matrix = n_cells <= MAX_MATRIX
+        self.has_common = self.has_matrix & (n_cells**2 * n_labels <= MAX_COMMON)
+        """Whether a common interaction is tested; not in a single context, where the other test asks the same."""
         self._shapes, self._n_labels = shapes, n_labels
         self._common: dict[int, CommonSums] = {}
         self._waiting: dict[tuple[int, ...], list[tuple[int, PairTables]]] = {}
@@ -272,7 +315,7 @@ class PairSums:
                 effect_squares=sum(effect_squares[start:stop].tolist()),
                 moments=moments[start:stop].sum(axis=0),
             )
-        self._add_common(waiting, counts, (squares > 0) & has_matrix)
+        self._add_common(waiting, counts, (squares > 0) & np.repeat(self.has_common[pairs], sizes))
 
     def _add_common(self, waiting: Sequence[tuple[int, PairTables]], counts: Ints, has_squares: Bools) -> None:
         """Add contexts of one shape to the sums of the test of a common interaction."""
@@ -425,6 +468,7 @@ def sum_pairs(
                 if tuple(contexts[k]) != members:
                     members = tuple(contexts[k])
                     groups, n_groups = context_numbers(number_groups(rows.codes, rows.n_values, members))
+                some.has_common[place] &= n_groups > 1
                 for tables in pair_tables(rows, groups, n_groups, *pairs[k]):
                     some.add(place, tables)
             for k, found in zip(part, some.finished(), strict=True):

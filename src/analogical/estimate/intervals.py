@@ -28,53 +28,37 @@ FEWEST_FREE = 3.0
 
 __all__ = [
     "corrected_variance",
-    "flip_rate",
     "jackknife_variance",
-    "mean_ranks",
     "share_interval",
+    "share_variance",
     "student_quantile",
     "wilson",
 ]
 
 
-def share_interval(
-    profile: RowProfile, n_rows: int, confidence: float, *, totals: tuple[int, int] | None = None
-) -> tuple[float, float, float]:
-    """Standard error of the share of changed pairs in a table of n_rows rows, and its interval.
-
-    With ``totals``, pairs and changed pairs, the entries of the profile are groups of rows that are left out together.
+def share_interval(profile: RowProfile, n_rows: int, confidence: float) -> tuple[float, float]:
+    """Interval of the share of changed pairs in a table of n_rows rows.
 
     Wilson's interval for a share, on as many pairs as independent ones would have this variance. Where no pair or every
     pair changed the variance is 0 and says nothing; Kish's number of pairs then stands for independent ones. A row with
     a rare value sits in hundreds of pairs: where Kish's number is small, the interval rests on no more than that, and
     where few rows carry the variance, Student's quantile takes the place of the normal one.
     """
-    n_pairs, n_changed = totals or (profile.n_pairs, profile.n_changed)
-    share = n_changed / n_pairs
-    pair_variance = share * (1 - share)
-    variance = jackknife_variance(n_pairs, n_changed, profile.pairs, profile.changed, profile.rows, n_rows)
-    variance = corrected_variance(variance, pair_variance / n_pairs if totals is None else 0.0)
-    n_kish = max(profile.n_effective, LEAST)
+    share, variance = profile.n_changed / profile.n_pairs, share_variance(profile, n_rows)
+    pair_variance, n_kish = share * (1 - share), max(profile.n_effective, LEAST)
     n = pair_variance / variance if variance > 0 and pair_variance > 0 else n_kish  # a share may be rounded to 1
     if n_kish < MANY:
         n = min(n, n_kish)
     pulls = np.asarray(share * profile.pairs - profile.changed, np.float64) * (variance > 0)
-    quantile = student_quantile(pulls, profile.rows, confidence)
-    low, high = wilson(share, min(n, n_pairs), quantile)
-    return math.sqrt(variance), low, high
+    return wilson(share, min(n, profile.n_pairs), student_quantile(pulls, profile.rows, confidence))
 
 
-def flip_rate(
-    repeats: RowProfile, n_rows: int, confidence: float | None
-) -> tuple[float | None, float | None, float | None]:
-    """How often identical rows differ in label, and its interval; None where it is unknown or not asked for."""
-    if repeats.n_pairs == 0:
-        return None, None, None
-    rate = repeats.n_changed / repeats.n_pairs
-    if confidence is None:
-        return rate, None, None
-    _, low, high = share_interval(repeats, n_rows, confidence)
-    return rate, min(low, rate), max(high, rate)
+def share_variance(profile: RowProfile, n_rows: int) -> float:
+    """Variance of the share of changed pairs in a table of n_rows rows."""
+    n_pairs, n_changed = profile.n_pairs, profile.n_changed
+    share = n_changed / n_pairs
+    variance = jackknife_variance(n_pairs, n_changed, profile.pairs, profile.changed, profile.rows, n_rows)
+    return corrected_variance(variance, share * (1 - share) / n_pairs)
 
 
 def jackknife_variance(n_pairs: int, total: float, pairs: Ints, parts: Ints | Floats, rows: Ints, n_rows: int) -> float:
@@ -124,17 +108,3 @@ def wilson(share: float, n: float, quantile: float) -> tuple[float, float]:
     middle = (share + z2 / (2 * n)) / (1 + z2 / n)
     half = math.sqrt(z2 / n * (share * (1 - share) + z2 / (4 * n))) / (1 + z2 / n)
     return (0.0 if share == 0 else max(middle - half, 0.0)), (1.0 if share == 1 else min(middle + half, 1.0))
-
-
-def mean_ranks(scores: Floats) -> Floats:
-    """Rank of every feature, 1 for the best; equal scores share the mean of their ranks, and NaN comes last.
-
-    Examples
-    --------
-    >>> mean_ranks(np.array([0.5, np.nan, 0.0, 0.0])).tolist()
-    [1.0, 4.0, 2.5, 2.5]
-    """
-    keys = np.where(np.isnan(scores), -np.inf, np.round(scores, 12))
-    ordered = np.sort(keys)
-    below, up_to = np.searchsorted(ordered, keys, "left"), np.searchsorted(ordered, keys, "right")
-    return len(keys) - (below + up_to - 1) / 2

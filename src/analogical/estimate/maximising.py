@@ -43,7 +43,10 @@ class Maximum:
 
 @dataclass(frozen=True)
 class Likelihood:
-    """Pairs by disagreement set, with masses that add up to 1 over all pairs."""
+    """Pairs by disagreement set, with masses that add up to 1 over all pairs.
+
+    Features on which the same pairs differ are one column; its rate is the sum of theirs, and they share it alike.
+    """
 
     member: NDArray[np.uint8]
     """Shape (changed sets, features), 0 or 1: the sets in which some pair has changed."""
@@ -51,6 +54,13 @@ class Likelihood:
     """Mass of the changed pairs of each of these sets."""
     unchanged_with: Floats
     """Mass of the unchanged pairs that differ on each feature."""
+    n_alike: Floats
+    """Features that each column stands for."""
+
+    @property
+    def ridge(self) -> Floats:
+        """What the sum of squares of equal parts of a rate, times ``RIDGE``, is beside the square of the rate."""
+        return RIDGE / self.n_alike
 
     def maximise(self, start: Floats, tolerance: float, max_steps: int) -> Maximum:
         """The maximum, from rates above 0; the mean log-likelihood of a pair is then within ``tolerance`` of it."""
@@ -84,7 +94,8 @@ class Likelihood:
     def _select(self, columns: Positions) -> "Likelihood":
         if len(columns) == self.member.shape[1]:
             return self
-        return Likelihood(np.ascontiguousarray(self.member[:, columns]), self.changed, self.unchanged_with[columns])
+        member = np.ascontiguousarray(self.member[:, columns])
+        return Likelihood(member, self.changed, self.unchanged_with[columns], self.n_alike[columns])
 
     def _chunks(self) -> list[slice]:
         step = max(1, ENTRIES // max(1, self.member.shape[1]))
@@ -93,7 +104,7 @@ class Likelihood:
     def _gradient(self, rates: Floats) -> Floats:
         """Of the log-likelihood, in all features."""
         used = np.flatnonzero(rates)
-        total = -self.unchanged_with - RIDGE * rates
+        total = -self.unchanged_with - self.ridge * rates
         for chunk in self._chunks():
             part = self.member[chunk].astype(np.float64)
             odds = _odds(part[:, used] @ rates[used])
@@ -102,7 +113,7 @@ class Likelihood:
 
     def value(self, rates: Floats) -> float:
         """The log-likelihood less the ridge; minus infinity where some changed set has no rate."""
-        total = -float(self.unchanged_with @ rates) - RIDGE / 2 * float(rates @ rates)
+        total = -float(self.unchanged_with @ rates) - float(self.ridge @ rates**2) / 2
         for chunk in self._chunks():
             exponent = self.member[chunk].astype(np.float64) @ rates
             if not (exponent > 0).all():
@@ -112,8 +123,8 @@ class Likelihood:
 
     def derivatives(self, rates: Floats) -> tuple[Floats, Floats]:
         """The gradient of the log-likelihood and minus its second derivatives."""
-        gradient = -self.unchanged_with - RIDGE * rates
-        curvature = RIDGE * np.eye(len(rates))
+        gradient = -self.unchanged_with - self.ridge * rates
+        curvature = np.diag(self.ridge)
         for chunk in self._chunks():
             part = self.member[chunk].astype(np.float64)
             odds = _odds(part @ rates)

@@ -6,20 +6,20 @@ tends to distance 1 alone, the paper's index. A radius that is asked for leaves 
 others in the same way. The noisy-or model credits the pairs to the features (see ``attribution``).
 """
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from analogical._types import CodedRows, Floats
 from analogical.count.groups import merge_rows
-from analogical.count.neighbours import MAX_COMPARED, count_distances, count_neighbours, rows_compared
 from analogical.count.pairs import count_pairs
-from analogical.count.sorting import has_contradictions
 from analogical.count.threads import n_threads_for
 from analogical.estimate.attribution import fit_noisy_or
 from analogical.estimate.index import score_pairs
+from analogical.estimate.sampling import MAX_COMPARED, MAX_PAIRS, estimate_distances, find_neighbours, rows_compared
 
-__all__ = ["Radius", "relaxed_scores"]
+__all__ = ["Radius", "Reach", "choose_reach", "relaxed_scores"]
 
 Radius = int | Literal["auto"]
 
@@ -33,46 +33,67 @@ WEIGHT_INSIDE = 0.97
 
 
 def relaxed_scores(
-    rows: CodedRows, radius: Radius = "auto", *, n_jobs: int | None = None, max_compared: int = MAX_COMPARED
+    rows: CodedRows,
+    radius: Radius = "auto",
+    *,
+    n_jobs: int | None = None,
+    max_compared: int = MAX_COMPARED,
+    max_pairs: int = MAX_PAIRS,
 ) -> Floats:
     """The relaxed index of every feature; NaN where there is none.
 
     Constant features take no part. Identical rows with the same label are one row with their weight, so rows that are
-    repeated and rows with a weight give the same scores. At distance 1 alone it is the paper's index. Of rows with more
-    than ``max_compared`` pairs a sample is compared.
+    repeated and rows with a weight give the same scores. At distance 1 alone it is the paper's index. Past
+    ``max_compared`` rows, and past ``max_pairs`` pairs, are sampled.
     """
     counts = count_pairs(rows, n_jobs=n_jobs)
     held = rows if rows.weights is None or rows.weights.all() else rows.take(rows.weights > 0)
     varying = np.flatnonzero(held.codes.max(axis=0) != held.codes.min(axis=0))
     if radius == 1 or not len(varying):
         return score_pairs(counts, rows.n_values).score
-    limit = rows_compared(max_compared, len(varying))
+    limit = rows_compared(len(varying), max_compared)
     compared = held.select(varying.tolist())
     if counts.n_distinct <= limit:  # else there are too many rows in any case
         compared = merge_rows(compared)
     n_compared = compared.n_rows if len(compared.codes) <= limit else limit
     grids = [compared, *(compared.coarser(k) for k in COARSER)] if compared.has_numbers else [compared]
-    found = []
+    by_grid = []
     for grid in grids:
-        distances = count_distances(grid)
-        decay = choose_decay(distances, distances[1:].sum() * min(1.0, 2 * EVIDENCE / n_compared**0.5))
-        reach = choose_radius(distances, decay) if radius == "auto" else radius
-        if reach == 1 and grid is compared:
+        reach = choose_reach(estimate_distances(grid), n_compared, radius)
+        if reach.radius == 1 and grid is compared:
             return score_pairs(counts, rows.n_values).score
-        neighbours = count_neighbours(
+        neighbours = find_neighbours(
             grid,
-            radius=reach,
-            decay=decay,
-            max_compared=max_compared,
+            reach.radius,
+            reach.decay,
             merge=len(grids) == 1,
-            n_jobs=n_threads_for(n_jobs, grid.codes.size),
+            max_pairs=max_pairs,
+            max_compared=max_compared,
+            n_threads=n_threads_for(n_jobs, grid.codes.size),
         )
         # Identical rows with different labels prove label noise; without such rows a leak only slows the fit.
-        leak = has_contradictions(grid)
-        found.append(fit_noisy_or(neighbours, distance_weight(distances, decay), leak).score)
+        has_noise = (counts if grid is compared else count_pairs(grid)).n_contradictions > 0
+        by_grid.append(fit_noisy_or(neighbours, reach.weight, has_noise))
     scores = np.full(rows.n_features, np.nan)
-    scores[varying] = np.mean(found, axis=0)
+    scores[varying] = np.mean(by_grid, axis=0)
     return scores
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far the index looks."""
+
+    radius: int
+    decay: float
+    weight: Floats
+    """What a pair at each distance weighs."""
+
+
+def choose_reach(distances: Floats, n_compared: int, radius: Radius = "auto") -> Reach:
+    """From the number of pairs at each distance, and the number of rows compared."""
+    decay = choose_decay(distances, distances[1:].sum() * min(1.0, 2 * EVIDENCE / n_compared**0.5))
+    weight = distance_weight(distances, decay)
+    return Reach(choose_radius(distances, decay) if radius == "auto" else radius, decay, weight)
 
 
 def choose_decay(distances: Floats, n_effective: float) -> float:

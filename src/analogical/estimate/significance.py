@@ -8,6 +8,7 @@ there are (Bonferroni), so the combination is valid whatever they share. Which t
 rows of each value and of each label the contexts hold, never by which go together.
 """
 
+import math
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -17,20 +18,12 @@ import numpy as np
 from analogical._types import Bools, CodedRows, Floats, Ints
 from analogical.count.contexts import Contexts, Stack
 from analogical.count.given import Counted
-from analogical.estimate.directions import Kinds
+from analogical.estimate.directions import DirectionSums, Kinds, direction_p_values
+from analogical.estimate.exact_deals import p_values_any_direction
 from analogical.estimate.laws import PValue, smallest_of
 from analogical.estimate.strata import MAX_OTHERS, strata_p_value, strata_p_values
-from analogical.estimate.summaries import FeatureSummary, all_p_values, summarise_stack
 
-__all__ = [
-    "Tested",
-    "adjust_for_features",
-    "combine",
-    "feature_p_values",
-    "pools_contexts",
-    "test_contexts",
-    "test_counted",
-]
+__all__ = ["Tested", "adjust_for_features", "combine", "p_values_of", "pools_contexts", "test_contexts", "test_counted"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,54 +32,57 @@ class Tested:
 
     n_pairs: int
     n_changed: int
-    noise_rate: float
     p_value: float
     """NaN if nothing can be tested."""
-
-    @classmethod
-    def of(cls, summary: FeatureSummary, p_values: Iterable[PValue]) -> "Tested":
-        """From the summary of its contexts, and its p-values."""
-        p = max(smallest_of(list(p_values)).p, sys.float_info.min)
-        return cls(summary.profile.n_pairs, summary.profile.n_changed, summary.effect.noise_rate(), p)
 
 
 def test_counted(counted: Counted, label_sizes: Ints) -> list[Tested | None]:
     """Several features in their contexts; None for those without pairs."""
     stack = counted.stack
     held = np.flatnonzero(np.diff(stack.bounds)).tolist()
-    found: list[Tested | None] = [None] * stack.n_features
+    tested: list[Tested | None] = [None] * stack.n_features
     if held:
         some, which = stack.part(held)
         values, labels = [Kinds.of(counted.value_sizes[k]) for k in held], Kinds.of(label_sizes)
-        summaries = summarise_stack(some, values, labels)
         pooled = strata_p_values(some, counted.given[which], values, labels).tolist()
-        for k, summary, p_values, p in zip(held, summaries, all_p_values(summaries), pooled, strict=True):
-            found[k] = Tested.of(summary, (*p_values, PValue(p)))
-    return found
+        p_values = [(*tests, PValue(p)) for tests, p in zip(p_values_of(some, values, labels), pooled, strict=True)]
+        for k, one in zip(held, _tested(some, p_values), strict=True):
+            tested[k] = one
+    return tested
 
 
-def test_contexts(contexts: Contexts, value_sizes: Ints, label_sizes: Ints, rows: CodedRows | None) -> Tested:
-    """One feature in its contexts, of which equal ones may be put together.
+def test_contexts(contexts: Contexts, value_sizes: Ints, label_sizes: Ints, rows: CodedRows | None) -> Tested | None:
+    """One feature in its contexts, of which equal ones may be put together; None without pairs.
 
     Without the rows, which have the feature in column 0, the test that pools contexts is left out.
     """
-    summary = summarise_stack(Stack.of([contexts]), [Kinds.of(value_sizes)], Kinds.of(label_sizes))[0]
-    return Tested.of(summary, [*summary.p_values(), *([] if rows is None else [PValue(strata_p_value(rows, 0))])])
+    if not len(contexts):
+        return None
+    stack = Stack.of([contexts])
+    (tests,) = p_values_of(stack, [Kinds.of(value_sizes)], Kinds.of(label_sizes))
+    return _tested(stack, [tests if rows is None else (*tests, PValue(strata_p_value(rows, 0)))])[0]
 
 
-def feature_p_values(rows: CodedRows | None, summaries: Sequence[FeatureSummary | None]) -> Floats:
-    """One p-value per feature; NaN for features without pairs, and where no context holds two labels.
+def p_values_of(stack: Stack, values: Sequence[Kinds], labels: Kinds) -> list[tuple[PValue, ...]]:
+    """For each feature the p-values in any direction, and in a common one of what is frequent and of what is rare.
 
-    Without the rows, which may lie elsewhere, the test that pools contexts is left out.
+    NaN where a test is not made. Where the others see every direction too, the first one would be paid for twice.
     """
-    found = np.full(len(summaries), np.nan)
-    for i, summary in enumerate(summaries):
-        if summary is not None:
-            p_values = list(summary.p_values())
-            if rows is not None:
-                p_values.append(PValue(strata_p_value(rows, i)))
-            found[i] = max(smallest_of(p_values).p, sys.float_info.min)
-    return found
+    sums = DirectionSums.of_stack(stack, values, labels)
+    any_direction = p_values_any_direction(stack)
+    return [
+        (PValue(math.nan) if one.sees_all else p_any, *common)
+        for one, p_any, common in zip(sums, any_direction, direction_p_values(sums), strict=True)
+    ]
+
+
+def _tested(stack: Stack, p_values: Iterable[Iterable[PValue]]) -> list[Tested]:
+    """Pairs of several features, and one p-value each."""
+    contexts = stack.contexts
+    rows = contexts.sizes * contexts.times[contexts.owner]
+    pairs, changed = (stack.sums_of_cells(rows * of_row) // 2 for of_row in (contexts.pairs, contexts.changed))
+    combined = [max(smallest_of(list(tests)).p, sys.float_info.min) for tests in p_values]
+    return list(map(Tested, pairs.tolist(), changed.tolist(), combined))
 
 
 def pools_contexts(n_features: int) -> bool:

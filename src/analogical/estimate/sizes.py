@@ -26,7 +26,7 @@ from analogical.count.groups import rows_by_context
 from analogical.estimate.effect import EffectSums, skewed_interval
 from analogical.estimate.intervals import FEWEST_FREE, MANY, share_interval
 
-__all__ = ["CommonDifference", "Size", "measure_size", "measure_size_of_units", "measure_sizes"]
+__all__ = ["CommonDifference", "Size", "measure_size_of_units", "measure_sizes"]
 
 MOST_VALUES = 64
 """Values that get a share of their own in the common difference, and labels likewise; the rarest of more are taken
@@ -89,8 +89,8 @@ class Size:
     values: Ints
     """For each value of the feature its place in the common difference."""
     labels: Ints
-    is_known: bool = True
-    """Whether repeated rows show the noise; else the effect is the index, which it is at most."""
+    noise_rate: float = math.nan
+    """How often labels differ by noise alone; NaN if no repeated rows show it."""
 
 
 @dataclass(frozen=True)
@@ -198,11 +198,6 @@ def _moments(shares: Floats, covariance: Floats, pairs: Floats) -> tuple[list[fl
     return tuple(numbers.tolist() for numbers in (squared, bias, *errors))
 
 
-def measure_size(contexts: Contexts, n_values: int, n_labels: int, n_rows: int, confidence: float) -> Size:
-    """Effect of a feature in its contexts, with an interval."""
-    return measure_sizes(Stack.of([contexts]), [n_values], n_labels, n_rows, confidence)[0]
-
-
 def measure_sizes(stack: Stack, n_values: Sequence[int], n_labels: int, n_rows: int, confidence: float) -> list[Size]:
     """Effects of several features in their contexts, with intervals."""
     alike: dict[int, list[int]] = {}
@@ -246,15 +241,16 @@ def _size(
 ) -> Size:
     """The effect of one feature from its common part and its whole."""
     effect, (low, high) = common.effect(), common.interval(quantile)
-    is_known = bool((contexts.value_parts.sizes > 1).any())
-    if not is_known:  # without repeated rows the labels may have no noise: then the index is the effect
-        index, (_, _, index_high) = _share(contexts.profile), share_interval(contexts.profile, n_rows, confidence)
-        return Size(max(effect, index), low, max(high, index_high), common, *kinds, is_known)
+    if not (
+        contexts.value_parts.sizes > 1
+    ).any():  # without repeated rows the labels may have no noise: then the index is the effect
+        index, (_, index_high) = _share(contexts.profile), share_interval(contexts.profile, n_rows, confidence)
+        return Size(max(effect, index), low, max(high, index_high), common, *kinds)
     if not whole.n_pairs:  # rows repeat for one value only: no difference between two of them is known without bias
-        return Size(effect, min(low, max(effect, 0.0)), max(high, effect), common, *kinds, is_known)
+        return Size(effect, min(low, max(effect, 0.0)), max(high, effect), common, *kinds)
     if whole.noise <= 1e-12 * whole.n_pairs:  # labels without noise: the effect is a share of pairs
-        _, low, high = share_interval(whole.profile, n_rows, confidence)
-        return Size(whole.effect(), low, high, common, *kinds, is_known)
+        low, high = share_interval(whole.profile, n_rows, confidence)
+        return Size(whole.effect(), low, high, common, *kinds, whole.noise_rate())
     varies = whole.effect() - effect
     if varies > 0:
         variance = _variance(whole, n_rows)
@@ -263,7 +259,7 @@ def _size(
         effect += share * varies
         low += share * max(whole_low - low, 0.0)
         high = max(high, whole_high)
-    return Size(effect, min(low, max(effect, 0.0)), max(high, effect), common, *kinds, is_known)
+    return Size(effect, min(low, max(effect, 0.0)), max(high, effect), common, *kinds, whole.noise_rate())
 
 
 def _variance(whole: EffectSums, n_rows: int) -> float:

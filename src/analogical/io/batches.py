@@ -182,11 +182,6 @@ class BatchTable:
         left_out = {names} if isinstance(names, str) else set(names)
         return BatchTable([column for column in self._columns if column.name not in left_out], self.progress)
 
-    def replaced(self, series: "pl.Series") -> "BatchTable":
-        """The table with the column of the same name replaced by one that is held."""
-        held = BatchColumn(series.name, series.dtype, len(series), lambda: iter([series]))
-        return BatchTable([held if column.name == series.name else column for column in self._columns], self.progress)
-
     def collect(self) -> "pl.DataFrame":
         """All columns as a dataframe in memory."""
         import polars as pl

@@ -1,19 +1,18 @@
 """Large text files to tables read in batches: every column as codes of its different cells.
 
-The file is read once, some lines at a time. What ``text_files`` finds in a text as a whole is found here from its
+The file is read once, some lines at a time. What ``text.py`` finds in a text as a whole is found here from its
 beginning and from the different cells of each column. The codes, and the cells of a column with very many different
 ones, are put aside on disk, in a folder that is removed with the table.
 """
 
 import codecs
+from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
-from functools import partial
+from contextlib import contextmanager
 from pathlib import Path
 from shutil import rmtree
 from tempfile import gettempdir, mkdtemp
-from typing import Any, BinaryIO
+from typing import Any
 from weakref import finalize
 
 import numpy as np
@@ -21,39 +20,30 @@ import polars as pl
 from numpy.typing import NDArray
 
 from analogical._progress import Progress
+from analogical._types import Note
 from analogical.errors import InputError
-from analogical.io.batches import BatchColumn, BatchTable, DictionaryColumn, TextCodes
+from analogical.io.batches import CHUNK, BatchColumn, BatchTable, DictionaryColumn, TextCodes
 from analogical.io.formats import TextFormat
 from analogical.io.text import (
-    EMPTY_END,
-    LONG_NUMBER,
-    NO_NUMBER,
-    Seen,
     TextShape,
-    are_decimal_commas,
-    as_dates,
     blank_characters,
     checked_records,
     drop_blank_lines,
     find_shape,
     frame_of,
-    not_utf_8,
-    parse_dates,
     parse_fast,
-    skipped_note,
-    strip_cells,
     strip_end,
-    type_group,
 )
+from analogical.io.typing import FIRST_TESTS, CellNotes, convert, count_matches, settle, strip_cells, type_columns
 
-__all__ = ["Opener", "WholeInstead", "open_text"]
+__all__ = ["Blocks", "WholeInstead", "open_text"]
 
-BLOCK = 2**24
-"""Bytes that are read together."""
 RECORDS = 2**17
 """Records that are made a frame together, where polars cannot do it."""
 LONGEST = 2**26
 """Characters after which a text is cut at any line end, though counting quotes says that it is in a quoted cell."""
+LONGEST_LINE = 2**26
+"""Characters of a line; a longer one is refused."""
 N_HEAD = 2**16
 """Bytes that tell whether it is text."""
 BEGINNING = 2**18
@@ -61,7 +51,8 @@ BEGINNING = 2**18
 
 BLANK = " \t\r\n\x1a"
 
-Opener = Callable[[], AbstractContextManager[BinaryIO]]
+Blocks = Callable[[], Iterator[bytes]]
+"""Reads the bytes of a text, from the first to the last; may be called again."""
 
 
 class WholeInstead(Exception):  # noqa: N818 - no error
@@ -73,15 +64,14 @@ class _NotCertain(Exception):  # noqa: N818 - no error
 
 
 def open_text(
-    opener: Opener, what: str, given: TextFormat, n_bytes: int, progress: Progress | None = None
-) -> tuple[BatchTable, tuple[str, ...]]:
+    blocks: Blocks, what: str, given: TextFormat, n_bytes: int, progress: Progress | None = None
+) -> tuple[BatchTable, tuple[Note, ...]]:
     """The table in a text of about so many bytes, and a note for everything that was guessed or changed."""
-    with opener() as stream:
-        if b"\0" in stream.read(N_HEAD):  # UTF-16, or no text at all
-            raise WholeInstead
+    if b"\0" in next(blocks(), b"")[:N_HEAD]:  # UTF-16, or no text at all
+        raise WholeInstead
     for encoding in ("utf-8-sig", "cp1252", "latin-1"):
         for is_fast in (True, False):
-            reading = _Reading(opener, what, given, n_bytes, progress, encoding, is_fast=is_fast)
+            reading = _Reading(blocks, what, given, n_bytes, progress, encoding, is_fast=is_fast)
             try:
                 return reading.table()
             except _NotCertain:
@@ -96,7 +86,7 @@ class _Reading:
 
     def __init__(
         self,
-        opener: Opener,
+        blocks: Blocks,
         what: str,
         given: TextFormat,
         n_bytes: int,
@@ -105,12 +95,12 @@ class _Reading:
         *,
         is_fast: bool,
     ) -> None:
-        self.opener, self.what, self.given, self.encoding, self.is_fast = opener, what, given, encoding, is_fast
+        self.blocks, self.what, self.given, self.encoding, self.is_fast = blocks, what, given, encoding, is_fast
         self.n_bytes, self.progress = n_bytes, progress
         self.n_blank = 0
         self.n_read = 0
 
-    def table(self) -> tuple[BatchTable, tuple[str, ...]]:
+    def table(self) -> tuple[BatchTable, tuple[Note, ...]]:
         """All columns."""
         texts = self.texts()
         beginning = ""
@@ -118,7 +108,7 @@ class _Reading:
             beginning += text
             if len(beginning) > BEGINNING:
                 break
-        notes: list[str] = []
+        notes: list[Note] = []
         shape = find_shape(beginning, self.what, self.given, notes)
         folder = _Folder()
         n_rows = self.n_bytes * beginning.count("\n") // len(beginning)
@@ -131,15 +121,17 @@ class _Reading:
             raise WholeInstead
         names = list(shape.names)
         if shape.may_end_empty and columns[-1].is_empty():
-            notes.append(EMPTY_END)
+            notes.append(Note("empty-column"))
             columns, names = columns[:-1], names[:-1]
-        seen = Seen()
+        seen = CellNotes()
         done = [
-            column.typed(name, self.given.na, shape.separator != ",", seen)
+            column.typed(name, self.given.na, shape.separator, seen)
             for column, name in zip(columns, names, strict=True)
         ]
-        encoded = [] if self.encoding == "utf-8-sig" else [not_utf_8(self._first_that_is_not_utf_8())]
-        return BatchTable(done), (*encoded, *skipped_note(self.n_blank), *notes, *seen.notes())
+        lines = [Note("blank-lines", counts=(self.n_blank,))] if self.n_blank else []
+        if self.encoding != "utf-8-sig":
+            lines.insert(0, Note("not-utf-8", counts=(self._first_that_is_not_utf_8(),)))
+        return BatchTable(done), (*lines, *notes, *seen.notes())
 
     def frames(self, texts: Iterator[str], shape: TextShape) -> Iterator[pl.DataFrame]:
         """The cells of the text, some lines at a time."""
@@ -183,6 +175,8 @@ class _Reading:
         for text in self.characters():
             rest += text
             cut = _last_line_end(rest) or (rest.rfind("\n") + 1 if len(rest) > LONGEST else 0)
+            if len(rest) > LONGEST_LINE and not cut:
+                raise self._too_long(rest)
             part, rest = rest[:cut].replace("\r\n", "\n"), rest[cut:]
             if held.strip(BLANK) and part.strip(BLANK):
                 yield held, False
@@ -195,24 +189,31 @@ class _Reading:
     def characters(self) -> Iterator[str]:
         """The text in blocks."""
         decoder = codecs.getincrementaldecoder(self.encoding)()
-        with self.opener() as stream:
-            while block := stream.read(BLOCK):
-                self.n_read += len(block)
-                if self.progress is not None:
-                    self.progress(min(self.n_read, self.n_bytes) // 2**20, max(1, self.n_bytes // 2**20))
-                yield decoder.decode(block)
-            yield decoder.decode(b"", final=True)
+        for block in self.blocks():
+            self.n_read += len(block)
+            if self.progress is not None:
+                self.progress(min(self.n_read, self.n_bytes) // 2**20, max(1, self.n_bytes // 2**20))
+            yield decoder.decode(block)
+        yield decoder.decode(b"", final=True)
+
+    def _too_long(self, line: str) -> Exception:
+        """What to raise for a line without an end."""
+        if "\r" in line:  # where lines end as on old machines
+            return WholeInstead()
+        return InputError(
+            f"{self.what} has a line of more than {LONGEST_LINE:,} characters, too long for a row of a table; give a"
+            " text with one row per line."
+        )
 
     def _first_that_is_not_utf_8(self) -> int:
         decoder, place = codecs.getincrementaldecoder("utf-8-sig")(), 0
-        with self.opener() as stream:
-            while block := stream.read(BLOCK):
-                kept = len(decoder.getstate()[0])
-                try:
-                    decoder.decode(block)
-                except UnicodeDecodeError as error:
-                    return place - kept + error.start
-                place += len(block)
+        for block in self.blocks():
+            kept = len(decoder.getstate()[0])
+            try:
+                decoder.decode(block)
+            except UnicodeDecodeError as error:
+                return place - kept + error.start
+            place += len(block)
         return place - len(decoder.getstate()[0])
 
 
@@ -279,19 +280,38 @@ class _Cells:
         """Whether no row has a cell."""
         return self.texts is not None and not self.texts.known
 
-    def typed(self, name: str, na: tuple[str, ...], has_decimal_commas: bool, seen: Seen) -> BatchColumn:
+    def typed(self, name: str, na: tuple[str, ...], separator: str, notes: CellNotes) -> BatchColumn:
         """The column with missing cells, numbers and dates, decided on its different cells."""
         if self.texts is None:
-            return _LongColumn(self, na, has_decimal_commas).typed(name, seen)
+            return self._typed_from_files(name, na, separator, notes)
         codes = self.texts.codes
         times = np.zeros(len(self.texts.known) + 1, np.int64)
-        for start in range(0, len(codes), BLOCK):
-            times += np.bincount(codes[start : start + BLOCK].astype(np.intp) + 1, minlength=len(times))
+        for start in range(0, len(codes), CHUNK):
+            times += np.bincount(codes[start : start + CHUNK].astype(np.intp) + 1, minlength=len(times))
         cells = pl.Series(name, self.texts.known, dtype=pl.String)
         typed = cells
         if len(cells):
-            (typed,) = type_group([cells], na, has_decimal_commas, seen, pl.Series(times[1:]))
+            (typed,) = type_columns([cells], na, separator, notes, pl.Series(times[1:]))
         return DictionaryColumn.of(self._put_aside(codes), len(codes), typed)
+
+    def _typed_from_files(self, name: str, na: tuple[str, ...], separator: str, notes: CellNotes) -> BatchColumn:
+        """The same for very many different cells, looked at one file after the other."""
+
+        def stripped(notes: CellNotes) -> Iterator[pl.Series]:
+            for path in self.files:
+                yield strip_cells(pl.read_parquet(path).to_series(), na, notes)
+
+        counts: Counter[str] = Counter(dict.fromkeys(("present", *FIRST_TESTS), 0))
+        for cells in stripped(notes):
+            counts.update({test: int(sums[0]) for test, sums in count_matches(cells, FIRST_TESTS, len(cells)).items()})
+        reading = settle(counts, lambda: stripped(CellNotes()), separator, notes, name)
+
+        def batches() -> Iterator[pl.Series]:
+            for cells in stripped(CellNotes()):
+                yield convert(cells, reading).alias(name)
+
+        dtype = convert(pl.Series([None], dtype=pl.String), reading).dtype
+        return BatchColumn(name, dtype, self.n_rows, batches)
 
     def _put_aside(self, codes: NDArray[Any]) -> Callable[[], NDArray[Any]]:
         """Codes in a file, and what reads them again."""
@@ -300,78 +320,3 @@ class _Cells:
         with folder.writing():
             codes.tofile(path)
         return lambda: np.fromfile(folder.path / path.name, dtype)
-
-
-@dataclass(frozen=True)
-class _LongColumn:
-    """A column with very many different cells, looked at one file after the other."""
-
-    cells: _Cells
-    na: tuple[str, ...]
-    has_decimal_commas: bool
-
-    def batches(self, seen: Seen) -> Iterator[pl.Series]:
-        """The cells without spaces, missing where they say so."""
-        for path in self.cells.files:
-            yield strip_cells(pl.read_parquet(path).to_series(), self.na, seen)
-
-    def typed(self, name: str, seen: Seen) -> BatchColumn:
-        """The column as numbers or dates, where it has nothing else."""
-        convert = self._converter(seen, name)
-        dtype = convert(pl.Series([None], dtype=pl.String)).dtype
-
-        def batches() -> Iterator[pl.Series]:
-            for batch in self.batches(Seen()):
-                yield convert(batch).alias(name)
-
-        return BatchColumn(name, dtype, self.cells.n_rows, batches)
-
-    def _converter(self, seen: Seen, name: str) -> Callable[[pl.Series], pl.Series]:
-        """What makes numbers, dates or just texts of the cells."""
-        is_whole = is_real = True
-        has_long = False
-        first: pl.Series | None = None
-        for batch in self.batches(seen):
-            cells = batch.drop_nulls()
-            first = cells[:1] if first is None and len(cells) else first
-            if is_real:
-                is_real = not cells.cast(pl.Float64, strict=False).null_count() and not _has(cells, NO_NUMBER)
-                is_whole &= is_real and not cells.cast(pl.Int64, strict=False).null_count()
-                has_long |= _has(cells, LONG_NUMBER)
-        if first is None:
-            return _as_they_are
-        if is_whole or (is_real and not has_long):
-            return partial(pl.Series.cast, dtype=pl.Int64 if is_whole else pl.Float64)
-        if self.has_decimal_commas and self._are_decimal_commas():
-            seen.decimal_commas.append(name)
-            return _with_decimal_points
-        if as_dates(first).dtype != pl.String:
-            for kind in (pl.Date, pl.Datetime):
-                if all(parse_dates(pl.concat([first, batch]), kind) is not None for batch in self.batches(Seen())):
-                    return partial(_as_times, kind)
-        return _as_they_are
-
-    def _are_decimal_commas(self) -> bool:
-        has_comma = False
-        for batch in self.batches(Seen()):
-            cells = batch.drop_nulls()
-            if not are_decimal_commas(cells, some=False):
-                return False
-            has_comma |= _has(cells, ",")
-        return has_comma
-
-
-def _has(cells: pl.Series, pattern: str) -> bool:
-    return bool(cells.str.contains(pattern).any())
-
-
-def _as_they_are(cells: pl.Series) -> pl.Series:
-    return cells
-
-
-def _with_decimal_points(cells: pl.Series) -> pl.Series:
-    return cells.str.replace(",", ".", literal=True).cast(pl.Float64)
-
-
-def _as_times(kind: Any, cells: pl.Series) -> pl.Series:
-    return cells.str.strptime(kind) if cells.null_count() < len(cells) else cells.cast(kind)

@@ -1,9 +1,9 @@
-"""Table 3's question: how well a logistic regression does with the four features that a method prefers."""
+"""Table 3's question: how well a logistic regression predicts with the four features that a method ranks first."""
 
 import warnings
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,11 +11,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import chi2, mutual_info_classif
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
-from sklearn.preprocessing import OneHotEncoder
 
+from analogical._types import Floats, Positions
 from analogical.paper.datasets import Dataset
 from analogical.paper.protocol import distance_to_nearest_miss
-from analogical.rivals import Codes, Labels, Method, paper_index
+from analogical.rivals import Labels, Method, one_hot, paper_index
 
 __all__ = ["accuracies", "accuracies_as_published", "choose_features"]
 
@@ -23,42 +23,46 @@ FOLDS = 10
 K = 4
 """Features that a method may choose."""
 
-Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+
+class Fold(NamedTuple):
+    """Positions of the rows to train on and to test on."""
+
+    train: Positions
+    test: Positions
 
 
-def accuracies(dataset: Dataset, methods: Sequence[Method], rng: np.random.Generator) -> dict[tuple[str, str], float]:
+def accuracies(
+    dataset: Dataset, rng: np.random.Generator, *, methods: Sequence[Method]
+) -> dict[tuple[str, str], float]:
     """Accuracy in percent by (encoding, method) and with all features, averaged over ten folds.
 
     Features are chosen on the training fold only; a score of 0 or without evidence is never chosen. With
     nothing chosen, the most frequent class is predicted. Integer codes ("ordinal") are what the paper fed to
     the regression; indicator columns ("one-hot") are what categories need.
     """
-    chosen: dict[str, list[NDArray[np.intp]]] = {"all": []}
-    folds = _folds(dataset.codes, dataset.labels, rng)
+    folds = _folds(dataset, rng)
+    every = np.arange(dataset.codes.shape[1])
+    chosen: dict[str, list[Positions]] = {"all": [every] * FOLDS, **{method.name: [] for method in methods}}
     for train, _ in folds:
-        chosen["all"].append(np.arange(dataset.codes.shape[1]))
         for method in methods:
             scores = method(dataset.codes[train], dataset.labels[train], rng)
-            chosen.setdefault(method.name, []).append(choose_features(scores))
-    encoder = OneHotEncoder(sparse_output=False).fit(dataset.codes)
-    owner = np.repeat(np.arange(dataset.codes.shape[1]), [len(values) for values in encoder.categories_])
-    columns = {"ordinal": dataset.codes, "one-hot": encoder.transform(dataset.codes)}
-    owners = {"ordinal": np.arange(dataset.codes.shape[1]), "one-hot": owner}
+            chosen[method.name].append(choose_features(scores))
+    indicators, owners = one_hot(dataset.codes)
 
     @cache  # methods often choose the same features
-    def fold_accuracy(encoding: str, fold: int, kept: tuple[int, ...]) -> float:
-        chosen_columns = columns[encoding][:, np.isin(owners[encoding], kept)]
-        return _accuracy(chosen_columns, dataset.labels, *folds[fold])
+    def accuracy(encoding: str, fold: int, kept: tuple[int, ...]) -> float:
+        columns = dataset.codes[:, kept] if encoding == "ordinal" else indicators[:, np.isin(owners, kept)]
+        return _accuracy(columns, columns, dataset.labels, folds[fold])
 
     return {
         (encoding, name): 100
-        * float(np.mean([fold_accuracy(encoding, fold, tuple(kept.tolist())) for fold, kept in enumerate(features)]))
-        for encoding in columns
+        * float(np.mean([accuracy(encoding, fold, tuple(kept.tolist())) for fold, kept in enumerate(features)]))
+        for encoding in ("ordinal", "one-hot")
         for name, features in chosen.items()
     }
 
 
-def choose_features(scores: NDArray[np.float64], k: int = K) -> NDArray[np.intp]:
+def choose_features(scores: Floats, k: int = K) -> Positions:
     """Positions of the k best positive scores, in column order; ties go to the earlier column.
 
     Examples
@@ -73,76 +77,54 @@ def choose_features(scores: NDArray[np.float64], k: int = K) -> NDArray[np.intp]
 
 def accuracies_as_published(
     dataset: Dataset, rng: np.random.Generator, methods: Sequence[str] = ("all", "ari", "chi2", "mi", "relief")
-) -> dict[str, float]:
-    """Accuracy in percent as the authors ran it, on integer codes.
+) -> dict[tuple[str, str], float]:
+    """Accuracy in percent as the authors ran it, on integer codes: by ("ordinal", method).
 
     The four features that ARI ranks first (a 2 before all others) are *deleted* and the rest is kept;
     chi2 and MI keep their best four; Relief keeps the best four of the training fold for training and the
     best four of the test fold, labels included, for testing. The baseline, "all", has folds of its own.
     """
-    X = dataset.codes.astype(np.float64)
-    y = dataset.labels
-    shared = _folds(X, y, rng)
-    found = {}
+    X, y = dataset.codes.astype(np.float64), dataset.labels
+    shared = _folds(dataset, rng)
+    percent = {}
     for method in methods:
         accuracies = []
-        for train, test in _folds(X, y, rng) if method == "all" else shared:
-            kept, kept_in_test = _columns_as_published(method, X, y, train, test, rng)
-            accuracies.append(_accuracy(X[:, kept], y, train, test, max_iter=100, X_test=X[:, kept_in_test]))
-        found[method] = 100 * float(np.mean(accuracies))
-    return found
+        for fold in _folds(dataset, rng) if method == "all" else shared:
+            kept = _columns_as_published(method, X[fold.train], y[fold.train], rng)
+            tested = _columns_as_published(method, X[fold.test], y[fold.test], rng) if method == "relief" else kept
+            accuracies.append(_accuracy(X[:, kept], X[:, tested], y, fold, max_iter=100))
+        percent["ordinal", method] = 100 * float(np.mean(accuracies))
+    return percent
 
 
-def _columns_as_published(
-    method: str,
-    X: NDArray[np.float64],
-    y: Labels,
-    train: NDArray[np.intp],
-    test: NDArray[np.intp],
-    rng: np.random.Generator,
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Columns that the authors' notebook trains on, and those that it tests on."""
-    if method == "all":
-        kept = np.arange(X.shape[1])
-    elif method == "ari":
-        kept = np.sort(np.argsort(paper_index(X[train], y[train])[0])[::-1][K:])
-    elif method == "relief":
-        by_train, by_test = (
-            np.argsort(distance_to_nearest_miss(X[rows], y[rows], rng))[::-1][:K] for rows in (train, test)
-        )
-        return by_train, by_test
-    else:
-        noise = int(rng.integers(2**31))
-        scores = (
-            chi2(X[train], y[train])[0]
-            if method == "chi2"
-            else mutual_info_classif(X[train], y[train], random_state=noise)
-        )
-        kept = np.sort(np.argsort(np.nan_to_num(scores, nan=-1), kind="stable")[::-1][:K])
-    return kept, kept
+def _columns_as_published(method: str, X: Floats, y: Labels, rng: np.random.Generator) -> Positions:
+    """Columns that the authors' notebook keeps."""
+    match method:
+        case "all":
+            return np.arange(X.shape[1])
+        case "ari":
+            return np.sort(np.argsort(paper_index(X, y))[::-1][K:])
+        case "relief":
+            return np.argsort(distance_to_nearest_miss(X, y, rng))[::-1][:K]
+    seed = int(rng.integers(2**31))
+    scores = chi2(X, y)[0] if method == "chi2" else mutual_info_classif(X, y, random_state=seed)
+    return np.sort(np.argsort(np.nan_to_num(scores, nan=-1), kind="stable")[::-1][:K])
 
 
-def _folds(codes: Codes, labels: Labels, rng: np.random.Generator) -> Folds:
+def _folds(dataset: Dataset, rng: np.random.Generator) -> list[Fold]:
     splitter = StratifiedKFold(n_splits=FOLDS, shuffle=True, random_state=int(rng.integers(2**31)))
     with warnings.catch_warnings():  # classes with fewer rows than folds are spread as far as they go
         warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
-        return list(splitter.split(codes, labels))
+        return [Fold(*rows) for rows in splitter.split(dataset.codes, dataset.labels)]
 
 
-def _accuracy(
-    X: NDArray[Any],
-    y: Labels,
-    train: NDArray[np.intp],
-    test: NDArray[np.intp],
-    *,
-    max_iter: int = 1000,
-    X_test: NDArray[Any] | None = None,
-) -> float:
+def _accuracy(X: NDArray[Any], X_test: NDArray[Any], y: Labels, fold: Fold, *, max_iter: int = 1000) -> float:
     """Accuracy on the test rows of a logistic regression; without columns, of the most frequent class."""
+    train, test = fold
     if X.shape[1] == 0:
         return float((y[test] == np.bincount(y[train]).argmax()).mean())
     model = LogisticRegression(max_iter=max_iter)
     with warnings.catch_warnings():  # the published runs stop after 100 steps, converged or not
         warnings.simplefilter("ignore", ConvergenceWarning)
         model.fit(X[train], y[train])
-    return float((model.predict((X if X_test is None else X_test)[test]) == y[test]).mean())
+    return float((model.predict(X_test[test]) == y[test]).mean())

@@ -1,107 +1,59 @@
-"""The paper's data files: where they are looked for, what is in them, and how to get them.
+"""The paper's data files: what is in them, where they are looked for, and how to get them.
 
-They are not part of the project. Monks 1 and the whole universes of Monks 2 and 3 follow from their rules
-and are generated.
+They are not part of the project. Monks 1 and the whole universes of Monks 2 and 3 follow from their rules and are
+generated.
 """
 
 import hashlib
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analogical.datasets import load_table
 from analogical.errors import InputError
+from analogical.paper.published import published
 
-__all__ = ["DATASETS", "Dataset", "download_datasets", "find_folder", "load_dataset", "missing_datasets"]
+__all__ = [
+    "DATASETS",
+    "Dataset",
+    "describe_missing",
+    "download_datasets",
+    "feature_names",
+    "find_folder",
+    "load_dataset",
+    "missing_datasets",
+]
 
 VARIABLE = "ANALOGICAL_DATA"
 """Environment variable with the folder that is searched when none is named."""
-
-_AUTHORS = "https://raw.githubusercontent.com/gillesirit/ARI/481a8c7301d3b183c29bb4ba6fe517b6916774ae/datasets-tested/"
-_UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/monks-problems/"
 
 
 @dataclass(frozen=True)
 class Dataset:
     """A categorical table as integer codes, in the order of its sorted values (numbers as numbers)."""
 
-    name: str
     title: str
     codes: NDArray[np.int64]
     labels: NDArray[np.int64]
     feature_names: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class _File:
-    """A published file: its shape, the checksum of its content, and where it can be downloaded."""
+class PublishedFile(NamedTuple):
+    """A file of the authors: its shape, the checksum of its content, and its address."""
 
     title: str
     n_rows: int
     n_columns: int
     sha256: str
-    urls: tuple[str, ...]
-    parse: Callable[[str], str] = str
-    """Turns what is downloaded into lines of the published file."""
+    url: str
 
 
-def _monks_lines(text: str) -> str:
-    """UCI's lines ``class a1 .. a6 id`` as the file's ``a1,..,a6,class``."""
-    rows = [line.split() for line in text.splitlines() if line.strip()]
-    return "".join(f"{','.join([*row[1:7], row[0]])}\n" for row in rows)
-
-
-def _monks_urls(problem: int) -> tuple[str, ...]:
-    return tuple(f"{_UCI}monks-{problem}.{part}" for part in ("test", "train"))
-
-
-DATASETS: dict[str, _File] = {
-    "monks-2": _File(
-        "Monks2",
-        601,
-        7,
-        "1ada00aa6ed36c6c532d06ab92b00963f5e42cb9105d9aee9172b831f375f358",
-        _monks_urls(2),
-        _monks_lines,
-    ),
-    "monks-3": _File(
-        "Monks3",
-        554,
-        7,
-        "df326bc54f0c520db80eb8ea8f92e5190a01560807e4b61a590fe68f5aa1ca7b",
-        _monks_urls(3),
-        _monks_lines,
-    ),
-    "breast-cancer": _File(
-        "Breast Cancer",
-        277,
-        10,
-        "24fee86d527ac06c7f1f282e28b436726aad48447540b69fb0356401a3dab8cc",
-        (f"{_AUTHORS}4-breast-cancer.csv",),
-    ),
-    "hiv": _File(
-        "HIV", 746, 9, "4d2fd54f99671bc1432f82be0e89b8c79e7ecbc2a21e47902390a0ffe066af20", (f"{_AUTHORS}5-hiv.csv",)
-    ),
-    "primary-tumor": _File(
-        "Primary Tumor",
-        132,
-        18,
-        "920fb64d9cba6dcb8bdb4bdd6eaec4834d8f864179bcb74840cbebe27d589891",
-        (f"{_AUTHORS}6-primary-tumor.data-no_missing.csv",),
-    ),
-    "mushroom": _File(
-        "Mushroom",
-        5644,
-        23,
-        "5e4e06e158751790d993ae5c6bdcb32b97fb890ca52d90b51fd05eb1b63ca26d",
-        (f"{_AUTHORS}7-mushroom.csv",),
-    ),
-}
+DATASETS = {name: PublishedFile(**file) for name, file in published("files").items()}
 """The published files that cannot be generated."""
 
 _GENERATED = {
@@ -109,8 +61,9 @@ _GENERATED = {
     "monks-2-rule": ("monks-2", "Monks2, the 432 robots"),
     "monks-3-rule": ("monks-3", "Monks3, the 432 robots"),
 }
+"""Whole universes: the built-in table of each, and its title."""
 _RELABELLED = {"breast-cancer-class": "breast-cancer", "primary-tumor-class": "primary-tumor"}
-"""Files whose last column is not a class: the class stands first. In breast-cancer, the last column is a copy."""
+"""Files whose last column is not the class: the class is the first column. In breast-cancer, the last one is a copy."""
 
 
 def find_folder(folder: str | os.PathLike[str] | None = None) -> Path | None:
@@ -127,18 +80,25 @@ def find_folder(folder: str | os.PathLike[str] | None = None) -> Path | None:
     return path
 
 
-def missing_datasets(folder: Path | None) -> list[str]:
-    """Names of the published files that are not in the folder."""
-    return [name for name in DATASETS if folder is None or not (folder / f"{name}.csv").is_file()]
+def missing_datasets(folder: Path | None, names: Iterable[str]) -> list[str]:
+    """Those of the names whose files are not in the folder; what can be generated is never missing."""
+    return [name for name in names if name in DATASETS and (folder is None or not (folder / f"{name}.csv").is_file())]
 
 
-def how_to_get(names: list[str]) -> str:
-    """One sentence on what is missing and how to get it."""
-    files = ", ".join(f"{name}.csv" for name in names)
-    return (
-        f"Missing data: {files}. Name the folder that holds them with --data or {VARIABLE},"
-        " or fetch them with --download."
-    )
+def describe_missing(names: Sequence[str], folder: Path | None) -> list[str]:
+    """What is missing and how to get it, and which files are not the published ones."""
+    missing = missing_datasets(folder, names)
+    files = ", ".join(f"{name}.csv" for name in missing)
+    others = [
+        name
+        for name in names
+        if name in DATASETS and name not in missing and folder is not None and not _is_published(name, folder)
+    ]
+    how = f"Name the folder that holds them with --data or {VARIABLE}, or fetch them with --download."
+    return ([f"Missing data: {files}. {how}"] if missing else []) + [
+        f"{name}.csv is not the published file (its checksum differs): the printed numbers need not agree."
+        for name in others
+    ]
 
 
 def load_dataset(name: str, folder: Path | None = None) -> Dataset | None:
@@ -155,21 +115,21 @@ def load_dataset(name: str, folder: Path | None = None) -> Dataset | None:
     if name in _GENERATED:
         source, title = _GENERATED[name]
         table = load_table(source)
-        # The values of a built-in table come in the order of their codes, the first row holding the first ones.
+        # Rows are in lexicographic order, so values first occur in the order of their codes.
         columns = [[list(dict.fromkeys(column)).index(value) for value in column] for column in table.X.T.tolist()]
         codes = np.array(columns, dtype=np.int64).T
-        return Dataset(name, title, codes, table.y.astype(np.int64), feature_names(len(columns)))
+        return Dataset(title, codes, table.y.astype(np.int64), feature_names(len(columns)))
     if name in _RELABELLED:
         dataset = load_dataset(_RELABELLED[name], folder)
-        return None if dataset is None else _relabel(dataset, name)
+        return None if dataset is None else _relabel(dataset)
     if name not in DATASETS:
         known = ", ".join([*_GENERATED, *DATASETS, *_RELABELLED])
         raise InputError(f"There is no dataset {name!r}; choose from {known}.")
-    if name in missing_datasets(folder) or folder is None:
+    if folder is None or missing_datasets(folder, [name]):
         return None
     file = DATASETS[name]
     coded = [_codes(column) for column in zip(*_read_cells(folder / f"{name}.csv", file), strict=True)]
-    return Dataset(name, file.title, np.stack(coded[:-1], axis=1), coded[-1], feature_names(len(coded) - 1))
+    return Dataset(file.title, np.stack(coded[:-1], axis=1), coded[-1], feature_names(len(coded) - 1))
 
 
 def feature_names(n_features: int) -> tuple[str, ...]:
@@ -182,55 +142,46 @@ def download_datasets(folder: Path, fetch: Callable[[str], bytes] | None = None)
 
     Nothing is written unless its content is exactly that of the published file.
     """
-    fetch = fetch or _fetch
     folder.mkdir(parents=True, exist_ok=True)
-    missing = missing_datasets(folder)
+    missing = missing_datasets(folder, DATASETS)
     for name in missing:
         file = DATASETS[name]
-        text = "".join(file.parse(_text(fetch(url), url)) for url in file.urls)
-        if _checksum(text) != file.sha256:
+        content = (fetch or _fetch)(file.url)
+        if _checksum(content) != file.sha256:
             raise InputError(
-                f"What was downloaded for {name!r} from {file.urls[0]} is not the published file (its checksum"
+                f"What was downloaded for {name!r} from {file.url} is not the published file (its checksum"
                 f" differs); nothing was kept. Get {name}.csv elsewhere and name its folder with --data."
             )
-        (folder / f"{name}.csv").write_text(text, encoding="utf-8", newline="\n")
+        (folder / f"{name}.csv").write_bytes(content)
     return missing
 
 
-def is_published(name: str, folder: Path) -> bool:
-    """Whether the file in the folder has the content of the published one."""
-    return _checksum((folder / f"{name}.csv").read_text(encoding="utf-8")) == DATASETS[name].sha256
-
-
 def _fetch(url: str) -> bytes:
-    from urllib.error import URLError
     from urllib.request import urlopen
 
     try:
         with urlopen(url, timeout=60) as answer:  # noqa: S310  the addresses are constants of this file
             content: bytes = answer.read()
             return content
-    except (URLError, OSError) as error:
+    except OSError as error:
         raise InputError(
             f"{url} cannot be downloaded ({getattr(error, 'reason', error)}); try again later, or name a folder"
             " with the file by --data."
         ) from None
 
 
-def _text(content: bytes, url: str) -> str:
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError:
-        raise InputError(f"{url} did not answer with text; nothing was kept. Try again later.") from None
+def _is_published(name: str, folder: Path) -> bool:
+    """Whether the file in the folder has the content of the published one."""
+    return _checksum((folder / f"{name}.csv").read_bytes()) == DATASETS[name].sha256
 
 
-def _checksum(text: str) -> str:
+def _checksum(content: bytes) -> str:
     """Checksum of the lines, whatever ends them."""
-    lines = "".join(f"{line.strip()}\n" for line in text.splitlines() if line.strip())
-    return hashlib.sha256(lines.encode()).hexdigest()
+    lines = b"".join(line.strip() + b"\n" for line in content.splitlines() if line.strip())
+    return hashlib.sha256(lines).hexdigest()
 
 
-def _read_cells(path: Path, file: _File) -> list[list[str]]:
+def _read_cells(path: Path, file: PublishedFile) -> list[list[str]]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -252,18 +203,11 @@ def _codes(column: tuple[str, ...]) -> NDArray[np.int64]:
     return np.unique(np.array(values), return_inverse=True)[1].astype(np.int64)
 
 
-def _relabel(dataset: Dataset, name: str) -> Dataset:
+def _relabel(dataset: Dataset) -> Dataset:
     """The first column as label; the last one becomes a feature, unless it is a copy of another."""
     names = dataset.feature_names[1:]
     codes = dataset.codes[:, 1:]
     if not any(np.array_equal(dataset.labels, column) for column in codes.T):
         codes = np.column_stack([codes, dataset.labels])
         names = (*names, "label")
-    return replace(
-        dataset,
-        name=name,
-        title=f"{dataset.title}, right label",
-        codes=codes,
-        labels=dataset.codes[:, 0],
-        feature_names=names,
-    )
+    return Dataset(f"{dataset.title}, right label", codes, dataset.codes[:, 0], names)

@@ -81,7 +81,7 @@ def is_analogical_proportion(a: Row, b: Row, c: Row, d: Row) -> bool:
     ... )
     True
 
-    The same pair backwards has the same agreement set and is no proportion:
+    The same pair reversed has the same agreement set and is not a proportion:
 
     >>> is_analogical_proportion(("young",), ("grown",), ("grown",), ("young",))
     False

@@ -1,23 +1,23 @@
-"""What a sample of a full universe must show: the exact index, and mean and spread of its average.
+"""What is known exactly about samples of a full universe: the index, and mean and spread of its average.
 
 With b values per feature and n features, a feature has L = b^(n-1) contexts of b rows each. A uniform
 sample of m distinct rows has no pair for it with probability P0 = C(L, m) b^m / C(bL, m); if it has one,
-the expected index is exactly the universe's index p. The authors average a 2 in where there is no pair,
-so their averages have the expectation 2 P0 + p (1 - P0).
+the expected index is exactly the universe's index p. The authors count a run without a pair as 2, so their
+averages have the expectation 2 P0 + p (1 - P0).
 """
 
 import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import product
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analogical._types import Floats
 from analogical.errors import InputError
-from analogical.paper.functions import FUNCTIONS
-from analogical.paper.sampling import MAX_UNIVERSE, universe
+from analogical.paper.functions import function_named
+from analogical.paper.sampling import MAX_UNIVERSE, rows_at
 
 __all__ = ["Expectation", "expectation", "no_pair_probability", "universe_index"]
 
@@ -31,18 +31,16 @@ class Expectation:
 
     Examples
     --------
-    >>> found = expectation("g1", 10, 2, 100)
-    >>> found.index[:2].tolist(), round(found.no_pair, 3)
+    >>> expected = expectation("g1", 10, 2, 100)
+    >>> expected.index[:2].tolist(), round(expected.no_pair, 3)
     ([0.75, 0.25], 0.005)
     """
 
-    index: NDArray[np.float64]
+    index: Floats
     """The universe's index p: the mean over samples with a pair."""
-    index_sd: NDArray[np.float64]
-    """Standard deviation over samples with a pair."""
-    mean: NDArray[np.float64]
+    mean: Floats
     """Mean over all samples, one without a pair counting as 2: what the paper's averages estimate."""
-    sd: NDArray[np.float64]
+    sd: Floats
     """Standard deviation over all samples, one without a pair counting as 2."""
     no_pair: float
     """Probability that a sample has no pair for a feature; the same for all features."""
@@ -105,8 +103,6 @@ def expectation(function: str, n_features: int, n_values: int, n_rows: int) -> E
     between = frequency @ share**2 - index**2  # variance of the share between contexts
     twos, threes, probability = _occupancy(n_values, n_contexts, n_rows)
     pairs = twos + 3 * threes
-    some = pairs > 0
-    twos, threes, probability, pairs = twos[some], threes[some], probability[some], pairs[some]
     no_pair = no_pair_probability(n_features, n_values, n_rows)
     constant = _constant_probability(n_contexts, n_values, n_rows)
     with_pair = probability / max(float(probability.sum()), np.finfo(float).tiny)
@@ -120,7 +116,6 @@ def expectation(function: str, n_features: int, n_values: int, n_rows: int) -> E
     square = 4 * (no_pair - constant) + (index**2 + variance) * (1 - no_pair)
     return Expectation(
         index=index,
-        index_sd=np.sqrt(variance),
         mean=mean,
         sd=np.sqrt(np.maximum(square - mean**2, 0.0)),
         no_pair=no_pair,
@@ -130,17 +125,18 @@ def expectation(function: str, n_features: int, n_values: int, n_rows: int) -> E
 @lru_cache(maxsize=64)
 def _context_types(function: str, n_features: int, n_values: int) -> tuple[tuple[int, ...], ...]:
     """Per feature, how many contexts have 0, 1, ..., b of their b rows labelled 1."""
-    if function not in FUNCTIONS:
-        raise InputError(f"There is no function {function!r}; choose from {', '.join(FUNCTIONS)}.")
-    n_relevant = len(FUNCTIONS[function].relevant(n_features))
-    if n_relevant > n_features:
-        raise InputError(f"{function} needs at least {n_relevant} features, got {n_features}.")
-    if n_values**n_relevant > MAX_UNIVERSE:
+    label = function_named(function)
+    label.check_features(n_features)
+    n_relevant = len(label.relevant(n_features))
+    size = n_values**n_relevant
+    if size > MAX_UNIVERSE:
         raise InputError(
-            f"The exact index of {function} with {n_features} features of {n_values} values needs"
-            f" {n_values**n_relevant:,} rows; only up to {MAX_UNIVERSE:,} are enumerated. Estimate it on a sample."
+            f"The exact index of {function} with {n_features} features of {n_values} values needs {size:,} rows; only"
+            f" up to {MAX_UNIVERSE:,} are enumerated. Estimate it on a sample."
         )
-    labels = _label_table(function, n_relevant, n_values)
+    blocks = (np.arange(start, min(start + BLOCK, size)) for start in range(0, size, BLOCK))
+    labels = np.concatenate([label(rows_at(block, n_relevant, n_values)) for block in blocks])
+    labels = labels.reshape((n_values,) * n_relevant)  # one axis per feature
     others = n_values ** (n_features - n_relevant)
     types = [
         tuple(int(c) * others for c in np.bincount(labels.sum(axis=i, dtype=np.int64).ravel(), minlength=n_values + 1))
@@ -153,22 +149,17 @@ def _context_types(function: str, n_features: int, n_values: int) -> tuple[tuple
     return tuple(types)
 
 
-def _label_table(function: str, n_features: int, n_values: int) -> NDArray[np.uint8]:
-    """Labels of the whole universe, one axis per feature; rows are written down block by block."""
-    n_tail = min(n_features, int(math.log(BLOCK, n_values)))
-    n_head = n_features - n_tail
-    rows = np.empty((n_values**n_tail, n_features), dtype=np.uint8)
-    rows[:, n_head:] = universe(n_tail, n_values)
-    labels = np.empty((n_values**n_head, len(rows)), dtype=np.uint8)
-    for block, head in enumerate(product(range(n_values), repeat=n_head)):
-        rows[:, :n_head] = head
-        labels[block] = FUNCTIONS[function](rows)
-    return labels.reshape((n_values,) * n_features)
+class Occupancy(NamedTuple):
+    """The ways in which a sample has a pair for a feature, with their probabilities."""
+
+    twos: Floats
+    """Contexts that hold two rows of the sample."""
+    threes: Floats
+    """Contexts that hold three."""
+    probability: Floats
 
 
-def _occupancy(
-    n_values: int, n_contexts: int, n_rows: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _occupancy(n_values: int, n_contexts: int, n_rows: int) -> Occupancy:
     """How many contexts hold two rows and three rows of a sample, with the probability of each case.
 
     The multinomial weights L! / (d0! d1! d2! d3!) b^d1 C(b,2)^d2 over C(bL, m); cases more than a dozen
@@ -185,13 +176,13 @@ def _occupancy(
     )
     d1 = n_rows - 2 * d2 - 3 * d3
     d0 = n_contexts - d1 - d2 - d3
-    possible = (d1 >= 0) & (d0 >= 0)
+    possible = (d1 >= 0) & (d0 >= 0) & (d2 + d3 > 0)
     d0, d1, d2, d3 = d0[possible], d1[possible], d2[possible], d3[possible]
     total = n_values * n_contexts
     log_ways = gammaln(n_contexts + 1) - sum(gammaln(d + 1) for d in (d0, d1, d2, d3))
     log_ways += d1 * math.log(n_values) + d2 * math.log(math.comb(n_values, 2))
     log_all = gammaln(total + 1) - gammaln(n_rows + 1) - gammaln(total - n_rows + 1)
-    return d2, d3, np.exp(log_ways - log_all)
+    return Occupancy(d2, d3, np.exp(log_ways - log_all))
 
 
 def _constant_probability(n_contexts: int, n_values: int, n_rows: int) -> float:

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from analogical._types import Bools
 from analogical.errors import InputError
 
-__all__ = ["FUNCTIONS", "Function"]
+__all__ = ["FUNCTIONS", "Function", "function_named"]
 
 Rows = NDArray[Any]
-Mask = NDArray[np.bool_]
 
-SIEVE_LIMIT = 50_000_000
-"""Up to here primes are looked up in a sieve, above they are tested one by one."""
+MAX_SIEVE = 2**26
+"""Largest number that g8 tests: the sieve takes a byte for each number."""
 
 
 @dataclass(frozen=True)
@@ -38,39 +38,44 @@ class Function:
     name: str
     formula: str
     min_features: int
-    rule: Callable[[Rows], Mask]
+    rule: Callable[[Rows], Bools]
     uses_all: bool = False
     """Whether every feature enters the formula; otherwise only the first ``min_features`` do."""
 
     def __call__(self, rows: Rows) -> NDArray[np.uint8]:
         """Label 0 or 1 of each row."""
-        if rows.shape[1] < self.min_features:
-            raise InputError(f"{self.name} needs at least {self.min_features} features, got {rows.shape[1]}.")
+        self.check_features(rows.shape[1])
         return self.rule(rows).astype(np.uint8)
+
+    def check_features(self, n_features: int) -> None:
+        """Refuse too few features."""
+        if n_features < self.min_features:
+            raise InputError(f"{self.name} needs at least {self.min_features} features, got {n_features}.")
 
     def relevant(self, n_features: int) -> tuple[int, ...]:
         """Positions of the features that enter the formula, counted from 0."""
         return tuple(range(n_features if self.uses_all else self.min_features))
 
 
-def _g5(x: Rows) -> Mask:
+def _g5(x: Rows) -> Bools:
     left = (x[:, 0] != 0) | (x[:, 1] != 0) | (x[:, 2] != 0)
     right = (x[:, 3] != 0) | (x[:, 4] == 0) | (x[:, 5] != 0)
-    both: Mask = left & right
+    both: Bools = left & right
     return both
 
 
-def _g8(x: Rows) -> Mask:
+def _g8(x: Rows) -> Bools:
     n = x.shape[1]
-    if n <= 53:  # the sum of at most 255 * 2^53 fits
-        return is_prime(x.astype(np.int64) @ (1 << np.arange(n - 1, -1, -1, dtype=np.int64)))
-    powers = [1 << i for i in range(n - 1, -1, -1)]
-    numbers = (sum(p * v for p, v in zip(powers, row, strict=True)) for row in x.tolist())
-    return np.array([_is_prime_number(number) for number in numbers], dtype=np.bool_)
+    largest = int(x.max(initial=0)) * (2**n - 1)
+    if largest > MAX_SIEVE:
+        raise InputError(
+            f"g8 tests numbers up to {MAX_SIEVE:,}, and rows of {n} features reach {largest:,}; use fewer features."
+        )
+    return is_prime(x.astype(np.int64) @ (1 << np.arange(n - 1, -1, -1, dtype=np.int64)))
 
 
-def is_prime(numbers: NDArray[np.int64]) -> Mask:
-    """Which of the numbers are prime.
+def is_prime(numbers: NDArray[np.int64]) -> Bools:
+    """Which of the numbers are prime, by the sieve of Eratosthenes.
 
     Examples
     --------
@@ -78,40 +83,12 @@ def is_prime(numbers: NDArray[np.int64]) -> Mask:
     [False, False, True, False, True]
     """
     largest = int(numbers.max(initial=0))
-    if largest > SIEVE_LIMIT:
-        distinct, ids = np.unique(numbers, return_inverse=True)
-        return np.array([_is_prime_number(n) for n in distinct.tolist()], dtype=np.bool_)[ids]
     sieve = np.ones(max(largest + 1, 2), dtype=np.bool_)
     sieve[:2] = False
     for factor in range(2, int(largest**0.5) + 1):
         if sieve[factor]:
             sieve[factor * factor :: factor] = False
     return sieve[numbers]
-
-
-_WITNESSES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37)
-"""Miller and Rabin's test with these bases is exact below 3.18e23 (Sorenson and Webster 2015)."""
-
-
-def _is_prime_number(n: int) -> bool:
-    """Miller and Rabin's test: exact below 3.18e23, wrong with odds below 4^-12 above."""
-    if n < 2:
-        return False
-    if any(n % p == 0 for p in _WITNESSES):
-        return n in _WITNESSES
-    twos = ((n - 1) & -(n - 1)).bit_length() - 1
-    odd = (n - 1) >> twos
-    for base in _WITNESSES:
-        power = pow(base, odd, n)
-        if power in (1, n - 1):
-            continue
-        for _ in range(twos - 1):
-            power = power * power % n
-            if power == n - 1:
-                break
-        else:
-            return False
-    return True
 
 
 FUNCTIONS: dict[str, Function] = {
@@ -138,3 +115,10 @@ FUNCTIONS: dict[str, Function] = {
     )
 }
 """The functions by name, ``"g1"`` to ``"g8"``."""
+
+
+def function_named(name: str) -> Function:
+    """One of the functions, or an error that lists them."""
+    if name not in FUNCTIONS:
+        raise InputError(f"There is no function {name!r}; choose from {', '.join(FUNCTIONS)}.")
+    return FUNCTIONS[name]

@@ -1,19 +1,28 @@
-"""Algorithm 1 of the paper: score samples again and again, average, normalise; in parallel, with fixed seeds."""
+"""Algorithm 1 of the paper: score samples repeatedly, average, normalise; in parallel, with fixed seeds."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from analogical.errors import InputError
-from analogical.rivals import Codes, Labels, Method, paper_index
+from analogical._checks import check_whole
+from analogical._types import Floats
+from analogical.paper.datasets import Dataset
+from analogical.rivals import Labels, Method, paper_index
 
-__all__ = ["Plan", "average_scores", "puts_on_top", "repeat_scores", "run_jobs"]
+__all__ = [
+    "Plan",
+    "average_scores",
+    "distance_to_nearest_miss",
+    "repeat",
+    "score_as_published",
+    "score_third",
+]
 
-Job = TypeVar("Job")
-Result = TypeVar("Result")
+Case = TypeVar("Case")
+Run = TypeVar("Run")
+Path = tuple[str, ...]
 Track = Callable[[Iterable[Any], int, str], Iterable[Any]]
 """Passes results through and shows how many of how many have arrived, and of what."""
 
@@ -34,7 +43,7 @@ class Plan:
     """
 
     repetitions: int = 10
-    """Runs behind every average; the paper's number is 10."""
+    """Runs behind every average; the paper has 10."""
     seed: int = 0
     n_jobs: int = 1
     """Processes; -1 means one per core. The results do not depend on it."""
@@ -43,15 +52,10 @@ class Plan:
     track: Track = field(default=_untracked, compare=False)
 
     def __post_init__(self) -> None:
-        if self.repetitions < 2:
-            raise InputError(
-                f"repetitions must be a whole number from 2 (the spread between runs is estimated),"
-                f" got {self.repetitions}."
-            )
-        if self.seed < 0:
-            raise InputError(f"seed must be a whole number from 0, got {self.seed}.")
-        if self.n_jobs == 0 or self.n_jobs < -1:
-            raise InputError(f"n_jobs must be a whole number from 1, or -1 for one per core, got {self.n_jobs}.")
+        check_whole("repetitions", self.repetitions, low=2, about=" (the spread between runs is estimated)")
+        check_whole("seed", self.seed, low=0)
+        if self.n_jobs != -1:
+            check_whole("n_jobs", self.n_jobs, low=1, other=", or -1 for one per core")
 
     def generators(self, *path: str) -> list[np.random.Generator]:
         """One generator per repetition, the same for the same seed and path and independent of all others."""
@@ -60,53 +64,39 @@ class Plan:
         return [np.random.default_rng(child) for child in children]
 
 
-def run_jobs(task: Callable[[Job], Result], jobs: Sequence[Job], plan: Plan, what: str) -> list[Result]:
-    """Results of the task for all jobs, in their order, with progress."""
-    from joblib import Parallel, delayed
-
+def repeat(
+    task: Callable[[Case, np.random.Generator], Run], cases: Mapping[Path, Case], plan: Plan, what: str
+) -> dict[Path, list[Run]]:
+    """All repetitions of a task on each case, with progress; the path of a case determines its random numbers."""
+    jobs = [(case, rng) for path, case in cases.items() for rng in plan.generators(*path)]
     if plan.n_jobs == 1:
-        return list(plan.track(map(task, jobs), len(jobs), what))
-    results = Parallel(n_jobs=plan.n_jobs, return_as="generator")(delayed(task)(job) for job in jobs)
-    return list(plan.track(results, len(jobs), what))
+        results: Iterable[Run] = (task(*job) for job in jobs)
+    else:
+        from joblib import Parallel, delayed
+
+        results = Parallel(n_jobs=plan.n_jobs, return_as="generator")(delayed(task)(*job) for job in jobs)
+    runs = iter(list(plan.track(results, len(jobs), what)))
+    return {path: [next(runs) for _ in range(plan.repetitions)] for path in cases}
 
 
-def repeat_scores(
-    codes: Codes, labels: Labels, methods: Sequence[Method], n_rows: int, rng: np.random.Generator
-) -> dict[str, NDArray[np.float64]]:
-    """One repetition: scores of every method on the same random rows, drawn without repetition."""
-    rows = rng.permutation(len(codes))[:n_rows]
-    return {method.name: method(codes[rows], labels[rows], rng) for method in methods}
-
-
-def average_scores(scores: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+def average_scores(runs: Sequence[Floats]) -> Floats:
     """Mean over the repetitions that have evidence; NaN for a feature without any."""
-    stacked = np.array(scores)
-    seen = ~np.isnan(stacked)
-    means = np.full(stacked.shape[1], np.nan)
-    np.divide(np.where(seen, stacked, 0).sum(axis=0), seen.sum(axis=0), out=means, where=seen.any(axis=0))
+    scores = np.array(runs)
+    seen = ~np.isnan(scores)
+    means = np.full(scores.shape[1], np.nan)
+    np.divide(np.where(seen, scores, 0).sum(axis=0), seen.sum(axis=0), out=means, where=seen.any(axis=0))
     return means
 
 
-def puts_on_top(scores: NDArray[np.float64], relevant: NDArray[np.bool_]) -> bool:
-    """Whether every relevant feature scores higher than every other one; no evidence is the lowest score.
-
-    Examples
-    --------
-    >>> puts_on_top(np.array([0.2, 0.5, np.nan, 0.1]), np.array([True, True, False, False]))
-    True
-    >>> puts_on_top(np.array([0.2, np.nan, np.nan, 0.1]), np.array([True, True, False, False]))
-    False
-    """
-    known = np.where(np.isnan(scores), -np.inf, scores)
-    return bool(known[relevant].min() > known[~relevant].max())
+def score_third(dataset: Dataset, rng: np.random.Generator, *, methods: Sequence[Method]) -> dict[str, Floats]:
+    """One repetition: scores of every method on the same random third of the rows."""
+    rows = rng.permutation(len(dataset.codes))[: round(len(dataset.codes) / 3)]
+    return {method.name: method(dataset.codes[rows], dataset.labels[rows], rng) for method in methods}
 
 
-# ---------------------------------------------------------------- as published
-
-
-def repeat_scores_as_published(
-    codes: Codes, labels: Labels, ratio: float, epsilon: float, keep_twos: bool, rng: np.random.Generator
-) -> dict[str, NDArray[np.float64]]:
+def score_as_published(
+    dataset: Dataset, rng: np.random.Generator, *, ratio: float, epsilon: float, keep_twos: bool
+) -> dict[str, Floats]:
     """One repetition as the authors ran it.
 
     ARI sees a random share ``ratio`` of the rows; the other three see one fixed split of the *other* share
@@ -116,8 +106,9 @@ def repeat_scores_as_published(
     from sklearn.feature_selection import chi2, mutual_info_classif
     from sklearn.model_selection import train_test_split
 
+    codes, labels = dataset.codes, dataset.labels
     rows = rng.permutation(len(codes))[: int(len(codes) * ratio)]
-    ari = paper_index(codes[rows], labels[rows])[0]
+    ari = paper_index(codes[rows], labels[rows])
     fixed, _ = train_test_split(np.arange(len(codes)), test_size=ratio, random_state=1)
     numbers = codes[fixed].astype(np.float64)
     scores = {
@@ -132,9 +123,7 @@ def repeat_scores_as_published(
     return shares
 
 
-def distance_to_nearest_miss(
-    numbers: NDArray[np.float64], labels: Labels, rng: np.random.Generator, n_anchors: int = 100
-) -> NDArray[np.float64]:
+def distance_to_nearest_miss(numbers: Floats, labels: Labels, rng: np.random.Generator, n_anchors: int = 100) -> Floats:
     """What the published column "Relief" holds: mean distance of random rows to their nearest miss.
 
     The package behind it (sklearn-relief, unmaintained) takes each row as its own nearest hit, so the part of

@@ -1,21 +1,22 @@
 """A reproduced table: printed value, our value, expected value, and whether they agree, cell by cell."""
 
 import math
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, NamedTuple
 
 from scipy.stats import norm, t
 
-__all__ = ["Cell", "ReproducedTable", "Variant", "estimated_bound", "known_bound"]
+from analogical.paper.texts import ABOUT, TITLES, Variant
 
-Variant = Literal["as-published", "corrected"]
+__all__ = ["Agreement", "Cell", "ReproducedTable", "estimated_bound", "known_bound"]
 
 PAPER_RUNS = 10
 """Repetitions behind every printed average."""
+HALF_CENT = 0.005
+"""What rounding to two digits may change."""
 Z = 3.0
-"""Two numbers agree when they lie within three standard errors, and the rounding of the printed one."""
+"""Two numbers agree if they lie within three standard errors, plus the rounding error of the printed one."""
 
 
 @dataclass(frozen=True)
@@ -30,19 +31,19 @@ class Cell:
     sd: float | None = None
     """Standard deviation of our runs; None where nothing varies."""
     expected: float | None = None
-    """What the average of ever more runs tends to, where it is known exactly."""
+    """What the average tends to with more runs, where it is known exactly."""
     bound: float | None = None
     """How far the printed number may lie from the expected one (or ours, if that is unknown) by chance."""
     printed_sd: float | None = None
 
     @property
     def reference(self) -> float | None:
-        """What the printed number is held against: the expected value, or ours where that is unknown."""
+        """What the printed number is compared with: the expected value, or ours where that is unknown."""
         return self.ours if self.expected is None else self.expected
 
     @property
     def verdict(self) -> str:
-        """``"agrees"``, ``"differs"``, or nothing if there is no printed number or nothing to hold it against."""
+        """``"agrees"``, ``"differs"``, or nothing if there is no printed number or nothing to compare it with."""
         if self.printed is None or self.reference is None or self.bound is None:
             return ""
         return "agrees" if abs(self.printed - self.reference) <= self.bound + 1e-9 else "differs"
@@ -52,35 +53,54 @@ class Cell:
         return {**asdict(self), "verdict": self.verdict}
 
 
+class Agreement(NamedTuple):
+    """How many printed numbers agree, and how many could be judged."""
+
+    agreeing: int
+    judged: int
+
+    @classmethod
+    def of(cls, cells: Iterable[Cell]) -> "Agreement":
+        """The agreement of these cells."""
+        verdicts = [cell.verdict for cell in cells]
+        return cls(verdicts.count("agrees"), verdicts.count("agrees") + verdicts.count("differs"))
+
+
 @dataclass(frozen=True)
 class ReproducedTable:
-    """A table of the paper, run again."""
+    """A table of the paper, reproduced."""
 
     name: str
     variant: Variant
-    title: str
-    about: str
-    """How the numbers came about, for a reader of the paper."""
     cells: tuple[Cell, ...]
-    row_titles: dict[str, str]
-    decimals: int | None = 2
-    """Digits to show after the point; None means four significant ones."""
-    parts: Literal["row", "column"] = "row"
-    """Whether the methods, or sizes, that are counted one by one are the rows or the columns."""
     notes: tuple[str, ...] = ()
-    """What was left out or chosen, to be said next to the numbers."""
+    """What is missing or was left out, shown next to the numbers."""
 
-    def agreement(self) -> tuple[int, int]:
+    @property
+    def stem(self) -> str:
+        """Name of its files without their ending; Table 5 is arithmetic and has one variant."""
+        return self.name if self.name == "table5" else f"{self.name}-{self.variant}"
+
+    @property
+    def title(self) -> str:
+        """The title of the table."""
+        return TITLES[self.name]
+
+    @property
+    def about(self) -> str:
+        """How the numbers came about, for a reader of the paper."""
+        return ABOUT[self.name, self.variant]
+
+    def agreement(self) -> Agreement:
         """How many printed numbers agree, and how many could be judged."""
-        return _agreement(self.cells)
+        return Agreement.of(self.cells)
 
-    def agreement_by_part(self) -> dict[str, tuple[int, int]]:
-        """The same for each method or sample size that has printed numbers."""
-        parts: dict[str, list[Cell]] = {}
-        for cell in self.cells:
-            parts.setdefault(getattr(cell, self.parts), []).append(cell)
-        counts = {part: _agreement(cells) for part, cells in parts.items()}
-        return {part: count for part, count in counts.items() if count[1]}
+    def agreement_by_part(self) -> dict[str, Agreement]:
+        """The same for each method or sample size that has printed numbers: columns in Tables 3 and 5, else rows."""
+        part = "column" if self.name in ("table3", "table5") else "row"
+        parts = dict.fromkeys(getattr(cell, part) for cell in self.cells)
+        counts = {name: Agreement.of(cell for cell in self.cells if getattr(cell, part) == name) for name in parts}
+        return {name: count for name, count in counts.items() if count.judged}
 
     def groups(self) -> list[str]:
         """Groups of rows, in order of appearance."""
@@ -96,34 +116,29 @@ class ReproducedTable:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types, ready for JSON."""
-        agrees, judged = self.agreement()
+        agreement = self.agreement()
         return {
             "table": self.name,
             "variant": self.variant,
             "title": self.title,
             "about": self.about,
             "notes": list(self.notes),
-            "printed_cells_judged": judged,
-            "printed_cells_agreeing": agrees,
+            "printed_cells_judged": agreement.judged,
+            "printed_cells_agreeing": agreement.agreeing,
             "cells": [cell.to_dict() for cell in self.cells],
         }
 
 
-def _agreement(cells: Iterable[Cell]) -> tuple[int, int]:
-    verdicts = Counter(cell.verdict for cell in cells)
-    return verdicts["agrees"], verdicts["agrees"] + verdicts["differs"]
+def known_bound(sd: float) -> float:
+    """How far a printed mean may lie from its expectation; sd, known exactly, is that of one run."""
+    return Z * sd / math.sqrt(PAPER_RUNS) + HALF_CENT
 
 
-def known_bound(sd: float, runs: int = PAPER_RUNS, half_unit: float = 0.0) -> float:
-    """How far a printed mean of runs may lie from its expectation; sd, known exactly, is that of one run."""
-    return Z * sd / math.sqrt(runs) + half_unit
-
-
-def estimated_bound(sd: float, runs: int, *, share: float, half_unit: float = 0.0) -> float:
+def estimated_bound(sd: float, runs: int, *, share: float) -> float:
     """The same with sd estimated from our runs, by Student's distribution.
 
     ``share`` is the variance of the difference in units of one run: 1/10 for a printed mean of ten runs
     against its expectation, 1/10 + 1/runs against our mean, 1 + 1/runs for a single printed run.
     """
     quantile = float(t.ppf(norm.cdf(Z), df=runs - 1))
-    return quantile * sd * math.sqrt(share) + half_unit
+    return quantile * sd * math.sqrt(share) + HALF_CENT

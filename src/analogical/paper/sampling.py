@@ -1,15 +1,15 @@
-"""Universes of rows and uniform samples from them, also from universes too large to write down."""
+"""Universes of rows and uniform samples from them, also from universes too large to enumerate."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analogical.errors import InputError
-from analogical.paper.functions import FUNCTIONS
+from analogical.paper.functions import function_named
 
-__all__ = ["sample", "sample_rows", "universe"]
+__all__ = ["rows_at", "sample", "sample_rows", "universe"]
 
 MAX_UNIVERSE = 2**26
-"""Universes up to this many rows may be written down."""
+"""Universes up to this many rows are enumerated."""
 
 Rows = NDArray[np.uint8]
 
@@ -27,16 +27,16 @@ def universe(n_features: int, n_values: int) -> Rows:
     if size > MAX_UNIVERSE:
         raise InputError(
             f"The universe of {n_features} features with {n_values} values has {size:,} rows;"
-            f" only up to {MAX_UNIVERSE:,} are written down. Draw a sample of it instead."
+            f" only up to {MAX_UNIVERSE:,} are enumerated. Draw a sample of it instead."
         )
-    return _rows_at(np.arange(size), n_features, n_values)
+    return rows_at(np.arange(size), n_features, n_values)
 
 
 def sample_rows(n_features: int, n_values: int, n_rows: int, rng: np.random.Generator) -> Rows:
     """Distinct rows drawn uniformly from the universe, in random order.
 
-    The universe is never written down: rows are drawn one value at a time and repeated ones are drawn
-    again, or, where the sample is a large part of the universe, positions are drawn without repetition.
+    The universe is never enumerated: rows are drawn one value at a time and repeated ones are drawn
+    again, or, where the sample is a large part of the universe, positions are drawn without replacement.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def sample_rows(n_features: int, n_values: int, n_rows: int, rng: np.random.Gene
             f" {n_values} values), got {n_rows:,}."
         )
     if size <= 8 * n_rows:
-        return _rows_at(rng.permutation(size)[:n_rows], n_features, n_values)
+        return rows_at(rng.permutation(size)[:n_rows], n_features, n_values)
     rows = np.empty((0, n_features), dtype=np.uint8)
     while len(rows) < n_rows:
         drawn = rng.integers(n_values, size=(n_rows - len(rows), n_features), dtype=np.uint8)
@@ -73,7 +73,7 @@ def sample(
     n_features, n_values : int
         Shape of the universe.
     n_rows : int, optional
-        Size of a uniform sample without repetition; the whole universe if not given.
+        Size of a uniform sample without replacement; the whole universe if not given.
     seed : int, optional
         Seed of the sample.
 
@@ -83,16 +83,15 @@ def sample(
     >>> y.tolist()
     [0, 0, 1, 1, 1, 1, 0, 0]
     """
-    if function not in FUNCTIONS:
-        raise InputError(f"There is no function {function!r}; choose from {', '.join(FUNCTIONS)}.")
+    label = function_named(function)
     if n_rows is None:
         rows = universe(n_features, n_values)
     else:
         rows = sample_rows(n_features, n_values, n_rows, np.random.default_rng(seed))
-    return rows, FUNCTIONS[function](rows)
+    return rows, label(rows)
 
 
-def _rows_at(positions: NDArray[np.int64], n_features: int, n_values: int) -> Rows:
+def rows_at(positions: NDArray[np.int64], n_features: int, n_values: int) -> Rows:
     """Rows of the universe at these positions in lexicographic order."""
     rows = np.empty((len(positions), n_features), dtype=np.uint8)
     for i in reversed(range(n_features)):

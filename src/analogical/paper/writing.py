@@ -1,21 +1,23 @@
-"""A reproduced table as Markdown, CSV, JSON and LaTeX."""
+"""Reproduced tables as Markdown, CSV, JSON and LaTeX, and the page to read first."""
 
 import csv
 import io
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
 from pathlib import Path
 
 from analogical.errors import InputError
+from analogical.paper.protocol import Plan
 from analogical.paper.results import Cell, ReproducedTable
+from analogical.paper.texts import PAGE_TITLE, READING, row_title
 
-__all__ = ["FORMATS", "as_csv", "as_json", "as_latex", "as_markdown", "refuse_foreign_folder"]
+__all__ = ["FORMATS", "as_csv", "as_json", "as_latex", "as_markdown", "as_page", "refuse_foreign_folder"]
 
 DIFFERS = "✗"
-PAGE_TITLE = "# The Analogical Relevance Index paper, run again"
-"""First line of the page to read first; a page that begins otherwise is somebody else's."""
+MOST_DIFFERENCES = 12
+"""Cells that differ which the page lists, per table."""
 
 
 def refuse_foreign_folder(folder: "str | os.PathLike[str]") -> None:
@@ -32,15 +34,17 @@ def refuse_foreign_folder(folder: "str | os.PathLike[str]") -> None:
         )
 
 
+# ---------------------------------------------------------------- one table
+
+
 def as_markdown(table: ReproducedTable) -> str:
-    """The table for reading: under each other what was printed, what we got and what is expected."""
+    """The table for reading: below each other what was printed, what we got and what is expected."""
     parts = [f"# {table.title}", "", f"Variant: **{table.variant}**. {table.about}", ""]
     parts += [line for note in table.notes for line in (f"> {note}", "")]
-    parts += [agreement_sentence(table), ""]
+    parts += [_agreement_sentence(table), ""]
     for group in table.groups():
         header, *rows = _grid(table, group)
-        parts += [_markdown_row(header), _markdown_row(["---"] + ["---:"] * (len(header) - 1))]
-        parts += [_markdown_row(row) for row in rows]
+        parts += _markdown_table(header, rows)
         parts.append("")
     return "\n".join(parts)
 
@@ -69,10 +73,10 @@ def as_latex(table: ReproducedTable) -> str:
 def as_csv(table: ReproducedTable) -> str:
     """One line per cell."""
     text = io.StringIO()
-    rows = [cell.to_dict() for cell in table.cells]
-    writer = csv.DictWriter(text, ["table", "variant", *rows[0]], lineterminator="\n")
+    rows = [{"table": table.name, "variant": table.variant, **cell.to_dict()} for cell in table.cells]
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
     writer.writeheader()
-    writer.writerows({"table": table.name, "variant": table.variant, **row} for row in rows)
+    writer.writerows(rows)
     return text.getvalue()
 
 
@@ -90,30 +94,28 @@ FORMATS: dict[str, Callable[[ReproducedTable], str]] = {
 """Writers by file ending."""
 
 
-def agreement_sentence(table: ReproducedTable) -> str:
+def _agreement_sentence(table: ReproducedTable) -> str:
     """How many printed numbers agree, in all and by method or by sample size."""
-    agrees, judged = table.agreement()
+    agreeing, judged = table.agreement()
     if judged == 0:
         return "No printed number could be judged."
-    marked = "." if agrees == judged else f"; the others are marked {DIFFERS}."
-    sentence = f"**{agrees:,} of {judged:,} printed numbers agree**{marked}"
-    by = ((table.row_titles.get(key, key), *counts) for key, counts in table.agreement_by_part().items())
-    return sentence + " " + ", ".join(f"{title}: {good} of {all_}" for title, good, all_ in by) + "."
+    marked = "." if agreeing == judged else f"; the others are marked {DIFFERS}."
+    by_part = (f"{row_title(part)}: {its.agreeing} of {its.judged}" for part, its in table.agreement_by_part().items())
+    return f"**{agreeing:,} of {judged:,} printed numbers agree**{marked} {', '.join(by_part)}."
 
 
 def _grid(table: ReproducedTable, group: str) -> Iterator[list[str]]:
-    """Header and rows of one group as words: printed, ours and expected, each on a line where there is one."""
+    """Header and rows of one group as text: printed, ours and expected, each on a line where there is one."""
     first = table.cells_of(group, table.rows(group)[0])
     yield [group, *(cell.column for cell in first)]
-    shows_spread = table.name == "table3"
+    decimals = None if table.name == "table5" else 2
     for row in table.rows(group):
         cells = table.cells_of(group, row)
-        title = table.row_titles[row]
         if any(cell.printed is not None for cell in cells):
-            yield [f"{title}, printed", *(_printed(cell, table.decimals) for cell in cells)]
-        yield [f"{title}, ours", *(_ours(cell, table.decimals, shows_spread) for cell in cells)]
+            yield [f"{row_title(row)}, printed", *(_printed(cell, decimals) for cell in cells)]
+        yield [f"{row_title(row)}, ours", *(_ours(cell, decimals, table.name == "table3") for cell in cells)]
         if any(cell.expected is not None for cell in cells):
-            yield [f"{title}, expected", *(_number(cell.expected, table.decimals) for cell in cells)]
+            yield [f"{row_title(row)}, expected", *(_number(cell.expected, decimals) for cell in cells)]
 
 
 def _printed(cell: Cell, decimals: int | None) -> str:
@@ -131,7 +133,7 @@ def _ours(cell: Cell, decimals: int | None, shows_spread: bool) -> str:
 
 
 def _number(value: float | None, decimals: int | None) -> str:
-    """A number as words: whole ones without digits, others with so many decimals, or four significant digits."""
+    """A number as text: whole ones without digits, others with so many decimals, or four significant digits."""
     if value is None:
         return "–"
     if value == int(value):
@@ -141,8 +143,10 @@ def _number(value: float | None, decimals: int | None) -> str:
     return f"{value:.{decimals}f}"
 
 
-def _markdown_row(words: list[str]) -> str:
-    return f"| {' | '.join(words)} |"
+def _markdown_table(header: list[str], rows: Sequence[list[str]], words: Sequence[int] = (0,)) -> list[str]:
+    """Lines of a table; all columns but those of words are numbers."""
+    rule = ["---" if column in words else "---:" for column in range(len(header))]
+    return [f"| {' | '.join(cells)} |" for cells in (header, rule, *rows)]
 
 
 def _latex_row(words: list[str]) -> str:
@@ -152,3 +156,59 @@ def _latex_row(words: list[str]) -> str:
         text = text.replace("%", r"\%").replace("_", r"\_")
         cells.append(rf"\textbf{{{text}}}" if word.endswith(DIFFERS) else text)
     return " & ".join(cells) + r" \\"
+
+
+# ---------------------------------------------------------------- the page to read first
+
+
+def as_page(tables: Sequence[ReproducedTable], figures: Sequence[str], plan: Plan) -> str:
+    """How to read the results, what agrees, what differs, and where all cells are; figures are names of files."""
+    parts = [
+        PAGE_TITLE,
+        "",
+        f"Written by `analogical reproduce` with {plan.repetitions} repetitions and seed {plan.seed}.",
+        "",
+        READING,
+    ]
+    if tables:
+        rows = [
+            [
+                table.name,
+                "arithmetic" if table.name == "table5" else table.variant,
+                *(f"{n:,}" for n in table.agreement()),
+                ", ".join(f"[{ending}]({table.stem}.{ending})" for ending in FORMATS),
+            ]
+            for table in tables
+        ]
+        header = ["table", "variant", "agree", "of", "files"]
+        parts += ["## Printed numbers that agree", "", *_markdown_table(header, rows, words=(0, 1, 4)), ""]
+    for table in tables:
+        heading = table.title if table.name == "table5" else f"{table.title}; {table.variant}"
+        parts += [f"## {heading}", "", table.about, "", _agreement_sentence(table)]
+        parts += [line for note in table.notes for line in ("", f"> {note}")]
+        parts += [*_differences(table), "", f"All cells: [{table.stem}.md]({table.stem}.md)", ""]
+    for name in figures:
+        variant = Path(name).stem.removeprefix("figure-")
+        parts += [f"## Figure: four methods on g8; {variant}", "", f"![Bar charts of g8, {variant}]({name})", ""]
+    return "\n".join(parts)
+
+
+def _differences(table: ReproducedTable) -> list[str]:
+    """The cells that differ most, in units of what chance allows."""
+    cells = [cell for cell in table.cells if cell.verdict == "differs"]
+    if not cells:
+        return []
+    cells.sort(key=lambda cell: -abs((cell.printed or 0) - (cell.reference or 0)) / (cell.bound or 1))
+    rows = []
+    for cell in cells[:MOST_DIFFERENCES]:
+        numbers = (cell.printed, cell.ours, cell.expected, cell.bound)
+        rows.append(
+            [
+                f"{cell.group}, {row_title(cell.row)}, {cell.column}",
+                *("–" if n is None else f"{n:.4g}" for n in numbers),
+            ]
+        )
+    lines = ["", *_markdown_table([DIFFERS, "printed", "ours", "expected", "may differ by"], rows)]
+    if len(cells) > MOST_DIFFERENCES:
+        lines += ["", f"These are the {MOST_DIFFERENCES} largest of {len(cells):,} differences."]
+    return lines

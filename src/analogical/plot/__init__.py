@@ -5,17 +5,22 @@ takes ``ax`` and returns the axes it drew on; features are rows, best first, and
 imported when a figure is drawn.
 """
 
-from analogical.plot.audits import plot_audit, plot_transitions
+from analogical.plot.audit import plot_audit, plot_forest
 from analogical.plot.canvas import require_matplotlib, save_figure
-from analogical.plot.features import plot_relevance, plot_selection
-from analogical.plot.methods import bar_charts, plot_comparison
-from analogical.plot.pairs import plot_interactions, plot_squares
+from analogical.plot.comparison import plot_comparison
+from analogical.plot.evidence import plot_evidence, plot_transitions
+from analogical.plot.interactions import plot_interactions, plot_squares
+from analogical.plot.redundancies import plot_redundancies
+from analogical.plot.relevance import plot_relevance
+from analogical.plot.selection import plot_selection
 
 __all__ = [
-    "bar_charts",
     "plot_audit",
     "plot_comparison",
+    "plot_evidence",
+    "plot_forest",
     "plot_interactions",
+    "plot_redundancies",
     "plot_relevance",
     "plot_selection",
     "plot_squares",

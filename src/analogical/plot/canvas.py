@@ -8,6 +8,9 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
+from analogical._types import Floats
 from analogical.errors import InputError, MissingDependencyError
 
 if TYPE_CHECKING:
@@ -18,19 +21,20 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MOST_ROWS",
-    "add_legend",
+    "axes_with_rows",
     "check_target",
-    "label_rows",
+    "draw_sizes",
+    "key",
     "mark_zero",
     "new_axes",
-    "new_row_axes",
     "plain_text",
     "require_matplotlib",
     "save_figure",
     "set_title",
     "short_name",
     "short_names",
-    "write_beside",
+    "significance_keys",
+    "size_in_points",
 ]
 
 INK = "#1f2933"
@@ -46,17 +50,21 @@ CHANGED_BACK = "#f0c690"
 """Light orange: what changed in the other direction."""
 
 MOST_ROWS = 20
-"""Features that a figure shows, best first; it says how many more there are."""
+"""Rows that a figure shows, best first; it says how many more there are."""
 LONGEST_NAME = 28
 """Characters of a name beside its row."""
-LONGEST_LINE = 56
+LONGEST_LINE = 64
 """Characters of a line below the axes."""
-LONGEST_TITLE = 36
-"""Characters of a name in a title."""
-WIDTH = 6.6
-"""Inches that a figure with one row per feature is wide."""
+WIDTH = 7.6
+"""Inches that a figure with rows is wide."""
 ROW = 0.27
 """Inches that each row is high."""
+BAR = 0.66
+"""How much of its row a bar fills."""
+SMALLEST = 10.0
+"""An axis of sizes reaches at least so many points, so that noise does not fill the figure."""
+REACH = 2.0
+"""It ends at so many times the largest size at most: a wide interval does not make all bars tiny."""
 PLAIN_TEXT: dict[Any, bool] = {"text.parse_math": False, "text.usetex": False}
 """Names are drawn as they are: a dollar sign does not begin a formula."""
 
@@ -114,99 +122,70 @@ def _pyplot_in_use() -> Any:
     return sys.modules.get("matplotlib.pyplot")
 
 
-def new_row_axes(n_rows: int, *, width: float = WIDTH) -> "Axes":
-    """Axes in a figure of their own, with room for so many rows."""
-    return new_axes(width, 1.25 + ROW * max(n_rows, 2))
+# ---------------------------------------------------------------- axes with one row per name
 
 
-def short_name(name: Any, width: int = 18) -> str:
-    """A name of the user's as one harmless line, cut to a number of characters."""
-    from analogical.show.words import shorten, shown
-
-    return shorten(shown(name), width)
-
-
-def short_names(names: Sequence[Any], width: int = LONGEST_NAME) -> list[str]:
-    """Names of the user's, cut so that different ones still look different where that is possible."""
-    from analogical.show.words import shorten_apart, shown
-
-    return shorten_apart([shown(name) for name in names], width, "…")
-
-
-def set_title(ax: "Axes", title: str, *, above: int = 6) -> None:
-    """A title on the left, so many points above the axes."""
-    _as_it_is(ax.set_title(title, loc="left", fontsize=11, color=INK, fontweight="bold", pad=above))
-
-
-def label_rows(
-    ax: "Axes",
+@contextmanager
+def axes_with_rows(
+    ax: "Axes | None",
     names: Sequence[Any],
     *,
     title: str,
     x_label: str,
+    beside: Sequence[str] = (),
+    legend: Sequence[Any] = (),
     n_more: int = 0,
-    more: str = "",
-    above: int = 24,
-) -> None:
-    """One row per name, the first one on top; a title above, what the axis means below, and how many more there are.
+    above: int = 0,
+    width: float = WIDTH,
+) -> "Iterator[Axes]":
+    """Axes to draw on, one row per name and the first one on top, finished with everything around them.
 
-    Above the axes so many points are left free for the legend.
+    ``beside`` are texts to the right of the rows, ``legend`` what the colours mean, ``n_more`` how many rows have no
+    room. ``above`` points are left free between the axes and the legend.
     """
     n_rows = len(names)
-    ax.set_yticks(range(n_rows), short_names(names), fontsize=9, color=INK)
-    ax.set_ylim(n_rows - 0.4 + bool(n_more), -0.6)
-    if n_more:
-        note = ax.annotate(
-            f"and {n_more:,} more{f' {more}' if more else ''}",
-            (0, n_rows),
-            xycoords=ax.get_yaxis_transform(),
-            xytext=(-4, 0),
-            textcoords="offset points",
-            ha="right",
-            va="center",
-            fontsize=9,
-            color=MUTED,
-            style="italic",
-        )
-        _as_it_is(note)
-    ax.tick_params(axis="x", labelsize=8.5, labelcolor=MUTED)
-    ax.tick_params(length=0)
-    ax.set_xlabel(fill(x_label, LONGEST_LINE), fontsize=9, color=MUTED, loc="left")
-    ax.locator_params(axis="x", nbins=6)
-    ax.grid(visible=False, axis="y")
-    ax.grid(axis="x", color=GRID, linewidth=0.8, zorder=0)
-    ax.set_axisbelow(True)
-    for side in ax.spines.values():
-        side.set_visible(False)
-    set_title(ax, title, above=above)
-    for text in (*ax.get_yticklabels(), *ax.get_xticklabels(), ax.xaxis.label):
-        _as_it_is(text)
+    with plain_text():
+        ax = new_axes(width, 1.25 + ROW * max(n_rows + bool(n_more), 2)) if ax is None else ax
+        yield ax
+        ax.set_yticks(range(n_rows), short_names(names), fontsize=9, color=INK)
+        ax.set_ylim(n_rows - 0.4 + bool(n_more), -0.6)
+        if n_more:
+            note = _write(ax, 0, n_rows, f"and {n_more:,} more", -4, ha="right", fontsize=9)
+            note.set_fontstyle("italic")
+        for row, text in enumerate(beside):
+            _write(ax, 1, row, text, 6, ha="left", fontsize=8.5)
+        ax.tick_params(axis="x", labelsize=8.5, labelcolor=MUTED)
+        ax.tick_params(length=0)
+        ax.set_xlabel(fill(x_label, LONGEST_LINE), fontsize=9, color=MUTED, loc="left")
+        ax.grid(visible=False, axis="y")
+        ax.grid(axis="x", color=GRID, linewidth=0.8, zorder=0)
+        ax.set_axisbelow(True)
+        for side in ax.spines.values():
+            side.set_visible(False)
+        set_title(ax, title, above=24 + above if legend else 6 + above)
+        _add_legend(ax, legend, above)
+        for words in (*ax.get_yticklabels(), *ax.get_xticklabels(), ax.xaxis.label):
+            _as_it_is(words)
 
 
-def mark_zero(ax: "Axes") -> None:
-    """A line where bars begin."""
-    ax.axvline(0, color=MUTED, linewidth=0.9, zorder=2.5)
+def _write(ax: "Axes", x: float, row: float, text: str, offset: float, **style: Any) -> "Text":
+    """A text at a row, so many points from the left (x = 0) or right (x = 1) end of the axes."""
+    note = ax.annotate(
+        text,
+        (x, row),
+        xycoords=ax.get_yaxis_transform(),
+        xytext=(offset, 0),
+        textcoords="offset points",
+        va="center",
+        color=MUTED,
+        **style,
+    )
+    _as_it_is(note)
+    return note
 
 
-def write_beside(ax: "Axes", texts: Sequence[str]) -> None:
-    """A text to the right of each row."""
-    for place, text in enumerate(texts):
-        note = ax.annotate(
-            text,
-            (1, place),
-            xycoords=ax.get_yaxis_transform(),
-            xytext=(6, 0),
-            textcoords="offset points",
-            ha="left",
-            va="center",
-            fontsize=8.5,
-            color=MUTED,
-        )
-        _as_it_is(note)
-
-
-def add_legend(ax: "Axes", handles: Sequence[Any], *, above: int = 0) -> None:
-    """The one legend of a figure: a line between the title and the axes, so many points above them."""
+def _add_legend(ax: "Axes", handles: Sequence[Any], above: int) -> None:
+    """A line between the title and the axes, so many points above them."""
     if not handles:
         return
     from matplotlib.transforms import ScaledTranslation
@@ -231,10 +210,73 @@ def add_legend(ax: "Axes", handles: Sequence[Any], *, above: int = 0) -> None:
         _as_it_is(text)
 
 
+def key(colour: str, label: str, marker: str = "s", edge: str | None = None) -> Any:
+    """An entry of a legend: a mark in its colour, and what it means."""
+    from matplotlib.lines import Line2D
+
+    mark = Line2D([], [], linestyle="", marker=marker, markersize=7, label=label)
+    mark.set(markerfacecolor=colour, markeredgecolor=edge or colour)
+    return mark
+
+
+def draw_sizes(ax: "Axes", effect: Floats, low: Floats, high: Floats, is_significant: Sequence[bool]) -> None:
+    """One bar per row, as long as the size of the effect in points, with its interval; without end if it is cut off."""
+    size, start, end = (size_in_points(ends) for ends in (effect, low, high))
+    largest, widest = (float(np.nanmax(points, initial=0.0)) for points in (size, end))
+    right = 1.03 * min(max(widest, SMALLEST), max(REACH * largest, SMALLEST))
+    colours = [EFFECT if significant else UNTOLD for significant in is_significant]
+    ax.barh(range(len(size)), np.nan_to_num(size), BAR, color=colours, zorder=2)
+    for row in np.flatnonzero(~(np.isnan(start) | np.isnan(end))).tolist():
+        colour = INK if is_significant[row] else MUTED
+        ax.hlines(row, start[row], min(end[row], right), color=colour, linewidth=1.1, zorder=3)
+        ends = [x for x in (start[row], end[row]) if x <= right]
+        ax.plot(ends, [row] * len(ends), "|", color=colour, markersize=5, markeredgewidth=1.1, zorder=3)
+    ax.set_xlim(0, right)
+    mark_zero(ax)
+
+
+def size_in_points(effect: Floats) -> Floats:
+    """The size of an effect in percentage points: its root, which with two classes is a difference in label shares."""
+    return 100 * np.sqrt(np.maximum(effect, 0.0))
+
+
+def significance_keys(is_significant: Sequence[bool], edge: str | None = None) -> list[Any]:
+    """Entries of a legend for those of the two colours that occur."""
+    significant = [key(EFFECT, "significant", edge=edge)] * any(is_significant)
+    return significant + [key(UNTOLD, "not significant", edge=edge)] * (not all(is_significant))
+
+
+def mark_zero(ax: "Axes") -> None:
+    """A line where bars begin."""
+    ax.axvline(0, color=MUTED, linewidth=0.9, zorder=2.5)
+
+
+def set_title(ax: "Axes", title: str, *, above: int = 6) -> None:
+    """A title on the left, so many points above the axes."""
+    _as_it_is(ax.set_title(title, loc="left", fontsize=11, color=INK, fontweight="bold", pad=above))
+
+
+def short_name(name: Any, width: int = 24) -> str:
+    """A name of the user's as one harmless line, cut to a number of characters."""
+    from analogical.show.words import shorten, shown
+
+    return shorten(shown(name), width)
+
+
+def short_names(names: Sequence[Any], width: int = LONGEST_NAME) -> list[str]:
+    """Names of the user's, cut so that different ones still look different where that is possible."""
+    from analogical.show.words import shorten_apart, shown
+
+    return shorten_apart([shown(name) for name in names], width, "…")
+
+
 def _as_it_is(text: "Text") -> None:
     """Text that was made before, on the user's axes, may still take a dollar sign as the start of a formula."""
     text.set_parse_math(False)
     text.set_usetex(False)
+
+
+# ---------------------------------------------------------------- files
 
 
 def check_target(path: str | Path) -> None:

@@ -96,17 +96,12 @@ def _describe_compared(result: Audit) -> str:
 
 
 def _describe_limits(result: Audit) -> list[str]:
-    """What keeps rows from being compared, or the feature from being told from another."""
+    """Features that the data do not tell from the audited one."""
     if result.stand_ins:
         return [
             f"{listed(result.stand_ins)} could replace {quoted(result.feature)} in the deciding set, and"
             f" {quoted(result.feature)} is not significant given {verb(result.stand_ins, 'it', 'them')}: the data do"
             " not show which of them matters."
-        ]
-    if result.obstacle is not None:
-        return [
-            f"If {quoted(result.obstacle.column)} were not given, {result.obstacle.n_compared:,} rows could be"
-            " compared: leave it out with ignore (--ignore) if it only restates the feature."
         ]
     return []
 

@@ -87,13 +87,16 @@ def _describe(note: Note) -> str:
 _SENTENCES: dict[NoteKind, str] = {
     "label-taken-out": "the column {} of X is the label or a recoding of it, so it is not a feature",
     "weights-taken-out": "the column {} of X holds the weights, so it is not a feature",
-    "weights-look-like-survey": "the weights {} look like survey weights, not row counts: each unit of weight counts"
-    " as an independent row, so intervals are too narrow and p-values too small",
     "groups-taken-out": "the column {} of X holds the groups, so it is not a feature",
     "groups-name-kept": "the column {} of X has the name of the groups but different values; it is kept as a feature",
     "label-name-kept": "the column {} of X has the name of the label but different values; it is kept as a feature",
     "weights-name-kept": "the column {} of X has the name of the weights but different values; it is kept as a feature",
     "collected": "X is a lazy frame and was collected",
+    "first-line-is-data": "the first line is data, because --names was given",
+    "header-has-numbers": "the first line, used as column names, contains numbers; if it is data, use --no-header",
+    "empty-column": "left out the last column, which is empty: lines end with a separator",
+    "first-sheet": "read the first sheet of the workbook",
+    "spaces-stripped": "spaces around values were stripped",
 }
 
 
@@ -167,6 +170,56 @@ def _describe_index(note: Note) -> str:
     return f"the index of the {note.columns[0]} differs from that of X; rows are matched by position"
 
 
+def _describe_encoding(note: Note) -> str:
+    return f"read as {note.words[0]} text"
+
+
+def _describe_not_utf_8(note: Note) -> str:
+    return f"not UTF-8 (byte {note.counts[0]:,}), so read as Latin-1 text; save it as UTF-8 if letters look wrong"
+
+
+def _describe_blank_lines(note: Note) -> str:
+    return f"skipped {counted(note.counts[0], 'blank line')}"
+
+
+def _describe_separator(note: Note) -> str:
+    return f"detected separator: {note.words[0]} (override with --separator)"
+
+
+def _describe_unnamed(note: Note) -> str:
+    return f"columns without a name: {some_of(note.columns)}"
+
+
+def _describe_numbered(note: Note) -> str:
+    return f"repeated column names were numbered: {some_of(note.columns)}"
+
+
+def _describe_read_as_missing(note: Note) -> str:
+    words = [f"{word!r} ({n:,})" for word, n in zip(note.words, note.counts, strict=True)]
+    return f"read as missing: {some_of(words)}; override with --na"
+
+
+def _describe_decimal_commas(note: Note) -> str:
+    return f"decimal commas in {some_of(note.columns)}"
+
+
+def _describe_read_as_numbers(note: Note) -> str:
+    how = ", ".join(note.words)
+    if len(note.columns) == 1:
+        return f"{note.columns[0]}: {counted(note.counts[0], 'cell')} read as numbers ({how})"
+    cells = [f"{name} ({n:,})" for name, n in zip(note.columns, note.counts, strict=True)]
+    return f"cells read as numbers ({how}): {some_of(cells)}"
+
+
+def _describe_read_as_dates(note: Note) -> str:
+    return f"read as dates: {some_of([f'{name} ({how})' for name, how in zip(note.columns, note.words, strict=True)])}"
+
+
+def _describe_words(note: Note) -> str:
+    cells = zip(note.words, note.columns, note.counts, strict=True)
+    return f"read as missing beside numbers or dates: {some_of([f'{w!r} in {name} ({n:,})' for w, name, n in cells])}"
+
+
 _WITH_COUNTS: dict[NoteKind, Callable[[Note], str]] = {
     "looks-like-groups": _describe_units,
     "leak": _describe_leak,
@@ -180,6 +233,17 @@ _WITH_COUNTS: dict[NoteKind, Callable[[Note], str]] = {
     "label-binned": _describe_label_bins,
     "aligned": _describe_aligned,
     "index-differs": _describe_index,
+    "encoding": _describe_encoding,
+    "not-utf-8": _describe_not_utf_8,
+    "blank-lines": _describe_blank_lines,
+    "separator": _describe_separator,
+    "unnamed-columns": _describe_unnamed,
+    "numbered-names": _describe_numbered,
+    "read-as-missing": _describe_read_as_missing,
+    "decimal-commas": _describe_decimal_commas,
+    "read-as-numbers": _describe_read_as_numbers,
+    "read-as-dates": _describe_read_as_dates,
+    "words-read-as-missing": _describe_words,
 }
 
 _SHORT: dict[NoteKind, str] = {

@@ -47,7 +47,7 @@ def view_redundancies(result: Redundancies) -> View:
 def _not_searched(result: Redundancies) -> str:
     """What was not searched, because the table has too many columns or it was not requested."""
     if not result.searched_one:
-        return "Dependencies on one column were not all searched: there are too many columns."
+        return "Dependencies on one column were not searched: there are too many columns."
     return "" if result.searched_two else "Dependencies on two columns were not searched."
 
 
@@ -58,7 +58,4 @@ def describe_dropped(dropped: Dropped) -> str:
         return f"{feature}: one value only"
     if dropped.reason == "id":
         return f"{feature}: an identifier, distinct in nearly every row"
-    tests = f" ({counted(dropped.support, 'test')})" if dropped.support else ""
-    if dropped.reason == "same information":
-        return f"{feature}: the same information as {shown(dropped.in_favour_of[0])}{tests}"
-    return f"{feature}: determined by {listed(dropped.in_favour_of)}{tests}"
+    return f"{feature}: the same information as {shown(dropped.in_favour_of[0])}"

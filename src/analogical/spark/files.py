@@ -1,13 +1,25 @@
 """Files that a Spark cluster sees to a Spark table, by the rules of files on one machine."""
 
-from collections.abc import Callable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from analogical._types import Note
 from analogical.errors import InputError, SparkError
 from analogical.io.formats import TextFormat
-from analogical.io.text import LONG_NUMBER, NO_NUMBER, check_separator, find_separator
+from analogical.io.text import check_separator, find_separator
+from analogical.io.typing import (
+    FIRST_TESTS,
+    FURTHER_TESTS,
+    MOST_WORDS,
+    CellNotes,
+    Reading,
+    decide,
+    holds_words,
+    missing_words,
+    needs_further_tests,
+)
 from analogical.spark.session import collect, first_line
 
 if TYPE_CHECKING:
@@ -15,10 +27,6 @@ if TYPE_CHECKING:
 
 __all__ = ["SparkFile", "read_spark_file"]
 
-_NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
-_DECIMAL_COMMA = r"^[+-]?[0-9]+(,[0-9]+)?$"
-_DAY = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
-_TIME = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?)?$"
 _TEXTS = (".csv", ".tsv", ".txt", ".tab", ".dat")
 
 
@@ -27,7 +35,7 @@ class SparkFile:
     """The table in a file or folder, and what was guessed to read it."""
 
     frame: "DataFrame"
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def read_spark_file(session: "SparkSession", path: str, given: TextFormat) -> SparkFile:
@@ -56,7 +64,7 @@ def _unreadable(path: str, error: Exception) -> InputError:
 
 
 def _read_text(session: "SparkSession", path: str, given: TextFormat) -> SparkFile:
-    notes: list[str] = []
+    notes: list[Note] = []
     try:
         first = collect(session.read.text(path).filter("trim(value) != ''").limit(100), "reading the first lines")
     except Exception as error:
@@ -79,7 +87,7 @@ def _read_text(session: "SparkSession", path: str, given: TextFormat) -> SparkFi
         frame = reader.csv(path)
     except Exception as error:
         raise _unreadable(path, error) from None
-    names = [name.strip() for name in frame.columns] if has_header else [f"x{k + 1}" for k in range(len(frame.columns))]
+    names = [name.strip() for name in frame.columns] if has_header else [f"x{k}" for k in range(len(frame.columns))]
     if given.names is not None:
         if len(given.names) != len(frame.columns):
             raise InputError(
@@ -91,11 +99,11 @@ def _read_text(session: "SparkSession", path: str, given: TextFormat) -> SparkFi
     return SparkFile(_type_cells(frame.toDF(*names), path, given, separator, notes), tuple(notes))
 
 
-def _type_cells(frame: "DataFrame", path: str, given: TextFormat, separator: str, notes: list[str]) -> "DataFrame":
-    """Cells without spaces, missing where they say so, and as numbers or dates where a column has nothing else."""
+def _type_cells(frame: "DataFrame", path: str, given: TextFormat, separator: str, notes: list[Note]) -> "DataFrame":
+    """Cells without spaces, missing where they say so, numbers and dates, by the rules of ``io/typing.py``."""
     from pyspark.sql import functions as F
 
-    words = sorted({word.strip().lower() for word in (*given.na, "")})
+    words = missing_words(given.na)
     names = frame.columns
     frame = frame.toDF(*(f"c{k}" for k in range(len(names))))  # by position: names may differ in case only
 
@@ -104,39 +112,71 @@ def _type_cells(frame: "DataFrame", path: str, given: TextFormat, separator: str
         return F.when(~F.lower(text).isin(words), text)
 
     plain = frame.select(*(cell(name).alias(name) for name in frame.columns))
-    tests: dict[str, Callable[[Any], Any]] = {
-        "number": lambda c: c.rlike(_NUMBER) & ~c.rlike(NO_NUMBER),
-        "whole": lambda c: c.try_cast("long").isNotNull() & c.rlike("^[+-]?[0-9]+$"),
-        "long": lambda c: c.rlike(LONG_NUMBER),
-        "comma": lambda c: c.rlike(_DECIMAL_COMMA) & ~c.rlike(NO_NUMBER),
-        "day": lambda c: c.rlike(_DAY) & c.try_cast("date").isNotNull(),
-        "time": lambda c: c.rlike(_TIME) & c.try_cast("timestamp_ntz").isNotNull(),
-    }
-    wanted = []
-    for k in range(len(names)):
-        column = F.col(f"c{k}")
-        wanted.append(F.count(column).alias(f"n{k}"))
-        wanted += [F.count_if(test(column)).alias(f"{name}{k}") for name, test in tests.items()]
-    found = _look(plain.agg(*wanted), path)
-    notes += _changed_cells(frame, [word for word in words if word])
-    typed, commas = [], []
+    seen = CellNotes()
+    counts = _count_matches(plain, range(len(names)), FIRST_TESTS, path)
+    _count_changed_cells(frame, words, seen)
+    further = [k for k in range(len(names)) if needs_further_tests(counts[k])]
+    if further:
+        for k, more in _count_matches(plain, further, FURTHER_TESTS, path).items():
+            counts[k] |= more
+    typed = []
     for k, name in enumerate(names):
-        n, column = found[f"n{k}"], F.col(f"c{k}")
-        if n and found[f"number{k}"] == n and found[f"whole{k}"] == n:
-            column = column.cast("long")
-        elif n and found[f"number{k}"] == n and not found[f"long{k}"]:
-            column = column.cast("double")
-        elif n and separator != "," and found[f"comma{k}"] == n:
-            commas.append(name)
-            column = F.replace(column, F.lit(","), F.lit(".")).cast("double")
-        elif n and found[f"day{k}"] == n:
-            column = column.cast("date")
-        elif n and found[f"time{k}"] == n:
-            column = column.cast("timestamp_ntz")
-        typed.append(column.alias(name))
-    if commas:
-        notes.append(f"decimal commas in {', '.join(commas[:6])}")
+        reading = _settled(plain, k, decide(counts[k], separator), counts[k], seen, name)
+        typed.append(_convert(F.col(f"c{k}"), reading).alias(name))
+    notes += seen.notes()
     return plain.select(*typed)
+
+
+def _count_matches(
+    frame: "DataFrame", places: Sequence[int], tests: Mapping[str, str], path: str
+) -> dict[int, dict[str, int]]:
+    """How many cells of each column match each test."""
+    from pyspark.sql import functions as F
+
+    wanted = []
+    for k in places:
+        wanted.append(F.count(f"c{k}").alias(f"present {k}"))
+        wanted += [F.count_if(F.col(f"c{k}").rlike(pattern)).alias(f"{name} {k}") for name, pattern in tests.items()]
+    found = _look(frame.agg(*wanted), path)
+    return {k: {name: found[f"{name} {k}"] for name in ("present", *tests)} for k in places}
+
+
+def _settled(
+    frame: "DataFrame", place: int, reading: Reading, counts: Mapping[str, int], seen: CellNotes, name: str
+) -> Reading:
+    """The reading if all cells can be read like that, but for few different words; otherwise text."""
+    from pyspark.sql import functions as F
+
+    words: dict[str, int] = {}
+    if reading.accepts is not None or not reading.is_sure:
+        column = F.col(f"c{place}")
+        accepted = F.lit(True) if reading.accepts is None else column.rlike(reading.accepts)
+        converted = _convert(column, reading)
+        checked = frame.agg(
+            F.count_if(column.isNotNull() & accepted & converted.isNull()).alias("failed"),
+            F.approx_count_distinct(converted).alias("distinct"),
+        )
+        found = collect(checked, "looking at numbers and dates").to_pylist()[0]
+        others = frame.filter(~accepted).groupBy(column.alias("word")).count().limit(MOST_WORDS + 1)
+        if reading.accepts is not None:
+            words = {row["word"]: row["count"] for row in collect(others, "looking at words").to_pylist()}
+        if found["failed"] or (words and not holds_words(words, found["distinct"])):
+            return Reading()
+    seen.add(name, reading, counts["present"] - counts["number"] - sum(words.values()), dict(sorted(words.items())))
+    return reading
+
+
+def _convert(column: Any, reading: Reading) -> Any:
+    """The cells as what they are; missing where they cannot be that."""
+    from pyspark.sql import functions as F
+
+    if reading.kind == "text":
+        return column
+    if reading.accepts is not None:
+        column = F.when(column.rlike(reading.accepts), column)
+    for pattern, by in reading.steps:
+        column = F.regexp_replace(column, pattern, by)
+    return column.try_cast({"whole": "long", "real": "double", "day": "date", "time": "timestamp_ntz"}[reading.kind])
 
 
 def _look(frame: "DataFrame", path: str) -> dict[str, int]:
@@ -159,8 +199,8 @@ def _look(frame: "DataFrame", path: str) -> dict[str, int]:
     return found
 
 
-def _changed_cells(frame: "DataFrame", words: list[str]) -> list[str]:
-    """Notes on spaces that were stripped, and on the words that were read as missing with how often each occurs."""
+def _count_changed_cells(frame: "DataFrame", words: Sequence[str], seen: CellNotes) -> None:
+    """Whether spaces were stripped, and which words were read as missing, with how often each occurs."""
     from pyspark.sql import functions as F
 
     texts = [F.lower(F.trim(name)) for name in frame.columns]
@@ -169,7 +209,5 @@ def _changed_cells(frame: "DataFrame", words: list[str]) -> list[str]:
     ]
     spaces = sum((F.count_if(F.length(F.trim(name)) < F.length(name)) for name in frame.columns), F.lit(0))
     found = collect(frame.agg(*numbers, spaces.alias("spaces")), "looking for missing cells").to_pylist()[0]
-    told = {word: found[f"n{k}"] for k, word in enumerate(words) if found[f"n{k}"]}
-    listed = ", ".join(f"{word!r} ({n:,})" for word, n in sorted(told.items(), key=lambda item: (-item[1], item[0])))
-    notes = ["spaces around values were stripped"] if found["spaces"] else []
-    return notes + ([f"read as missing: {listed}; override with --na"] if told else [])
+    seen.missing.update({word: found[f"n{k}"] for k, word in enumerate(words) if word and found[f"n{k}"]})
+    seen.has_spaces = bool(found["spaces"])

@@ -4,7 +4,6 @@ The same decisions as for a table in memory, made by the same functions, on the 
 have them. Columns with very many numbers are looked at in many small steps first, so that their values never come here.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -19,13 +18,13 @@ from analogical.spark.session import collect
 from analogical.spark.values import MOST_VALUES, ValueCounts, count_values
 from analogical.spark.words import LABEL, WEIGHT, Layout
 from analogical.table.binning import BinRule
-from analogical.table.choosing import Names, choose_features, find_column, listing, refuse_repeated
-from analogical.table.columns import MISSING, Column, plain
-from analogical.table.encode import ColumnMeaning, EncodedTable
+from analogical.table.choosing import choose_features, find_column, refuse_repeated
+from analogical.table.columns import MISSING, Column
+from analogical.table.encode import ColumnMeaning, EncodedTable, own_bins, refuse_constants, refuse_single_class
 from analogical.table.frames import as_series
-from analogical.table.preparing import treat_column
+from analogical.table.preparing import NO_COMPLETE_ROW, TreatedColumn, missing_values, note_bins, treat_column
 from analogical.table.reading import encode_cells
-from analogical.table.roles import Role, encode_label, sort_classes
+from analogical.table.roles import Role, encode_label, refuse_no_counts, sort_classes
 from analogical.table.rules import NEARLY_ALL, Rules, counts_rows
 
 if TYPE_CHECKING:
@@ -96,10 +95,7 @@ def encode_spark_table(frame: "DataFrame", label: Any, rules: Rules) -> SparkTab
     look = _Look.at(frame, keys, chosen, roles, types)
     label_column, label_encoder, label_notes = _treat_label(look, label_name, rules)
     wanted = set(chosen) if rules.features is not None else set()
-    names = Names([keys[p] for p in chosen])
-    if any(given == label_name for given, _ in rules.bins_of) and names.find(label_name) is None:
-        raise InputError(f"bins names {label_name!r}, which is the label; bin it with bin_label (--bin-label).")
-    bins_of = {chosen[place]: rule for given, rule in rules.bins_of for place in names.find_all(given, "bins")}
+    bins_of = own_bins(rules, keys, chosen, label_name)
     ids = look.find_ids(rules, wanted | bins_of.keys())
     notes = list(label_notes)
     if ids:
@@ -109,12 +105,14 @@ def encode_spark_table(frame: "DataFrame", label: Any, rules: Rules) -> SparkTab
     treated = [look.treat(position, rules, bins_of.get(position)) for position in look.positions]
     if missing_notes and rules.missing == "drop":  # labels may have gone with the rows
         label_column, label_encoder, _ = _treat_label(look, label_name, rules)
-    notes += [*missing_notes, *_bin_notes(treated)]
-    if all(len(one.meaning.values) == 1 for one in treated):
-        raise InputError(
-            f"All {len(treated)} features have one value only in these {look.n_rows:,} rows, so no two rows"
-            " can be compared; look at the filter applied before, or give columns that vary."
-        )
+    notes += missing_notes
+    kinds: tuple[NoteKind, ...] = ("binned", "binned-time", "binned-in-steps")
+    for kind in kinds:
+        notes += note_bins(kind, {one.meaning.name: one.column for one in treated if one.note == kind})
+    margins = Margins(
+        _sizes(label_encoder, look.counts[LABEL], len(label_column.values)), tuple(one.sizes for one in treated)
+    )
+    refuse_constants(margins.n_values, look.n_rows)
     free = [p for p in range(len(keys)) if p not in taken]
     return SparkTable(
         frame=look.renamed(),
@@ -123,9 +121,7 @@ def encode_spark_table(frame: "DataFrame", label: Any, rules: Rules) -> SparkTab
         ),
         encoders=(*(one.encoder for one in treated), label_encoder),
         label_meaning=ColumnMeaning(label_name, label_name, label_column.values),
-        margins=Margins(
-            _sizes(label_encoder, look.counts[LABEL], len(label_column.values)), tuple(o.sizes for o in treated)
-        ),
+        margins=margins,
         is_weighted=look.is_weighted,
         notes=tuple(notes),
     )
@@ -160,6 +156,7 @@ class _Treated:
     """One feature: what its codes mean, how cells get them, and how many rows have each."""
 
     meaning: ColumnMeaning
+    column: TreatedColumn
     encoder: ByValue | Steps
     sizes: Ints
     note: NoteKind
@@ -343,10 +340,7 @@ class _Look:
         names = tuple(self.keys[p] for p in gaps)
         if rules.missing == "error":
             found = [f"{self.keys[p]!r} ({n:,} rows)" for p, n in gaps.items()]
-            raise InputError(
-                f"Missing values (NaN or None) in {listing(found)}; count them as a separate value with"
-                ' missing="value", or leave out their rows with missing="drop" (--missing drop).'
-            )
+            raise missing_values(found)
         if rules.missing == "value":
             return self, (Note("missing-value", names, tuple(gaps.values())),)
         frame = self.frame
@@ -356,10 +350,7 @@ class _Look:
         try:
             look = replace(self, frame=frame, steps=frozenset()).counted().with_steps()
         except InputError:
-            raise InputError(
-                'Every row has a missing value, so missing="drop" leaves none; leave out the columns that are mostly'
-                ' empty, or use missing="value".'
-            ) from None
+            raise InputError(NO_COMPLETE_ROW) from None
         return look, (Note("missing-dropped", names, (n_before - look._count_rows(), n_before)),)
 
     def _count_rows(self) -> int:
@@ -390,6 +381,7 @@ class _Look:
         )
         return _Treated(
             meaning,
+            done,
             Steps(numbers_of(ordered), of_cell) if in_steps else ByValue(ordered, of_cell),
             np.bincount(codes, weights, minlength=len(done.values)).astype(np.int64),
             "binned-in-steps" if in_steps else "binned-time" if done.holds_times else "binned",
@@ -417,12 +409,7 @@ def _treat_label(look: _Look, name: str, rules: Rules) -> tuple[Column, ByValue,
     role = Role("label", name, as_series(pa.chunked_array([values])))
     column, notes = encode_label(role, weights, rules)
     column = sort_classes(column)
-    if len(column.values) == 1:
-        raise InputError(
-            f"The label {brief(name)} has one class only ({brief(plain(column.values[0]))},"
-            f" {look.n_rows:,} {'row' if look.n_rows == 1 else 'rows'});"
-            " relevance compares rows whose labels differ. Look at the filter applied before."
-        )
+    refuse_single_class(column, name, look.n_rows)
     if look.n_label_missing:
         notes = (Note("label-missing", (name,), (look.n_label_missing,)), *notes)
     return column, ByValue(values, np.append(column.codes.astype(np.int64), MISSING)), notes
@@ -432,18 +419,6 @@ def _sizes(encoder: ByValue, found: ValueCounts, n_values: int) -> Ints:
     """Rows of each class."""
     _, weights = _sorted(found)
     return np.bincount(encoder.codes[:-1], weights, minlength=n_values).astype(np.int64)
-
-
-def _bin_notes(treated: Sequence[_Treated]) -> list[Note]:
-    """One note for each way in which columns were binned."""
-    notes = []
-    kinds: tuple[NoteKind, ...] = ("binned", "binned-time", "binned-in-steps")
-    for kind in kinds:
-        some = [one.meaning for one in treated if one.note == kind and one.meaning.treatment == "bins"]
-        if some:
-            n_bins = tuple(len(meaning.values) - (meaning.n_missing > 0) for meaning in some)
-            notes.append(Note(kind, tuple(m.name for m in some), n_bins, tuple(m.edges for m in some)))
-    return notes
 
 
 def _sorted(found: ValueCounts) -> tuple["pa.Array", Ints]:
@@ -476,7 +451,12 @@ def _check_weights(frame: "DataFrame", column: Any, name: str, kind: str) -> Non
     is_bad = number.isNull() | F.isnan(number) | (number < 0) | (number != F.floor(number))
     seen = collect(
         frame.agg(
-            F.count_if(is_bad).alias("bad"), F.min(F.when(is_bad, number)).alias("one"), F.max(number).alias("top")
+            F.count_if(is_bad).alias("bad"),
+            F.min(F.when(is_bad, number)).alias("one"),
+            F.max(number).alias("top"),
+            F.min(F.when(number > 0, number)).alias("low"),
+            F.count_if(number > 0).alias("rows"),
+            F.approx_count_distinct(F.when(number > 0, number)).alias("distinct"),
         ),
         "looking at the weights",
     ).to_pylist()[0]
@@ -487,6 +467,7 @@ def _check_weights(frame: "DataFrame", column: Any, name: str, kind: str) -> Non
         )
     if seen["top"] == 0:
         raise InputError(f"{expected}, and at least one above 0; all weights in {brief(name)} are zero.")
+    refuse_no_counts(name, seen["rows"], seen["distinct"], seen["low"], seen["top"])
 
 
 def _on_steps(frame: "DataFrame", steps: dict[str, "pa.Array"]) -> "DataFrame":

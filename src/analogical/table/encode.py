@@ -28,7 +28,6 @@ from analogical.table.roles import (
     encode_groups,
     encode_label,
     encode_weights,
-    question_weights,
     sort_classes,
     taken_columns,
 )
@@ -37,7 +36,16 @@ from analogical.table.rules import Rules
 if TYPE_CHECKING:
     from analogical.table.frames import Rows
 
-__all__ = ["ColumnMeaning", "EncodedTable", "encode_features", "encode_table", "with_leaks"]
+__all__ = [
+    "ColumnMeaning",
+    "EncodedTable",
+    "encode_features",
+    "encode_table",
+    "own_bins",
+    "refuse_constants",
+    "refuse_single_class",
+    "with_leaks",
+]
 
 
 @dataclass(frozen=True)
@@ -214,11 +222,7 @@ def encode_table(
     rules = rules or Rules()
     label = Role.of(raw, y, "label")
     table = _encode(raw, label, rules, keep, look_for_units=look_for_units and rules.groups is None)
-    if (table.n_values == 1).all():
-        raise InputError(
-            f"All {len(table.names)} features have one value only in these {len(table.codes):,} rows, so no two rows"
-            " can be compared; look at the filter applied before, or give columns that vary."
-        )
+    refuse_constants(table.n_values, len(table.codes))
     return with_leaks(table, find_leaks(table.coded)) if look_for_leaks else table
 
 
@@ -242,7 +246,7 @@ def _encode(
     weights, groups = Role.of(raw, rules.weights, "weights"), Role.of(raw, rules.groups, "groups")
     if raw.n_rows == 0:
         raise InputError("The table is empty (0 rows); give at least two rows with different labels.")
-    numbers = encode_weights(weights.cells)
+    numbers = encode_weights(weights)
     labels, label_notes = (None, ()) if label is None else encode_label(label, numbers, rules)
     taken, notes = taken_columns(raw, (label, weights, groups), labels)
     free = [position for position in range(len(raw.keys)) if position not in taken]
@@ -253,14 +257,15 @@ def _encode(
         None if numbers is None else numbers[kept],
         rules,
         wanted=set(chosen) if rules.features is not None else _columns_asked_for(keep, keys, chosen, free),
-        bins_of=_own_bins(rules, keys, chosen, label),
+        bins_of=own_bins(rules, keys, chosen, None if label is None else label.name),
         look_for_units=look_for_units,
     )
     if prepared.rows is not None:
         kept[np.flatnonzero(kept)[~prepared.rows]] = False
     if label is not None and labels is not None:
         labels = sort_classes(labels.take(kept))
-        _refuse_single_class(labels, label.name or "y", prepared.weights)
+        n_rows = len(labels.codes) if prepared.weights is None else int(prepared.weights.sum())
+        refuse_single_class(labels, label.name or "y", n_rows)
     group_of_row = encode_groups(groups.cells)
     return EncodedTable(
         codes=prepared.codes,
@@ -273,13 +278,7 @@ def _encode(
         groups=None if group_of_row is None else np.unique(group_of_row[kept], return_inverse=True)[1],
         origin=None if kept.all() else np.flatnonzero(kept),
         frame=raw.frame,
-        notes=(
-            *raw.notes,
-            *notes,
-            *label_notes,
-            *question_weights(numbers, weights.name or "weights"),
-            *prepared.notes,
-        ),
+        notes=(*raw.notes, *notes, *label_notes, *prepared.notes),
         fine={place: c.fine for place, c in enumerate(prepared.columns.values()) if c.fine is not None},
     )
 
@@ -332,11 +331,13 @@ def _columns_asked_for(
     return asked
 
 
-def _own_bins(rules: Rules, keys: Sequence[Hashable], chosen: Sequence[int], label: Role | None) -> dict[int, BinRule]:
+def own_bins(
+    rules: Rules, keys: Sequence[Hashable], chosen: Sequence[int], label: Hashable | None
+) -> dict[int, BinRule]:
     """The columns that have a rule of their own, by position."""
     names = Names([keys[p] for p in chosen])
     for given, _ in rules.bins_of:
-        if label is not None and given == label.name and names.find(given) is None:
+        if label is not None and given == label and names.find(given) is None:
             raise InputError(f"bins names {given!r}, which is the label; bin it with bin_label (--bin-label).")
     return {chosen[place]: rule for given, rule in rules.bins_of for place in names.find_all(given, "bins")}
 
@@ -351,9 +352,18 @@ def _rows_that_count(n_rows: int, numbers: Ints | None, labels: Column | None) -
     return kept
 
 
-def _refuse_single_class(labels: Column, label: str, weights: Ints | None) -> None:
+def refuse_constants(n_values: Ints, n_rows: int) -> None:
+    """Refuse a table in which no feature varies."""
+    if (n_values == 1).all():
+        raise InputError(
+            f"All {len(n_values)} features have one value only in these {n_rows:,} rows, so no two rows can be"
+            " compared; look at the filter applied before, or give columns that vary."
+        )
+
+
+def refuse_single_class(labels: Column, label: str, n_rows: int) -> None:
+    """Refuse a label that does not vary in these rows."""
     if len(labels.values) == 1:
-        n_rows = len(labels.codes) if weights is None else int(weights.sum())
         rows = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
         raise InputError(
             f"The label {brief(label)} has one class only ({brief(plain(labels.values[0]))}, {rows}); relevance"

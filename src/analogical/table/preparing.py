@@ -1,6 +1,6 @@
 """From columns to features, one at a time: ids are set aside, missing cells get their place, numbers their bins."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +17,20 @@ from analogical.table.integers import code_type
 from analogical.table.reading import ChosenColumns
 from analogical.table.rules import Rules, is_time, looks_like_unit
 
-__all__ = ["Prepared", "TreatedColumn", "prepare", "treat_column"]
+__all__ = [
+    "NO_COMPLETE_ROW",
+    "Prepared",
+    "TreatedColumn",
+    "missing_values",
+    "note_bins",
+    "prepare",
+    "treat_column",
+]
+
+NO_COMPLETE_ROW = (
+    'Every row has a missing value, so missing="drop" leaves none; leave out the columns that are mostly empty, or use'
+    ' missing="value".'
+)
 
 
 @dataclass(frozen=True)
@@ -140,10 +153,7 @@ class _Work:
         if others.n_missing:
             rows = others.complete
             if not rows.any():
-                raise InputError(
-                    'Every row has a missing value, so missing="drop" leaves none; leave out the columns that are'
-                    ' mostly empty, or use missing="value".'
-                )
+                raise InputError(NO_COMPLETE_ROW)
             dropped = (int((~rows).sum()), len(rows))
             self.notes.append(Note("missing-dropped", tuple(self.names[p] for p in others.n_missing), dropped))
             self.rows = rows
@@ -203,14 +213,10 @@ class _Work:
 
     def done(self) -> Prepared:
         """Everything side by side."""
-        binned = {p: treated for p, treated in self.treated.items() if treated.edges is not None}
-        kinds: tuple[tuple[NoteKind, bool], ...] = (("binned", False), ("binned-time", True))
-        for kind, holds_times in kinds:
-            places = [p for p, treated in binned.items() if treated.holds_times == holds_times]
-            if places:
-                n_bins = tuple(len(binned[p].values) - (binned[p].n_missing > 0) for p in places)
-                edges = tuple(binned[p].edges or () for p in places)
-                self.notes.append(Note(kind, tuple(self.names[p] for p in places), n_bins, edges))
+        kinds: tuple[NoteKind, ...] = ("binned", "binned-time")
+        for kind in kinds:
+            some = {self.names[p]: t for p, t in self.treated.items() if t.holds_times == (kind == "binned-time")}
+            self.notes += note_bins(kind, some)
         return Prepared(self.stack.matrix(), self.treated, self.weights, self.rows, tuple(self.notes))
 
 
@@ -239,10 +245,23 @@ class _Gaps:
             f"{names[p]!r} ({n:,} of {len(self.complete):,} rows, first in row {self.first[p]})"
             for p, n in self.n_missing.items()
         ]
-        return InputError(
-            f"Missing values (NaN or None) in {listing(found)}; count them as a separate value with"
-            ' missing="value", or leave out their rows with missing="drop" (--missing drop).'
-        )
+        return missing_values(found)
+
+
+def missing_values(found: Sequence[str]) -> InputError:
+    """The error that names columns with missing cells."""
+    return InputError(
+        f"Missing values (NaN or None) in {listing(found)}; count them as a separate value with"
+        ' missing="value", or leave out their rows with missing="drop" (--missing drop).'
+    )
+
+
+def note_bins(kind: NoteKind, columns: Mapping[str, TreatedColumn]) -> list[Note]:
+    """A note on those of the columns that were binned, if there are any."""
+    binned = {name: column for name, column in columns.items() if column.edges is not None}
+    n_bins = tuple(len(column.values) - (column.n_missing > 0) for column in binned.values())
+    edges = tuple(column.edges or () for column in binned.values())
+    return [Note(kind, tuple(binned), n_bins, edges)] if binned else []
 
 
 class _Stack:

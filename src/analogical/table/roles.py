@@ -13,23 +13,23 @@ from analogical.errors import InputError
 from analogical.table.choosing import find_column, name_of
 from analogical.table.columns import Column, plain
 from analogical.table.reading import RawTable, encode_cells
-from analogical.table.rules import Rules
+from analogical.table.rules import FIRST_DAY, LAST_DAY, NEARLY_ALL, Rules, counts_rows
 
 __all__ = [
     "Role",
     "encode_groups",
     "encode_label",
     "encode_weights",
-    "question_weights",
+    "refuse_no_counts",
     "sort_classes",
     "taken_columns",
 ]
 
 What = Literal["label", "weights", "groups"]
 
-SURVEY_ROWS = 30
-SURVEY_WEIGHT = 20
-"""Weights of at least so many rows whose median is at least this, most of them different, are questioned."""
+FEWEST_JUDGED = 20
+"""Rows from which on a column of weights is judged by its values."""
+YEARS = (1900, 2100)
 
 
 @dataclass(frozen=True)
@@ -176,11 +176,13 @@ def sort_classes(labels: Column) -> Column:
     return Column(np.argsort(order)[labels.codes], [values[c] for c in order])
 
 
-def encode_weights(cells: Any) -> Ints | None:
+def encode_weights(weights: Role) -> Ints | None:
     """Whole-number frequencies as int64, None if there are none."""
+    cells = weights.cells
     if cells is None:
         return None
     expected = "weights must be whole numbers from 0 (how many rows each row stands for)"
+    where = "" if weights.name is None else f" of {brief(weights.name)}"
     try:
         is_wide = str(getattr(cells, "dtype", "")).endswith("Int128")  # numpy has none, and polars 1 panics
         found = np.array(list(cells), dtype=object) if is_wide else np.asarray(cells)
@@ -189,19 +191,50 @@ def encode_weights(cells: Any) -> Ints | None:
     if found.dtype.kind == "O" and all(_is_number(cell) for cell in found.tolist()):
         found = found.astype(np.float64)
     if isinstance(cells, np.ma.MaskedArray) and np.ma.getmaskarray(cells).any():
-        raise InputError(f"{expected}, got a masked one in row {np.ma.getmaskarray(cells).argmax()}.")
+        raise InputError(f"{expected}, got a masked one in row {np.ma.getmaskarray(cells).argmax()}{where}.")
     if found.dtype.kind not in "iufb":
-        raise InputError(f"{expected}, got {brief(plain(cells[0]))} in row 0.")
+        raise InputError(f"{expected}, got {brief(plain(cells[0]))} in row 0{where}.")
     numbers = found.astype(np.float64)
     with np.errstate(invalid="ignore"):
         bad = ~((numbers >= 0) & (numbers == np.floor(numbers)) & np.isfinite(numbers))
     if bad.any():
         row = int(bad.argmax())
-        raise InputError(f"{expected}, got {numbers[row]:g} in row {row}; use counts, not shares.")
+        raise InputError(f"{expected}, got {numbers[row]:g} in row {row}{where}; {_FRACTIONS}")
     if not numbers.any():
         raise InputError(f"{expected}, and at least one above 0; all {len(numbers):,} weights are zero.")
+    if weights.position is not None:
+        above = numbers[numbers > 0]
+        refuse_no_counts(weights.name or "", len(above), len(np.unique(above)), above.min(), above.max())
     refuse_too_many_rows(float(numbers.sum()))
     return numbers.astype(np.int64)
+
+
+_FRACTIONS = (
+    "use counts, not shares. Survey weights are not supported, because rows would count as more or less than the one"
+    " independent answer they are: leave them out, and read the result as one about the sample."
+)
+
+
+def refuse_no_counts(name: str, n_rows: int, n_values: int, low: float, high: float) -> None:
+    """Refuse a column of weights whose positive numbers cannot be how many rows each row stands for.
+
+    A column that never falls below 1,900 and never exceeds 2,100 holds years, and one that numbers the rows is an
+    identifier.
+    """
+    if n_rows < FEWEST_JUDGED or n_values == 1:
+        return
+    if low >= YEARS[0] and high <= YEARS[1]:
+        looks = "years"
+    elif low >= FIRST_DAY and high <= LAST_DAY:
+        looks = "dates"
+    elif n_values >= NEARLY_ALL * n_rows and counts_rows(name, n_values, low, high):
+        looks = "identifiers"
+    else:
+        return
+    raise InputError(
+        f"weights must be how many rows each row stands for, and those of {brief(name)} look like {looks} ({low:.0f} to"
+        f" {high:.0f}); leave out weights, or name another column."
+    )
 
 
 def _is_number(cell: Any) -> bool:
@@ -217,11 +250,3 @@ def encode_groups(cells: Any) -> Ints | None:
     alone = np.flatnonzero(column.is_missing())
     groups[alone] = len(column.values) + np.arange(len(alone))
     return groups
-
-
-def question_weights(numbers: Ints | None, name: str) -> tuple[Note, ...]:
-    """A note if weights look like survey weights: large, and different in most rows."""
-    if numbers is None or len(numbers) < SURVEY_ROWS or np.median(numbers) < SURVEY_WEIGHT:
-        return ()
-    is_varied = 2 * len(np.unique(numbers)) > len(numbers)
-    return (Note("weights-look-like-survey", (name,)),) if is_varied else ()

@@ -25,6 +25,8 @@ from analogical.table.binning import Binned, BinRule, Bins, bin_column, check_bi
 from analogical.table.columns import Column, plain
 
 __all__ = [
+    "FIRST_DAY",
+    "LAST_DAY",
     "NEARLY_ALL",
     "ColumnOptions",
     "Ids",

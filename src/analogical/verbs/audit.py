@@ -2,54 +2,47 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
-from scipy.special import stdtrit
 
 from analogical._checks import check_limit, check_number
 from analogical._results import Result, entry_at, json_ready
-from analogical._types import Bools, Floats, Ints, Note
-from analogical.count.contexts import Contexts
+from analogical._types import Bools, Ints, Note
 from analogical.errors import InputError
-from analogical.estimate.clusters import unit_p_value
 from analogical.estimate.differences import (
     PairedDifference,
+    base_rates,
     compared_with,
-    difference_interval,
-    holm,
+    crude_difference,
+    largest_context,
     measure_difference,
+    measure_difference_of_units,
     split_two_values,
 )
 from analogical.estimate.effect import EffectSums
-from analogical.estimate.sizes import measure_size_of_units
-from analogical.study import Given, Study
+from analogical.estimate.significance import adjust_for_features
+from analogical.study import Given
 from analogical.table.choosing import listing
 from analogical.table.columns import plain
 from analogical.table.encode import EncodedTable
 from analogical.table.rules import ColumnOptions
-from analogical.verbs.evidence import ComparedRows, Evidence, compare_rows, name_contexts, name_pairs
+from analogical.verbs.compared import ComparedRows, NamedContext, compare_rows, name_contexts
+from analogical.verbs.evidence import Evidence, evidence_of
 from analogical.verbs.relevance import DEFAULT_CONFIDENCE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Audit", "Difference", "Finding", "InContext", "Obstacle", "audit", "audit_of"]
+__all__ = ["Audit", "Difference", "Finding", "InContext", "audit", "audit_of"]
 
 MAX_COMPARISONS = 50
-"""At most so many values are compared with the reference, the most frequent ones."""
-MAX_FOLLOWED = 50
-"""At most so many labels are followed, the most frequent ones."""
+"""At most so many values are compared with the reference, and so many labels followed, the most frequent ones."""
 MAX_CONTEXTS = 18
 """Contexts of each difference that are listed, those with most pairs."""
 MAX_LISTED = 50
 """Differences whose contexts are listed."""
-MAX_OBSTACLES = 40
-"""Columns that are tried as the one that prevents rows from being compared."""
-
-ROUNDING = 1e-9
-"""A standard error below this is a rounding error."""
 
 Finding = Literal["no-pairs", "too-few-pairs", "unclear", "mixed", "direction"]
 """What an audit can say: no two rows could be compared; whatever the labels, nothing could have been significant;
@@ -79,6 +72,9 @@ class Difference(PairedDifference):
     """The crude difference: between all rows of the two values, without adjustment."""
 
 
+_MEASURED = tuple(field.name for field in fields(PairedDifference))
+
+
 @dataclass(frozen=True)
 class InContext:
     """The reference and another value in one context: how many rows of each, and how many of them have the label.
@@ -94,7 +90,7 @@ class InContext:
 
     values: tuple[Any, Any]
     label: Any
-    context: tuple[tuple[str, Any], ...]
+    context: NamedContext
     """Names and values of the features on which the rows agree."""
     rows: tuple[int, int]
     with_label: tuple[int, int]
@@ -108,24 +104,6 @@ class InContext:
     def difference(self) -> float:
         """How much more often the second value has the label here; -1 to 1."""
         return self.with_label[1] / self.rows[1] - self.with_label[0] / self.rows[0]
-
-
-@dataclass(frozen=True)
-class Obstacle:
-    """A given column without which more rows could be compared.
-
-    Examples
-    --------
-    >>> from analogical import audit
-    >>> rows = [("m", 1, "a"), ("f", 1, "b"), ("m", 2, "c"), ("f", 2, "d"), ("m", 3, "e"), ("f", 3, "f")]
-    >>> found = audit(rows, [1, 0, 1, 0, 1, 0], 0, given="all", ids="keep")
-    >>> found.n_compared, found.obstacle
-    (0, Obstacle(column='x2', n_compared=6))
-    """
-
-    column: str
-    n_compared: int
-    """Rows that could be compared if the column were not given."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -155,12 +133,10 @@ class Audit(Result):
         For each label that is followed, its share among all rows and among those compared.
     n_contexts, largest_context : int, float
         Contexts that hold a pair, and the share of all pairs that the largest of them holds.
-    obstacle : Obstacle or None
-        The given column that prevents most rows from being compared, if fewer than half are.
     n_pairs, n_changed : int
         Pairs of rows that agree on the given features and differ on this one, and those whose labels differ.
     index : float
-        n_changed / n_pairs; NaN without pairs.
+        Share of the pairs whose labels differ; NaN without pairs.
     noise_rate : float
         The same share for rows that agree on the feature as well, in the same contexts; NaN where no rows repeat.
     p_value : float
@@ -191,6 +167,9 @@ class Audit(Result):
     (4526, 654456, 'male', 'mixed')
     """
 
+    COLUMNS = ("value", "other_value", "label", *_MEASURED, "p_adjusted", "crude")
+    DERIVED = ("finding", "index")
+
     feature: str
     label: str
     given: tuple[str, ...]
@@ -203,10 +182,8 @@ class Audit(Result):
     base_rates: dict[Any, tuple[float, float]]
     n_contexts: int
     largest_context: float
-    obstacle: Obstacle | None
     n_pairs: int
     n_changed: int
-    index: float
     noise_rate: float
     p_value: float
     differences: tuple[Difference, ...]
@@ -217,6 +194,11 @@ class Audit(Result):
     n_groups: int | None = None
     notes: tuple[Note, ...] = ()
     backend: str | None = None
+
+    @property
+    def index(self) -> float:
+        """Share of the pairs whose labels differ; NaN without pairs."""
+        return self.n_changed / self.n_pairs if self.n_pairs else math.nan
 
     @property
     def finding(self) -> Finding:
@@ -254,56 +236,17 @@ class Audit(Result):
 
     def records(self) -> list[dict[str, Any]]:
         """One dictionary per difference."""
+        own = self.COLUMNS[2:]
         return [
-            {
-                "value": json_ready(difference.values[0]),
-                "other_value": json_ready(difference.values[1]),
-                **{name: json_ready(getattr(difference, name)) for name in _DIFFERENCE_FIELDS},
-            }
-            for difference in self.differences
+            dict(
+                zip(self.COLUMNS, [*json_ready(d.values), *(json_ready(getattr(d, name)) for name in own)], strict=True)
+            )
+            for d in self.differences
         ]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in plain Python types, ready for JSON; unknown numbers are None."""
-        nested = ("differences", "contexts", "examples", "backend")
-        content = {name: json_ready(value) for name, value in vars(self).items() if name not in nested}
-        return {
-            **content,
-            "finding": self.finding,
-            "differences": json_ready(self.differences),
-            "contexts": [
-                json_ready(found) | {"context": {name: json_ready(value) for name, value in found.context}}
-                for found in self.contexts
-            ],
-            "examples": self.examples.to_dict()["pairs"],
-        }
-
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns of ``to_frame``."""
-        return ("value", "other_value", *_DIFFERENCE_FIELDS)
-
-
-_DIFFERENCE_FIELDS = (
-    "label",
-    "pairs",
-    "changed",
-    "gained",
-    "lost",
-    "difference",
-    "difference_low",
-    "difference_high",
-    "p_value",
-    "p_adjusted",
-    "smallest_p",
-    "p_homogeneity",
-    "odds_ratio",
-    "odds_low",
-    "odds_high",
-    "pair_difference",
-    "pair_low",
-    "pair_high",
-    "crude",
-)
+        return {**super().to_dict(), "examples": json_ready(self.examples.pairs)}
 
 
 def audit(
@@ -357,242 +300,143 @@ def audit(
     """
     confidence = check_number("confidence", confidence, expected="a number between 0 and 1, such as 0.95")
     limit = check_limit(limit)
-    found = compare_rows(audit, X, y, feature, given, columns, without=("features",))
-    return _audit(found, reference, confidence, limit)
+    compared = compare_rows(audit, X, y, feature, given, columns, without=("features",))
+    return audit_of(compared, reference=reference, confidence=confidence, limit=limit)
 
 
-def audit_of(
-    study: Study,
-    feature: int,
-    given: Given = "auto",
-    *,
-    reference: Any = None,
-    confidence: float = DEFAULT_CONFIDENCE,
-    limit: int | None = 6,
-) -> Audit:
-    """The audit of one feature of a study."""
-    return _audit(ComparedRows.of(study, feature, given), reference, confidence, limit)
-
-
-def _audit(found: ComparedRows, reference: Any, confidence: float, limit: int | None) -> Audit:
+def audit_of(compared: ComparedRows, *, reference: Any = None, confidence: float, limit: int | None = 6) -> Audit:
     """The road after encoding: contexts, differences, what they say, and examples."""
-    study, i, contexts = found.study, found.feature, found.contexts
-    table, profile = study.table, contexts.profile
-    first = _reference(table, i, reference)
-    followed = _followed(table)
-    differences, n_comparisons = _differences(found, first, followed, confidence)
-    n_rows, n_pairs, n_compared = study.rows.n_rows, profile.n_pairs, profile.n_paired_rows
-    pairs_of_context = np.bincount(contexts.owner, contexts.sizes * contexts.pairs, minlength=1) / 2
-    pairs = name_pairs(_examples(found, limit, differences), found)
-    examples = Evidence(table.names[i], table.label, found.given, n_pairs, profile.n_changed, pairs, found.same_as)
+    study, i, contexts = compared.study, compared.feature, compared.contexts
+    table, profile, tested = study.table, contexts.profile, study.tested(i, compared.columns) if len(contexts) else None
+    labels = _followed_labels(table)
+    everybody, of_compared = base_rates(contexts, table.coded.label_sizes())
+    against = _reference(table, i, reference)
+    differences, n_comparisons = _differences(compared, against, labels, confidence)
     return Audit(
         feature=table.names[i],
         label=table.label,
-        given=found.given,
-        same_as=found.same_as,
-        stand_ins=study.names_of(found.context.stand_ins),
+        given=compared.given,
+        same_as=compared.same_as,
+        stand_ins=study.names_of(compared.context.stand_ins),
         classes=table.classes,
-        reference=plain(table.columns[i].values[first]),
-        n_rows=n_rows,
-        n_compared=n_compared,
-        base_rates=_base_rates(table, contexts, followed),
+        reference=plain(table.columns[i].values[against]),
+        n_rows=study.rows.n_rows,
+        n_compared=profile.n_paired_rows,
+        base_rates={table.classes[c]: (float(everybody[c]), float(of_compared[c])) for c in labels},
         n_contexts=int(contexts.times.sum()),
-        largest_context=float(pairs_of_context.max()) / n_pairs if n_pairs else np.nan,
-        obstacle=_find_obstacle(found) if 2 * n_compared < n_rows else None,
-        n_pairs=n_pairs,
+        largest_context=largest_context(contexts),
+        n_pairs=profile.n_pairs,
         n_changed=profile.n_changed,
-        index=profile.n_changed / n_pairs if n_pairs else np.nan,
-        noise_rate=EffectSums.of(contexts).noise_rate() if n_pairs else np.nan,
-        p_value=study.p_value(i, found.columns) if n_pairs else np.nan,
+        noise_rate=EffectSums.of(contexts).noise_rate(),
+        p_value=math.nan if tested is None else study.p_value(i, compared.columns),
         differences=differences,
         n_comparisons=n_comparisons,
-        examples=replace(examples, notes=table.notes, backend=table.backend),
+        examples=evidence_of(compared, _examples(compared, limit, differences)),
         confidence=confidence,
-        contexts=_largest_contexts(found, differences),
+        contexts=_largest_contexts(compared, differences),
         n_groups=None if table.groups is None else int(table.groups.max()) + 1,
         notes=table.notes,
         backend=table.backend,
     )
 
 
-def _largest_contexts(found: ComparedRows, differences: Sequence[Difference]) -> tuple[InContext, ...]:
-    """For each difference the contexts with most pairs, largest first."""
-    if not differences:
-        return ()
-    table = found.study.table
-    values = [plain(value) for value in table.columns[found.feature].values]
-    order, starts = found.by_context
-    owner = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
-    column, labels = found.rows.codes[order, 0], found.rows.labels[order]
-    weights = found.rows.weights_or_ones()[order]
-
-    def in_contexts(of: Bools) -> Ints:
-        """Rows of each context, of some only; below 2**53."""
-        return np.bincount(owner[of], weights[of], minlength=len(starts)).astype(np.int64)
-
-    largest: list[InContext] = []
-    for difference in differences[:MAX_LISTED]:
-        sides = [column == values.index(value) for value in difference.values]
-        has_label = labels == table.classes.index(difference.label)
-        n_rows = [in_contexts(side) for side in sides]
-        with_label = [in_contexts(side & has_label) for side in sides]
-        pairs = n_rows[0].astype(np.float64) * n_rows[1]
-        some = [c for c in np.argsort(-pairs, kind="stable")[:MAX_CONTEXTS].tolist() if pairs[c]]
-        names = name_contexts(order[starts[some]].tolist(), found)
-        for c, context in zip(some, names, strict=True):
-            (a, b), (x, y) = ((int(side[c]) for side in both) for both in (n_rows, with_label))
-            largest.append(InContext(difference.values, difference.label, context, (a, b), (x, y)))
-    return tuple(largest)
-
-
 def _reference(table: EncodedTable, i: int, reference: Any) -> int:
     """Code of the value that the others are compared with: the most frequent one, or the one asked for."""
-    values = [plain(value) for value in table.columns[i].values]
-    if reference is not None:
-        code = table.find_value(i, reference)
-        if code is None:
-            known = listing([repr(value) for value in values])
-            raise InputError(
-                f"The feature {table.names[i]!r} has no value {reference!r} to compare with; it has {known}."
-            )
-        return code
-    return int(np.bincount(table.codes[:, i], table.weights).argmax())
+    if reference is None:
+        return int(table.coded.value_sizes(i).argmax())
+    code = table.find_value(i, reference)
+    if code is None:
+        known = listing([repr(plain(value)) for value in table.columns[i].values])
+        raise InputError(f"The feature {table.names[i]!r} has no value {reference!r} to compare with; it has {known}.")
+    return code
 
 
-def _base_rates(table: EncodedTable, contexts: Contexts, followed: Sequence[int]) -> dict[Any, tuple[float, float]]:
-    """For each label that is followed, its share among all rows and among those compared."""
-    classes, n_classes = table.classes, len(table.classes)
-    everybody = np.bincount(table.coded.labels, table.weights, minlength=n_classes)
-    compared = np.bincount(contexts.labels, contexts.sizes * contexts.times[contexts.owner], minlength=n_classes)
-    return {
-        classes[label]: (
-            float(everybody[label] / everybody.sum()),
-            float(compared[label] / compared.sum()) if len(contexts) else np.nan,
-        )
-        for label in followed
-    }
-
-
-def _find_obstacle(found: ComparedRows) -> Obstacle | None:
-    """The given column without which most rows could be compared; columns beyond the first 40 are not tried."""
-    best = Obstacle("", found.contexts.profile.n_paired_rows)
-    for name, column in list(zip(found.given, found.columns, strict=True))[:MAX_OBSTACLES]:
-        left = [c for c in found.columns if c != column]
-        n_compared = found.study.contexts(found.feature, left).profile.n_paired_rows
-        if n_compared > best.n_compared:
-            best = Obstacle(name, n_compared)
-    return best if best.column else None
-
-
-def _examples(found: ComparedRows, limit: int | None, differences: Sequence[Difference]) -> list[tuple[int, int]]:
-    """Some pairs: those that show the strongest difference, and one against it at the end."""
-    rows, table = found.rows, found.study.table
-    if not differences:
-        return found.find_pairs(limit)
-    strongest = min(differences, key=lambda d: (math.isnan(d.p_adjusted), d.p_adjusted, -abs(d.difference)))
-    values = [plain(value) for value in table.columns[found.feature].values]
-    first, second = (values.index(value) for value in strongest.values)
-    label = table.classes.index(strongest.label)
-    if strongest.difference < 0:
-        first, second = second, first
-    column, has_label = rows.codes[:, 0], rows.labels == label
-
-    def showing(gainer: int, loser: int) -> Bools:
-        """Rows of the gainer that have the label and rows of the loser that have not: all their pairs show the same."""
-        shown: Bools = np.where(has_label, column == gainer, column == loser)
-        return shown
-
-    some = found.find_pairs(limit, showing(second, first))
-    against = [] if limit is not None and limit < 2 else found.find_pairs(1, showing(first, second))
-    n_showing = None if limit is None else max(limit - len(against), 0)
-    return [*some[:n_showing], *against] or found.find_pairs(limit)
-
-
-def _differences(
-    found: ComparedRows, reference: int, followed: Sequence[int], confidence: float
-) -> tuple[tuple[Difference, ...], int]:
-    """The reference against every other value that it meets, most frequent first, and how many there are."""
-    table, contexts = found.study.table, found.contexts
-    column, labels, weights = found.rows.codes[:, 0], found.rows.labels, found.rows.weights_or_ones()
-    values, classes = table.columns[found.feature].values, table.classes
-    sizes = np.bincount(column, weights, minlength=len(values))
-
-    def shares(value: int) -> Floats:
-        """Share of each label among all rows of a value."""
-        mine = column == value
-        share: Floats = np.bincount(labels[mine], weights[mine], minlength=len(classes)) / sizes[value]
-        return share
-
-    others = [value for value in np.argsort(-sizes, kind="stable").tolist() if value != reference]
-    met = compared_with(contexts, reference, others)
-    every: list[Difference] = []
-    for other in met[:MAX_COMPARISONS]:
-        rows = split_two_values(contexts, reference, other, len(classes))
-        crude = shares(other) - shares(reference)
-        measured = {label: measure_difference(rows, label, confidence) for label in followed}
-        if table.groups is not None:
-            measured = {
-                label: _of_units(found, (reference, other), label, one, confidence) for label, one in measured.items()
-            }
-        every += [
-            Difference(
-                **vars(one),
-                values=(plain(values[reference]), plain(values[other])),
-                label=classes[label],
-                p_adjusted=1.0,
-                crude=float(crude[label]),
-            )
-            for label, one in measured.items()
-        ]
-    n_labels = 1 if len(classes) == 2 else len(classes)
-    return _adjusted(every), len(met) * n_labels
-
-
-def _of_units(
-    found: ComparedRows, values: tuple[int, int], label: int, rows: PairedDifference, confidence: float
-) -> PairedDifference:
-    """A difference whose test and interval take whole groups as independent; what needs independent rows is unknown."""
-    column, groups = found.rows.codes[:, 0], found.study.groups
-    some = np.flatnonzero((column == values[0]) | (column == values[1]))
-    if groups is None:
-        return rows
-    unit = np.unique(groups[some], return_inverse=True)[1]
-    part = found.rows.take(some)
-    part = replace(part, labels=(part.labels == label).astype(np.uint8), n_labels=2)
-    p_value = unit_p_value(part, unit)
-    n_units = int(unit.max()) + 1
-    error = measure_size_of_units(part, unit, confidence).common.between(*values, 1)[1] if n_units > 1 else 0.0
-    reach = float(stdtrit(max(n_units - 1, 1), (1 + confidence) / 2)) * error
-    low, high = rows.difference - reach, rows.difference + reach
-    if error <= ROUNDING:  # no unit differs from another: as if half of them made a pair each with the other half
-        low, high = difference_interval(rows.pairs, rows.gained, rows.lost, 0.0, n_units, confidence)
-    return replace(
-        rows,
-        difference_low=max(low, -1.0),
-        difference_high=min(high, 1.0),
-        odds_low=math.nan,
-        odds_high=math.nan,
-        p_value=p_value,
-        smallest_p=math.nan if math.isnan(p_value) else rows.smallest_p,
-        p_homogeneity=math.nan,
-        pair_low=math.nan,
-        pair_high=math.nan,
-    )
-
-
-def _adjusted(found: Sequence[Difference]) -> tuple[Difference, ...]:
-    """The differences with Holm's correction for those that are tested."""
-    adjusted = iter(holm([d.p_value for d in found if not math.isnan(d.p_value)]))
-    return tuple(replace(d, p_adjusted=math.nan if math.isnan(d.p_value) else next(adjusted)) for d in found)
-
-
-def _followed(table: EncodedTable) -> list[int]:
+def _followed_labels(table: EncodedTable) -> list[int]:
     """With two classes the one whose name sorts last (1 of 0 and 1, yes of no and yes); otherwise the frequent ones."""
     classes: Sequence[Any] = table.classes
     if len(classes) > 2:
-        sizes = np.bincount(table.coded.labels, table.weights, minlength=len(classes))
-        return sorted(np.argsort(-sizes, kind="stable")[:MAX_FOLLOWED].tolist())
+        return sorted(np.argsort(-table.coded.label_sizes(), kind="stable")[:MAX_COMPARISONS].tolist())
     try:
         return [int(classes[1] > classes[0])]
     except TypeError:
         return [int(str(classes[1]) > str(classes[0]))]
+
+
+def _differences(
+    compared: ComparedRows, reference: int, labels: Sequence[int], confidence: float
+) -> tuple[tuple[Difference, ...], int]:
+    """The reference against every other value that it meets, most frequent first, and how many there are."""
+    study, i, contexts = compared.study, compared.feature, compared.contexts
+    table, by_size = study.table, np.argsort(-compared.rows.value_sizes(0), kind="stable")
+    values, classes = [plain(value) for value in table.columns[i].values], table.classes
+    others = [value for value in by_size.tolist() if value != reference]
+    met = compared_with(contexts, reference, others)
+    measured: list[tuple[int, int, PairedDifference]] = []
+    for other in met[:MAX_COMPARISONS]:
+        two = split_two_values(contexts, reference, other, len(classes))
+        for label in labels:
+            one = measure_difference(two, label, confidence)
+            if study.groups is not None:
+                rows = study.rows_of([i, *compared.columns])
+                one = measure_difference_of_units(one, rows, study.groups, (reference, other), label, confidence)
+            measured.append((other, label, one))
+    p_values = np.array([one.p_value for _, _, one in measured], np.float64)
+    adjusted = adjust_for_features(p_values, np.ones(len(p_values), np.bool_)).tolist()
+    differences = tuple(
+        Difference(
+            **vars(one),
+            values=(values[reference], values[other]),
+            label=classes[label],
+            p_adjusted=p,
+            crude=crude_difference(compared.rows, 0, (reference, other), label),
+        )
+        for (other, label, one), p in zip(measured, adjusted, strict=True)
+    )
+    return differences, len(met) * (1 if len(classes) == 2 else len(classes))
+
+
+def _examples(compared: ComparedRows, limit: int | None, differences: Sequence[Difference]) -> list[tuple[int, int]]:
+    """Some pairs: those that show the strongest difference, and one against it at the end."""
+    if not differences:
+        return compared.find_pairs(limit)
+    tested = [d for d in differences if not math.isnan(d.p_adjusted)]
+    strongest = min(tested or differences, key=lambda d: (d.p_adjusted if tested else 0.0, -abs(d.difference)))
+    first, second = (compared.code_of(value) for value in strongest.values)
+    if strongest.difference < 0:
+        first, second = second, first
+    column, has_label = compared.rows.codes[:, 0], compared.has_label(strongest.label)
+
+    def showing(gainer: int, loser: int) -> Bools:
+        """Rows of the gainer that have the label and rows of the loser that have not: all their pairs show the same."""
+        return np.asarray(np.where(has_label, column == gainer, column == loser))
+
+    some = compared.find_pairs(limit, showing(second, first))
+    against = [] if limit is not None and limit < 2 else compared.find_pairs(1, showing(first, second))
+    n_showing = None if limit is None else max(limit - len(against), 0)
+    return [*some[:n_showing], *against] or compared.find_pairs(limit)
+
+
+def _largest_contexts(compared: ComparedRows, differences: Sequence[Difference]) -> tuple[InContext, ...]:
+    """For each difference the contexts with most pairs, largest first."""
+    if not differences:
+        return ()
+    order, starts, owner = compared.by_context.order, compared.by_context.starts, compared.by_context.owner
+    weights = compared.rows.weights_or_ones()[order]
+
+    def in_contexts(some: Bools) -> Ints:
+        """Rows of each context, of some only; below 2**53."""
+        mine = some[order]
+        return np.bincount(owner[mine], weights[mine], minlength=len(starts)).astype(np.int64)
+
+    largest: list[InContext] = []
+    for difference in differences[:MAX_LISTED]:
+        sides = [compared.rows.codes[:, 0] == compared.code_of(value) for value in difference.values]
+        has_label = compared.has_label(difference.label)
+        rows, with_label = (np.array([in_contexts(side & some) for side in sides]) for some in (True, has_label))
+        pairs = rows.astype(np.float64).prod(axis=0)
+        some = [c for c in np.argsort(-pairs, kind="stable")[:MAX_CONTEXTS].tolist() if pairs[c]]
+        names = name_contexts(compared.study, compared.columns, order[starts[some]].tolist())
+        for c, context in zip(some, names, strict=True):
+            (a, b), (x, y) = rows[:, c].tolist(), with_label[:, c].tolist()
+            largest.append(InContext(difference.values, difference.label, context, (a, b), (x, y)))
+    return tuple(largest)

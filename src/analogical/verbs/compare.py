@@ -76,8 +76,7 @@ class Comparison(Result):
         return len(self.names)
 
     def __getitem__(self, name: str) -> dict[str, Any]:
-        i = entry_at(name, self.names, "feature")
-        return {"name": name} | {method.name: self._of_method(method.name, i) for method in self.methods}
+        return self._features()[entry_at(name, self.names, "feature")]
 
     @property
     def shares(self) -> dict[str, Floats]:
@@ -100,43 +99,34 @@ class Comparison(Result):
 
         return plot_comparison(self, ax, top=top)
 
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns of ``to_frame``."""
+        return ("name", *(f"{m.name}_{what}" for m in self.methods for what in ("score", "share", "rank")))
+
     def records(self) -> list[dict[str, Any]]:
         """One dictionary per feature, best of the first method first, with score, share and rank by each method."""
-        shares, ranks = self.shares, self.ranks
+        features = self._features()
         return [
             {"name": self.names[i]}
-            | {
-                f"{method.name}_{what}": json_ready(numbers[method.name][i])
-                for method in self.methods
-                for what, numbers in (("score", self.scores), ("share", shares), ("rank", ranks))
-            }
+            | {f"{m.name}_{what}": number for m in self.methods for what, number in features[i][m.name].items()}
             for i in self.order()
         ]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types, ready for JSON; the features in column order, None where there is no evidence."""
-        return {
-            "label": self.label,
-            "methods": [{"name": m.name, "title": m.title, "about": m.about} for m in self.methods],
-            "n_rows": self.n_rows,
-            "max_rows": self.max_rows,
-            "seed": self.seed,
-            "sampled": list(self.sampled),
-            "left_out": list(self.left_out),
-            "notes": json_ready(self.notes),
-            "features": [self[name] for name in self.names],
-        }
+        content = super().to_dict()
+        del content["names"], content["scores"]  # they are among the features
+        methods = [{"name": m.name, "title": m.title, "about": m.about} for m in self.methods]
+        return {**content, "methods": methods, "features": self._features()}
 
-    def _of_method(self, method: str, i: int) -> dict[str, Any]:
-        return {
-            "score": json_ready(self.scores[method][i]),
-            "share": json_ready(self.shares[method][i]),
-            "rank": int(self.ranks[method][i]),
-        }
-
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns of ``to_frame``."""
-        return ("name", *(f"{m.name}_{what}" for m in self.methods for what in ("score", "share", "rank")))
+    def _features(self) -> list[dict[str, Any]]:
+        """For each feature, in column order, its score, share and rank by each method."""
+        numbers: dict[str, dict[str, Any]] = {"score": self.scores, "share": self.shares, "rank": self.ranks}
+        return [
+            {"name": name}
+            | {m.name: {what: json_ready(of[m.name][i]) for what, of in numbers.items()} for m in self.methods}
+            for i, name in enumerate(self.names)
+        ]
 
 
 def compare(

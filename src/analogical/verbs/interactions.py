@@ -1,8 +1,7 @@
 """Which features act together: the share of broken squares, and the interaction effect of two features."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
@@ -16,8 +15,7 @@ from analogical.count.groups import merge_rows
 from analogical.count.threads import n_threads_for
 from analogical.errors import InputError
 from analogical.estimate.deciding import COPY, SCREENED_COLUMNS, likely_pairs
-from analogical.estimate.interactions import SquareSums, noise_index, rank_pairs, sum_pairs
-from analogical.estimate.significance import adjust_for_features
+from analogical.estimate.interactions import SquareSums, measure_pairs, noise_index, rank_pairs, sum_pairs
 from analogical.estimate.status import Status, decide_status
 from analogical.study import Context, Given, Study, check_given, study_of
 from analogical.table.choosing import Names, as_list
@@ -28,7 +26,7 @@ from analogical.verbs.relevance import DEFAULT_CONFIDENCE, Settings
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Interactions", "PairReason", "asked_for", "find_features", "interactions", "interactions_of", "sums_given"]
+__all__ = ["Interactions", "asked_for", "find_features", "interactions", "interactions_of", "sums_given"]
 
 MAX_PAIRS = 5_000
 """Pairs up to which all are looked at: those of 100 features, about a second for 10,000 rows."""
@@ -38,8 +36,6 @@ member of the deciding set that tells least about the two features is not held f
 TIED = 0.08
 """Share of the entropy of a feature from which a member that takes it away is always held fixed. Without this limit 44
 of 210 pairs of mushroom's features, nearly all tied to its odor, were significant."""
-
-PairReason = Literal["all", "likely"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,8 +80,7 @@ class Interactions(Result):
     names : tuple of str
         All features of the table.
     n_possible : int
-        Number of all pairs; ``pairs_reason`` says which were tested: ``"all"``, or of more than 5,000 the
-        ``"likely"`` ones.
+        Number of all pairs; of more than 5,000 only the likely ones are tested.
     noise_index : float
         Index of random labels with these class shares; .625 for two equal classes.
     label, classes, n_rows, settings, notes
@@ -103,6 +98,24 @@ class Interactions(Result):
     >>> found.squares, found.broken, found.effect.tolist(), found.status
     ((625,), (625,), [1.0], ('effect',))
     """
+
+    COLUMNS = (
+        "first",
+        "second",
+        "status",
+        "effect",
+        "effect_low",
+        "effect_high",
+        "p_value",
+        "p_adjusted",
+        "index",
+        "squares",
+        "broken",
+        "effect_squares",
+        "effective_squares",
+        "given",
+        "same_as",
+    )
 
     names: tuple[str, ...]
     first: tuple[str, ...]
@@ -122,7 +135,6 @@ class Interactions(Result):
     effective_squares: Floats
     deciding: tuple[str, ...]
     n_possible: int
-    pairs_reason: PairReason
     label: str
     classes: tuple[Any, ...]
     n_rows: int
@@ -166,58 +178,23 @@ class Interactions(Result):
         return [(self.first[k], self.second[k]) for k in self.order()]
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Heat map or network of the pairs; see :func:`analogical.plot.plot_interactions`."""
+        """Sizes of the interactions with intervals, best first; see :func:`analogical.plot.plot_interactions`."""
         from analogical.plot import plot_interactions
 
         return plot_interactions(self, ax)
 
     def records(self) -> list[dict[str, Any]]:
         """One dictionary per pair, strongest first."""
-        return [self._record(int(k)) for k in self.order()]
+        return [self._record(k) for k in self.order().tolist()]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in plain Python types, ready for JSON; the pairs in column order."""
-        whole = {name: json_ready(getattr(self, name)) for name in _ABOUT}
-        return {**whole, "pairs": [self._record(k) for k in range(len(self))]}
-
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns of ``to_frame``."""
-        return _COLUMNS
+        about = {name: value for name, value in super().to_dict().items() if name not in self.COLUMNS}
+        return {**about, "pairs": [self._record(k) for k in range(len(self))]}
 
     def _record(self, k: int) -> dict[str, Any]:
         """One pair in plain Python types; unknown numbers are None."""
-        return {name: json_ready(getattr(self, name)[k]) for name in _COLUMNS}
-
-
-_COLUMNS = (
-    "first",
-    "second",
-    "status",
-    "effect",
-    "effect_low",
-    "effect_high",
-    "p_value",
-    "p_adjusted",
-    "index",
-    "squares",
-    "broken",
-    "effect_squares",
-    "effective_squares",
-    "given",
-    "same_as",
-)
-_ABOUT = (
-    "label",
-    "classes",
-    "n_rows",
-    "names",
-    "deciding",
-    "n_possible",
-    "pairs_reason",
-    "noise_index",
-    "settings",
-    "notes",
-)
+        return {name: json_ready(getattr(self, name)[k]) for name in self.COLUMNS}
 
 
 def interactions(
@@ -297,55 +274,32 @@ def interactions_of(
     pairs, n_possible = _choose_pairs(study, range(study.n_features) if features is None else features)
     show = progress_line("looking at pairs of features") if progress else None
     sums, contexts = sums_given(study, pairs, given, show)
-    return _assemble(study, given, confidence, pairs, sums, contexts, n_possible)
-
-
-def _assemble(
-    study: Study,
-    given: Given,
-    confidence: float,
-    pairs: Sequence[tuple[int, int]],
-    sums: Sequence[SquareSums],
-    contexts: Sequence[Context],
-    n_possible: int,
-) -> Interactions:
-    """The result from the sums of all pairs."""
-    table, names, level = study.table, study.table.names, 1 - confidence
-    p_value = np.array([found.p_value() for found in sums])
-    p_adjusted = adjust_for_features(np.append(p_value, np.ones(n_possible - len(pairs))))[: len(pairs)]
-    effect = np.array([found.effect() for found in sums])
-    effect = np.where(effect < 0, 0.0, effect)
-    low, high = np.array([found.interval(confidence) for found in sums]).reshape(-1, 2).T
+    tests = measure_pairs(sums, n_possible, confidence)
+    table, names = study.table, study.table.names
     is_auto = isinstance(given, str) and given == "auto"
+    is_copy = np.array([context.same_as is not None for context in contexts])
     return Interactions(
         names=names,
         first=tuple(names[i] for i, _ in pairs),
         second=tuple(names[j] for _, j in pairs),
         status=tuple(
-            decide_status(
-                is_constant=False,
-                is_copy=context.same_as is not None,
-                p_adjusted=float(p_adjusted[k]),
-                high=float(high[k]),
-                level=level,
-            )
-            for k, context in enumerate(contexts)
+            decide_status(is_constant=False, is_copy=copy, p_adjusted=p, high=high, level=1 - confidence)
+            for copy, p, high in zip(is_copy.tolist(), tests.p_adjusted.tolist(), tests.high.tolist(), strict=True)
         ),
-        squares=tuple(found.squares for found in sums),
-        broken=tuple(found.broken for found in sums),
-        index=np.array([found.index() for found in sums]),
-        effect=effect,
-        effect_low=np.where(np.isnan(low) | (p_value <= level), low, 0.0),
-        effect_high=high,
-        p_value=p_value,
-        p_adjusted=p_adjusted,
+        squares=tuple(one.squares for one in sums),
+        broken=tuple(one.broken for one in sums),
+        index=np.array([one.index() for one in sums]),
+        effect=tests.effect,
+        effect_low=tests.low,
+        effect_high=tests.high,
+        p_value=tests.p_value,
+        p_adjusted=tests.p_adjusted,
         given=tuple(study.names_of(context.columns) for context in contexts),
         same_as=tuple(None if c.same_as is None else names[c.same_as] for c in contexts),
-        effect_squares=tuple(found.effect_squares for found in sums),
-        effective_squares=np.array([found.n_effective() for found in sums]),
+        effect_squares=tuple(one.effect_squares for one in sums),
+        effective_squares=np.array([one.n_effective() for one in sums]),
         deciding=study.names_of(study.deciding) if is_auto else (),
         n_possible=n_possible,
-        pairs_reason="all" if len(pairs) == n_possible else "likely",
         label=table.label,
         classes=table.classes,
         n_rows=table.coded.n_rows,
@@ -418,8 +372,7 @@ def sums_given(
 
     With ``"auto"`` these are the deciding set less the two, as far as contexts then hold squares with repeated cells.
     """
-    left = cache(study.entropy_left)
-    contexts = [_given_of_pair(study, pair, given, left) for pair in pairs]
+    contexts = [_given_of_pair(study, pair, given) for pair in pairs]
     columns = sorted({f for pair in pairs for f in pair} | {c for context in contexts for c in context.columns})
     place = {column: k for k, column in enumerate(columns)}
     rows = merge_rows(study.rows_of(columns))
@@ -427,47 +380,42 @@ def sums_given(
     sums = [SquareSums.none()] * len(pairs)
     waiting = [k for k, context in enumerate(contexts) if context.same_as is None]
     while waiting:
-        found = sum_pairs(
+        new = sum_pairs(
             rows,
             [(place[pairs[k][0]], place[pairs[k][1]]) for k in waiting],
             [sorted(place[c] for c in contexts[k].columns) for k in waiting],
             n_threads=n_threads,
             progress=progress,
         )
-        for k, more in zip(waiting, found, strict=True):
-            sums[k] = more
+        for k, one in zip(waiting, new, strict=True):
+            sums[k] = one
         if not (isinstance(given, str) and given == "auto"):
             break
         thin = [k for k in waiting if sums[k].n_effective() < FEWEST_SQUARES]
-        fewer = {k: _without_the_least_tied(pairs[k], contexts[k].columns, left) for k in thin}
+        fewer = {k: _without_the_least_tied(study, pairs[k], contexts[k].columns) for k in thin}
         waiting = [k for k in thin if len(fewer[k]) < len(contexts[k].columns)]
         for k in waiting:
             contexts[k] = Context(fewer[k])
     return sums, contexts
 
 
-EntropyLeft = Callable[[int, int], float]
-"""Share of the entropy of a feature that is left when a column is known."""
-
-
-def _given_of_pair(study: Study, pair: tuple[int, int], given: Given, left: EntropyLeft) -> Context:
+def _given_of_pair(study: Study, pair: tuple[int, int], given: Given) -> Context:
     """What a pair is compared given, whether contexts hold squares or not; or the feature that it copies."""
     if isinstance(given, str) and given == "auto":
         for feature in pair:
-            others = [c for c in study.deciding if int(study.owner[c]) != feature]
-            closest = min(others, key=lambda c: left(feature, c), default=None)
-            if closest is not None and left(feature, closest) <= COPY:
-                return Context((), int(study.owner[closest]))
+            left = {c: study.entropy_left(feature, c) for c in study.deciding if int(study.owner[c]) != feature}
+            if left and min(left.values()) <= COPY:
+                return Context((), int(study.owner[min(left, key=lambda c: left[c])]))
         return Context(tuple(c for c in study.deciding if int(study.owner[c]) not in pair))
     chosen = range(study.n_features) if isinstance(given, str) else [study.table.find(name) for name in given]
     return Context(tuple(c for c in chosen if c not in pair and study.rows.n_values[c] > 1))
 
 
-def _without_the_least_tied(pair: tuple[int, int], columns: tuple[int, ...], left: EntropyLeft) -> tuple[int, ...]:
+def _without_the_least_tied(study: Study, pair: tuple[int, int], columns: tuple[int, ...]) -> tuple[int, ...]:
     """The columns without the one that tells least about both features, the last of those that tell the same.
 
     All of them, if each tells much about one of the two: left to chance, it could feign an interaction.
     """
-    free = {c: min(left(feature, c) for feature in pair) for c in reversed(columns)}
+    free = {c: min(study.entropy_left(feature, c) for feature in pair) for c in reversed(columns)}
     least = max(free, key=lambda c: free[c], default=None)
     return tuple(c for c in columns if c != least or free[c] <= 1 - TIED)

@@ -1,17 +1,20 @@
 """Redundant columns of a table: constants, renamings, and columns that others determine."""
 
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
 from analogical._checks import check_whole
-from analogical._results import Result, entry_at, json_ready
+from analogical._results import Result, entry_at
 from analogical._types import Note
-from analogical.estimate.dependencies import MAX_LISTED_SEARCH, Reason, Search
+from analogical.estimate.dependencies import find_dependencies
 from analogical.study import Study, study_of
 from analogical.table.encode import EncodedTable, encode_features
 from analogical.table.rules import ColumnOptions, rules_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["Dependency", "Dropped", "Redundancies", "redundancies", "redundancies_of"]
 
@@ -49,10 +52,8 @@ class Dropped:
     """
 
     feature: str
-    reason: Reason
-    in_favour_of: tuple[str, ...]
-    support: int
-    """Tests that the dependency passed; 0 where none was counted."""
+    reason: Literal["constant", "id", "same information"]
+    in_favour_of: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         from analogical.show.redundancies import describe_dropped
@@ -80,7 +81,7 @@ class Redundancies(Result):
         Columns that one or two others determine, without the renamings above; of a group of renamings only
         the first one is considered.
     searched_one, searched_two : bool
-        Whether all columns, and all pairs of columns, were searched as determinants. Very many columns are not.
+        Whether single columns, and pairs of columns, were searched as determinants. Very many columns are not.
     notes : tuple of Note
         What was done to the table.
 
@@ -94,6 +95,8 @@ class Redundancies(Result):
     >>> found["country"]
     [{'feature': 'country', 'kind': 'determined', 'determined_by': ['town'], 'support': 27}]
     """
+
+    COLUMNS = ("feature", "kind", "determined_by", "support")
 
     names: tuple[str, ...]
     n_rows: int
@@ -112,6 +115,12 @@ class Redundancies(Result):
         entry_at(name, self.names, "column")
         return [record for record in self.records() if record["feature"] == name]
 
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Redundant columns and those that determine them; see :func:`analogical.plot.plot_redundancies`."""
+        from analogical.plot import plot_redundancies
+
+        return plot_redundancies(self, ax)
+
     def records(self) -> list[dict[str, Any]]:
         """One dictionary per finding: the feature, the kind of redundancy, and the columns involved."""
         constants = [_record(name, "constant", (), 0) for name in self.constants]
@@ -123,16 +132,8 @@ class Redundancies(Result):
         determined = [_record(d.feature, "determined", d.determined_by, d.support) for d in self.dependencies]
         return [*constants, *renamings, *determined]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Everything in plain Python types, ready for JSON."""
-        return {name: json_ready(value) for name, value in vars(self).items() if name != "backend"}
 
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns of ``to_frame``."""
-        return ("feature", "kind", "determined_by", "support")
-
-
-def _record(feature: str, kind: Reason, by: tuple[str, ...], support: int) -> dict[str, Any]:
+def _record(feature: str, kind: str, by: tuple[str, ...], support: int) -> dict[str, Any]:
     return {"feature": feature, "kind": kind, "determined_by": list(by), "support": support}
 
 
@@ -160,9 +161,9 @@ def redundancies(X: Any, *, max_determinants: int = 2, **columns: Unpack[ColumnO
     column with the same value shares would pass all tests with a probability below 5 %, over all candidates for that
     column.
 
-    One determinant costs a few passes over each column if it has at most 6 values, and otherwise a pass over a few rows
-    of all other columns. Two determinants cost a matrix product for each column; they are searched among up to about
-    460 columns, and ``searched_two`` says whether they were.
+    Each column costs a sort of its values and a pass over a few rows of all others, and with two determinants so does
+    every pair of columns. One determinant is searched among up to 30,000 columns, two among up to 464,
+    fewer if they have very many values; ``searched_one`` and ``searched_two`` say whether they were.
 
     Examples
     --------
@@ -191,28 +192,17 @@ def redundancies(X: Any, *, max_determinants: int = 2, **columns: Unpack[ColumnO
 def redundancies_of(table: EncodedTable, max_determinants: int = 2) -> Redundancies:
     """The road after encoding: what is constant, equal up to names, or determined by others."""
     names = table.names
-    search = Search(table.codes, table.n_values, table.weights)
-    groups = search.renamings(range(len(names)))
-    reported = {i for group in groups for i in group[1:]} | set(np.flatnonzero(table.n_values == 1).tolist())
-    columns = [i for i in range(len(names)) if i not in reported]
-    found = list(search.single(columns, columns))
-    searched_two = max_determinants == 2 and len(columns) ** 3 <= MAX_LISTED_SEARCH
-    if searched_two:
-        known = {(d.determined, d.by[0]) for d in found}
-        for target in columns:
-            candidates = [i for i in columns if i != target and (target, i) not in known]
-            found += search.double(target, candidates)
+    known = find_dependencies(table.codes, table.n_values, table.weights, max_determinants)
     return Redundancies(
         names=names,
-        n_rows=search.n_rows,
+        n_rows=len(table.codes) if table.weights is None else int(table.weights.sum()),
         constants=tuple(names[i] for i in np.flatnonzero(table.n_values == 1)),
-        renamings=tuple(tuple(names[i] for i in group) for group in groups),
+        renamings=tuple(tuple(names[i] for i in group) for group in known.renamings),
         dependencies=tuple(
-            Dependency(names[d.determined], tuple(names[i] for i in d.by), d.support)
-            for d in sorted(found, key=lambda d: (len(d.by), d.determined, d.by))
+            Dependency(names[d.determined], tuple(names[i] for i in d.by), d.support) for d in known.determined
         ),
-        searched_one=search.is_complete,
-        searched_two=searched_two,
+        searched_one=known.searched_one,
+        searched_two=known.searched_two,
         notes=table.notes,
         backend=table.backend,
     )

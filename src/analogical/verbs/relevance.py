@@ -480,7 +480,7 @@ def _measure(study: Study, feature: int, given: tuple[int, ...], size: Size | No
         max(size.high, effect),
         p,
         tested.n_changed / tested.n_pairs,
-        tested.noise_rate,
+        size.noise_rate,
         tested.n_pairs,
         _points(study, feature, size, confidence),
     )

@@ -1,6 +1,5 @@
 """A report on a table: which features have an effect, given which others, and the rows behind it."""
 
-import math
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,13 +11,16 @@ import numpy as np
 from analogical._checks import check_confidence, check_whole
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import Floats, Ints
+from analogical.count.groups import count_cells
+from analogical.estimate.differences import crude_difference
 from analogical.estimate.significance import adjust_for_features
 from analogical.study import Given, Study, study_of
 from analogical.table.columns import plain
 from analogical.table.encode import EncodedTable
 from analogical.table.rules import ColumnOptions, asked_of, written_call
 from analogical.verbs.audit import Audit, audit_of
-from analogical.verbs.evidence import ComparedRows, EvidencePair, Transition, name_pairs, transitions_of
+from analogical.verbs.compared import ComparedRows
+from analogical.verbs.evidence import EvidencePair, Transition, list_transitions, name_pairs
 from analogical.verbs.interactions import Interactions, find_features, interactions_of
 from analogical.verbs.redundancies import Redundancies, redundancies_of
 from analogical.verbs.relevance import DEFAULT_CONFIDENCE, Relevance, relevance_of
@@ -97,6 +99,25 @@ class Turn:
     """The features that it was given; those that it acts together with."""
 
 
+_SHOWN = (
+    "status",
+    "effect",
+    "effect_low",
+    "effect_high",
+    "p_adjusted",
+    "points",
+    "given",
+    "same_as",
+    "stand_ins",
+    "compared",
+    "ari",
+    "pairs",
+    "changed",
+    "paper_status",
+)
+"""What the records of a report show of a relevance."""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Report(Result):
     """One page about a table; ``report.save("report.html")`` writes it, ``report.html`` is its text.
@@ -140,6 +161,9 @@ class Report(Result):
     >>> page.answer, page.html.startswith("<!doctype html>")
     ('yes', True)
     """
+
+    COLUMNS = ("name", "rank", *_SHOWN, "alone", "alone_p")
+    DERIVED = ("answer",)
 
     relevance: Relevance
     alone: Floats
@@ -220,56 +244,9 @@ class Report(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in plain Python types, ready for JSON."""
-        return {
-            "title": self.title,
-            "source": self.source,
-            "reading": list(self.reading),
-            "command": self.command,
-            "versions": dict(self.versions),
-            "answer": self.answer,
-            "class_sizes": json_ready(self.class_sizes),
-            "shown_classes": json_ready(self.shown_classes),
-            "relevance": self.relevance.to_dict(),
-            "features": self.records(),
-            "turned": json_ready(self.turned),
-            "panels": [_panel_to_dict(panel) for panel in self.panels],
-            "redundancies": self.redundancies.to_dict(),
-            "interactions": None if self.interactions is None else self.interactions.to_dict(),
-            "squares": [found.to_dict() for found in self.squares],
-            "selection": self.selection.to_dict(),
-            "audits": [found.to_dict() for found in self.audits],
-        }
-
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns of ``to_frame``."""
-        return ("name", "rank", *_SHOWN, "alone", "alone_p")
-
-
-_SHOWN = (
-    "status",
-    "effect",
-    "effect_low",
-    "effect_high",
-    "p_adjusted",
-    "points",
-    "given",
-    "same_as",
-    "stand_ins",
-    "compared",
-    "ari",
-    "pairs",
-    "changed",
-    "paper_status",
-)
-"""What the records of a report show of a relevance."""
-
-
-def _panel_to_dict(panel: Panel) -> dict[str, Any]:
-    pairs = {name: getattr(panel, name) for name in ("changed_pair", "kept_pair")}
-    return {
-        **{name: json_ready(value) for name, value in vars(panel).items() if name not in pairs},
-        **{name: None if pair is None else pair.to_dict() for name, pair in pairs.items()},
-    }
+        content = super().to_dict()
+        del content["alone"], content["alone_p"]  # they are among the features
+        return {**content, "features": self.records()}
 
 
 def report(
@@ -350,8 +327,8 @@ def report(
         redundancies=twice,
         interactions=pairs,
         squares=squares,
-        selection=select_of(study, None, progress=progress),
-        audits=tuple(audit_of(study, i, given, confidence=confidence, limit=4) for i in audited),
+        selection=select_of(study),
+        audits=tuple(audit_of(ComparedRows.of(study, i, given), confidence=confidence, limit=4) for i in audited),
         title=title,
         source=None,
         command=written_call(
@@ -393,91 +370,64 @@ def _shown_classes(table: EncodedTable) -> list[int]:
 
 def _alone(study: Study, confidence: float) -> tuple[Floats, Floats]:
     """Effects with nothing given, and their p-values, adjusted; NaN for a constant."""
-    effect, p = np.full((2, study.n_features), math.nan)
-    for i in np.flatnonzero(study.rows.n_values > 1).tolist():
-        size = study.size(i, (), confidence)
-        effect[i] = math.nan if size is None else max(size.effect, 0.0)
+    effect, p = np.full((2, study.n_features), np.nan)
+    varying = np.flatnonzero(study.rows.n_values > 1).tolist()
+    study.test((i, ()) for i in varying)
+    for (i, _), size in study.sizes([(i, ()) for i in varying], confidence):
+        effect[i] = np.nan if size is None else max(size.effect, 0.0)
         p[i] = study.p_value(i, ())
     return effect, adjust_for_features(p)
 
 
 def _panel(study: Study, found: Relevance, i: int, given: Given, classes: Sequence[int]) -> Panel:
-    table = study.table
-    column, n_values = table.columns[i], int(table.n_values[i])
+    """One feature: its values, how the label changes with them, and a typical pair of rows."""
+    column, points = study.table.columns[i], found.points[i]
+    counts, compared = count_cells(study.rows, [i]), ComparedRows.of(study, i, given)
     values = [plain(value) for value in column.values]
-    counts = _rows_by_label(table, i)
-    sizes = counts.sum(axis=1)
+    sizes = counts.sum(axis=1).tolist()
     # Ties by the words of the values: libraries number the same categories in different ways.
     words = [str(value) if column.treatment == "categories" else "" for value in values]
-    frequent = sorted(range(len(sizes)), key=lambda v: (-sizes[v], words[v]))
-    kept = sorted(frequent[:MAX_VALUES]) if column.treatment == "bins" else frequent[:MAX_VALUES]
-    compared = ComparedRows.of(study, i, given)
+    kept = sorted(range(len(sizes)), key=lambda v: (-sizes[v], words[v]))[:MAX_VALUES]
     listed: tuple[Transition, ...] = ()
-    if found.compared[i] and n_values <= MAX_LISTED_VALUES:
-        listed = tuple(sorted(transitions_of(compared).counts, key=lambda t: -t.pairs))
-    changed, unchanged = _typical_pairs(compared, listed, values)
+    if found.compared[i] and len(values) <= MAX_LISTED_VALUES:
+        listed = tuple(sorted(list_transitions(compared) or (), key=lambda t: -t.pairs))
+    changed = next((t for t in listed if t.changed), None)
+    unchanged = [t for t in listed if not t.changed]
+    same_values = [t for t in unchanged if changed is None or t.values == changed.values]
+    kept_label = next(iter([*same_values, *unchanged]), None)
+    crude = np.nan
+    if points is not None:
+        two = values.index(points.against), values.index(points.value)
+        crude = 100 * crude_difference(study.rows, i, two, found.classes.index(points.label))
     return Panel(
-        feature=table.names[i],
+        feature=found.names[i],
         values=tuple(
-            ValueRows(values[v], int(sizes[v]), tuple(int(counts[v, label]) for label in classes)) for v in kept
+            ValueRows(values[v], sizes[v], tuple(counts[v, classes].tolist()))
+            for v in (sorted(kept) if column.treatment == "bins" else kept)
         ),
-        n_values=n_values,
-        crude=_crude(found, i, counts, values),
+        n_values=len(values),
+        crude=crude,
         n_compared=compared.contexts.profile.n_paired_rows if found.compared[i] else 0,
         transitions=listed[:MAX_TRANSITIONS],
         n_transitions=len(listed),
-        changed_pair=changed,
-        kept_pair=unchanged,
+        changed_pair=None if changed is None else _typical_pair(compared, changed),
+        kept_pair=None if kept_label is None else _typical_pair(compared, kept_label),
     )
 
 
-def _rows_by_label(table: EncodedTable, i: int) -> Ints:
-    """Rows of each value and label, shape (values, labels)."""
-    rows = table.coded
-    shape = (int(table.n_values[i]), rows.n_labels)
-    keys = rows.codes[:, i].astype(np.int64) * shape[1] + rows.labels
-    return np.bincount(keys, rows.weights, minlength=shape[0] * shape[1]).astype(np.int64).reshape(shape)
-
-
-def _crude(found: Relevance, i: int, counts: Ints, values: Sequence[Any]) -> float:
-    """The difference that the points of a feature tell, over all rows and with nothing given."""
-    points = found.points[i]
-    if points is None:
-        return math.nan
-    label = found.classes.index(points.label)
-    shares = [counts[v, label] / counts[v].sum() for v in map(values.index, (points.value, points.against))]
-    return float(100 * (shares[0] - shares[1]))
-
-
-def _typical_pairs(
-    compared: ComparedRows, listed: Sequence[Transition], values: Sequence[Any]
-) -> tuple[EvidencePair | None, EvidencePair | None]:
-    """A pair of the most frequent change of labels, and one whose labels stay, of the same values if there is one."""
-    changed = next((t for t in listed if t.changed), None)
-    kept = [t for t in listed if not t.changed]
-    same = [t for t in kept if changed is None or t.values == changed.values]
-    unchanged = next(iter([*same, *kept]), None)
-    if changed is None and unchanged is None:
-        return None, None
-    classes, rows = compared.study.table.classes, compared.rows
-    order, starts = compared.by_context
-    owner = np.empty(len(order), np.int64)
-    owner[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
-
-    def typical(transition: Transition | None) -> EvidencePair | None:
-        if transition is None:
-            return None
-        weights = rows.weights_or_ones()
-        sides = [
-            (rows.codes[:, 0] == values.index(value)) & (rows.labels == classes.index(label))
-            for value, label in zip(transition.values, transition.labels, strict=True)
-        ]
-        held = [np.bincount(owner[side], weights[side], minlength=len(starts)) for side in sides]
-        context = owner == int(np.argmax(held[0] * held[1]))
-        first, second = (int(np.flatnonzero(side & context)[0]) for side in sides)
-        return name_pairs([(first, second)], compared)[0]
-
-    return typical(changed), typical(unchanged)
+def _typical_pair(compared: ComparedRows, transition: Transition) -> EvidencePair:
+    """The first pair of rows of a transition in the context that holds most of them."""
+    by_context, rows = compared.by_context, compared.rows
+    order, owner = by_context.order, by_context.owner
+    weights = rows.weights_or_ones()[order]
+    sides = [
+        ((rows.codes[:, 0] == compared.code_of(value)) & compared.has_label(label))[order]
+        for value, label in zip(transition.values, transition.labels, strict=True)
+    ]
+    held = [np.bincount(owner[side], weights[side], minlength=len(by_context.starts)) for side in sides]
+    context = owner == int(np.argmax(held[0] * held[1]))
+    first, second = (int(order[np.flatnonzero(side & context)[0]]) for side in sides)
+    return name_pairs(compared, [(first, second)])[0]
 
 
 # ---------------------------------------------------------------- features together

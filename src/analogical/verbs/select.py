@@ -2,25 +2,21 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from analogical._checks import check_whole
-from analogical._progress import progress_line
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import Floats, Note
-from analogical.estimate.deciding import COPY
+from analogical.estimate.deciding import COPY, Step, Why
 from analogical.study import Duplicates, Study, study_of
 from analogical.table.rules import ColumnOptions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Carried", "Selection", "Why", "select", "select_of"]
-
-Why = Literal["gain", "interaction", "significant", "index"]
-"""Why a feature was chosen."""
+__all__ = ["Carried", "Selection", "select", "select_of"]
 
 
 @dataclass(frozen=True)
@@ -93,6 +89,8 @@ class Selection(Result):
     ('jacket_color', 'body_shape', 'head_shape')
     """
 
+    COLUMNS = ("feature", "gain", "explained", "why", "partners")
+
     features: tuple[str, ...]
     gain: Floats
     explained: Floats
@@ -130,28 +128,12 @@ class Selection(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in plain Python types, ready for JSON."""
-        rest = ("stop", "need", "next_feature", "next_gain", "carried", "k", "names", "n_classes")
-        return {
-            "label": self.label,
-            "classes": json_ready(self.classes),
-            "n_rows": self.n_rows,
-            "notes": json_ready(self.notes),
-            **{name: json_ready(getattr(self, name)) for name in rest},
-            "features": self.records(),
-        }
-
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns of ``to_frame``."""
-        return ("feature", "gain", "explained", "why", "partners")
+        about = {name: value for name, value in super().to_dict().items() if name not in self.COLUMNS}
+        return {**about, "features": self.records()}
 
     def _record(self, i: int) -> dict[str, Any]:
-        return {
-            "feature": self.features[i],
-            "gain": json_ready(self.gain[i]),
-            "explained": json_ready(self.explained[i]),
-            "why": self.why[i],
-            "partners": list(self.partners[i]),
-        }
+        numbers = (getattr(self, name)[i] for name in self.COLUMNS[1:])
+        return dict(zip(self.COLUMNS, (self.features[i], *map(json_ready, numbers)), strict=True))
 
 
 def select(
@@ -160,7 +142,6 @@ def select(
     k: int | None = None,
     *,
     duplicates: Duplicates = "count",
-    progress: bool = False,
     n_jobs: int | None = None,
     **columns: Unpack[ColumnOptions],
 ) -> Selection:
@@ -177,8 +158,6 @@ def select(
     k : int, optional
         Number of features: the first ones of the deciding set and, if it has fewer, those that come next. By default
         the deciding set, which may be empty.
-    progress : bool
-        Show progress on stderr.
     **columns : options of columns
         See :class:`analogical.ColumnOptions`; all but ``groups``.
 
@@ -220,49 +199,56 @@ def select(
     if k is not None:
         k = check_whole("k", k, low=1, other=", or None for the deciding set")
     study = study_of(select, X, y, columns, without=("groups",), duplicates=duplicates, n_jobs=n_jobs)
-    return select_of(study, k, progress=progress)
+    return select_of(study, k)
 
 
-def select_of(study: Study, k: int | None = None, *, progress: bool = False) -> Selection:
+def select_of(study: Study, k: int | None = None) -> Selection:
     """The road after encoding: the deciding set, what comes after it, what was left out, and names."""
-    show = progress_line("choosing features") if progress else None
-    if show is not None:
-        show(0, 2)
+    table, decider = study.table, study.decider
     deciding = _deciding(study)
-    if show is not None:
-        show(1, 2)
     chosen = deciding if k is None else deciding[:k]
     if k is not None:
         chosen += _after(study, chosen, min(k, study.n_features) - len(chosen))
-    found = _named(study, deciding, chosen, k)
-    if show is not None:
-        show(2, 2)
-    return found
+    voters = [step.column for step in chosen if step.why != "index"]
+    inside = {int(study.owner[step.column]) for step in chosen}
+    further = {f: gain for f, gain in _further(study, voters).items() if f not in inside}
+    next_feature, next_gain = None, None
+    if len(chosen) < len(deciding):
+        next_feature, next_gain = int(study.owner[deciding[len(chosen)].column]), deciding[len(chosen)].gain
+    elif further:
+        next_feature, next_gain = _most(further), further[_most(further)]
+    return Selection(
+        features=study.names_of([step.column for step in chosen]),
+        gain=np.array([step.gain for step in chosen], dtype=np.float64),
+        explained=np.array([1 - step.value / decider.voting.start.value for step in chosen], dtype=np.float64),
+        why=tuple(step.why for step in chosen),
+        partners=tuple(study.names_of(step.partners) for step in chosen),
+        stop=len(deciding),
+        need=decider.need,
+        next_feature=None if next_feature is None else table.names[next_feature],
+        next_gain=next_gain,
+        carried=_carried(study, voters, further),
+        k=k,
+        names=table.names,
+        label=table.label,
+        classes=table.classes,
+        n_classes=decider.voting.rows.n_labels,
+        n_rows=table.coded.n_rows,
+        notes=table.notes,
+        backend=table.backend,
+    )
 
 
-@dataclass(frozen=True)
-class _Chosen:
-    """One chosen column."""
-
-    column: int
-    gain: float
-    value: float
-    """Log-likelihood of the labels after it."""
-    why: Why
-    partners: tuple[int, ...] = ()
-
-
-def _deciding(study: Study) -> list[_Chosen]:
+def _deciding(study: Study) -> list[Step]:
     """The deciding set in its order: as it was found, then what joined it."""
-    chosen = [_Chosen(s.column, s.gain, s.value, s.why, s.partners) for s in study.found.steps]
-    joined = range(len(chosen), len(study.deciding))
-    return [*chosen, *(_added(study, study.deciding[: place + 1], "significant") for place in joined)]
+    joined = range(len(study.found.steps), len(study.deciding))
+    return [*study.found.steps, *(_added(study, study.deciding[: place + 1], "significant") for place in joined)]
 
 
-def _after(study: Study, chosen: Sequence[_Chosen], room: int) -> list[_Chosen]:
+def _after(study: Study, chosen: Sequence[Step], room: int) -> list[Step]:
     """The features that come next: those that add enough, then in the order of the relaxed index, copies last."""
-    decider, new = study.decider, list[_Chosen]()
-    members = [c.column for c in chosen]
+    decider, new = study.decider, list[Step]()
+    members = [step.column for step in chosen]
     further = _further(study, members)
     while len(new) < room and max(further.values(), default=-np.inf) >= decider.need:
         members.append(_most(further))
@@ -271,22 +257,21 @@ def _after(study: Study, chosen: Sequence[_Chosen], room: int) -> list[_Chosen]:
     if len(new) == room:
         return new
     value = decider.voting.follow(members, study.found.together).value
-    varying = set(_varying(study))
-    left = [f for f in decider.index.tolist() if f in further]
-    constant = [f for f in range(study.n_features) if f not in varying]
-    late, taken = list[int](), list(members)
-    for feature in left:
-        if len(taken) - len(members) == room - len(new):
+    constant = set(range(study.n_features)) - set(_varying(study))
+    late, taken = list[int](), list[int]()
+    for feature in decider.index.tolist():
+        if len(new) + len(taken) == room:
             break
-        (late if _is_copy(study, feature, taken) else taken).append(feature)
-    by_index = [*taken[len(members) :], *late, *constant][: room - len(new)]
-    return [*new, *(_Chosen(f, further.get(f, 0.0), value, "index") for f in by_index)]
+        if feature in further:
+            (late if _is_copy(study, feature, [*members, *taken]) else taken).append(feature)
+    by_index = [*taken, *late, *sorted(constant)][: room - len(new)]
+    return [*new, *(Step(f, further.get(f, 0.0), value, "index") for f in by_index)]
 
 
-def _added(study: Study, members: Sequence[int], why: Why) -> _Chosen:
+def _added(study: Study, members: Sequence[int], why: Why) -> Step:
     """The last of some members, with what it adds to those before it."""
     before, after = (study.decider.voting.follow(m, study.found.together).value for m in (members[:-1], members))
-    return _Chosen(members[-1], after - before, after, why)
+    return Step(members[-1], after - before, after, why)
 
 
 def _further(study: Study, members: Sequence[int]) -> dict[int, float]:
@@ -294,8 +279,11 @@ def _further(study: Study, members: Sequence[int]) -> dict[int, float]:
     voting, need = study.decider.voting, study.decider.need
     inside = {int(study.owner[c]) for c in members}
     outside = [f for f in _varying(study) if f not in inside]
-    found = voting.candidates(voting.follow(members, study.found.together), outside)
-    return {f: 0.0 if c.gain >= need and _is_copy(study, f, members) else c.gain for f, c in sorted(found.items())}
+    candidates = voting.candidates(voting.follow(members, study.found.together), outside)
+    return {
+        f: 0.0 if one.gain >= need and _is_copy(study, f, members) else one.gain
+        for f, one in sorted(candidates.items())
+    }
 
 
 def _varying(study: Study) -> list[int]:
@@ -313,39 +301,6 @@ def _most(gains: dict[int, float]) -> int:
     return max(gains, key=lambda f: round(gains[f], 6))
 
 
-def _named(study: Study, deciding: list[_Chosen], chosen: list[_Chosen], k: int | None) -> Selection:
-    """What was chosen, by name, and what was left out."""
-    table, decider = study.table, study.decider
-    voters = [c.column for c in chosen if c.why != "index"]
-    inside = {int(study.owner[c.column]) for c in chosen}
-    further = {f: gain for f, gain in _further(study, voters).items() if f not in inside}
-    following = None
-    if len(chosen) < len(deciding):
-        following = int(study.owner[deciding[len(chosen)].column]), deciding[len(chosen)].gain
-    elif further:
-        following = _most(further), further[_most(further)]
-    return Selection(
-        features=study.names_of([c.column for c in chosen]),
-        gain=np.array([c.gain for c in chosen], dtype=np.float64),
-        explained=np.array([1 - c.value / decider.voting.start.value for c in chosen], dtype=np.float64),
-        why=tuple(c.why for c in chosen),
-        partners=tuple(study.names_of(c.partners) for c in chosen),
-        stop=len(deciding),
-        need=decider.need,
-        next_feature=None if following is None else table.names[following[0]],
-        next_gain=None if following is None else following[1],
-        carried=_carried(study, voters, further),
-        k=k,
-        names=table.names,
-        label=table.label,
-        classes=table.classes,
-        n_classes=decider.voting.rows.n_labels,
-        n_rows=table.coded.n_rows,
-        notes=table.notes,
-        backend=table.backend,
-    )
-
-
 def _carried(study: Study, voters: Sequence[int], further: dict[int, float]) -> tuple[Carried, ...]:
     """Features that predict the label alone and add too little to the chosen ones, with the one that carries them."""
     decider, names = study.decider, study.table.names
@@ -355,9 +310,9 @@ def _carried(study: Study, voters: Sequence[int], further: dict[int, float]) -> 
     if not features or not voters:
         return ()
     beside = {c: _further(study, [c]) for c in voters}
-    found = []
+    carried = []
     for feature in features:
         least = min(voters, key=lambda c: round(beside[c][feature], 6))
         by = [least] if beside[least][feature] < decider.need else voters
-        found.append(Carried(names[feature], alone[feature].gain, further[feature], study.names_of(by)))
-    return tuple(found)
+        carried.append(Carried(names[feature], alone[feature].gain, further[feature], study.names_of(by)))
+    return tuple(carried)

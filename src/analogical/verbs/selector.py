@@ -1,7 +1,6 @@
 """AnalogicalSelector: a scikit-learn shell around select and relevance, without maths of its own."""
 
 import warnings
-from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +13,6 @@ from analogical._types import Bools, Floats, Positions
 from analogical.errors import InputError
 from analogical.study import Duplicates, Given, Study, check_given
 from analogical.table.binning import Bins
-from analogical.table.choosing import unknown_column
 from analogical.table.encode import EncodedTable, encode_table
 from analogical.table.frames import is_frame
 from analogical.table.rules import Ids, Missing, Rules
@@ -59,9 +57,6 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         Keep only features with at least this effect (0 to 1). Not with k features selected together.
     confidence : float
         A feature has an effect if its p-value, adjusted for the number of features, is at most 1 - confidence.
-    priority : sequence of feature names, optional
-        Which features to keep if some carry the same information, most wanted first (names as in
-        ``get_feature_names_out``); the others follow in column order.
     features, ignore : names or patterns of columns, optional
         Candidate columns, or columns that are never kept.
     missing, bins, max_values, ids, bin_label
@@ -93,7 +88,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     If no feature passes, ``fit`` gives a :class:`SelectionWarning`, and ``transform`` returns a table without columns
     as scikit-learn's selectors do. Set ``k`` if a pipeline must not stop there.
 
-    Ties go to the features of ``priority``, then to the earlier column.
+    Ties, and copies, go to the earlier column.
 
     Examples
     --------
@@ -123,7 +118,6 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         strategy: Strategy = "together",
         threshold: float | None = None,
         confidence: float = DEFAULT_CONFIDENCE,
-        priority: Sequence[str] | None = None,
         features: Any = None,
         ignore: Any = None,
         missing: Missing = Rules.missing,
@@ -139,7 +133,6 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.strategy = strategy
         self.threshold = threshold
         self.confidence = confidence
-        self.priority = priority
         self.features = features
         self.ignore = ignore
         self.missing = missing
@@ -172,8 +165,6 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             X, y = validate_data(
                 self, X, _one_column(y), dtype=None, ensure_all_finite="allow-nan", accept_sparse="csc"
             )
-        names = self._names()
-        first = _check_priority(self.priority, names)
         rules = Rules(
             weights=sample_weight,
             groups=groups,
@@ -184,15 +175,14 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             max_values=self.max_values,
             ids=self.ids,
             bin_label=self.bin_label,
-            feature_names=None if is_frame(X) else names,
+            feature_names=None if is_frame(X) else [f"x{i}" for i in range(self.n_features_in_)],
         )
         table = encode_table(X, y, rules, look_for_units=True)
         _refuse_role_in_features(table)
         for name in ("selection_", "relevance_", "pvalues_"):  # of an earlier fit with other parameters
             self.__dict__.pop(name, None)
-        table = table.select(_wanted_first(table, first)) if first else table
         self._places: Positions = np.array([column.position for column in table.columns], dtype=np.intp)
-        ids = [Dropped(name, "id", (), 0) for n in table.notes if n.kind == "set-aside" for name in n.columns]
+        ids = [Dropped(name, "id") for n in table.notes if n.kind == "set-aside" for name in n.columns]
         self.dropped_: tuple[Dropped, ...] = tuple(ids)
         study = Study.of_table(table, duplicates=self.duplicates, n_jobs=self.n_jobs)
         if self._chooses_together():
@@ -259,12 +249,6 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
                         ' strategy="ranking".'
                     )
 
-    def _names(self) -> list[str]:
-        """Names of the columns, as ``get_feature_names_out`` gives them."""
-        if hasattr(self, "feature_names_in_"):
-            return [str(name) for name in self.feature_names_in_]
-        return [f"x{i}" for i in range(self.n_features_in_)]
-
     def _at_all_features(self, numbers: Floats) -> Floats:
         """Numbers of the features used, at their places among all features; NaN for the others."""
         of_all = np.full(self.n_features_in_, np.nan)
@@ -284,14 +268,6 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             bundle["text/html"] += self._result()._repr_html_()
         return bundle
 
-    def to_frame(self, backend: str | None = None) -> Any:
-        """What was fitted as a dataframe: ``selection_.to_frame()`` or ``relevance_.to_frame()``."""
-        return self._result().to_frame(backend)
-
-    def to_dict(self) -> dict[str, Any]:
-        """What was fitted in plain Python types: ``selection_.to_dict()`` or ``relevance_.to_dict()``."""
-        return self._result().to_dict()
-
     def _result(self) -> Selection | Relevance:
         check_is_fitted(self)
         return self.selection_ if hasattr(self, "selection_") else self.relevance_
@@ -306,30 +282,11 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _check_priority(priority: Any, names: Sequence[str]) -> list[int]:
-    """Positions of the wanted features, in their order."""
-    if priority is None:
-        return []
-    if isinstance(priority, str) or not isinstance(priority, Sequence | np.ndarray):
-        raise InputError(f"priority must be a list of feature names, most wanted first, got {priority!r}.")
-    for name in priority:
-        if name not in names:
-            raise unknown_column(str(name), names, "priority")
-    return [names.index(name) for name in dict.fromkeys(priority)]
-
-
-def _wanted_first(table: EncodedTable, first: list[int]) -> list[int]:
-    """Places of all features, the wanted ones first."""
-    wanted = [place for i in first if (place := table.place_of(i)) is not None]
-    taken = set(wanted)
-    return [*wanted, *(i for i in range(len(table.names)) if i not in taken)]
-
-
 def _dropped(found: Relevance) -> list[Dropped]:
     """Constant features, and copies with what they copy."""
     items = zip(found.names, found.status, found.same_as, strict=True)
     return [
-        Dropped(name, "constant", (), 0) if same is None else Dropped(name, "same information", (same,), 0)
+        Dropped(name, "constant") if same is None else Dropped(name, "same information", (same,))
         for name, status, same in items
         if status in ("constant", "same")
     ]

@@ -1,24 +1,23 @@
 """The rows behind an interaction: label shares by the values of two features, and broken and kept squares."""
 
 import math
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable
 from dataclasses import dataclass
-from itertools import combinations, islice, product, zip_longest
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
 from analogical._checks import check_limit
-from analogical._results import Result, json_ready
-from analogical._types import CodedRows, Ints, Note, Positions
-from analogical.count.contexts import differs_from_last
-from analogical.count.groups import number_groups
-from analogical.count.squares import context_numbers
+from analogical._results import Result, entry_at, json_ready
+from analogical._types import Ints, Note
+from analogical.count.groups import count_cells
+from analogical.count.listing import ContextRows, FoundSquare, find_squares, is_broken
 from analogical.errors import InputError
-from analogical.estimate.interactions import SquareSums
-from analogical.study import Given, Study, asked_about, check_given, study_of
+from analogical.study import Context, Given, Study, asked_about, check_given, study_of
 from analogical.table.columns import plain
 from analogical.table.rules import ColumnOptions
+from analogical.verbs.compared import NamedContext, name_contexts
 from analogical.verbs.interactions import asked_for, sums_given
 
 if TYPE_CHECKING:
@@ -28,8 +27,6 @@ __all__ = ["Square", "Squares", "squares", "squares_of"]
 
 MAX_LISTED = 100_000
 """More squares than this are not listed."""
-LISTED_PER_CONTEXT = 20_000
-"""Kinds of squares that are looked at in one context, the values with most rows first."""
 
 
 @dataclass(frozen=True)
@@ -46,11 +43,13 @@ class Square:
     ((0, 1), (0, 1), (0, 1, 1, 0))
     """
 
+    DERIVED = ("broken",)
+
     rows: tuple[int, int, int, int]
     """Positions of the four rows in the table, counted from 0."""
     index: tuple[Hashable, Hashable, Hashable, Hashable]
     """Their row labels, if the dataframe has an index; otherwise the positions again."""
-    context: tuple[tuple[str, Any], ...]
+    context: NamedContext
     """Names and values of the features on which they agree."""
     first_values: tuple[Any, Any]
     """u and u', the values of the first feature."""
@@ -63,21 +62,7 @@ class Square:
     @property
     def broken(self) -> bool:
         """Whether the labels do not form an analogical proportion."""
-        a, b, c, d = self.labels
-        return not ((a == b and c == d) or (a == c and b == d))
-
-    def to_dict(self) -> dict[str, Any]:
-        """The square in plain Python types."""
-        return {
-            "rows": list(self.rows),
-            "index": json_ready(self.index),
-            "context": {name: json_ready(value) for name, value in self.context},
-            "first_values": json_ready(self.first_values),
-            "second_values": json_ready(self.second_values),
-            "labels": json_ready(self.labels),
-            "broken": self.broken,
-            "times": self.times,
-        }
+        return is_broken(self.labels)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,6 +102,8 @@ class Squares(Result):
     ('x0', 'x1', [[0.0, 1.0], [1.0, 0.0]])
     """
 
+    COLUMNS = ("rows", "first_values", "second_values", "labels", "broken", "times", "context")
+
     first: str
     second: str
     label: str
@@ -142,8 +129,6 @@ class Squares(Result):
 
     def shares(self, label: Any) -> Any:
         """Shares of a label by the values of both features, as an array; NaN where there is no row."""
-        from analogical._results import entry_at
-
         rows = self.counts.sum(axis=2)
         held = self.counts[:, :, entry_at(label, self.classes, "class")]
         return np.where(rows > 0, held / np.maximum(rows, 1), np.nan)
@@ -152,7 +137,7 @@ class Squares(Result):
         """Label shares by the values of both features; see :func:`analogical.plot.plot_squares`."""
         from analogical.plot import plot_squares
 
-        return plot_squares(self, label, ax)
+        return plot_squares(self, ax, label=label)
 
     def records(self) -> list[dict[str, Any]]:
         """One dictionary per example: the four rows, the values and labels, then what the rows have in common."""
@@ -164,23 +149,10 @@ class Squares(Result):
                 "labels": [str(label) for label in square.labels],
                 "broken": square.broken,
                 "times": square.times,
-                "context": {name: json_ready(value) for name, value in square.context},
+                "context": json_ready(dict(square.context)),
             }
             for square in self.examples
         ]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything in plain Python types, ready for JSON."""
-        names = ("first", "second", "label", "first_values", "second_values", "classes", "counts", "n_squares")
-        others = ("n_broken", "effect", "given", "same_as", "asked", "notes")
-        return {
-            **{name: json_ready(getattr(self, name)) for name in (*names, *others)},
-            "examples": [square.to_dict() for square in self.examples],
-        }
-
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns of ``to_frame``."""
-        return ("rows", "first_values", "second_values", "labels", "broken", "times", "context")
 
 
 def squares(
@@ -237,10 +209,7 @@ def squares(
 
 
 def squares_of(study: Study, i: int, j: int, given: Given = "auto", *, limit: int | None = 4) -> Squares:
-    """The road after encoding: the sums of one pair of columns, and its squares by name.
-
-    Examples need a study of all rows (``duplicates="count"``).
-    """
+    """The road after encoding: the sums of one pair of columns, and its squares by name."""
     check_given(given)
     table = study.table
     ((sums,), (context,)) = sums_given(study, [(i, j)], given)
@@ -251,11 +220,11 @@ def squares_of(study: Study, i: int, j: int, given: Given = "auto", *, limit: in
         first_values=tuple(plain(value) for value in table.columns[i].values),
         second_values=tuple(plain(value) for value in table.columns[j].values),
         classes=table.classes,
-        counts=_value_counts(study.rows, i, j),
+        counts=count_cells(study.rows, [i, j]),
         n_squares=sums.squares,
         n_broken=sums.broken,
         effect=max(sums.effect(), 0.0) if sums.effect_squares else math.nan,
-        examples=_examples(study, i, j, context.columns, sums, limit),
+        examples=_examples(study, i, j, context, limit) if sums.squares else (),
         given=study.names_of(context.columns),
         same_as=None if context.same_as is None else table.names[context.same_as],
         asked=asked_for(study, given),
@@ -264,104 +233,31 @@ def squares_of(study: Study, i: int, j: int, given: Given = "auto", *, limit: in
     )
 
 
-def _value_counts(rows: CodedRows, i: int, j: int) -> Ints:
-    """Rows by value of i, value of j and label."""
-    shape = (int(rows.n_values[i]), int(rows.n_values[j]), rows.n_labels)
-    keys = (rows.codes[:, i].astype(np.int64) * shape[1] + rows.codes[:, j]) * shape[2] + rows.labels
-    return np.bincount(keys, rows.weights, minlength=int(np.prod(shape))).astype(np.int64).reshape(shape)
-
-
-# ---------------------------------------------------------------- squares, one at a time
-
-
-def _examples(
-    study: Study, i: int, j: int, equal: Sequence[int], sums: SquareSums, limit: int | None
-) -> tuple[Square, ...]:
+def _examples(study: Study, i: int, j: int, context: Context, limit: int | None) -> tuple[Square, ...]:
     """Broken squares and kept ones, in turn from each context."""
-    if limit == 0 or not sums.squares:
+    if limit == 0:
         return ()
+    rows, cells = study.rows_of([i, j]), study.cells(tuple(sorted(context.columns)))
+    by_context = ContextRows.of(cells.of_row, len(cells))
     n_each = MAX_LISTED if limit is None else limit
-    broken = list(islice(_in_turn(_streams(study, i, j, equal, True)), n_each))
-    kept = list(islice(_in_turn(_streams(study, i, j, equal, False)), n_each))
-    if limit is None:
-        if len(broken) + len(kept) >= MAX_LISTED:
-            raise InputError(f"More than {MAX_LISTED:,} squares would be listed with limit=None; give a limit.")
-        return (*broken, *kept)
-    n_kept = min(len(kept), max(limit // 2, limit - len(broken)))
-    return (*broken[: limit - n_kept], *kept[:n_kept])
+    broken, kept = (list(islice(find_squares(rows, by_context, wanted), n_each)) for wanted in (True, False))
+    if limit is None and len(broken) + len(kept) >= MAX_LISTED:
+        raise InputError(f"More than {MAX_LISTED:,} squares would be listed with limit=None; give a limit.")
+    n_kept = len(kept) if limit is None else min(len(kept), max(limit // 2, limit - len(broken)))
+    n_broken = len(broken) if limit is None else limit - n_kept
+    return tuple(_named(study, i, j, context, one) for one in (*broken[:n_broken], *kept[:n_kept]))
 
 
-def _streams(study: Study, i: int, j: int, equal: Sequence[int], broken: bool) -> Iterator[Iterator[Square]]:
-    """For each context that holds two values of both features, its squares; contexts by their first row."""
-    rows = study.rows
-    held = study.rows_of(equal) if equal else rows
-    groups, _ = context_numbers(number_groups(held.codes, held.n_values, range(len(equal))))
-    order = np.argsort(groups, kind="stable")
-    starts = np.flatnonzero(differs_from_last(groups[order]))
-    stops = np.append(starts[1:], len(order))
-    for c in np.argsort(order[starts], kind="stable"):
-        some = order[starts[c] : stops[c]]
-        if len(some) > 3 and _varies(rows.codes[some, i]) and _varies(rows.codes[some, j]):
-            yield _squares_of(study, i, j, equal, some, broken)
-
-
-def _varies(values: Any) -> bool:
-    return bool((values != values[0]).any())
-
-
-def _in_turn(streams: Iterator[Iterator[Square]]) -> Iterator[Square]:
-    """The first of each stream, then the second of each, and so on."""
-    alive = []
-    for stream in streams:
-        first = next(stream, None)
-        if first is not None:
-            yield first
-            alive.append(stream)
-    for several in zip_longest(*alive):
-        yield from (square for square in several if square is not None)
-
-
-def _squares_of(study: Study, i: int, j: int, equal: Sequence[int], some: Positions, broken: bool) -> Iterator[Square]:
-    """The kinds of squares of one context, the most frequent first; rows are the first ones of their cell and label."""
-    rows = study.rows
-    weights = rows.weights_or_ones()[some].tolist()
-    cells: dict[tuple[int, int], dict[int, tuple[int, int]]] = {}  # by value, value and label: first row, rows
-    for row, weight in zip(some.tolist(), weights, strict=True):
-        cell = cells.setdefault((int(rows.codes[row, i]), int(rows.codes[row, j])), {})
-        first, n = cell.get(int(rows.labels[row]), (row, 0))
-        cell[int(rows.labels[row])] = first, n + weight
-    found: list[tuple[int, tuple[int, ...], tuple[int, ...]]] = []
-    for u, w in combinations(sorted({u for u, _ in cells}), 2):
-        for v, x in combinations(sorted({v for _, v in cells}), 2):
-            corners = [cells.get(key) for key in ((u, v), (w, v), (u, x), (w, x))]
-            if None in corners or len(found) > LISTED_PER_CONTEXT:
-                continue
-            for labels in product(*(sorted(corner) for corner in corners if corner)):
-                a, b, c, d = labels
-                if broken == (not ((a == b and c == d) or (a == c and b == d))):
-                    held = [corner[label] for corner, label in zip(corners, labels, strict=True) if corner]
-                    times = int(np.prod([n for _, n in held], dtype=object))
-                    found.append((-times, tuple(row for row, _ in held), labels))
-    for negative, four, labels in sorted(found):
-        yield _named(study, i, j, equal, four, labels, -negative)
-
-
-def _named(study: Study, i: int, j: int, equal: Sequence[int], four: Any, labels: Any, times: int) -> Square:
+def _named(study: Study, i: int, j: int, context: Context, square: FoundSquare) -> Square:
     """A square with the user's values, names and labels."""
-    table = study.table
+    table, four = study.table, list(square.rows)
     first, second = table.cells(four, i), table.cells(four, j)
     return Square(
         rows=tuple(table.positions(four)),  # type: ignore[arg-type]
         index=tuple(table.row_names(four)),  # type: ignore[arg-type]
-        context=tuple((name, _shared(study, four, c)) for name, c in zip(study.names_of(equal), equal, strict=True)),
+        context=name_contexts(study, context.columns, four[:1])[0],
         first_values=(first[0], first[1]),
         second_values=(second[0], second[2]),
-        labels=tuple(table.classes[label] for label in labels),
-        times=times,
+        labels=tuple(table.classes[label] for label in square.labels),  # type: ignore[arg-type]
+        times=square.times,
     )
-
-
-def _shared(study: Study, four: Sequence[int], column: int) -> Any:
-    """What four rows have in common on a column; of a number in wider bins, all its own bins that occur."""
-    cells = list(dict.fromkeys(study.table.cells(four, int(study.owner[column]))))
-    return cells[0] if len(cells) == 1 else " or ".join(str(cell) for cell in cells)

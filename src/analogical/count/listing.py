@@ -1,0 +1,220 @@
+"""Pairs and squares of rows one at a time, and pairs by values and labels, from rows brought together by context."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations, islice, product
+from typing import Any, TypeVar
+
+import numpy as np
+
+from analogical._types import Bools, CodedRows, Codes, Ints, Positions
+from analogical.count.contexts import Contexts, differs_from_last
+from analogical.count.groups import first_rows
+from analogical.errors import InputError
+
+__all__ = [
+    "MAX_LISTED",
+    "ContextRows",
+    "FoundSquare",
+    "TransitionCounts",
+    "count_transitions",
+    "find_pairs",
+    "find_squares",
+    "is_broken",
+]
+
+N_REMEMBERED = 16
+"""Values with a label for which the partners in a context are remembered."""
+MAX_LISTED = 1_000_000
+"""More pairs, or more changes of value and label, than this are not listed: each takes about a kilobyte."""
+SQUARES_PER_CONTEXT = 20_000
+"""Kinds of squares that are looked at in one context."""
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True)
+class ContextRows:
+    """The rows of a table, brought together by context; contexts by their first row."""
+
+    order: Positions
+    """Positions of the rows; those of one context stand together, in their order."""
+    starts: Positions
+    """Where each context begins in this order."""
+
+    @classmethod
+    def of(cls, context: Positions, n_contexts: int) -> "ContextRows":
+        """From the number of the context of each row, without gaps."""
+        rank = np.argsort(np.argsort(first_rows(context, n_contexts)))
+        order = np.argsort(rank[context], kind="stable")
+        return cls(order, np.flatnonzero(differs_from_last(context[order])))
+
+    @property
+    def owner(self) -> Positions:
+        """Which context each row of the order is in."""
+        return np.repeat(np.arange(len(self.starts)), np.diff(self.starts, append=len(self.order)))
+
+    def among(self, rows: Bools) -> "ContextRows":
+        """Some of the rows; contexts without any are left out."""
+        chosen = rows[self.order]
+        return ContextRows(self.order[chosen], np.flatnonzero(differs_from_last(self.owner[chosen])))
+
+
+def find_pairs(
+    rows: CodedRows, by_context: ContextRows, limit: int | None, among: Bools | None = None
+) -> list[tuple[int, int]]:
+    """Pairs of rows of one context with different values in column 0: changed ones first, in turn from each context.
+
+    With ``among``, changed pairs of two of those rows only.
+    """
+    by_context = by_context if among is None else by_context.among(among)
+    order, starts = by_context.order, by_context.starts
+    stops = np.append(starts[1:], len(order))
+    column, labels = rows.codes[:, 0], rows.labels
+    varies = _varies(column[order], starts)
+    pairs: list[tuple[int, int]] = []
+    for changed in (True, False) if among is None else (True,):
+        some = np.flatnonzero(varies & _varies(labels[order], starts) if changed else varies)
+        streams = (_pairs_of(order[starts[c] : stops[c]], column, labels, changed) for c in some)
+        left = MAX_LISTED + 1 if limit is None else min(limit, MAX_LISTED + 1) - len(pairs)
+        pairs += islice(_in_turn(streams), left)
+        if len(pairs) > MAX_LISTED:
+            raise InputError(
+                f"More than {MAX_LISTED:,} pairs would be listed with limit={limit}; give a smaller limit,"
+                " or use transitions, which counts them."
+            )
+    return pairs
+
+
+def _varies(values: Codes, starts: Positions) -> Bools:
+    """Whether runs that begin at the starts hold two different values."""
+    if not len(starts):
+        return np.zeros(0, np.bool_)
+    return np.asarray(np.minimum.reduceat(values, starts) != np.maximum.reduceat(values, starts))
+
+
+def _pairs_of(rows: Positions, column: Codes, labels: Codes, changed: bool) -> Iterator[tuple[int, int]]:
+    """Changed, or unchanged, pairs of one context, by the first row and then the second."""
+    values, classes = column[rows], labels[rows]
+
+    @lru_cache(maxsize=N_REMEMBERED)
+    def partners(value: int, label: int) -> Positions:
+        return np.flatnonzero((values != value) & ((classes != label) == changed))
+
+    for k, (value, label) in enumerate(zip(values.tolist(), classes.tolist(), strict=True)):
+        mine = partners(value, label)
+        later = mine[np.searchsorted(mine, k) :] if len(mine) else mine
+        yield from ((int(rows[k]), partner) for partner in rows[later].tolist())
+
+
+def _in_turn(streams: Iterable[Iterator[Item]]) -> Iterator[Item]:
+    """The first item of each stream, then the second of each, and so on; a stream is opened when it is its turn."""
+    while streams:
+        alive = []
+        for stream in streams:
+            for item in islice(stream, 1):
+                yield item
+                alive.append(stream)
+        streams = alive
+
+
+@dataclass(frozen=True)
+class TransitionCounts:
+    """Pairs by the values and labels of their two rows; one entry for each combination that occurs."""
+
+    values: tuple[Ints, Ints]
+    labels: tuple[Ints, Ints]
+    pairs: Ints
+
+
+def count_transitions(contexts: Contexts, n_labels: int, first_row: Ints) -> TransitionCounts | None:
+    """The pairs of a feature by values and labels; None if there are very many kinds.
+
+    Of two values the one that occurs first in the table comes first; ``first_row`` is where each does.
+    """
+    kinds, kind = np.unique(contexts.values.astype(np.int64) * n_labels + contexts.labels, return_inverse=True)
+    times = contexts.sizes * contexts.times[contexts.owner]
+    # The partners of a cell run from the next value of its context to the end of the context.
+    first = np.append(contexts.value_starts, len(kind))[contexts.value_of_cell + 1]
+    n_partners = np.append(contexts.starts, len(kind))[contexts.owner + 1] - first
+    keys, pairs = np.zeros((2, 0), np.int64)
+    cuts = np.flatnonzero(np.diff(np.cumsum(n_partners) // MAX_LISTED)) + 1  # memory: parts of so many partners
+    for cells in np.split(np.arange(len(kind)), cuts):
+        one = np.repeat(cells, n_partners[cells])
+        place = np.arange(len(one)) - np.repeat(np.cumsum(n_partners[cells]) - n_partners[cells], n_partners[cells])
+        other = first[one] + place
+        keys = np.append(keys, kind[one] * len(kinds) + kind[other])
+        pairs = np.append(pairs, times[one] * contexts.sizes[other])
+        order = np.argsort(keys, kind="stable")
+        starts = np.flatnonzero(differs_from_last(keys[order]))
+        keys, pairs = keys[order[starts]], np.add.reduceat(pairs[order], starts)
+        if len(keys) > MAX_LISTED:
+            return None
+    rank = np.argsort(np.argsort(first_row))
+    (a, p), (b, q) = (np.divmod(kinds[side], n_labels) for side in np.divmod(keys, len(kinds)))
+    turned = rank[a] > rank[b]
+    a, b, p, q = (np.where(turned, two, one) for one, two in ((a, b), (b, a), (p, q), (q, p)))
+    order = np.lexsort((q, p, rank[b], rank[a]))
+    return TransitionCounts((a[order], b[order]), (p[order], q[order]), pairs[order])
+
+
+# ---------------------------------------------------------------- squares
+
+
+@dataclass(frozen=True, order=True)
+class FoundSquare:
+    """Four rows of a context with two values of each of two features; order a, b, c, d as in ``count.squares``."""
+
+    minus_times: int
+    rows: tuple[int, ...]
+    """The first ones of their values and label."""
+    labels: tuple[int, ...]
+
+    @property
+    def times(self) -> int:
+        """Squares of this context that have the same values and labels."""
+        return -self.minus_times
+
+
+def is_broken(labels: Sequence[Any]) -> bool:
+    """Whether four labels do not form an analogical proportion."""
+    a, b, c, d = labels
+    return not ((a == b and c == d) or (a == c and b == d))
+
+
+def find_squares(rows: CodedRows, by_context: ContextRows, broken: bool) -> Iterator[FoundSquare]:
+    """Kinds of squares of columns 0 and 1, broken or kept, in turn from each context, the most frequent ones first."""
+    stops = [*by_context.starts[1:].tolist(), len(by_context.order)]
+    bounds = zip(by_context.starts.tolist(), stops, strict=True)
+    contexts = (by_context.order[start:stop] for start, stop in bounds if stop - start > 3)
+    return _in_turn(iter(_squares_of(rows, some, broken)) for some in contexts)
+
+
+def _squares_of(rows: CodedRows, some: Positions, broken: bool) -> list[FoundSquare]:
+    """The kinds of squares of one context; of very many, those of the first values and the most frequent labels."""
+    by_label = defaultdict[tuple[int, int], Counter[int]](Counter)
+    seconds_of = defaultdict[int, set[int]](set)
+    first_row: dict[tuple[int, int, int], int] = {}
+    weights = rows.weights_or_ones()[some].tolist()
+    codes = zip(*rows.codes[some].T.tolist(), rows.labels[some].tolist(), strict=True)
+    for row, weight, (u, v, label) in zip(some.tolist(), weights, codes, strict=True):
+        by_label[u, v][label] += weight
+        seconds_of[u].add(v)
+        first_row.setdefault((u, v, label), row)
+    squares: list[FoundSquare] = []
+    for u, w in combinations(sorted(seconds_of), 2):
+        for v, x in combinations(sorted(seconds_of[u] & seconds_of[w]), 2):
+            corners = ((u, v), (w, v), (u, x), (w, x))
+            kinds = product(*([label for label, _ in by_label[corner].most_common()] for corner in corners))
+            for labels in islice(kinds, SQUARES_PER_CONTEXT):
+                if is_broken(labels) == broken:
+                    cells = list(zip(corners, labels, strict=True))
+                    times = math.prod(by_label[corner][label] for corner, label in cells)
+                    four = tuple(first_row[*corner, label] for corner, label in cells)
+                    squares.append(FoundSquare(-times, four, labels))
+            if len(squares) > SQUARES_PER_CONTEXT:
+                return sorted(squares)
+    return sorted(squares)

@@ -1,0 +1,169 @@
+"""Figures of the rows behind an effect: example pairs, and how often the label changes with each change of value."""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from analogical.errors import InputError
+from analogical.plot.canvas import (
+    BAR,
+    CHANGED,
+    CHANGED_BACK,
+    INK,
+    MOST_ROWS,
+    UNTOLD,
+    axes_with_rows,
+    key,
+    mark_zero,
+    short_name,
+    short_names,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from analogical.verbs.evidence import Evidence, Transition, Transitions
+
+__all__ = ["plot_evidence", "plot_transitions"]
+
+
+def plot_evidence(result: "Evidence", ax: "Axes | None" = None) -> "Axes":
+    """Draw example pairs of rows: the value and the label of each row, and what the two rows have in common.
+
+    Parameters
+    ----------
+    result : Evidence
+        The result of :func:`analogical.evidence`.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if not given.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        One line per pair, from the value and label of one row to those of the other: orange if the labels differ,
+        grey if not. On the left are the values of the given features, on which the two rows agree, on the right the
+        number of pairs like this one.
+
+    Raises
+    ------
+    InputError
+        If there are no pairs to draw.
+
+    Examples
+    --------
+    >>> from analogical import evidence, load_table
+    >>> pairs = evidence(load_table("titanic").to_frame(), "survived", "sex", weights="count", limit=2)
+    >>> [text.get_text() for text in pairs.plot().get_yticklabels()]
+    ['1st, adult', '3rd, adult']
+    """
+    from analogical.show.words import counted, marked
+
+    if not result.pairs:
+        raise InputError(f"There are no pairs of rows to draw for {result.feature!r}.")
+    pairs = result.pairs[:MOST_ROWS]
+    agree = f"agree on {short_name(' and '.join(result.given), 40)}" if result.given else "are compared"
+    with axes_with_rows(
+        ax,
+        [", ".join(marked(value, 20) for _, value in pair.context) or "any two rows" for pair in pairs],
+        title=f"{short_name(result.feature)} and {short_name(result.label)} in pairs of rows",
+        x_label=f"labels differ in {100 * result.n_changed / result.n_pairs:.0f} % of {result.n_pairs:,} pairs of rows"
+        f" that {agree} and differ on {short_name(result.feature)}",
+        beside=[counted(pair.weight, "pair") for pair in pairs],
+        legend=[key(CHANGED, "labels differ")] * any(pair.changed for pair in pairs)
+        + [key(UNTOLD, "same label")] * (not all(pair.changed for pair in pairs)),
+        n_more=len(result.pairs) - len(pairs),
+    ) as ax:
+        for row, pair in enumerate(pairs):
+            ax.plot((0, 1), (row, row), "o-", color=CHANGED if pair.changed else UNTOLD, markersize=5, linewidth=1.8)
+            for x, side in enumerate(("right", "left")):
+                text = f"{marked(pair.values[x], 14)}: {marked(pair.labels[x], 12)}"
+                ax.text(x + (0.04 if x else -0.04), row, text, ha=side, va="center", fontsize=9, color=INK)
+        ax.set_xlim(-1.1, 2.1)
+        ax.set_xticks([])
+    return ax
+
+
+class Part(NamedTuple):
+    """A part of a bar of transitions: its name, the changes of label that it counts, and its colour."""
+
+    name: str
+    changes: "set[tuple[Any, Any] | None]"
+    """Changes of the label; None stands for no change."""
+    colour: str
+
+
+def plot_transitions(result: "Transitions", ax: "Axes | None" = None) -> "Axes":
+    """Draw how often the label changes with each change of value, the changes with most pairs first.
+
+    Parameters
+    ----------
+    result : Transitions
+        The result of :func:`analogical.transitions`.
+    ax : matplotlib Axes, optional
+        Where to draw; a new figure if not given.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        One bar for each change of value: the share of its pairs whose label changes, orange, and of those whose label
+        stays, grey. With two classes the two directions have a part each. Beside it is the number of pairs.
+
+    Raises
+    ------
+    InputError
+        If no two rows that agree on the given features differ on this one.
+
+    Examples
+    --------
+    >>> from analogical import load_table, transitions
+    >>> changes = transitions(load_table("berkeley").to_frame(), "admitted", "gender", weights="count")
+    >>> [round(float(bar.get_width())) for bar in changes.plot().patches]
+    [20, 18, 62]
+    """
+    from analogical.show.words import counted, marked
+
+    if not result.counts:
+        raise InputError(f"No two rows were compared for {result.feature!r}, so it has no transitions to draw.")
+    by_values: dict[tuple[Any, Any], list[Transition]] = {}
+    for transition in result.counts:
+        by_values.setdefault(transition.values, []).append(transition)
+    totals = {values: sum(t.pairs for t in transitions) for values, transitions in by_values.items()}
+    shown = sorted(by_values, key=lambda values: -totals[values])[:MOST_ROWS]
+    parts = _parts(result)
+    values = list(dict.fromkeys(value for two in shown for value in two))
+    short = dict(zip(values, short_names([marked(value) for value in values], 12), strict=True))
+    with axes_with_rows(
+        ax,
+        [f"{short[a]} → {short[b]}" for a, b in shown],
+        title=f"{short_name(result.label)} by {short_name(result.feature)}",
+        x_label="share of the compared pairs, in percent",
+        beside=[counted(totals[values], "pair") for values in shown],
+        legend=[key(part.colour, part.name) for part in parts],
+        n_more=len(by_values) - len(shown),
+    ) as ax:
+        drawn = np.zeros(len(shown))
+        for part in parts:
+            pairs = [
+                sum(t.pairs for t in by_values[v] if (t.labels if t.changed else None) in part.changes) for v in shown
+            ]
+            widths = [100 * n / totals[values] for n, values in zip(pairs, shown, strict=True)]
+            ax.barh(range(len(shown)), widths, BAR, left=drawn, color=part.colour, zorder=2)
+            drawn += widths
+        ax.set_xlim(0, 100)
+        mark_zero(ax)
+    return ax
+
+
+def _parts(result: "Transitions") -> list[Part]:
+    """The parts of a bar; with two classes one for each direction."""
+    changes = list(dict.fromkeys(t.labels for t in result.counts if t.changed))
+    stays = Part("label stays", {None}, UNTOLD)
+    if len({label for t in result.counts for label in t.labels}) > 2:
+        return [Part("label changes", set(changes), CHANGED), stays]
+    return [
+        *(
+            Part(f"{short_name(before, 12)} → {short_name(after, 12)}", {(before, after)}, colour)
+            for (before, after), colour in zip(changes, (CHANGED, CHANGED_BACK), strict=False)
+        ),
+        stays,
+    ]
