@@ -67,8 +67,8 @@ def test_sentences(note, sentence):
         (Note("binned", ("age", "pay"), (5, 5), ((), ())), "numbers in 5 bins each: age and pay (edges in"),
         (Note("binned", ("age", "pay"), (5, 4), ((), ())), "numbers in bins: age (5) and pay (4) (edges in"),
         (Note("binned-time", ("day",), (1,), ((),)), "dates in 1 bin: day (edges in"),
-        (Note("set-aside", ("id",)), "set aside as identifiers, distinct in nearly every row: id;"),
-        (Note("set-aside", ("id", "name")), "set aside as identifiers, distinct in nearly every row: id and name;"),
+        (Note("set-aside", ("id",)), "set aside as identifiers: id; keep it"),
+        (Note("set-aside", ("id", "name")), "set aside as identifiers: id and name; keep them"),
         (Note("leak", ("copy",), (100,)), "'copy' alone predicts 100 % of the labels: is it known before the label?"),
         (
             Note("leak", ("a", "b"), (99, 95)),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from analogical.cli.reading import read_source, split_names
+from analogical.cli.reading import read_source, refuse_to_overwrite, split_names
 from analogical.cli.streams import be_quiet
 from analogical.cli.writing import Output
 from analogical.errors import InputError
@@ -100,6 +100,7 @@ _READING = {
     "max_values": _column_option("max_values", int, metavar="N", rich_help_panel=READING),
     "ids": _column_option("ids", Ids, rich_help_panel=READING),
     "bin_label": _column_option("bin_label", int | None, metavar="K", rich_help_panel=READING),
+    "fold_case": _column_option("fold_case", bool | None, rich_help_panel=READING),
     "separator": _option(
         str | None,
         None,
@@ -163,6 +164,7 @@ def reads_table(
                 be_quiet()
             own_given = {parameter.name: given.pop(parameter.name) for parameter in own}
             written = Output(**{name: given.pop(name) for name in output})
+            refuse_to_overwrite(given["file"], {"plot": written.plot, "out": own_given.get("out")})
             engine = own_given.get("engine", "memory")
             master = master_of(engine, own_given.get("master"))
             source = read_source(given.pop("file"), **given, master=master, may_suggest_spark=engine == "auto")

@@ -59,7 +59,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         A feature has an effect if its p-value, adjusted for the number of features, is at most 1 - confidence.
     features, ignore : names or patterns of columns, optional
         Candidate columns, or columns that are never kept.
-    missing, bins, max_values, ids, bin_label
+    missing, bins, max_values, ids, bin_label, fold_case
         How cells are encoded: see :class:`analogical.ColumnOptions`.
     duplicates, n_jobs
         As in :func:`analogical.relevance`.
@@ -125,6 +125,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         max_values: int | None = Rules.max_values,
         ids: Ids = Rules.ids,
         bin_label: int | None = Rules.bin_label,
+        fold_case: bool | None = Rules.fold_case,
         duplicates: Duplicates = "count",
         n_jobs: int | None = None,
     ) -> None:
@@ -140,6 +141,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.max_values = max_values
         self.ids = ids
         self.bin_label = bin_label
+        self.fold_case = fold_case
         self.duplicates = duplicates
         self.n_jobs = n_jobs
 
@@ -175,6 +177,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             max_values=self.max_values,
             ids=self.ids,
             bin_label=self.bin_label,
+            fold_case=self.fold_case,
             feature_names=None if is_frame(X) else [f"x{i}" for i in range(self.n_features_in_)],
         )
         table = encode_table(X, y, rules, look_for_units=True)
@@ -198,29 +201,29 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _fit_together(self, study: Study) -> None:
         """Choose features for what each adds to those before it."""
         names = study.table.names
-        found = self.selection_ = select_of(study, len(names) if self.k == "all" else int(self.k or 0))
-        self._chosen: Positions = np.array([names.index(name) for name in found.features], dtype=np.intp)
+        result = self.selection_ = select_of(study, len(names) if self.k == "all" else int(self.k or 0))
+        self._chosen: Positions = np.array([names.index(name) for name in result.features], dtype=np.intp)
         gains = np.full(len(names), np.nan)
-        gains[self._chosen] = found.gain
+        gains[self._chosen] = result.gain
         self.scores_: Floats = self._at_all_features(gains)
 
     def _fit_ranking(self, study: Study) -> None:
         """Test every feature, given others, and keep those with an effect or the first k."""
-        found = self.relevance_ = relevance_of(study, self.given, confidence=self.confidence)
-        self.scores_ = self._at_all_features(found.effect)
-        self.pvalues_: Floats = self._at_all_features(found.p_value)
-        self.dropped_ = (*self.dropped_, *_dropped(found))
-        order = found.order()
+        result = self.relevance_ = relevance_of(study, self.given, confidence=self.confidence)
+        self.scores_ = self._at_all_features(result.effect)
+        self.pvalues_: Floats = self._at_all_features(result.p_value)
+        self.dropped_ = (*self.dropped_, *_dropped(result))
+        order = result.order()
         if self.k is None:
-            order = order[np.array([status == "effect" for status in found.status])[order]]
+            order = order[np.array([status == "effect" for status in result.status])[order]]
             if not len(order):
                 self._warn(
-                    f"No feature has a significant effect ({_smallest(found)}), so none is kept. Set k to keep some."
+                    f"No feature has a significant effect ({_smallest(result)}), so none is kept. Set k to keep some."
                 )
         if self.threshold is not None and len(order):
-            order = order[found.effect[order] >= self.threshold]
+            order = order[result.effect[order] >= self.threshold]
             if not len(order):
-                best = float(np.nanmax(found.effect, initial=0.0))
+                best = float(np.nanmax(result.effect, initial=0.0))
                 self._warn(
                     f"No feature has an effect of at least {self.threshold}, so none is kept; the largest is"
                     f" {best:.3g}. Lower threshold."
@@ -282,9 +285,9 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _dropped(found: Relevance) -> list[Dropped]:
+def _dropped(result: Relevance) -> list[Dropped]:
     """Constant features, and copies with what they copy."""
-    items = zip(found.names, found.status, found.same_as, strict=True)
+    items = zip(result.names, result.status, result.same_as, strict=True)
     return [
         Dropped(name, "constant") if same is None else Dropped(name, "same information", (same,))
         for name, status, same in items
@@ -292,8 +295,8 @@ def _dropped(found: Relevance) -> list[Dropped]:
     ]
 
 
-def _smallest(found: Relevance) -> str:
-    p = found.p_adjusted[~np.isnan(found.p_adjusted)]
+def _smallest(result: Relevance) -> str:
+    p = result.p_adjusted[~np.isnan(result.p_adjusted)]
     return f"the smallest adjusted p-value is {p.min():.2g}" if len(p) else "none was tested"
 
 
