@@ -277,8 +277,8 @@ def test_more_pairs_than_64_bits_hold_are_refused_when_parts_are_added():
 
 
 def test_sums_of_blocks_are_joined_feature_by_feature():
-    one = ContextSums(PairCounts(np.array([5, 0]), np.array([2, 0]), 9, 8, 7, 6), None, ("a", None))
-    other = ContextSums(PairCounts(np.array([0, 3]), np.array([0, 1]), 9, 1, 1, 1), None, (None, "b"))
+    one = ContextSums(PairCounts(np.array([5, 0]), np.array([2, 0]), 9, 8, 7, 6), ("a", None))
+    other = ContextSums(PairCounts(np.array([0, 3]), np.array([0, 1]), 9, 1, 1, 1), (None, "b"))
     joined = join_blocks([one, other], [(0,), (1,)])
     assert (joined.counts.pairs.tolist(), joined.counts.changed.tolist()) == ([5, 3], [2, 1])
     assert joined.summaries == ("a", "b")

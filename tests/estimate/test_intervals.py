@@ -271,9 +271,6 @@ def test_few_effective_pairs_cap_what_the_variance_claims():
     assert (low, high) == pytest.approx(wilson(0.5, hubs.n_effective, student_quantile(pulls, rows, 0.95)))
 
 
-# ---------------------------------------------------------------- the noise floor
-
-
 # ---------------------------------------------------------------- ends
 
 

@@ -131,7 +131,9 @@ def test_what_must_be_read_as_a_whole_is_unpacked_so_far_only(write, monkeypatch
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
-@pytest.mark.parametrize("content", [TEXT.encode(), gzip.compress(TEXT.encode()), PARQUET, b""])
+@pytest.mark.parametrize(
+    "content", [TEXT.encode(), gzip.compress(TEXT.encode()), PARQUET, b""], ids=["text", "gz", "parquet", "empty"]
+)
 def test_a_pipe_is_read_once(tmp_path, content):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

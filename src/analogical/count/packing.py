@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._types import Codes, Ints, Keys, Positions
-from analogical.count.counts import RowProfile
 
 __all__ = ["PACKED_BITS", "PairSums", "pack_codes", "pairs_between"]
 
@@ -26,8 +25,6 @@ class PairSums:
     by_row: int = 0
     by_row_and_label: int = 0
     n_distinct: int = 0
-    repeats: RowProfile | None = None
-    """How many rows have how many identical ones; only where contexts are visited."""
 
     @classmethod
     def zeros(cls, n_features: int) -> "PairSums":

@@ -20,7 +20,7 @@ import numpy as np
 
 from analogical._types import CodedRows
 from analogical.count.contexts import Contexts
-from analogical.count.counts import PairCounts, RowProfile, refuse_too_many_rows
+from analogical.count.counts import PairCounts, refuse_too_many_rows
 from analogical.count.sorting import sum_by_sorting
 from analogical.count.tabulating import fits_in_table, sum_in_table
 from analogical.count.threads import n_threads_for
@@ -35,8 +35,6 @@ class ContextSums(Generic[Summary]):
     """The counts of a table and, for each feature, a summary of its contexts."""
 
     counts: PairCounts
-    repeats: RowProfile
-    """How many rows have how many identical ones, and how many of those have another label."""
     summaries: tuple[Summary | None, ...]
     """One per feature; None for features without pairs, and for those that were not asked for."""
 
@@ -45,7 +43,6 @@ class ContextSums(Generic[Summary]):
         both = zip(self.summaries, other.summaries, strict=True)
         return ContextSums(
             self.counts + other.counts,
-            self.repeats + other.repeats,
             tuple(b if a is None else a if b is None else a + b for a, b in both),  # type: ignore[operator]
         )
 
@@ -58,7 +55,7 @@ def join_blocks(sums: Sequence[ContextSums[Summary]], blocks: Sequence[Sequence[
     for part, block in zip(sums, blocks, strict=True):
         for i in block:
             pairs[i], changed[i], summaries[i] = part.counts.pairs[i], part.counts.changed[i], part.summaries[i]
-    return ContextSums(replace(whole.counts, pairs=pairs, changed=changed), whole.repeats, tuple(summaries))
+    return ContextSums(replace(whole.counts, pairs=pairs, changed=changed), tuple(summaries))
 
 
 def count_pairs(rows: CodedRows, *, n_jobs: int | None = None) -> PairCounts:
@@ -119,8 +116,8 @@ def sum_contexts(
     >>> labels = np.array([0, 1, 1, 0], dtype=np.uint8)
     >>> rows = CodedRows(codes, labels, n_values=np.array([2, 2]), n_labels=2)
     >>> found = sum_contexts(rows, lambda feature, contexts: len(contexts))
-    >>> found.counts.pairs, found.summaries, found.repeats.n_pairs
-    (array([2, 1]), (1, 1), 1)
+    >>> found.counts.pairs, found.summaries
+    (array([2, 1]), (1, 1))
     """
     rows, total = _without_weight_zero(rows)
     pairs, changed = (np.zeros(rows.n_features, np.int64) for _ in range(2))
@@ -133,11 +130,9 @@ def sum_contexts(
 
     sum_pairs = sum_in_table if fits_in_table(rows, for_contexts=True) else sum_by_sorting
     sums = sum_pairs(rows, n_threads_for(n_jobs, rows.codes.size), visit, features)
-    repeats = sums.repeats
-    if repeats is None:
-        raise AssertionError("visiting contexts notes the identical rows")
-    counts = PairCounts(pairs, changed, total, sums.n_distinct, repeats.n_pairs, repeats.n_changed)
-    return ContextSums(counts, repeats, tuple(summaries))
+    n_contradictions = sums.by_row - sums.by_row_and_label
+    counts = PairCounts(pairs, changed, total, sums.n_distinct, sums.by_row, n_contradictions)
+    return ContextSums(counts, tuple(summaries))
 
 
 def contexts_themselves(feature: int, contexts: Contexts) -> Contexts:  # noqa: ARG001

@@ -18,11 +18,10 @@ from numpy.typing import NDArray
 
 from analogical._types import Bools, CodedRows, Codes, Ints, Positions
 from analogical.count.contexts import Contexts, contexts_of_keys, contexts_of_rows, differs_from_last
-from analogical.count.counts import RowProfile
 from analogical.count.packing import PACKED_BITS, PairSums, pack_codes, pairs_between
 from analogical.count.threads import Task, run_tasks
 
-__all__ = ["has_contradictions", "sum_by_sorting"]
+__all__ = ["sum_by_sorting"]
 
 SPARSE_BITS = 3  # a block is worth isolating when its outside has 2**3 times more possible values than there are rows
 MAX_PARTS = 64  # a block is divided into no more parts
@@ -45,31 +44,13 @@ def sum_by_sorting(
     sums = sorter.sums
     constant = rows.n_values == 1  # without them groups by context are groups by row
     sums.by_context[constant], sums.by_context_and_label[constant] = sums.by_row, sums.by_row_and_label
-    if visit is not None:
-        sums.repeats = sorter.repeats()
-    elif rows.weights is not None:  # the pairs that a row of weight w forms with itself
+    if rows.weights is not None:  # the pairs that a row of weight w forms with itself
         within = pairs_between(rows.weights, int(rows.weights.sum()))
         sums.by_context += within
         sums.by_context_and_label += within
         sums.by_row += within
         sums.by_row_and_label += within
     return sums
-
-
-def has_contradictions(rows: CodedRows) -> bool:
-    """Whether identical rows have different labels."""
-    sorter = _Sorter(rows, None, ())
-    branch, features = _Branch(len(rows.codes)), range(rows.n_features)
-    while features and branch.n_rows > 1:
-        word = sorter.next_word(branch, features)
-        branch = sorter.regroup(branch, word)
-        features = features[len(word) :]
-    if branch.n_rows < 2 or branch.rows is None or branch.group is None:
-        return False
-    labels = rows.labels[branch.rows]
-    one_of_group = np.empty(branch.n_groups, labels.dtype)
-    one_of_group[branch.group] = labels
-    return bool((one_of_group[branch.group] != labels).any())
 
 
 @dataclass(frozen=True)
@@ -98,9 +79,6 @@ class _Sorter:
         self.bits = [int(n - 1).bit_length() for n in rows.n_values.tolist()]
         self.spans_before: list[float] = np.append(0, np.cumsum(np.log2(rows.n_values))).tolist()
         self.label_bits = (rows.n_labels - 1).bit_length()
-        self.identical = RowProfile(*(np.zeros(0, np.int64) for _ in range(3)))
-        self.repeated: Positions = np.zeros(0, np.intp)
-        """Rows that have an identical one, of a weighted table."""
 
     def look(self, branch: _Branch, block: range, *, rows_too: bool) -> list[Task]:
         """Deal with the features of a block inside the groups of a branch, at once or part by part.
@@ -121,12 +99,12 @@ class _Sorter:
     def parts(self, branch: _Branch, block: range) -> list[range]:
         """The block itself if its features are best dealt with one by one, else parts to isolate from each other.
 
-        Isolating a part costs a sort, as much as two or three features do; it pays when most rows are then alone.
+        Isolating a part costs about as much as two features do; it pays when most rows are then alone.
         """
         if len(block) == 1 or (len(block) * branch.n_rows <= SMALL_SORT and self.fits(branch, block)):
             return [block]
         needed = math.log2(branch.n_rows) + SPARSE_BITS - math.log2(branch.n_groups)
-        for n_parts in range(2, min(len(block) // 4, MAX_PARTS) + 1):
+        for n_parts in range(2, min(-(-len(block) // 3), MAX_PARTS) + 1):
             parts = _split(block, n_parts)
             if self.span(block) - max(self.span(part) for part in parts) >= needed:
                 return parts
@@ -163,7 +141,7 @@ class _Sorter:
             offsets[feature] = offset
             offset += self.bits[feature]
         if self.visit is not None:
-            tasks: list[Task] = [partial(self.collect_identical, branch, keys)] if rows_too else []
+            tasks: list[Task] = [partial(self.count, branch, keys, {None: 0})] if rows_too else []
             chosen = [feature for feature in block if self.wanted[feature]]
             return [*tasks, *(partial(self.collect, branch, keys, f, offsets[f]) for f in chosen)]
         masks: dict[int | None, int] = {None: 0} if rows_too else {}
@@ -178,11 +156,7 @@ class _Sorter:
         tasks: list[Task] = []
         if rows_too:
             same = self.regroup(branch, block)
-            same_keys = self.pack(same, (), with_label=True)
-            if self.visit is not None:
-                tasks.append(partial(self.collect_identical, same, same_keys))
-            else:
-                tasks.append(partial(self.count, same, same_keys, {None: 0}))
+            tasks.append(partial(self.count, same, self.pack(same, (), with_label=True), {None: 0}))
         if self.visit is not None:
             return [*tasks, partial(self.collect_large, branch, keys, block[0])]
         return [*tasks, partial(self.count, branch, keys, {block[0]: 0})]
@@ -244,36 +218,6 @@ class _Sorter:
     def hand_over(self, feature: int, contexts: Contexts) -> None:
         if self.visit is not None:
             self.visit(feature, contexts)
-
-    def collect_identical(self, branch: _Branch, keys: Codes) -> list[Task]:
-        """Note how many identical rows each row has, from keys that hold whole rows."""
-        order = _may_meet(keys, self.label_bits)
-        order = order[np.argsort(keys[order])]
-        keys = keys[order]
-        new_row = _starts(keys >> keys.dtype.type(self.label_bits))
-        self.sums.n_distinct -= len(keys) - int(np.count_nonzero(new_row))
-        meets = _not_alone(new_row)
-        if not len(meets):
-            return []
-        keys, new_row = keys[meets], new_row[meets]
-        weights = self.weights(branch)
-        weights = np.ones(len(keys), np.int64) if weights is None else weights[order[meets]]
-        rows, cells = np.flatnonzero(new_row), np.flatnonzero(differs_from_last(keys))
-        same = np.add.reduceat(weights, cells)
-        sizes = np.repeat(np.add.reduceat(weights, rows), np.diff(np.searchsorted(cells, rows), append=len(cells)))
-        self.identical = RowProfile.of(sizes - 1, sizes - same, same)
-        self.repeated = order[meets] if branch.rows is None else branch.rows[order[meets]]
-        return []
-
-    def repeats(self) -> RowProfile:
-        """How many rows have how many identical ones; a row of weight w is w identical rows."""
-        weights = self.rows.weights
-        if weights is None:
-            return self.identical
-        alone = np.ones(len(weights), np.bool_)
-        alone[self.repeated] = False
-        alone &= weights > 1
-        return self.identical + RowProfile.of(weights[alone] - 1, 0 * weights[alone], weights[alone])
 
     def regroup(self, branch: _Branch, features: Sequence[int]) -> _Branch:
         """Split the groups of a branch by some more features, and drop the rows that are alone then."""

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._types import CodedRows, Ints
+from analogical._types import CodedRows
 from analogical.count.contexts import Contexts, contexts_of_tables
-from analogical.count.counts import RowProfile
 from analogical.count.packing import PairSums, pack_codes
 from analogical.count.threads import Task, run_tasks
 
@@ -51,28 +50,24 @@ def sum_in_table(
     axes = np.flatnonzero(rows.n_values > 1).tolist()
     axis_of = {feature: axis for axis, feature in enumerate(axes)}
     table = _Table(rows, axes)
-    tasks: list[Task] = []
+    sums.by_row, sums.by_row_and_label, sums.n_distinct = table.pairs(None)
+    sums.by_context[:], sums.by_context_and_label[:] = sums.by_row, sums.by_row_and_label
     if visit is not None:
-        by_row = table.entries.sum(axis=0, dtype=np.int64)
-        sums.n_distinct = int(np.count_nonzero(by_row))
-        sums.repeats = _repeats(table.entries, by_row)
 
         def hand_over(feature: int) -> list[Task]:
             visit(feature, contexts_of_tables(table.along(axis_of[feature])))
             return []
 
-        tasks += [
+        tasks: list[Task] = [
             partial(hand_over, feature) for feature in (axes if features is None else features) if feature in axis_of
         ]
     else:
-        sums.by_row, sums.by_row_and_label, sums.n_distinct = table.pairs(None)
-        sums.by_context[:], sums.by_context_and_label[:] = sums.by_row, sums.by_row_and_label
 
         def count(feature: int) -> list[Task]:
             sums.by_context[feature], sums.by_context_and_label[feature], _ = table.pairs(axis_of[feature])
             return []
 
-        tasks += [partial(count, feature) for feature in axes]
+        tasks = [partial(count, feature) for feature in axes]
     run_tasks(tasks, n_threads)
     return sums
 
@@ -146,10 +141,3 @@ def _tabulate(rows: CodedRows, axes: Sequence[int]) -> NDArray[Any]:
         return entries.reshape(shape)
     entries = np.bincount(places, rows.weights, minlength=math.prod(shape))
     return entries.astype(np.int64, copy=False).reshape(shape)
-
-
-def _repeats(entries: NDArray[Any], by_row: Ints) -> RowProfile:
-    """How many rows have how many identical ones, and how many of those have another label."""
-    label, row = np.nonzero(entries)
-    sizes, same = by_row[row], entries[label, row].astype(np.int64)
-    return RowProfile.of(sizes - 1, sizes - same, same)

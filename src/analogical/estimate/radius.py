@@ -14,7 +14,6 @@ import numpy as np
 from analogical._types import CodedRows, Floats
 from analogical.count.groups import merge_rows
 from analogical.count.pairs import count_pairs
-from analogical.count.sorting import has_contradictions
 from analogical.count.threads import n_threads_for
 from analogical.estimate.attribution import fit_noisy_or
 from analogical.estimate.index import score_pairs
@@ -73,7 +72,8 @@ def relaxed_scores(
             n_threads=n_threads_for(n_jobs, grid.codes.size),
         )
         # Identical rows with different labels prove label noise; without such rows a leak only slows the fit.
-        by_grid.append(fit_noisy_or(neighbours, reach.weight, has_contradictions(grid)))
+        has_noise = (counts if grid is compared else count_pairs(grid)).n_contradictions > 0
+        by_grid.append(fit_noisy_or(neighbours, reach.weight, has_noise))
     scores = np.full(rows.n_features, np.nan)
     scores[varying] = np.mean(by_grid, axis=0)
     return scores
