@@ -38,7 +38,7 @@ SAY = {
     "table/frames.py": {"_not_a_value": "an error"},
     "table/preparing.py": {"": "an error", "_Gaps.error": "an error", "missing_values": "an error"},
     "table/reading.py": {"_read_array": "the end of an error"},
-    "table/roles.py": {"encode_weights": "the beginning of errors"},
+    "table/roles.py": {"": "the end of errors", "encode_weights": "the beginning of errors"},
     "table/rules.py": {"_unknown_option": "an error"},
     "verbs/selector.py": {"AnalogicalSelector._fit_ranking": "a warning", "_smallest": "its end"},
     "verbs/interactions.py": {"interactions_of": "the title of the progress"},

@@ -394,6 +394,7 @@ def test_a_forest_plot_has_every_value_against_the_reference():
     np.testing.assert_allclose(segments_of(ax), expected)
     marks = {shape: [line.get_xdata()[0] for line in ax.lines if line.get_marker() == shape] for shape in "sD"}
     assert marks == {"s": [100 * d.difference for d in drawn], "D": [100 * d.crude for d in drawn]}
+    assert {line.get_markerfacecolor() for line in ax.lines if line.get_marker() == "s"} == {EFFECT}
     assert texts_of(ax)[1] == "+10.3 (3.5 to 17.1)   p = .001"
     assert texts_of(ax)[0] == ""
     assert ax.get_title(loc="left") == "survived = yes: adjusted differences"

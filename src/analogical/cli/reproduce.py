@@ -14,6 +14,8 @@ from analogical.show.views import Cell, Heading, Table
 from analogical.show.words import shown
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from analogical.paper.reproduce import Reproduction
 
 __all__ = ["reproduce"]
@@ -66,16 +68,6 @@ def reproduce(
 
     - analogical reproduce all --data papers/ari/datasets --out results
     """
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
     from analogical.paper.datasets import download_datasets, find_folder
     from analogical.paper.protocol import Plan
     from analogical.paper.reproduce import PARTS, VARIANTS
@@ -87,24 +79,16 @@ def reproduce(
     wanted = list(PARTS) if not parts or "all" in parts else parts
     runs = repetitions if repetitions is not None else QUICK if quick else 10
     variants = [v for v in VARIANTS if {"as-published": as_published, "corrected": corrected}[v]] or list(VARIANTS)
-    errors = Console(stderr=True, highlight=False)
     refuse_foreign_folder(out)
     folder = find_folder(data)
     if download:
         folder = folder or Path(out) / "data"
         for name in download_datasets(folder):
             say_note(f"downloaded {name}.csv to {folder}")
-    columns = (
-        TextColumn("{task.description:<22}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
     if n_jobs not in (0, 1):
         _start_processes(n_jobs)
     start_output()
-    with Progress(*columns, console=errors, transient=errors.is_terminal, disable=quiet) as progress:
+    with _progress(quiet) as progress:
 
         def track(results: Iterable[Any], total: int, what: str) -> Iterable[Any]:
             yield from progress.track(results, total=total, description=what)
@@ -117,6 +101,24 @@ def reproduce(
             data=folder,
         )
     _show(done)
+
+
+def _progress(quiet: bool) -> "Progress":
+    """A line on stderr for each table: how many runs are done, and how long the rest takes."""
+    from rich import progress
+    from rich.console import Console
+
+    errors = Console(stderr=True, highlight=False)
+    return progress.Progress(
+        progress.TextColumn("{task.description:<22}"),
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TimeElapsedColumn(),
+        progress.TimeRemainingColumn(),
+        console=errors,
+        transient=errors.is_terminal,
+        disable=quiet,
+    )
 
 
 def _start_processes(n_jobs: int) -> None:

@@ -66,8 +66,8 @@ class Entries:
     def divided(self, rows: CodedRows, features: list[int]) -> Parts:
         """What each entry consists of if its rows are divided by some features; values count the last one fastest."""
         keys, n_values = self._keys(rows, features)
-        found, sizes = _count(keys, len(self) * n_values, rows.weights)
-        parent, value = np.divmod(found, n_values)
+        held, sizes = _count(keys, len(self) * n_values, rows.weights)
+        parent, value = np.divmod(held, n_values)
         return Parts(parent, value, sizes, np.zeros_like(parent))
 
     def divided_by_each(self, rows: CodedRows, features: list[int]) -> Parts:
@@ -78,17 +78,17 @@ class Entries:
         n_keys = len(self) * n_values
         keys = (self.of_row * n_values)[:, None] + rows.codes[:, features] + np.arange(len(features)) * n_keys
         weights = None if rows.weights is None else np.repeat(rows.weights, len(features))
-        found, sizes = _count(keys.ravel(), n_keys * len(features), weights)
-        owner, found = np.divmod(found, n_keys)
-        parent, value = np.divmod(found, n_values)
+        held, sizes = _count(keys.ravel(), n_keys * len(features), weights)
+        owner, held = np.divmod(held, n_keys)
+        parent, value = np.divmod(held, n_values)
         return Parts(parent, value, sizes, owner, len(features))
 
     def refined(self, rows: CodedRows, features: list[int]) -> "Entries":
         """Entries by these features as well, in the order of their :meth:`divided` parts."""
         keys, n_values = self._keys(rows, features)
-        found, first, of_row = np.unique(keys, return_index=True, return_inverse=True)
-        sizes = np.bincount(of_row, rows.weights, minlength=len(found)).astype(np.int64)
-        return Entries(of_row, self.labels[found // n_values], sizes, first)
+        held, first, of_row = np.unique(keys, return_index=True, return_inverse=True)
+        sizes = np.bincount(of_row, rows.weights, minlength=len(held)).astype(np.int64)
+        return Entries(of_row, self.labels[held // n_values], sizes, first)
 
     def _keys(self, rows: CodedRows, features: list[int]) -> tuple[Positions, int]:
         """A number for each row, of its entry and of its values on the features."""
@@ -105,10 +105,10 @@ def _count(keys: Positions, n_keys: int, weights: Ints | None) -> tuple[Position
     """The numbers that occur, and how many rows have each."""
     if n_keys <= max(SPARSE * len(keys), 1024):
         sizes = np.bincount(keys, weights, minlength=n_keys)
-        found = np.flatnonzero(sizes)
-        return found, sizes[found].astype(np.int64)
+        held = np.flatnonzero(sizes)
+        return held, sizes[held].astype(np.int64)
     if weights is None:
-        found, sizes = np.unique(keys, return_counts=True)
-        return found, sizes.astype(np.int64)
-    found, places = np.unique(keys, return_inverse=True)
-    return found, np.bincount(places, weights).astype(np.int64)
+        held, sizes = np.unique(keys, return_counts=True)
+        return held, sizes.astype(np.int64)
+    held, places = np.unique(keys, return_inverse=True)
+    return held, np.bincount(places, weights).astype(np.int64)

@@ -9,7 +9,7 @@ With A, B, C, D the rows of the four cells by label, the squares of these cells 
     kept = (A.B)(C.D) + (A.C)(B.D) - sum over labels of A_l B_l C_l D_l
 
 Each product is f_v f_v' with a number f_v that depends on u, u' and v only (or one with the two features exchanged), so
-products are added over all twos of values at once, never one by one: f_v f_v' summed over v < v' is
+products are added over all twos of values at once, as products of matrices: f_v f_v' summed over v < v' is
 ((sum of f)^2 - sum of f^2) / 2.
 """
 
@@ -34,8 +34,10 @@ LEAST_ROWS = 4
 """Different rows that a context with a square holds."""
 LOOKUP = 8
 """The values of contexts are looked up in a table of at most so many entries for each row; beyond, they are sorted."""
-EXACT = math.isqrt(math.isqrt(2**53))
-"""Rows of a context whose fourth power is exact in float64, and with it all sums of products of four cells."""
+EXACT_PAIRS = math.isqrt(2**53)
+EXACT = math.isqrt(EXACT_PAIRS)
+"""Rows of a context whose square and fourth power are exact in float64, and with it sums of products of two and four
+cells."""
 
 
 @dataclass(frozen=True)
@@ -268,63 +270,42 @@ def count_squares(counts: Ints) -> tuple[Ints | NDArray[np.object_], Ints | NDAr
 
 def _count(counts: Ints, *, is_large: bool) -> tuple[Ints | NDArray[np.object_], Ints | NDArray[np.object_]]:
     """Squares and broken squares of contexts that all are large, or none."""
-    if counts.shape[1] > counts.shape[2]:  # matrices over the shorter axis
-        counts = counts.transpose(0, 2, 1, 3)
-    n = counts if is_large else counts.astype(np.float64)
-    n_u, n_v, n_labels = n.shape[1:]
-    cells = n.sum(axis=3)
-    every, agreeing, same = _Twos(is_large), _Twos(is_large), _Twos(is_large)
-    for v in range(n_v):
-        every.add(_without_diagonal(cells[:, :, None, v] * cells[:, None, :, v]))
-        by_label = _without_diagonal(n[:, :, None, v] * n[:, None, :, v])
-        same.add(by_label)
-        agreeing.add(by_label.sum(axis=3))
-    turned = _Twos(is_large)  # (A.C)(B.D): the cheaper one of two ways
-    if n_v <= n_u * n_labels:
-        for u in range(n_u):
-            turned.add(_without_diagonal(n[:, u] @ n[:, u].transpose(0, 2, 1)))
-    else:
-        for v in range(n_v):
-            mixed = n[:, :, None, v, :, None] * n[:, None, :, v, None, :]
-            turned.add(_without_diagonal(mixed))
-    squares = every.total()
-    return squares, squares - (agreeing.total() + turned.total() - same.total())
+    n = counts if is_large and counts.sum(axis=(1, 2, 3)).max() > EXACT_PAIRS else counts.astype(np.float64)
+    squares = _add_products(n.sum(axis=3)[:, None, :, :, None], is_large)
+    same = _add_products(n.transpose(0, 3, 1, 2)[..., None], is_large)  # label by label
+    kept = _add_products(n[:, None], is_large) + _add_products(n.transpose(0, 2, 1, 3)[:, None], is_large) - same
+    if is_large:
+        return squares, squares - kept
+    return squares.astype(np.int64), (squares - kept).astype(np.int64)
 
 
-def _without_diagonal(products: NDArray[Any]) -> NDArray[Any]:
-    """Products of the same value with itself, on axes 1 and 2, set to 0."""
-    value = np.arange(products.shape[1])
-    products[:, value, value] = 0
-    return products
+def _add_products(n: NDArray[Any], is_large: bool) -> NDArray[Any]:
+    """For each context, the sum of (n_uv . n_u'v) (n_uv' . n_u'v') over all twos of values u < u' and v < v'.
 
-
-class _Twos:
-    """The sum of f g over all twos f, g of arrays and over all twos u < u' of values, from one array at a time.
-
-    Arrays are symmetric in u and u' (if they are not, so are their sums over all twos), and 0 for u = u'.
+    Shape (contexts, tables, values of i, values of j, labels); products are sums over labels, added over tables. With
+    f_v = n_uv . n_u'v it is (sum of f)^2 - sum of f^2, over all u != u', divided by four.
     """
+    every_v = n.reshape(*n.shape[:3], n.shape[3] * n.shape[4])
+    one_v = n.swapaxes(2, 3).reshape(len(n), n.shape[1] * n.shape[3], n.shape[2], n.shape[4])
+    return np.asarray((_square_products(every_v, is_large) - _square_products(one_v, is_large)) // 4)
 
-    def __init__(self, is_large: bool) -> None:
-        self.is_large = is_large
-        self.sum: NDArray[Any] = np.zeros(0)
-        self.squares: NDArray[Any] | int = 0
 
-    def add(self, products: NDArray[Any]) -> None:
-        """Look at one more array, of shape (contexts, values, values, ...)."""
-        self.sum = self.sum + products if self.sum.size else products
-        self.squares = self.squares + self._squared(products)
+def _square_products(lines: NDArray[Any], is_large: bool) -> NDArray[Any]:
+    """For each context, the squared products of every two different lines, in both orders, added over tables.
 
-    def total(self) -> Ints | NDArray[np.object_]:
-        """The sum for each context: half of all ordered twos of arrays, and half of all ordered twos of values."""
-        twos = (self._squared(self.sum) - self.squares) // 4
-        return twos if self.is_large else twos.astype(np.int64)
+    Shape (contexts, tables, lines, numbers). The squares of all products x x' are those of the smaller matrix x' x.
+    """
+    turned = lines.swapaxes(2, 3)
+    products = lines @ turned if lines.shape[2] <= lines.shape[3] else turned @ lines
+    return np.asarray(_sum_squares(products, is_large) - _sum_squares((lines**2).sum(axis=3), is_large))
 
-    def _squared(self, products: NDArray[Any]) -> NDArray[Any]:
-        """The sum of squares for each context."""
-        flat = products.reshape(len(products), -1)
-        if self.is_large:
-            return np.array([_exact_squares(line) for line in flat], object)
-        return np.asarray(np.einsum("gx,gx->g", flat, flat))
+
+def _sum_squares(numbers: NDArray[Any], is_large: bool) -> NDArray[Any]:
+    """The sum of squares for each context."""
+    flat = numbers.reshape(len(numbers), -1)
+    if is_large:
+        return np.array([_exact_squares(line.astype(np.int64)) for line in flat], object)
+    return np.asarray(np.einsum("gx,gx->g", flat, flat))
 
 
 def _exact_squares(numbers: Ints) -> int:

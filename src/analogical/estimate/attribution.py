@@ -44,14 +44,14 @@ class Attribution:
     converged: bool
 
 
-def fit_noisy_or(found: Neighbours, weight: Floats, leak: bool) -> Floats:
+def fit_noisy_or(neighbours: Neighbours, weight: Floats, leak: bool) -> Floats:
     """One score per feature; features on which hardly any pair differs are believed less."""
-    fit = noisy_or(found, weight, leak=leak)
+    fit = noisy_or(neighbours, weight, leak=leak)
     return fit.score * fit.coverage / (fit.coverage + RARE)
 
 
 def noisy_or(
-    found: Neighbours,
+    neighbours: Neighbours,
     weight: Floats | None = None,
     *,
     leak: bool = False,
@@ -62,7 +62,7 @@ def noisy_or(
 
     Parameters
     ----------
-    found : Neighbours
+    neighbours : Neighbours
         Pairs by disagreement set.
     weight : float64 array of shape (features + 1,), optional
         What a pair at each distance weighs in the likelihood; 1 if not given.
@@ -74,13 +74,13 @@ def noisy_or(
     max_steps : int
         Steps after which to give up, with a warning.
     """
-    scale = 1.0 if weight is None else weight[found.distance]
-    pairs, changed = found.pairs * scale, found.changed * scale
+    scale = 1.0 if weight is None else weight[neighbours.distance]
+    pairs, changed = neighbours.pairs * scale, neighbours.changed * scale
     total = float(pairs.sum())
     if total > 0:
         pairs, changed = pairs / total, changed / total
-    one_of, kind = _distinct_columns(found.member)
-    member = np.ascontiguousarray(found.member[:, one_of])
+    one_of, kind = _distinct_columns(neighbours.member)
+    member = np.ascontiguousarray(neighbours.member[:, one_of])
     coverage, changed_with = _sum_per_feature(member, pairs), _sum_per_feature(member, changed)
     is_changed = changed > NEGLIGIBLE
     if not is_changed.any():

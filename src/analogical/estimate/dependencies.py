@@ -75,8 +75,8 @@ def find_dependencies(codes: Codes, n_values: Ints, weights: Ints | None, max_de
     searched_one = len(columns) <= MAX_ONE
     searched_two = max_determinants == 2 and len(columns) <= MAX_TWO
     if searched_two:
-        n_sorted = np.count_nonzero(np.outer(n_values[columns], n_values[columns]) > RARELY_EQUAL) // 2
-        searched_two = bool(n_sorted * len(codes) <= MAX_SORTED)
+        n_sorted = int(np.count_nonzero(np.outer(n_values[columns], n_values[columns]) > RARELY_EQUAL)) // 2
+        searched_two = n_sorted * len(codes) <= MAX_SORTED
     determined: list[Found] = []
     if searched_one:
         determined += search.by_one(columns)

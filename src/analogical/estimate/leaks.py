@@ -35,13 +35,13 @@ def _copies(rows: CodedRows) -> list[int]:
     few = slice(0, N_FIRST)
     same = rows.codes[few] == rows.codes[0]
     possible = (same == (rows.labels[few] == rows.labels[0])[:, None]).all(axis=0) & (rows.n_values == rows.n_labels)
-    found = []
+    leaks = []
     for i in np.flatnonzero(possible).tolist():
         partner = np.empty(rows.n_labels, rows.labels.dtype)
         partner[rows.codes[:, i]] = rows.labels
         if (partner[rows.codes[:, i]] == rows.labels).all():
-            found.append(i)
-    return found
+            leaks.append(i)
+    return leaks
 
 
 def _nearly_tell(rows: CodedRows) -> dict[int, float]:
@@ -52,15 +52,15 @@ def _nearly_tell(rows: CodedRows) -> dict[int, float]:
     n_sampled = max(FEWEST_SAMPLED, min(N_SAMPLE, N_CELLS // max(1, len(few))))
     step = -(-len(rows.codes) // n_sampled)
     some = rows.take(np.arange(0, len(rows.codes), step)) if step > 1 else rows
-    found: list[int] = []
+    leaks: list[int] = []
     at_once = max(1, MAX_ENTRIES // max(len(some.codes), MAX_VALUES * rows.n_labels))
     for start in range(0, len(few), at_once):
         chosen = few[start : start + at_once]
-        found += chosen[_is_leak(some, chosen)[0]].tolist()
-    if not found:
+        leaks += chosen[_is_leak(some, chosen)[0]].tolist()
+    if not leaks:
         return {}
-    is_leak, share = _is_leak(rows, np.array(found))
-    return {i: float(s) for i, yes, s in zip(found, is_leak, share, strict=True) if yes}
+    is_leak, share = _is_leak(rows, np.array(leaks))
+    return {i: float(s) for i, yes, s in zip(leaks, is_leak, share, strict=True) if yes}
 
 
 def _is_leak(rows: CodedRows, columns: Positions) -> tuple[Bools, Floats]:

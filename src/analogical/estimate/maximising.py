@@ -4,6 +4,9 @@ In the rates lambda_i = -log(1 - t_i) a pair with disagreement set D stays uncha
 exp(-sum over i in D of lambda_i), and the log-likelihood is concave. At its maximum many rates are 0, on wide tables
 all but a few. So Newton's method runs on the few features that count so far, and the gradient of all others then
 shows which ones must join them: one pass over the sets for each round, and an exact maximum at the end.
+
+scipy.optimize's L-BFGS-B takes nine times as long with 1,000 features (500 rows) and leaves scores 5e-8 off; it stops
+far from the maximum where its first step takes all features of a changed set to 0.
 """
 
 from dataclasses import dataclass
@@ -69,13 +72,13 @@ class Likelihood:
         values: list[float] = []
         while True:
             columns = np.flatnonzero(working)
-            found = _newton(self._select(columns), rates[columns], tolerance, max_steps - len(values))
-            rates[columns] = found.rates
-            values += found.values
+            fit = _newton(self._select(columns), rates[columns], tolerance, max_steps - len(values))
+            rates[columns] = fit.rates
+            values += fit.values
             gradient = self._gradient(rates)
             joins = ~working & (gradient > RIDGE / 100)
-            if not joins.any() or not found.converged:
-                return Maximum(rates, gradient, tuple(values), found.converged)
+            if not joins.any() or not fit.converged:
+                return Maximum(rates, gradient, tuple(values), fit.converged)
             working = (working & (rates > 0)) | _largest(np.where(joins, gradient, 0.0), max(FEW, len(columns) // 2))
 
     def _first_features(self, start: Floats) -> Bools:

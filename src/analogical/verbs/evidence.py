@@ -95,17 +95,7 @@ class Evidence(Result):
     (138516, 80024, 2, [True, True])
     """
 
-    COLUMNS = (
-        "row",
-        "other_row",
-        "value",
-        "other_value",
-        "label",
-        "other_label",
-        "changed",
-        "weight",
-        "context",
-    )
+    COLUMNS = ("row", "other_row", "value", "other_value", "label", "other_label", "changed", "weight", "context")
 
     feature: str
     label: str

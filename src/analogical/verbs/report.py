@@ -210,14 +210,14 @@ class Report(Result):
 
     def doubts(self) -> tuple[Doubt, ...]:
         """Why the table answers only partly; empty if it answers fully."""
-        found = self.relevance
-        shares = [panel.n_compared / found.n_rows for panel in self.panels if panel.n_compared]
+        ranked = self.relevance
+        shares = [panel.n_compared / ranked.n_rows for panel in self.panels if panel.n_compared]
         stands: dict[Doubt, bool] = {
-            "unclear": "unclear" in found.status,
-            "stand-ins": any(found.stand_ins),
-            "copies": "same" in found.status,
+            "unclear": "unclear" in ranked.status,
+            "stand-ins": any(ranked.stand_ins),
+            "copies": "same" in ranked.status,
             "few-compared": bool(shares) and float(np.median(shares)) < HALF,
-            "leak": any(note.kind == "leak" for note in found.notes),
+            "leak": any(note.kind == "leak" for note in ranked.notes),
         }
         return tuple(doubt for doubt, stands_against in stands.items() if stands_against)
 
@@ -230,16 +230,16 @@ class Report(Result):
 
     def records(self) -> list[dict[str, Any]]:
         """One dictionary per feature, best first: what the table of the page shows."""
-        found = self.relevance
+        ranked = self.relevance
         return [
             {
-                "name": found.names[i],
+                "name": ranked.names[i],
                 "rank": place + 1,
                 **{name: value for name, value in feature.items() if name in _SHOWN},
                 "alone": json_ready(self.alone[i]),
                 "alone_p": json_ready(self.alone_p[i]),
             }
-            for place, (i, feature) in enumerate(zip(found.order().tolist(), found.records(), strict=True))
+            for place, (i, feature) in enumerate(zip(ranked.order().tolist(), ranked.records(), strict=True))
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -311,17 +311,17 @@ def report(
     study = study_of(report, X, y, columns, n_jobs=n_jobs)
     table = study.table
     audited = [] if protected is None else find_features(table, protected, "protected")
-    found = relevance_of(study, given, confidence=confidence, progress=progress)
+    ranked = relevance_of(study, given, confidence=confidence, progress=progress)
     alone, alone_p = _alone(study, confidence)
     classes = _shown_classes(table)
     twice = redundancies_of(table, 2 if len(table.names) <= FEW_COLUMNS else 1)
-    pairs, squares = _acting_together(study, found, given, confidence, progress)
+    pairs, squares = _acting_together(study, ranked, given, confidence, progress)
     return Report(
-        relevance=found,
+        relevance=ranked,
         alone=alone,
         alone_p=alone_p,
-        turned=_turned(found, alone_p, squares),
-        panels=tuple(_panel(study, found, i, given, classes) for i in found.order()[:top].tolist()),
+        turned=_turned(ranked, alone_p, squares),
+        panels=tuple(_panel(study, ranked, i, given, classes) for i in ranked.order()[:top].tolist()),
         class_sizes=table.coded.label_sizes(),
         shown_classes=tuple(table.classes[c] for c in classes),
         redundancies=twice,
@@ -379,9 +379,9 @@ def _alone(study: Study, confidence: float) -> tuple[Floats, Floats]:
     return effect, adjust_for_features(p)
 
 
-def _panel(study: Study, found: Relevance, i: int, given: Given, classes: Sequence[int]) -> Panel:
+def _panel(study: Study, ranked: Relevance, i: int, given: Given, classes: Sequence[int]) -> Panel:
     """One feature: its values, how the label changes with them, and a typical pair of rows."""
-    column, points = study.table.columns[i], found.points[i]
+    column, points = study.table.columns[i], ranked.points[i]
     counts, compared = count_cells(study.rows, [i]), ComparedRows.of(study, i, given)
     values = [plain(value) for value in column.values]
     sizes = counts.sum(axis=1).tolist()
@@ -389,7 +389,7 @@ def _panel(study: Study, found: Relevance, i: int, given: Given, classes: Sequen
     words = [str(value) if column.treatment == "categories" else "" for value in values]
     kept = sorted(range(len(sizes)), key=lambda v: (-sizes[v], words[v]))[:MAX_VALUES]
     listed: tuple[Transition, ...] = ()
-    if found.compared[i] and len(values) <= MAX_LISTED_VALUES:
+    if ranked.compared[i] and len(values) <= MAX_LISTED_VALUES:
         listed = tuple(sorted(list_transitions(compared) or (), key=lambda t: -t.pairs))
     changed = next((t for t in listed if t.changed), None)
     unchanged = [t for t in listed if not t.changed]
@@ -398,16 +398,16 @@ def _panel(study: Study, found: Relevance, i: int, given: Given, classes: Sequen
     crude = np.nan
     if points is not None:
         two = values.index(points.against), values.index(points.value)
-        crude = 100 * crude_difference(study.rows, i, two, found.classes.index(points.label))
+        crude = 100 * crude_difference(study.rows, i, two, ranked.classes.index(points.label))
     return Panel(
-        feature=found.names[i],
+        feature=ranked.names[i],
         values=tuple(
             ValueRows(values[v], sizes[v], tuple(counts[v, classes].tolist()))
             for v in (sorted(kept) if column.treatment == "bins" else kept)
         ),
         n_values=len(values),
         crude=crude,
-        n_compared=compared.contexts.profile.n_paired_rows if found.compared[i] else 0,
+        n_compared=compared.contexts.profile.n_paired_rows if ranked.compared[i] else 0,
         transitions=listed[:MAX_TRANSITIONS],
         n_transitions=len(listed),
         changed_pair=None if changed is None else _typical_pair(compared, changed),
@@ -433,16 +433,16 @@ def _typical_pair(compared: ComparedRows, transition: Transition) -> EvidencePai
 # ---------------------------------------------------------------- features together
 
 
-def has_part(found: Relevance, i: int) -> bool:
+def has_part(ranked: Relevance, i: int) -> bool:
     """Whether a feature has an effect, or is in the deciding set."""
-    return found.status[i] == "effect" or found.names[i] in found.deciding
+    return ranked.status[i] == "effect" or ranked.names[i] in ranked.deciding
 
 
 def _acting_together(
-    study: Study, found: Relevance, given: Given, confidence: float, progress: bool
+    study: Study, ranked: Relevance, given: Given, confidence: float, progress: bool
 ) -> tuple[Interactions | None, tuple[Squares, ...]]:
     """Pairs of features that have an effect, and those that act together value by value."""
-    pool = [i for i in range(study.n_features) if has_part(found, i) and study.rows.n_values[i] <= MAX_PAIRED_VALUES]
+    pool = [i for i in range(study.n_features) if has_part(ranked, i) and study.rows.n_values[i] <= MAX_PAIRED_VALUES]
     if len(pool) < 2:
         return None, ()
     pairs = interactions_of(study, given, features=pool, confidence=confidence, progress=progress)
@@ -457,15 +457,15 @@ def _acting_together(
 # ---------------------------------------------------------------- beside each feature alone
 
 
-def _turned(found: Relevance, alone_p: Floats, squares: Sequence[Squares]) -> tuple[Turn, ...]:
+def _turned(ranked: Relevance, alone_p: Floats, squares: Sequence[Squares]) -> tuple[Turn, ...]:
     """Features that are significant only alone, or only given others; copies are named elsewhere."""
-    level = 1 - found.settings.confidence
+    level = 1 - ranked.settings.confidence
     named = []
-    for i in found.order().tolist():
-        name, is_effect, is_alone = found.names[i], found.status[i] == "effect", bool(alone_p[i] <= level)
+    for i in ranked.order().tolist():
+        name, is_effect, is_alone = ranked.names[i], ranked.status[i] == "effect", bool(alone_p[i] <= level)
         if is_effect and not is_alone:
             partners = tuple(s.first if s.second == name else s.second for s in squares if name in (s.first, s.second))
-            named.append(Turn(name, "together" if partners else "hidden", partners or found.given[i]))
-        elif is_alone and found.given[i] and found.status[i] in ("none", "unclear"):
-            named.append(Turn(name, "explained", found.given[i]))
+            named.append(Turn(name, "together" if partners else "hidden", partners or ranked.given[i]))
+        elif is_alone and ranked.given[i] and ranked.status[i] in ("none", "unclear"):
+            named.append(Turn(name, "explained", ranked.given[i]))
     return tuple(named)

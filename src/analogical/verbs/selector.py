@@ -198,29 +198,29 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _fit_together(self, study: Study) -> None:
         """Choose features for what each adds to those before it."""
         names = study.table.names
-        found = self.selection_ = select_of(study, len(names) if self.k == "all" else int(self.k or 0))
-        self._chosen: Positions = np.array([names.index(name) for name in found.features], dtype=np.intp)
+        result = self.selection_ = select_of(study, len(names) if self.k == "all" else int(self.k or 0))
+        self._chosen: Positions = np.array([names.index(name) for name in result.features], dtype=np.intp)
         gains = np.full(len(names), np.nan)
-        gains[self._chosen] = found.gain
+        gains[self._chosen] = result.gain
         self.scores_: Floats = self._at_all_features(gains)
 
     def _fit_ranking(self, study: Study) -> None:
         """Test every feature, given others, and keep those with an effect or the first k."""
-        found = self.relevance_ = relevance_of(study, self.given, confidence=self.confidence)
-        self.scores_ = self._at_all_features(found.effect)
-        self.pvalues_: Floats = self._at_all_features(found.p_value)
-        self.dropped_ = (*self.dropped_, *_dropped(found))
-        order = found.order()
+        result = self.relevance_ = relevance_of(study, self.given, confidence=self.confidence)
+        self.scores_ = self._at_all_features(result.effect)
+        self.pvalues_: Floats = self._at_all_features(result.p_value)
+        self.dropped_ = (*self.dropped_, *_dropped(result))
+        order = result.order()
         if self.k is None:
-            order = order[np.array([status == "effect" for status in found.status])[order]]
+            order = order[np.array([status == "effect" for status in result.status])[order]]
             if not len(order):
                 self._warn(
-                    f"No feature has a significant effect ({_smallest(found)}), so none is kept. Set k to keep some."
+                    f"No feature has a significant effect ({_smallest(result)}), so none is kept. Set k to keep some."
                 )
         if self.threshold is not None and len(order):
-            order = order[found.effect[order] >= self.threshold]
+            order = order[result.effect[order] >= self.threshold]
             if not len(order):
-                best = float(np.nanmax(found.effect, initial=0.0))
+                best = float(np.nanmax(result.effect, initial=0.0))
                 self._warn(
                     f"No feature has an effect of at least {self.threshold}, so none is kept; the largest is"
                     f" {best:.3g}. Lower threshold."
@@ -282,9 +282,9 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _dropped(found: Relevance) -> list[Dropped]:
+def _dropped(result: Relevance) -> list[Dropped]:
     """Constant features, and copies with what they copy."""
-    items = zip(found.names, found.status, found.same_as, strict=True)
+    items = zip(result.names, result.status, result.same_as, strict=True)
     return [
         Dropped(name, "constant") if same is None else Dropped(name, "same information", (same,))
         for name, status, same in items
@@ -292,8 +292,8 @@ def _dropped(found: Relevance) -> list[Dropped]:
     ]
 
 
-def _smallest(found: Relevance) -> str:
-    p = found.p_adjusted[~np.isnan(found.p_adjusted)]
+def _smallest(result: Relevance) -> str:
+    p = result.p_adjusted[~np.isnan(result.p_adjusted)]
     return f"the smallest adjusted p-value is {p.min():.2g}" if len(p) else "none was tested"
 
 
