@@ -24,6 +24,8 @@ KINDS: list[tuple[str, Any]] = [
     ("whole numbers of a dataframe or file, at most 20 values", pl.Series([k % 20 for k in range(M)])),
     ("whole numbers of a dataframe or file, more values", pl.Series([17 * (k // 2) for k in range(M)])),
     ("whole numbers, distinct in every row, 1 to m or named as an identifier", pl.Series(range(M))),
+    ("whole numbers named as an identifier, several rows each", pl.Series("patient", [7 * (k // 2) for k in range(M)])),
+    ("strings that differ in case or spaces", pl.Series(["Yes", "yes ", "no", "no"] * 15)),
     ("whole numbers that are days, such as 20240131", pl.Series([int(f"{day:%Y%m%d}") for day in DAYS])),
     ("floats", pl.Series([0.5 * k for k in range(M)])),
     ("floats that are whole, at most 20 values", pl.Series([float(k % 3) for k in range(M)])),
@@ -70,7 +72,7 @@ def _frame(cells: Any, other: list[int]) -> Any:
         return pd.DataFrame({"column": cells, "other": other})
     if isinstance(cells, pa.Array):
         return pa.table({"column": cells, "other": other})
-    return pl.DataFrame({"column": cells, "other": other})
+    return pl.DataFrame({cells.name or "column": cells, "other": other})
 
 
 def _shown(encoded: EncodedTable) -> str:

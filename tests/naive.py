@@ -406,9 +406,13 @@ ID_WORDS = ("id", "ids", "uid", "uuid", "guid", "key", "index", "idx", "rownum",
 
 
 def naive_is_id(name, kind, cells, weights, max_values):
-    """Whether nearly every row has another value, and it is no measurement."""
+    """Whether nearly every row has another value, and it is no measurement; or whole numbers are named ids of units."""
     present = [(cell, weight) for cell, weight in zip(cells, weights, strict=True) if cell is not None]
     values = {cell for cell, _ in present}
+    sizes = sorted(sum(weight for cell, weight in present if cell == value) for value in values)
+    is_unit = kind == "whole" and len(values) > max(max_values, 9) and name.endswith("_id")
+    if is_unit and sizes[len(sizes) // 2] + sizes[(len(sizes) - 1) // 2] >= 4:
+        return True
     if kind == "real" or len(values) <= max_values or len(values) < 0.95 * sum(weight for _, weight in present):
         return False
     is_named = any(word in ID_WORDS for word in name.replace("_", " ").split())

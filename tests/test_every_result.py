@@ -285,7 +285,9 @@ def test_notes_are_said_in_words():
         "the column 'label' of X is the label or a recoding of it, so it is not a feature",
     )
     assert describe_notes(result.notes)[0] in " ".join(repr(result).split())
-    assert result.to_dict()["notes"] == [{"kind": "label-taken-out", "columns": ["label"], "counts": [], "edges": []}]
+    assert result.to_dict()["notes"] == [
+        {"kind": "label-taken-out", "columns": ["label"], "counts": [], "edges": [], "words": []}
+    ]
     assert relevance(FRAME, "label").notes == ()
 
 

@@ -183,6 +183,8 @@ NoteKind = Literal[
     "binned-time",
     "binned-in-steps",
     "set-aside",
+    "folded",
+    "may-fold",
     "aligned",
     "index-differs",
     "collected",

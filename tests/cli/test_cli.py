@@ -369,3 +369,13 @@ def test_an_unreadable_file_is_named(run, xor, monkeypatch):
     monkeypatch.setattr(Path, "stat", refuse)
     code, _, err = run("score", xor)
     assert (code, "cannot be read: Permission denied." in err) == (2, True)
+
+
+def test_a_first_column_that_may_be_the_label_is_named(run):
+    rows = b"0,0,0\n0,1,1\n1,0,1\n1,1,0\n" * 4
+    _, _, err = run("score", "-", stdin=b"class,a,b\n" + rows)
+    assert "label: the last column, 'b' (override with --label; is it 'class', the first column?)" in " ".join(
+        err.split()
+    )
+    _, _, err = run("score", "-", stdin=b"class,a,y\n" + rows)
+    assert "label: the last column, 'y' (override with --label)" in " ".join(err.split())

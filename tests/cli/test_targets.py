@@ -63,3 +63,15 @@ def test_characters_that_the_font_lacks_are_one_warning(tmp_path):
         save_figure(figure, tmp_path / "font.svg")
     assert len(caught) <= 1  # none where the font has them
     assert all("lacks some characters" in str(warning.message) for warning in caught)
+
+
+@pytest.mark.parametrize("arguments", [["score", "--plot"], ["report", "--force", "--out"]])
+def test_the_table_that_is_read_is_never_overwritten(run, tmp_path, arguments):
+    table = tmp_path / "in.png"
+    text = "a,b,y\n" + "0,0,0\n0,1,1\n1,0,1\n1,1,0\n" * 4
+    table.write_text(text)
+    (tmp_path / "link.png").symlink_to(table)
+    for target in ("in.png", "link.png", "../" + tmp_path.name + "/in.png"):
+        code, _, err = run(arguments[0], table, *arguments[1:], tmp_path / target)
+        assert (code, "is the table that is read, which would be lost" in " ".join(err.split())) == (2, True)
+    assert table.read_text() == text

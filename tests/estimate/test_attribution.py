@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from conftest import coded
 from naive import naive_counts, naive_disagreements
-from scipy.optimize import minimize
+from scipy.optimize import brentq, minimize
 
 from analogical.estimate.attribution import ConvergenceWarning, fit_noisy_or, noisy_or
 from analogical.estimate.sampling import Neighbours, find_neighbours
@@ -206,3 +206,11 @@ def test_thousands_of_copies_are_solved_as_one():
     assert peak < 2**26  # a matrix of all of them would take 3 GB
     assert (score == score[0]).all()
     assert score[0] > 0
+
+
+@pytest.mark.parametrize("n_copies", [1, 2, 5])
+def test_the_ridge_weighs_every_copy(n_copies):
+    """All pairs differ on the copies and change: each has the rate r at which 1 / (exp(k r) - 1) is 1e-7 r."""
+    score = noisy_or(neighbours({tuple(range(n_copies)): (100, 100)}, n_copies)).score
+    rate = brentq(lambda r: 1e-7 * r - 1 / np.expm1(n_copies * r), 0.1, 50)
+    assert 1 - score == pytest.approx(np.exp(-rate), rel=1e-3)

@@ -208,8 +208,8 @@ def test_rows_are_grouped_alike_by_a_table_by_sorting_and_by_numbers_of_groups(m
     table = coded(rows, labels, rng.integers(0, 3, size=300))
     expected = strata_p_value(table, 0)
     assert 0 < expected < 1
-    monkeypatch.setattr("analogical.count.given.SPARSE", -1)
-    monkeypatch.setattr("analogical.count.given.SMALL", 0)
+    monkeypatch.setattr("analogical.count.groups.SPARSE", -1)
+    monkeypatch.setattr("analogical.count.groups.SMALL", 0)
     assert strata_p_value(table, 0) == pytest.approx(expected)
     monkeypatch.setattr("analogical.count.given.LARGEST_KEY", 1)
     assert strata_p_value(table, 0) == pytest.approx(expected)

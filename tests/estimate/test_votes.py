@@ -99,7 +99,7 @@ def test_threads_and_sorting_change_nothing(monkeypatch):
     expected = one.candidates(one.follow([0]), [1, 2, 3])
     monkeypatch.setattr("analogical.estimate.votes.BLOCK", 1)
     two = Voting(coded(codes, labels), n_threads=2)
-    monkeypatch.setattr("analogical.count.entries.SPARSE", -1)
+    monkeypatch.setattr("analogical.count.groups.SPARSE", -1)
     many = Voting(replace(coded(codes, labels), n_values=np.full(4, 10_000)))
     for voting in (two, many):
         for feature, candidate in voting.candidates(voting.follow([0]), [1, 2, 3]).items():

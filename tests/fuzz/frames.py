@@ -97,7 +97,18 @@ FUNCTIONS = [
     analogical.select,
     analogical.interactions,
 ]
-COMMON_OPTIONS = ("weights", "features", "ignore", "missing", "bins", "max_values", "ids", "bin_label", "feature_names")
+COMMON_OPTIONS = (
+    "weights",
+    "features",
+    "ignore",
+    "missing",
+    "bins",
+    "max_values",
+    "ids",
+    "bin_label",
+    "fold_case",
+    "feature_names",
+)
 FEATURES: list[Any] = [0, 1, -1, 99, "f0", "f1", "F0", "", None, 1.0, True, ("f0",), [0], np.int64(0), b"f0"]
 
 
@@ -356,6 +367,7 @@ OPTIONS: list[tuple[str, list[Any]]] = [
     ("bins", ["", 10**9, 2.0, True, {"f0": [0, 1]}, {0: 2}, ["a"], [None], {"f0": None}, {}, np.array([0, 1.5])]),
     ("max_values", [None, 1, 2, 0, -1, 1e3, "20", 10**30]),
     ("ids", ["keep", "drop", None, True]),
+    ("fold_case", [True, False, None, "yes"]),
     ("bin_label", [2, 3, 1, None, "2", 1000, 2.0]),
     ("given", ["auto", "all", [], ["f0"], [0], [-1], ["f9"], {"f0"}, "AUTO", "f0", None, 1, [None], np.array(["f0"])]),
     ("duplicates", ["once", "count", None, 1]),

@@ -16,7 +16,7 @@ from fuzz.tables import KINDS, Column, Table, contain, contain_labels, container
 
 from analogical import audit, evidence, relaxed_index, relevance, transitions
 
-EVERY_VALUE = {"bins": None, "max_values": None, "ids": "keep"}
+EVERY_VALUE = {"bins": None, "max_values": None, "ids": "keep", "fold_case": False}
 """Every distinct value is a category, so that the oracle needs to know no rule."""
 MOST_TESTED = 8
 """Values and classes that the tests tell apart."""
@@ -341,7 +341,7 @@ def change_container(table: Table, check: Check) -> tuple[Table, Check, list[int
     return table, replace(check, container=other), list(range(len(table.columns)))
 
 
-KEPT_IDS = {"ids": "keep"}
+KEPT_IDS = {"ids": "keep", "fold_case": False}
 LAWS: dict[str, tuple[Any, dict[str, Any]]] = {
     "weights": (repeat_rows, {}),
     "constant": (add_constant, KEPT_IDS),

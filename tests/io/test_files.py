@@ -9,6 +9,7 @@ import os
 import sys
 import threading
 import zipfile
+from datetime import date
 
 import polars as pl
 import pytest
@@ -225,8 +226,12 @@ def cell_in_xml(cell):
 
 @pytest.fixture
 def workbook():
+    return workbook_of([["a", "b", "y"], *ROWS])
+
+
+def workbook_of(table):
     """The least that is a workbook of one sheet."""
-    rows = "".join(f"<row>{''.join(map(cell_in_xml, row))}</row>" for row in (["a", "b", "y"], *ROWS))
+    rows = "".join(f"<row>{''.join(map(cell_in_xml, row))}</row>" for row in table)
     link = f'<Relationships xmlns="{PACKAGE}/relationships"><Relationship Id="r" Type="{OFFICE}/%s" Target="%s"/>'
     link += "</Relationships>"
     kinds = "".join(
@@ -258,6 +263,14 @@ def test_workbooks(write, workbook):
         assert describe_notes(table.notes) == ("read the first sheet of the workbook",)
     for content in (workbook[:200], TEXT.encode()):
         assert "cannot be read as workbook" in refused(write("t.xlsx", content))
+
+
+def test_text_in_workbooks_is_read_as_in_text_files(write):
+    table = read_file(
+        write("t.xlsx", workbook_of([["a", "b", "y"], ["$1,200", "31.12.2024", "x"], ["?", "1.1.2024", "z"]]))
+    )
+    assert table.frame.rows() == [(1200.0, date(2024, 12, 31), "x"), (None, date(2024, 1, 1), "z")]
+    assert [note.kind for note in table.notes] == ["first-sheet", "read-as-missing", "read-as-numbers", "read-as-dates"]
 
 
 def test_workbooks_without_a_reader_are_refused_with_advice(write, workbook, monkeypatch):

@@ -67,8 +67,8 @@ def test_sentences(note, sentence):
         (Note("binned", ("age", "pay"), (5, 5), ((), ())), "age, pay: numbers in 5 bins each (edges in"),
         (Note("binned", ("age", "pay"), (5, 4), ((), ())), "numbers in bins: age (5), pay (4) (edges in"),
         (Note("binned-time", ("day",), (1,), ((),)), "day: dates in 1 bin (edges in"),
-        (Note("set-aside", ("id",)), "set aside as identifiers, distinct in nearly every row: id;"),
-        (Note("set-aside", ("id", "name")), "set aside as identifiers, distinct in nearly every row: id, name;"),
+        (Note("set-aside", ("id",)), "set aside as identifiers: id; keep it"),
+        (Note("set-aside", ("id", "name")), "set aside as identifiers: id, name; keep them"),
         (Note("leak", ("copy",), (100,)), "'copy' alone predicts 100 % of the labels: is it known before the label?"),
         (
             Note("leak", ("a", "b"), (99, 95)),

@@ -45,6 +45,7 @@ GIVEN = {
     "max_values": 30,
     "ids": "keep",
     "bin_label": 2,
+    "fold_case": True,
     "feature_names": ["a", "b", "c", "d"],
 }
 """A value for each option that every table here takes."""
@@ -161,6 +162,7 @@ def test_a_name_that_resembles_nothing_is_answered_with_all():
         ("missing", "mean", 'missing must be "value", "drop" or "error", got'),
         ("ids", True, 'ids must be "drop" or "keep", got True'),
         ("max_values", 0, "max_values must be a whole number from 1, or None for no limit, got 0"),
+        ("fold_case", "yes", "fold_case must be True, False or None, got 'yes'"),
         ("bin_label", 1, "bin_label must be a whole number from 2 to 1000, or None, got 1"),
         ("bins", 1, "bins must be a whole number from 2"),
         ("bins", {"a": "many"}, "bins of 'a' must be a whole number from 2"),

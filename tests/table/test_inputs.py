@@ -11,7 +11,7 @@ import pytest
 from naive import naive_counts
 from scipy import sparse
 
-from analogical import InputError, relevance
+from analogical import AnalogicalSelector, InputError, relevance
 
 NAMES = ["colour", "size", "striped"]
 ROWS = [
@@ -282,3 +282,39 @@ def test_entries_of_a_sparse_table_that_are_stored_twice_are_added():
     assert [c.n_values for c in result.feature_columns] == [2]
     assert result.pairs.tolist() == naive_counts([(2,), (2,), (0,), (0,)], [0, 1, 1, 0])["pairs"]
     assert stored.nnz == before  # the user's own is left as it was
+
+
+def test_a_label_with_another_value_in_every_row_is_refused():
+    frame = pl.DataFrame({"a": [k % 3 for k in range(60)], "name": [f"row {k}" for k in range(60)]})
+    with pytest.raises(InputError, match=r"label 'name' has another value in nearly every row \(60 values\)"):
+        relevance(frame, "name")
+    assert relevance(frame, "name", max_values=None).names == ("a",)
+
+
+def test_one_class_left_says_where_the_others_went():
+    labels = ["yes", None] * 30
+    frame = pl.DataFrame({"a": [k % 3 for k in range(60)], "b": [None if k % 2 else 1 for k in range(60)]})
+    with pytest.raises(InputError, match=r"one class only \('yes', 30 rows\).* 30 rows without a label were left out"):
+        relevance(frame, labels)
+    with pytest.raises(
+        InputError, match=r"The 30 rows that were left out have the other labels: look at missing cells"
+    ):
+        relevance(frame, ["yes", "no"] * 30, missing="drop")
+    with pytest.raises(InputError, match=r"Look at the filter applied before"):
+        relevance(frame, ["yes"] * 60)
+
+
+@pytest.mark.filterwarnings("ignore:A column-vector y was passed")
+@pytest.mark.parametrize("X", [np.arange(120).reshape(60, 2) % 5, pd.DataFrame({"a": [k % 5 for k in range(60)]})])
+def test_a_label_may_be_a_frame_of_one_column(X):
+    labels = [k % 2 for k in range(60)]
+    expected = relevance(X, labels).p_value
+    for y in (pd.DataFrame({"y": labels}), pl.DataFrame({"y": labels}), np.array(labels)[:, None]):
+        assert relevance(X, y).p_value == pytest.approx(expected, nan_ok=True)
+        assert AnalogicalSelector(k=1).fit(X, y).get_support().sum() == 1
+
+
+def test_repeated_names_are_refused_by_the_selector():
+    frame = pd.DataFrame([[0, 1, 2], [1, 0, 1]] * 30, columns=["a", "a", "b"])
+    with pytest.raises(InputError, match="Column names must differ, but 'a' occurs more than once"):
+        AnalogicalSelector().fit(frame, [0, 1] * 30)

@@ -305,3 +305,51 @@ def test_weights_are_rows_for_the_bins_of_a_label():
         {"letter": np.repeat(LETTERS, weights).tolist()}, y=np.repeat(numbers, weights).tolist(), bin_label=2
     )
     assert weighted.classes == repeated.classes == ("0 to 9", "10 to 59")
+
+
+def test_whole_numbers_that_name_units_are_set_aside_and_offered_as_groups():
+    frame = pl.DataFrame(
+        {"patient": [1000 + 17 * (k // 3) for k in range(150)], "a": [k % 2 for k in range(150)], "y": [0, 0, 1] * 50}
+    )
+    result = relevance(frame, "y")
+    assert result.names == ("a",)
+    assert [(note.kind, note.columns) for note in result.notes] == [
+        ("set-aside", ("patient",)),
+        ("looks-like-groups", ("patient",)),
+    ]
+    assert relevance(frame, "y", ids="keep").names == ("patient", "a")
+    assert relevance(frame, "y", features=["patient", "a"]).names == ("patient", "a")
+    assert relevance(frame, "y", groups="patient").names == ("a",)
+    text = frame.with_columns(pl.col("patient").cast(pl.String))
+    assert relevance(text, "y").names == ("patient", "a")
+
+
+N_CUT = 400
+
+
+@pytest.mark.parametrize(
+    ("number", "label", "share"),
+    [
+        (lambda k: (k * 37) % 401 / 7, lambda x, _: x < 20, 100),
+        (lambda k: 2000 + 3 * ((k * 37) % 401), lambda x, _: x >= 2333, 100),
+        (lambda k: (k * 37) % 401 / 7, lambda x, _: "low" if x < 10 else "mid" if x < 33 else "high", 100),
+        (lambda k: (k * 37) % 401 / 7, lambda x, k: (x < 20) != (k % 50 == 0), 98),
+        (lambda k: (k * 37) % 401 / 7, lambda x, k: (x < 20) != (k % 7 == 0), None),
+        (lambda k: (k * 37) % 401 / 7, lambda x, _: 10 < x < 20, None),
+        (lambda k: (k * 37) % 401 / 7, lambda _, k: k % 2, None),
+        (lambda k: None if k % 4 == 0 else (k * 37) % 401 / 7, lambda x, _: x is not None and x < 20, None),
+    ],
+)
+def test_a_label_that_is_a_cut_of_a_number_is_a_leak(number, label, share):
+    numbers = [number(k) for k in range(N_CUT)]
+    labels = [label(x, k) for k, x in enumerate(numbers)]
+    frame = pl.DataFrame({"x": numbers, "z": [k % 3 for k in range(N_CUT)]})
+    leaks = [(note.columns, note.counts) for note in relevance(frame, labels).notes if note.kind == "leak"]
+    assert leaks == ([] if share is None else [(("x",), (share,))])
+
+
+def test_a_cut_is_found_with_weights_and_in_a_long_table():
+    numbers = [(k * 7919) % 30_011 / 7 for k in range(30_000)]
+    frame = pl.DataFrame({"x": numbers, "n": [1 + k % 3 for k in range(30_000)], "y": [x < 1234 for x in numbers]})
+    table = encode_table(frame, "y", Rules(weights="n"))
+    assert [note.counts for note in table.notes if note.kind == "leak"] == [(100,)]

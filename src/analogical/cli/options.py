@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from analogical.cli.reading import read_source, split_names
+from analogical.cli.reading import read_source, refuse_to_overwrite, split_names
 from analogical.cli.streams import be_quiet
 from analogical.errors import InputError
 from analogical.table.rules import ColumnOptions, Ids, Missing, Rules
@@ -121,6 +121,7 @@ _READING = {
     "max_values": _column_option("max_values", int, metavar="N", rich_help_panel=READING),
     "ids": _column_option("ids", Ids, rich_help_panel=READING),
     "bin_label": _column_option("bin_label", int | None, metavar="K", rich_help_panel=READING),
+    "fold_case": _column_option("fold_case", bool | None, rich_help_panel=READING),
     "separator": _option(
         str | None,
         None,
@@ -159,6 +160,7 @@ def reads_table(*, without: tuple[str, ...] = ()) -> Callable[[Callable[..., Non
                 from analogical.plot.canvas import check_target
 
                 check_target(own_given["plot"])
+            refuse_to_overwrite(given["file"], {name: own_given.get(name) for name in ("plot", "out")})
             engine = own_given.get("engine", "memory")
             master = master_of(engine, own_given.get("master"))
             source = read_source(given.pop("file"), **given, master=master, may_suggest_spark=engine == "auto")

@@ -1,10 +1,10 @@
 """Command-line arguments to a table and the roles of its columns: label, weights, groups, features."""
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from analogical._progress import progress_line
 from analogical.cli.streams import shows_progress
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from analogical.io.batches import BatchTable
     from analogical.table.rules import ColumnOptions
 
-__all__ = ["Source", "read_source", "refuse_role", "split_names"]
+__all__ = ["Source", "read_source", "refuse_role", "refuse_to_overwrite", "split_names"]
+
+LABELS = ("class", "label", "target", "y", "outcome")
+"""Names of a first column that may be the label."""
 
 
 MEMORY_PER_CODE = 2.5
@@ -78,45 +81,56 @@ def read_source(
         None if names is None else tuple(split_names(names)),
         NA if na is None else tuple(split_names(na)),
     )
-    frame: Any
     if master is not None:
-        title, frame, notes = _on_spark(file, master, text_format, groups)
-        default_label = frame.columns[-1]
-        if label is None:
-            notes.append(label_note(default_label))
+        opened = _on_spark(file, master, text_format, groups)
     elif _is_built_in(file):
-        refuse_text_options(text_format, f"the built-in table {file}")
-        title, frame, default_label, notes = _built_in(file, weights, ignore)
+        opened = _built_in(file, text_format, weights, ignore)
         weights = WEIGHTS
     else:
-        from analogical.io.files import open_file
-
-        title = "standard input" if file == "-" else file
-        read = open_file(file, **vars(text_format), progress=progress_line("reading") if shows_progress() else None)
-        frame, default_label, notes = read.frame, read.frame.columns[-1], list(describe_notes(read.notes))
-        if may_suggest_spark:
-            notes += _suggest_spark(frame)
-        if label is None:
-            notes.append(label_note(default_label))
-    label = _column(default_label if label is None else label, frame, "--label")
-    roles = {"label": label}
-    for role, column in (("weights", weights), ("groups", groups)):
-        if column is not None:
-            roles[role] = _column(column, frame, f"--{role}")
+        opened = _from_file(file, text_format, may_suggest_spark=may_suggest_spark)
+    frame, notes = opened.frame, list(opened.notes)
+    if label is None and opened.label is None:
+        notes.append(label_note(frame.columns[-1], _likely_label(frame.columns)))
+    named = {"label": label or opened.label or frame.columns[-1], "weights": weights, "groups": groups}
+    roles = {role: _column(column, frame, f"--{role}") for role, column in named.items() if column is not None}
     _refuse_two_roles(roles)
-    chosen = _columns(features, frame, roles, "--features")
-    left_out = _columns(ignore, frame, roles, "--ignore")
-    if left_out:
+    options = {**cells, "weights": None, **roles}
+    del options["label"]
+    if features is not None:
+        options["features"] = _columns(features, frame, roles, "--features")
+    if ignore is not None:
+        left_out = _columns(ignore, frame, roles, "--ignore")
         frame = _without(frame, left_out)
         notes.append(ignored_note(left_out))
-    options = {**cells, "weights": roles.get("weights")}
-    if "groups" in roles:
-        options["groups"] = roles["groups"]
-    if chosen is not None:
-        options["features"] = chosen
     if bins:
         options["bins"] = _parse_bins(bins)
-    return Source(title, frame, label, cast("ColumnOptions", options), tuple(notes))
+    return Source(opened.title, frame, roles["label"], cast("ColumnOptions", options), tuple(notes))
+
+
+class _Opened(NamedTuple):
+    """A table before its columns have roles."""
+
+    title: str
+    frame: Any
+    notes: tuple[str, ...] = ()
+    label: str | None = None
+    """None if it is not known, and the last column is taken."""
+
+
+def _from_file(file: str, text_format: TextFormat, *, may_suggest_spark: bool) -> _Opened:
+    """A table in a file or on standard input."""
+    from analogical.io.files import open_file
+
+    progress = progress_line("reading") if shows_progress() else None
+    read = open_file(file, **vars(text_format), progress=progress)
+    suggested = _suggest_spark(read.frame) if may_suggest_spark else []
+    return _Opened("standard input" if file == "-" else file, read.frame, (*describe_notes(read.notes), *suggested))
+
+
+def _likely_label(columns: Sequence[str]) -> str | None:
+    """The first column, if its name says that it is the label and that of the last column does not."""
+    first, last = columns[0].lower(), columns[-1].lower()
+    return columns[0] if first in LABELS and last not in LABELS else None
 
 
 def _without(frame: Any, names: list[str]) -> Any:
@@ -145,9 +159,7 @@ def free_memory() -> int | None:
         return None
 
 
-def _on_spark(
-    file: str, master: str, text_format: TextFormat, groups: str | None
-) -> tuple[str, "DataFrame", list[str]]:
+def _on_spark(file: str, master: str, text_format: TextFormat, groups: str | None) -> _Opened:
     """A table that a Spark cluster sees."""
     from analogical.io.files import quiet_stderr
     from analogical.spark.files import read_spark_file
@@ -162,7 +174,7 @@ def _on_spark(
     with quiet_stderr():  # Java keeps the stderr that it begins with, and would write its logs there
         session = open_session(master)
     read = read_spark_file(session, file, text_format)
-    return f"{file} on {master}", read.frame, list(describe_notes(read.notes))
+    return _Opened(f"{file} on {master}", read.frame, describe_notes(read.notes))
 
 
 def _is_built_in(file: str) -> bool:
@@ -172,22 +184,19 @@ def _is_built_in(file: str) -> bool:
         return False
 
 
-def _built_in(file: str, weights: str | None, ignore: str | None) -> tuple[str, "BatchTable", str, list[str]]:
+def _built_in(file: str, text_format: TextFormat, weights: str | None, ignore: str | None) -> _Opened:
     """A built-in table, for which no library of dataframes is loaded."""
     from analogical.io.batches import BatchTable, HeldColumn
 
+    refuse_text_options(text_format, f"the built-in table {file}")
     table = load_table(file)
     if weights not in (None, WEIGHTS) or (ignore is not None and WEIGHTS in split_names(ignore)):
         raise InputError(
             f"The column {WEIGHTS!r} of the built-in table {file} holds its weights; leave it out of --ignore, and do"
             " not name other --weights."
         )
-    return (
-        f"built-in table {file}",
-        BatchTable([HeldColumn.of(*column) for column in table.columns().items()]),
-        table.label,
-        [],
-    )
+    frame = BatchTable([HeldColumn.of(*column) for column in table.columns().items()])
+    return _Opened(f"built-in table {file}", frame, label=table.label)
 
 
 def _column(given: str, frame: "pl.DataFrame | BatchTable | DataFrame", option: str) -> str:
@@ -198,11 +207,9 @@ def _column(given: str, frame: "pl.DataFrame | BatchTable | DataFrame", option: 
 
 
 def _columns(
-    given: str | None, frame: "pl.DataFrame | BatchTable | DataFrame", roles: dict[str, str], option: str
-) -> list[str] | None:
+    given: str, frame: "pl.DataFrame | BatchTable | DataFrame", roles: dict[str, str], option: str
+) -> list[str]:
     """The columns that names and patterns stand for, without those that have a role."""
-    if given is None:
-        return None
     names = Names(frame.columns)
     found: list[str] = []
     for word in [given] if given in frame.columns else split_names(given):
@@ -237,6 +244,17 @@ def refuse_role(column: str, source: Source, option: str) -> None:
         raise InputError(f"{option} names {column!r}, which is the label; choose another column, or another --label.")
     if column == source.options["weights"]:
         raise InputError(f"{option} names {column!r}, which holds the weights; choose another column.")
+
+
+def refuse_to_overwrite(file: str, targets: Mapping[str, str | None]) -> None:
+    """Refuse to write a result over the table that is read, whatever else is asked for."""
+    for option, target in targets.items():
+        try:
+            is_same = target is not None and Path(target).exists() and Path(target).samefile(file)
+        except (OSError, ValueError):
+            continue
+        if is_same:
+            raise InputError(f"--{option} {target} is the table that is read, which would be lost; name another file.")
 
 
 def split_names(names: str) -> list[str]:

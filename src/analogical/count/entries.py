@@ -8,11 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from analogical._types import CodedRows, Ints, Positions
+from analogical.count.groups import count_keys
 
 __all__ = ["Entries", "Parts"]
-
-SPARSE = 4
-"""A table of counts may have so many cells per row; beyond, the cells that hold rows are found by sorting."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,7 @@ class Entries:
     def divided(self, rows: CodedRows, features: list[int]) -> Parts:
         """What each entry consists of if its rows are divided by some features; values count the last one fastest."""
         keys, n_values = self._keys(rows, features)
-        held, sizes = _count(keys, len(self) * n_values, rows.weights)
+        held, sizes = count_keys(keys, len(self) * n_values, rows.weights)
         parent, value = np.divmod(held, n_values)
         return Parts(parent, value, sizes, np.zeros_like(parent))
 
@@ -78,7 +76,7 @@ class Entries:
         n_keys = len(self) * n_values
         keys = (self.of_row * n_values)[:, None] + rows.codes[:, features] + np.arange(len(features)) * n_keys
         weights = None if rows.weights is None else np.repeat(rows.weights, len(features))
-        held, sizes = _count(keys.ravel(), n_keys * len(features), weights)
+        held, sizes = count_keys(keys.ravel(), n_keys * len(features), weights)
         owner, held = np.divmod(held, n_keys)
         parent, value = np.divmod(held, n_values)
         return Parts(parent, value, sizes, owner, len(features))
@@ -99,16 +97,3 @@ class Entries:
             keys += rows.codes[:, feature]
             n_values *= size
         return keys, n_values
-
-
-def _count(keys: Positions, n_keys: int, weights: Ints | None) -> tuple[Positions, Ints]:
-    """The numbers that occur, and how many rows have each."""
-    if n_keys <= max(SPARSE * len(keys), 1024):
-        sizes = np.bincount(keys, weights, minlength=n_keys)
-        held = np.flatnonzero(sizes)
-        return held, sizes[held].astype(np.int64)
-    if weights is None:
-        held, sizes = np.unique(keys, return_counts=True)
-        return held, sizes.astype(np.int64)
-    held, places = np.unique(keys, return_inverse=True)
-    return held, np.bincount(places, weights).astype(np.int64)

@@ -17,15 +17,13 @@ from numpy.typing import NDArray
 from analogical._types import CodedRows, Codes, Floats, Ints, Positions
 from analogical.count.contexts import Contexts, Stack, differs_from_last
 from analogical.count.counts import refuse_too_many_rows
-from analogical.count.groups import number_groups
+from analogical.count.groups import are_few, count_keys, number_groups
 from analogical.count.threads import Task, run_tasks
 
 __all__ = ["Cells", "Counted", "count_given", "count_one", "join", "tables_given"]
 
 LARGEST_KEY = 2**62
 """Combinations of values that one whole number tells apart."""
-SPARSE, SMALL = 4, 1024
-"""A table may have so many entries for each row, or in all; beyond, the entries that hold rows are found by sorting."""
 ENTRIES = 2**21
 """Entries of the tables that are counted at once: memory."""
 TILE = 2**17
@@ -55,7 +53,7 @@ class Cells:
         else:
             keys = number_groups(np.column_stack(columns), np.array(sizes), range(len(sizes))).astype(np.int64)
             n_possible = n_rows
-        if n_possible <= max(SPARSE * n_rows, SMALL):
+        if are_few(n_possible, n_rows):
             is_held = np.zeros(n_possible, np.bool_)
             is_held[keys] = True
             held = np.flatnonzero(is_held)
@@ -111,7 +109,7 @@ def count_given(rows: CodedRows, cells: Cells, features: Sequence[int], n_thread
     refuse_too_many_rows(len(rows.codes) if rows.weights is None else float(rows.weights.sum(dtype=np.float64)))
     for n_values, some in _alike(rows, features).items():
         size = len(cells) * n_values * rows.n_labels
-        is_table = size <= max(SPARSE * len(rows.codes), SMALL)
+        is_table = are_few(size, len(rows.codes))
         at_once = max(ENTRIES // size, 1) if is_table else 1
         for start in range(0, len(some), at_once):
             block = some[start : start + at_once]
@@ -226,12 +224,7 @@ def _entries(rows: CodedRows, cells: Cells, feature: int, n_values: int) -> tupl
     keys += rows.codes[:, feature].astype(np.int64)
     keys *= rows.n_labels
     keys += rows.labels.astype(np.int64)
-    if rows.weights is None:
-        places, sizes = np.unique(keys, return_counts=True)
-        return places, sizes.astype(np.int64)
-    places, entry = np.unique(keys, return_inverse=True)
-    sizes = np.bincount(entry, rows.weights).astype(np.int64)
-    return places[sizes > 0], sizes[sizes > 0]
+    return count_keys(keys, len(cells) * n_values * rows.n_labels, rows.weights)
 
 
 def _counted(places: Positions, sizes: Ints, cells: Cells, block: list[int], shape: tuple[int, int]) -> Counted:

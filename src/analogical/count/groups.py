@@ -8,7 +8,20 @@ import numpy as np
 from analogical._types import CodedRows, Codes, Ints, Keys, Positions
 from analogical.count.packing import PACKED_BITS, pack_codes
 
-__all__ = ["collapse_rows", "count_cells", "draw_rows", "first_rows", "merge_rows", "number_groups", "rows_by_context"]
+__all__ = [
+    "are_few",
+    "collapse_rows",
+    "count_cells",
+    "count_keys",
+    "draw_rows",
+    "first_rows",
+    "merge_rows",
+    "number_groups",
+    "rows_by_context",
+]
+
+SPARSE, SMALL = 4, 1024
+"""A table of counts may have so many entries for each row, or in all."""
 
 
 def number_groups(codes: Codes, n_values: Ints, features: Sequence[int], start: Codes | None = None) -> Keys:
@@ -96,3 +109,25 @@ def _divide(ids: Keys, keys: Keys) -> tuple[Keys, int]:
     divided = np.empty(len(ids), np.uint64)
     divided[order] = np.append(0, np.cumsum(is_new))
     return divided, 1 + int(np.count_nonzero(is_new))
+
+
+def are_few(n_keys: int, n_rows: int) -> bool:
+    """Whether a table of so many entries may be made to count so many rows; beyond, keys are sorted."""
+    return n_keys <= max(SPARSE * n_rows, SMALL)
+
+
+def count_keys(keys: Positions, n_keys: int, weights: Ints | None) -> tuple[Positions, Ints]:
+    """Which of so many numbers occur among the keys, and how many rows have each, with their weights.
+
+    Keys without weight are left out.
+    """
+    if are_few(n_keys, len(keys)):
+        sizes = np.bincount(keys, weights, minlength=n_keys)
+        held = np.flatnonzero(sizes)
+        return held, sizes[held].astype(np.int64)
+    if weights is None:
+        held, sizes = np.unique(keys, return_counts=True)
+        return held, sizes.astype(np.int64)
+    held, places = np.unique(keys, return_inverse=True)
+    sizes = np.bincount(places, weights).astype(np.int64)  # sums of weights are below 2**53
+    return held[sizes > 0], sizes[sizes > 0]

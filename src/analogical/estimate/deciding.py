@@ -11,10 +11,9 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analogical._types import CodedRows, Codes, Floats, Ints, Positions
 from analogical.count.given import Cells, tables_given
@@ -345,7 +344,7 @@ def likely_pairs(rows: CodedRows, state: State, features: Sequence[int]) -> list
     if len(features) < 2:
         return []
     with one_blas_thread():
-        unlikely = _unlikely(*_Screen(rows, state, features, SCREENED_ROWS).pairs())
+        unlikely = _unlikely(*_Screen(rows, state, features, SCREENED_ROWS).pairs([slice(None)]))
     return [(first, second) for first, second in _likeliest(unlikely, features)]
 
 
@@ -357,8 +356,7 @@ def likely_threes(rows: CodedRows, state: State, features: Sequence[int]) -> lis
     unlikely = np.full((n, n, n), -math.inf)
     with one_blas_thread():
         for i in range(n - 2):
-            parts = [screen.pairs(some, i + 1) for some in screen.rows_by_value(i)]
-            unlikely[i, i + 1 :, i + 1 :] = _unlikely(*(sum(part) for part in zip(*parts, strict=True)))
+            unlikely[i, i + 1 :, i + 1 :] = _unlikely(*screen.pairs(screen.rows_by_value(i), i + 1))
     n_cells = n_values[:, None, None] * n_values[:, None] * n_values
     return _likeliest(np.where(n_cells <= len(rows.codes), unlikely, -math.inf), features)
 
@@ -391,17 +389,19 @@ class _Screen:
         order = np.argsort(codes, kind="stable")
         return np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
 
-    def pairs(self, some: Positions | slice = slice(None), first: int = 0) -> tuple[Floats, Floats]:
-        """Statistic and degrees of freedom of every two features, from the first on, in some of the rows."""
-        holds, starts = self.holds[some, self.starts[first] :], self.starts[first:] - self.starts[first]
-        statistic, freedom = (np.zeros((len(starts), len(starts))) for _ in range(2))
-        for rest, variance in self.left:
-            summed = (holds * rest[some, None]).T @ holds
-            spread = (holds * variance[some, None]).T @ holds
-            told = spread > 1.0  # a variance of one: about four rows
-            statistic += _by_pairs(np.divide(summed**2, spread, out=np.zeros_like(summed), where=told), starts)
-            freedom += _by_pairs(told, starts)
-        return statistic, freedom
+    def pairs(self, parts: Sequence[Positions | slice], first: int = 0) -> tuple[Floats, Floats]:
+        """Statistic and degrees of freedom of every two features, from the first on, summed over parts of the rows."""
+        holds, starts = self.holds[:, self.starts[first] :], self.starts[first:] - self.starts[first]
+        statistic, freedom = (np.zeros((holds.shape[1], holds.shape[1])) for _ in range(2))
+        for part in parts:
+            held = holds[part]
+            for rest, variance in self.left:
+                summed = (held * rest[part, None]).T @ held
+                spread = (held * variance[part, None]).T @ held
+                told = spread > 1.0  # a variance of one: about four rows
+                statistic += np.divide(summed**2, spread, out=np.zeros_like(summed), where=told)
+                freedom += told
+        return _by_pairs(statistic, starts), _by_pairs(freedom, starts)
 
 
 def _unlikely(statistic: Floats, freedom: Floats) -> Floats:
@@ -422,9 +422,9 @@ def _likeliest(unlikely: Floats, features: Sequence[int]) -> list[tuple[int, ...
     return [tuple(features[place[k]] for place in known) for k in best.tolist()]
 
 
-def _by_pairs(cells: NDArray[Any], starts: Positions) -> Floats:
+def _by_pairs(cells: Floats, starts: Positions) -> Floats:
     """Sums over the values of every two features."""
-    return np.asarray(np.add.reduceat(np.add.reduceat(cells.astype(np.float64), starts, 0), starts, 1))
+    return np.asarray(np.add.reduceat(np.add.reduceat(cells, starts, 0), starts, 1))
 
 
 def share_left(rows: CodedRows, feature: int, other: int) -> float:

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from analogical._types import Bools, CodedRows, Floats, Ints, Positions
+from analogical._types import Bools, CodedRows, Codes, Floats, Ints, Positions
 
-__all__ = ["find_leaks"]
+__all__ = ["find_leaks", "tell_by_cut"]
 
 MOST = 0.9
 """Share of the rows outside the largest class that a column must tell right to be named."""
@@ -61,6 +61,46 @@ def _nearly_tell(rows: CodedRows) -> dict[int, float]:
         return {}
     is_leak, share = _is_leak(rows, np.array(leaks))
     return {i: float(s) for i, yes, s in zip(leaks, is_leak, share, strict=True) if yes}
+
+
+def tell_by_cut(ranks: Ints, labels: Codes, weights: Ints | None) -> float | None:
+    """The share of the rows whose label a cut of a number tells, if that is nearly all: the label may be made of it.
+
+    ``ranks`` are the places of the values in increasing order, -1 where the number is missing. With two classes one cut
+    may fail in a few rows, as where values were rounded; with more classes every class must be a span of values.
+    """
+    if len(ranks) < FEWEST_ROWS:
+        return None
+    if len(ranks) > 2 * N_SAMPLE:  # a few rows rule out nearly all columns
+        some = slice(None, None, len(ranks) // N_SAMPLE)
+        if _cut_share(ranks[some], labels[some], None if weights is None else weights[some]) is None:
+            return None
+    return _cut_share(ranks, labels, weights)
+
+
+def _cut_share(ranks: Ints, labels: Codes, weights: Ints | None) -> float | None:
+    """The same from all rows that are given."""
+    n_labels = int(labels.max()) + 1
+    if not 2 <= n_labels <= MAX_VALUES:
+        return None
+    sizes = np.bincount(labels, weights, minlength=n_labels)
+    n_rows, base = float(sizes.sum()), float(sizes.max())
+    is_there = ranks >= 0
+    _, places = np.unique(ranks[is_there], return_inverse=True)
+    keys = places * n_labels + labels[is_there]
+    table = np.bincount(
+        keys, None if weights is None else weights[is_there], minlength=(places.max(initial=-1) + 1) * n_labels
+    )
+    table = table.reshape(-1, n_labels)
+    if n_labels == 2:
+        up_to = np.cumsum(table, axis=0)
+        above = up_to[-1:] - up_to
+        told = max((up_to[:, 0] + above[:, 1]).max(initial=0), (up_to[:, 1] + above[:, 0]).max(initial=0))
+    else:
+        of_value = table.argmax(axis=1)
+        is_span = ((table > 0).sum(axis=1) == 1).all() and np.count_nonzero(np.diff(of_value)) == n_labels - 1
+        told = table.sum() if is_span else 0
+    return float(told) / n_rows if told - base >= MOST * (n_rows - base) else None
 
 
 def _is_leak(rows: CodedRows, columns: Positions) -> tuple[Bools, Floats]:

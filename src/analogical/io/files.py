@@ -24,6 +24,7 @@ from analogical.io.batches import BatchColumn, BatchTable
 from analogical.io.formats import NA, TextFormat, refuse_text_options
 from analogical.io.text import parse_text
 from analogical.io.text_batches import WholeInstead, open_text
+from analogical.io.typing import CellNotes, type_columns
 
 __all__ = ["FileTable", "open_file", "quiet_stderr", "read_file"]
 
@@ -384,7 +385,7 @@ def _said_if_damaged(source: _Source) -> Iterator[None]:
 
 
 def _read_workbook(source: _Source) -> FileTable:
-    """The first sheet of a workbook, if a reader is installed."""
+    """The first sheet of a workbook, if a reader is installed; cells that are text are read as those of a text file."""
     try:
         import fastexcel  # noqa: F401
     except ModuleNotFoundError:
@@ -393,7 +394,10 @@ def _read_workbook(source: _Source) -> FileTable:
         ) from None
     with _said_if_damaged(source), quiet_stderr():
         frame = pl.read_excel(io.BytesIO(source.whole()))
-    return FileTable(frame, (Note("first-sheet"),))
+    texts = [column for column in frame.get_columns() if column.dtype == pl.String] if len(frame) else []
+    notes = CellNotes()
+    typed = [one for column in texts for one in type_columns([column], NA, "\t", notes)]
+    return FileTable(frame.with_columns(typed), (Note("first-sheet"), *notes.notes()))
 
 
 @contextmanager

@@ -307,7 +307,7 @@ def type_columns(
     They are looked at one below the other, because polars is slow with thousands of columns.
     """
     m = len(columns[0])
-    cells = strip_cells(pl.concat([column.alias("") for column in columns]), na, notes, times)
+    cells = strip_cells(pl.concat([column.alias("") for column in columns], rechunk=True), na, notes, times)
     first = count_matches(cells, FIRST_TESTS, m, times)
     typed = []
     for k, column in enumerate(columns):

@@ -13,9 +13,10 @@ def describe_notes(notes: Sequence[Note]) -> tuple[str, ...]:
     return tuple(_describe(note) for note in notes)
 
 
-def label_note(name: str) -> str:
-    """That no label was named on the command line."""
-    return f"label: the last column, {name!r} (override with --label)"
+def label_note(name: str, likely: str | None = None) -> str:
+    """That no label was named on the command line, and which other column may be meant."""
+    other = "" if likely is None else f"; is it {likely!r}, the first column?"
+    return f"label: the last column, {name!r} (override with --label{other})"
 
 
 def ignored_note(names: Sequence[str]) -> str:
@@ -100,9 +101,24 @@ def _describe_steps(note: Note) -> str:
 
 def _describe_ids(note: Note) -> str:
     return (
-        f"set aside as identifiers, distinct in nearly every row: {some_of(note.columns)}; keep them with ids="
-        '"keep" (--ids keep)'
+        f'set aside as identifiers: {some_of(note.columns)}; keep {verb(note.columns, "it", "them")} with ids="keep"'
+        " (--ids keep)"
     )
+
+
+def _describe_folded(note: Note) -> str:
+    return (
+        f"merged values that differ only in case or spaces: {_spellings(note)}; keep them apart with fold_case=False"
+        " (--no-fold-case)"
+    )
+
+
+def _describe_may_fold(note: Note) -> str:
+    return f"fold_case=True (--fold-case) would merge: {_spellings(note)}"
+
+
+def _spellings(note: Note) -> str:
+    return some_of([f"{words} of {name}" for name, words in zip(note.columns, note.words, strict=True)], 3)
 
 
 def _describe_label_missing(note: Note) -> str:
@@ -182,6 +198,8 @@ _WITH_COUNTS: dict[NoteKind, Callable[[Note], str]] = {
     "binned-time": _describe_bins,
     "binned-in-steps": _describe_steps,
     "set-aside": _describe_ids,
+    "folded": _describe_folded,
+    "may-fold": _describe_may_fold,
     "label-missing": _describe_label_missing,
     "label-binned": _describe_label_bins,
     "aligned": _describe_aligned,

@@ -21,6 +21,7 @@ from analogical.table.binning import BinRule
 from analogical.table.choosing import choose_features, find_column, refuse_repeated
 from analogical.table.columns import MISSING, Column
 from analogical.table.encode import ColumnMeaning, EncodedTable, own_bins, refuse_constants, refuse_single_class
+from analogical.table.folding import fold_notes
 from analogical.table.frames import as_series
 from analogical.table.preparing import NO_COMPLETE_ROW, TreatedColumn, missing_values, note_bins, treat_column
 from analogical.table.reading import encode_cells
@@ -109,6 +110,7 @@ def encode_spark_table(frame: "DataFrame", label: Any, rules: Rules) -> SparkTab
     kinds: tuple[NoteKind, ...] = ("binned", "binned-time", "binned-in-steps")
     for kind in kinds:
         notes += note_bins(kind, {one.meaning.name: one.column for one in treated if one.note == kind})
+    notes += fold_notes({one.meaning.name: one.column.folded for one in treated if one.column.folded is not None})
     margins = Margins(
         _sizes(label_encoder, look.counts[LABEL], len(label_column.values)), tuple(one.sizes for one in treated)
     )

@@ -19,7 +19,7 @@ from analogical._types import Ints, Positions
 from analogical.errors import InputError
 from analogical.table.columns import MISSING, Column, plain
 
-__all__ = ["FINE_BINS", "BinRule", "Binned", "Bins", "bin_column", "check_bins", "fine_codes", "name_bins"]
+__all__ = ["FINE_BINS", "BinRule", "Binned", "Bins", "bin_column", "check_bins", "fine_codes", "name_bins", "ranks_of"]
 
 Bins: TypeAlias = int | str | Sequence[Any] | Mapping[Any, Any] | None
 """How numbers are binned: so many quantiles, "widths:K", None for every distinct value, or one of these or a list of
@@ -111,6 +111,15 @@ def fine_codes(column: Column, weights: Ints | None) -> tuple[NDArray[np.uint8],
     bounds = [0, *starts.tolist(), len(ordered)]
     ends = tuple((plain(ordered[first]), plain(ordered[stop - 1])) for first, stop in pairwise(bounds))
     return np.asarray(column.recoded(bin_of_value), np.uint8), ends
+
+
+def ranks_of(column: Column) -> Ints:
+    """For each row the place of its value in increasing order; -1 where it is missing."""
+    order, ordered = _in_order(column)
+    ranks = np.append(np.arange(len(ordered)), MISSING)
+    if order is not None:
+        ranks[order] = ranks[:-1].copy()
+    return column.recoded(ranks)
 
 
 def _in_order(column: Column) -> tuple[Positions | None, Sequence[Any] | NDArray[Any]]:

@@ -221,9 +221,9 @@ def encode_table(
     raw = read_table(X)
     rules = rules or Rules()
     label = Role.of(raw, y, "label")
-    table = _encode(raw, label, rules, keep, look_for_units=look_for_units and rules.groups is None)
+    table, cuts = _encode(raw, label, rules, keep, look_for_units=look_for_units and rules.groups is None)
     refuse_constants(table.n_values, len(table.codes))
-    return with_leaks(table, find_leaks(table.coded)) if look_for_leaks else table
+    return with_leaks(table, dict(sorted((find_leaks(table.coded) | cuts).items()))) if look_for_leaks else table
 
 
 def with_leaks(table: EncodedTable, leaks: dict[int, float]) -> EncodedTable:
@@ -236,19 +236,19 @@ def with_leaks(table: EncodedTable, leaks: dict[int, float]) -> EncodedTable:
 
 def encode_features(X: Any, rules: Rules | None = None) -> EncodedTable:
     """Turn a table without a label into codes; all of its features may be constant."""
-    return _encode(read_table(X), None, rules or Rules(), ())
+    return _encode(read_table(X), None, rules or Rules(), ())[0]
 
 
 def _encode(
     raw: RawTable, label: Role | None, rules: Rules, keep: Sequence[Any], *, look_for_units: bool = False
-) -> EncodedTable:
-    """The road through this file: which columns, which rows, codes, meanings."""
+) -> tuple[EncodedTable, dict[int, float]]:
+    """The road through this file: which columns and rows, codes, meanings; and numbers of which the label is a cut."""
     weights, groups = Role.of(raw, rules.weights, "weights"), Role.of(raw, rules.groups, "groups")
     if raw.n_rows == 0:
         raise InputError("The table is empty (0 rows); give at least two rows with different labels.")
     numbers = encode_weights(weights)
     labels, label_notes = (None, ()) if label is None else encode_label(label, numbers, rules)
-    taken, notes = taken_columns(raw, (label, weights, groups), labels)
+    taken, notes = taken_columns(raw, (label, weights, groups), labels, rules)
     free = [position for position in range(len(raw.keys)) if position not in taken]
     names, keys, chosen = _choose(raw, taken, free, rules)
     kept = _rows_that_count(raw.n_rows, numbers, labels)
@@ -258,16 +258,18 @@ def _encode(
         rules,
         wanted=set(chosen) if rules.features is not None else _columns_asked_for(keep, keys, chosen, free),
         bins_of=own_bins(rules, keys, chosen, None if label is None else label.name),
+        labels=None if labels is None else labels.take(kept).codes,
         look_for_units=look_for_units,
     )
     if prepared.rows is not None:
         kept[np.flatnonzero(kept)[~prepared.rows]] = False
     if label is not None and labels is not None:
+        n_before = len(labels.values)
         labels = sort_classes(labels.take(kept))
         n_rows = len(labels.codes) if prepared.weights is None else int(prepared.weights.sum())
-        refuse_single_class(labels, label.name or "y", n_rows)
+        refuse_single_class(labels, label.name or "y", n_rows, n_before, n_left_out=int((~kept).sum()))
     group_of_row = encode_groups(groups.cells)
-    return EncodedTable(
+    table = EncodedTable(
         codes=prepared.codes,
         columns=_meanings(raw, prepared, names, {position: place for place, position in enumerate(free)}),
         weights=prepared.weights,
@@ -281,6 +283,7 @@ def _encode(
         notes=(*raw.notes, *notes, *label_notes, *prepared.notes),
         fine={place: c.fine for place, c in enumerate(prepared.columns.values()) if c.fine is not None},
     )
+    return table, prepared.cuts
 
 
 def _meanings(
@@ -361,14 +364,25 @@ def refuse_constants(n_values: Ints, n_rows: int) -> None:
         )
 
 
-def refuse_single_class(labels: Column, label: str, n_rows: int) -> None:
-    """Refuse a label that does not vary in these rows."""
+def refuse_single_class(labels: Column, label: str, n_rows: int, n_before: int = 1, n_left_out: int = 0) -> None:
+    """Refuse a label that does not vary in these rows, and say whether rows that were left out had other labels."""
     if len(labels.values) == 1:
         rows = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
         raise InputError(
             f"The label {brief(label)} has one class only ({brief(plain(labels.values[0]))}, {rows}); relevance"
-            " compares rows whose labels differ. Look at the filter applied before."
+            f" compares rows whose labels differ. {_where_to_look(n_before, n_left_out)}"
         )
+
+
+def _where_to_look(n_classes_before: int, n_left_out: int) -> str:
+    if not n_left_out:
+        return "Look at the filter applied before."
+    if n_classes_before > 1:
+        return (
+            f"The {n_left_out:,} rows that were left out have the other labels: look at missing cells"
+            ' (missing="value", --missing value) and weights.'
+        )
+    return f"{n_left_out:,} rows without a label were left out: fill in the other class if missing stands for it."
 
 
 def _check_names(names: Iterable[str], n_features: int) -> tuple[str, ...]:

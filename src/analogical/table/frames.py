@@ -83,7 +83,11 @@ def is_frame(X: Any) -> bool:
     """Whether X is a dataframe of a library that we read natively."""
     if isinstance(X, np.ndarray):
         return False
-    return isinstance(nw.from_native(X, pass_through=True), nw.DataFrame | nw.LazyFrame)
+    try:
+        return isinstance(nw.from_native(X, pass_through=True), nw.DataFrame | nw.LazyFrame)
+    except nw.exceptions.DuplicateError:  # names are refused where the frame is opened
+        open_frame(X)
+        return True
 
 
 def open_frame(X: Any) -> Frame | None:

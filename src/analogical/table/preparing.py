@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from analogical._checks import brief
 from analogical._types import Bools, Codes, Ints, Note, NoteKind
 from analogical.errors import InputError
-from analogical.table.binning import BinRule, fine_codes
+from analogical.estimate.leaks import tell_by_cut
+from analogical.table.binning import BinRule, fine_codes, ranks_of
 from analogical.table.choosing import listing
 from analogical.table.columns import Column, plain
+from analogical.table.folding import Folded, fold_notes, fold_values
 from analogical.table.integers import code_type
 from analogical.table.reading import ChosenColumns
 from analogical.table.rules import Rules, is_time, looks_like_unit
@@ -50,6 +52,8 @@ class TreatedColumn:
     """The numbers in many more bins; None for categories and for bins with edges of the user's own."""
     fine_ends: tuple[tuple[Any, Any], ...] = ()
     """The lowest and the highest number in each of these."""
+    folded: Folded | None = None
+    """Spellings of one value that were merged, or could be; None if there are none."""
 
 
 def treat_column(
@@ -59,6 +63,8 @@ def treat_column(
     if rule is not None and rule.method != "none" and column.kind == "category":
         raise InputError(f"bins names {name!r}, which does not hold numbers or dates; leave it out of bins.")
     n_missing = _count_missing(column)
+    folded = fold_values(column, weights, rules.fold_case)
+    column = folded.column
     binned = rules.group(column, rule, weights, f"feature {brief(name)}")
     done = column if binned is None else binned.column
     codes, values = done.codes, done.values
@@ -71,7 +77,9 @@ def treat_column(
     fine_ends: tuple[tuple[Any, Any], ...] = ()
     if binned is not None and (rule or rules.bin_rule).method == "quantiles":
         fine, fine_ends = fine_codes(column, weights)
-    return TreatedColumn(codes, values, edges, n_missing, edges is not None and is_time(column), fine, fine_ends)
+    holds_times = edges is not None and is_time(column)
+    spellings = folded._replace(column=None) if folded.done or folded.possible else None
+    return TreatedColumn(codes, values, edges, n_missing, holds_times, fine, fine_ends, spellings)
 
 
 @dataclass(frozen=True)
@@ -85,6 +93,8 @@ class Prepared:
     rows: Bools | None
     """Which rows are left; None means all."""
     notes: tuple[Note, ...]
+    cuts: dict[int, float]
+    """Numbers of which the label is a cut, by place, with the share of the rows that one cut tells right."""
 
 
 def prepare(
@@ -94,14 +104,15 @@ def prepare(
     *,
     wanted: set[int],
     bins_of: dict[int, BinRule],
+    labels: Codes | None = None,
     look_for_units: bool = False,
 ) -> Prepared:
     """Treat every column as the user wants.
 
-    ``wanted`` are columns that are never set aside, ``bins_of`` the rules of single columns. ``look_for_units`` asks
-    for a note on a column that could be groups.
+    ``wanted`` are columns that are never set aside, ``bins_of`` the rules of single columns. With ``labels`` it is
+    looked for numbers of which the label is a cut. ``look_for_units`` asks for a note on a column that could be groups.
     """
-    work = _Work(columns, weights, rules, wanted | bins_of.keys(), bins_of)
+    work = _Work(columns, weights, rules, wanted | bins_of.keys(), bins_of, labels)
     if rules.missing == "drop":
         work.leave_out_rows()
     else:
@@ -121,12 +132,15 @@ class _Work:
         rules: Rules,
         wanted: set[int],
         bins_of: dict[int, BinRule],
+        labels: Codes | None,
     ) -> None:
         self.columns, self.names = columns, columns.names
         self.weights = weights
         self.rules = rules
         self.wanted = wanted
         self.bins_of = bins_of
+        self.labels = labels
+        self.cuts: dict[int, float] = {}
         self.rows: Bools | None = None
         self.treated: dict[int, TreatedColumn] = {}
         """Without their codes, which are in the stack."""
@@ -146,7 +160,10 @@ class _Work:
         ids, others = _Gaps(self.columns.n_rows), _Gaps(self.columns.n_rows)
         for position in self.names:
             column = self.columns.look(position)
-            (ids if self.is_id(position, column) else others).add(position, column)
+            is_id = self.is_id(position, column)
+            (ids if is_id else others).add(position, column)
+            if is_id:
+                self.note_unit(position, column)
         if not others.seen:  # there is no other column
             ids, others = others, ids
         self.set_aside(ids.seen)
@@ -158,6 +175,7 @@ class _Work:
             self.notes.append(Note("missing-dropped", tuple(self.names[p] for p in others.n_missing), dropped))
             self.rows = rows
             self.weights = None if self.weights is None else self.weights[rows]
+            self.labels = None if self.labels is None else self.labels[rows]
         for position in others.seen:
             column = self.columns.load(position)
             self.add(position, column if self.rows is None else column.take(self.rows))
@@ -171,6 +189,7 @@ class _Work:
             column = self.columns.load(position)
             if self.is_id(position, column):
                 ids.append(position)
+                self.note_unit(position, column)
                 continue
             gaps.add(position, column)
             if problem is None and not (gaps.n_missing and self.rules.missing == "error"):
@@ -197,13 +216,20 @@ class _Work:
 
     def add(self, position: int, column: Column) -> None:
         """One more feature."""
-        name, rule = self.names[position], self.bins_of.get(position)
-        if looks_like_unit(column, name, self.weights):
-            n_rows = int(column.count_values(self.weights).sum())
-            self.units[position] = len(column.values), round(n_rows / len(column.values))
-        treated = treat_column(column, name, self.weights, self.rules, rule)
+        self.note_unit(position, column)
+        treated = treat_column(column, self.names[position], self.weights, self.rules, self.bins_of.get(position))
+        if self.labels is not None and treated.edges is not None:
+            share = tell_by_cut(ranks_of(column), self.labels, self.weights)
+            if share is not None:
+                self.cuts[position] = share
         self.stack.add(treated, is_unchanged=treated.codes is column.codes)
         self.treated[position] = replace(treated, codes=np.zeros(0, treated.codes.dtype))
+
+    def note_unit(self, position: int, column: Column) -> None:
+        """Keep in mind a column that looks like names of units."""
+        if looks_like_unit(column, self.names[position], self.weights):
+            n_rows = int(column.count_values(self.weights).sum())
+            self.units[position] = len(column.values), round(n_rows / len(column.values))
 
     def name_units(self) -> None:
         """Point to the column that looks like names of units, the one with most values; nothing is done to it."""
@@ -217,7 +243,9 @@ class _Work:
         for kind in kinds:
             some = {self.names[p]: t for p, t in self.treated.items() if t.holds_times == (kind == "binned-time")}
             self.notes += note_bins(kind, some)
-        return Prepared(self.stack.matrix(), self.treated, self.weights, self.rows, tuple(self.notes))
+        self.notes += fold_notes({self.names[p]: one.folded for p, one in self.treated.items() if one.folded})
+        cuts = {place: self.cuts[p] for place, p in enumerate(self.treated) if p in self.cuts}
+        return Prepared(self.stack.matrix(), self.treated, self.weights, self.rows, tuple(self.notes), cuts)
 
 
 class _Gaps:

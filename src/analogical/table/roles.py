@@ -12,6 +12,7 @@ from analogical.count.counts import refuse_too_many_rows
 from analogical.errors import InputError
 from analogical.table.choosing import find_column, name_of
 from analogical.table.columns import Column, plain
+from analogical.table.folding import fold_notes, fold_values
 from analogical.table.reading import RawTable, encode_cells
 from analogical.table.rules import FIRST_DAY, LAST_DAY, NEARLY_ALL, Rules, counts_rows
 
@@ -101,7 +102,7 @@ def _as_series_or_list(given: Any, what: What) -> Any:
 
 
 def taken_columns(
-    raw: RawTable, roles: tuple[Role | None, ...], labels: Column | None
+    raw: RawTable, roles: tuple[Role | None, ...], labels: Column | None, rules: Rules
 ) -> tuple[dict[int, str], tuple[Note, ...]]:
     """Which columns are the label, the weights or the groups, by position, and what to say about it."""
     taken: dict[int, str] = {}
@@ -116,7 +117,10 @@ def taken_columns(
         elif role.name in names:
             position = names[role.name]
             column = encode_cells(raw.cells[position], f"{role.what} {role.name!r}")
-            given = labels if role.what == "label" and labels is not None else encode_cells(role.cells, role.what)
+            if role.what == "label" and labels is not None:
+                column, given = fold_values(column, None, rules.fold_case).column, labels
+            else:
+                given = encode_cells(role.cells, role.what)
             is_same = column.has_same_groups_as(given)
             if is_same and role.what == "weights":  # numbers must be the same, not only the groups they make
                 is_same = [plain(v) for v in column.values] == [plain(v) for v in given.values]
@@ -143,6 +147,8 @@ def encode_label(label: Role, weights: Ints | None, rules: Rules) -> tuple[Colum
     if gaps.any():
         notes = (Note("label-missing", (name,), (int(gaps.sum()),)),)
     present = ~gaps if weights is None else ~gaps & (weights > 0)
+    folded = fold_values(column, weights, rules.fold_case)
+    column, notes = folded.column, (*notes, *fold_notes({name: folded}))
     kept = column.take(present)
     if rules.bin_label is not None:
         if column.kind == "category":
@@ -158,8 +164,13 @@ def encode_label(label: Role, weights: Ints | None, rules: Rules) -> tuple[Colum
     if column.kind != "category" and not rules.has_few_values(kept):
         raise InputError(
             f"The {what} is {'a time' if column.kind == 'time' else 'numeric'} and has {len(kept.values):,} values,"
-            " too many for classes: bin it with bin_label=4 (--bin-label 4), choose another label, or raise max_values"
-            f" ({rules.max_values})."
+            " too many for classes: bin it with bin_label=4 (--bin-label 4), choose another label (--label), or raise"
+            f" max_values ({rules.max_values})."
+        )
+    if column.kind == "category" and rules.is_id(kept, name, None if weights is None else weights[present]):
+        raise InputError(
+            f"The {what} has another value in nearly every row ({len(kept.values):,} values), as an identifier has;"
+            " choose another column as the label (--label)."
         )
     return column, notes
 

@@ -8,6 +8,8 @@
 | other numbers, durations, decimals | bins |
 | dates and times with few values | categories; otherwise bins of time |
 | distinct in nearly every row (not numbers with a fraction) | set aside as an identifier or a time stamp |
+| whole numbers that name persons or other units, with several rows each | set aside; they may be groups |
+| strings that differ only in case or spaces | one value |
 | missing cells | a separate value, or their rows are left out, or an error |
 """
 
@@ -100,6 +102,10 @@ class ColumnOptions(TypedDict, total=False):
         Identifiers, distinct in nearly every row: set aside, or kept.
     bin_label : int or None, default None
         Divide a numeric label into this many classes of about equal size.
+    fold_case : bool or None, default None
+        Merge values that differ only in case or spaces, such as ``"Yes"`` and ``"yes "``. True merges single letters
+        and all spellings of yes and no, too; False merges nothing. None merges words, and a note says what True would
+        merge.
     feature_names : sequence of str, default None
         Names for the features, instead of the dataframe's or ``x0, x1, ...``.
 
@@ -128,6 +134,7 @@ class ColumnOptions(TypedDict, total=False):
     max_values: int | None
     ids: Ids
     bin_label: int | None
+    fold_case: bool | None
     feature_names: Iterable[str] | None
 
 
@@ -144,6 +151,7 @@ class Rules:
     max_values: int | None = 20
     ids: Ids = "drop"
     bin_label: int | None = None
+    fold_case: bool | None = None
     feature_names: Iterable[str] | None = None
     bin_rule: BinRule = field(init=False)
     """How numbers are binned."""
@@ -157,6 +165,8 @@ class Rules:
             check_whole("max_values", self.max_values, low=1, other=", or None for no limit")
         if self.bin_label is not None:
             check_whole("bin_label", self.bin_label, low=2, high=1000, other=", or None")
+        if self.fold_case not in (None, True, False):
+            raise InputError(f"fold_case must be True, False or None, got {self.fold_case!r}.")
         bins = self.bins
         if isinstance(bins, Mapping):
             own = tuple((name, check_bins(rule, f"bins of {name!r}")) for name, rule in bins.items() if name != "*")
@@ -169,9 +179,11 @@ class Rules:
         return self.max_values is None or len(column.values) <= self.max_values
 
     def is_id(self, column: Column, name: str, weights: Ints | None) -> bool:
-        """Whether nearly every row has another value, and the values are no measurements."""
+        """Whether values name the rows, another one in nearly every row, or are whole numbers that name units."""
         if column.kind == "real" or self.has_few_values(column):
             return False
+        if column.kind == "whole" and looks_like_unit(column, name, weights):
+            return True
         if len(column.values) < NEARLY_ALL * int(column.count_values(weights).sum()):
             return False
         if column.kind != "whole":

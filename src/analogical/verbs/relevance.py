@@ -336,7 +336,7 @@ def relevance(
         The result does not depend on it.
     **columns : options of columns
         The roles of columns and how cells are encoded: ``weights``, ``groups``, ``features``, ``ignore``,
-        ``missing``, ``bins``, ``max_values``, ``ids``, ``bin_label`` and ``feature_names``.
+        ``missing``, ``bins``, ``max_values``, ``ids``, ``bin_label``, ``fold_case`` and ``feature_names``.
         :class:`analogical.ColumnOptions` describes each.
 
     Returns

@@ -59,7 +59,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         A feature has an effect if its p-value, adjusted for the number of features, is at most 1 - confidence.
     features, ignore : names or patterns of columns, optional
         Candidate columns, or columns that are never kept.
-    missing, bins, max_values, ids, bin_label
+    missing, bins, max_values, ids, bin_label, fold_case
         How cells are encoded: see :class:`analogical.ColumnOptions`.
     duplicates, n_jobs
         As in :func:`analogical.relevance`.
@@ -125,6 +125,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         max_values: int | None = Rules.max_values,
         ids: Ids = Rules.ids,
         bin_label: int | None = Rules.bin_label,
+        fold_case: bool | None = Rules.fold_case,
         duplicates: Duplicates = "count",
         n_jobs: int | None = None,
     ) -> None:
@@ -140,6 +141,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         self.max_values = max_values
         self.ids = ids
         self.bin_label = bin_label
+        self.fold_case = fold_case
         self.duplicates = duplicates
         self.n_jobs = n_jobs
 
@@ -175,6 +177,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             max_values=self.max_values,
             ids=self.ids,
             bin_label=self.bin_label,
+            fold_case=self.fold_case,
             feature_names=None if is_frame(X) else [f"x{i}" for i in range(self.n_features_in_)],
         )
         table = encode_table(X, y, rules, look_for_units=True)
