@@ -48,6 +48,8 @@ nitpick_ignore_regex = [
     # Types that stages hand to each other, and aliases of literals.
     ("py:(class|data|obj)", r"analogical\.(_|table|io|count|estimate|study|verbs|spark|show).*"),
 ]
+# numpydoc refers to a property by its name alone, which several classes may have.
+suppress_warnings = ["ref.python"]
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
