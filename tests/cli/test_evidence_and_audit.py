@@ -6,7 +6,6 @@ from functools import partial
 import pytest
 
 from analogical import study
-from analogical.verbs import evidence as _evidence
 
 
 def test_evidence_prints_the_context_once_and_the_changes(run):
@@ -45,15 +44,15 @@ def test_what_is_given_can_be_typed(run, given, expected):
 
 def test_evidence_reads_and_groups_once(run, monkeypatch):
     calls = []
-    for module, name in ((study, "encode_table"), (_evidence, "rows_by_context"), (study, "count_given")):
+    for module, name in ((study, "encode_table"), (study.Cells, "of"), (study, "count_given")):
         original = getattr(module, name)
         counted = partial(lambda name, original, *args, **more: calls.append(name) or original(*args, **more), name)
         monkeypatch.setattr(module, name, partial(counted, original))
     assert run("evidence", "titanic", "--feature", "sex", "--given", "all")[0] == 0
-    assert sorted(calls) == ["count_given", "encode_table", "rows_by_context"]
+    assert sorted(calls) == ["count_given", "encode_table", "of"]
     calls.clear()
     assert run("audit", "titanic", "--feature", "sex", "--given", "all")[0] == 0
-    assert sorted(calls) == ["count_given", "encode_table", "rows_by_context"]
+    assert sorted(calls) == ["count_given", "encode_table", "of"]
 
 
 def test_audit_of_berkeley(run):
