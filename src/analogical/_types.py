@@ -182,6 +182,8 @@ NoteKind = Literal[
     "binned",
     "binned-time",
     "binned-in-steps",
+    "date-parts",
+    "no-date-parts",
     "set-aside",
     "folded",
     "may-fold",

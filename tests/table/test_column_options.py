@@ -45,6 +45,7 @@ GIVEN = {
     "max_values": 30,
     "ids": "keep",
     "bin_label": 2,
+    "date_parts": False,
     "fold_case": True,
     "feature_names": ["a", "b", "c", "d"],
 }
@@ -102,7 +103,7 @@ def test_the_rules_have_the_options_in_their_order_and_nothing_else_is_given():
 
 def test_the_selector_has_the_defaults_of_the_rules():
     parameters = AnalogicalSelector().get_params()
-    shared = set(OPTIONS) - {"weights", "groups", "feature_names"}  # fit has those
+    shared = set(OPTIONS) - {"weights", "groups", "feature_names", "date_parts"}  # fit has the first; parts are none
     assert shared <= set(parameters)
     assert {name: parameters[name] for name in shared} == {name: getattr(Rules, name) for name in shared}
 

@@ -213,7 +213,7 @@ def test_categories_stay_as_they_are(kind):
 
 @pytest.mark.parametrize("kind", [*BINNED, *TIMES])
 def test_numbers_and_times_are_binned_and_noted(kind):
-    table = encoded({"f": (BINNED | TIMES)[kind], "letter": LETTERS})
+    table = encoded({"f": (BINNED | TIMES)[kind], "letter": LETTERS}, date_parts=False)
     column = table.columns[0]
     assert (column.treatment, len(column.edges), len(column.values)) == ("bins", 4, 5)
     (note,) = table.notes

@@ -100,6 +100,7 @@ _READING = {
     "max_values": _column_option("max_values", int, metavar="N", rich_help_panel=READING),
     "ids": _column_option("ids", Ids, rich_help_panel=READING),
     "bin_label": _column_option("bin_label", int | None, metavar="K", rich_help_panel=READING),
+    "date_parts": _column_option("date_parts", bool, rich_help_panel=READING),
     "fold_case": _column_option("fold_case", bool | None, rich_help_panel=READING),
     "separator": _option(
         str | None,

@@ -92,6 +92,7 @@ _SENTENCES: dict[NoteKind, str] = {
     "groups-name-kept": "the column {} of X has the name of the groups but different values; it is kept as a feature",
     "label-name-kept": "the column {} of X has the name of the label but different values; it is kept as a feature",
     "weights-name-kept": "the column {} of X has the name of the weights but different values; it is kept as a feature",
+    "no-date-parts": "month, weekday and hour of {} are not compared: Spark makes no parts of dates",
     "collected": "X is a lazy frame and was collected",
     "first-line-is-data": "the first line is data, because --names was given",
     "header-has-numbers": "the first line, used as column names, contains numbers; if it is data, use --no-header",
@@ -144,6 +145,10 @@ def _describe_bins(note: Note) -> str:
 
 def _describe_steps(note: Note) -> str:
     return f"{_describe_bins(note)}; edges are approximate, to 0.01 % of the rows"
+
+
+def _describe_date_parts(note: Note) -> str:
+    return f"parts of dates as features: {some_of(note.columns)} (none with date_parts=False, --no-date-parts)"
 
 
 def _describe_ids(note: Note) -> str:
@@ -244,6 +249,7 @@ _WITH_COUNTS: dict[NoteKind, Callable[[Note], str]] = {
     "binned": _describe_bins,
     "binned-time": _describe_bins,
     "binned-in-steps": _describe_steps,
+    "date-parts": _describe_date_parts,
     "set-aside": _describe_ids,
     "folded": _describe_folded,
     "may-fold": _describe_may_fold,
@@ -270,6 +276,7 @@ _SHORT: dict[NoteKind, str] = {
     "binned-time": "{} binned",
     "label-binned": "label binned",
     "label-missing": "rows without a label left out",
+    "date-parts": "parts of dates: {}",
     "leak": "{} may leak the label",
     "missing-dropped": "rows with missing cells left out",
     "missing-value": "missing cells in {}",

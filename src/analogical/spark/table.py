@@ -88,7 +88,7 @@ def encode_spark_table(frame: "DataFrame", label: Any, rules: Rules) -> SparkTab
     roles = _find_roles(keys, label, rules.weights)
     label_name = keys[roles["label"]]
     taken = {position: what for what, position in roles.items()}
-    chosen = choose_features(keys, taken, rules.features, rules.ignore)
+    chosen = choose_features(keys, taken, rules.features, rules.ignore).columns
     if not chosen:
         raise InputError("The table has no features; give at least one column besides the label.")
     types = dict(frame.dtypes)
@@ -110,6 +110,10 @@ def encode_spark_table(frame: "DataFrame", label: Any, rules: Rules) -> SparkTab
     kinds: tuple[NoteKind, ...] = ("binned", "binned-time", "binned-in-steps")
     for kind in kinds:
         notes += note_bins(kind, {one.meaning.name: one.column for one in treated if one.note == kind})
+    if rules.date_parts:
+        binned = [p for p, one in zip(look.positions, treated, strict=True) if one.column.edges is not None]
+        times = [keys[p] for p in sorted([*ids, *binned]) if types[keys[p]] in _TIMES]
+        notes += [Note("no-date-parts", tuple(times))] if times else []
     notes += fold_notes({one.meaning.name: one.column.folded for one in treated if one.column.folded is not None})
     margins = Margins(
         _sizes(label_encoder, look.counts[LABEL], len(label_column.values)), tuple(one.sizes for one in treated)

@@ -3,18 +3,20 @@
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from analogical._checks import brief, is_whole
 from analogical.errors import InputError
 from analogical.table.columns import plain
+from analogical.table.dates import PARTS
 
 MAX_LOOKED_AT = 5_000
 """Names among which one that was perhaps meant is looked for, which is slow."""
 
 __all__ = [
+    "Chosen",
     "Names",
     "as_list",
     "choose_features",
@@ -81,13 +83,26 @@ def find_column(given: Any, keys: Sequence[Hashable], role: str, *, by_position:
     return Names(keys).find_one(given, role, by_position=by_position)
 
 
+class Chosen(NamedTuple):
+    """Positions of the features, in column order, and parts of dates that were named."""
+
+    columns: list[int]
+    named_parts: dict[int, set[str]]
+    """Parts of columns that ``features`` names, the column itself or not, or that ``ignore`` names."""
+
+
 def choose_features(
-    keys: Sequence[Hashable], taken: dict[int, str], features: Any = None, ignore: Any = None
-) -> list[int]:
-    """Positions of the features, in column order.
+    keys: Sequence[Hashable],
+    taken: dict[int, str],
+    features: Any = None,
+    ignore: Any = None,
+    *,
+    date_parts: bool = False,
+) -> Chosen:
+    """The columns that are features.
 
     ``taken`` says which columns are the label or the weights. ``features`` names those to keep, ``ignore`` those to
-    leave out; both may hold patterns.
+    leave out; both may hold patterns and, with ``date_parts``, parts of dates such as ``"sold.month"``.
     """
     if features is not None and ignore is not None:
         raise InputError("features and ignore cannot be used together; name columns to keep, or columns to leave out.")
@@ -95,15 +110,21 @@ def choose_features(
     role = "features" if ignore is None else "ignore"
     given = features if ignore is None else ignore
     if given is None:
-        return free
+        return Chosen(free, {})
     names, roles = Names([keys[position] for position in free]), Names([keys[position] for position in taken])
     named: set[int] = set()
+    parts: dict[int, set[str]] = {}
     for name in as_list(given, role):
+        stem, _, part = name.rpartition(".") if isinstance(name, str) else ("", "", "")
+        if date_parts and part in PARTS and names.find(name) is None and (place := names.find(stem)) is not None:
+            parts.setdefault(free[place], set()).add(part)
+            continue
         if names.find(name) is None and (place := roles.find(name)) is not None:
             what = list(taken.values())[place]
             raise InputError(f"{role} names {name!r}, which is the {what}; leave it out of {role}.")
         named.update(free[place] for place in names.find_all(name, role))
-    return [position for position in free if (position in named) == (role == "features")]
+    chosen = [position for position in free if (position in named) == (role == "features")]
+    return Chosen(chosen, {p: some for p, some in parts.items() if role == "features" or p in chosen})
 
 
 def as_list(given: Any, role: str) -> list[Any]:

@@ -18,7 +18,7 @@ from analogical._types import Bools, CodedRows, Codes, Ints, Note, Positions
 from analogical.errors import InputError
 from analogical.estimate.leaks import find_leaks
 from analogical.table.binning import BinRule
-from analogical.table.choosing import Names, choose_features, find_column, listing, name_of, refuse_repeated
+from analogical.table.choosing import Chosen, Names, choose_features, find_column, listing, name_of, refuse_repeated
 from analogical.table.columns import Column, plain
 from analogical.table.integers import code_type
 from analogical.table.preparing import Prepared, prepare
@@ -58,7 +58,7 @@ class ColumnMeaning:
     values: Sequence[Any]
     """``values[c]`` is what code c stands for."""
     position: int = 0
-    """Position among the features of the user's table, before some were left out."""
+    """Position among the features of the user's table, before some were left out; parts of dates come after them."""
     treatment: Literal["categories", "bins"] = "categories"
     """How values became codes: every distinct value is a category, or numbers and dates were binned."""
     edges: tuple[Any, ...] = ()
@@ -250,14 +250,16 @@ def _encode(
     labels, label_notes = (None, ()) if label is None else encode_label(label, numbers, rules)
     taken, notes = taken_columns(raw, (label, weights, groups), labels, rules)
     free = [position for position in range(len(raw.keys)) if position not in taken]
-    names, keys, chosen = _choose(raw, taken, free, rules)
+    names, keys, features = _choose(raw, taken, free, rules)
+    chosen = features.columns
     kept = _rows_that_count(raw.n_rows, numbers, labels)
     prepared = prepare(
-        ChosenColumns(raw, {p: names[p] for p in chosen}, kept),
+        ChosenColumns(raw, {p: names[p] for p in sorted({*chosen, *features.named_parts})}, kept),
         None if numbers is None else numbers[kept],
         rules,
         wanted=set(chosen) if rules.features is not None else _columns_asked_for(keep, keys, chosen, free),
         bins_of=own_bins(rules, keys, chosen, None if label is None else label.name),
+        features=features,
         labels=None if labels is None else labels.take(kept).codes,
         look_for_units=look_for_units,
     )
@@ -281,7 +283,7 @@ def _encode(
         origin=None if kept.all() else np.flatnonzero(kept),
         frame=raw.frame,
         notes=(*raw.notes, *notes, *label_notes, *prepared.notes),
-        fine={place: c.fine for place, c in enumerate(prepared.columns.values()) if c.fine is not None},
+        fine={place: c.fine for place, c in enumerate(prepared.all_columns()) if c.fine is not None},
     )
     return table, prepared.cuts
 
@@ -289,33 +291,35 @@ def _encode(
 def _meanings(
     raw: RawTable, prepared: Prepared, names: dict[int, str], place_of: dict[int, int]
 ) -> tuple[ColumnMeaning, ...]:
-    """What the codes of each column stand for."""
+    """What the codes of each column stand for; parts of dates come after the columns of the user's table."""
+    own = [(raw.keys[p], names[p], place_of[p]) for p in prepared.columns]
+    parts = [(name, name, len(place_of) + k) for k, name in enumerate(prepared.parts)]
     return tuple(
         ColumnMeaning(
-            key=raw.keys[position],
-            name=names[position],
+            key=key,
+            name=name,
             values=column.values,
-            position=place_of[position],
+            position=position,
             treatment="categories" if column.edges is None else "bins",
             edges=column.edges or (),
             n_missing=column.n_missing,
             fine_ends=column.fine_ends,
         )
-        for position, column in prepared.columns.items()
+        for (key, name, position), column in zip([*own, *parts], prepared.all_columns(), strict=True)
     )
 
 
 def _choose(
     raw: RawTable, taken: dict[int, str], free: list[int], rules: Rules
-) -> tuple[dict[int, str], list[Hashable], list[int]]:
-    """Names of the free columns by position, what each column is called by the user, and the chosen positions."""
+) -> tuple[dict[int, str], list[Hashable], Chosen]:
+    """Names of the free columns by position, what each column is called by the user, and the features."""
     names = {p: name_of(raw.keys[p]) for p in free}
     keys = list(raw.keys)
     if rules.feature_names is not None:
         names = dict(zip(free, _check_names(rules.feature_names, len(free)), strict=True))
         keys = [names.get(p, key) for p, key in enumerate(raw.keys)]
-    chosen = choose_features(keys, taken, rules.features, rules.ignore)
-    if not chosen:
+    chosen = choose_features(keys, taken, rules.features, rules.ignore, date_parts=rules.date_parts)
+    if not chosen.columns and not chosen.named_parts:
         raise InputError("The table has no features; give at least one column besides the label.")
     return names, keys, chosen
 

@@ -12,8 +12,9 @@ from analogical._types import Bools, Codes, Ints, Note, NoteKind
 from analogical.errors import InputError
 from analogical.estimate.leaks import tell_by_cut
 from analogical.table.binning import BinRule, fine_codes, ranks_of
-from analogical.table.choosing import listing
+from analogical.table.choosing import Chosen, listing, name_of
 from analogical.table.columns import Column, plain
+from analogical.table.dates import parts_of
 from analogical.table.folding import Folded, fold_notes, fold_values
 from analogical.table.integers import code_type
 from analogical.table.reading import ChosenColumns
@@ -89,12 +90,18 @@ class Prepared:
     codes: Codes
     columns: dict[int, TreatedColumn]
     """Without their codes."""
+    parts: dict[str, TreatedColumn]
+    """Parts of dates by their names, without their codes, which are beside those of the columns."""
     weights: Ints | None
     rows: Bools | None
     """Which rows are left; None means all."""
     notes: tuple[Note, ...]
     cuts: dict[int, float]
     """Numbers of which the label is a cut, by place, with the share of the rows that one cut tells right."""
+
+    def all_columns(self) -> list[TreatedColumn]:
+        """Columns and parts, in the order of the codes."""
+        return [*self.columns.values(), *self.parts.values()]
 
 
 def prepare(
@@ -104,15 +111,17 @@ def prepare(
     *,
     wanted: set[int],
     bins_of: dict[int, BinRule],
+    features: Chosen,
     labels: Codes | None = None,
     look_for_units: bool = False,
 ) -> Prepared:
     """Treat every column as the user wants.
 
-    ``wanted`` are columns that are never set aside, ``bins_of`` the rules of single columns. With ``labels`` it is
-    looked for numbers of which the label is a cut. ``look_for_units`` asks for a note on a column that could be groups.
+    ``wanted`` are columns that are never set aside, ``bins_of`` the rules of single columns; ``features`` says which
+    parts of dates were named. With ``labels`` it is looked for numbers of which the label is a cut. ``look_for_units``
+    asks for a note on a column that could be groups.
     """
-    work = _Work(columns, weights, rules, wanted | bins_of.keys(), bins_of, labels)
+    work = _Work(columns, weights, rules, wanted | bins_of.keys(), bins_of, features, labels)
     if rules.missing == "drop":
         work.leave_out_rows()
     else:
@@ -132,6 +141,7 @@ class _Work:
         rules: Rules,
         wanted: set[int],
         bins_of: dict[int, BinRule],
+        features: Chosen,
         labels: Codes | None,
     ) -> None:
         self.columns, self.names = columns, columns.names
@@ -139,11 +149,15 @@ class _Work:
         self.rules = rules
         self.wanted = wanted
         self.bins_of = bins_of
+        self.features = set(features.columns)
+        self.named_parts = features.named_parts
         self.labels = labels
         self.cuts: dict[int, float] = {}
         self.rows: Bools | None = None
         self.treated: dict[int, TreatedColumn] = {}
         """Without their codes, which are in the stack."""
+        self.parts: dict[str, TreatedColumn] = {}
+        """Parts of dates by their names, with their codes."""
         self.stack = _Stack(columns)
         self.notes: list[Note] = []
         self.units: dict[int, tuple[int, int]] = {}
@@ -151,22 +165,24 @@ class _Work:
 
     def is_id(self, position: int, column: Column) -> bool:
         """Whether a column is to be set aside."""
-        if self.rules.ids == "keep" or position in self.wanted:
+        if self.rules.ids == "keep" or position in self.wanted or position not in self.features:
             return False
         return self.rules.is_id(column, self.names[position], self.weights)
 
     def leave_out_rows(self) -> None:
         """Look at all columns for missing cells first, and treat them on the rows that have none."""
         ids, others = _Gaps(self.columns.n_rows), _Gaps(self.columns.n_rows)
+        aside: set[int] = set()
         for position in self.names:
             column = self.columns.look(position)
             is_id = self.is_id(position, column)
-            (ids if is_id else others).add(position, column)
+            (ids if is_id and not self.find_parts(position, column) else others).add(position, column)
             if is_id:
+                aside.add(position)
                 self.note_unit(position, column)
         if not others.seen:  # there is no other column
-            ids, others = others, ids
-        self.set_aside(ids.seen)
+            ids, others, aside = others, ids, set()
+        self.set_aside(sorted(aside))
         if others.n_missing:
             rows = others.complete
             if not rows.any():
@@ -178,7 +194,7 @@ class _Work:
             self.labels = None if self.labels is None else self.labels[rows]
         for position in others.seen:
             column = self.columns.load(position)
-            self.add(position, column if self.rows is None else column.take(self.rows))
+            self.add(position, column if self.rows is None else column.take(self.rows), is_id=position in aside)
 
     def treat_as_they_are(self) -> None:
         """Treat all columns, of which the ids are set aside; none of them if there is no other column."""
@@ -187,17 +203,19 @@ class _Work:
         problem: InputError | None = None
         for position in self.names:
             column = self.columns.load(position)
-            if self.is_id(position, column):
+            is_id = self.is_id(position, column)
+            if is_id:
                 ids.append(position)
                 self.note_unit(position, column)
-                continue
+                if not self.find_parts(position, column):
+                    continue
             gaps.add(position, column)
             if problem is None and not (gaps.n_missing and self.rules.missing == "error"):
                 try:
-                    self.add(position, column)
+                    self.add(position, column, is_id=is_id)
                 except InputError as error:  # columns that cannot be read, or that have missing cells, come first
                     problem = error
-        if len(ids) == len(self.names):
+        if len(ids) == len(self.names) and not self.parts:
             self.wanted = set(ids)
             self.treat_as_they_are()
             return
@@ -214,8 +232,38 @@ class _Work:
         if ids:
             self.notes.append(Note("set-aside", tuple(self.names[p] for p in ids)))
 
-    def add(self, position: int, column: Column) -> None:
-        """One more feature."""
+    def add(self, position: int, column: Column, *, is_id: bool) -> None:
+        """One more feature, and the parts of dates; of what is set aside, or named by its parts only, these alone."""
+        if not is_id and position in self.features:
+            self.add_column(position, column)
+        treated = self.treated.get(position)
+        parts = {} if treated is not None and treated.edges is None else self.find_parts(position, column)
+        named = self.named_parts.get(position, set())
+        for part in sorted(named - parts.keys()):
+            raise self.no_part(self.names[position], part)
+        is_asked = self.rules.features is not None
+        for part, cells in parts.items():
+            name = f"{self.names[position]}.{part}"
+            if (part in named) == is_asked or (treated is not None and is_asked):
+                self.parts[name] = treat_column(cells, name, self.weights, self.rules)
+
+    def find_parts(self, position: int, column: Column) -> dict[str, Column]:
+        """Parts of the dates in a column, but those that the table has a column of that name for."""
+        if not self.rules.date_parts or not is_time(column):
+            return {}
+        taken = {*map(name_of, self.columns.raw.keys), *self.names.values()}
+        return {p: cells for p, cells in parts_of(column).items() if f"{self.names[position]}.{p}" not in taken}
+
+    def no_part(self, name: str, part: str) -> InputError:
+        """Error for a part of a date that was named and is not made."""
+        return InputError(
+            f"{'ignore' if self.rules.features is None else 'features'} names {name + '.' + part!r}, but {brief(name)}"
+            f" has no {part} to compare: it must hold more dates than max_values, and the {part} must vary over two"
+            " cycles or more."
+        )
+
+    def add_column(self, position: int, column: Column) -> None:
+        """One more feature that is a column."""
         self.note_unit(position, column)
         treated = treat_column(column, self.names[position], self.weights, self.rules, self.bins_of.get(position))
         if self.labels is not None and treated.edges is not None:
@@ -243,9 +291,13 @@ class _Work:
         for kind in kinds:
             some = {self.names[p]: t for p, t in self.treated.items() if t.holds_times == (kind == "binned-time")}
             self.notes += note_bins(kind, some)
+        if self.parts:
+            self.notes.append(Note("date-parts", tuple(self.parts)))
+            self.stack.append(list(self.parts.values()))
         self.notes += fold_notes({self.names[p]: one.folded for p, one in self.treated.items() if one.folded})
         cuts = {place: self.cuts[p] for place, p in enumerate(self.treated) if p in self.cuts}
-        return Prepared(self.stack.matrix(), self.treated, self.weights, self.rows, tuple(self.notes), cuts)
+        parts = {name: replace(part, codes=np.zeros(0, part.codes.dtype)) for name, part in self.parts.items()}
+        return Prepared(self.stack.matrix(), self.treated, parts, self.weights, self.rows, tuple(self.notes), cuts)
 
 
 class _Gaps:
@@ -310,6 +362,13 @@ class _Stack:
             self._whole = None
             self._write()
 
+    def append(self, parts: list[TreatedColumn]) -> None:
+        """Make room for parts of dates, and put them after all columns."""
+        self._whole = None
+        self._write()
+        self._n_columns = self._n_added + len(parts)
+        self._waiting = parts
+
     def matrix(self) -> Codes:
         """All features."""
         if self._whole is not None and len(self._waiting) == self._n_columns:
@@ -322,7 +381,8 @@ class _Stack:
     def _write(self) -> None:
         for treated in self._waiting:
             kind = np.dtype(code_type(len(treated.values)))
-            if self._codes is None or kind.itemsize > self._codes.itemsize:
+            if self._codes is None or kind.itemsize > self._codes.itemsize or self._n_added == self._codes.shape[1]:
+                kind = kind if self._codes is None else np.promote_types(kind, self._codes.dtype)
                 wider = np.empty((len(treated.codes), self._n_columns), kind, order="F")
                 if self._codes is not None:
                     wider[:, : self._n_added] = self._codes[:, : self._n_added]

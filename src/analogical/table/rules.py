@@ -6,7 +6,7 @@
 | whole numbers of a dataframe or file with few values | categories |
 | whole numbers that a dataframe stores as floats, with few values | categories |
 | other numbers, durations, decimals | bins |
-| dates and times with few values | categories; otherwise bins of time |
+| dates and times with few values | categories; otherwise bins of time, with month, weekday and hour beside them |
 | distinct in nearly every row (not numbers with a fraction) | set aside as an identifier or a time stamp |
 | whole numbers that name persons or other units, with several rows each | set aside; they may be groups |
 | strings that differ only in case or spaces | one value |
@@ -102,6 +102,10 @@ class ColumnOptions(TypedDict, total=False):
         Identifiers, distinct in nearly every row: set aside, or kept.
     bin_label : int or None, default None
         Divide a numeric label into this many classes of about equal size.
+    date_parts : bool, default True
+        Month, weekday and hour of dates in bins as further features (``"sold.month"``), where they vary over two years,
+        two weeks or two days. They come after all columns, and may be named in ``features``, ``ignore`` and ``given``.
+        Dates that are distinct in every row have parts, too.
     fold_case : bool or None, default None
         Merge values that differ only in case or spaces, such as ``"Yes"`` and ``"yes "``. True merges single letters
         and all spellings of yes and no, too; False merges nothing. None merges words, and a note says what True would
@@ -134,6 +138,7 @@ class ColumnOptions(TypedDict, total=False):
     max_values: int | None
     ids: Ids
     bin_label: int | None
+    date_parts: bool
     fold_case: bool | None
     feature_names: Iterable[str] | None
 
@@ -151,6 +156,7 @@ class Rules:
     max_values: int | None = 20
     ids: Ids = "drop"
     bin_label: int | None = None
+    date_parts: bool = True
     fold_case: bool | None = None
     feature_names: Iterable[str] | None = None
     bin_rule: BinRule = field(init=False)
@@ -165,6 +171,8 @@ class Rules:
             check_whole("max_values", self.max_values, low=1, other=", or None for no limit")
         if self.bin_label is not None:
             check_whole("bin_label", self.bin_label, low=2, high=1000, other=", or None")
+        if self.date_parts not in (True, False):
+            raise InputError(f"date_parts must be True or False, got {self.date_parts!r}.")
         if self.fold_case not in (None, True, False):
             raise InputError(f"fold_case must be True, False or None, got {self.fold_case!r}.")
         bins = self.bins

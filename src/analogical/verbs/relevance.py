@@ -19,7 +19,7 @@ from analogical.estimate.status import NEGLIGIBLE, Status, decide_status, order_
 from analogical.study import Duplicates, Given, Study, check_given, study_of
 from analogical.table.columns import plain
 from analogical.table.encode import encode_table
-from analogical.table.rules import ColumnOptions
+from analogical.table.rules import ColumnOptions, Rules
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -338,8 +338,8 @@ def relevance(
         The result does not depend on it.
     **columns : options of columns
         The roles of columns and how cells are encoded: ``weights``, ``groups``, ``features``, ``ignore``,
-        ``missing``, ``bins``, ``max_values``, ``ids``, ``bin_label``, ``fold_case`` and ``feature_names``.
-        :class:`analogical.ColumnOptions` describes each.
+        ``missing``, ``bins``, ``max_values``, ``ids``, ``bin_label``, ``date_parts``, ``fold_case`` and
+        ``feature_names``. :class:`analogical.ColumnOptions` describes each.
 
     Returns
     -------
@@ -552,5 +552,5 @@ def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:
     >>> SelectKBest(ari_score, k=2).fit(X, X[:, 0] ^ X[:, 2]).get_support()
     array([ True, False,  True])
     """
-    table = encode_table(X, y, look_for_leaks=False)
+    table = encode_table(X, y, Rules(date_parts=False), look_for_leaks=False)
     return score_pairs(count_pairs(table.coded, n_jobs=n_jobs), table.n_values).score

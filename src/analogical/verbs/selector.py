@@ -60,7 +60,8 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     features, ignore : names or patterns of columns, optional
         Candidate columns, or columns that are never kept.
     missing, bins, max_values, ids, bin_label, fold_case
-        How cells are encoded: see :class:`analogical.ColumnOptions`.
+        How cells are encoded: see :class:`analogical.ColumnOptions`. Dates are binned, without their parts: a selector
+        keeps columns of ``X``. Add month or weekday as columns before, if they matter.
     duplicates, n_jobs
         As in :func:`analogical.relevance`.
 
@@ -177,6 +178,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             max_values=self.max_values,
             ids=self.ids,
             bin_label=self.bin_label,
+            date_parts=False,
             fold_case=self.fold_case,
             feature_names=None if is_frame(X) else [f"x{i}" for i in range(self.n_features_in_)],
         )
