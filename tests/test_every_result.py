@@ -203,27 +203,33 @@ def test_views_are_plain_data(result):
     json.dumps(dataclasses.asdict(view))
 
 
+def test_views_have_one_shape(result):
+    view = view_of(result)
+    assert view.headline
+    assert len(view.lines) <= 3
+    assert all(text[-1] in ".?" for text in view.lines)
+
+
 def test_view_of_a_relevance():
     result = relevance(FRAME, "label", ignore=["town"])
     view = view_of(result)
-    assert view.headline == "Relevance of 3 features for 'label' (2 classes), 24 rows"
-    assert view.summary == "24 rows, 3 features, label 'label' (a, b)"
+    assert view.headline == "3 of 3 features have a significant effect on 'label'."
+    assert view.about == ("24 rows", "3 features")
     (table,) = view.tables
-    assert [h.title for h in table.headings] == ["feature", "effect", "95% CI", "points for b", "p", "status"]
-    assert [h.is_text for h in table.headings] == [True, False, False, True, False, True]
+    titles = ["feature", "points", "95% CI", "share of 'b'", "ARI", "p adj.", "status"]
+    assert [h.title for h in table.headings] == titles
+    assert [h.is_text for h in table.headings] == [True, False, False, True, False, False, True]
     first, best = table.rows[0], result[result.ranking()[0]]
-    assert [cell.text for cell in first[:2]] == [best["name"], f"{best['effect']:.3f}"]
-    assert first[1].bar == pytest.approx(best["effect"] ** 0.5)
+    assert [cell.text for cell in first[:2]] == [best["name"], f"{100 * best['effect'] ** 0.5:.0f}"]
+    assert first[2].bar == 1
     assert first[-1] == Cell("effect", "good")
-    assert view_of(result, top=1).tables[0].note == "Best 1 of 3 features shown."
-    (table,) = view_of(relevance(FRAME, "label", ignore=["town"], given="all")).tables
-    assert [h.title for h in table.headings][:5] == ["feature", "ARI", "pairs", "changed", "effect"]
+    assert view_of(result, top=1).tables[0].note == "... and 2 more; to_frame() and --json have all"
 
 
 def test_view_of_an_evidence():
     view = view_of(RESULTS["evidence"])
-    words = "18 of 36 pairs that differ on 'old' differ in 'label' (50.0 %), given town, country and size"
-    assert view.headline == words
+    assert view.headline == "18 of 36 pairs that differ on 'old' differ in 'label' (50.0 %)."
+    assert view.lines == ("Pairs of rows that agree on town, country and size.",)
     assert view.tables == ()
     block = view.examples[0]
     assert block.title == "town=Ulm, country=DE, size=s"
@@ -246,36 +252,36 @@ def test_view_of_transitions():
 
 def test_view_of_an_audit():
     view = view_of(RESULTS["audit"])
-    assert view.headline == "Audit of 'old' for 'label', given town, country and size"
-    assert view.facts[0] == (
-        "Compared: 24 of 24 rows (100.0 %) have a partner with another 'old' that agrees on these features: 36 pairs in"
-        " 4 contexts, of which the largest holds 25.0 %. 'b' occurs in 50.0 % of the compared rows and in"
-        " 50.0 % of all."
+    assert view.headline == "'label' = b is 50.0 points more frequent with yes than with no."
+    assert view.lines == (
+        "Compared: 24 of 24 rows (100.0 %) have a partner with another 'old' among rows that agree on town, country and"
+        " size.",
+        "Differences are associations given the recorded features, not causes.",
     )
-    assert view.facts[1].startswith("Adjusted difference (Mantel-Haenszel): yes has 'b' 50.0 points more often than no")
-    assert view.findings == ("'b' is significantly more frequent for yes.",)
-    assert "not causes" in view.caveat
+    assert "36 pairs in 4 contexts, of which the largest holds 25.0 %." in view.explanation
+    assert "'b' occurs in 50.0 % of the compared rows and in 50.0 % of all." in view.explanation
+    assert [cell.text for cell in view.tables[0].rows[0]][:2] == ["yes", "+50.0"]
     assert len(view.examples) > 0
 
 
 def test_view_of_redundancies():
     view = view_of(RESULTS["redundancies"])
-    assert view.headline == "Redundancies among 4 columns, 24 rows"
-    assert view.findings == (
-        "town determines country (20 tests)",
-        "town determines size (20 tests)",
-        "country and size determine town (20 tests)",
-    )
+    assert view.headline == "3 of 4 columns are redundant."
+    assert [tuple(cell.text for cell in row) for row in view.tables[0].rows] == [
+        ("country", "determined by town", "20"),
+        ("size", "determined by town", "20"),
+        ("town", "determined by country and size", "20"),
+    ]
 
 
 def test_view_of_a_comparison():
     view = view_of(RESULTS["comparison"])
-    assert view.headline == "Relevance for 'label' by 2 methods"
+    assert view.headline == "4 features for 'label' by 2 methods, sorted by ARI."
     (table,) = view.tables
     assert [h.title for h in table.headings] == ["feature", "ARI", "χ²"]
     assert table.rows[0][:2] == (Cell("old"), Cell("1.000 (1)", "good"))
-    assert table.rows[1][1] == Cell("–")
-    assert view.findings[1].startswith("ARI: share of pairs")
+    assert table.rows[1][1] == Cell("-")
+    assert view.explanation[0].startswith("ARI: share of pairs")
 
 
 def test_notes_are_said_in_words():
@@ -284,10 +290,10 @@ def test_notes_are_said_in_words():
     assert describe_notes(result.notes) == (
         "the column 'label' of X is the label or a recoding of it, so it is not a feature",
     )
-    assert describe_notes(result.notes)[0] in " ".join(repr(result).split())
-    assert result.to_dict()["notes"] == [
-        {"kind": "label-taken-out", "columns": ["label"], "counts": [], "edges": [], "words": []}
-    ]
+    assert view_of(result).notes == describe_notes(result.notes)
+    assert repr(result).splitlines()[-1].endswith("1 more note.")
+    (note,) = result.to_dict()["notes"]
+    assert (note["kind"], note["columns"], note["counts"]) == ("label-taken-out", ["label"], [])
     assert relevance(FRAME, "label").notes == ()
 
 

@@ -1,6 +1,7 @@
 import copy
 import dataclasses
 import json
+import math
 import pickle
 import subprocess
 import sys
@@ -12,8 +13,9 @@ import pyarrow as pa
 import pytest
 
 import analogical
-from analogical import InputError, load_table, relevance, table_names
-from analogical.show.relevance import describe_given, describe_points, has_direction
+from analogical import InputError, load_table, relevance, select, table_names
+from analogical.show.relevance import say_given
+from analogical.show.sentences import STATUSES, describe_direction, has_direction
 from analogical.show.views import view_of
 
 ROWS = [(0, 0, "c", 0), (0, 1, "c", 1), (1, 0, "c", 0), (1, 1, "c", 1), (0, 0, "c", 0), (0, 0, "c", 0)]
@@ -24,15 +26,12 @@ MONKS = load_table("monks-1").to_frame("pandas").drop(columns="count")
 
 
 def explain(result):
-    return " ".join(view_of(result).findings)
+    return " ".join(view_of(result).explanation)
 
 
 def sum_up(result):
-    return " ".join(view_of(result).bullets)
-
-
-def summarise(result):
-    return view_of(result).summary
+    view = view_of(result)
+    return " ".join((view.headline, *view.lines))
 
 
 def test_status_says_why_there_is_no_size():
@@ -82,6 +81,7 @@ def test_to_dict_is_ready_for_json():
         "duplicates": "count",
         "weighted": False,
         "searched_rows": None,
+        "explained": None,
         "n_groups": None,
         "engine": "memory",
         "plan": None,
@@ -131,26 +131,34 @@ def test_to_frame_names_a_library_that_is_not_there():
         MIXED.to_frame("excel")
 
 
-def test_repr_is_a_table_best_first():
+def test_repr_is_the_answer_a_table_best_first_and_what_it_rests_on():
     assert repr(TITANIC).splitlines() == [
-        "Relevance of 3 features for 'survived' (2 classes), 2,201 rows",
-        "feature  effect       95% CI  points for yes              p  status",
-        "sex       0.243  0.198-0.307  female: +49 (44 to 54)  <.001  effect",
-        "age       0.058  0.023-0.117  child: +19 (10 to 29)   <.001  effect",
-        "class     0.025  0.017-0.035  3rd: -14 (-18 to -10)   <.001  effect",
-        "Given sex, class and age (the deciding set): each feature is compared between",
-        "rows that agree on the others.",
+        "3 of 3 features have a significant effect on 'survived'.",
+        "feature  points    95% CI          share of 'yes'    ARI  p adj.  status",
+        "sex          49  44 to 55  ██████  female +49      0.578   <.001  effect",
+        "age          24  15 to 34  ██▉     child +19       0.403   <.001  effect",
+        "class        16  13 to 19  █▉      3rd -14         0.328   <.001  effect",
+        "Given the deciding set: sex, class and age. It explains 23.3 % of the label.",
+        "2,201 rows, 3 features.",
     ]
+    assert (
+        TITANIC.settings.explained
+        == select(load_table("titanic").to_frame(), "survived", weights="count").explained[-1]
+    )
 
 
-def test_repr_given_all_other_features_has_the_paper_s_counts():
-    assert repr(MIXED).splitlines()[1:6] == [
-        "feature    ARI  pairs  changed  effect       95% CI  points for yes      p  status",
-        "free     0.250      4        1   0.000  0.000-1.000  -               1.000  unclear",
-        "b            -      0        0       -            -  -                   -  unclear",
-        "<b>          -      0        0       -            -  -                   -  unclear",
-        "same         -      0        0       -            -  -                   -  constant",
+def test_the_paper_has_a_table_of_its_own():
+    view = view_of(MIXED, paper=True)
+    assert view.headline == "1 of 4 features is relevant for 'y' as the paper defines it."
+    assert [[cell.text for cell in row] for row in view.tables[0].rows] == [
+        ["free", "0.250", "4", "1", "relevant"],
+        ["b", "2.000", "0", "0", "no-pairs"],
+        ["<b>", "2.000", "0", "0", "no-pairs"],
+        ["same", "0.000", "0", "0", "constant"],
     ]
+    assert [row[1].bar for row in view.tables[0].rows][:1] == [0.25]
+    assert math.isnan(view.tables[0].rows[1][1].bar)  # 2 is not a share
+    assert "ARI" not in [heading.title for heading in view_of(MIXED).tables[0].headings]  # some have no pairs
 
 
 def test_monks_given_all_other_features_is_the_paper():
@@ -172,14 +180,14 @@ def test_monks_is_equal_on_what_matters():
     assert set(result.deciding) == {"head_shape", "body_shape", "jacket_color"}
     assert result.ranking()[:3] == ["head_shape", "body_shape", "jacket_color"]
     assert result.effect[[0, 1, 4]] == pytest.approx([0.5, 0.5, 1 / 3])
-    assert "mixed: the direction depends on other features (head_shape, body_shape)." in sum_up(result)
+    assert "mixed: the direction depends on other features (head_shape and body_shape)." in sum_up(result)
 
 
 def test_repr_of_a_wide_table_is_short():
     rows = np.eye(100, dtype=int)
     text = repr(relevance(rows, [0, 1] * 50, given="all"))
-    assert len(text.splitlines()) == 55
-    assert "... and 50 more; to_frame() has all" in text
+    assert len(text.splitlines()) == 56
+    assert "... and 50 more; to_frame() and --json have all" in text
 
 
 def test_html_escapes_names_and_has_a_bar_per_feature():
@@ -188,7 +196,8 @@ def test_html_escapes_names_and_has_a_bar_per_feature():
     assert "<b>" not in html
     table, details = html.split("<details>")
     assert (table.count("<tr>"), details.count("<tr>")) == (5, 5)
-    assert "width:15px" in html  # a quarter of sixty
+    titanic = TITANIC._repr_html_()
+    assert ('width:60px"></span>' in titanic, "width:29px" in titanic) == (True, True)  # 24 of 49 points
 
 
 def test_results_are_frozen_equal_by_value_and_survive_copies():
@@ -210,19 +219,20 @@ def test_the_answer_comes_first_and_every_status_has_its_line():
     result = relevance(X, y, feature_names=names)
     assert result.status == ("effect", "none", "same", "constant", "unclear", "none")
     assert result.same_as == (None, None, "a", None, None, None)
-    assert list(view_of(result).bullets) == [
-        "1 of 6 features has a significant effect: a.",
-        "unclear: not significant, but an effect of 0.02 or more is not ruled out (few).",
-        "none: not significant, and the interval ends at or below 0.02 ({}, {}).".format(*result.with_status("none")),
-        "same: a copy (copy of a); no test can distinguish the two.",
+    assert sum_up(result).startswith("1 of 6 features has a significant effect on 'y'. Given the deciding set: a. It")
+    assert [text for text in view_of(result).explanation if text.partition(":")[0] in STATUSES] == [
+        "unclear: not significant, but an effect of 14 points or more is not ruled out (few).",
+        "none: not significant, and the interval ends at or below 14 points ({} and {}).".format(
+            *result.with_status("none")
+        ),
+        "same: a copy of another feature; no test can distinguish the two (copy of a).",
         "constant: one value only (one).",
-        "Given a (the deciding set): the other features are compared between rows that agree on it.",
     ]
     (table,) = view_of(result).tables
     copied = next(row for row in table.rows if row[0].text == "copy")
     assert [cell.text for cell in copied] == ["copy", "-", "-", "same as a", "-", "same"]
     nothing = relevance(X[:, [1, 5]], np.random.default_rng(1).integers(0, 2, 800))
-    assert sum_up(nothing).startswith("None of 2 features has a significant effect.")
+    assert sum_up(nothing).startswith("None of 2 features has a significant effect on 'y'.")
     assert "Given nothing: no set of features predicts the label" in sum_up(nothing)
 
 
@@ -233,51 +243,44 @@ def test_the_answer_comes_first_and_every_status_has_its_line():
         ([], "Given nothing (univariate): all rows are compared, whatever their other values."),
         (["class"], "Given class: compared rows agree on it."),
         (["class", "age"], "Given class and age: compared rows agree on these."),
-        (
-            "auto",
-            "Given sex, class and age (the deciding set): each feature is compared between rows that agree on the"
-            " others.",
-        ),
+        ("auto", "Given the deciding set: sex, class and age. It explains 23.3 % of the label."),
     ],
 )
 def test_one_line_says_what_was_given(given, words):
     result = relevance(load_table("titanic").to_frame(), "survived", weights="count", given=given)
-    assert describe_given(result) == words
-    assert words in view_of(result).bullets
-    assert words in view_of(result).findings
+    assert say_given(result) == words
+    assert words in view_of(result).lines
     assert words in " ".join(repr(result).split())
 
 
 def test_a_set_that_was_chosen_on_a_part_of_the_rows_says_so():
     part = dataclasses.replace(TITANIC, settings=dataclasses.replace(TITANIC.settings, searched_rows=1000))
-    assert "(the deciding set, chosen on 1,000 of the rows)" in describe_given(part)
+    assert "The deciding set was chosen on 1,000 of the rows; all numbers come from all rows." in explain(part)
+    assert "was chosen on" not in explain(TITANIC)
 
 
 def test_stand_ins_are_named():
     status = ("unclear", "effect", "effect")
     result = dataclasses.replace(TITANIC, status=status, stand_ins=(("deck", "fare"), (), ()))
-    assert "unclear, because other features could replace them: class (or deck or fare)." in sum_up(result)
-    assert "not ruled out" not in sum_up(result)
+    assert "unclear, because other features could replace them: class (or deck or fare)." in explain(result)
+    assert "not ruled out" not in explain(result)
 
 
-def test_points_are_said_in_words():
-    assert describe_points(TITANIC, 1) == "female: +49 points (44 to 54) vs. male"
-    assert describe_points(TITANIC, 0) == "3rd: -14 points (-18 to -10) vs. crew"
-    assert (
-        "Percentage points by which 'survived' = yes is more frequent: sex = female: +49 points (44 to 54) vs."
-        in explain(TITANIC)
+def test_directions_are_said_in_words():
+    assert describe_direction(TITANIC.points[1]) == (
+        "'yes' is 49 points more frequent with female than with male (+44 to +54)"
     )
+    assert "class: 'yes' is 14 points less frequent with 3rd than with crew (-18 to -9.7)." in explain(TITANIC)
     berkeley = relevance(load_table("berkeley").to_frame(), "admitted", weights="count")
     gender = berkeley.names.index("gender")
     assert berkeley.points[gender].low < 0 < berkeley.points[gender].high
     assert not has_direction(berkeley, gender)
-    assert describe_points(berkeley, gender) == "the direction depends on other features"
     (table,) = view_of(berkeley).tables
-    assert [row[3].text for row in table.rows] == ["F: -59 (-62 to -55)", "mixed"]
+    assert [row[3].text for row in table.rows] == ["F -59", "mixed"]
+    assert "mixed: the direction depends on other features (gender)." in sum_up(berkeley)
     three = relevance([(0,), (1,), (2,)] * 40, ["x", "y", "z"] * 40)
-    assert describe_points(three, 0) == "1: +100 points for 'y' (96 to 100) vs. 0"
-    assert view_of(three).tables[0].headings[3].title == "points"
-    assert view_of(three).tables[0].rows[0][3].text == "1: y +100 (96 to 100)"
+    assert view_of(three).tables[0].headings[3].title == "value: label"
+    assert view_of(three).tables[0].rows[0][3].text == "1: 'y' +100"
 
 
 def test_an_effect_beside_unknown_noise_is_the_index_at_most():
@@ -287,55 +290,43 @@ def test_an_effect_beside_unknown_noise_is_the_index_at_most():
     assert (result.status[head], result.effect[head], result.effect_low[head]) == ("effect", 0.5, 0.0)
     (table,) = view_of(result).tables
     row = next(row for row in table.rows if row[0].text == "head_shape")
-    assert [cell.text for cell in row][1:6] == ["0.500", "432", "216", "0.500", "0.000-0.547"]
+    assert [cell.text for cell in row][1:5] == ["71", "0 to 74", "mixed", "0.500"]
     assert (
-        "Upper bounds (head_shape, body_shape): no rows repeat, so noise cannot be estimated, and the effect is at most"
-        " the index."
-    ) in sum_up(result)
-    assert "Upper bounds" not in sum_up(TITANIC)
+        "Upper bounds (head_shape and body_shape): no rows repeat, so noise cannot be estimated, and the effect"
+        " is at most the index."
+    ) in explain(result)
+    assert "Upper bounds" not in explain(TITANIC)
 
 
-def test_what_was_read_is_one_line():
-    assert summarise(MIXED) == "6 rows, 4 features, label 'y' (no, yes)"
-    long = relevance([(0, 0), (0, 0), (0, 1), (1, 1)], ["a" * 30, "a" * 30, "a" * 30, "b"])
-    assert "(aaaaaaaaaaaaaaaaa..., b)" in summarise(long)
-    many = relevance([(i,) for i in range(9)], range(9), ids="keep")
-    assert "label 'y' (0, 1, 2, 3, 4, 5, ...)" in summarise(many)
+def test_the_table_is_described_in_a_few_words():
+    assert view_of(MIXED).about == ("6 rows", "4 features")
+    frame = pd.DataFrame({"a": [0.5 * k for k in range(60)], "b": ["x", None] * 30, "c": [f"id{k}" for k in range(60)]})
+    result = relevance(frame, [0, 1, 1] * 20)
+    assert view_of(result).about == (
+        "60 rows",
+        "2 features",
+        "identifiers set aside: 1 column",
+        "missing cells in 1 column",
+        "1 column binned",
+    )
+    assert len(view_of(result).notes) == 3
 
 
 def test_explain_says_what_the_numbers_rest_on():
     words = explain(MIXED)
-    assert "2 features have no pairs (b, <b>): the given features determine them, or there are" in words
+    assert "2 features have no pairs (b and <b>): the given features determine them, or there are" in words
     assert "Intervals and p assume independent rows; use groups (--groups) if they are not." in words
     assert "associations given the recorded features, not causes" in words
     (details,) = view_of(TITANIC).details
-    assert [heading.title for heading in details.headings] == [
-        "feature",
-        "index",
-        "noise",
-        "compared",
-        "ARI",
-        "pairs",
-        "changed",
-        "given",
-    ]
-    assert [cell.text for cell in details.rows[0]] == [
-        "sex",
-        "0.578",
-        "0.327",
-        "138,516",
-        "0.578",
-        "138,516",
-        "80,024",
-        "class, age",
-    ]
+    assert [heading.title for heading in details.headings] == ["feature", "index", "noise", "pairs compared", "given"]
+    assert [cell.text for cell in details.rows[0]] == ["sex", "0.578", "0.327", "138,516", "class, age"]
 
 
 def test_features_in_thin_contexts_are_named():
     given = tuple(tuple(g for g in names if g != "age") for names in TITANIC.given)
     thin = explain(dataclasses.replace(TITANIC, given=given))
     assert "2 features were compared given a part of the deciding set, because too few rows agree on all of it" in thin
-    assert "(sex, class)" in thin
+    assert "(sex and class)" in thin
     assert "given fewer" not in explain(TITANIC)
 
 

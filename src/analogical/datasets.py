@@ -127,12 +127,13 @@ def load_table(name: str) -> BuiltInTable:
     >>> from analogical import load_table, relevance
     >>> berkeley = load_table("berkeley")
     >>> relevance(berkeley.to_frame(), "admitted", weights="count")
-    Relevance of 2 features for 'admitted' (2 classes), 4,526 rows
-    feature     effect       95% CI  points for yes           p  status
-    department   0.097  0.085-0.108  F: -59 (-62 to -55)  <.001  effect
-    gender       0.004  0.000-0.013  mixed                 .004  effect
-    Given department and gender (the deciding set): each feature is compared between
-    rows that agree on the others.
+    2 of 2 features have a significant effect on 'admitted'.
+    feature     points     95% CI          share of 'yes'    ARI  p adj.  status
+    department      31   29 to 33  ██████  F -59           0.487   <.001  effect
+    gender         6.3  0.9 to 11  █▎      mixed           0.377    .004  effect
+    Given the deciding set: department and gender. It explains 14.1 % of the label.
+    mixed: the direction depends on other features (gender).
+    4,526 rows, 2 features.
     """
     if name not in _TABLES:
         raise InputError(f"There is no built-in table {name!r}; choose from {', '.join(_TABLES)}.")

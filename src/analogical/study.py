@@ -106,7 +106,7 @@ class Study:
     >>> round(audit(study, "sex", given=["class"]).differences[0].difference, 3)
     0.497
     >>> study
-    Study of 3 features for 'survived' (2 classes), 2,201 rows: class, sex, age
+    Study of 3 features for 'survived' (2 classes), 2,201 rows: class, sex and age
     ask                            to learn
     relevance(study)               which features have an effect, all else equal
     select(study)                  which features predict the label best together
@@ -491,6 +491,11 @@ class Study:
         outside = np.ones(self.n_features, np.bool_)
         outside[[int(self.owner[c]) for c in self.found.columns]] = False
         return outside
+
+    @property
+    def explained(self) -> float:
+        """Share of the uncertainty of the label that the deciding set explains, on the rows that are searched."""
+        return self.decider.explained(self.deciding, self.found.together)
 
     @property
     def searched_rows(self) -> int:

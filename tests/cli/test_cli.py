@@ -14,23 +14,21 @@ import pytest
 from analogical.cli.app import COMMANDS, app_with
 
 TITANIC_SCORE = """\
-built-in table titanic: 2,201 rows, 3 features, label 'survived' (no, yes)
+3 of 3 features have a significant effect on 'survived'.
 
-feature  effect               95% CI  points for yes              p  status
-sex       0.243  ███     0.198-0.307  female: +49 (44 to 54)  <.001  effect
-age       0.058  █▌      0.023-0.117  child: +19 (10 to 29)   <.001  effect
-class     0.025  █       0.017-0.035  3rd: -14 (-18 to -10)   <.001  effect
+feature  points    95% CI          share of 'yes'    ARI  p adj.  status
+sex          49  44 to 55  ██████  female +49      0.578   <.001  effect
+age          24  15 to 34  ██▉     child +19       0.403   <.001  effect
+class        16  13 to 19  █▉      3rd -14         0.328   <.001  effect
 
-- 3 of 3 features have a significant effect: sex, age, class.
-- Given sex, class and age (the deciding set): each feature is compared between
-  rows that agree on the others.
-Use --explain for details.
+Given the deciding set: sex, class and age. It explains 23.3 % of the label.
+built-in table titanic, 2,201 rows, 3 features. Details: --explain.
 """
 TITANIC_DETAILS = """\
-feature  index  noise  compared    ARI    pairs  changed  given
-sex      0.578  0.327   138,516  0.578  138,516   80,024  class, age
-age      0.403  0.338    31,367  0.403   31,367   12,651  sex, class
-class    0.328  0.307   944,789  0.328  944,789  309,473  sex, age
+feature  index  noise  pairs compared  given
+sex      0.578  0.327         138,516  class, age
+age      0.403  0.338          31,367  sex, class
+class    0.328  0.307         944,789  sex, age
 """
 
 XOR = "a,b,noise,y\n" + "\n".join(f"{a},{b},{c},{a ^ b}" for a in (0, 1) for b in (0, 1) for c in (0, 1)) + "\n"
@@ -60,14 +58,17 @@ def test_score_shows_a_table_between_what_was_read_and_what_it_means(run):
     assert trimmed(out) == TITANIC_SCORE
     code, out, err = run("score", "titanic", "--explain")
     assert (code, err) == (0, "")
-    assert trimmed(out).startswith(TITANIC_SCORE.split("- Given", maxsplit=1)[0])
-    assert "sex = female: +49 points (44 to 54) vs. male; age = child: +19" in " ".join(out.split())
-    assert trimmed(out).endswith(TITANIC_DETAILS)
+    assert trimmed(out).startswith(TITANIC_SCORE.split("built-in", maxsplit=1)[0])
+    assert "- sex: 'yes' is 49 points more frequent with female than with male (+44 to +54)." in out
+    assert TITANIC_DETAILS in trimmed(out)
 
 
 def test_score_takes_the_last_column_and_says_so(run, xor):
-    code, _, err = run("score", xor)
-    assert (code, err) == (0, "label: the last column, 'y' (override with --label)\n")
+    code, out, err = run("score", xor)
+    assert (code, err) == (0, "")
+    assert out.splitlines()[0].endswith(" on 'y'.")
+    assert "xor.csv, label: last column, " in " ".join(out.split())
+    assert run("score", xor, "--csv")[2] == "label: the last column, 'y' (override with --label)\n"
 
 
 @pytest.mark.parametrize(
@@ -77,7 +78,7 @@ def test_score_takes_the_last_column_and_says_so(run, xor):
         ("none", [[], 813570, "Given nothing (univariate)"]),
         ("class", [["class"], None, "Given class: compared rows agree on it."]),
         ("class,age", [["class", "age"], 138516, "Given class and age"]),
-        ("auto", [["class", "age"], 138516, "Given sex, class and age (the deciding set)"]),
+        ("auto", [["class", "age"], 138516, "Given the deciding set: sex, class and age."]),
     ],
 )
 def test_given_says_what_compared_rows_are_equal_on(run, given, found):
@@ -93,12 +94,12 @@ def test_given_says_what_compared_rows_are_equal_on(run, given, found):
 
 
 def test_the_paper_s_table_is_one_option_away(run):
-    table = run("score", "monks-1", "--given", "all")[1].split("\n\n")[1]
-    rows = {line.split()[0]: line.split()[1:4] for line in table.splitlines()}
-    assert rows["feature"] == ["ARI", "pairs", "changed"]
-    assert rows["head_shape"] == rows["body_shape"] == ["0.500", "432", "216"]
-    assert rows["jacket_color"] == ["0.333", "648", "216"]
-    assert rows["has_tie"] == ["0.000", "216", "0"]
+    table = run("score", "monks-1", "--paper")[1].split("\n\n")[1]
+    rows = {line.split()[0]: line.split()[1:] for line in table.splitlines()}
+    assert rows["feature"] == ["ARI", "pairs", "changed", "in", "the", "paper"]
+    assert rows["head_shape"] == rows["body_shape"] == ["0.500", "███", "432", "216", "relevant"]
+    assert rows["jacket_color"] == ["0.333", "██", "648", "216", "relevant"]
+    assert rows["has_tie"] == ["0.000", "216", "0", "irrelevant"]
 
 
 def visits(n_people=40, n_visits=10):
@@ -191,8 +192,8 @@ def test_a_wide_table_is_compared_given_what_matters(run):
     code, out, _ = run("score", "-", stdin=wide.encode())
     assert code == 0
     words = " ".join(out.split())
-    assert "- 2 of 20 features have a significant effect: x1, x2." in words or "have an effect: x2, x1." in words
-    assert "(the deciding set): each feature is compared between rows" in words
+    assert words.startswith("2 of 20 features have a significant effect on 'class'.")
+    assert re.search("Given the deciding set: x[12] and x[12]. It explains", words)
     lines = [line.split()[0] for line in out.splitlines() if line.startswith("x")]
     assert set(lines[:2]) == {"x1", "x2"}
     assert max(len(line.rstrip()) for line in out.splitlines()) <= 80
@@ -205,7 +206,7 @@ def test_long_names_are_cut_and_numbers_are_not(run):
     table = run("generate", "g1", "--features", 4)[1].replace("x1", "a_name_" * 12)
     out = run("score", "-", "--given", "all", stdin=table.encode())[1]
     first = next(line for line in out.splitlines() if line.startswith("a_name"))
-    assert first.split()[1:4] == ["0.750", "8", "6"]
+    assert first.split()[1:5] == ["87", "16", "to", "100"]
     assert "…" in first
     assert len(first.rstrip()) <= 80
 
@@ -228,21 +229,21 @@ def test_long_tables_of_transitions_show_the_largest(run, tmp_path):
     path.write_text("a,y\n" + "\n".join(f"{a},{a}" for a in range(12)))
     code, out, _ = run("evidence", path, "--feature", "a", "--limit", 1)
     assert code == 0
-    assert "The 30 largest of 66 changes; --json has all." in " ".join(out.split())
+    assert "The 30 largest of 66 transitions." in " ".join(out.split())
 
 
 def test_top_says_what_it_left_out(run):
     code, out, _ = run("score", "monks-1", "--top", 2)
     assert code == 0
-    assert "Best 2 of 6 features shown." in out
+    assert "... and 4 more; to_frame() and --json have all" in out
     assert "holding " not in out.split("Best 2")[0]
 
 
 def test_duplicates_once(run):
     code, out, _ = run("score", "titanic", "--duplicates", "once")
     assert code == 0
-    assert "repeated rows counted once" in " ".join(out.split())
-    assert "- Nothing was tested: repeated rows were counted once" in out
+    assert "Repeated rows were counted once" in " ".join(out.split())
+    assert "so nothing was tested" in out
 
 
 def test_generate_writes_a_table_that_score_reads(run):
@@ -373,9 +374,11 @@ def test_an_unreadable_file_is_named(run, xor, monkeypatch):
 
 def test_a_first_column_that_may_be_the_label_is_named(run):
     rows = b"0,0,0\n0,1,1\n1,0,1\n1,1,0\n" * 4
-    _, _, err = run("score", "-", stdin=b"class,a,b\n" + rows)
+    _, out, _ = run("score", "-", stdin=b"class,a,b\n" + rows)
+    assert "label: last column, or 'class'?" in " ".join(out.split())
+    _, _, err = run("score", "-", "--csv", stdin=b"class,a,b\n" + rows)
     assert "label: the last column, 'b' (override with --label; is it 'class', the first column?)" in " ".join(
         err.split()
     )
-    _, _, err = run("score", "-", stdin=b"class,a,y\n" + rows)
+    _, _, err = run("score", "-", "--csv", stdin=b"class,a,y\n" + rows)
     assert "label: the last column, 'y' (override with --label)" in " ".join(err.split())

@@ -28,14 +28,13 @@ def noisy_file(tmp_path):
 def test_the_pair_comes_first_and_what_it_is_given_is_said(run, noisy_file):
     code, out, err = run("interactions", noisy_file, "--label", "label")
     assert (code, err) == (0, "")
-    assert "28 pairs of 8 features for 'label' (2 classes), 600 rows" in " ".join(out.split())
-    said = "Rows of a square agree on the deciding set: c1 and c4 (except the pair itself)."
+    assert out.startswith("1 of 28 pairs of features acts together on 'label'.")
+    said = "Given c1 and c4, except the pair itself. noisy.csv, 600 rows, 8 features."
     assert said in " ".join(out.split()).replace("c4 and c1", "c1 and c4")
     lines = out.splitlines()
     first = next(k for k, line in enumerate(lines) if line.startswith("feature "))
     assert lines[first + 1].split()[:2] == ["c1", "c4"]
     assert lines[first + 1].endswith("effect")
-    assert "- 1 pair is significant (adjusted p at most 0.05): c1 × c4." in out
     assert max(map(len, lines)) <= 80
 
 
@@ -73,11 +72,8 @@ def test_a_pair_is_shown_as_a_card(run):
     code, out, _ = run(*all_others, "--limit", "2")
     assert code == 0
     lines = out.splitlines()
-    assert lines[:2] == [
-        "built-in table monks-1",
-        "324 of 432 squares of 'head_shape' and 'body_shape' are broken (75.0 %)",
-    ]
-    assert "body_shape=round    100.0 % of 48     25.0 % of 48       25.0 % of 48" in lines
+    assert lines[0] == "324 of 432 squares of 'head_shape' and 'body_shape' are broken (75.0 %)."
+    assert "body_shape=round       100.0 % of 48       25.0 % of 48        25.0 % of 48" in lines
     start = lines.index("broken: is_smiling=yes, holding=sword, jacket_color=yellow, has_tie=yes")
     assert lines[start + 1 : start + 4] == [
         "                     head_shape=round  head_shape=square",

@@ -1,4 +1,4 @@
-"""What a score says in short: bullets, dashes, the paper's numbers, and silence when it is asked for."""
+"""What a score says in short: the answer first, dashes, the paper's numbers, and silence when it is asked for."""
 
 import io
 import json
@@ -16,10 +16,6 @@ from analogical.show.views import view_of
 TABLE = b"a,b,copy,k,y\n0,0,0,1,0\n0,1,1,1,1\n1,0,0,1,1\n1,1,1,1,0\n"
 
 
-def bullets(out):
-    return [line for line in out.splitlines() if line.startswith("- ")]
-
-
 def rows_of(out):
     table = out.split("\n\n")[1]
     return {line.split()[0]: line.split()[1:] for line in table.splitlines()}
@@ -35,45 +31,56 @@ def result_of_every_status():
     return relevance(rows, labels)
 
 
-def test_bullets_name_every_feature_once_and_by_its_status():
+def test_explanations_name_every_feature_by_its_status():
     result = result_of_every_status()
     assert result.status == ("effect", "effect", "same", "constant", "unclear", "none")
-    first, *others, last = view_of(result).bullets
-    assert first == "2 of 6 features have a significant effect: x0, x1."
-    assert last.startswith("Given x0 and x1")
-    named = {line.partition(":")[0]: re.findall(r"x\d", line) for line in others}
-    assert named == {"unclear": ["x4"], "none": ["x5"], "same": ["x2", "x0"], "constant": ["x3"]}
+    view = view_of(result)
+    assert view.headline == "2 of 6 features have a significant effect on 'y'."
+    assert view.lines[0].startswith("Given the deciding set: x0 and x1.")
+    named = {line.partition(":")[0]: re.findall(r"x\d", line) for line in view.explanation}
+    assert {status: names for status, names in named.items() if status in result.status} == {
+        "unclear": ["x4"],
+        "none": ["x5"],
+        "same": ["x2", "x0"],
+        "constant": ["x3"],
+    }
 
 
-def test_bullets_are_short_and_the_rest_is_explained(run):
+def test_the_answer_comes_first_and_three_sentences_follow(run):
     out = run("score", "monks-1")[1]
-    assert bullets(out)[0] == "- 3 of 6 features have a significant effect: head_shape, body_shape,"
-    assert bullets(out)[1] == "- mixed: the direction depends on other features (head_shape, body_shape)."
-    assert bullets(out)[-1].startswith("- Given ")
-    assert out.rstrip().endswith("Use --explain for details.")
+    headline, _, rest = out.split("\n\n")
+    assert headline == "3 of 6 features have a significant effect on 'class'."
+    assert " ".join(rest.split()) == (
+        "Given the deciding set: jacket_color, body_shape and head_shape. It explains 88.3 % of the label. mixed: the"
+        " direction depends on other features (head_shape and body_shape). built-in table monks-1, 432 rows, 6"
+        " features. Details: --explain."
+    )
     explained = run("score", "monks-1", "--explain")[1]
-    assert len(bullets(explained)) > len(bullets(out))
-    assert "says more" not in explained
+    assert explained.startswith(out.split("\n\n")[0])
+    assert "Details:" not in explained
     sentences = json.loads(run("score", "monks-1", "--json")[1])["explanation"]
-    assert " ".join(explained.split("\n\n")[-2].replace("- ", "").split()) == " ".join(sentences)
+    said = " ".join(line.removeprefix("- ").strip() for line in explained.splitlines())
+    assert all(sentence in said for sentence in sentences)
+    assert sentences[0] == headline
 
 
-def test_each_kind_of_silence_has_its_words(run):
-    repeated = TABLE + b"".join(TABLE.split(b"\n", 1)[1] for _ in range(9))
-    said = " ".join(run("score", "-", stdin=repeated)[1].split())
-    assert "- 2 of 4 features have a significant effect: a, b." in said
-    assert "same: a copy (copy of b); no test can distinguish the two." in said
-    assert "constant: one value only (k)." in said
-    said = " ".join(run("score", "-", "--given", "all", "--explain", stdin=repeated)[1].split())
-    assert "2 features have no pairs (b, copy)" in said
+def test_what_was_read_and_done_is_summed_up_and_explained(run, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a;b;y\n" + "".join(f"{k / 7};{k % 2 or '?'};{k % 3 % 2}\n" for k in range(60)))
+    code, out, err = run("score", path)
+    last = " ".join(out.split("\n\n")[-1].split())
+    assert (code, err) == (0, "")
+    assert "t.csv, label: last column, 2 notes on reading, 60 rows, 2 features, missing cells in 1 column" in last
+    bullets = " ".join(run("score", path, "--explain")[1].split())
+    for note in ("- label: the last column, 'y'", "- detected separator: semicolon", "- numbers in 5 bins: a"):
+        assert note in bullets
 
 
 def test_no_index_is_a_dash_and_the_paper_s_number_if_asked(run):
     found = rows_of(run("score", "-", "--given", "all", stdin=TABLE)[1])
     assert (found["b"][0], found["k"][0]) == ("-", "-")
-    found = rows_of(run("score", "-", "--given", "all", "--paper", stdin=TABLE)[1])
-    assert (found["b"][0], found["k"][0]) == ("2.000", "0.000")
-    assert "█" not in "".join(found["b"])  # 2 is not a share
+    found = rows_of(run("score", "-", "--paper", stdin=TABLE)[1])
+    assert (found["b"], found["k"]) == (["2.000", "0", "0", "no-pairs"], ["0.000", "0", "0", "constant"])
     content = json.loads(run("score", "-", "--given", "all", "--json", stdin=TABLE)[1])
     assert [f["ari"] for f in content["features"]] == [1.0, 2.0, 2.0, 0.0]
 
@@ -94,7 +101,8 @@ def test_no_index_is_a_dash_and_the_paper_s_number_if_asked(run):
 )
 def test_quiet_leaves_stderr_empty_and_stdout_as_it_is(run, command):
     code, out, err = run(*command, stdin=TABLE)
-    assert (code, err.startswith("label: the last column, 'y'")) == (0, True)
+    is_for_machines = {"--json", "--csv"} & set(command)
+    assert (code, err) == (0, "label: the last column, 'y' (override with --label)\n" if is_for_machines else "")
     assert run(*command, "--quiet", stdin=TABLE) == (0, out, "")
     assert run(*command, "-q", stdin=TABLE) == (0, out, "")
 
@@ -102,7 +110,7 @@ def test_quiet_leaves_stderr_empty_and_stdout_as_it_is(run, command):
 def test_quiet_does_not_hide_errors_and_ends_with_the_command(run):
     code, _, err = run("score", "nowhere.csv", "--quiet")
     assert (code, err.count("\n")) == (2, 1)
-    assert "label: the last column" in run("score", "-", stdin=TABLE)[2]
+    assert "label: the last column" in run("score", "-", "--csv", stdin=TABLE)[2]
 
 
 def test_quiet_shows_no_progress_on_a_terminal(run, monkeypatch):

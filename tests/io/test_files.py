@@ -503,5 +503,5 @@ def test_a_missing_last_cell_of_a_tab_file_is_missing_and_an_extra_one_is_refuse
 
 
 def test_names_say_that_the_first_line_is_data(run):
-    code, _, err = run("score", "-", "--names", "p,q,r", stdin=b"0,0,0\n0,1,1\n1,0,1\n1,1,0\n")
+    code, _, err = run("score", "-", "--names", "p,q,r", "--csv", stdin=b"0,0,0\n0,1,1\n1,0,1\n1,1,0\n")
     assert (code, "the first line is data, because --names was given" in err) == (0, True)

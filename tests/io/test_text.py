@@ -177,7 +177,7 @@ def test_other_separators_are_refused(given):
         (" a ,b, y", ["a", "b", "y"], None),
         ('"a ""q""","b,c","y\nz"', ['a "q"', "b,c", "y\nz"], None),
         ("a,a,y", ["a", "a_2", "y"], "repeated column names were numbered: a_2"),
-        ("a,a,a", ["a", "a_2", "a_3"], "repeated column names were numbered: a_2, a_3"),
+        ("a,a,a", ["a", "a_2", "a_3"], "repeated column names were numbered: a_2 and a_3"),
         ("a,a,a_2", ["a", "a_3", "a_2"], "repeated column names were numbered: a_3"),
         ("a,,y", ["a", "x1", "y"], "columns without a name: x1"),
         ("x1,,y", ["x1", "x1_2", "y"], "columns without a name: x1"),
@@ -227,7 +227,10 @@ def test_missing_cells():
 def test_other_words_for_missing_cells():
     frame, found = parsed("a,b,y\n?,None,0\n999,x,1\n,x,1\n", na=("none", "999"))
     assert frame.rows() == [("?", None, 0), (None, "x", 1), (None, "x", 1)]
-    assert sorted(found[0].removeprefix("read as missing: ").split(";")[0].split(", ")) == ["'999' (1)", "'none' (1)"]
+    assert sorted(found[0].removeprefix("read as missing: ").split(";")[0].split(" and ")) == [
+        "'999' (1)",
+        "'none' (1)",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -333,7 +336,7 @@ def test_thousands_and_decimal_commas():
     assert frame["a"].to_list() == [1234.5, 2]
     assert found[-1] == "a: 1 cell read as numbers (thousands, decimal commas)"
     frame, found = parsed('a,b,y\n$1,"1,000",0\n2,7,1\n')
-    assert found == ("cells read as numbers (currency, thousands): a (1), b (1)",)
+    assert found == ("cells read as numbers (currency, thousands): a (1) and b (1)",)
 
 
 @pytest.mark.parametrize("first", ["100", "$100", "2020-01-01"])
@@ -344,7 +347,7 @@ def test_words_beside_numbers_and_dates_are_missing(first):
     assert frame["a"].dtype == (pl.Date if first == "2020-01-01" else pl.Float64)
     assert frame["a"].to_list()[-3:] == [None, None, None]
     assert frame["a"].null_count() == 3
-    assert found[-1] == "read as missing beside numbers or dates: 'None' in a (1), 'unknown' in a (2)"
+    assert found[-1] == "read as missing beside numbers or dates: 'None' in a (1) and 'unknown' in a (2)"
 
 
 @pytest.mark.parametrize(

@@ -255,7 +255,16 @@ def test_names_of_the_data_never_become_formulas(tmp_path):
     own.set_title("$before$", loc="left")
     own.set_yticks([0, 1], ["$a$", "$b$"])
     for ax in (plot_relevance(result), plot_relevance(result, own)):
-        assert set(names_of(ax)) == {"$x^2$", r"$\frac{$", r"\x1b[31m", r"a\nb", "x" * 27 + "…", "", "_", "[red]"}
+        assert set(names_of(ax)) == {
+            "$x^2$",
+            r"$\frac{$",
+            r"\x1b[31m",
+            r"a\nb",
+            "x" * 14 + "…" + "x" * 13,
+            "",
+            "_",
+            "[red]",
+        }
         assert not any(text.get_parse_math() for text in every_text(ax) if text.get_text())
         save_figure(ax.figure, tmp_path / "odd.png")
     table = [(value, k) for value in HOSTILE for k in (0, 1)] * 3

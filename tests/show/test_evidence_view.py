@@ -17,5 +17,5 @@ from analogical.show.views import view_of
     ],
 )
 def test_two_values_of_a_pair_can_be_told_apart(a, b, line):
-    text = render_text(view_of(evidence([(a, 1), (b, 1)], [0, 1], 0)))
+    text = render_text(view_of(evidence([(a, 1), (b, 1)], [0, 1], 0, fold_case=False)))
     assert line in text

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from analogical.show.fitting import fit_table
 from analogical.show.views import Cell, Heading, Table
-from analogical.show.words import shorten, width_of, wrap_words
+from analogical.show.words import shorten, shorten_apart, width_of, wrap_words
 
 NAME = Heading("feature", is_text=True, may_shorten=True)
 
@@ -33,13 +33,13 @@ TABLE = table_of(["previous_loans_until_2020", "age"], [123_456_789, 7], [1, 2, 
     ("width", "line", "left_out"),
     [
         (90, "previous_loans_until_2020  123456789  ███     123456790  123456791  123456792", ()),
-        (70, "previous_loans_un…  123456789  ███     123456790  123456791  123456792", ()),
-        (60, "previous_loans_…  123456789  123456790  123456791  123456792", ()),
-        (51, "previo…  123456789  123456790  123456791  123456792", ()),
-        (50, "previous_loans_u…  123456789  123456790  123456791", ("n3",)),
-        (30, "previou…  123456789  123456790", ("n2", "n3")),
-        (20, "previous…  123456789", ("n1", "n2", "n3")),
-        (5, "previo…  123456789", ("n1", "n2", "n3")),
+        (70, "previous_…til_2020  123456789  ███     123456790  123456791  123456792", ()),
+        (60, "previous…il_2020  123456789  123456790  123456791  123456792", ()),
+        (51, "pre…020  123456789  123456790  123456791  123456792", ()),
+        (50, "previous…til_2020  123456789  123456790  123456791", ("n3",)),
+        (30, "prev…020  123456789  123456790", ("n2", "n3")),
+        (20, "prev…2020  123456789", ("n1", "n2", "n3")),
+        (5, "pre…020  123456789", ("n1", "n2", "n3")),
     ],
 )
 def test_names_are_shortened_then_bars_go_and_then_columns(width, line, left_out):
@@ -72,6 +72,24 @@ def test_different_names_stay_different_when_they_are_cut():
     assert first != second
     assert "…" in first
     assert first.endswith("_a")
+
+
+RINGS = ["stalk-surface-above-ring", "stalk-surface-below-ring", "stalk-color-above-ring", "stalk-color-below-ring"]
+
+
+@pytest.mark.parametrize("width", range(5, 30))
+@pytest.mark.parametrize("names", [RINGS, [f"total_{k}_charge" for k in range(40)], ["x" * n for n in range(20, 40)]])
+def test_shortened_names_are_never_equal(names, width):
+    cut = shorten_apart(names, width, "…")
+    assert len(set(cut)) == len(names)
+    assert max(map(len, cut)) <= width
+    assert [short for short, name in zip(cut, names, strict=True) if len(name) <= width] == [
+        name for name in names if len(name) <= width
+    ]
+
+
+def test_names_that_differ_in_the_middle_show_where():
+    assert shorten_apart(["total_day_charge", "total_eve_charge"], 10) == ["…l_day_ch…", "…l_eve_ch…"]
 
 
 def test_cells_that_wrap_lose_no_word():
@@ -113,10 +131,10 @@ def test_texts_are_as_wide_as_they_will_be_written():
 
 def test_texts_are_cut_by_columns_and_not_by_characters():
     assert shorten("abcdef", 6) == "abcdef"
-    assert shorten("abcdefg", 6) == "abcde…"
-    assert shorten("日本日本", 6) == "日本…"
-    assert shorten("abcdefg", 6, "...") == "abc..."
-    assert shorten("abcdefg", 5, keep_end=True) == "ab…fg"
+    assert shorten("abcdefg", 6) == "abc…fg"
+    assert shorten("日本日本", 6) == "日…本"
+    assert shorten("abcdefg", 6, "...") == "ab...g"
+    assert shorten("abcdefg", 5) == "ab…fg"
     assert wrap_words("a  b", 9) == ["a  b"]
     assert wrap_words("to be or", 5) == ["to be", "or"]
     assert wrap_words("abcdefg hi", 3) == ["abc", "def", "g", "hi"]

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from sklearn import config_context
 
-from analogical import AnalogicalSelector, evidence, load_table, redundancies, relevance
+from analogical import AnalogicalSelector, evidence, load_table, redundancies
 from analogical.show.html import STYLE, render_html
-from analogical.show.views import Cell, Heading, Table, View
+from analogical.show.views import Cell, Heading, Table, View, figures, tabulate
 
 HEADINGS = (Heading("name", is_text=True), Heading("share"))
 
@@ -57,28 +57,26 @@ def test_numbers_stand_on_the_right_and_bars_follow_them():
 
 @pytest.mark.parametrize(("n_rows", "n_shown"), [(60, 60), (61, 50), (5000, 50)])
 def test_long_tables_are_shortened(n_rows, n_shown):
-    html = render_html(View("Head", tables=(table(n_rows),)))
-    assert html.count("<tr>") == n_shown + 1
-    assert (f"... and {n_rows - n_shown:,} more; to_frame() has all" in html) == (n_rows > 60)
+    made = tabulate(range(n_rows), [figures("n", str)])
+    assert len(made.rows) == n_shown
+    assert (f"... and {n_rows - n_shown:,} more; to_frame() and --json have all" == made.note) == (n_rows > 60)
+    assert [row[0].text for row in tabulate(range(n_rows), [figures("n", str)], most=2).rows] == ["0", "1"]
 
 
-def test_many_findings_and_examples_are_shortened():
-    html = render_html(View("Head", findings=("x",) * 100, examples=(table(1),) * 30))
-    assert html.count("<p>x</p>") == 60
-    assert "... and 40 more</p>" in html
+def test_many_examples_are_shortened():
+    html = render_html(View("Head", examples=(table(1),) * 30))
     assert html.count("<table>") == 20
-    assert "... and 10 more; to_frame() has all" in html
+    assert "... and 10 more; to_frame() and --json have all" in html
     rows = [(a, b) for a in range(30) for b in range(2)]
     assert len(evidence(rows, [k % 2 for k in range(60)], 1, limit=None)._repr_html_()) < 20_000
     wide = pd.DataFrame(np.tile(np.random.default_rng(0).integers(0, 2, (40, 1)), (1, 100)).astype(str))
     assert len(redundancies(wide)._repr_html_()) < 20_000
 
 
-def test_bullets_come_first_and_the_rest_unfolds():
-    html = render_html(View("Head", findings=("all & more",), bullets=("in <short>",)))
-    assert "<ul><li>in &lt;short&gt;</li></ul><details><summary>details</summary><ul><li>all &amp; more</li>" in html
-    result = relevance(load_table("titanic").to_frame(), "survived", weights="count")
-    assert result._repr_html_().count("<li>") == 8
+def test_the_answer_comes_first_and_explanations_unfold():
+    html = render_html(View("Head", lines=("in <short>",), explanation=("all & more",), notes=("done",)))
+    assert "Head</p><p>in &lt;short&gt;</p><details><summary>details</summary><ul><li>all &amp; more</li>" in html
+    assert "<li>done</li></ul></details>" in html
 
 
 @pytest.mark.parametrize("strategy", ["together", "ranking"])

@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from analogical._types import Note, NoteKind
-from analogical.show.notes import describe_notes
+from analogical.show.notes import describe_notes, sum_up_notes
 
 SENTENCES = [
     (
@@ -32,12 +32,12 @@ SENTENCES = [
         " (--groups) if rows of one unit are not independent",
     ),
     (Note("collected"), "X is a lazy frame and was collected"),
-    (Note("missing-value", ("a", "b"), (1200, 3)), "missing cells count as a separate value in a (1,200), b (3)"),
+    (Note("missing-value", ("a", "b"), (1200, 3)), "missing cells count as a separate value in a (1,200) and b (3)"),
     (
         Note("missing-value", tuple("abcdefgh"), tuple(range(8))),
         "missing cells count as a separate value in a (0), b (1), c (2), d (3), e (4), f (5) and 2 more",
     ),
-    (Note("missing-dropped", ("a", "b"), (3, 1000)), "left out: 3 of 1,000 rows with missing cells in a, b"),
+    (Note("missing-dropped", ("a", "b"), (3, 1000)), "left out: 3 of 1,000 rows with missing cells in a and b"),
     (Note("label-missing", ("y",), (1,)), "left out: 1 row without a label"),
     (Note("label-missing", ("y",), (1500,)), "left out: 1,500 rows without a label"),
     (
@@ -63,16 +63,16 @@ def test_sentences(note, sentence):
 @pytest.mark.parametrize(
     ("note", "start"),
     [
-        (Note("binned", ("age",), (5,), ((1, 2, 3, 4),)), "age: numbers in 5 bins (edges in"),
-        (Note("binned", ("age", "pay"), (5, 5), ((), ())), "age, pay: numbers in 5 bins each (edges in"),
-        (Note("binned", ("age", "pay"), (5, 4), ((), ())), "numbers in bins: age (5), pay (4) (edges in"),
-        (Note("binned-time", ("day",), (1,), ((),)), "day: dates in 1 bin (edges in"),
+        (Note("binned", ("age",), (5,), ((1, 2, 3, 4),)), "numbers in 5 bins: age (edges in"),
+        (Note("binned", ("age", "pay"), (5, 5), ((), ())), "numbers in 5 bins each: age and pay (edges in"),
+        (Note("binned", ("age", "pay"), (5, 4), ((), ())), "numbers in bins: age (5) and pay (4) (edges in"),
+        (Note("binned-time", ("day",), (1,), ((),)), "dates in 1 bin: day (edges in"),
         (Note("set-aside", ("id",)), "set aside as identifiers: id; keep it"),
-        (Note("set-aside", ("id", "name")), "set aside as identifiers: id, name; keep them"),
+        (Note("set-aside", ("id", "name")), "set aside as identifiers: id and name; keep them"),
         (Note("leak", ("copy",), (100,)), "'copy' alone predicts 100 % of the labels: is it known before the label?"),
         (
             Note("leak", ("a", "b"), (99, 95)),
-            "a (99 %) and b (95 %) each predict nearly all labels alone: are they known before the label?",
+            "these columns each predict nearly all labels alone: a (99 %) and b (95 %). Are they known before",
         ),
     ],
 )
@@ -90,6 +90,18 @@ def test_every_kind_of_note_has_a_sentence():
         n = {"missing-dropped": 2, "looks-like-groups": 2}.get(kind, 1)
         (sentence,) = describe_notes([Note(kind, ("column",), (1,) * n, ((1,),), ("word",))])
         assert len(sentence) > 15
+
+
+def test_a_few_words_sum_up_notes_and_count_the_others():
+    notes = [
+        Note("binned", ("a", "b"), (5, 5)),
+        Note("binned-time", ("day",), (5,)),
+        Note("missing-value", ("c",), (7,)),
+        Note("collected"),
+        Note("aligned", ("label",)),
+    ]
+    assert sum_up_notes(notes) == ("3 columns binned", "missing cells in 1 column", "2 more notes")
+    assert sum_up_notes([]) == ()
 
 
 def test_control_characters_are_not_alive():

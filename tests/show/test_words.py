@@ -32,16 +32,33 @@ def test_long_words_are_cut_to_the_limit():
 
 
 def test_unknown_numbers_are_dashes():
-    assert words.interval(math.nan, math.nan) == words.shares(math.nan) == words.p_value(math.nan) == "-"
+    assert (
+        words.point_interval(math.nan, math.nan)
+        == words.in_points(math.nan)
+        == words.shares(math.nan)
+        == words.p_value(math.nan)
+        == "-"
+    )
 
 
 def test_numbers_have_the_decimals_that_they_are_worth():
-    assert words.interval(0.12345, 1) == "0.123-1.000"
+    assert words.point_interval(0.0, 9.96) == "0 to 10"
+    assert [words.in_points(size) for size in (49.2, 9.94, 2.0, 0.04, -0.04, -3.14)] == [
+        "49",
+        "9.9",
+        "2",
+        "0",
+        "0",
+        "-3.1",
+    ]
+    assert [words.signed(size) for size in (49.2, 0.4, 0.0, -0.04, -14.4)] == ["+49", "+0.4", "0", "0", "-14"]
+    assert words.points_of(0.25) == 50
+    assert math.isnan(words.points_of(None))
     assert words.shares(2 / 3) == "0.667"
     assert words.percent(0.1234) == "12.3 %"
     assert (words.number(999_999_999), words.number(10**9)) == ("999,999,999", "1.000e+09")
-    assert words.points(0.023) == "2.3 points more often"
-    assert words.points(-0.5) == "50.0 points less often"
+    assert words.change(0.023) == "2.3 points more often"
+    assert words.change(-0.5) == "50.0 points less often"
 
 
 def test_small_p_values_are_bounds():
@@ -52,7 +69,7 @@ def test_small_p_values_are_bounds():
 def test_lists_read_as_sentences():
     assert [words.listed(list(text)) for text in ("a", "ab", "abc")] == ["a", "a and b", "a, b and c"]
     assert words.some_of(list("abcdefgh")) == "a, b, c, d, e, f and 2 more"
-    assert words.some_of(list("abcdef")) == "a, b, c, d, e, f"
+    assert words.some_of(list("abcdef")) == "a, b, c, d, e and f"
     assert [words.counted(n, "row") for n in (0, 1, 1204)] == ["0 rows", "1 row", "1,204 rows"]
     assert words.counted(2, "class", "classes") == "2 classes"
     assert [words.verb(list(text), "is", "are") for text in ("a", "ab")] == ["is", "are"]

@@ -297,7 +297,7 @@ def test_one_class_left_says_where_the_others_went():
     with pytest.raises(InputError, match=r"one class only \('yes', 30 rows\).* 30 rows without a label were left out"):
         relevance(frame, labels)
     with pytest.raises(
-        InputError, match=r"The 30 rows that were left out have the other labels: look at missing cells"
+        InputError, match=r"the 30 rows that were left out have the other labels. Look at missing cells"
     ):
         relevance(frame, ["yes", "no"] * 30, missing="drop")
     with pytest.raises(InputError, match=r"Look at the filter applied before"):

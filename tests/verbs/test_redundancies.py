@@ -41,7 +41,7 @@ def test_unique_numbers_determine_nothing():
     rng = np.random.default_rng(0)
     rows = np.column_stack([np.arange(50), rng.integers(0, 2, size=(50, 3))])
     assert redundancies(rows, ids="keep").dependencies == ()
-    assert repr(redundancies(rows, ids="keep")) == "Redundancies among 4 columns, 50 rows: none"
+    assert repr(redundancies(rows, ids="keep")) == "None of 4 columns is redundant.\n50 rows, 4 columns."
     assert redundancies(rows).names == ("x1", "x2", "x3")
     assert redundancies(rows).notes == (Note("set-aside", ("x0",)),)
 
@@ -146,7 +146,7 @@ def test_redundancies_as_dict_and_text():
         "searched_two": True,
         "notes": [],
     }
-    assert "a determines b (16 tests)" in repr(found)
+    assert "b       determined by a     16" in repr(found)
 
 
 @pytest.mark.parametrize(

@@ -4,16 +4,17 @@ from typing import Annotated
 
 import typer
 
-from analogical.cli.options import Confidence, GivenOption, Json, Limit, Plot, read_given, reads_table
+from analogical.cli.options import Confidence, GivenOption, Limit, read_given, reads_table
 from analogical.cli.reading import Source, refuse_role
-from analogical.cli.writing import write_result
+from analogical.cli.writing import Output
 
 __all__ = ["audit"]
 
 
-@reads_table(without=("features",))
+@reads_table(without=("features",), writes=("explain", "plot", "as_json"))
 def audit(
     source: Source,
+    output: Output,
     feature: Annotated[str, typer.Option(metavar="COL", help="The feature to audit.", show_default=False)],
     given: GivenOption = "auto",
     reference: Annotated[
@@ -26,8 +27,6 @@ def audit(
     ] = None,
     confidence: Confidence = 0.95,
     limit: Limit = 6,
-    plot: Plot = None,
-    as_json: Json = False,
 ) -> None:
     """Audit one feature: the difference in label shares between its values, adjusted for the given features.
 
@@ -52,4 +51,4 @@ def audit(
         confidence=confidence,
         limit=limit,
     )
-    write_result(result, source, as_json=as_json, plot=plot)
+    output.write(result, source)

@@ -4,21 +4,21 @@ from typing import Annotated
 
 import typer
 
-from analogical.cli.options import GivenOption, Json, Limit, read_given, reads_table
+from analogical.cli.options import GivenOption, Limit, read_given, reads_table
 from analogical.cli.reading import Source, refuse_role
-from analogical.cli.writing import show_result, write_json
+from analogical.cli.writing import Output
 from analogical.errors import InputError
 
 __all__ = ["evidence"]
 
 
-@reads_table()
+@reads_table(writes=("explain", "as_json"))
 def evidence(
     source: Source,
+    output: Output,
     feature: Annotated[str, typer.Option(metavar="COL", help="The feature whose pairs to show.", show_default=False)],
     given: GivenOption = "auto",
     limit: Limit = 6,
-    as_json: Json = False,
 ) -> None:
     """Show the pairs of rows behind the effect of a feature.
 
@@ -35,7 +35,5 @@ def evidence(
     refuse_role(feature, source, "--feature")
     rows = compare_rows(library.evidence, *source.data, feature, read_given(given), source.options)
     found, changes = library.evidence_of(rows, rows.find_pairs(limit)), library.transitions_of(rows)
-    if as_json:
-        write_json(found.to_dict() | {"transitions": changes.to_dict()["transitions"]}, source)
-    else:
-        show_result(found, source, *([changes] if changes.counts else []))
+    also = {"transitions": changes.to_dict()["transitions"]}
+    output.write(found, source, *([changes] if changes.counts else []), also=also)

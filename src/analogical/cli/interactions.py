@@ -4,18 +4,19 @@ from typing import Annotated
 
 import typer
 
-from analogical.cli.options import GIVEN_HELP, Confidence, Csv, Json, Plot, read_given, reads_table, refuse_two_formats
+from analogical.cli.options import Confidence, GivenOption, read_given, reads_table
 from analogical.cli.reading import Source, split_names
-from analogical.cli.writing import CsvSafe, write_result
+from analogical.cli.writing import Output
 from analogical.errors import InputError
 
 __all__ = ["interactions"]
 
 
-@reads_table(without=("groups",))
+@reads_table(without=("groups",), writes=("explain", "plot", "as_json", "as_csv", "csv_safe"))
 def interactions(
     source: Source,
-    given: Annotated[str, typer.Option(metavar="auto|all|none|NAMES", help=GIVEN_HELP)] = "auto",
+    output: Output,
+    given: GivenOption = "auto",
     pair: Annotated[
         str | None,
         typer.Option(
@@ -26,10 +27,6 @@ def interactions(
     ] = None,
     limit: Annotated[int, typer.Option(help="Number of squares to show with --pair.")] = 4,
     confidence: Confidence = 0.95,
-    plot: Plot = None,
-    as_json: Json = False,
-    as_csv: Csv = False,
-    csv_safe: CsvSafe = False,
 ) -> None:
     """Find features that act together: the effect of one depends on the other.
 
@@ -39,7 +36,6 @@ def interactions(
 
     Example: analogical interactions monks-1 --pair head_shape,body_shape
     """
-    refuse_two_formats(as_json, as_csv or csv_safe)
     equal_on = read_given(given)
     if pair is not None:
         from analogical.verbs import squares as _squares
@@ -49,10 +45,8 @@ def interactions(
             raise InputError(f"--pair must name two columns, separated by a comma, got {pair!r}.")
         options = source.options.copy()
         options.pop("features", None)
-        shown = _squares.squares(*source.data, two[0], two[1], **options, given=equal_on, limit=limit)
-        write_result(shown, source, as_json=as_json, as_csv=as_csv, csv_safe=csv_safe, plot=plot)
+        output.write(_squares.squares(*source.data, *two, **options, given=equal_on, limit=limit), source)
         return
     from analogical.verbs import interactions as library
 
-    found = library.interactions(*source.data, **source.options, given=equal_on, confidence=confidence)
-    write_result(found, source, as_json=as_json, as_csv=as_csv, csv_safe=csv_safe, plot=plot)
+    output.write(library.interactions(*source.data, **source.options, given=equal_on, confidence=confidence), source)

@@ -10,51 +10,30 @@ import typer
 
 from analogical.cli.reading import read_source, refuse_to_overwrite, split_names
 from analogical.cli.streams import be_quiet
+from analogical.cli.writing import Output
 from analogical.errors import InputError
 from analogical.table.rules import ColumnOptions, Ids, Missing, Rules
 
 if TYPE_CHECKING:
     from analogical.study import Given
 
-__all__ = [
-    "GIVEN_HELP",
-    "Confidence",
-    "Csv",
-    "GivenOption",
-    "Json",
-    "Limit",
-    "Plot",
-    "Quiet",
-    "Seed",
-    "Top",
-    "check_top",
-    "read_given",
-    "reads_table",
-    "refuse_two_formats",
-]
+__all__ = ["Confidence", "GivenOption", "Limit", "Quiet", "Seed", "read_given", "reads_table"]
 
 READING = "Reading the table"
 """Heading in the help pages of the options that say how a file becomes a table."""
 
 Confidence = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
-GIVEN_HELP = (
-    "Other features on which compared rows agree: auto (the deciding set), all (as in the paper), none, or names"
-    " separated by commas."
-)
-GivenOption = Annotated[str, typer.Option("--given", metavar="auto|all|none|NAMES", help=GIVEN_HELP)]
-Limit = Annotated[int, typer.Option(help="Number of pairs to show.")]
-Seed = Annotated[int, typer.Option(help="Random seed.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-Csv = Annotated[bool, typer.Option("--csv", help="Print CSV.")]
-Plot = Annotated[
-    str | None,
+GivenOption = Annotated[
+    str,
     typer.Option(
-        metavar="FILE",
-        help="Also plot the result to a .png, .svg or .pdf file: the best 20 rows.",
-        show_default=False,
+        "--given",
+        metavar="auto|all|none|NAMES",
+        help="Other features on which compared rows agree: auto (the deciding set), all (as in the paper), none, or"
+        " names separated by commas.",
     ),
 ]
-Top = Annotated[int | None, typer.Option(metavar="K", help="Show only the best K features.", show_default=False)]
+Limit = Annotated[int, typer.Option(help="Number of pairs to show.")]
+Seed = Annotated[int, typer.Option(help="Random seed.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors on stderr, no notes or progress.")]
 
 
@@ -143,11 +122,39 @@ _READING = {
 """How a file becomes a table."""
 
 
-def reads_table(*, without: tuple[str, ...] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add the options for reading a table to a command; it receives the table as its first argument."""
+_OUTPUT = {
+    "top": _option(int | None, None, metavar="K", help="Show only the best K features."),
+    "explain": _option(bool, False, "--explain", help="Explain the result: what was done, assumptions and limits."),
+    "plot": _option(
+        str | None,
+        None,
+        metavar="FILE",
+        help="Also plot the result to a .png, .svg or .pdf file: the best 20 rows.",
+    ),
+    "as_json": _option(bool, False, "--json", help="Print JSON."),
+    "as_csv": _option(bool, False, "--csv", help="Print CSV."),
+    "csv_safe": _option(
+        bool,
+        False,
+        "--csv-safe",
+        help="Print CSV for a spreadsheet: text that could be read as a formula (starting with =, +, - or @) gets a '"
+        " in front. --csv leaves text unchanged.",
+    ),
+}
+"""How the result is written."""
+
+
+def reads_table(
+    *, without: tuple[str, ...] = (), writes: tuple[str, ...] = tuple(_OUTPUT)
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add the options for reading a table and writing a result to a command; it gets a source and an output."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        own = list(inspect.signature(command).parameters.values())[1:]
+        own = [
+            parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for parameter in list(inspect.signature(command).parameters.values())[2:]
+        ]
+        output = {name: option for name, option in _OUTPUT.items() if name in writes}
         columns = {name: option for name, option in _COLUMNS.items() if name not in without}
         reading = {name: option for name, option in _READING.items() if name not in without}
 
@@ -156,25 +163,19 @@ def reads_table(*, without: tuple[str, ...] = ()) -> Callable[[Callable[..., Non
             if given.pop("quiet"):
                 be_quiet()
             own_given = {parameter.name: given.pop(parameter.name) for parameter in own}
-            if own_given.get("plot") is not None:
-                from analogical.plot.canvas import check_target
-
-                check_target(own_given["plot"])
-            refuse_to_overwrite(given["file"], {name: own_given.get(name) for name in ("plot", "out")})
+            written = Output(**{name: given.pop(name) for name in output})
+            refuse_to_overwrite(given["file"], {"plot": written.plot, "out": own_given.get("out")})
             engine = own_given.get("engine", "memory")
             master = master_of(engine, own_given.get("master"))
             source = read_source(given.pop("file"), **given, master=master, may_suggest_spark=engine == "auto")
-            command(source, **own_given)
+            command(source, written, **own_given)
 
         parameters = [
             _parameter("file", _FILE, inspect.Parameter.empty),
-            *(parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in own if _is_required(parameter)),
+            *(parameter for parameter in own if _is_required(parameter)),
             *(_parameter(name, *option) for name, option in columns.items()),
-            *(
-                parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-                for parameter in own
-                if not _is_required(parameter)
-            ),
+            *(parameter for parameter in own if not _is_required(parameter)),
+            *(_parameter(name, *option) for name, option in output.items()),
             _parameter("quiet", Quiet, False),
             *(_parameter(name, *option) for name, option in reading.items()),
         ]
@@ -207,15 +208,3 @@ def read_given(text: str) -> "Given":
     if text == "auto" or text == "all":
         return text
     return [] if text == "none" else split_names(text)
-
-
-def check_top(top: int | None) -> None:
-    """Refuse a number of features below 1."""
-    if top is not None and top < 1:
-        raise InputError(f"--top must be a whole number from 1, got {top}.")
-
-
-def refuse_two_formats(as_json: bool, as_csv: bool) -> None:
-    """Only one of the formats for machines can be printed."""
-    if as_json and as_csv:
-        raise InputError("--json and --csv cannot be used together; give one of them.")

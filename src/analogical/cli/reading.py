@@ -12,6 +12,7 @@ from analogical.datasets import WEIGHTS, load_table, table_names
 from analogical.errors import InputError
 from analogical.io.formats import NA, TextFormat, refuse_text_options
 from analogical.show.notes import describe_notes, ignored_note, label_note, memory_note
+from analogical.show.words import counted, quoted
 from analogical.spark.session import is_spark_frame
 from analogical.table.choosing import Names, unknown_column
 
@@ -44,6 +45,8 @@ class Source:
     """Which columns, and what becomes of their cells: column options, as every function of the library takes them."""
     notes: tuple[str, ...]
     """What was detected or chosen for the user, to be shown next to the result."""
+    about: tuple[str, ...] = ()
+    """The same in a few words."""
 
     @property
     def data(self) -> tuple[Any, str]:
@@ -89,8 +92,11 @@ def read_source(
     else:
         opened = _from_file(file, text_format, may_suggest_spark=may_suggest_spark)
     frame, notes = opened.frame, list(opened.notes)
+    about = (counted(len(notes), "note on reading", "notes on reading"),) if notes else ()
     if label is None and opened.label is None:
-        notes.append(label_note(frame.columns[-1], _likely_label(frame.columns)))
+        likely = _likely_label(frame.columns)
+        notes.append(label_note(frame.columns[-1], likely))
+        about = ("label: last column" if likely is None else f"label: last column, or {quoted(likely)}?", *about)
     named = {"label": label or opened.label or frame.columns[-1], "weights": weights, "groups": groups}
     roles = {role: _column(column, frame, f"--{role}") for role, column in named.items() if column is not None}
     _refuse_two_roles(roles)
@@ -104,7 +110,7 @@ def read_source(
         notes.append(ignored_note(left_out))
     if bins:
         options["bins"] = _parse_bins(bins)
-    return Source(opened.title, frame, roles["label"], cast("ColumnOptions", options), tuple(notes))
+    return Source(opened.title, frame, roles["label"], cast("ColumnOptions", options), tuple(notes), about)
 
 
 class _Opened(NamedTuple):

@@ -8,10 +8,12 @@ from typing import Annotated
 
 import typer
 
-from analogical.cli.options import GIVEN_HELP, Confidence, read_given, reads_table
+from analogical.cli.options import Confidence, GivenOption, read_given, reads_table
 from analogical.cli.reading import Source, refuse_role, split_names
 from analogical.cli.streams import say_note, shows_progress, start_output
+from analogical.cli.writing import Output
 from analogical.errors import InputError
+from analogical.show.notes import written_note
 
 __all__ = ["report"]
 
@@ -19,10 +21,11 @@ HEAD = 2_000
 """Bytes of a file in which the mark of our pages stands."""
 
 
-@reads_table()
+@reads_table(writes=())
 def report(
     source: Source,
-    given: Annotated[str, typer.Option(metavar="auto|all|none|NAMES", help=GIVEN_HELP)] = "auto",
+    _: Output,
+    given: GivenOption = "auto",
     out: Annotated[str, typer.Option(metavar="FILE", help="Where to write the page.")] = "report.html",
     protected: Annotated[
         list[str] | None,
@@ -76,7 +79,7 @@ def report(
     start_output()
     for note in source.notes:
         say_note(note)
-    say_note(f"written to {target} ({target.stat().st_size / 1000:,.0f} kB)")
+    say_note(written_note(target, target.stat().st_size))
 
 
 def _names(text: str, source: Source) -> list[str]:

@@ -4,29 +4,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from analogical.cli.options import (
-    GIVEN_HELP,
-    Confidence,
-    Csv,
-    Json,
-    Plot,
-    Top,
-    check_top,
-    read_given,
-    reads_table,
-    refuse_two_formats,
-)
+from analogical.cli.options import Confidence, GivenOption, read_given, reads_table
 from analogical.cli.reading import Source
 from analogical.cli.streams import shows_progress
-from analogical.cli.writing import (
-    CsvSafe,
-    best_entries,
-    draw_result,
-    most_rows,
-    show_result,
-    write_json,
-    write_records,
-)
+from analogical.cli.writing import Output
 from analogical.show.views import view_of
 
 __all__ = ["score"]
@@ -35,7 +16,8 @@ __all__ = ["score"]
 @reads_table()
 def score(
     source: Source,
-    given: Annotated[str, typer.Option(metavar="auto|all|none|NAMES", help=GIVEN_HELP)] = "auto",
+    output: Output,
+    given: GivenOption = "auto",
     duplicates: Annotated[
         Literal["count", "once"],
         typer.Option(help="Count identical rows with the same label as often as they occur, or once."),
@@ -57,30 +39,18 @@ def score(
             show_default=False,
         ),
     ] = None,
-    top: Top = None,
-    explain: Annotated[
-        bool,
-        typer.Option("--explain", help="Explain the result: pairs, noise, assumptions and limits."),
-    ] = False,
     paper: Annotated[
         bool,
-        typer.Option(
-            "--paper",
-            help="Show the ARI as in the paper: 0 for a constant feature and 2 without pairs, instead of a dash.",
-        ),
+        typer.Option("--paper", help="Show the index of the paper (ARI) with its own words, in place of the effects."),
     ] = False,
-    plot: Plot = None,
-    as_json: Json = False,
-    as_csv: Csv = False,
-    csv_safe: CsvSafe = False,
 ) -> None:
     """Score every feature of a table: how much the label depends on it, given the others.
 
     First finds the deciding set: features that together predict the label. Then compares rows that agree on this set
-    and differ on one feature. effect is half the squared difference in label shares between two values of the feature;
-    with two classes its square root is the difference in shares. points is the direction: how much more often the label
-    occurs with a value, in percentage points. p is adjusted for the number of features. With --given all,
-    rows are compared as in the paper, and ARI is the share of pairs whose labels differ.
+    and differ on one feature. points is the difference in label shares between two values of the feature, in percentage
+    points, averaged over the compared pairs (its square, the effect, is in --json and --csv). The next column is the
+    direction: with which value the label occurs more often, and by how much. p is adjusted for the number of features.
+    ARI, the index of the paper, is the share of changed labels among rows that differ on one feature only.
 
     Examples
     --------
@@ -90,7 +60,7 @@ def score(
 
     - analogical score survey.csv --label churned --explain --plot relevance.png
 
-    - analogical score monks-1 --given all
+    - analogical score monks-1 --paper
 
     - analogical score berkeley --given none
 
@@ -98,8 +68,6 @@ def score(
 
     - analogical score /data/visits --label readmitted --engine spark --master spark://host:7077
     """
-    refuse_two_formats(as_json, as_csv or csv_safe)
-    check_top(top)
     if engine == "spark":
         from analogical.spark import relevance
     else:
@@ -113,12 +81,5 @@ def score(
         confidence=confidence,
         progress=shows_progress(),
     )
-    if plot is not None:
-        draw_result(result, plot, top=most_rows(top))
-    if as_json:
-        said = {"features": best_entries(result, top), "explanation": list(view_of(result).findings)}
-        write_json(result.to_dict() | said, source)
-    elif as_csv or csv_safe:
-        write_records(result, source, top=top, csv_safe=csv_safe)
-    else:
-        show_result(result, source, explain=explain, top=top, paper=paper)
+    view = view_of(result)
+    output.write(result, source, also={"explanation": [view.headline, *view.lines, *view.explanation]}, paper=paper)

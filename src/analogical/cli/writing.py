@@ -1,38 +1,27 @@
-"""Results to the terminal: views with colours for people, JSON and CSV for machines."""
+"""Results to the terminal: views with colours for people, JSON and CSV for machines, figures to files."""
 
 import csv
 import json
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from textwrap import wrap
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from analogical._results import Result
 from analogical.cli.reading import Source
 from analogical.cli.streams import can_write, is_fitted, say_note, start_output, stdout_width, writable
+from analogical.errors import InputError
 from analogical.show.fitting import EIGHTHS, fit_table
+from analogical.show.notes import ASK_FOR_MORE, drawn_note, no_room_note
 from analogical.show.views import Table, Tone, View, view_of
-from analogical.show.words import shown
+from analogical.show.words import shown, wrap_sentence
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = [
-    "CsvSafe",
-    "best_entries",
-    "draw_result",
-    "most_rows",
-    "print_line",
-    "show_result",
-    "show_table",
-    "write_csv",
-    "write_json",
-    "write_records",
-    "write_result",
-]
+__all__ = ["Output", "print_line", "show_table", "write_csv"]
 
 STYLES: dict[Tone, str] = {
     "plain": "",
@@ -45,81 +34,129 @@ STYLES: dict[Tone, str] = {
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """What makes a spreadsheet take a cell of text as a formula (OWASP, CSV injection)."""
 
-CsvSafe = Annotated[
-    bool,
-    typer.Option(
-        "--csv-safe",
-        help="Print CSV for a spreadsheet: text that could be read as a formula (starting with =, +, - or @) gets a '"
-        " in front. --csv leaves text unchanged.",
-    ),
-]
+
+@dataclass(frozen=True)
+class Output:
+    """How a result is written, as the options of a command say."""
+
+    top: int | None = None
+    explain: bool = False
+    plot: str | None = None
+    as_json: bool = False
+    as_csv: bool = False
+    csv_safe: bool = False
+
+    def __post_init__(self) -> None:
+        if self.top is not None and self.top < 1:
+            raise InputError(f"--top must be a whole number from 1, got {self.top}.")
+        if self.as_json and (self.as_csv or self.csv_safe):
+            raise InputError("--json and --csv cannot be used together; give one of them.")
+        if self.plot is not None:
+            from analogical.plot.canvas import check_target
+
+            check_target(self.plot)
+
+    def write(
+        self,
+        result: Result,
+        source: Source,
+        *more: Result,
+        notes: tuple[str, ...] = (),
+        also: dict[str, Any] | None = None,
+        **options: Any,
+    ) -> None:
+        """Write a result; in text, more results follow; ``also`` is more JSON, and options are those of its view."""
+        if self.plot is not None:
+            self._draw(result, self.plot)
+        if self.as_json:
+            _say_notes(source.notes)
+            _write_json({"source": source.to_dict(), **result.to_dict(), **self._best(result), **(also or {})})
+        elif self.as_csv or self.csv_safe:
+            _say_notes((*source.notes, *notes, *view_of(result).notes))
+            _write_records(result, top=self.top, csv_safe=self.csv_safe)
+        else:
+            if self.top is not None:
+                options["top"] = self.top
+            _print_views([view_of(result, **options), *map(view_of, more)], source, notes, explain=self.explain)
+
+    def _draw(self, result: Result, path: str) -> None:
+        from analogical.plot import save_figure
+        from analogical.plot.canvas import MOST_ROWS
+
+        options = {} if self.top is None else {"top": min(self.top, MOST_ROWS)}
+        save_figure(result.plot(**options).figure, path)  # type: ignore[attr-defined]
+        say_note(drawn_note(path))
+
+    def _best(self, result: Result) -> dict[str, Any]:
+        """The best features for JSON, in column order; nothing if all are wanted."""
+        if self.top is None:
+            return {}
+        best = {record["name"] for record in result.records()[: self.top]}
+        return {"features": [entry for entry in result.to_dict()["features"] if entry["name"] in best]}
 
 
-def show_result(
-    result: Result, source: Source, *more: Result, notes: tuple[str, ...] = (), explain: bool = False, **options: Any
-) -> None:
-    """What was read, the result and its findings, in short or explained; more results follow."""
-    _say_notes(source)
+# ---------------------------------------------------------------- text
+
+
+def _print_views(views: Sequence[View], source: Source, notes: tuple[str, ...], *, explain: bool) -> None:
+    """The answers with their tables, then what they rest on, and the table in one line or all notes."""
     console = _console()
-    view = view_of(result, **options)
-    title = shown(source.title)
-    print_line(f"{title}: {view.summary}" if view.summary else title, "" if view.summary else "dim", console)
-    for note in (*notes, *view.notes):
-        print_line(shown(note), "dim", console)
-    _print_view(console, view, explain)
-    for other in more:
+    for k, view in enumerate(views):
+        if k:
+            console.print()
+        _print_view(console, view, explain)
+    said = (*source.notes, *notes, *views[0].notes)
+    about = ", ".join((shown(Path(source.title).name), *source.about, *views[0].about))
+    if explain:
         console.print()
-        _print_view(console, view_of(other), explain)
+        print_line(f"{about}.", "dim", console)
+        for note in said:
+            _print_bullet(console, note)
+    else:
+        more = said or any(view.explanation or view.details for view in views)
+        print_line(f"{about}.{f' {ASK_FOR_MORE}' if more else ''}", "dim", console)
 
 
 def _print_view(console: "Console", view: View, explain: bool) -> None:
-    if view.headline and not view.summary:
-        print_line(view.headline, "bold", console)
-    for fact in view.facts:
-        console.print()
-        print_line(fact, "", console)
+    print_line(view.headline, "bold", console)
     for table in view.tables:
-        if view.summary or view.facts:
-            console.print()
-        show_table(table, console, elsewhere="--json")
-    findings = view.bullets if view.bullets and not explain else view.findings
-    if findings:
         console.print()
-    for finding in findings:
-        if len(view.findings) == 1:
-            print_line(finding, "bold", console)
-        else:
-            _print_bullet(console, finding)
-    if view.bullets and not explain:
-        print_line("Use --explain for details.", "dim", console)
-    for table in view.details if explain else ():
-        console.print()
-        show_table(table, console, elsewhere="--json")
+        show_table(table, console)
     for block in view.examples:
         console.print()
         print_line(block.title, "dim", console)
-        show_table(block, console, indent=2, elsewhere="--json")
-    if view.caveat:
+        show_table(block, console, indent=2)
+    if view.lines:
         console.print()
-        print_line(view.caveat, "dim", console)
+    for line in view.lines:
+        print_line(line, "", console)
+    if explain:
+        for table in view.details:
+            console.print()
+            show_table(table, console)
+        console.print()
+        for text in view.explanation:
+            _print_bullet(console, text)
 
 
 def print_line(text: str, style: str = "", console: "Console | None" = None, *, in_one_piece: bool = False) -> None:
     """A paragraph in lines of the terminal, or in one piece, as paths are copied."""
     from rich.text import Text
 
-    (console or _console()).print(Text(writable(text), style=style), soft_wrap=in_one_piece)
+    console = console or _console()
+    text = shown(writable(text))
+    lines = [text] if in_one_piece else wrap_sentence(text, console.width)
+    for line in lines:
+        console.print(Text(line, style=style), soft_wrap=True)
 
 
 def _print_bullet(console: "Console", text: str) -> None:
-    for k, line in enumerate(wrap(writable(text), max(20, console.width - 2), break_on_hyphens=False)):
-        print_line(f"{'  ' if k else '- '}{line}", "", console)
+    for line in wrap_sentence(f"- {shown(writable(text))}", console.width, "  "):
+        print_line(line, "", console, in_one_piece=True)
 
 
-def show_table(
-    table: Table, console: "Console | None" = None, *, indent: int = 0, elsewhere: str | None = None
-) -> None:
-    """A table of a view, fitted to the terminal; columns without room are named, with the option that prints them."""
+def show_table(table: Table, console: "Console | None" = None, *, indent: int = 0) -> None:
+    """A table of a view, fitted to the terminal; columns without room are named."""
     from rich.text import Text
 
     console = console or _console()
@@ -130,12 +167,9 @@ def show_table(
         line = Text("  ").join(Text(cell.text, style=STYLES[cell.tone]) for cell in cells)
         line.rstrip()
         console.print(Text(" " * indent) + line, soft_wrap=True)
-    if table.note:
-        print_line(table.note, "dim", console)
-    if fitted.left_out:
-        other = f", or use {elsewhere}" if elsewhere else ""
-        hint = f"Not shown at this width: {', '.join(fitted.left_out)}; widen the terminal{other}."
-        print_line(hint, "dim", console)
+    for note in (table.note, no_room_note(fitted.left_out) if fitted.left_out else ""):
+        if note:
+            print_line(note, "dim", console)
 
 
 def _console() -> "Console":
@@ -145,64 +179,19 @@ def _console() -> "Console":
     return Console(highlight=False, width=stdout_width())
 
 
-def _say_notes(source: Source) -> None:
-    """What was guessed to read the table, on stderr, so that no format of the result is disturbed."""
-    for note in source.notes:
+def _say_notes(notes: Iterable[str]) -> None:
+    """What was guessed or done to read the table, on stderr, so that no format of the result is disturbed."""
+    for note in notes:
         say_note(note)
 
 
-def most_rows(top: int | None) -> int:
-    """How many features a figure shows if so many are asked for."""
-    from analogical.plot.canvas import MOST_ROWS
-
-    return MOST_ROWS if top is None else min(top, MOST_ROWS)
+# ---------------------------------------------------------------- JSON and CSV
 
 
-def best_entries(result: Result, top: int | None) -> list[dict[str, Any]]:
-    """The features of a result for JSON, in column order; with ``top``, the best ones only."""
-    entries: list[dict[str, Any]] = result.to_dict()["features"]
-    if top is None:
-        return entries
-    best = {record["name"] for record in result.records()[:top]}
-    return [entry for entry in entries if entry["name"] in best]
-
-
-def draw_result(result: Result, path: str, **options: Any) -> None:
-    """Draw a result to a file."""
-    from analogical.plot import save_figure
-
-    figure = result.plot(**options).figure  # type: ignore[attr-defined]
-    save_figure(figure, path)
-    say_note(f"drawn to {path}")
-
-
-def write_result(
-    result: Result,
-    source: Source,
-    *,
-    as_json: bool,
-    as_csv: bool = False,
-    csv_safe: bool = False,
-    notes: tuple[str, ...] = (),
-    plot: str | None = None,
-    **options: Any,
-) -> None:
-    """A result in the format that was asked for, and drawn to a file if one is named; options are those of its view."""
-    if plot is not None:
-        draw_result(result, plot)
-    if as_json:
-        write_json(result.to_dict(), source)
-    elif as_csv or csv_safe:
-        write_records(result, source, notes, csv_safe=csv_safe)
-    else:
-        show_result(result, source, notes=notes, **options)
-
-
-def write_json(content: dict[str, Any], source: Source) -> None:
-    """One JSON object on stdout, with what was read; characters that could do harm or cannot be written are escaped."""
-    _say_notes(source)
+def _write_json(content: dict[str, Any]) -> None:
+    """One JSON object on stdout; characters that could do harm or cannot be written are escaped."""
     start_output()
-    text = json.dumps({"source": source.to_dict(), **content}, indent=2, ensure_ascii=False)
+    text = json.dumps(content, indent=2, ensure_ascii=False)
     sys.stdout.write(re.sub(r"[^\x20-\x7e\n]", _json_character, text))
     sys.stdout.write("\n")
 
@@ -214,13 +203,8 @@ def _json_character(found: re.Match[str]) -> str:
     return json.dumps(character)[1:-1] if character != "\x7f" else r"\u007f"
 
 
-def write_records(
-    result: Result, source: Source, notes: tuple[str, ...] = (), *, top: int | None = None, csv_safe: bool = False
-) -> None:
-    """One line of CSV per entry of a result; what was done goes to stderr."""
-    _say_notes(source)
-    for note in (*notes, *view_of(result).notes):
-        say_note(note)
+def _write_records(result: Result, *, top: int | None, csv_safe: bool) -> None:
+    """One line of CSV per entry of a result."""
     records = result.records()[:top]
     nested = {
         name: list(cell) for record in reversed(records) for name, cell in record.items() if isinstance(cell, dict)

@@ -152,6 +152,10 @@ class Decider:
         n_cells = len(np.unique(number_groups(rows.codes, rows.n_values, sorted(members))))
         return len(members) < 2 or n_cells * ROWS_PER_CELL <= rows.n_rows
 
+    def explained(self, members: Sequence[int], together: frozenset[int]) -> float:
+        """Share of the log-likelihood of the labels that members explain, of which some act together."""
+        return 1 - self.voting.follow(members, together).value / self.voting.start.value
+
     def further(self, members: Sequence[int], together: frozenset[int] = frozenset()) -> dict[int, Candidate]:
         """What every feature outside would add to some members, of which some act together."""
         inside = {int(self.owner[c]) for c in members}

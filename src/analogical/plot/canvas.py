@@ -265,8 +265,7 @@ def short_name(name: Any, width: int = 24) -> str:
 
 def short_names(names: Sequence[Any], width: int = LONGEST_NAME) -> list[str]:
     """Names of the user's, cut so that different ones still look different where that is possible."""
-    from analogical.show.fitting import shorten_apart
-    from analogical.show.words import shown
+    from analogical.show.words import shorten_apart, shown
 
     return shorten_apart([shown(name) for name in names], width, "…")
 

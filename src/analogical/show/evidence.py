@@ -3,48 +3,29 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from analogical.show.notes import describe_notes
-from analogical.show.views import Cell, Heading, Table, Tone, View
-from analogical.show.words import LONG_NAME, counted, listed, marked, percent, quoted, shorten, shown
-from analogical.verbs.evidence import Evidence, EvidencePair, Transitions
+from analogical.show.sentences import agreeing_on, no_partner
+from analogical.show.views import Cell, Table, View, figures, tabulate, words
+from analogical.show.words import LONG_NAME, counted, marked, number, percent, quoted, shorten, shown
+from analogical.verbs.evidence import Evidence, EvidencePair, Transition, Transitions
 
-__all__ = ["given_words", "no_pairs_words", "pair_blocks", "view_evidence", "view_transitions"]
+__all__ = ["pair_blocks", "transition_table", "view_evidence", "view_transitions"]
 
 MAX_TRANSITIONS = 30
 """Lines of a table of transitions."""
-MAX_NAMED = 6
-"""Given features that a sentence names; more are counted."""
 LONG_VALUE = 24
 """Values are cut to this length."""
-
-
-def given_words(given: Sequence[str]) -> str:
-    """What rows agree on: a few names, or how many."""
-    if not given:
-        return "no other feature"
-    return counted(len(given), "feature") if len(given) > MAX_NAMED else listed(given)
-
-
-def no_pairs_words(result: Evidence | Transitions) -> str:
-    """Why there are no pairs."""
-    feature = quoted(result.feature)
-    if result.same_as is not None:
-        return (
-            f"{feature} is a copy of {quoted(result.same_as)}, so rows that agree on the deciding set do not"
-            " differ on it; name the given features yourself (given, --given)"
-        )
-    return f"No two rows differ on {feature}, given {given_words(result.given)}"
 
 
 def view_evidence(result: Evidence) -> View:
     """How many pairs changed, and the pairs by context."""
     if result.n_pairs == 0:
-        return View(f"{no_pairs_words(result)}.", notes=describe_notes(result.notes))
+        return View(no_partner(result.feature, result.given, result.same_as))
     return View(
-        headline=f"{result.n_changed:,} of {counted(result.n_pairs, 'pair')} that differ on {quoted(result.feature)}"
+        headline=f"{result.n_changed:,} of {counted(result.n_pairs, 'pair')} that"
+        f" {'differs' if result.n_pairs == 1 else 'differ'} on {quoted(result.feature)}"
         f" {'differs' if result.n_changed == 1 else 'differ'} in {quoted(result.label)}"
-        f" ({percent(result.n_changed / result.n_pairs)}), given {given_words(result.given)}",
-        notes=describe_notes(result.notes),
+        f" ({percent(result.n_changed / result.n_pairs)}).",
+        lines=(f"Pairs of {agreeing_on(result.given)}.",),
         examples=pair_blocks(result),
     )
 
@@ -54,26 +35,25 @@ def pair_blocks(result: Evidence) -> tuple[Table, ...]:
     blocks: dict[tuple[tuple[str, Any], ...], list[EvidencePair]] = {}
     for pair in result.pairs:
         blocks.setdefault(pair.context, []).append(pair)
-    words = (Heading(title, is_text=True, may_wrap=True) for title in ("values", "labels", "rows"))
-    headings = (*words, Heading("stands for", may_wrap=True))
+    columns = [
+        words("", lambda pair: Cell(_change(result.feature, pair.values), "strong"), may_wrap=True),
+        words("", lambda pair: Cell(_change(result.label, pair.labels), _tone(pair)), may_wrap=True),
+        words("", lambda pair: Cell(f"rows {shown(pair.index[0])}, {shown(pair.index[1])}", "muted"), may_wrap=True),
+        figures("", lambda pair: Cell(f"{pair.weight:,} pairs" if pair.weight > 1 else "", "muted"), may_wrap=True),
+    ]
     return tuple(
-        Table(
-            headings=headings,
-            rows=tuple(
-                (
-                    Cell(_change(result.feature, pair.values), "strong"),
-                    Cell(_change(result.label, pair.labels), "good" if pair.changed else "plain"),
-                    Cell(f"rows {shown(pair.index[0])}, {shown(pair.index[1])}", "muted"),
-                    Cell(f"{pair.weight:,} pairs" if pair.weight > 1 else "", "muted"),
-                )
-                for pair in pairs
-            ),
+        tabulate(
+            pairs,
+            columns,
             title=", ".join(f"{shown(name, LONG_NAME)}={marked(value, 30)}" for name, value in context)
             or "(nothing given)",
-            has_head=False,
         )
         for context, pairs in blocks.items()
     )
+
+
+def _tone(pair: EvidencePair | Transition) -> Any:
+    return "good" if pair.changed else "plain"
 
 
 def _change(name: str, two: tuple[Any, Any]) -> str:
@@ -83,10 +63,10 @@ def _change(name: str, two: tuple[Any, Any]) -> str:
 
 
 def _distinct_texts(two: tuple[Any, Any]) -> tuple[str, str]:
-    """Two different values as texts that differ: cut in the middle, or as Python writes them, if need be."""
+    """Two different values as texts that differ: cut at the end, in the middle, or as Python writes them."""
     ways: tuple[Callable[[Any], str], ...] = (
         lambda value: marked(value, LONG_VALUE),
-        lambda value: shorten(shown(value), LONG_VALUE, "...", keep_end=True),
+        lambda value: shorten(shown(value), LONG_VALUE, "..."),
         lambda value: shown(repr(value)),
     )
     a, b = ("", "")
@@ -98,35 +78,27 @@ def _distinct_texts(two: tuple[Any, Any]) -> tuple[str, str]:
 
 
 def view_transitions(result: Transitions) -> View:
-    """The largest transitions in a table."""
+    """The largest transitions in a table, in the order of the values."""
     if not result.counts:
-        return View(f"{no_pairs_words(result)}.", notes=describe_notes(result.notes))
-    sizes = [transition.pairs for transition in result.counts]
-    smallest = sorted(sizes, reverse=True)[:MAX_TRANSITIONS][-1]
-    largest = [t for t in result.counts if t.pairs >= smallest][:MAX_TRANSITIONS]
-    note = f"Pairs of rows that agree on {given_words(result.given)}." if result.given else "Pairs of any two rows."
-    if len(largest) < len(sizes):
-        note += f" The {len(largest)} largest of {len(sizes):,} changes; --json has all."
-    tones: dict[bool, Tone] = {True: "good", False: "plain"}
-    table = Table(
-        headings=(
-            Heading(shown(result.feature, LONG_NAME), is_text=True, may_wrap=True),
-            Heading(shown(result.label, LONG_NAME), is_text=True, may_wrap=True),
-            Heading("pairs"),
-            Heading("share"),
-        ),
-        rows=tuple(
-            tuple(
-                Cell(text, tones[t.changed])
-                for text in (
-                    _change("", t.values),
-                    _change("", t.labels),
-                    f"{t.pairs:,}",
-                    percent(t.pairs / result.n_pairs),
-                )
-            )
-            for t in largest
-        ),
-        note=note,
+        return View(no_partner(result.feature, result.given, result.same_as))
+    sizes = sorted((transition.pairs for transition in result.counts), reverse=True)
+    largest = [t for t in result.counts if t.pairs >= sizes[:MAX_TRANSITIONS][-1]][:MAX_TRANSITIONS]
+    left_out = f"The {len(largest)} largest of {len(sizes):,} transitions." if len(largest) < len(sizes) else ""
+    return View(
+        f"{counted(len(sizes), 'transition')} of {quoted(result.feature)} and {quoted(result.label)} among"
+        f" {counted(result.n_pairs, 'pair')} of {agreeing_on(result.given)}.",
+        tables=(transition_table(result.feature, result.label, largest, result.n_pairs, left_out),),
     )
-    return View("", notes=describe_notes(result.notes), tables=(table,))
+
+
+def transition_table(
+    feature: str, label: str, transitions: Sequence[Transition], n_pairs: int, note: str = ""
+) -> Table:
+    """How values and labels change, and in how many of the pairs."""
+    columns = [
+        words(shown(feature, LONG_NAME), lambda t: Cell(_change("", t.values), _tone(t)), may_wrap=True),
+        words(shown(label, LONG_NAME), lambda t: Cell(_change("", t.labels), _tone(t)), may_wrap=True),
+        figures("pairs", lambda t: Cell(number(t.pairs), _tone(t))),
+        figures("share", lambda t: Cell(percent(t.pairs / n_pairs), _tone(t))),
+    ]
+    return tabulate(transitions, columns, note=note)

@@ -4,16 +4,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from analogical.show.text import padded
 from analogical.show.views import Cell, Heading, Table
-from analogical.show.words import LONG_NAME, shorten, width_of, wrap_words
+from analogical.show.words import LONG_NAME, shorten_apart, width_of, wrap_words
 
-__all__ = ["FittedTable", "fit_table", "shorten_apart"]
+__all__ = ["FittedTable", "fit_table"]
 
 GAP = 2
 """Spaces between two columns."""
-READABLE_NAME = 16
+READABLE_NAME = 14
 """Names are cut to this width before the bars go: long enough to be recognised."""
+EXTRA = 4
+"""Columns that leave before the bars do."""
 SHORTEST_NAME = 7
 """Names are cut to this width before a column of numbers goes."""
 LONGEST_WORD = 24
@@ -131,10 +132,14 @@ def _plans(columns: tuple[_Column, ...], keeps_all: bool) -> Iterator[_Plan]:
     if keeps_all:
         yield _Plan(columns, True, LONG_NAME)
         return
+    orders = sorted({column.heading.leaves for column in columns} - {0}, reverse=True)
     yield _Plan(columns, True, READABLE_NAME)
+    for order in [order for order in orders if order >= EXTRA]:
+        columns = tuple(c for c in columns if c.heading.leaves < order)
+        yield _Plan(columns, True, READABLE_NAME)
     yield _Plan(columns, False, READABLE_NAME)
     yield _Plan(columns, False, SHORTEST_NAME)
-    for order in sorted({column.heading.leaves for column in columns} - {0}, reverse=True):
+    for order in [order for order in orders if order < EXTRA]:
         yield _Plan(tuple(c for c in columns if c.heading.leaves < order), False, SHORTEST_NAME)
 
 
@@ -158,19 +163,11 @@ def _lines(plan: _Plan, widths: Sequence[int], ellipsis: str, blocks: bool) -> I
             cells = []
             for column, text, width in zip(plan.columns, line, widths, strict=True):
                 cell = column.cells[r]
-                cells.append(Cell(padded(text, width, column.heading.is_text), cell.tone))
+                cells.append(Cell(_padded(text, width, column.heading.is_text), cell.tone))
                 if plan.draws(column):
                     share = cell.bar if n == 0 else None
                     cells.append(Cell(_bar(share, blocks).ljust(BAR_WIDTH), "accent"))
             yield tuple(cells)
-
-
-def shorten_apart(names: Sequence[str], width: int, ellipsis: str) -> list[str]:
-    """Names cut at the end, or in the middle if different names would look the same."""
-    cut = [shorten(name, width, ellipsis) for name in names]
-    if len(set(cut)) == len(set(names)):
-        return cut
-    return [shorten(name, width, ellipsis, keep_end=True) for name in names]
 
 
 def _bar(share: float | None, blocks: bool) -> str:
@@ -184,3 +181,9 @@ def _bar(share: float | None, blocks: bool) -> str:
     if blocks:
         return "█" * whole + (EIGHTHS[rest] if rest else "")
     return "#" * round(eighths / 8) or "." * (eighths > 0)
+
+
+def _padded(word: str, width: int, left: bool) -> str:
+    """A word in a column: on the left, or on the right."""
+    space = " " * (width - width_of(word))
+    return word + space if left else space + word

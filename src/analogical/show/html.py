@@ -7,22 +7,9 @@ from analogical.show.words import and_more
 
 __all__ = ["render_html"]
 
-MAX_ROWS = 60
-"""Rows of a table; of a longer one the first 50 are shown."""
-SHOWN_ROWS = 50
 MAX_BLOCKS = 20
 """Examples that are shown."""
-MAX_FINDINGS = 60
-"""Sentences after the tables that are shown."""
 BAR_WIDTH = 60
-CLASSES: dict[Tone, str] = {
-    "plain": "",
-    "good": "good",
-    "strong": "strong",
-    "warning": "warning",
-    "muted": "muted",
-    "accent": "accent",
-}
 # All results share one small style, which touches nothing outside them. Notebooks do not say whether their page is
 # light or dark, so coloured text has a contrast of at least 4.5 to white and of 4 to #111.
 STYLE = """<style>
@@ -51,17 +38,15 @@ STYLE = """<style>
 
 def render_html(view: View) -> str:
     """A view as a piece of HTML."""
-    findings = view.findings[:MAX_FINDINGS]
-    n_more = len(view.findings) - len(findings)
+    blocks = view.examples[:MAX_BLOCKS]
     parts = [
         _paragraph(view.headline, "strong"),
-        *(_paragraph(text) for text in (view.summary, *view.notes, *view.facts)),
         *map(_render_table, view.tables),
-        *(_summed_up(view, findings) if view.bullets else map(_paragraph, findings)),
-        _paragraph(f"... and {n_more:,} more" if n_more else "", "muted"),
-        *(f"{_paragraph(block.title, 'muted')}{_render_table(block)}" for block in view.examples[:MAX_BLOCKS]),
-        _paragraph(_more_blocks(view), "muted"),
-        _paragraph(view.caveat, "muted"),
+        *map(_paragraph, view.lines),
+        *(f"{_paragraph(block.title, 'muted')}{_render_table(block)}" for block in blocks),
+        _paragraph(and_more(len(view.examples) - len(blocks)), "muted"),
+        _paragraph(f"{', '.join(view.about)}." if view.about else "", "muted"),
+        _unfolded(view),
     ]
     return f'<div class="analogical-result">{STYLE}{"".join(parts)}</div>'
 
@@ -72,21 +57,17 @@ def _paragraph(text: str, kind: str = "") -> str:
     return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
 
 
-def _summed_up(view: View, findings: tuple[str, ...]) -> list[str]:
-    """A few bullets, and all findings and details for readers who unfold them."""
-    points, more = ("".join(f"<li>{escape(text)}</li>" for text in texts) for texts in (view.bullets, findings))
+def _unfolded(view: View) -> str:
+    """All explanations and details, for readers who unfold them."""
+    said = "".join(f"<li>{escape(text)}</li>" for text in (*view.explanation, *view.notes))
+    if not said and not view.details:
+        return ""
     tables = "".join(map(_render_table, view.details))
-    return [f"<ul>{points}</ul>", f"<details><summary>details</summary><ul>{more}</ul>{tables}</details>"]
-
-
-def _more_blocks(view: View) -> str:
-    n_more = len(view.examples) - MAX_BLOCKS
-    return and_more(n_more)
+    return f"<details><summary>details</summary><ul>{said}</ul>{tables}</details>"
 
 
 def _render_table(table: Table) -> str:
     head = "".join(f"<th{_classes(heading)}>{escape(heading.title)}</th>" for heading in table.headings)
-    rows = table.rows if len(table.rows) <= MAX_ROWS else table.rows[:SHOWN_ROWS]
     body = "".join(
         "<tr>"
         + "".join(
@@ -94,20 +75,15 @@ def _render_table(table: Table) -> str:
             for heading, cell in zip(table.headings, row, strict=True)
         )
         + "</tr>"
-        for row in rows
+        for row in table.rows
     )
-    n_more = len(table.rows) - len(rows)
     thead = f"<thead><tr>{head}</tr></thead>" if table.has_head else ""
-    return (
-        f'<div class="table"><table>{thead}<tbody>{body}</tbody></table></div>'
-        f"{_paragraph(and_more(n_more), 'muted')}"
-        f"{_paragraph(table.note, 'muted')}"
-    )
+    return f'<div class="table"><table>{thead}<tbody>{body}</tbody></table></div>{_paragraph(table.note, "muted")}'
 
 
 def _classes(heading: Heading, tone: Tone = "plain") -> str:
     """Words stand on the left, numbers on the right; the tone is a colour."""
-    names = " ".join(name for name in ("text" if heading.is_text else "", CLASSES[tone]) if name)
+    names = " ".join(name for name in ("text" if heading.is_text else "", tone if tone != "plain" else "") if name)
     return f' class="{names}"' if names else ""
 
 

@@ -1,16 +1,48 @@
-"""What was done to a table before it was counted, one sentence for each note."""
+"""What was done to a table before it was counted, one sentence for each note, and a few words for all of them.
+
+Sentences begin with our own words or with a name in quotes, so that a page may begin them with a capital.
+"""
 
 from collections.abc import Callable, Sequence
 
 from analogical._types import Note, NoteKind
 from analogical.show.words import counted, listed, quoted, some_of, verb
 
-__all__ = ["describe_notes", "ignored_note", "label_note", "memory_note"]
+__all__ = [
+    "ASK_FOR_MORE",
+    "describe_notes",
+    "drawn_note",
+    "ignored_note",
+    "label_note",
+    "leaks_of",
+    "memory_note",
+    "no_room_note",
+    "sum_up_notes",
+    "written_note",
+]
+
+ASK_FOR_MORE = "Details: --explain."
 
 
 def describe_notes(notes: Sequence[Note]) -> tuple[str, ...]:
     """What was done to a table, one sentence each."""
     return tuple(_describe(note) for note in notes)
+
+
+def sum_up_notes(notes: Sequence[Note]) -> tuple[str, ...]:
+    """What was done to a table, in a few words each."""
+    columns: dict[str, list[str]] = {}
+    for note in notes:
+        if note.kind in _SHORT:
+            columns.setdefault(_SHORT[note.kind], []).extend(note.columns)
+    said = [text.format(counted(len(names), "column")) for text, names in columns.items()]
+    rest = len([note for note in notes if note.kind not in _SHORT])
+    return (*said, counted(rest, "more note")) if rest else tuple(said)
+
+
+def leaks_of(notes: Sequence[Note]) -> tuple[str, ...]:
+    """Columns that predict nearly all labels alone."""
+    return tuple(name for note in notes if note.kind == "leak" for name in note.columns)
 
 
 def label_note(name: str, likely: str | None = None) -> str:
@@ -30,6 +62,21 @@ def memory_note(needed: int, free: int) -> str:
         f"about {needed / 1e9:,.0f} GB of memory are needed and {free / 1e9:,.0f} GB are free; consider Spark (--engine"
         " spark --master URL)"
     )
+
+
+def drawn_note(path: object) -> str:
+    """Where a figure was drawn to."""
+    return f"drawn to {path}"
+
+
+def written_note(path: object, n_bytes: int) -> str:
+    """Where a page was written to."""
+    return f"written to {path} ({n_bytes / 1000:,.0f} kB)"
+
+
+def no_room_note(titles: Sequence[str]) -> str:
+    """Which columns a narrow terminal has no room for."""
+    return f"Not shown at this width: {', '.join(titles)}; widen the terminal."
 
 
 def _describe(note: Note) -> str:
@@ -59,7 +106,7 @@ def _describe_leak(note: Note) -> str:
         start = f"{quoted(note.columns[0])} alone predicts {note.counts[0]} % of the labels: is it"
     else:
         shares = [f"{name} ({share} %)" for name, share in zip(note.columns, note.counts, strict=True)]
-        start = f"{listed(shares)} each predict nearly all labels alone: are they"
+        start = f"these columns each predict nearly all labels alone: {listed(shares)}. Are they"
     return (
         f"{start} known before the label? If not, leave {verb(note.columns, 'it', 'them')} out with ignore (--ignore)"
     )
@@ -88,11 +135,11 @@ def _describe_bins(note: Note) -> str:
     if len(set(note.counts)) == 1:
         n = note.counts[0]
         each = " each" if len(note.columns) > 1 else ""
-        found = f"{some_of(note.columns)}: {what} in {counted(n, 'bin')}{each}"
+        start = f"{what} in {counted(n, 'bin')}{each}: {some_of(note.columns)}"
     else:
         cells = [f"{name} ({n})" for name, n in zip(note.columns, note.counts, strict=True)]
-        found = f"{what} in bins: {some_of(cells)}"
-    return f"{found} (edges in to_dict() and --json; no bins with bins=None, --bins none)"
+        start = f"{what} in bins: {some_of(cells)}"
+    return f"{start} (edges in to_dict() and --json; no bins with bins=None, --bins none)"
 
 
 def _describe_steps(note: Note) -> str:
@@ -216,3 +263,16 @@ _WITH_COUNTS: dict[NoteKind, Callable[[Note], str]] = {
     "read-as-dates": _describe_read_as_dates,
     "words-read-as-missing": _describe_words,
 }
+
+_SHORT: dict[NoteKind, str] = {
+    "binned": "{} binned",
+    "binned-in-steps": "{} binned",
+    "binned-time": "{} binned",
+    "label-binned": "label binned",
+    "label-missing": "rows without a label left out",
+    "leak": "{} may leak the label",
+    "missing-dropped": "rows with missing cells left out",
+    "missing-value": "missing cells in {}",
+    "set-aside": "identifiers set aside: {}",
+}
+"""The notes that a short line names, in a few words; others are counted."""

@@ -1,28 +1,46 @@
 """Redundancies as a view."""
 
-from analogical.show.notes import describe_notes
-from analogical.show.views import View
-from analogical.show.words import counted, shown, verb
+from typing import NamedTuple
+
+from analogical.show.views import View, figures, tabulate, words
+from analogical.show.words import counted, listed, shown
 from analogical.verbs.redundancies import Dropped, Redundancies
 
 __all__ = ["describe_dropped", "view_redundancies"]
 
 
+class _Line(NamedTuple):
+    """A column, why it is redundant, and how often that was tested."""
+
+    column: str
+    redundancy: str
+    tests: str = ""
+
+
 def view_redundancies(result: Redundancies) -> View:
-    """One line per finding."""
-    headline = f"Redundancies among {counted(len(result.names), 'column')}, {counted(result.n_rows, 'row')}"
-    findings = [f"constant: {', '.join(map(shown, result.constants))}"] if result.constants else []
-    findings += [f"same information: {' = '.join(map(shown, group))}" for group in result.renamings]
-    findings += [
-        f"{' and '.join(map(shown, d.determined_by))} {verb(d.determined_by, 'determines', 'determine')}"
-        f" {shown(d.feature)} ({counted(d.support, 'test')})"
-        for d in result.dependencies
+    """One line per finding: constant columns, columns with the same information, and columns that others determine."""
+    lines = [
+        *(_Line(name, "one value only") for name in result.constants),
+        *(_Line(name, f"same information as {shown(first)}") for first, *rest in result.renamings for name in rest),
+        *(_Line(d.feature, f"determined by {listed(d.determined_by)}", f"{d.support:,}") for d in result.dependencies),
     ]
+    columns = [
+        words("column", lambda line: shown(line.column), may_shorten=True),
+        words("redundancy", lambda line: line.redundancy, may_wrap=True),
+        figures("tests", lambda line: line.tests, leaves=1),
+    ]
+    n_redundant = len({line.column for line in lines})
+    n = counted(len(result.names), "column")
     return View(
-        headline if findings else f"{headline}: none",
-        notes=describe_notes(result.notes),
-        findings=tuple(findings),
-        caveat=_not_searched(result),
+        f"{n_redundant:,} of {n} {'is' if n_redundant == 1 else 'are'} redundant."
+        if lines
+        else f"None of {n} is redundant.",
+        tables=(tabulate(lines, columns),) if lines else (),
+        lines=tuple(filter(None, [_not_searched(result)])),
+        about=(counted(result.n_rows, "row"), n),
+        explanation=("tests: rows that could have contradicted the dependency, and did not.",)
+        if result.dependencies
+        else (),
     )
 
 

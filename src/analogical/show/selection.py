@@ -1,109 +1,138 @@
-"""A selection as a view: the features in the order selected, and what was left out."""
+"""A selection as a view: the features in the order selected, what they explain together, and what was left out."""
 
-from analogical.show.notes import describe_notes
-from analogical.show.views import Cell, Heading, Table, Tone, View
-from analogical.show.words import LONG_NAME, counted, listed, quoted, shown, some_of
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from analogical.show.notes import leaks_of
+from analogical.show.views import Cell, Tone, View, figures, tabulate, words
+from analogical.show.words import LONG_NAME, counted, listed, percent, quoted, shown, some_of, verb
 from analogical.verbs.select import Selection
 
-__all__ = ["view_selection"]
+__all__ = ["WORDS", "view_selection"]
 
 TONES: dict[str, Tone] = {"gain": "good", "interaction": "accent", "significant": "plain", "index": "muted"}
-WORDS = {"gain": "largest gain", "significant": "significant given the others", "index": "next by the relaxed index"}
-MAX_CARRIED = 6
-"""Features left out that are named one by one."""
+WORDS = {
+    "gain": "adds most",
+    "interaction": "act together",
+    "significant": "significant given the others",
+    "index": "next by the relaxed index",
+}
+
+
+class _Step(NamedTuple):
+    """Features that were selected at once: one, or several that act only together."""
+
+    features: Sequence[str]
+    adds: float | None
+    """Share of the uncertainty of the label that they explain beyond the features before them."""
+    explained: float
+    why: str
+    tone: Tone
 
 
 def view_selection(result: Selection) -> View:
-    """The features in the order selected, their gains, where the selection stops by itself, and what is left out."""
-    table = Table(
-        headings=(
-            Heading(""),
-            Heading("feature", is_text=True, may_shorten=True),
-            Heading("gain (nats)"),
-            Heading("explained", leaves=1),
-            Heading("why", is_text=True, may_wrap=True),
-        ),
-        rows=tuple(
-            (
-                Cell(str(place + 1)),
-                Cell(shown(name)),
-                Cell(_nats(result.gain[place])),
-                Cell(f"{100 * result.explained[place]:.1f} %".replace("-0.0", "0.0")),
-                Cell(_why(result, place), TONES[result.why[place]]),
-            )
-            for place, name in enumerate(result.features)
-        ),
+    """The features in the order selected, what they explain, where the selection stops by itself, what is left out."""
+    steps = _steps(result)
+    leaks = leaks_of(result.notes)
+
+    def why(step: _Step) -> Cell:
+        return Cell(f"{step.why}, leak?" if set(step.features) & set(leaks) else step.why, step.tone)
+
+    table = tabulate(
+        steps,
+        [
+            words("feature", lambda step: " × ".join(map(shown, step.features)), may_shorten=True),
+            figures("adds", lambda step: "-" if step.adds is None else _share(step.adds)),
+            figures("explained", lambda step: Cell(_share(step.explained), bar=step.explained)),
+            words("why", why, may_wrap=True, leaves=1),
+        ],
     )
-    n_selected = f"{len(result.features):,} of {counted(len(result.names), 'feature')}"
     return View(
-        headline=f"Selection of {n_selected} for {quoted(result.label)}"
-        f" ({counted(len(result.classes), 'class', 'classes')}), {counted(result.n_rows, 'row')}",
-        summary=f"{n_selected} selected for {quoted(result.label)}, {counted(result.n_rows, 'row')}",
-        notes=describe_notes(result.notes),
+        headline=_answer(result),
         tables=(table,) if result.features else (),
-        findings=tuple(_findings(result)),
-        caveat="Gain: gain in log-likelihood over the features above, each row predicted from the other rows."
-        if result.features
-        else "",
+        lines=(_describe_stop(result), *_describe_carried(result)),
+        about=(counted(result.n_rows, "row"), counted(len(result.names), "feature")),
+        explanation=tuple(_explain(result)),
     )
 
 
-def _why(result: Selection, place: int) -> str:
-    """Why a feature was selected, in a few words."""
-    why, partners = result.why[place], result.partners[place]
-    leaks = {name for note in result.notes if note.kind == "leak" for name in note.columns}
-    leak = ", leak?" if result.features[place] in leaks else ""
-    if why == "interaction":
-        return f"interaction with {listed(partners)}{leak}"
-    return f"{WORDS[why]}{leak}"
+def _answer(result: Selection) -> str:
+    n, label = counted(len(result.names), "feature"), quoted(result.label)
+    if not result.features:
+        return f"None of {n} predicts {label}, alone or with one or two others."
+    together = " together" if len(result.features) > 1 else ""
+    return (
+        f"{len(result.features):,} of {n} {verb(result.features, 'explains', 'explain')}"
+        f" {_share(float(result.explained[-1]))} of {label}{together}."
+    )
 
 
-def _findings(result: Selection) -> list[str]:
-    found = [_describe_stop(result), *_describe_carried(result)]
-    if result.k is not None and result.k > len(result.features):
-        found.append(f"k is {result.k:,}, but the table has {counted(len(result.names), 'feature')}.")
-    if result.n_classes < len(result.classes):
-        n_rare = len(result.classes) - result.n_classes + 1
-        found.append(f"The {n_rare:,} rarest of {len(result.classes):,} classes were merged.")
-    return found
+def _steps(result: Selection) -> list[_Step]:
+    """The lines of the table: features that act only together are one."""
+    steps: list[_Step] = []
+    before, place = 0.0, 0
+    while place < len(result.features):
+        group = [place]
+        if result.why[place] == "interaction":
+            partners = {result.features[place], *result.partners[place]}
+            while (after := group[-1] + 1) < len(result.features) and result.features[after] in partners:
+                group.append(after)
+        explained = float(result.explained[group[-1]])
+        alone = result.why[place] == "interaction" and len(group) == 1
+        why = f"acts together with {listed(result.partners[place])}" if alone else WORDS[result.why[place]]
+        adds = None if alone else explained - before  # what it adds without its partners says nothing
+        steps.append(_Step([result.features[k] for k in group], adds, explained, why, TONES[result.why[place]]))
+        before, place = explained, group[-1] + 1
+    return steps
 
 
 def _describe_stop(result: Selection) -> str:
-    need, name = _nats(result.need), shown(result.next_feature, LONG_NAME)
-    gain = f"with a gain of {_nats(result.next_gain or 0.0)}"
+    following = shown(result.next_feature, LONG_NAME)
     if not result.features:
-        best = "" if result.next_feature is None else f" The best is {name}, {gain}."
-        return (
-            f"No feature was selected: none gains {need} nats, alone or with one or two others, or is significant."
-            f"{best}"
-        )
+        return "" if result.next_feature is None else f"The best is {following}, which adds no more than chance would."
     if len(result.features) < result.stop:
-        return f"Without k, {counted(result.stop, 'feature')} would be selected; the next is {name}, {gain}."
+        return f"Without k, {counted(result.stop, 'feature')} would be selected; the next is {following}."
     if len(result.features) > result.stop:
         rest = " The last ones follow the relaxed index." if "index" in result.why else ""
         return f"Without k, {counted(result.stop, 'feature')} would be selected.{rest}"
     if result.next_feature is None:
         return "All features were selected."
     if (result.next_gain or 0.0) >= result.need:  # the deciding set has as many members as it may have
-        return f"More features reach the threshold ({need}): the next is {name}, {gain}."
-    return f"No other feature reaches the threshold ({need}) or is significant; the next is {name}, {gain}."
+        return f"More features would add to these; the next is {following}."
+    return f"No other feature adds more than chance would, or is significant; the next is {following}."
 
 
 def _describe_carried(result: Selection) -> list[str]:
     """Features that predict the label alone and add little to one selected feature, or to all of them."""
-    by_one = [item for item in result.carried if len(item.by) == 1]
+    by_one = [
+        f"{shown(item.feature, LONG_NAME)} ({shown(item.by[0], LONG_NAME)})"
+        for item in result.carried
+        if len(item.by) == 1
+    ]
     by_all = [item.feature for item in result.carried if len(item.by) > 1]
-    found = []
+    said = []
     if by_one:
-        names = [f"{shown(item.feature, LONG_NAME)} ({shown(item.by[0], LONG_NAME)})" for item in by_one]
-        found.append(
-            f"Left out, because they add little to the selected feature in parentheses: {some_of(names, MAX_CARRIED)}."
-        )
+        said.append(f"Left out, because they add little to the feature in parentheses: {some_of(by_one)}.")
     if by_all:
-        found.append(f"Left out, because they add little to all selected features: {some_of(by_all)}.")
-    return found
+        said.append(f"Left out, because they add little to all of these: {some_of(by_all)}.")
+    return said
 
 
-def _nats(gain: float) -> str:
-    """A gain to read: whole nats from 100 on, one decimal below."""
-    return f"{gain:,.0f}" if abs(gain) >= 100 else f"{gain:.1f}".replace("-0.0", "0.0")
+def _explain(result: Selection) -> list[str]:
+    """What the columns are, and what else is to be known."""
+    said = [
+        "explained: share of the uncertainty of the label (its log-likelihood) that the features up to this line"
+        " explain, each row predicted from the other rows that agree with it. adds: the part that this line adds.",
+        f"A feature must gain a log-likelihood of {result.need:.1f} nats: few do so by chance."
+        + ("" if result.next_gain is None else f" The next would gain {result.next_gain:.1f}."),
+    ]
+    if result.k is not None and result.k > len(result.features):
+        said.append(f"k is {result.k:,}, but the table has {counted(len(result.names), 'feature')}.")
+    if result.n_classes < len(result.classes):
+        n_rare = len(result.classes) - result.n_classes + 1
+        said.append(f"The {n_rare:,} rarest of {len(result.classes):,} classes were merged.")
+    return said
+
+
+def _share(share: float) -> str:
+    return percent(share).replace("-0.0", "0.0")

@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from analogical.show.notes import describe_notes
-from analogical.show.views import Cell, Heading, Table, View
+from analogical.show.views import View, tabulate, words
 from analogical.show.words import counted, quoted, some_of
 
 if TYPE_CHECKING:
@@ -38,13 +37,7 @@ def view_study(study: "Study") -> View:
     return View(
         headline=f"Study of {counted(study.n_features, 'feature')} for {quoted(table.label)}"
         f" ({counted(len(table.classes), 'class', 'classes')}), {rows}{units}: {some_of(table.names)}",
-        notes=describe_notes(table.notes),
-        tables=(
-            Table(
-                headings=(Heading("ask", is_text=True), Heading("to learn", is_text=True)),
-                rows=tuple((Cell(_call(name)), Cell(QUESTIONS[name][1])) for name in asked),
-            ),
-        ),
+        tables=(tabulate(asked, [words("ask", _call), words("to learn", lambda name: QUESTIONS[name][1])]),),
     )
 
 

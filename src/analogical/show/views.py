@@ -1,18 +1,28 @@
-"""Results to views: what is said and shown, as plain data that text, terminal, HTML and pages render."""
+"""Results to views: what is said and shown, as plain data that text, terminal, HTML and the page render.
 
-from collections.abc import Callable
-from dataclasses import dataclass
+Every view has the same shape: the answer in a sentence, a table, at most three lines, and the rest for readers who ask.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
+
+from analogical.show.notes import describe_notes, sum_up_notes
+from analogical.show.words import and_more
 
 if TYPE_CHECKING:
     from analogical._results import Result
     from analogical.study import Study
 
-__all__ = ["Cell", "Heading", "Table", "Tone", "View", "view_of"]
+__all__ = ["Cell", "Column", "Heading", "Table", "Tone", "View", "figures", "tabulate", "view_of", "words"]
 
 Tone = Literal["plain", "strong", "good", "warning", "muted", "accent"]
 """What a piece of text means for the reader; renderers choose colours."""
+MOST_ROWS = 50
+"""Rows that a table shows."""
+FEW_MORE = 10
+"""So many more are shown, too: a line that says how many are left out is of little use then."""
 
 
 @dataclass(frozen=True)
@@ -53,27 +63,63 @@ class Table:
 
 
 @dataclass(frozen=True)
+class Column:
+    """A column of a table that is being made: its heading, and its cell for an item."""
+
+    heading: Heading
+    cell: Callable[[Any], Cell | str]
+
+
+def words(title: str, cell: Callable[[Any], Cell | str], **fit: Any) -> Column:
+    """A column of words, on the left."""
+    return Column(Heading(title, is_text=True, **fit), cell)
+
+
+def figures(title: str, cell: Callable[[Any], Cell | str], **fit: Any) -> Column:
+    """A column of numbers, on the right."""
+    return Column(Heading(title, **fit), cell)
+
+
+def tabulate(
+    items: Iterable[Any], columns: Sequence[Column], *, most: int | None = None, note: str = "", title: str = ""
+) -> Table:
+    """A row of cells for each item; of many items the first ones, and how many more there are."""
+    items = list(items)
+    n_shown = min(most, len(items)) if most is not None else MOST_ROWS if len(items) > MOST_ROWS + FEW_MORE else None
+    rows = tuple(tuple(_as_cell(column.cell(item)) for column in columns) for item in items[:n_shown])
+    left_out = and_more(len(items) - len(rows))
+    return Table(
+        tuple(column.heading for column in columns),
+        rows,
+        title=title,
+        note=" ".join(text for text in (left_out, note) if text),
+        has_head=any(column.heading.title for column in columns),
+    )
+
+
+def _as_cell(cell: Cell | str) -> Cell:
+    return Cell(cell) if isinstance(cell, str) else cell
+
+
+@dataclass(frozen=True)
 class View:
     """A result in the order in which it is read."""
 
     headline: str
-    summary: str = ""
-    """What was read, in one sentence."""
-    notes: tuple[str, ...] = ()
-    """What was done to the table."""
-    facts: tuple[str, ...] = ()
-    """Sentences before the tables."""
+    """The answer, in one sentence."""
     tables: tuple[Table, ...] = ()
-    findings: tuple[str, ...] = ()
-    """Sentences after the tables: what the numbers say, with their limits."""
-    bullets: tuple[str, ...] = ()
-    """The findings in short, for readers who have not asked for more."""
-    details: tuple[Table, ...] = ()
-    """Tables for readers who have asked for more."""
-    brief: tuple[str, ...] | None = None
-    """What a short text says instead of the findings."""
+    lines: tuple[str, ...] = ()
+    """What the answer rests on and what limits it: at most three sentences."""
     examples: tuple[Table, ...] = ()
-    caveat: str = ""
+    """Rows of the user's table."""
+    about: tuple[str, ...] = ()
+    """The table and what was done to it, in a few words each."""
+    notes: tuple[str, ...] = ()
+    """What was done to the table, a sentence each."""
+    explanation: tuple[str, ...] = ()
+    """Sentences for readers who ask for more."""
+    details: tuple[Table, ...] = ()
+    """Tables for readers who ask for more."""
 
 
 _MAKERS = {
@@ -86,7 +132,7 @@ _MAKERS = {
     "Report": ("report", "view_report"),
     "Selection": ("selection", "view_selection"),
     "SparkStudy": ("study", "view_study"),
-    "Squares": ("interactions", "view_squares"),
+    "Squares": ("squares", "view_squares"),
     "Study": ("study", "view_study"),
     "Transitions": ("evidence", "view_transitions"),
 }
@@ -94,7 +140,9 @@ _MAKERS = {
 
 
 def view_of(result: "Result | Study", **options: Any) -> View:
-    """The view of any result, or of a study."""
+    """The view of any result, or of a study, with what was done to its table."""
     file, name = _MAKERS[type(result).__name__]
     make: Callable[..., View] = getattr(import_module(f"analogical.show.{file}"), name)
-    return make(result, **options)
+    view = make(result, **options)
+    holder: Any = getattr(result, "relevance", None) or getattr(result, "table", None) or result  # who has the notes
+    return replace(view, about=(*view.about, *sum_up_notes(holder.notes)), notes=describe_notes(holder.notes))

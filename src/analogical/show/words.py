@@ -1,28 +1,36 @@
 """Numbers, names and lists as words; every word of the user's data goes through :func:`shown`."""
 
+import math
 import unicodedata
 from collections.abc import Sequence
+from itertools import zip_longest
+from textwrap import wrap
 from typing import Any
 
 __all__ = [
     "and_more",
+    "change",
     "counted",
-    "interval",
+    "either",
+    "in_points",
     "listed",
     "marked",
     "number",
     "p_value",
     "p_words",
     "percent",
-    "points",
+    "point_interval",
+    "points_of",
     "quoted",
     "shares",
     "shorten",
+    "shorten_apart",
     "shown",
     "signed",
     "some_of",
     "verb",
     "width_of",
+    "wrap_sentence",
     "wrap_words",
 ]
 
@@ -32,8 +40,6 @@ INVISIBLE = frozenset(
 """Characters that count as printable and show nothing: two values that differ by one would look the same."""
 LONG_NAME = 60
 """Names in sentences are cut to this length."""
-
-
 MISSING = "(missing)"
 """How a missing cell is written."""
 
@@ -69,13 +75,43 @@ def width_of(text: str) -> int:
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
-def shorten(text: str, width: int, ellipsis: str = "…", *, keep_end: bool = False) -> str:
-    """A text cut to a width, at the end or in the middle."""
+def shorten(text: str, width: int, ellipsis: str = "…") -> str:
+    """A text cut to a width, in the middle."""
     if width_of(text) <= width:
         return text
     room = width - width_of(ellipsis)
-    end = _head(text[::-1], room // 2)[::-1] if keep_end else ""
+    end = _head(text[::-1], room // 2)[::-1]
     return f"{_head(text, room - width_of(end))}{ellipsis}{end}"
+
+
+def shorten_apart(names: Sequence[str], width: int, ellipsis: str = "…") -> list[str]:
+    """Names cut to a width in the middle; names that would look the same show the part in which they differ."""
+    cut = {name: shorten(name, width, ellipsis) for name in names}
+    alike: dict[str, list[str]] = {}
+    for name, short in cut.items():
+        alike.setdefault(short, []).append(name)
+    for group in alike.values():
+        if len(group) > 1:
+            cut |= _from_difference(group, width, ellipsis)
+    taken: set[str] = set()
+    for name, short in cut.items():
+        n = 1
+        while cut[name] in taken:  # the last resort: numbers
+            n += 1
+            cut[name] = f"{_head(short, max(width - width_of(ellipsis) - len(str(n)), 0))}{ellipsis}{n}"
+        taken.add(cut[name])
+    return [cut[name] for name in names]
+
+
+def _from_difference(names: Sequence[str], width: int, ellipsis: str) -> dict[str, str]:
+    """Names that look the same when shortened, from a little before the place where they first differ."""
+    same = next(k for k, letters in enumerate(zip_longest(*names)) if len(set(letters)) > 1)
+    room = width - width_of(ellipsis)
+    ends = {name: name[max(same - room // 4, 0) :] for name in names}
+    return {
+        name: ellipsis + (end if width_of(end) <= room else _head(end, room - width_of(ellipsis)) + ellipsis)
+        for name, end in ends.items()
+    }
 
 
 def _head(text: str, width: int) -> str:
@@ -103,6 +139,12 @@ def wrap_words(text: str, width: int) -> list[str]:
     return lines or [""]
 
 
+def wrap_sentence(text: str, width: int, indent: str = "") -> list[str]:
+    """A sentence in lines of a width; later lines are set in, and a per cent sign stays with its number."""
+    lines = wrap(text.replace(" %", "\xa0%"), max(width, 20), subsequent_indent=indent, break_on_hyphens=False)
+    return [line.replace("\xa0%", " %") for line in lines]
+
+
 def quoted(value: Any, limit: int | None = None) -> str:
     """A name in quotes."""
     return f"'{shown(value, limit)}'"
@@ -111,11 +153,6 @@ def quoted(value: Any, limit: int | None = None) -> str:
 def number(n: int) -> str:
     """A count to read; very large ones in powers of ten."""
     return f"{n:,}" if n < 10**9 else f"{float(n):.3e}"
-
-
-def interval(low: float, high: float) -> str:
-    """An interval of shares; a dash where there is none."""
-    return "-" if low != low else f"{low:.3f}-{high:.3f}"
 
 
 def shares(share: float) -> str:
@@ -140,15 +177,33 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def points(difference: float) -> str:
+def change(difference: float) -> str:
     """A difference of shares in words: 2.3 points more often."""
     return f"{100 * abs(difference):.1f} points {'more' if difference >= 0 else 'less'} often"
 
 
+def points_of(effect: float | None) -> float:
+    """An effect as a difference of label shares, in points: 100 times its root; NaN if it is not known."""
+    return math.nan if effect is None else 100 * math.sqrt(effect)
+
+
+def in_points(size: float) -> str:
+    """A number of points to read: whole ones from 10 on, one decimal below; a dash where there is none."""
+    if size != size:
+        return "-"
+    text = f"{size:.0f}" if abs(size) >= 9.95 else f"{size:.1f}".removesuffix(".0")
+    return "0" if text == "-0" else text
+
+
+def point_interval(low: float, high: float) -> str:
+    """An interval in points; a dash where there is none."""
+    return "-" if low != low else f"{in_points(low)} to {in_points(high)}"
+
+
 def signed(points: float) -> str:
-    """Percentage points with their sign, without decimals: +49; one decimal below 1."""
-    text = f"{points:+.0f}" if abs(points) >= 0.95 else f"{points:+.1f}"
-    return "0" if float(text) == 0 else text
+    """Points with their sign: +49, -3.1."""
+    text = in_points(points)
+    return text if points < 0 or text in ("0", "-") else f"+{text}"
 
 
 def counted(n: int, word: str, plural: str | None = None) -> str:
@@ -161,7 +216,7 @@ def verb(subjects: Sequence[Any], singular: str, plural: str) -> str:
     return singular if len(subjects) == 1 else plural
 
 
-def and_more(n: int, where: str = "to_frame() has all") -> str:
+def and_more(n: int, where: str = "to_frame() and --json have all") -> str:
     """How many more there are than are shown, and where; nothing if all are."""
     return f"... and {n:,} more; {where}" if n > 0 else ""
 
@@ -173,6 +228,13 @@ def listed(words: Sequence[Any]) -> str:
 
 
 def some_of(words: Sequence[Any], limit: int = 6) -> str:
-    """The first of some words, and how many more there are."""
-    more = f" and {len(words) - limit:,} more" if len(words) > limit else ""
-    return f"{', '.join(shown(word, LONG_NAME) for word in words[:limit])}{more}"
+    """Words in a sentence; of many the first, and how many more there are."""
+    if len(words) <= limit:
+        return listed(words)
+    return f"{', '.join(shown(word, LONG_NAME) for word in words[:limit])} and {len(words) - limit:,} more"
+
+
+def either(words: Sequence[Any]) -> str:
+    """Words in a sentence: a, b or c."""
+    *most, last = (shown(word, LONG_NAME) for word in words)
+    return f"{', '.join(most)} or {last}" if most else last

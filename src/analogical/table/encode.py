@@ -366,23 +366,24 @@ def refuse_constants(n_values: Ints, n_rows: int) -> None:
 
 def refuse_single_class(labels: Column, label: str, n_rows: int, n_before: int = 1, n_left_out: int = 0) -> None:
     """Refuse a label that does not vary in these rows, and say whether rows that were left out had other labels."""
-    if len(labels.values) == 1:
-        rows = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
-        raise InputError(
-            f"The label {brief(label)} has one class only ({brief(plain(labels.values[0]))}, {rows}); relevance"
-            f" compares rows whose labels differ. {_where_to_look(n_before, n_left_out)}"
-        )
-
-
-def _where_to_look(n_classes_before: int, n_left_out: int) -> str:
+    if len(labels.values) > 1:
+        return
+    rows = "1 row" if n_rows == 1 else f"{n_rows:,} rows"
+    only = f"{brief(plain(labels.values[0]))}, {rows}"
     if not n_left_out:
-        return "Look at the filter applied before."
-    if n_classes_before > 1:
-        return (
-            f"The {n_left_out:,} rows that were left out have the other labels: look at missing cells"
-            ' (missing="value", --missing value) and weights.'
+        raise InputError(
+            f"The label {brief(label)} has one class only ({only}); relevance compares rows whose labels differ. Look"
+            " at the filter applied before."
         )
-    return f"{n_left_out:,} rows without a label were left out: fill in the other class if missing stands for it."
+    if n_before > 1:
+        raise InputError(
+            f"The label {brief(label)} has one class only ({only}): the {n_left_out:,} rows that were left out have the"
+            ' other labels. Look at missing cells (missing="value", --missing value) and weights.'
+        )
+    raise InputError(
+        f"The label {brief(label)} has one class only ({only}), and {n_left_out:,} rows without a label were left out;"
+        " relevance compares rows whose labels differ. Fill in the other class if missing stands for it."
+    )
 
 
 def _check_names(names: Iterable[str], n_features: int) -> tuple[str, ...]:

@@ -267,7 +267,8 @@ def evidence(
     >>> rows = [("red", "cat"), ("red", "dog"), ("blue", "cat"), ("blue", "dog"), ("red", "eel")]
     >>> labels = ["tame", "tame", "tame", "wild", "wild"]
     >>> evidence(rows, labels, "animal", given="all", feature_names=["colour", "animal"])
-    3 of 4 pairs that differ on 'animal' differ in 'y' (75.0 %), given colour
+    3 of 4 pairs that differ on 'animal' differ in 'y' (75.0 %).
+    Pairs of rows that agree on colour.
     colour=red
       animal cat → eel  y tame → wild  rows 0, 4
       animal dog → eel  y tame → wild  rows 1, 4
@@ -351,12 +352,13 @@ def transitions(
     --------
     >>> from analogical import load_table, transitions
     >>> transitions(load_table("berkeley").to_frame(), "admitted", "gender", weights="count")
+    4 transitions of 'gender' and 'admitted' among 654,456 pairs of rows that agree
+    on department.
     gender         admitted     pairs   share
     male → female  no = no    308,363  47.1 %
     male → female  no → yes   130,731  20.0 %
     male → female  yes → no   115,965  17.7 %
     male → female  yes = yes   99,397  15.2 %
-    Pairs of rows that agree on department.
     """
     return transitions_of(compare_rows(transitions, X, y, feature, given, columns))
 

@@ -171,12 +171,14 @@ def redundancies(X: Any, *, max_determinants: int = 2, **columns: Unpack[ColumnO
     >>> towns = [("Ulm", "DE", 1), ("Bonn", "DE", 2), ("Lyon", "FR", 2), ("Nice", "FR", 1)] * 5
     >>> rows = [(town, country, town.upper(), size, "EU") for town, country, size in towns]
     >>> redundancies(rows, feature_names=["town", "country", "TOWN", "size", "union"])
-    Redundancies among 5 columns, 20 rows
-    constant: union
-    same information: town = TOWN
-    town determines country (16 tests)
-    town determines size (16 tests)
-    country and size determine town (16 tests)
+    5 of 5 columns are redundant.
+    column   redundancy                      tests
+    union    one value only
+    TOWN     same information as town
+    country  determined by town                 16
+    size     determined by town                 16
+    town     determined by country and size     16
+    20 rows, 5 columns.
     """
     check_whole("max_determinants", max_determinants, low=1, high=2)
     without = ("groups", "bin_label")

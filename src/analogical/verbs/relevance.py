@@ -55,6 +55,8 @@ class Settings:
     """Whether rows came with frequencies."""
     searched_rows: int | None
     """Rows that the deciding set was chosen on; None if there is none."""
+    explained: float | None = None
+    """Share of the uncertainty of the label that the deciding set explains; None if there is none."""
     n_groups: int | None = None
     """Groups of rows that depend on each other; None if rows are assumed independent."""
     engine: Literal["memory", "spark"] = "memory"
@@ -433,6 +435,7 @@ def _relevance(study: Study, given: Given, asked: Asked, confidence: float, *, p
             duplicates=study.duplicates,
             weighted=table.weights is not None,
             searched_rows=study.searched_rows if is_auto else None,
+            explained=study.explained if is_auto and study.deciding else None,
             n_groups=None if table.groups is None else int(table.groups.max()) + 1,
             backend=table.backend,
         ),

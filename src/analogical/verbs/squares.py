@@ -188,11 +188,11 @@ def squares(
     >>> from analogical import squares
     >>> rows = [("off", "off"), ("on", "off"), ("off", "on"), ("on", "on")]
     >>> squares(rows, ["dark", "dark", "dark", "light"], "switch", "fuse", feature_names=["switch", "fuse"])
-    1 of 1 square of 'switch' and 'fuse' is broken (100.0 %)
-    Any four rows may form a square: no other feature was held fixed.
-    share of 'light'  switch=off  switch=on
-    fuse=off          0.0 % of 1  0.0 % of 1
+    1 of 1 square of 'switch' and 'fuse' is broken (100.0 %).
+    share of 'light'  switch=off     switch=on
+    fuse=off          0.0 % of 1    0.0 % of 1
     fuse=on           0.0 % of 1  100.0 % of 1
+    Squares of all rows.
     broken
                 switch=off    switch=on
       fuse=off  dark (row 0)  dark (row 1)

@@ -1,7 +1,6 @@
 """The content of the page as plain data: words, numbers, and places of bars from 0 to 100. No HTML is made here.
 
-The user's words are between the marks of ``words``. What a template shows is decided here, so that it can be
-tested without reading HTML.
+What a template shows is decided here, so that it can be tested without reading HTML. Tables are those of the views.
 """
 
 import json
@@ -10,27 +9,39 @@ from collections.abc import Sequence
 from typing import Any
 
 from analogical.show.audit import view_audit
+from analogical.show.evidence import transition_table
 from analogical.show.notes import describe_notes
 from analogical.show.redundancies import view_redundancies
-from analogical.show.relevance import has_direction
-from analogical.show.report.sentences import (
-    agreeing_on,
-    describe_answer,
-    describe_direction,
-    describe_given,
-    describe_limits,
-    describe_turn,
-    measure_of,
-    size_of,
-    verdict,
+from analogical.show.relevance import say_given, view_relevance
+from analogical.show.report.sentences import describe_answer, describe_limits, describe_turn, verdict
+from analogical.show.selection import view_selection
+from analogical.show.sentences import MIXED, STATUSES, agreeing_on, describe_direction, has_direction, held_fixed
+from analogical.show.squares import share_grid
+from analogical.show.views import Table
+from analogical.show.words import (
+    LONG_NAME,
+    and_more,
+    counted,
+    either,
+    in_points,
+    listed,
+    marked,
+    number,
+    p_value,
+    percent,
+    point_interval,
+    points_of,
+    quoted,
+    shorten_apart,
+    shown,
+    signed,
+    some_of,
+    verb,
 )
-from analogical.show.report.words import each, in_points, signed, some, value, word
-from analogical.show.selection import WORDS, view_selection
-from analogical.show.words import and_more, counted, number, p_value, percent, shares, shown, verb
 from analogical.verbs.audit import Audit, Difference
-from analogical.verbs.evidence import EvidencePair, Transition
+from analogical.verbs.evidence import EvidencePair
 from analogical.verbs.interactions import Interactions
-from analogical.verbs.relevance import NEGLIGIBLE, Relevance
+from analogical.verbs.relevance import Relevance
 from analogical.verbs.report import MAX_PAIRED_VALUES, Panel, Report, has_part
 from analogical.verbs.squares import Squares
 
@@ -40,58 +51,38 @@ MAX_ROWS = 500
 """Features in the table."""
 MAX_AT_ONCE = 20
 """Features that a browser shows before it is asked for all."""
-MAX_CELLS = 6
-"""Values of a feature in a card of two features."""
 WIDE = 4
 """Cards with more columns take the whole width."""
 MAX_CONTEXT = 10
 """Features on which two rows agree that a card names."""
-MAX_FOUND = 8
-"""Findings of one kind that are listed."""
+MAX_LISTED = 8
+"""Sentences of one kind that are listed."""
+MAX_DIFFERENCES = 12
+"""Differences of one audit that are drawn."""
+LONG_VALUE = 40
+"""Values are cut to this length."""
 SHADES = 10
-
-STATUS = {"effect": "effect", "unclear": "unclear", "none": "none", "constant": "one value"}
-PAPER = {
-    "relevant": "relevant",
-    "irrelevant": "irrelevant",
-    "constant": "one value",
-    "no-pairs": "no pairs",
-}
-STARTS = (
-    "missing cells",
-    "left out",
-    "set aside",
-    "the ",
-    "numbers in",
-    "dates in",
-    "label:",
-    "ignored:",
-    "detected separator",
-    "read as missing",
-)
-"""Beginnings of notes that are words of ours."""
-ANSWERS = {"yes": "Yes", "partly": "Partly", "no": "No"}
 
 
 def page_of(report: Report) -> dict[str, Any]:
     """Everything that the page shows, in its order."""
     found = report.relevance
-    title = f"Effects on {word(found.label)}" if report.title is None else word(report.title, 120)
+    title = f"Effects on {shown(found.label, LONG_NAME)}" if report.title is None else shown(report.title, 120)
     page = {
         "title": title,
-        "source": None if report.source is None else word(report.source, 200),
+        "source": None if report.source is None else shown(report.source, 200),
         "n_rows": found.n_rows,
         "n_features": len(found.names),
-        "label": word(found.label),
+        "label": shown(found.label, LONG_NAME),
         "facts": [
             {"name": "Rows", "text": f"{found.n_rows:,}"},
             {"name": "Features", "text": f"{len(found.names):,}"},
-            {"name": "Label", "text": word(found.label)},
+            {"name": "Label", "text": shown(found.label, LONG_NAME)},
             {"name": "Classes", "text": f"{len(found.classes):,}"},
         ],
         "classes": _classes(report),
         "verdict": verdict(report),
-        "answer": {"code": report.answer, "word": ANSWERS[report.answer], "reasons": describe_answer(report)},
+        "answer": {"code": report.answer, "word": report.answer.capitalize(), "reasons": describe_answer(report)},
         "ranking": _ranking(report),
         "given": _given(report),
         "same": _same(report),
@@ -99,8 +90,8 @@ def page_of(report: Report) -> dict[str, Any]:
         "panels": [_panel(report, panel, place + 1) for place, panel in enumerate(report.panels)],
         "audits": [_audit(found) for found in report.audits],
         "unclear": _unclear(report),
-        "data": _data(report),
-        "paper": _paper(report),
+        "done": [_sentence(shown(note)) for note in (*report.reading, *describe_notes(found.notes))],
+        "paper": _table(view_relevance(found, top=MAX_ROWS, paper=True).tables[0]),
         "limits": describe_limits(report),
         "settings": _settings(report),
         "command": shown(report.command),
@@ -142,6 +133,29 @@ def _place(share: float) -> float:
     return round(100 * min(max(share, 0.0), 1.0), 2)
 
 
+def _table(table: Table) -> dict[str, Any]:
+    """A table of a view; long names are cut."""
+    texts = [[cell.text for cell in column] for column in zip(*table.rows, strict=True)]
+    for k, heading in enumerate(table.headings):
+        if heading.may_shorten:
+            texts[k] = shorten_apart(texts[k], LONG_NAME)
+    return {
+        "headings": [{"title": heading.title, "is_text": heading.is_text} for heading in table.headings],
+        "rows": [
+            [
+                {
+                    "text": texts[k][place],
+                    "tone": cell.tone,
+                    "width": None if cell.bar is None or cell.bar != cell.bar else _place(cell.bar),
+                }
+                for k, cell in enumerate(row)
+            ]
+            for place, row in enumerate(table.rows)
+        ],
+        "note": table.note,
+    }
+
+
 # ---------------------------------------------------------------- the table
 
 
@@ -149,7 +163,7 @@ def _classes(report: Report) -> list[dict[str, Any]]:
     """The classes with their shares, as parts of one bar; beyond those shown, the rest together."""
     found = report.relevance
     rows = dict(zip(found.classes, report.class_sizes.tolist(), strict=True))
-    parts = [(value(name), rows[name]) for name in report.shown_classes]
+    parts = [(marked(name, LONG_VALUE), rows[name]) for name in report.shown_classes]
     n_left = len(found.classes) - len(parts)
     if n_left:
         parts.append((counted(n_left, "other class", "other classes"), found.n_rows - sum(n for _, n in parts)))
@@ -161,17 +175,8 @@ def _stacked(sizes: Sequence[int], names: Sequence[str]) -> list[dict[str, Any]]
     total = max(sum(sizes), 1)
     begin, parts = 0, []
     for k, (n, name) in enumerate(zip(sizes, names, strict=True)):
-        parts.append(
-            {
-                "name": name,
-                "rows": n,
-                "share": n / total,
-                "text": percent(n / total),
-                "x": _place(begin / total),
-                "width": _place(n / total),
-                "shade": k % 7,
-            }
-        )
+        place = {"x": _place(begin / total), "width": _place(n / total), "shade": k % 7}
+        parts.append({"name": name, "rows": n, "share": n / total, "text": percent(n / total), **place})
         begin += n
     return parts
 
@@ -188,7 +193,11 @@ def _ranking(report: Report) -> dict[str, Any]:
     rows = [_ranked(report, record, top, record["name"] in with_panel) for record in records[:MAX_ROWS]]
     n_left = len(records) - len(rows)
     return {
-        "about": measure_of(found),
+        "about": (
+            f"Effect: difference in the shares of {quoted(found.label, LONG_NAME)} between two values of the feature,"
+            " in percentage points, among rows that agree on the given features. p is adjusted for the number of"
+            " features."
+        ),
         "interval": f"{100 * found.settings.confidence:g} % interval",
         "middle": f"{top / 2:g}",
         "high": f"{top:g}",
@@ -202,7 +211,7 @@ def _ranking(report: Report) -> dict[str, Any]:
 def _scale(records: Sequence[dict[str, Any]]) -> float:
     """The end of the axis in points: a round number above all effects and intervals."""
     names = ("effect", "effect_high", "alone")
-    ends = [size_of(record[name]) for record in records for name in names if record[name] is not None]
+    ends = [points_of(record[name]) for record in records for name in names if record[name] is not None]
     return float(
         next(end for end in (1, 2, 5, 10, 20, 30, 40, 50, 60, 80, 100) if end >= min(max([*ends, 0.0]), 100.0))
     )
@@ -211,97 +220,69 @@ def _scale(records: Sequence[dict[str, Any]]) -> float:
 def _ranked(report: Report, record: dict[str, Any], top: float, has_panel: bool) -> dict[str, Any]:
     """One row of the chart."""
     found = report.relevance
-    size, low, high = (
-        size_of(record[name]) if record[name] is not None else None for name in ("effect", "effect_low", "effect_high")
+    i = found.names.index(record["name"])
+    size, low, high, alone = (
+        None if record[name] is None else points_of(record[name])
+        for name in ("effect", "effect_low", "effect_high", "alone")
     )
-    alone = None if record["alone"] is None else size_of(record["alone"])
     whisker = {}
     if low is not None and high is not None:
         left, right = _place(low / top), _place(high / top)
         whisker = {"x": left, "width": round(right - left, 2), "end": right}
     return {
         "rank": record["rank"],
-        "name": word(record["name"]),
+        "name": shown(record["name"], LONG_NAME),
         "plain": shown(record["name"], 200),
         "anchor": f"f-{record['rank']}" if has_panel else None,
-        "direction": _direction(report, record["name"]),
+        "direction": _direction(found, i),
         "size": size,
-        "size_text": "–" if size is None else f"{size:.1f}",
-        "interval_text": "–" if low is None or high is None else f"{low:.1f} to {high:.1f}",
+        "size_text": "-" if size is None else in_points(size),
+        "interval_text": "-" if low is None or high is None else point_interval(low, high),
         "p": record["p_adjusted"],
-        "p_text": _typeset(p_value(math.nan if record["p_adjusted"] is None else record["p_adjusted"])),
+        "p_text": p_value(math.nan if record["p_adjusted"] is None else record["p_adjusted"]),
         "alone": alone,
-        "alone_text": "–" if alone is None else f"{alone:.1f}",
+        "alone_text": "-" if alone is None else in_points(alone),
         "alone_at": None if alone is None else _place(alone / top),
         "status": record["status"],
-        "status_text": _status_text(found, found.names.index(record["name"])),
+        "status_text": _status_text(found, i),
         "has_effect": record["status"] == "effect",
         "bar": None if size is None else _place(size / top),
         "whisker": whisker,
     }
 
 
-def _direction(report: Report, name: str) -> str:
+def _direction(found: Relevance, i: int) -> str:
     """In a few words which value has which label more often; nothing without an effect."""
-    found = report.relevance
-    i = found.names.index(name)
     points = found.points[i]
     if found.status[i] != "effect" or points is None:
         return ""
     if not has_direction(found, i):
-        return "mixed: depends on other features"
-    difference = f"{value(points.label, 20)} {signed(points.points)} vs. {value(points.against, 24)}"
-    return f"{value(points.value, 24)}: {difference}"
+        return f"mixed: {MIXED}"
+    return (
+        f"{marked(points.value, 24)}: {marked(points.label, 20)} {signed(points.points)} vs."
+        f" {marked(points.against, 24)}"
+    )
 
 
 def _status_text(found: Relevance, i: int) -> str:
     """The status in a few words, with the feature that is copied."""
     copied = found.same_as[i]
-    if copied is not None:
-        return f"same as {word(copied, 30)}"
-    return STATUS[found.status[i]]
-
-
-def _typeset(number_text: str) -> str:
-    """A number with the signs of print: a minus, or a dash where there is none."""
-    return "–" if number_text == "-" else number_text.replace("-", "−")
+    return found.status[i] if copied is None else f"same as {shown(copied, 30)}"
 
 
 # ---------------------------------------------------------------- given what, copies and stand-ins
 
 
 def _given(report: Report) -> dict[str, Any]:
-    """What compared rows agree on: the deciding set with the gain of each member."""
-    found = report.selection
-    view = view_selection(found)
-    rows = [
-        {
-            "place": place + 1,
-            "name": word(name),
-            "gain": float(found.gain[place]),
-            "gain_text": _typeset(view.tables[0].rows[place][2].text),
-            "explained": float(found.explained[place]),
-            "explained_text": percent(float(found.explained[place])),
-            "width": _place(float(found.explained[place])),
-            "why": _chosen_because(report, place),
-        }
-        for place, name in enumerate(found.features)
-    ]
+    """What compared rows agree on: the deciding set with what each member adds."""
+    view = view_selection(report.selection)
     is_auto = report.relevance.settings.given == "auto"
     return {
-        "intro": describe_given(report),
-        "beside": "" if is_auto or not rows else "The deciding set would be:",
-        "caveat": view.caveat,
-        "rows": rows,
-        "findings": list(view.findings),
+        "intro": say_given(report.relevance),
+        "beside": "" if is_auto or not view.tables else "The deciding set would be:",
+        "table": _table(view.tables[0]) if view.tables else None,
+        "lines": list(view.lines),
     }
-
-
-def _chosen_because(report: Report, place: int) -> str:
-    found = report.selection
-    if found.why[place] == "interaction":
-        return f"interaction with {each(found.partners[place])}"
-    return WORDS[found.why[place]]
 
 
 def _same(report: Report) -> dict[str, Any] | None:
@@ -311,37 +292,30 @@ def _same(report: Report) -> dict[str, Any] | None:
     for name in found.with_status("same"):
         copies.setdefault(found.same_as[found.names.index(name)] or "", []).append(name)
     stand_ins = [
-        f"{word(name)} could be replaced by {_either(found.stand_ins[found.names.index(name)])}."
+        f"{shown(name, LONG_NAME)} could be replaced by {either(others)}."
         for name in found.ranking()
-        if found.stand_ins[found.names.index(name)]
+        if (others := found.stand_ins[found.names.index(name)])
     ]
     exact = view_redundancies(report.redundancies)
-    said = [text for text in exact.findings if not text.startswith("constant:")]
-    if not copies and not stand_ins and not said:
+    if not copies and not stand_ins and not exact.tables:
         return None
     return {
         "copies": _first(
             [
-                f"{each(names)} {verb(names, 'carries', 'carry')} the same information as {word(of)}."
+                f"{listed(names)} {verb(names, 'carries', 'carry')} the same information as {shown(of, LONG_NAME)}."
                 for of, names in copies.items()
             ]
         ),
         "stand_ins": _first(stand_ins),
-        "exact": _first(said),
-        "not_searched": exact.caveat,
+        "exact": _table(exact.tables[0]) if exact.tables else None,
+        "not_searched": " ".join(exact.lines),
     }
 
 
-def _either(names: Sequence[str]) -> str:
-    """Names in a sentence: a, b or c."""
-    *most, last = map(word, names)
-    return f"{', '.join(most)} or {last}" if most else last
-
-
 def _first(texts: Sequence[str]) -> list[str]:
-    """The first of some findings, and how many more there are."""
-    n_left = len(texts) - MAX_FOUND
-    return [*texts[:MAX_FOUND], *([and_more(n_left, "the JSON below has all")] if n_left > 0 else [])]
+    """The first of some sentences, and how many more there are."""
+    n_left = len(texts) - MAX_LISTED
+    return [*texts[:MAX_LISTED], *([and_more(n_left, "the JSON below has all")] if n_left > 0 else [])]
 
 
 # ---------------------------------------------------------------- one feature
@@ -352,34 +326,39 @@ def _panel(report: Report, panel: Panel, rank: int) -> dict[str, Any]:
     found = report.relevance
     i = found.names.index(panel.feature)
     n_left = panel.n_values - len(panel.values)
+    largest = f"The {len(panel.transitions)} largest of {panel.n_transitions:,}."
     return {
         "anchor": f"f-{rank}",
         "rank": rank,
-        "name": word(panel.feature),
+        "name": shown(panel.feature, LONG_NAME),
         "status": found.status[i],
         "status_text": _status_text(found, i),
         "has_effect": found.status[i] == "effect",
         "line": _line(report, panel, i),
         "values": [
             {
-                "name": value(entry.value),
+                "name": marked(entry.value, LONG_VALUE),
                 "rows": entry.n_rows,
-                "rows_text": f"{entry.n_rows:,}",
                 "parts": _stacked(
                     [*entry.by_class, entry.n_rows - sum(entry.by_class)],
-                    [*(value(name) for name in report.shown_classes), "other classes"],
+                    [*(marked(name, LONG_VALUE) for name in report.shown_classes), "other classes"],
                 ),
             }
             for entry in panel.values
         ],
-        "classes": [value(name, 20) for name in report.shown_classes],
+        "classes": [marked(name, 20) for name in report.shown_classes],
         "values_left": f"{counted(n_left, 'rarer value')} not shown." if n_left > 0 else "",
-        "transitions": [_transition(int(found.compared[i]), t) for t in panel.transitions],
-        "transitions_left": (
-            f"The {len(panel.transitions)} largest of {panel.n_transitions:,}."
-            if panel.n_transitions > len(panel.transitions)
-            else ""
-        ),
+        "transitions": _table(
+            transition_table(
+                panel.feature,
+                found.label,
+                panel.transitions,
+                int(found.compared[i]),
+                largest if panel.n_transitions > len(panel.transitions) else "",
+            )
+        )
+        if panel.transitions
+        else None,
         "cards": [
             _twins(report, pair, panel.feature, title)
             for pair, title in (
@@ -388,8 +367,7 @@ def _panel(report: Report, panel: Panel, rank: int) -> dict[str, Any]:
             )
             if pair is not None
         ],
-        "coverage": _coverage(report, panel, i),
-        "numbers": _numbers(report, panel, i),
+        "numbers": _numbers(found, i, panel.n_compared),
     }
 
 
@@ -397,45 +375,33 @@ def _line(report: Report, panel: Panel, i: int) -> str:
     """The effect of the feature, in a sentence or two."""
     found = report.relevance
     points, same_as = found.points[i], found.same_as[i]
+    if same_as is not None:
+        return f"It carries the same information as {shown(same_as, LONG_NAME)}; no test can distinguish the two."
     if found.status[i] == "constant":
         return "It has one value only."
-    if same_as is not None:
-        return f"It carries the same information as {word(same_as)}; no test can distinguish the two."
     if points is None:
         return "No two rows can be compared."
-    given = f"Among rows {agreeing_on(found.given[i])}, " if found.given[i] else "Among all rows, "
+    among = f"Among {agreeing_on(found.given[i])},"
     if found.status[i] == "effect" and not has_direction(found, i):
-        return f"{given}it has an effect, but the direction depends on the other features."
+        return f"{among} it has an effect, but {MIXED}."
     crude = f" Crude difference: {signed(panel.crude)}." if found.given[i] else ""
-    return f"{given}{describe_direction(points)}.{crude}"
+    return f"{among} {describe_direction(points)}.{crude}"
 
 
-def _numbers(report: Report, panel: Panel, i: int) -> list[tuple[str, str]]:
+def _numbers(found: Relevance, i: int, n_compared: int) -> list[tuple[str, str]]:
     """The numbers of a feature by name."""
-    found = report.relevance
     if not found.compared[i]:
         return []
-    size, low, high = (size_of(float(numbers[i])) for numbers in (found.effect, found.effect_low, found.effect_high))
+    size, low, high = (points_of(float(x[i])) for x in (found.effect, found.effect_low, found.effect_high))
+    noise = float(found.noise_rate[i])
     return [
-        ("Effect", f"{in_points(size)} ({low:.1f} to {high:.1f})"),
-        ("Adjusted p", _typeset(p_value(float(found.p_adjusted[i])))),
+        ("Effect", f"{in_points(size)} points ({point_interval(low, high)})"),
+        ("Adjusted p", p_value(float(found.p_adjusted[i]))),
+        ("Rows compared", f"{n_compared:,} ({percent(n_compared / found.n_rows)})"),
         ("Pairs compared", number(found.compared[i])),
         ("Index", percent(float(found.index[i]))),
-        ("Noise", percent(float(found.noise_rate[i])) if found.noise_rate[i] == found.noise_rate[i] else "–"),
-        ("Rows compared", percent(panel.n_compared / found.n_rows)),
+        ("Noise", percent(noise) if noise == noise else "-"),
     ]
-
-
-def _transition(n_pairs: int, found: Transition) -> dict[str, Any]:
-    return {
-        "values": [value(cell) for cell in found.values],
-        "labels": [value(cell) for cell in found.labels],
-        "changed": found.changed,
-        "pairs": found.pairs,
-        "pairs_text": number(found.pairs),
-        "share_text": percent(found.pairs / n_pairs),
-        "width": _place(found.pairs / n_pairs),
-    }
 
 
 def _twins(report: Report, pair: EvidencePair, feature: str, title: str) -> dict[str, Any]:
@@ -444,26 +410,15 @@ def _twins(report: Report, pair: EvidencePair, feature: str, title: str) -> dict
     return {
         "title": title,
         "changed": pair.changed,
-        "rows": [word(name) for name in pair.index],
-        "feature": word(feature),
-        "values": [value(cell) for cell in pair.values],
-        "label": word(report.relevance.label),
-        "labels": [value(cell) for cell in pair.labels],
-        "equal": [(word(name), value(cell)) for name, cell in pair.context[:MAX_CONTEXT]],
+        "rows": [shown(name, LONG_NAME) for name in pair.index],
+        "feature": shown(feature, LONG_NAME),
+        "values": [marked(cell, LONG_VALUE) for cell in pair.values],
+        "label": shown(report.relevance.label, LONG_NAME),
+        "labels": [marked(cell, LONG_VALUE) for cell in pair.labels],
+        "equal": [(shown(name, LONG_NAME), marked(cell, LONG_VALUE)) for name, cell in pair.context[:MAX_CONTEXT]],
         "equal_left": f"and {counted(n_left, 'more feature')} on which they agree" if n_left > 0 else "",
         "weight": f"These two rows represent {counted(pair.weight, 'pair')}." if pair.weight > 1 else "",
     }
-
-
-def _coverage(report: Report, panel: Panel, i: int) -> dict[str, Any]:
-    """Which rows were compared at all."""
-    found = report.relevance
-    share = panel.n_compared / found.n_rows
-    partner = "a partner with another value"
-    if found.given[i]:
-        partner += f" that agrees on {some(found.given[i], 5)}"
-    said = f"{panel.n_compared:,} of {counted(found.n_rows, 'row')} ({percent(share)}) have {partner}."
-    return {"share": share, "width": _place(share), "text": percent(share), "said": said}
 
 
 # ---------------------------------------------------------------- features together
@@ -496,62 +451,34 @@ def _together(report: Report) -> dict[str, Any] | None:
 
 
 def _square_card(pairs: Interactions, found: Squares) -> dict[str, Any]:
-    """Shares of one class: values of the first feature across, of the second one down."""
-    record = pairs[found.first, found.second]
-    c = _class_shown(found)
-    sides = [
-        (found.first, found.first_values, _frequent(found.counts.sum(axis=(1, 2)))),
-        (found.second, found.second_values, _frequent(found.counts.sum(axis=(0, 2)))),
-    ]
-    is_turned = len(sides[0][2]) > len(sides[1][2])
-    (first, first_values, across), (second, second_values, down) = sides[::-1] if is_turned else sides
-    counts = found.counts.swapaxes(0, 1) if is_turned else found.counts
-    cells = [[_cell(counts[u, v], c) for u in across] for v in down]
-    facts = [] if record["effect"] is None else [f"interaction {shares(record['effect'])} ({_bounds(record)})"]
-    facts.append(f"p {p_value(record['p_adjusted'])}")
-    given = f"Among rows {agreeing_on(record['given'])}: " if record["given"] else ""
-    rarer = [
-        f"{counted(len(values) - MAX_CELLS, 'rarer value')} of {word(name)}"
-        for name, values, _ in sides
-        if len(values) > MAX_CELLS
-    ]
+    """Shares of one class by the values of two features."""
+    record, grid = pairs[found.first, found.second], share_grid(found)
+    facts = [f"p {p_value(record['p_adjusted'])}"]
+    if record["effect"] is not None:
+        size, low, high = (2 * points_of(record[name]) for name in ("effect", "effect_low", "effect_high"))
+        facts = [f"the effect of one differs by {in_points(size)} points ({point_interval(low, high)})", *facts]
+    given = f"among {agreeing_on(record['given'])}: " if record["given"] else ""
+    about = f"{given}{', '.join(facts)}."
     return {
-        "first": word(first),
-        "second": word(second),
-        "is_wide": len(across) > WIDE,
-        "label": value(found.classes[c]),
-        "facts": f"{given}{', '.join(facts)}.",
-        "across": [value(first_values[u], 20) for u in across],
-        "down": [value(second_values[v], 20) for v in down],
-        "cells": cells,
-        "left_out": f"Not shown: {' and '.join(rarer)}." if rarer else "",
+        "first": shown(grid.across, LONG_NAME),
+        "second": shown(grid.down, LONG_NAME),
+        "is_wide": len(grid.across_values) > WIDE,
+        "label": marked(grid.label, LONG_VALUE),
+        "facts": about[0].upper() + about[1:],
+        "across": [marked(value, 20) for value in grid.across_values],
+        "down": [marked(value, 20) for value in grid.down_values],
+        "cells": [
+            [_cell(n, with_label) for n, with_label in zip(*line, strict=True)]
+            for line in zip(grid.rows, grid.with_label, strict=True)
+        ],
+        "left_out": grid.left_out,
     }
 
 
-def _bounds(record: dict[str, Any]) -> str:
-    return f"{shares(record['effect_low'])} to {shares(record['effect_high'])}"
-
-
-def _frequent(sizes: Any) -> list[int]:
-    return sorted(sorted(range(len(sizes)), key=lambda k: -int(sizes[k]))[:MAX_CELLS])
-
-
-def _class_shown(found: Squares) -> int:
-    """The second of two classes; of more, the one whose share differs most between cells."""
-    if len(found.classes) == 2:
-        return 1
-    rows = found.counts.sum(axis=2)
-    filled = found.counts[rows > 0] / rows[rows > 0][:, None]
-    weights = rows[rows > 0]
-    means = (filled * weights[:, None]).sum(axis=0) / weights.sum()
-    return int(((filled - means) ** 2 * weights[:, None]).sum(axis=0).argmax())
-
-
-def _cell(by_label: Any, c: int) -> dict[str, Any]:
-    rows = int(by_label.sum())
+def _cell(rows: int, with_label: int) -> dict[str, Any]:
     if not rows:
-        return {"share": None, "text": "–", "rows": 0, "shade": None, "about": "no rows"}
-    share = int(by_label[c]) / rows
+        return {"share": None, "text": "-", "rows": 0, "shade": None, "about": "no rows"}
+    share = with_label / rows
     return {
         "share": share,
         "text": f"{100 * share:.0f} %",
@@ -567,22 +494,18 @@ def _cell(by_label: Any, c: int) -> dict[str, Any]:
 def _audit(found: Audit) -> dict[str, Any]:
     """One protected column: adjusted and crude differences, and the conclusion."""
     view = view_audit(found)
-    shown_differences = sorted(found.differences, key=lambda d: -abs(d.difference))[:12]
-    ends = [abs(end) for d in shown_differences for end in (d.crude, d.difference_low, d.difference_high)]
+    drawn = sorted(found.differences, key=lambda d: -abs(d.difference))[:MAX_DIFFERENCES]
+    ends = [abs(end) for d in drawn for end in (d.crude, d.difference_low, d.difference_high)]
     reach = min(1.1 * max([end for end in ends if end == end], default=1.0), 1.0) or 1.0
-    n_left = len(found.differences) - len(shown_differences)
+    n = len(found.differences)
     return {
-        "feature": word(found.feature),
-        "label": word(found.label),
+        "feature": shown(found.feature, LONG_NAME),
         "finding": found.finding,
-        "conclusion": list(view.findings),
-        "facts": list(view.facts),
-        "rows": [_difference(d, reach) for d in shown_differences],
-        "left_out": f"The {len(shown_differences)} largest of {len(found.differences):,} differences."
-        if n_left
-        else "",
+        "conclusion": view.headline,
+        "facts": list(view.lines),
+        "rows": [_difference(d, reach) for d in drawn],
+        "left_out": f"The {len(drawn)} largest of {n:,} differences." if n > len(drawn) else "",
         "reach": f"{100 * reach:.0f}",
-        "caveat": view.caveat,
     }
 
 
@@ -591,17 +514,14 @@ def _difference(found: Difference, reach: float) -> dict[str, Any]:
         return _place((share / reach + 1) / 2)
 
     return {
-        "reference": value(found.values[0]),
-        "value": value(found.values[1]),
-        "label": value(found.label),
-        "difference": found.difference,
-        "difference_text": signed(100 * found.difference),
-        "interval_text": f"{signed(100 * found.difference_low)} to {signed(100 * found.difference_high)}",
-        "crude": found.crude,
-        "crude_text": signed(100 * found.crude),
-        "odds_text": f"{found.odds_ratio:.2f}" if math.isfinite(found.odds_ratio) else "–",
+        "reference": marked(found.values[0], LONG_VALUE),
+        "value": marked(found.values[1], LONG_VALUE),
+        "label": marked(found.label, LONG_VALUE),
+        "difference_text": f"{100 * found.difference:+.1f}",
+        "interval_text": f"{100 * found.difference_low:+.1f} to {100 * found.difference_high:+.1f}",
+        "crude_text": f"{100 * found.crude:+.1f}",
+        "odds_text": f"{found.odds_ratio:.2f}" if math.isfinite(found.odds_ratio) else "-",
         "p_text": p_value(found.p_adjusted),
-        "pairs_text": number(found.pairs),
         "at": at(found.difference),
         "low": at(found.difference_low),
         "width": round(at(found.difference_high) - at(found.difference_low), 2),
@@ -609,91 +529,38 @@ def _difference(found: Difference, reach: float) -> dict[str, Any]:
     }
 
 
-# ---------------------------------------------------------------- what is not known, the data, the paper's index
+# ---------------------------------------------------------------- what is not known, and what was done
 
 
 def _unclear(report: Report) -> dict[str, Any] | None:
     """Features that are unclear or have no effect, and those with another status alone; None if there are none."""
     found = report.relevance
-    by_place = {name: i for i, name in enumerate(found.names)}
     lists = []
-    if unclear := found.with_status("unclear"):
-        items = [f"{word(name)}: {_why_unclear(report, by_place[name])}" for name in unclear]
-        lists.append({"title": "Unclear: not significant, but not ruled out", "items": _first(items)})
-    if none := found.with_status("none"):
-        highest = max(size_of(float(found.effect_high[by_place[name]])) for name in none)
-        text = (
-            f"{some(none, 2 * MAX_FOUND)}: not significant, and all intervals end at or below {in_points(highest)}."
-            if len(none) > 1
-            else f"{word(none[0])}: not significant, and the interval ends at {in_points(highest)}."
-        )
-        lists.append({"title": f"None: at most {in_points(size_of(NEGLIGIBLE))}", "items": [text]})
-    if constant := found.with_status("constant"):
-        lists.append({"title": "One value only", "items": [f"{some(constant, 2 * MAX_FOUND)}."]})
+    for status in ("unclear", "none", "constant"):
+        names = found.with_status(status)
+        if names:
+            items = [f"{some_of(names, 2 * MAX_LISTED)}."]
+            if status == "unclear":
+                items = _first([_why_unclear(found, found.names.index(name)) for name in names])
+            lists.append({"title": f"{status.capitalize()}: {STATUSES[status].meaning}", "items": items})
     if report.turned:
-        items = [f"{word(item.feature)}: {describe_turn(report, item)}" for item in report.turned]
+        items = [f"{shown(item.feature, LONG_NAME)}: {describe_turn(report, item)}" for item in report.turned]
         lists.append({"title": "Different alone: what a univariate filter would show", "items": _first(items)})
     return {"lists": lists} if lists else None
 
 
-def _why_unclear(report: Report, i: int) -> str:
-    found = report.relevance
+def _why_unclear(found: Relevance, i: int) -> str:
+    name = shown(found.names[i], LONG_NAME)
     if not found.compared[i]:
-        return "no two rows can be compared."
+        return f"{name}: no two rows can be compared."
     p = float(found.p_adjusted[i])
     tested = "no label changed" if p != p else f"p {p_value(p)}"
-    return f"{tested}, the interval ends at {in_points(size_of(float(found.effect_high[i])))}."
-
-
-def _data(report: Report) -> dict[str, Any]:
-    """Missing cells, bins, identifiers, constants, redundancy, leaks, and what was done."""
-    found = report.relevance
-    aside = [name for note in found.notes if note.kind == "set-aside" for name in note.columns]
-    leaks = [name for note in found.notes if note.kind == "leak" for name in note.columns]
-    columns = dict(zip(found.names, found.feature_columns, strict=True))
-    missing = [name for name, column in columns.items() if column.n_missing]
-    binned = [name for name, column in columns.items() if column.edges]
-    n_missing = sum(column.n_missing for column in columns.values())
-    constant, same = found.with_status("constant"), found.with_status("same")
-    tiles = [
-        _tile("Missing cells", n_missing, f"in {some(missing, 3)}" if missing else "none"),
-        _tile("Binned", len(binned), some(binned, 3) if binned else "no numbers in bins"),
-        _tile("Identifiers set aside", len(aside), some(aside, 3) if aside else "none"),
-        _tile("One value", len(constant), some(constant, 3) if constant else "none"),
-        _tile("Copies", len(same), some(same, 3) if same else "none found"),
-        _tile("Possible leaks", len(leaks), some(leaks, 3) if leaks else "none found"),
-    ]
-    return {
-        "tiles": tiles,
-        "done": [_sentence(shown(note)) for note in (*report.reading, *describe_notes(found.notes))],
-    }
-
-
-def _tile(name: str, n: int, about: str) -> dict[str, Any]:
-    return {"name": name, "n": n, "text": f"{n:,}", "about": about}
+    return f"{name}: {tested}, the interval ends at {in_points(points_of(float(found.effect_high[i])))} points."
 
 
 def _sentence(text: str) -> str:
-    """A note as a sentence: with a capital, unless it begins with a name, and a full stop."""
-    if text.startswith(STARTS):
-        text = text[0].upper() + text[1:]
-    return text if text.endswith((".", "?", "!")) else f"{text}."
-
-
-def _paper(report: Report) -> list[dict[str, Any]]:
-    """The paper's index of the features, best first by our order."""
-    found = report.relevance
-    return [
-        {
-            "name": word(found.names[i]),
-            "ari": float(found.ari[i]),
-            "ari_text": f"{found.ari[i]:.3f}",
-            "pairs_text": number(found.pairs[i]),
-            "changed_text": number(found.changed[i]),
-            "status_text": PAPER[found.paper_status[i]],
-        }
-        for i in found.order().tolist()[:MAX_ROWS]
-    ]
+    """A note as a sentence: with a capital and a full stop."""
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
 
 
 # ---------------------------------------------------------------- how it was made
@@ -702,21 +569,14 @@ def _paper(report: Report) -> list[dict[str, Any]]:
 def _settings(report: Report) -> list[tuple[str, str]]:
     """Settings and versions, by name."""
     settings = report.relevance.settings
-    given = settings.given
-    found = [
-        (
-            "Given",
-            {"auto": "the deciding set", "all": "all other features"}[given]
-            if isinstance(given, str)
-            else some(given, 20)
-            if given
-            else "nothing",
-        ),
+    given = "the deciding set" if settings.given == "auto" else held_fixed(settings.given, ())
+    entries = [
+        ("Given", given),
         ("Confidence", f"{settings.confidence:g}"),
         ("Rows", "weighted" if settings.weighted else "unweighted"),
     ]
     if settings.searched_rows is not None and settings.searched_rows < report.relevance.n_rows:
-        found.append(("Deciding set", f"chosen on {counted(settings.searched_rows, 'row')}, evenly spaced"))
+        entries.append(("Deciding set", f"chosen on {counted(settings.searched_rows, 'row')}, evenly spaced"))
     if settings.n_groups is not None:
-        found.append(("Groups", f"{settings.n_groups:,}"))
-    return [*found, ("Versions", ", ".join(f"{name} {version}" for name, version in report.versions.items()))]
+        entries.append(("Groups", f"{settings.n_groups:,}"))
+    return [*entries, ("Versions", ", ".join(f"{name} {version}" for name, version in report.versions.items()))]

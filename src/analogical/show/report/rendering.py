@@ -2,19 +2,23 @@
 
 import base64
 import hashlib
+import re
 from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from analogical.errors import MissingDependencyError
-from analogical.show.report.words import CLOSE, OPEN, unmarked
 
 if TYPE_CHECKING:
     from jinja2 import Template
     from markupsafe import Markup
 
 __all__ = ["render", "require_jinja"]
+
+_RIGHT = r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]+"
+RIGHT_TO_LEFT = re.compile(rf"{_RIGHT}(?: {_RIGHT})*")
+"""Words in Hebrew, Arabic and other scripts that are written from right to left."""
 
 
 def require_jinja() -> None:
@@ -47,20 +51,15 @@ def _template() -> "Template":
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["words"] = _with_words
-    environment.filters["plain"] = unmarked
+    environment.filters["words"] = _isolated
     return environment.from_string(_file("template.html.j2"))
 
 
-def _with_words(text: str) -> "Markup":
-    """A sentence in which the user's words are elements of their own, so that their direction stays theirs."""
+def _isolated(text: str) -> "Markup":
+    """A text in which words that are written from right to left do not change the order of the words around them."""
     from markupsafe import Markup, escape
 
-    parts = []
-    for part in text.split(OPEN):
-        inside, closed, rest = part.partition(CLOSE)
-        parts.append(Markup("<bdi>{}</bdi>{}").format(inside, rest) if closed else escape(inside))
-    return Markup("").join(parts)
+    return Markup(RIGHT_TO_LEFT.sub(r"<bdi>\g<0></bdi>", str(escape(text))))  # noqa: S704 - escaped before
 
 
 @cache

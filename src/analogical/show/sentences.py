@@ -1,0 +1,100 @@
+"""What statuses mean, and the sentences that several views share: each is written once, here."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from analogical.show.views import Cell, Tone
+from analogical.show.words import counted, in_points, marked, points_of, quoted, signed, some_of
+from analogical.verbs.relevance import NEGLIGIBLE, Points, Relevance, Status
+
+__all__ = [
+    "MIXED",
+    "NOT_CAUSES",
+    "STATUSES",
+    "agreeing_on",
+    "assumed",
+    "describe_direction",
+    "has_direction",
+    "held_fixed",
+    "named",
+    "no_partner",
+    "status_cell",
+]
+
+
+class StatusWords(NamedTuple):
+    """How a status is shown, and what it means."""
+
+    tone: Tone
+    meaning: str
+
+
+SMALL = f"{in_points(points_of(NEGLIGIBLE))} points"
+STATUSES: dict[Status, StatusWords] = {
+    "effect": StatusWords("good", "significant"),
+    "unclear": StatusWords("plain", f"not significant, but an effect of {SMALL} or more is not ruled out"),
+    "none": StatusWords("muted", f"not significant, and the interval ends at or below {SMALL}"),
+    "same": StatusWords("muted", "a copy of another feature; no test can distinguish the two"),
+    "constant": StatusWords("muted", "one value only"),
+}
+"""The status of a feature, or of a pair of features."""
+MIXED = "the direction depends on other features"
+NOT_CAUSES = "Differences are associations given the recorded features, not causes."
+MOST_NAMED = 12
+"""Given features that a sentence names."""
+
+
+def status_cell(status: Status) -> Cell:
+    """The status of a feature, or of a pair of features."""
+    return Cell(status, STATUSES[status].tone)
+
+
+def named(names: Sequence[str]) -> str:
+    """Names in a sentence; of very many the first ones."""
+    return some_of(names, MOST_NAMED)
+
+
+def agreeing_on(names: Sequence[str]) -> str:
+    """Which rows are compared, in a sentence."""
+    return f"rows that agree on {named(names)}" if names else "all rows"
+
+
+def held_fixed(given: str | Sequence[str], deciding: Sequence[str]) -> str:
+    """What was given, in a few words."""
+    if given == "all":
+        return "all other features"
+    names = deciding if given == "auto" else given
+    return named(names) if names else "nothing"
+
+
+def assumed(n_groups: int | None) -> str:
+    """What intervals and p-values assume."""
+    if n_groups is None:
+        return "Intervals and p assume independent rows; use groups (--groups) if they are not."
+    return f"Intervals and p assume {counted(n_groups, 'independent group')} of rows."
+
+
+def no_partner(feature: str, given: Sequence[str], same_as: str | None) -> str:
+    """Why there are no pairs for a feature."""
+    if same_as is not None:
+        return (
+            f"{quoted(feature)} is a copy of {quoted(same_as)}: rows that agree on the deciding set do not differ on"
+            " it. Name the given features yourself (given, --given)."
+        )
+    where = f" among {agreeing_on(given)}" if given else ""
+    return f"No two rows differ on {quoted(feature)}{where}."
+
+
+def has_direction(result: Relevance, i: int) -> bool:
+    """Whether the points of a feature go one way: their interval does not hold 0."""
+    points = result.points[i]
+    return points is not None and (points.low > 0 or points.high < 0)
+
+
+def describe_direction(points: Points) -> str:
+    """How much more often the label occurs with one value than with another, with its interval."""
+    return (
+        f"{quoted(points.label, 40)} is {in_points(abs(points.points))} points"
+        f" {'more' if points.points >= 0 else 'less'} frequent with {marked(points.value, 40)} than with"
+        f" {marked(points.against, 40)} ({signed(points.low)} to {signed(points.high)})"
+    )
