@@ -337,6 +337,7 @@ N_CUT = 400
         (lambda k: (k * 37) % 401 / 7, lambda x, k: (x < 20) != (k % 7 == 0), None),
         (lambda k: (k * 37) % 401 / 7, lambda x, _: 10 < x < 20, None),
         (lambda k: (k * 37) % 401 / 7, lambda _, k: k % 2, None),
+        (lambda k: (k * 37) % 401 / 7, lambda x, _: int(x) % 3, None),
         (lambda k: None if k % 4 == 0 else (k * 37) % 401 / 7, lambda x, _: x is not None and x < 20, None),
     ],
 )
