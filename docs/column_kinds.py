@@ -14,6 +14,8 @@ from analogical.table.encode import EncodedTable, encode_table
 
 M = 60
 DAYS = [dt.date(2024, 1, 1) + dt.timedelta(days=k // 2) for k in range(M)]
+YEARS = [dt.date(2021, 1, 1) + dt.timedelta(days=29 * (k // 2)) for k in range(M)]
+WEEKS = [dt.datetime(2024, 1, 1) + dt.timedelta(hours=7 * k) for k in range(M)]
 STAMPS = [dt.datetime(2024, 1, 1) + dt.timedelta(minutes=17 * k) for k in range(M)]
 
 KINDS: list[tuple[str, Any]] = [
@@ -34,7 +36,9 @@ KINDS: list[tuple[str, Any]] = [
     ("durations", pl.Series([dt.timedelta(hours=k // 2) for k in range(M)])),
     ("dates and times, at most 20 values", pl.Series([DAYS[k % 5] for k in range(M)])),
     ("dates and times, more values", pl.Series(DAYS)),
+    ("dates over two years or more", pl.Series(YEARS)),
     ("time stamps, distinct in every row", pl.Series(STAMPS)),
+    ("time stamps, distinct in every row, over two weeks", pl.Series(WEEKS)),
     ("strings, distinct in nearly every row", pl.Series([f"customer {k}" for k in range(M)])),
     ("missing cells (None, NaN, NaT, NA, null; in files also ?, NA, -, ...)", pl.Series(["a", "b", None] * 20)),
     ("nothing but missing cells", pl.Series([None] * M)),
@@ -59,9 +63,11 @@ def _fate(cells: Any) -> tuple[str, str]:
     except InputError:
         return "refused by name", ""
     column = encoded.columns[0]
+    parts = [name.rpartition(".")[2] for note in encoded.notes if note.kind == "date-parts" for name in note.columns]
+    beside = f"; parts: {', '.join(parts)}" if parts else ""
     if column.position != 0:
-        return "set aside, with a note", ""
-    what = "bins" if column.treatment == "bins" else "categories"
+        return f"set aside, with a note{beside}", ""
+    what = f"{'bins' if column.treatment == 'bins' else 'categories'}{beside}"
     return (what if len(column.values) > 1 else "constant"), _shown(encoded)
 
 

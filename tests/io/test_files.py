@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 import zipfile
-from datetime import date
+from datetime import date, timedelta
 
 import polars as pl
 import pytest
@@ -379,9 +379,28 @@ def test_bins_of_the_command_line(write, run):
     code, out, _ = run("score", write("t.csv", text), *options, "--json")
     assert code == 0
     edges = {feature["name"]: feature["edges"] for feature in json.loads(out)["features"]}
-    assert edges == {"f": [2.0, 5.5], "g": [2.5, 5.0], "d": ["2020-01-10", "2020-01-20"]}
+    assert edges == {"f": [2.0, 5.5], "g": [2.5, 5.0], "d": ["2020-01-10", "2020-01-20"], "d.weekday": []}
     code, out, _ = run("score", write("t.csv", text), "--bins", "none", "--json")
     assert [feature["n_values"] for feature in json.loads(out)["features"]] == [60, 60, 28]
+
+
+def test_parts_of_dates_on_the_command_line(write, run):
+    days = [date(2020, 1, 1) + timedelta(days=k) for k in range(100)]
+    text = "sold,x,y\n" + "".join(f"{day:%d/%m/%Y},{k % 3},{day.weekday() > 4}\n" for k, day in enumerate(days * 4))
+    names = {
+        (): ["sold", "x", "sold.weekday"],
+        ("--no-date-parts",): ["sold", "x"],
+        ("--features", "sold.weekday,x"): ["x", "sold.weekday"],
+        ("--ignore", "sold"): ["x"],
+        ("--given", "sold.weekday"): ["sold", "x", "sold.weekday"],
+    }
+    for options, expected in names.items():
+        code, out, _ = run("score", write("t.csv", text), *options, "--json")
+        assert code == 0
+        assert sorted(feature["name"] for feature in json.loads(out)["features"]) == sorted(expected)
+    code, out, _ = run("score", write("t.csv", text), "--explain")
+    assert "sold.weekday" in out.splitlines()[2]
+    assert "arts of dates as features: sold.weekday" in " ".join(out.split())
 
 
 def test_files_without_a_header_on_the_command_line(write, run):

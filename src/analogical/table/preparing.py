@@ -239,9 +239,13 @@ class _Work:
         treated = self.treated.get(position)
         parts = {} if treated is not None and treated.edges is None else self.find_parts(position, column)
         named = self.named_parts.get(position, set())
-        for part in sorted(named - parts.keys()):
-            raise self.no_part(self.names[position], part)
         is_asked = self.rules.features is not None
+        for part in sorted(named - parts.keys()):
+            raise InputError(
+                f"{'features' if is_asked else 'ignore'} names {self.names[position] + '.' + part!r}, but"
+                f" {brief(self.names[position])} has no {part} to compare: it must hold more dates than max_values, and"
+                f" the {part} must vary over two cycles or more."
+            )
         for part, cells in parts.items():
             name = f"{self.names[position]}.{part}"
             if (part in named) == is_asked or (treated is not None and is_asked):
@@ -253,14 +257,6 @@ class _Work:
             return {}
         taken = {*map(name_of, self.columns.raw.keys), *self.names.values()}
         return {p: cells for p, cells in parts_of(column).items() if f"{self.names[position]}.{p}" not in taken}
-
-    def no_part(self, name: str, part: str) -> InputError:
-        """Error for a part of a date that was named and is not made."""
-        return InputError(
-            f"{'ignore' if self.rules.features is None else 'features'} names {name + '.' + part!r}, but {brief(name)}"
-            f" has no {part} to compare: it must hold more dates than max_values, and the {part} must vary over two"
-            " cycles or more."
-        )
 
     def add_column(self, position: int, column: Column) -> None:
         """One more feature that is a column."""
