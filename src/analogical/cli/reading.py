@@ -106,8 +106,11 @@ def read_source(
         options["features"] = _columns(features, frame, roles, "--features")
     if ignore is not None:
         left_out = _columns(ignore, frame, roles, "--ignore")
-        frame = _without(frame, left_out)
         notes.append(ignored_note(left_out))
+        columns = set(frame.columns)
+        if parts := [name for name in left_out if name not in columns]:
+            options["ignore"] = parts
+        frame = _without(frame, [name for name in left_out if name in columns])
     if bins:
         options["bins"] = _parse_bins(bins)
     return Source(opened.title, frame, roles["label"], cast("ColumnOptions", options), tuple(notes), about)
@@ -215,13 +218,16 @@ def _column(given: str, frame: "pl.DataFrame | BatchTable | DataFrame", option: 
 def _columns(
     given: str, frame: "pl.DataFrame | BatchTable | DataFrame", roles: dict[str, str], option: str
 ) -> list[str]:
-    """The columns that names and patterns stand for, without those that have a role."""
+    """The columns and parts of dates that names and patterns stand for, without columns that have a role."""
     names = Names(frame.columns)
     found: list[str] = []
     for word in [given] if given in frame.columns else split_names(given):
         for role, column in roles.items():
             if word == column:
                 raise InputError(f"{option} names {word!r}, which is the {role}; leave it out of {option}.")
+        if names.find_part(word) is not None:
+            found.append(word)
+            continue
         places = [_place(word, names, option)] if word.isdecimal() else names.find_all(word, option)
         found += [frame.columns[place] for place in places if frame.columns[place] not in roles.values()]
     return list(dict.fromkeys(found))

@@ -51,6 +51,12 @@ class Names:
             return place
         return self._by_text.get(given) if isinstance(given, str) else None
 
+    def find_part(self, given: Any) -> tuple[int, str] | None:
+        """Place of a column and the part of its dates that a name such as "sold.month" stands for."""
+        stem, _, part = given.rpartition(".") if isinstance(given, str) else ("", "", "")
+        place = self.find(stem) if part in PARTS and self.find(given) is None else None
+        return None if place is None else (place, part)
+
     def find_one(self, given: Any, role: str, *, by_position: bool = False) -> int:
         """Place of a column by its name or, on request, by its position."""
         place = self.find(given)
@@ -115,9 +121,8 @@ def choose_features(
     named: set[int] = set()
     parts: dict[int, set[str]] = {}
     for name in as_list(given, role):
-        stem, _, part = name.rpartition(".") if isinstance(name, str) else ("", "", "")
-        if date_parts and part in PARTS and names.find(name) is None and (place := names.find(stem)) is not None:
-            parts.setdefault(free[place], set()).add(part)
+        if date_parts and (found := names.find_part(name)) is not None:
+            parts.setdefault(free[found[0]], set()).add(found[1])
             continue
         if names.find(name) is None and (place := roles.find(name)) is not None:
             what = list(taken.values())[place]
