@@ -98,7 +98,7 @@ def compare_counts(result: Any, expected: Counted) -> None:
 
 def check_treated(table: Table, check: Check) -> None:
     """Counts after the library's own bins: cells go by the edges that the result names."""
-    result, message = check.ask(relevance, table, given="all", fold_case=False)
+    result, message = check.ask(relevance, table, given="all", fold_case=False, date_parts=False)
     n_classes = len(set(counted(table).labels))
     if n_classes > N_CLASSES_ALLOWED and message is not None:
         return
@@ -341,12 +341,13 @@ def change_container(table: Table, check: Check) -> tuple[Table, Check, list[int
     return table, replace(check, container=other), list(range(len(table.columns)))
 
 
-KEPT_IDS = {"ids": "keep", "fold_case": False}
+NO_PARTS = {"date_parts": False}
+KEPT_IDS = {"ids": "keep", "fold_case": False, "date_parts": False}
 LAWS: dict[str, tuple[Any, dict[str, Any]]] = {
-    "weights": (repeat_rows, {}),
+    "weights": (repeat_rows, NO_PARTS),
     "constant": (add_constant, KEPT_IDS),
-    "row order": (shuffle_rows, {}),
-    "column order": (shuffle_columns, {}),
+    "row order": (shuffle_rows, NO_PARTS),
+    "column order": (shuffle_columns, NO_PARTS),
     "values": (rename_values, EVERY_VALUE),
     "classes": (rename_classes, EVERY_VALUE),
     "container": (change_container, EVERY_VALUE),

@@ -1,5 +1,6 @@
 """Relevance on Spark is that in memory, for every kind of column and whatever the plan."""
 
+from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
 
@@ -11,7 +12,7 @@ from spark_sessions import all_need_spark
 
 import analogical
 from analogical import InputError
-from analogical._types import same
+from analogical._types import Note, same
 from analogical.show.notes import describe_notes
 from analogical.spark.verbs import count_pairs
 
@@ -101,7 +102,10 @@ def test_the_same_relevance_as_in_memory(session, case, request):
     table = session.createDataFrame(frame).repartition(5)
     found = analogical.spark.relevance(table, "y", **options)
     assert found.settings.plan.kind == plan
-    assert_same(found, analogical.relevance(frame, "y", **options))
+    (note,) = [note for note in found.notes if note.kind == "no-date-parts"] or [None]
+    assert note == (None if "features" in options else Note("no-date-parts", ("day",)))
+    found = replace(found, notes=tuple(n for n in found.notes if n != note))
+    assert_same(found, analogical.relevance(frame, "y", **options, date_parts=False))
 
 
 def test_a_large_table_stays_on_spark_with_all_defaults(session):
@@ -162,6 +166,7 @@ def test_numbers_with_very_many_values_are_binned_in_steps_and_it_is_said(sessio
     )
     frame["y"] = np.where(frame.real > 0.2, "p", "q")
     options = {"weights": weights} if weights else {"ignore": ["w"]}
+    options |= {"date_parts": False}
     found = analogical.spark.relevance(session.createDataFrame(frame), "y", **options)
     expected = analogical.relevance(frame, "y", **options)
     (note,) = [note for note in found.notes if note.kind == "binned-in-steps"]
