@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from analogical import InputError
 from analogical.io.formats import NA, TextFormat
+from analogical.io.text import parse_text
 from analogical.show.notes import describe_notes
 
 TABLE = "a,b,y\n1,x,0\n2,z,1\n"
@@ -497,3 +498,8 @@ def test_quoted_cells_come_back(cells):
 def test_quotes_inside_cells_and_after_spaces_are_read_as_people_mean_them(text, rows):
     frame, _ = parse_both_ways(text.encode(), "file", TextFormat())
     assert (frame.rows(), frame.columns) == (rows, ["a", "b", "y"])
+
+
+def test_a_line_of_very_many_columns_is_refused():
+    with pytest.raises(InputError, match=r"commas has 200,001 columns in its first line, more than 200,000; write one"):
+        parse_text(b"," * 200_000 + b"\n" + b"," * 200_000 + b"\n", "commas", TextFormat())
