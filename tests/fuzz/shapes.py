@@ -27,7 +27,11 @@ Question = Callable[[], Any]
 def _ask(verb: str, X: Any, y: Any, *asked: Any, **options: Any) -> Question:
     import analogical
 
-    return lambda: repr(getattr(analogical, verb)(X, y, *asked, **options))
+    def ask() -> str:
+        result = getattr(analogical, verb)(X, y, *asked, **options)
+        return str(result.html) if verb == "report" else repr(result)
+
+    return ask
 
 
 def _rows(n_rows: int, n_features: int, n_values: int) -> Any:
