@@ -156,6 +156,8 @@ def test_time_stamps_that_are_set_aside_have_parts():
     assert table.names == ("day", "x", "day.month", "day.weekday", "at.weekday", "at.hour")
     assert [note.columns for note in table.notes if note.kind == "set-aside"] == [("at",)]
     assert relevance(frame(at=stamps), night).ranking()[0] == "at.hour"
+    named = encode_table(frame(at=stamps), night, Rules(features=["at.hour", "x"]))
+    assert (named.names, [note.kind for note in named.notes]) == (("x", "at.hour"), ["date-parts"])
     alone = encode_table(pl.DataFrame({"at": stamps}), night)
     assert alone.names == ("at.weekday", "at.hour")
     assert encode_table(pl.DataFrame({"at": stamps}), night, Rules(date_parts=False)).names == ("at",)
