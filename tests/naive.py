@@ -295,7 +295,7 @@ def naive_near_copies(rows, left_out):
     """
     n = len(rows[0])
     n_values = [len({row[i] for row in rows}) for i in range(n)]
-    usable = [i for i in range(n) if i not in left_out and n_values[i] > 1 and 3 * n_values[i] <= len(rows)]
+    usable = [i for i in range(n) if i not in left_out and n_values[i] > 1]
     pairs = []
     for target in usable:
         column = [row[target] for row in rows]

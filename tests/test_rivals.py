@@ -271,7 +271,7 @@ def test_methods_are_chosen_by_name_and_once():
         match=r"There is no method 'gini'; choose from effect, ari, relaxed, chi2, mi, jmi, cmim, forest, relief, rel",
     ):
         choose_methods(["ari", "gini"])
-    with pytest.raises(InputError, match=r"No method was named; choose from ari"):
+    with pytest.raises(InputError, match=r"No method was named; choose from effect"):
         choose_methods([])
 
 

@@ -249,6 +249,11 @@ def test_unrelated_columns_with_many_values_are_no_near_copies():
     assert [(near.feature, near.of) for near in redundancies(rows).near_copies] == [("x5", "x2")]
 
 
+def test_columns_that_are_equal_by_luck_are_not_near_copies():
+    found = redundancies([("a", "x"), ("a", "x"), ("b", "y"), ("b", "y")], max_determinants=1)
+    assert (found.renamings, found.dependencies, found.near_copies) == ((), (), ())
+
+
 def test_weights_of_near_copies_are_rows():
     rng = np.random.default_rng(8)
     rows = np.unique(rng.integers(0, 3, size=(30, 3)), axis=0)

@@ -19,7 +19,7 @@ def redundancies(
         int, typer.Option(metavar="1|2", help="Search for columns determined by one other column, or also by two.")
     ] = 2,
 ) -> None:
-    """Find columns that are constant, that carry the same information, or that others determine, and near-copies.
+    """Find columns that are constant, copies or near-copies of others, or determined by them.
 
     The label is left out. Each dependency comes with the number of rows that could have contradicted it, each near-copy
     with the share of its entropy that another column leaves open; numbers are compared in their bins.

@@ -16,7 +16,7 @@ import numpy as np
 
 from analogical._types import CodedRows, Codes, Floats, Ints, Positions
 from analogical.count.groups import first_rows
-from analogical.estimate.deciding import ROWS_PER_CELL, share_left, shares_left
+from analogical.estimate.deciding import share_left, shares_left
 
 __all__ = ["NEAR", "Dependencies", "Found", "Near", "find_dependencies"]
 
@@ -209,7 +209,7 @@ def _near_copies(rows: CodedRows, columns: Positions, determined: Sequence[Found
 
     On large tables pairs are looked for on some of the rows; what they leave open is counted on all.
     """
-    columns = columns[(rows.n_values[columns] <= NEAR_VALUES) & (rows.n_values[columns] * ROWS_PER_CELL <= rows.n_rows)]
+    columns = columns[rows.n_values[columns] <= NEAR_VALUES]
     n_looked_at = min(len(rows.codes), NEAR_LOOKS // max(len(columns), 1) ** 2)
     if n_looked_at < min(len(rows.codes), N_HEAD) or rows.n_values[columns].sum() > NEAR_VALUES_IN_ALL:
         return None
@@ -217,7 +217,7 @@ def _near_copies(rows: CodedRows, columns: Positions, determined: Sequence[Found
     if n_looked_at < len(rows.codes):
         some = some.take(np.random.default_rng(0).permutation(len(rows.codes))[:n_looked_at])
     limits = np.array([_most_left(rows, int(column), rows.n_values[columns]) for column in columns])
-    known = {frozenset((found.determined, *found.by)) for found in determined}
+    known = {frozenset((found.determined, *found.by)) for found in determined}  # need not be counted again
     pairs = []
     for place, of in enumerate(columns.tolist()):
         left = shares_left(some, some.codes[:, place])
