@@ -293,7 +293,7 @@ def test_near_copies_are_drawn_with_what_they_leave_open():
     assert names_of(ax) == ["charge"]
     assert texts_of(ax) == [f"minutes leaves {100 * near.left:.1f} % open"]
     assert [bar.get_width() for bar in ax.patches] == pytest.approx([100 * (1 - near.left)])
-    assert "of near-copies: share of the entropy that is not left open" in ax.get_xlabel()
+    assert "of near-copies: share of the entropy that is not left open" in " ".join(ax.get_xlabel().split())
     assert_readable(ax)
 
 
