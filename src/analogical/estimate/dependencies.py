@@ -249,7 +249,7 @@ def _each_once(rows: CodedRows, pairs: Sequence[Near]) -> Iterator[Near]:
         if pair.column in chosen or last == pair.column:
             continue
         left, left_of_other = (share_left(rows, *two) for two in ((pair.column, pair.of), (pair.of, pair.column)))
-        if min(left, left_of_other) > 1e-9:
+        if min(left, left_of_other) > 1e-9 and left <= NEAR:  # on all rows
             chosen[pair.column] = pair.of
             yield Near(pair.column, pair.of, left)
 
