@@ -50,7 +50,7 @@ def view_selection(result: Selection) -> View:
     return View(
         headline=_answer(result),
         tables=(table,) if result.features else (),
-        lines=(_describe_stop(result), *_describe_carried(result)),
+        lines=tuple(filter(None, (_describe_stop(result), _describe_carried(result)))),
         about=(counted(result.n_rows, "row"), counted(len(result.names), "feature")),
         explanation=tuple(_explain(result)),
     )
@@ -102,20 +102,14 @@ def _describe_stop(result: Selection) -> str:
     return f"No other feature adds more than chance would, or is significant; the next is {following}."
 
 
-def _describe_carried(result: Selection) -> list[str]:
+def _describe_carried(result: Selection) -> str:
     """Features that predict the label alone and add little to one selected feature, or to all of them."""
-    by_one = [
-        f"{shown(item.feature, LONG_NAME)} ({shown(item.by[0], LONG_NAME)})"
-        for item in result.carried
-        if len(item.by) == 1
-    ]
-    by_all = [item.feature for item in result.carried if len(item.by) > 1]
-    said = []
-    if by_one:
-        said.append(f"Left out, because they add little to the feature in parentheses: {some_of(by_one)}.")
-    if by_all:
-        said.append(f"Left out, because they add little to all of these: {some_of(by_all)}.")
-    return said
+    by: dict[str, list[str]] = {}
+    for item in result.carried:
+        other = shown(item.by[0], LONG_NAME) if len(item.by) == 1 else "all of these"
+        by.setdefault(other, []).append(item.feature)
+    said = "; to ".join(f"{other}: {some_of(names, 3)}" for other, names in by.items())
+    return f"Left out, because they add little to {said}." if said else ""
 
 
 def _explain(result: Selection) -> list[str]:
