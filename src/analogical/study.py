@@ -24,6 +24,7 @@ from analogical.estimate.effect import EffectSums
 from analogical.estimate.radius import relaxed_scores
 from analogical.estimate.significance import Tested, adjust_for_features, pools_contexts, test_contexts, test_counted
 from analogical.estimate.sizes import Size, measure_size_of_units, measure_sizes
+from analogical.estimate.status import LEVEL
 from analogical.estimate.votes import Voting
 from analogical.table.encode import EncodedTable, encode_table
 from analogical.table.rules import ColumnOptions, asked_of, rules_of, written_call
@@ -36,8 +37,6 @@ Given: TypeAlias = Literal["auto", "all"] | Sequence[Any]
 Item: TypeAlias = tuple[int, tuple[int, ...]]
 """A feature, and the columns that it is compared given, in order."""
 
-LEVEL = 0.05
-"""Adjusted p-value up to which an outside feature joins the deciding set."""
 SEARCH_ROWS = 20_000
 """Rows that the deciding set is chosen on, evenly spaced in larger tables: what does not show among so many rows
 confounds little, and no number but the choice depends on it."""

@@ -151,6 +151,7 @@ def test_quiet_shows_no_progress_on_a_terminal(run, monkeypatch):
         ["interactions", "monks-1"],
         ["interactions", "monks-1", "--pair", "head_shape,body_shape"],
         ["compare", "titanic", "--methods", "ari,mi"],
+        ["evidence", "titanic", "--feature", "sex"],
     ],
 )
 def test_results_are_drawn_beside_what_is_printed(run, tmp_path, command):
@@ -160,6 +161,15 @@ def test_results_are_drawn_beside_what_is_printed(run, tmp_path, command):
     assert (code, out, err) == (0, plain[1], f"drawn to {path}\n")
     assert path.read_bytes().startswith(b"\x89PNG")
     assert run(*command, "--plot", path, "--quiet")[2] == ""
+
+
+def test_redundancies_are_drawn(run, tmp_path):
+    table, path = tmp_path / "t.csv", tmp_path / "result.png"
+    table.write_text("a,copy,b,y\n" + "".join(f"{k % 3},{'xyz'[k % 3]},{k % 2},{k % 5 > 2}\n" for k in range(60)))
+    code, out, err = run("redundancies", table, "--label", "y", "--plot", path)
+    assert (code, err) == (0, f"drawn to {path}\n")
+    assert "copy" in out
+    assert path.read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_figure_shows_no_more_than_was_asked_for(run, tmp_path, monkeypatch):

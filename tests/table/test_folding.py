@@ -24,8 +24,8 @@ def test_case_and_spaces_are_folded_into_the_most_frequent_spelling():
     assert Note("folded", ("a", "a"), words=("'dark  blue', 'dark blue'", "'Red', 'RED ', 'red'")) in table.notes
     (sentence,) = describe_notes([note for note in table.notes if note.kind == "folded"])
     assert sentence == (
-        "merged values that differ only in case or spaces: 'dark  blue', 'dark blue' of a, 'Red', 'RED ', 'red' of a;"
-        " keep them apart with fold_case=False (--no-fold-case)"
+        "merged values that differ only in case or spaces: 'dark  blue', 'dark blue' of a and 'Red', 'RED ', 'red' of"
+        " a; keep them apart with fold_case=False (--no-fold-case)"
     )
 
 

@@ -286,7 +286,7 @@ def test_entries_of_a_sparse_table_that_are_stored_twice_are_added():
 
 def test_a_label_with_another_value_in_every_row_is_refused():
     frame = pl.DataFrame({"a": [k % 3 for k in range(60)], "name": [f"row {k}" for k in range(60)]})
-    with pytest.raises(InputError, match=r"label 'name' has another value in nearly every row \(60 values\)"):
+    with pytest.raises(InputError, match=r"label 'name' has a different value in nearly every row \(60 values\)"):
         relevance(frame, "name")
     assert relevance(frame, "name", max_values=None).names == ("a",)
 

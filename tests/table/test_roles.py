@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from saying import all_said
 
 from analogical import InputError, audit, compare, evidence, redundancies, relevance, transitions
 from analogical._types import Note
@@ -42,7 +43,7 @@ def test_a_series_of_the_table_is_the_label_and_no_feature(with_series):
     assert given.names == named.names == ("a", "b", "n")
     assert without_call(given) == without_call(named)
     assert (given.notes, named.notes) == ((Note("label-taken-out", ("y",)),), ())
-    assert "the column 'y' of X is the label or a recoding of it, so it" in repr(given)
+    assert "the column 'y' of X is the label or a recoding of it, so it" in all_said(given)
 
 
 def test_a_series_of_the_table_are_the_weights_and_no_feature(with_series):
@@ -80,8 +81,9 @@ def test_a_label_of_the_same_name_with_other_values_leaves_the_column_a_feature(
     result = relevance(with_series, given)
     assert result.names == ("a", "b", "y", "n")
     assert result.notes == (Note("label-name-kept", ("y",)),)
-    words = " ".join(repr(result).split())
-    assert "the column 'y' of X has the name of the label but different values; it is kept as a feature" in words
+    assert "the column 'y' of X has the name of the label but different values; it is kept as a feature" in all_said(
+        result
+    )
 
 
 def test_weights_of_the_same_name_with_other_values_leave_the_column_a_feature():

@@ -12,7 +12,7 @@ from analogical.errors import InputError
 __all__ = ["evidence"]
 
 
-@reads_table(writes=("explain", "as_json"))
+@reads_table(writes=("explain", "plot", "as_json"))
 def evidence(
     source: Source,
     output: Output,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from analogical._progress import progress_line
 from analogical._types import Note
-from analogical.cli.streams import shows_progress
+from analogical.cli.streams import say_note, shows_progress
 from analogical.datasets import WEIGHTS, load_table, table_names
 from analogical.errors import InputError
 from analogical.io.formats import NA, TextFormat, refuse_text_options
@@ -136,14 +136,14 @@ def _from_file(file: str, text_format: TextFormat, *, may_suggest_spark: bool) -
 
     progress = progress_line("reading") if shows_progress() else None
     read = open_file(file, **vars(text_format), progress=progress)
-    suggested = _suggest_spark(read.frame) if may_suggest_spark else []
-    return _opened("standard input" if file == "-" else file, read.frame, read.notes, suggested)
+    if may_suggest_spark:
+        _suggest_spark(read.frame)
+    return _opened("standard input" if file == "-" else file, read.frame, read.notes)
 
 
-def _opened(title: str, frame: Any, notes: Sequence[Note], suggested: Sequence[str] = ()) -> _Opened:
+def _opened(title: str, frame: Any, notes: Sequence[Note]) -> _Opened:
     """What was read, with its notes in sentences and in a few words."""
-    said = (*describe_notes(notes), *suggested)
-    return _Opened(title, frame, said, sum_up_notes(notes), (*warnings_of(notes), *suggested))
+    return _Opened(title, frame, describe_notes(notes), sum_up_notes(notes), warnings_of(notes))
 
 
 def _likely_label(columns: Sequence[str]) -> str | None:
@@ -160,13 +160,12 @@ def _without(frame: Any, names: list[str]) -> Any:
     return frame.toDF(*(f"s{place}" for place in range(len(frame.columns)))).select(*kept).toDF(*kept.values())
 
 
-def _suggest_spark(frame: Any) -> list[str]:
-    """A note if a table takes more memory than is free: its codes, and what counting them takes."""
+def _suggest_spark(frame: Any) -> None:
+    """Say at once if a table takes more memory than is free: its codes, and what counting them takes."""
     n_rows = frame.n_rows if hasattr(frame, "n_rows") else len(frame)
     needed, free = int(MEMORY_PER_CODE * n_rows * frame.width) + MEMORY_BESIDE, free_memory()
-    if free is None or needed <= free:
-        return []
-    return [memory_note(needed, free)]
+    if free is not None and needed > free:
+        say_note(memory_note(needed, free))
 
 
 def free_memory() -> int | None:

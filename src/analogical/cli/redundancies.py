@@ -11,7 +11,7 @@ from analogical.cli.writing import Output
 __all__ = ["redundancies"]
 
 
-@reads_table(without=("groups", "bin_label"), writes=("explain", "as_json", "as_csv", "csv_safe"))
+@reads_table(without=("groups", "bin_label"), writes=("explain", "plot", "as_json", "as_csv", "csv_safe"))
 def redundancies(
     source: Source,
     output: Output,

@@ -18,10 +18,11 @@ import numpy as np
 from analogical._types import Bools, CodedRows, Floats, Ints
 from analogical.count.contexts import Contexts, Stack
 from analogical.count.given import Counted
+from analogical.estimate.deciding import MOST
 from analogical.estimate.directions import DirectionSums, Kinds, direction_p_values
 from analogical.estimate.exact_deals import p_values_any_direction
 from analogical.estimate.laws import PValue, smallest_of
-from analogical.estimate.strata import MAX_OTHERS, strata_p_value, strata_p_values
+from analogical.estimate.strata import strata_p_value, strata_p_values
 
 __all__ = ["Tested", "adjust_for_features", "combine", "p_values_of", "pools_contexts", "test_contexts", "test_counted"]
 
@@ -87,7 +88,7 @@ def _tested(stack: Stack, p_values: Iterable[Iterable[PValue]]) -> list[Tested]:
 
 def pools_contexts(n_features: int) -> bool:
     """Whether the test that pools contexts, which needs the rows themselves, is made for such a table."""
-    return n_features - 1 <= MAX_OTHERS
+    return n_features - 1 <= MOST
 
 
 def combine(p_values: Iterable[float]) -> float:

@@ -6,10 +6,13 @@ import numpy as np
 
 from analogical._types import Floats, Positions
 
-__all__ = ["NEGLIGIBLE", "Status", "decide_status", "order_features"]
+__all__ = ["LEVEL", "NEGLIGIBLE", "Status", "decide_status", "order_features"]
 
 Status = Literal["effect", "unclear", "none", "same", "constant"]
 
+LEVEL = 0.05
+"""Adjusted p-value up to which a feature has an effect, unless another confidence is asked for, and up to which an
+outside feature joins the deciding set."""
 NEGLIGIBLE = 0.02
 """Effect below which a feature that is not significant has none: a difference of 14 points between two classes. Of the
 432 rows of Monks-1, a feature that changes no label is known to be below .018."""

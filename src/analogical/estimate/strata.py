@@ -4,7 +4,8 @@ Without repeated rows the test in any direction knows no noise, and the Cochran-
 that cancel, as in an exclusive or. In between, contexts are pooled where they share a value of one other feature j:
 within each value the deviations of ``directions`` add up, and their quadratic forms are added over the values of j.
 With the feature that it interacts with as j, the change has one direction within each value. All of it is valid under
-deals of the labels within contexts; the smallest p-value over the other features is multiplied by their number.
+deals of the labels within contexts; the smallest p-value over the other features is multiplied by their number. With
+more others than a deciding set has members it would find little, and the tests beside it would pay for it.
 """
 
 import math
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from analogical._types import CodedRows, Floats, Ints, Positions
 from analogical.count.contexts import Stack
 from analogical.count.given import Cells, count_given
+from analogical.estimate.deciding import MOST
 from analogical.estimate.directions import (
     Kinds,
     finest_first,
@@ -26,11 +28,8 @@ from analogical.estimate.directions import (
     rooms_of_tables,
 )
 
-__all__ = ["MAX_OTHERS", "strata_p_value", "strata_p_values"]
+__all__ = ["strata_p_value", "strata_p_values"]
 
-MAX_OTHERS = 10
-"""With more other features the test is not made: the smallest of so many p-values, multiplied by their number, finds
-little, and the tests beside it would pay for it."""
 CHUNK = 2_000_000
 """Numbers that are held at once for contexts."""
 
@@ -38,7 +37,7 @@ CHUNK = 2_000_000
 def strata_p_value(rows: CodedRows, feature: int) -> float:
     """P-value of one feature of a table, all others given; NaN if it is not made or no two strata of one tell."""
     others = [j for j in range(rows.n_features) if j != feature]
-    if not 1 <= len(others) <= MAX_OTHERS:
+    if not 1 <= len(others) <= MOST:
         return math.nan
     cells = Cells.of([rows.codes[:, j] for j in others], len(rows.codes))
     (found,) = count_given(rows, cells, [feature], 1)
@@ -53,7 +52,7 @@ def strata_p_values(stack: Stack, given: NDArray[np.int64], values: Sequence[Kin
     the last one of its feature.
     """
     found = np.full((stack.n_features, given.shape[1]), math.nan)
-    if given.shape[1] > MAX_OTHERS:
+    if given.shape[1] > MOST:
         return found[:, 0]
     for features, tables, which in informative_tables(stack, values, labels):
         kinds = values[features[0]]

@@ -54,7 +54,7 @@ def plot_evidence(result: "Evidence", ax: "Axes | None" = None) -> "Axes":
     >>> from analogical import evidence, load_table
     >>> pairs = evidence(load_table("titanic").to_frame(), "survived", "sex", weights="count", limit=2)
     >>> [text.get_text() for text in pairs.plot().get_yticklabels()]
-    ['1st, adult', '3rd, adult']
+    ['1st, adult', '2nd, adult']
     """
     from analogical.show.words import counted, marked
 

@@ -167,9 +167,10 @@ def encode_label(label: Role, weights: Ints | None, rules: Rules) -> tuple[Colum
             " too many for classes: bin it with bin_label=4 (--bin-label 4), choose another label (--label), or raise"
             f" max_values ({rules.max_values})."
         )
-    if column.kind == "category" and rules.is_id(kept, name, None if weights is None else weights[present]):
+    is_many = not Rules().has_few_values(kept)  # a small table may have a value of its own in every row
+    if column.kind == "category" and is_many and rules.is_id(kept, name, None if weights is None else weights[present]):
         raise InputError(
-            f"The {what} has another value in nearly every row ({len(kept.values):,} values), as an identifier has;"
+            f"The {what} has a different value in nearly every row ({len(kept.values):,} values), as an identifier has;"
             " choose another column as the label (--label)."
         )
     return column, notes

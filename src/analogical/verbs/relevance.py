@@ -15,7 +15,7 @@ from analogical.count.pairs import count_pairs
 from analogical.estimate.index import PaperStatus, score_pairs
 from analogical.estimate.significance import adjust_for_features
 from analogical.estimate.sizes import Size
-from analogical.estimate.status import NEGLIGIBLE, Status, decide_status, order_features
+from analogical.estimate.status import LEVEL, NEGLIGIBLE, Status, decide_status, order_features
 from analogical.study import Duplicates, Given, Study, check_given, study_of
 from analogical.table.columns import plain
 from analogical.table.encode import encode_table
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NEGLIGIBLE", "Points", "Relevance", "Settings", "Status", "ari_score", "relevance", "relevance_of"]
 
-DEFAULT_CONFIDENCE = 0.95
+DEFAULT_CONFIDENCE = 1 - LEVEL
 
 Asked: TypeAlias = Literal["auto", "all"] | tuple[str, ...]
 """What ``given`` was, with the names of features."""
