@@ -84,6 +84,12 @@ def test_a_first_line_of_numbers_is_questioned_beside_the_answer(run):
     assert "first line" not in run("score", "-", "--no-header", stdin=rows.encode())[1]
 
 
+def test_why_there_is_no_p_is_explained(run):
+    said = " ".join(run("score", "monks-1", "--explain")[1].split())
+    assert "No p (is_smiling, holding and has_tie): the labels of compared rows never differ" in said
+    assert "No p" not in run("score", "titanic", "--explain")[1]
+
+
 def test_a_line_that_two_views_share_is_said_once(run):
     out = run("evidence", "titanic", "--feature", "sex")[1]
     assert out.count("agree on class and age") == 1

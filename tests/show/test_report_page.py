@@ -283,6 +283,7 @@ def test_many_features_stay_legible():
     page = page_of(found)
     assert len(page["ranking"]["rows"]) == len(page["paper"]["rows"]) == 300
     assert page["ranking"]["left_out"] == "10 more features in the JSON below."
+    assert page["ranking"]["show"] == "Show the best 300"
     assert "The best 20 of 310 features." in words_of(render(page, "x"))
 
 

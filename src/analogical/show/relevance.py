@@ -281,6 +281,11 @@ def _explain_compared(result: Relevance) -> list[str]:
             f" ({some_of(without, FEW_NAMES)}): the given features determine {verb(without, 'it', 'them')}, or"
             " there are too few rows."
         )
+    if untested := [result.names[i] for i in compared if result.compared[i] and math.isnan(result.p_value[i])]:
+        said.append(
+            f"No p ({some_of(untested, FEW_NAMES)}): the labels of compared rows never differ, so there is nothing to"
+            " test."
+        )
     if result.settings.given != "auto":
         return said
     if thin := [result.names[i] for i in compared if set(result.given[i]) < set(result.deciding) - {result.names[i]}]:

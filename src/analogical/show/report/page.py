@@ -214,6 +214,7 @@ def _ranking(report: Report) -> dict[str, Any]:
         "rows": rows,
         "has_alone": any(row["alone_at"] is not None for row in rows),
         "n_at_once": MAX_AT_ONCE,
+        "show": f"Show the best {len(rows)}" if n_left else f"Show all {counted(len(rows), 'feature')}",
         "left_out": f"{counted(n_left, 'more feature')} in the JSON below." if n_left else "",
     }
 
