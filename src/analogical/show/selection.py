@@ -8,7 +8,7 @@ from analogical.show.views import Cell, Tone, View, figures, tabulate, words
 from analogical.show.words import LONG_NAME, counted, listed, percent, quoted, shown, some_of, verb
 from analogical.verbs.select import Selection
 
-__all__ = ["WORDS", "view_selection"]
+__all__ = ["WORDS", "Step", "selection_steps", "view_selection"]
 
 TONES: dict[str, Tone] = {"gain": "good", "interaction": "accent", "significant": "plain", "index": "muted"}
 WORDS = {
@@ -19,7 +19,7 @@ WORDS = {
 }
 
 
-class _Step(NamedTuple):
+class Step(NamedTuple):
     """Features that were selected at once: one, or several that act only together."""
 
     features: Sequence[str]
@@ -27,16 +27,17 @@ class _Step(NamedTuple):
     """Share of the uncertainty of the label that they explain beyond the features before them."""
     explained: float
     why: str
-    tone: Tone
+    reason: str
+    """The same as a word of the result."""
 
 
 def view_selection(result: Selection) -> View:
     """The features in the order selected, what they explain, where the selection stops by itself, what is left out."""
-    steps = _steps(result)
+    steps = selection_steps(result)
     leaks = leaks_of(result.notes)
 
-    def why(step: _Step) -> Cell:
-        return Cell(f"{step.why}, leak?" if set(step.features) & set(leaks) else step.why, step.tone)
+    def why(step: Step) -> Cell:
+        return Cell(f"{step.why}, leak?" if set(step.features) & set(leaks) else step.why, TONES[step.reason])
 
     table = tabulate(
         steps,
@@ -67,9 +68,9 @@ def _answer(result: Selection) -> str:
     )
 
 
-def _steps(result: Selection) -> list[_Step]:
+def selection_steps(result: Selection) -> list[Step]:
     """The lines of the table: features that act only together are one."""
-    steps: list[_Step] = []
+    steps: list[Step] = []
     before, place = 0.0, 0
     while place < len(result.features):
         group = [place]
@@ -81,7 +82,7 @@ def _steps(result: Selection) -> list[_Step]:
         alone = result.why[place] == "interaction" and len(group) == 1
         why = f"acts together with {listed(result.partners[place])}" if alone else WORDS[result.why[place]]
         adds = None if alone else explained - before  # what it adds without its partners says nothing
-        steps.append(_Step([result.features[k] for k in group], adds, explained, why, TONES[result.why[place]]))
+        steps.append(Step([result.features[k] for k in group], adds, explained, why, result.why[place]))
         before, place = explained, group[-1] + 1
     return steps
 
