@@ -274,6 +274,47 @@ def naive_redundancies(rows):
     return constants, real, found
 
 
+def naive_left(rows, target, by):
+    """Share of the entropy of a column that is left when another one is known."""
+
+    def entropy(values):
+        return -sum(values.count(v) / len(values) * log(values.count(v) / len(values)) for v in set(values))
+
+    groups = {}
+    for row in rows:
+        groups.setdefault(row[by], []).append(row[target])
+    return sum(len(group) / len(rows) * entropy(group) for group in groups.values()) / entropy(
+        [r[target] for r in rows]
+    )
+
+
+def naive_near_copies(rows, left_out):
+    """Each column once with the one that leaves least of it open, at most a quarter of what chance must leave.
+
+    Exact copies are left out.
+    """
+    n = len(rows[0])
+    n_values = [len({row[i] for row in rows}) for i in range(n)]
+    usable = [i for i in range(n) if i not in left_out and n_values[i] > 1]
+    pairs = []
+    for target in usable:
+        column = [row[target] for row in rows]
+        entropy = -sum(column.count(v) / len(rows) * log(column.count(v) / len(rows)) for v in set(column))
+        for by in usable:
+            if by != target and min(naive_left(rows, target, by), naive_left(rows, by, target)) > 1e-9:
+                told = log(1 + (n_values[target] - 1) * (n_values[by] - 1) / (len(rows) - 1))
+                if naive_left(rows, target, by) <= 0.25 * (1 - told / entropy):
+                    pairs.append((round(naive_left(rows, target, by), 2), by, target))
+    chosen = {}
+    for _, by, target in sorted(pairs):
+        end = by
+        while end in chosen:
+            end = chosen[end]
+        if target not in chosen and end != target:
+            chosen[target] = by
+    return {(target, by): naive_left(rows, target, by) for target, by in chosen.items()}
+
+
 def naive_evidence(rows, labels, feature):
     """All pairs: changed ones first; then the first one of each context, the second one of each, and so on."""
     context_of = {r: c for c, context in enumerate(naive_contexts(rows, feature)) for r in context}

@@ -268,11 +268,16 @@ def test_methods_are_chosen_by_name_and_once():
     assert [m.name for m in choose_methods()] == list(METHODS)
     with pytest.raises(
         InputError,
-        match=r"There is no method 'gini'; choose from ari, relaxed, chi2, mi, jmi, cmim, forest, relief, relieff\.",
+        match=r"There is no method 'gini'; choose from effect, ari, relaxed, chi2, mi, jmi, cmim, forest, relief, rel",
     ):
         choose_methods(["ari", "gini"])
-    with pytest.raises(InputError, match=r"No method was named; choose from ari"):
+    with pytest.raises(InputError, match=r"No method was named; choose from effect"):
         choose_methods([])
+
+
+def test_ours_needs_the_table():
+    with pytest.raises(InputError, match="The method 'effect' needs the table, not its codes"):
+        METHODS["effect"](np.zeros((2, 1), int), np.array([0, 1]), RNG)
 
 
 def test_many_values_and_classes_give_the_statistics_of_the_libraries():

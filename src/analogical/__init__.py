@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from analogical.verbs.compare import Comparison, compare
     from analogical.verbs.evidence import Evidence, EvidencePair, Transition, Transitions, evidence, transitions
     from analogical.verbs.interactions import Interactions, interactions
-    from analogical.verbs.redundancies import Dependency, Dropped, Redundancies, redundancies
+    from analogical.verbs.redundancies import Dependency, Dropped, NearCopy, Redundancies, redundancies
     from analogical.verbs.relaxed import relaxed_index
     from analogical.verbs.relevance import FeatureColumn, Points, Relevance, Settings, ari_score, relevance
     from analogical.verbs.report import Report, report
@@ -39,6 +39,7 @@ __all__ = [
     "InputError",
     "Interactions",
     "MissingDependencyError",
+    "NearCopy",
     "Points",
     "Redundancies",
     "Relevance",
@@ -74,7 +75,7 @@ _HOMES = {
     "verbs.compare": ("Comparison", "compare"),
     "verbs.evidence": ("Evidence", "EvidencePair", "Transition", "Transitions", "evidence", "transitions"),
     "verbs.interactions": ("Interactions", "interactions"),
-    "verbs.redundancies": ("Dependency", "Dropped", "Redundancies", "redundancies"),
+    "verbs.redundancies": ("Dependency", "Dropped", "NearCopy", "Redundancies", "redundancies"),
     "verbs.relaxed": ("relaxed_index",),
     "verbs.relevance": ("FeatureColumn", "Points", "Relevance", "Settings", "ari_score", "relevance"),
     "verbs.report": ("Report", "report"),

@@ -78,8 +78,8 @@ class Method:
     name: str
     title: str
     about: str
-    score: Callable[[CodedRows, np.random.Generator], Floats]
-    """From coded rows to one score per feature."""
+    score: Callable[[CodedRows, np.random.Generator], Floats] | None
+    """From coded rows to one score per feature; None if it needs the table, as ours does: it cuts numbers anew."""
     is_slow: bool = False
     """Whether large tables have to be sampled: it compares all rows with each other, or grows trees."""
     seconds: Callable[[int, int], float] = _no_time
@@ -95,6 +95,8 @@ class Method:
                 f"The method {self.name!r} needs {self.package}, which is not installed."
                 ' Install it with: pip install "analogical[compare]"'
             )
+        if self.score is None:
+            raise InputError(f"The method {self.name!r} needs the table, not its codes; use analogical.compare.")
         return self.score(_coded(codes, labels, weights), rng)
 
     @property
@@ -368,6 +370,12 @@ def _relieff_seconds(n_rows: int, n_features: int) -> float:
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
+        Method(
+            "effect",
+            "Effect",
+            "size of the effect given the deciding set, ranked as score does: effects by size, then unclear ones by p",
+            None,
+        ),
         Method(
             "ari",
             "ARI",

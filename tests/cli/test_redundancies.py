@@ -69,7 +69,7 @@ def test_weights_of_a_built_in_table_are_rows(run):
 def test_csv_without_findings_is_a_header(run):
     code, out, _ = run("redundancies", "titanic", "--csv")
     assert code == 0
-    assert out == "feature,kind,determined_by,support\n"
+    assert out == "feature,kind,determined_by,support,left\n"
 
 
 @pytest.mark.parametrize("command", ["score", "redundancies", "compare"])

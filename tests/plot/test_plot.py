@@ -284,6 +284,19 @@ def test_names_of_the_data_never_become_formulas(tmp_path):
         save_figure(ax.figure, tmp_path / "odd.svg")
 
 
+def test_near_copies_are_drawn_with_what_they_leave_open():
+    rng = np.random.default_rng(0)
+    minutes = rng.gamma(20, 10, 1_000)
+    found = redundancies(np.column_stack([minutes, (0.045 * minutes).round(1)]), feature_names=["minutes", "charge"])
+    ax = found.plot()
+    (near,) = found.near_copies
+    assert names_of(ax) == ["charge"]
+    assert texts_of(ax) == [f"minutes leaves {100 * near.left:.1f} % open"]
+    assert [bar.get_width() for bar in ax.patches] == pytest.approx([100 * (1 - near.left)])
+    assert "of near-copies: share of the entropy that is not left open" in " ".join(ax.get_xlabel().split())
+    assert_readable(ax)
+
+
 def test_a_selection_shows_what_each_feature_added():
     found = select(load_table("monks-1").to_frame().drop(columns="count"), "class", 5)
     ax = found.plot()

@@ -4,16 +4,19 @@ import csv
 import io
 import json
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from analogical import InputError, compare, load_table
+from analogical import InputError, Study, compare, load_table, relevance
 from analogical._types import CodedRows
 from analogical.paper import sample
 from analogical.rivals import LONG, METHODS, Method
 from analogical.show.views import view_of
 from analogical.verbs import compare as _comparison
+from analogical.verbs import relevance as _relevance
 
 
 def test_ranks_are_shared_by_equals_and_last_without_evidence():
@@ -23,6 +26,47 @@ def test_ranks_are_shared_by_equals_and_last_without_evidence():
     assert np.isnan(found.scores["ari"][2:]).all()
     assert found.order().tolist() == [0, 1, 2, 3]
     assert [feature["ari"]["share"] for feature in found.to_dict()["features"]] == [0.5, 0.5, None, None]
+
+
+def churn():
+    return pd.read_csv(Path(__file__).parents[2] / "docs" / "data" / "churn.csv"), "churned", {}
+
+
+def titanic():
+    return load_table("titanic").to_frame(), "survived", {"weights": "count"}
+
+
+def mixed():
+    """Two features that matter, a copy, a constant, a number and some that do not matter."""
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 3, (400, 8))
+    y = (X[:, 4] > 0) ^ (rng.random(400) < 0.1) ^ ((X[:, 6] == 1) & (rng.random(400) < 0.3))
+    frame = pd.DataFrame(X.astype(str), columns=list("abcdefgh"))
+    frame["copy"], frame["one"], frame["number"] = frame["e"].str.cat(["!"] * 400), "x", rng.normal(size=400)
+    return frame.iloc[:, ::-1].assign(y=y), "y", {}
+
+
+@pytest.mark.parametrize("table", [titanic, churn, mixed])
+def test_ours_is_ranked_as_by_relevance(table):
+    X, y, options = table()
+    ours, found = relevance(X, y, **options), compare(X, y, methods=["effect", "chi2"], **options)
+    assert [found.names[i] for i in found.order()] == ours.ranking()
+    assert [record["name"] for record in found.records()] == ours.ranking()
+    np.testing.assert_array_equal(found.scores["effect"], ours.effect)
+    assert sorted(found.ranks["effect"].tolist()) == list(range(1, len(ours) + 1))
+    assert [found[name]["effect"]["rank"] for name in ours.ranking()] == list(range(1, len(ours) + 1))
+    assert "ranks of Effect are those of score." in view_of(found).lines[0]
+    assert view_of(compare(X, y, methods=["chi2"], **options)).lines[0].endswith("in parentheses.")
+
+
+def test_ours_comes_first_by_default_and_asks_the_study_once(monkeypatch):
+    X, y, options = titanic()
+    study = Study(X, y, **options)
+    ours = relevance(study)
+    monkeypatch.setattr(_relevance, "_relevance", None)  # a second search would fail
+    found = compare(study)
+    assert [method.name for method in found.methods][:3] == ["effect", "ari", "relaxed"]
+    assert [found.names[i] for i in found.order()] == ours.ranking()
 
 
 def test_weights_stand_for_rows():
@@ -49,9 +93,9 @@ def test_table_shows_shares_and_ranks(run):
     code, out, err = run("compare", "monks-1")
     assert (code, err) == (0, "")
     lines = [line.split() for line in out.splitlines()]
-    assert ["feature", "ARI", "ARI", "relaxed", "χ²", "MI", "JMI", "CMIM"] in lines
-    assert "Not shown at this width: Forest, Relief, ReliefF;" in " ".join(out.split())
-    assert next(line for line in lines if line[:1] == ["head_shape"])[1:3] == ["0.375", "(1)"]
+    assert ["feature", "Effect", "ARI", "ARI", "relaxed", "χ²", "MI", "JMI"] in lines
+    assert "Not shown at this width: CMIM, Forest, Relief, ReliefF;" in " ".join(out.split())
+    assert next(line for line in lines if line[:1] == ["head_shape"])[3:5] == ["0.375", "(1)"]
     assert "0.000 (4)" in out
     assert "Relief: Kira and Rendell's Relief" in " ".join(run("compare", "monks-1", "--explain")[1].split())
 
@@ -128,7 +172,7 @@ def test_installed_methods_are_the_default_and_the_others_are_named(run, monkeyp
     [
         (
             ["titanic", "--methods", "ari,gini"],
-            "There is no method 'gini'; choose from ari, relaxed, chi2, mi, jmi, cmim, forest, relief, relieff.",
+            "no method 'gini'; choose from effect, ari, relaxed, chi2, mi, jmi, cmim, forest, relief, relieff.",
         ),
         (["titanic", "--json", "--csv"], "--json and --csv cannot be used together; give one of them."),
         (["titanic", "--seed", "-1"], "--seed must be a whole number from 0, got -1."),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import naive_redundancies
+from naive import naive_near_copies, naive_redundancies
 
 from analogical import InputError, redundancies, relevance
 from analogical._types import Note
@@ -142,8 +142,10 @@ def test_redundancies_as_dict_and_text():
         "constants": ["c"],
         "renamings": [],
         "dependencies": [{"feature": "b", "determined_by": ["a"], "support": 16}],
+        "near_copies": [],
         "searched_one": True,
         "searched_two": True,
+        "searched_near": True,
         "notes": [],
     }
     assert "b       determined by a     16" in repr(found)
@@ -189,3 +191,98 @@ def test_each_of_three_columns_is_determined_by_the_other_two():
 def test_renaming_values_changes_no_redundancy(rows, names):
     rows = [*rows, (0, 0, 0), (1, 1, 1)]
     assert redundancies(rows) == redundancies([(names[a], "abc"[b], c) for a, b, c in rows])
+
+
+def noisy(rng, column, share):
+    """The column with some of its cells drawn anew."""
+    return np.where(rng.random(len(column)) < share, rng.permutation(column), column)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_near_copies_equal_entropies_by_hand(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(40, 200))
+    a, b, many = (rng.integers(0, k, n) for k in (4, 2, n // 4))
+    columns = [a, b, noisy(rng, a, 0.02), noisy(rng, a, 0.05), noisy(rng, b, 0.03), noisy(rng, many, 0.02), many]
+    columns += [noisy(rng, many, 0.01) % 3, rng.integers(0, 3, n), a // 2]
+    rows = np.column_stack(columns)[:, rng.permutation(len(columns))]
+    result = redundancies(rows.astype(str))
+    copies = {int(name[1:]) for group in result.renamings for name in group[1:]}
+    expected = naive_near_copies([tuple(row) for row in rows.tolist()], copies)
+    found = result.near_copies
+    assert {(f"x{target}", f"x{by}") for target, by in expected} == {(near.feature, near.of) for near in found}
+    for near in found:
+        assert near.left == pytest.approx(expected[int(near.feature[1:]), int(near.of[1:])], abs=1e-12)
+    assert [round(near.left, 2) for near in found] == sorted(round(near.left, 2) for near in found)
+
+
+def test_a_group_of_near_copies_is_named_once():
+    rng = np.random.default_rng(5)
+    radius = rng.gamma(20, 1, 600)
+    rows = np.column_stack([rng.normal(size=600), radius, 6.28 * radius + rng.normal(0, 0.4, 600), radius**2])
+    found = redundancies(rows[:, [0, 1, 2, 3]], feature_names=["other", "radius", "perimeter", "area"])
+    assert found.renamings == (("radius", "area"),)  # equal in their bins
+    (near,) = found.near_copies
+    assert (near.feature, near.of) == ("perimeter", "radius")
+    assert 0.02 < near.left < 0.1
+    assert "perimeter  radius leaves" in repr(found)
+    assert "numbers are compared in their bins" in " ".join(repr(found).split())
+    assert repr(found).startswith("1 of 4 columns is redundant; 1 more nearly is.")
+    assert found["perimeter"] == [
+        {"feature": "perimeter", "kind": "near-copy", "determined_by": ["radius"], "support": 0, "left": near.left}
+    ]
+
+
+def test_a_near_copy_of_one_direction_is_what_is_left_less_open():
+    rng = np.random.default_rng(6)
+    fee = rng.integers(0, 20, 2_000)
+    plan = noisy(rng, fee // 5, 0.02)
+    (near,) = redundancies(np.column_stack([plan, fee]).astype(str), feature_names=["plan", "fee"]).near_copies
+    assert (near.feature, near.of) == ("plan", "fee")
+
+
+def test_unrelated_columns_with_many_values_are_no_near_copies():
+    rng = np.random.default_rng(7)
+    rows = rng.integers(0, 300, size=(900, 6)).astype(str)  # three rows leave a fifth of the entropy open at most
+    assert redundancies(rows).near_copies == ()
+    rows[:, 5] = noisy(rng, rows[:, 2], 0.02)
+    assert [(near.feature, near.of) for near in redundancies(rows).near_copies] == [("x5", "x2")]
+
+
+def test_columns_that_are_equal_by_luck_are_not_near_copies():
+    found = redundancies([("a", "x"), ("a", "x"), ("b", "y"), ("b", "y")], max_determinants=1)
+    assert (found.renamings, found.dependencies, found.near_copies) == ((), (), ())
+
+
+def test_weights_of_near_copies_are_rows():
+    rng = np.random.default_rng(8)
+    rows = np.unique(rng.integers(0, 3, size=(30, 3)), axis=0)
+    weights = np.where(rows[:, 0] == rows[:, 1], 60, 1)
+    weighted = redundancies(rows, weights=weights).near_copies
+    assert weighted == redundancies(np.repeat(rows, weights, axis=0)).near_copies
+    assert [(near.feature, near.of) for near in weighted] == [("x1", "x0")]
+
+
+def test_near_copies_of_many_columns_take_seconds_and_are_counted_on_all_rows():
+    rng = np.random.default_rng(9)
+    X = rng.integers(0, 5, size=(20_000, 300))
+    X[:, 200] = noisy(rng, X[:, 7], 0.02)
+    X[:, 100] = X[:, 8]
+    X[0, 100] = (X[0, 8] + 1) % 5  # one row; those that are looked at may all agree
+    start = time.process_time()
+    found = redundancies(X, max_determinants=1)
+    assert time.process_time() - start < 15
+    one, other = found.near_copies
+    assert (one.feature, one.of, other.feature, other.of) == ("x100", "x8", "x200", "x7")
+    assert one.left == pytest.approx(redundancies(X[:, [8, 100]]).near_copies[0].left, abs=1e-12)
+    assert 0 < one.left < 0.001
+
+
+def test_near_copies_are_not_searched_in_very_wide_tables_and_that_is_said():
+    X = np.random.default_rng(10).integers(0, 2, size=(1_000, 710))
+    found = redundancies(X)
+    assert (found.near_copies, found.searched_near) == ((), False)
+    assert "Dependencies on two columns and near-copies were not searched: there are too many columns." in " ".join(
+        repr(found).split()
+    )
+    assert redundancies(X[:, :60], max_determinants=1).searched_near

@@ -19,7 +19,7 @@ COMMANDS = {
     "evidence": "Show the pairs of rows behind the effect of a feature.",
     "interactions": "Find features that act together: the effect of one depends on the other.",
     "audit": "Audit one feature: the difference in label shares between its values, adjusted for the given features.",
-    "redundancies": "Find columns that are constant, that carry the same information, or that others determine.",
+    "redundancies": "Find columns that are constant, copies or near-copies of others, or determined by them.",
     "report": "Write a report on a table: which features have an effect, given which others, and the rows behind it.",
     "compare": "Score the features of a table by several methods, side by side.",
     "reproduce": "Reproduce the paper's tables and figure, next to the printed numbers.",

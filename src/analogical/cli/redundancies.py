@@ -1,4 +1,4 @@
-"""``analogical redundancies``: columns with the same information, and columns that others determine."""
+"""``analogical redundancies``: columns with the same information, that others determine, and near-copies."""
 
 from typing import Annotated
 
@@ -19,9 +19,10 @@ def redundancies(
         int, typer.Option(metavar="1|2", help="Search for columns determined by one other column, or also by two.")
     ] = 2,
 ) -> None:
-    """Find columns that are constant, that carry the same information, or that others determine.
+    """Find columns that are constant, copies or near-copies of others, or determined by them.
 
-    The label is left out. Each dependency comes with the number of rows that could have contradicted it.
+    The label is left out. Each dependency comes with the number of rows that could have contradicted it, each near-copy
+    with the share of its entropy that another column leaves open; numbers are compared in their bins.
 
     Example: analogical redundancies survey.csv --label churned
     """

@@ -1,10 +1,11 @@
-"""The figure of redundancies: which columns are constant, copies, or determined by others."""
+"""The figure of redundancies: which columns are constant, copies, determined by others, or near-copies."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from analogical.plot.canvas import (
     BAR,
     CHANGED,
+    CHANGED_BACK,
     EFFECT,
     MOST_ROWS,
     MUTED,
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_redundancies"]
 
-COLOURS = {"constant": UNTOLD, "same information": CHANGED, "determined": EFFECT}
+COLOURS = {"constant": UNTOLD, "same information": CHANGED, "determined": EFFECT, "near-copy": CHANGED_BACK}
 """By the kind of redundancy."""
 
 
@@ -40,7 +41,8 @@ def plot_redundancies(result: "Redundancies", ax: "Axes | None" = None) -> "Axes
     -------
     matplotlib.axes.Axes
         A bar is the share of the rows that could have contradicted the finding and did not: orange for columns that
-        carry the same information as another, blue for columns that others determine. To its right are those columns.
+        carry the same information as another, blue for columns that others determine. Of near-copies, light orange, it
+        is the share of their entropy that another column does not leave open. To its right are those columns.
 
     Examples
     --------
@@ -52,13 +54,19 @@ def plot_redundancies(result: "Redundancies", ax: "Axes | None" = None) -> "Axes
     """
     findings = result.records()[:MOST_ROWS]
     kinds = [finding["kind"] for finding in findings]
-    shares = [100 * finding["support"] / result.n_rows for finding in findings]
+    shares = [
+        100 * (1 - finding["left"] if finding["kind"] == "near-copy" else finding["support"] / result.n_rows)
+        for finding in findings
+    ]
+    in_percent = "tests passed: rows that could have contradicted the finding, in percent of all rows"
+    if result.near_copies:
+        in_percent = "tests passed, in percent of the rows; of near-copies: share of the entropy that is not left open"
     with axes_with_rows(
         ax,
         [finding["feature"] for finding in findings],
         title=f"Redundant columns among {len(result.names):,}",
-        x_label="tests passed: rows that could have contradicted the finding, in percent of all rows",
-        beside=[_by(kind, finding["determined_by"]) for kind, finding in zip(kinds, findings, strict=True)],
+        x_label=in_percent,
+        beside=[_by(finding) for finding in findings],
         legend=[key(colour, kind) for kind, colour in COLOURS.items() if kind in kinds],
         n_more=len(result) - len(findings),
     ) as ax:
@@ -70,8 +78,12 @@ def plot_redundancies(result: "Redundancies", ax: "Axes | None" = None) -> "Axes
     return ax
 
 
-def _by(kind: str, others: list[str]) -> str:
+def _by(finding: dict[str, Any]) -> str:
     """Which columns carry the information."""
-    if kind == "constant":
-        return "one value"
-    return f"{'=' if kind == 'same information' else 'by'} {' and '.join(short_name(name) for name in others)}"
+    others = " and ".join(short_name(name) for name in finding["determined_by"])
+    return {
+        "constant": "one value",
+        "same information": f"= {others}",
+        "determined": f"by {others}",
+        "near-copy": f"{others} leaves {100 * finding['left']:.1f} % open",
+    }[finding["kind"]]

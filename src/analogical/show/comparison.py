@@ -29,7 +29,8 @@ def view_comparison(result: Comparison, *, top: int | None = None) -> View:
         f" {result.methods[0].title}.",
         tables=(tabulate(order, columns, most=top),),
         lines=(
-            "Score as a share of the method's total, with the rank in parentheses.",
+            "Score as a share of the method's total, with the rank in parentheses"
+            f"{'; ranks of Effect are those of score' if 'effect' in result.ranks else ''}.",
             *_describe_left_out(result),
             *_describe_sample(result),
         ),

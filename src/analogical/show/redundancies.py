@@ -2,8 +2,9 @@
 
 from typing import NamedTuple
 
+from analogical.estimate.deciding import COPY
 from analogical.show.views import View, figures, tabulate, words
-from analogical.show.words import counted, listed, shown
+from analogical.show.words import counted, listed, percent, shown
 from analogical.verbs.redundancies import Dropped, Redundancies
 
 __all__ = ["describe_dropped", "view_redundancies"]
@@ -18,36 +19,52 @@ class _Line(NamedTuple):
 
 
 def view_redundancies(result: Redundancies) -> View:
-    """One line per finding: constant columns, columns with the same information, and columns that others determine."""
+    """One line per finding: constants, columns with the same information, those that others determine, near-copies."""
     lines = [
         *(_Line(name, "one value only") for name in result.constants),
         *(_Line(name, f"same information as {shown(first)}") for first, *rest in result.renamings for name in rest),
         *(_Line(d.feature, f"determined by {listed(d.determined_by)}", f"{d.support:,}") for d in result.dependencies),
     ]
+    near = [_Line(c.feature, f"{shown(c.of)} leaves {percent(c.left)} of it open") for c in result.near_copies]
     columns = [
         words("column", lambda line: shown(line.column), may_shorten=True),
         words("redundancy", lambda line: line.redundancy, may_wrap=True),
-        figures("tests", lambda line: line.tests, leaves=1),
+        *([figures("tests", lambda line: line.tests, leaves=1)] if result.dependencies else []),
     ]
-    n_redundant = len({line.column for line in lines})
-    n = counted(len(result.names), "column")
+    exact = {line.column for line in lines}
+    lines += near
     return View(
-        f"{n_redundant:,} of {n} {'is' if n_redundant == 1 else 'are'} redundant."
-        if lines
-        else f"None of {n} is redundant.",
+        _headline(counted(len(result.names), "column"), len(exact), len({line.column for line in near} - exact)),
         tables=(tabulate(lines, columns),) if lines else (),
-        lines=tuple(filter(None, [_not_searched(result)])),
-        about=(counted(result.n_rows, "row"), n),
-        explanation=("tests: rows that could have contradicted the dependency, and did not.",)
-        if result.dependencies
-        else (),
+        lines=tuple(filter(None, [_what_is_open(result), _not_searched(result)])),
+        about=(counted(result.n_rows, "row"), counted(len(result.names), "column")),
+        explanation=(
+            *(["tests: rows that could have contradicted the dependency, and did not."] if result.dependencies else []),
+            *([f"At most {percent(COPY)} open: relevance treats the column as a copy."] if near else []),
+        ),
     )
+
+
+def _headline(columns: str, n_exact: int, n_near: int) -> str:
+    """How many columns are redundant, and how many nearly."""
+    exact = f"{n_exact:,} of {columns} {'is' if n_exact == 1 else 'are'}" if n_exact else f"None of {columns} is"
+    near = f"; {n_near:,} {'more ' if n_exact else ''}nearly {'is' if n_near == 1 else 'are'}" if n_near else ""
+    return f"{exact} redundant{near}."
+
+
+def _what_is_open(result: Redundancies) -> str:
+    """What the share of a near-copy is of."""
+    if not result.near_copies:
+        return ""
+    return "Open: share of a column's entropy that is left when the other is known; numbers are compared in their bins."
 
 
 def _not_searched(result: Redundancies) -> str:
     """What was not searched, because the table has too many columns or it was not requested."""
     if not result.searched_one:
-        return "Dependencies on one column were not searched: there are too many columns."
+        return "Dependencies on one column and near-copies were not searched: there are too many columns."
+    if not result.searched_near:
+        return "Dependencies on two columns and near-copies were not searched: there are too many columns."
     return "" if result.searched_two else "Dependencies on two columns were not searched."
 
 

@@ -13,6 +13,7 @@ from analogical.rivals import LONG, MAX_ROWS, METHODS, Method, choose_methods, n
 from analogical.study import study_of
 from analogical.table.choosing import as_list
 from analogical.table.rules import ColumnOptions
+from analogical.verbs.relevance import relevance_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +43,7 @@ class Comparison(Result):
         NaN where the method has no evidence.
     ranks : dict of str to ndarray of int
         By name of the method: 1 for the best; equal scores share the better rank, and features without
-        evidence the last.
+        evidence the last. Those of ``"effect"`` are the places in :meth:`analogical.Relevance.ranking`.
     n_rows, max_rows, seed
         Rows of the table, maximum number of rows for slow methods, and the seed of that sample (and of the forest).
     sampled : tuple of str
@@ -55,8 +56,8 @@ class Comparison(Result):
     Examples
     --------
     >>> from analogical import compare, load_table
-    >>> found = compare(load_table("titanic").to_frame(), "survived", weights="count", methods=["ari", "mi"])
-    >>> found.names, found.ranks["ari"].tolist(), found.ranks["mi"].tolist()
+    >>> found = compare(load_table("titanic").to_frame(), "survived", weights="count", methods=["effect", "mi"])
+    >>> found.names, found.ranks["effect"].tolist(), found.ranks["mi"].tolist()
     (('class', 'sex', 'age'), [3, 1, 2], [2, 1, 3])
     """
 
@@ -64,6 +65,7 @@ class Comparison(Result):
     label: str
     methods: tuple[Method, ...]
     scores: dict[str, Floats]
+    ranks: dict[str, Ints]
     n_rows: int
     max_rows: int
     seed: int | None
@@ -83,15 +85,9 @@ class Comparison(Result):
         """Scores as shares of their sum."""
         return {name: normalise(scores) for name, scores in self.scores.items()}
 
-    @property
-    def ranks(self) -> dict[str, Ints]:
-        """Ranks, 1 for the best."""
-        return {name: _ranks(scores) for name, scores in self.scores.items()}
-
     def order(self) -> Positions:
         """Positions of the features by their rank in the first method, ties by the next one, then in column order."""
-        ranks = self.ranks
-        return np.lexsort([ranks[method.name] for method in reversed(self.methods)])
+        return np.lexsort([self.ranks[method.name] for method in reversed(self.methods)])
 
     def plot(self, ax: "Axes | None" = None, *, top: int = 20) -> "Axes":
         """One column of bars per method; see :func:`analogical.plot.plot_comparison`."""
@@ -115,7 +111,7 @@ class Comparison(Result):
     def to_dict(self) -> dict[str, Any]:
         """Plain types, ready for JSON; the features in column order, None where there is no evidence."""
         content = super().to_dict()
-        del content["names"], content["scores"]  # they are among the features
+        del content["names"], content["scores"], content["ranks"]  # they are among the features
         methods = [{"name": m.name, "title": m.title, "about": m.about} for m in self.methods]
         return {**content, "methods": methods, "features": self._features()}
 
@@ -162,6 +158,10 @@ def compare(
 
     Notes
     -----
+    ``"effect"`` is :func:`analogical.relevance` with its defaults: its score is the effect, its ranks are those of
+    :meth:`analogical.Relevance.ranking`, which puts effects before larger ones that are unclear. ``"ari"`` and
+    ``"relaxed"`` are the paper's exact index and the relaxed one.
+
     The scores of different methods have different scales and mean different things; compare their ranks, and
     how a method's shares are spread. χ² and MI score one feature at a time and cannot detect an interaction.
     JMI and CMIM choose one feature after the other; their score is the place in that order, n for the first of n
@@ -182,24 +182,31 @@ def compare(
     seed = seed_from(random_state)
     chosen = () if methods is None else choose_methods(as_list(methods, "methods"))
     installed = [method.name for method in METHODS.values() if method.is_available]
-    table = study_of(compare, X, y, columns, without=("groups",)).table
+    study = study_of(compare, X, y, columns, without=("groups",))
+    table = study.table
     rows = table.coded
     left_out = tuple(name for name in installed if _is_long(METHODS[name], rows, max_rows)) if methods is None else ()
     if methods is None:
         chosen = choose_methods([name for name in installed if name not in left_out])
-    scores = {}
+    scores, ranks = {}, {}
     for method in chosen:
         rng = np.random.default_rng(seed)
+        if method.score is None:
+            ours = relevance_of(study)
+            scores[method.name], ranks[method.name] = ours.effect, np.argsort(ours.order()) + 1
+            continue
         if method.is_slow:
             drawn = _draw(rows, max_rows, rng)
             scores[method.name] = method(drawn.codes.astype(np.int64), drawn.labels.astype(np.int64), rng)
         else:
             scores[method.name] = method(rows.codes, rows.labels, rng, rows.weights)
+        ranks[method.name] = _ranks(scores[method.name])
     return Comparison(
         names=table.names,
         label=table.label,
         methods=chosen,
         scores=scores,
+        ranks=ranks,
         n_rows=rows.n_rows,
         max_rows=max_rows,
         seed=seed,
