@@ -252,7 +252,7 @@ def test_view_of_transitions():
 
 def test_view_of_an_audit():
     view = view_of(RESULTS["audit"])
-    assert view.headline == "'label' = b is 50.0 points more frequent with yes than with no."
+    assert view.headline == "'label' = 'b' is 50.0 points more frequent with yes than with no."
     assert view.lines == (
         "Compared: 24 of 24 rows (100.0 %) have a partner with another 'old' among rows that agree on town, country and"
         " size.",

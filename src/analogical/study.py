@@ -107,7 +107,7 @@ class Study:
     >>> study
     Study of 3 features for 'survived' (2 classes), 2,201 rows: class, sex and age
     ask                            to learn
-    relevance(study)               which features have an effect, all else equal
+    relevance(study)               which features have an effect, given the others
     select(study)                  which features predict the label best together
     interactions(study)            which features act together
     squares(study, first, second)  label shares and rows of two features together

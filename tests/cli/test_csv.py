@@ -71,3 +71,13 @@ def test_a_terminal_gets_no_control_characters(run, monkeypatch):
 def test_what_a_spreadsheet_takes_as_a_formula():
     assert all(map(_is_formula, ["=1", "+a", "-a", "@a", "\ta", "\ra", "\na", "＝1", "-1+1"]))
     assert not any(map(_is_formula, ["", "a", "1", "-1", "+1.5e3", "a=b", "'=1"]))
+
+
+def test_an_audit_is_a_line_for_each_difference(run):
+    code, out, _ = run("audit", "titanic", "--feature", "class", "--csv")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert code == 0
+    assert [(row["value"], row["other_value"], row["label"]) for row in rows] == [
+        ("crew", value, "yes") for value in ("3rd", "1st", "2nd")
+    ]
+    assert float(rows[0]["difference"]) < 0 < float(rows[1]["difference"])

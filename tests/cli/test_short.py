@@ -70,10 +70,30 @@ def test_what_was_read_and_done_is_summed_up_and_explained(run, tmp_path):
     code, out, err = run("score", path)
     last = " ".join(out.split("\n\n")[-1].split())
     assert (code, err) == (0, "")
-    assert "t.csv, label: last column, 2 notes on reading, 60 rows, 2 features, missing cells in 1 column" in last
+    assert "t.csv, label: last column, separator detected, words read as missing, 60 rows, 2 features" in last
+    assert "missing cells in 1 column" in last
     bullets = " ".join(run("score", path, "--explain")[1].split())
     for note in ("- label: the last column, 'y'", "- detected separator: semicolon", "- numbers in 5 bins: a"):
         assert note in bullets
+
+
+def test_a_first_line_of_numbers_is_questioned_beside_the_answer(run):
+    rows = "".join(f"{k % 2},{k % 3},{'ab'[k % 2]}\n" for k in range(60))
+    out = " ".join(run("score", "-", stdin=f"0,1,a\n{rows}".encode())[1].split())
+    assert " The first line, used as column names, contains numbers; if it is data, use --no-header. standard" in out
+    assert "first line" not in run("score", "-", "--no-header", stdin=rows.encode())[1]
+
+
+def test_why_there_is_no_p_is_explained(run):
+    said = " ".join(run("score", "monks-1", "--explain")[1].split())
+    assert "No p (is_smiling, holding and has_tie): the labels of compared rows never differ" in said
+    assert "No p" not in run("score", "titanic", "--explain")[1]
+
+
+def test_a_line_that_two_views_share_is_said_once(run):
+    out = run("evidence", "titanic", "--feature", "sex")[1]
+    assert out.count("agree on class and age") == 1
+    assert "numbers from 0" in run("evidence", "titanic", "--feature", "sex", "--explain")[1]
 
 
 def test_no_index_is_a_dash_and_the_paper_s_number_if_asked(run):

@@ -300,10 +300,12 @@ def test_near_copies_are_drawn_with_what_they_leave_open():
 def test_a_selection_shows_what_each_feature_added():
     found = select(load_table("monks-1").to_frame().drop(columns="count"), "class", 5)
     ax = found.plot()
-    assert names_of(ax) == list(found.features)
-    assert [bar.get_width() for bar in ax.patches] == found.gain.tolist()
-    assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == [EFFECT, CHANGED, CHANGED, UNTOLD, UNTOLD]
-    assert texts_of(ax) == [f"{100 * share:.1f} %" for share in found.explained]
+    first, second, *rest = names_of(ax)
+    assert (first, second, rest) == ("jacket_color", "body_shape × head_shape", list(found.features[3:]))
+    explained = found.explained[[0, 2, 3, 4]]
+    assert [bar.get_width() for bar in ax.patches] == pytest.approx(np.diff(100 * explained, prepend=0.0).tolist())
+    assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == [EFFECT, CHANGED, UNTOLD, UNTOLD]
+    assert texts_of(ax) == [f"{100 * share:.1f} %" for share in explained]
     assert_readable(ax)
 
 

@@ -31,6 +31,11 @@ def test_long_words_are_cut_to_the_limit():
     assert words.quoted("abcdefghi", 8) == "'abcde...'"
 
 
+def test_ranges_are_cut_after_a_whole_word():
+    cut = [words.shorten_end(text, 12) for text in ("1 to 2", "13550 to 99999", "2015-05-30 to 2016-03-29", "x" * 20)]
+    assert cut == ["1 to 2", "13550 to …", "2015-05-30 …", "xxxxxx…xxxxx"]
+
+
 def test_unknown_numbers_are_dashes():
     assert (
         words.point_interval(math.nan, math.nan)
@@ -56,6 +61,14 @@ def test_numbers_have_the_decimals_that_they_are_worth():
     assert math.isnan(words.points_of(None))
     assert words.shares(2 / 3) == "0.667"
     assert words.percent(0.1234) == "12.3 %"
+    assert [words.percent(share) for share in (0, 0.0004, 0.0006, 0.9996, 1)] == [
+        "0.0 %",
+        "<0.1 %",
+        "0.1 %",
+        ">99.9 %",
+        "100.0 %",
+    ]
+    assert [words.signed_share(share) for share in (0.018, -0.142, -0.0001, 0.0001)] == ["+1.8", "-14.2", "0.0", "0.0"]
     assert (words.number(999_999_999), words.number(10**9)) == ("999,999,999", "1.000e+09")
     assert words.change(0.023) == "2.3 points more often"
     assert words.change(-0.5) == "50.0 points less often"

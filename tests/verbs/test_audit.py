@@ -323,7 +323,7 @@ def test_planted_bias_is_found_with_its_size():
     assert low < 0.12 < high
     assert high - low < 0.06
     assert result.finding == "direction"
-    assert conclusion(result).startswith("'approved' = yes is ")
+    assert conclusion(result).startswith("'approved' = 'yes' is ")
     assert conclusion(result).endswith(" points more frequent with man than with woman.")
     assert result.given == ("income", "debt")
     assert audit(loans(), "approved", "gender").differences == result.differences  # income and debt decide it
@@ -347,10 +347,10 @@ def test_too_few_pairs_are_said_to_be_too_few():
     result = audit_all(rows, [0, 1] * 4, 0)
     assert result.differences[0].p_value == pytest.approx(2 * 0.5**4)
     assert result.finding == "too-few-pairs"
-    assert conclusion(result) == "Too few pairs to test the difference of 'y' by 'x0'."
-    assert "No labelling of these 8 rows could have given a significant difference (p below 0.05)." in all_said(result)
+    assert conclusion(result) == "Too few pairs with different labels to test the difference of 'y' by 'x0'."
+    assert "dealt to its rows, no difference could have been significant (p below 0.05)." in all_said(result)
     enough = audit_all([(v, c) for c in range(8) for v in "ab"], [0, 1] * 8, 0)
-    assert conclusion(enough) == "'y' = 1 is 100.0 points more frequent with b than with a."
+    assert conclusion(enough) == "'y' = '1' is 100.0 points more frequent with b than with a."
 
 
 def test_many_values_and_labels_get_a_table():
@@ -366,7 +366,7 @@ def test_many_values_and_labels_get_a_table():
         assert sum(found.difference for found in some) == pytest.approx(0, abs=1e-12)
         assert sum(found.gained for found in some) == some[0].changed
     assert all(found.p_value <= found.p_adjusted <= 1 for found in result.differences)
-    assert re.search(r"the largest: red is [\d.]+ points more frequent with a than with", conclusion(result))
+    assert re.search(r"the largest: 'red' is [\d.]+ points more frequent with a than with", conclusion(result))
     assert "\nvs. a  label" in repr(result)
     assert max(len(line) for line in repr(result).splitlines()) <= 80
 

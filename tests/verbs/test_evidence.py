@@ -324,7 +324,7 @@ def test_what_is_given_is_named():
     words = " ".join(repr(evidence(rows, labels, 0, given=["x1", "x2", "x3"])).split())
     assert "Pairs of rows that agree on x1, x2 and x3." in words
     assert evidence(rows, labels, 0, given=["x1"]).to_dict()["given"] == ["x1"]
-    assert " pairs of all rows." in " ".join(repr(transitions(rows, labels, 0, given=[])).split())
+    assert "Pairs of all rows." in " ".join(repr(transitions(rows, labels, 0, given=[])).split())
 
 
 def test_a_feature_that_is_asked_about_is_not_left_out():

@@ -212,7 +212,10 @@ def test_records_are_those_of_the_relevance_and_to_dict_is_json(titanic):
     content = json.loads(json.dumps(titanic.to_dict(), allow_nan=False))
     assert content == titanic.to_dict()
     assert content["relevance"] == titanic.relevance.to_dict()
-    assert content["features"][0]["pairs"] == 138516
+    assert content["features"] == [
+        {name: record[name] for name in ("name", "rank", "alone", "alone_p")} for record in titanic.records()
+    ]
+    assert not [part for part in ("selection", "redundancies", "interactions") if "notes" in content[part]]
 
 
 def test_the_same_table_gives_the_same_page(titanic):

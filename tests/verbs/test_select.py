@@ -187,7 +187,7 @@ def test_words_of_a_selection(monks, survey):
     assert "act together" in text
     words = " ".join(text.split())
     assert "Without k, 4 features would be selected. The last ones follow the relaxed index." in words
-    assert "Left out, because they add little to the feature in parentheses: TOWN (town)." in words
+    assert "Left out, because they add little to town: TOWN." in words
     assert "No other feature adds more than chance would, or is significant; " in repr(select(survey, "churned"))
     assert "All features were selected." in repr(select(monks[["jacket_color", "class"]], "class"))
     assert max(map(len, text.splitlines())) <= 80

@@ -1,4 +1,4 @@
-"""``analogical audit``: differences between the values of one feature, all else equal."""
+"""``analogical audit``: differences between the values of one feature, given the deciding set."""
 
 from typing import Annotated
 
@@ -11,7 +11,7 @@ from analogical.cli.writing import Output
 __all__ = ["audit"]
 
 
-@reads_table(without=("features",), writes=("explain", "plot", "as_json"))
+@reads_table(without=("features",), writes=("explain", "plot", "as_json", "as_csv", "csv_safe"))
 def audit(
     source: Source,
     output: Output,

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from analogical._progress import progress_line
+from analogical._types import Note
 from analogical.cli.streams import say_note, shows_progress
 from analogical.datasets import WEIGHTS, load_table, table_names
 from analogical.errors import InputError
 from analogical.io.formats import NA, TextFormat, refuse_text_options
-from analogical.show.notes import describe_notes, ignored_note, label_note, memory_note
-from analogical.show.words import counted, quoted
+from analogical.show.notes import describe_notes, ignored_note, label_note, memory_note, sum_up_notes, warnings_of
+from analogical.show.words import quoted
 from analogical.spark.session import is_spark_frame
 from analogical.table.choosing import Names, unknown_column
 
@@ -47,6 +48,8 @@ class Source:
     """What was detected or chosen for the user, to be shown next to the result."""
     about: tuple[str, ...] = ()
     """The same in a few words."""
+    warnings: tuple[str, ...] = ()
+    """Those that make the whole answer doubtful."""
 
     @property
     def data(self) -> tuple[Any, str]:
@@ -92,7 +95,7 @@ def read_source(
     else:
         opened = _from_file(file, text_format, may_suggest_spark=may_suggest_spark)
     frame, notes = opened.frame, list(opened.notes)
-    about = (counted(len(notes), "note on reading", "notes on reading"),) if notes else ()
+    about = opened.about
     if label is None and opened.label is None:
         likely = _likely_label(frame.columns)
         notes.append(label_note(frame.columns[-1], likely))
@@ -113,7 +116,9 @@ def read_source(
         frame = _without(frame, [name for name in left_out if name in columns])
     if bins:
         options["bins"] = _parse_bins(bins)
-    return Source(opened.title, frame, roles["label"], cast("ColumnOptions", options), tuple(notes), about)
+    return Source(
+        opened.title, frame, roles["label"], cast("ColumnOptions", options), tuple(notes), about, opened.warnings
+    )
 
 
 class _Opened(NamedTuple):
@@ -122,6 +127,8 @@ class _Opened(NamedTuple):
     title: str
     frame: Any
     notes: tuple[str, ...] = ()
+    about: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     label: str | None = None
     """None if it is not known, and the last column is taken."""
 
@@ -134,7 +141,12 @@ def _from_file(file: str, text_format: TextFormat, *, may_suggest_spark: bool) -
     read = open_file(file, **vars(text_format), progress=progress)
     if may_suggest_spark:
         _suggest_spark(read.frame)
-    return _Opened("standard input" if file == "-" else file, read.frame, describe_notes(read.notes))
+    return _opened("standard input" if file == "-" else file, read.frame, read.notes)
+
+
+def _opened(title: str, frame: Any, notes: Sequence[Note]) -> _Opened:
+    """What was read, with its notes in sentences and in a few words."""
+    return _Opened(title, frame, describe_notes(notes), sum_up_notes(notes), warnings_of(notes))
 
 
 def _likely_label(columns: Sequence[str]) -> str | None:
@@ -183,7 +195,7 @@ def _on_spark(file: str, master: str, text_format: TextFormat, groups: str | Non
     with quiet_stderr():  # Java keeps the stderr that it begins with, and would write its logs there
         session = open_session(master)
     read = read_spark_file(session, file, text_format)
-    return _Opened(f"{file} on {master}", read.frame, describe_notes(read.notes))
+    return _opened(f"{file} on {master}", read.frame, read.notes)
 
 
 def _is_built_in(file: str) -> bool:

@@ -5,7 +5,7 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -101,10 +101,13 @@ class Output:
 def _print_views(views: Sequence[View], source: Source, notes: tuple[str, ...], *, explain: bool) -> None:
     """The answers with their tables, then what they rest on, and the table in one line or all notes."""
     console = _console()
+    said_before: set[str] = set()
     for k, view in enumerate(views):
         if k:
             console.print()
-        _print_view(console, view, explain)
+        lines = (*view.lines, *(() if k else source.warnings))
+        _print_view(console, replace(view, lines=tuple(line for line in lines if line not in said_before)), explain)
+        said_before.update(view.lines)
     said = (*source.notes, *notes, *views[0].notes)
     about = ", ".join((shown(Path(source.title).name), *source.about, *views[0].about))
     if explain:
@@ -134,7 +137,8 @@ def _print_view(console: "Console", view: View, explain: bool) -> None:
         for table in view.details:
             console.print()
             show_table(table, console)
-        console.print()
+        if view.explanation:
+            console.print()
         for text in view.explanation:
             _print_bullet(console, text)
 

@@ -178,8 +178,8 @@ class _Source:
             is_empty = path.stat().st_size == 0 if content is None else not content
         except FileNotFoundError:
             raise InputError(
-                f"There is no file {file!r}; give a CSV, TSV, Parquet or Arrow file, - for standard input, or a"
-                f" built-in table ({', '.join(table_names())})."
+                f"There is no file {file!r}; give a CSV, TSV, Parquet or Arrow file, a workbook, - for standard input,"
+                f" or a built-in table ({', '.join(table_names())})."
             ) from None
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)

@@ -27,7 +27,7 @@ COLOURS = {"gain": EFFECT, "interaction": CHANGED, "significant": MUTED, "index"
 
 
 def plot_selection(result: "Selection", ax: "Axes | None" = None) -> "Axes":
-    """Draw the gain of each selected feature over those before it, in the order selected.
+    """Draw what each selected feature adds to those before it, in the order selected.
 
     Parameters
     ----------
@@ -39,35 +39,36 @@ def plot_selection(result: "Selection", ax: "Axes | None" = None) -> "Axes":
     Returns
     -------
     matplotlib.axes.Axes
-        A bar is the log-likelihood gain, blue where it reaches the threshold, orange where it does so together with
-        another feature, dark grey where it is lower but the feature is significant, light grey where the feature only
-        follows the relaxed index. The numbers on the right are the share explained so far. The dashed line is the
-        threshold.
+        The lines of the printed table. A bar is the share of the uncertainty of the label that the feature adds, blue
+        where its gain reaches the threshold, orange for features that act together, dark grey where the feature is
+        significant only, light grey where it only follows the relaxed index. The numbers on the right are the share
+        explained so far.
 
     Examples
     --------
     >>> from analogical import load_table, select
     >>> selection = select(load_table("monks-1").to_frame().drop(columns="count"), "class")
     >>> [text.get_text() for text in selection.plot().get_yticklabels()]
-    ['jacket_color', 'body_shape', 'head_shape']
+    ['jacket_color', 'body_shape × head_shape']
     """
-    from analogical.show.selection import WORDS
+    from analogical.show.selection import WORDS, selection_steps
 
-    features, gain, why = result.features[:MOST_ROWS], result.gain[:MOST_ROWS], result.why[:MOST_ROWS]
-    words = {**WORDS, "interaction": "interaction"}
+    steps = selection_steps(result)
+    shown = steps[:MOST_ROWS]
+    adds = [100 * step.adds if step.adds is not None else 0.0 for step in shown]
+    reasons = [step.reason for step in shown]
     with axes_with_rows(
         ax,
-        features,
-        title=f"Gain of each feature for {short_name(result.label)}",
-        x_label=f"log-likelihood gain in nats (dashed: threshold {result.need:.1f}); right: explained so far",
-        beside=[f"{100 * share:.1f} %" for share in result.explained[:MOST_ROWS]],
-        legend=[key(colour, words[reason]) for reason, colour in COLOURS.items() if reason in why],
-        n_more=len(result.features) - len(features),
+        [" × ".join(step.features) for step in shown],
+        title=f"What each feature adds for {short_name(result.label)}",
+        x_label="share of the uncertainty of the label that it adds, in %; right: explained so far",
+        beside=[f"{100 * step.explained:.1f} %" for step in shown],
+        legend=[key(colour, WORDS[reason]) for reason, colour in COLOURS.items() if reason in reasons],
+        n_more=len(steps) - len(shown),
     ) as ax:
-        ax.barh(range(len(features)), gain, BAR, color=[COLOURS[reason] for reason in why], zorder=2)
-        ax.set_xlim(min([0.0, *(gain * 1.1).tolist()]), max([result.need, *gain.tolist()]) * 1.04)
+        ax.barh(range(len(shown)), adds, BAR, color=[COLOURS[reason] for reason in reasons], zorder=2)
+        ax.set_xlim(min([0.0, *adds]) * 1.1, max([1.0, *adds]) * 1.04)
         mark_zero(ax)
-        ax.axvline(result.need, color=MUTED, linewidth=1, linestyle=(0, (4, 3)), zorder=1)
-        if not features:
+        if not shown:
             ax.text(0.5, 0.5, "No feature was selected.", transform=ax.transAxes, ha="center", va="center", color=MUTED)
     return ax

@@ -5,7 +5,7 @@ import math
 from analogical.show.evidence import pair_blocks
 from analogical.show.sentences import NOT_CAUSES, agreeing_on, assumed, no_partner
 from analogical.show.views import Table, View, figures, tabulate, words
-from analogical.show.words import change, counted, listed, marked, p_value, p_words, percent, quoted, verb
+from analogical.show.words import change, counted, listed, marked, p_value, p_words, percent, quoted, signed_share, verb
 from analogical.verbs.audit import Audit, Difference
 
 __all__ = ["view_audit"]
@@ -39,7 +39,7 @@ def _conclude(result: Audit) -> str:
         fewer = "" if result.same_as is not None else " Give fewer features (given, --given)."
         return f"{no_partner(result.feature, result.given, result.same_as)}{fewer}"
     if result.finding == "too-few-pairs":
-        units = "pairs" if result.n_groups is None else "groups"
+        units = "pairs with different labels" if result.n_groups is None else "groups"
         return f"Too few {units} to test the difference of {label} by {feature}."
     if result.finding != "direction":
         some = f", but single contexts differ ({p_words(result.p_value)})" if result.finding == "mixed" else ""
@@ -50,10 +50,10 @@ def _conclude(result: Audit) -> str:
     more, less = (b, a) if largest.difference > 0 else (a, b)
     by = f"{100 * abs(largest.difference):.1f} points more frequent with {more} than with {less}"
     if len(result.differences) == 1:
-        return f"{label} = {marked(largest.label, 20)} is {by}."
+        return f"{label} = {quoted(largest.label, 20)} is {by}."
     return (
         f"{len(significant):,} of {counted(len(result.differences), 'difference')} of {label} by {feature}"
-        f" {verb(significant, 'is', 'are')} significant; the largest: {marked(largest.label, 20)} is {by}."
+        f" {verb(significant, 'is', 'are')} significant; the largest: {quoted(largest.label, 20)} is {by}."
     )
 
 
@@ -69,18 +69,18 @@ def _difference_table(result: Audit) -> Table:
     columns = [
         words(f"vs. {marked(result.reference, 20)}", lambda d: marked(d.values[1], LONG_VALUE), may_shorten=True),
         *([words("label", lambda d: marked(d.label, LONG_LABEL), may_shorten=True)] if many_labels else []),
-        figures("points" if many_labels else f"points for {label}", lambda d: f"{100 * d.difference:+.1f}"),
+        figures("points" if many_labels else f"points for {label}", lambda d: signed_share(d.difference)),
         figures(f"{100 * result.confidence:g}% CI", _interval, leaves=2),
         figures("p adj." if len(differences) > 1 else "p", lambda d: p_value(d.p_adjusted), leaves=1),
         figures("odds ratio", lambda d: f"{d.odds_ratio:.2f}" if math.isfinite(d.odds_ratio) else "-", leaves=4),
-        figures("crude", lambda d: f"{100 * d.crude:+.1f}", leaves=5),
+        figures("crude", lambda d: signed_share(d.crude), leaves=5),
         figures("pairs", lambda d: f"{d.pairs:,}", leaves=3),
     ]
     return tabulate(differences, columns, most=MAX_DIFFERENCES)
 
 
 def _interval(found: Difference) -> str:
-    return f"{100 * found.difference_low:+.1f} to {100 * found.difference_high:+.1f}"
+    return f"{signed_share(found.difference_low)} to {signed_share(found.difference_high)}"
 
 
 # ---------------------------------------------------------------- who was compared
@@ -119,7 +119,7 @@ def _explain(result: Audit) -> list[str]:
     ]
     if result.finding == "too-few-pairs" and result.n_groups is None:
         said.append(
-            f"No labelling of these {counted(result.n_compared, 'row')} could have given a significant difference (p"
+            "However the labels of each context were dealt to its rows, no difference could have been significant (p"
             f" below {result.level:.2g})."
         )
     for label, (everybody, compared) in result.base_rates.items():

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from analogical.show.sentences import agreeing_on, no_partner
+from analogical.show.sentences import ROW_NAMES, agreeing_on, no_partner
 from analogical.show.views import Cell, Table, View, figures, tabulate, words
 from analogical.show.words import LONG_NAME, counted, marked, number, percent, quoted, shorten, shown
 from analogical.verbs.evidence import Evidence, EvidencePair, Transition, Transitions
@@ -25,9 +25,18 @@ def view_evidence(result: Evidence) -> View:
         f" {'differs' if result.n_pairs == 1 else 'differ'} on {quoted(result.feature)}"
         f" {'differs' if result.n_changed == 1 else 'differ'} in {quoted(result.label)}"
         f" ({percent(result.n_changed / result.n_pairs)}).",
-        lines=(f"Pairs of {agreeing_on(result.given)}.",),
+        lines=(_describe_pairs(result.given),),
         examples=pair_blocks(result),
+        explanation=(
+            "Pairs whose labels differ come first, from as many contexts as possible; a line with a number of pairs"
+            " stands for so many pairs of equal rows.",
+            f"→ is a change, = the same value in both rows. {ROW_NAMES}",
+        ),
     )
+
+
+def _describe_pairs(given: Sequence[str]) -> str:
+    return f"Pairs of {agreeing_on(given)}."
 
 
 def pair_blocks(result: Evidence) -> tuple[Table, ...]:
@@ -85,8 +94,9 @@ def view_transitions(result: Transitions) -> View:
     largest = [t for t in result.counts if t.pairs >= sizes[:MAX_TRANSITIONS][-1]][:MAX_TRANSITIONS]
     left_out = f"The {len(largest)} largest of {len(sizes):,} transitions." if len(largest) < len(sizes) else ""
     return View(
-        f"{counted(len(sizes), 'transition')} of {quoted(result.feature)} and {quoted(result.label)} among"
-        f" {counted(result.n_pairs, 'pair')} of {agreeing_on(result.given)}.",
+        f"{counted(len(sizes), 'transition')} of {quoted(result.feature)} and {quoted(result.label)} in"
+        f" {counted(result.n_pairs, 'pair')}.",
+        lines=(_describe_pairs(result.given),),
         tables=(transition_table(result.feature, result.label, largest, result.n_pairs, left_out),),
     )
 

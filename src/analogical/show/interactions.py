@@ -28,12 +28,11 @@ FEW_EFFECTIVE = 30
 
 def view_interactions(result: Interactions) -> View:
     """The table of pairs, strongest first, and what it says."""
-    n_features = len({*result.first, *result.second})
     return View(
         headline=_answer(result),
         tables=(tabulate(result.order().tolist(), _columns(result), most=MAX_PAIRS),),
         lines=tuple(filter(None, (_describe_given(result), _passed_over(result)))),
-        about=(counted(result.n_rows, "row"), counted(n_features, "feature")),
+        about=(counted(result.n_rows, "row"), counted(len(result.names), "feature")),
         explanation=tuple(_explain(result)),
     )
 

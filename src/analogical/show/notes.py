@@ -18,10 +18,13 @@ __all__ = [
     "memory_note",
     "no_room_note",
     "sum_up_notes",
+    "warnings_of",
     "written_note",
 ]
 
 ASK_FOR_MORE = "Details: --explain."
+WARNINGS: tuple[NoteKind, ...] = ("header-has-numbers",)
+"""Notes that are shown in full beside the answer."""
 
 
 def describe_notes(notes: Sequence[Note]) -> tuple[str, ...]:
@@ -36,8 +39,14 @@ def sum_up_notes(notes: Sequence[Note]) -> tuple[str, ...]:
         if note.kind in _SHORT:
             columns.setdefault(_SHORT[note.kind], []).extend(note.columns)
     said = [text.format(counted(len(names), "column")) for text, names in columns.items()]
-    rest = len([note for note in notes if note.kind not in _SHORT])
+    rest = len([note for note in notes if note.kind not in (*_SHORT, *WARNINGS)])
     return (*said, counted(rest, "more note")) if rest else tuple(said)
+
+
+def warnings_of(notes: Sequence[Note]) -> tuple[str, ...]:
+    """What makes the whole answer doubtful, one sentence each."""
+    said = describe_notes([note for note in notes if note.kind in WARNINGS])
+    return tuple(f"{text[0].upper()}{text[1:]}." for text in said)
 
 
 def leaks_of(notes: Sequence[Note]) -> tuple[str, ...]:
@@ -272,14 +281,31 @@ _WITH_COUNTS: dict[NoteKind, Callable[[Note], str]] = {
 
 _SHORT: dict[NoteKind, str] = {
     "binned": "{} binned",
+    "blank-lines": "blank lines skipped",
+    "decimal-commas": "decimal commas in {}",
     "binned-in-steps": "{} binned",
     "binned-time": "{} binned",
+    "empty-column": "empty last column left out",
+    "encoding": "encoding detected",
+    "first-sheet": "first sheet",
+    "folded": "spellings merged in {}",
     "label-binned": "label binned",
     "label-missing": "rows without a label left out",
     "date-parts": "parts of dates: {}",
     "leak": "{} may leak the label",
+    "looks-like-groups": "rows may repeat units",
+    "may-fold": "several spellings in {}",
     "missing-dropped": "rows with missing cells left out",
     "missing-value": "missing cells in {}",
+    "not-utf-8": "read as Latin-1",
+    "numbered-names": "repeated names numbered",
+    "read-as-dates": "dates in {}",
+    "read-as-missing": "words read as missing",
+    "read-as-numbers": "numbers read in {}",
+    "separator": "separator detected",
     "set-aside": "identifiers set aside: {}",
+    "spaces-stripped": "spaces stripped",
+    "unnamed-columns": "{} without a name",
+    "words-read-as-missing": "words read as missing",
 }
 """The notes that a short line names, in a few words; others are counted."""

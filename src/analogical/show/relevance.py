@@ -29,6 +29,7 @@ from analogical.show.words import (
     quoted,
     shares,
     shorten,
+    shorten_end,
     shown,
     signed,
     some_of,
@@ -147,7 +148,11 @@ def _direction(result: Relevance, i: int) -> Cell:
         return Cell("mixed" if result.status[i] == "effect" and points is not None else "-", "muted")
     label = "" if len(result.classes) == 2 else f": {shorten(quoted(points.label), LONGEST_VALUE)}"
     is_range = bool(result.feature_columns[i].edges)  # its lower end says more than its upper one
-    value = marked(points.value, LONGEST_VALUE + 2) if is_range else shorten(marked(points.value), LONGEST_VALUE)
+    value = (
+        shorten_end(marked(points.value), LONGEST_VALUE + 2)
+        if is_range
+        else shorten(marked(points.value), LONGEST_VALUE)
+    )
     return Cell(f"{value}{label} {signed(points.points)}")
 
 
@@ -275,6 +280,11 @@ def _explain_compared(result: Relevance) -> list[str]:
             f"{counted(len(without), 'feature')} {verb(without, 'has', 'have')} no pairs"
             f" ({some_of(without, FEW_NAMES)}): the given features determine {verb(without, 'it', 'them')}, or"
             " there are too few rows."
+        )
+    if untested := [result.names[i] for i in compared if result.compared[i] and math.isnan(result.p_value[i])]:
+        said.append(
+            f"No p ({some_of(untested, FEW_NAMES)}): the labels of compared rows never differ, so there is nothing to"
+            " test."
         )
     if result.settings.given != "auto":
         return said

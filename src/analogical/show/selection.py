@@ -8,7 +8,7 @@ from analogical.show.views import Cell, Tone, View, figures, tabulate, words
 from analogical.show.words import LONG_NAME, counted, listed, percent, quoted, shown, some_of, verb
 from analogical.verbs.select import Selection
 
-__all__ = ["WORDS", "view_selection"]
+__all__ = ["WORDS", "Step", "selection_steps", "view_selection"]
 
 TONES: dict[str, Tone] = {"gain": "good", "interaction": "accent", "significant": "plain", "index": "muted"}
 WORDS = {
@@ -19,7 +19,7 @@ WORDS = {
 }
 
 
-class _Step(NamedTuple):
+class Step(NamedTuple):
     """Features that were selected at once: one, or several that act only together."""
 
     features: Sequence[str]
@@ -27,16 +27,17 @@ class _Step(NamedTuple):
     """Share of the uncertainty of the label that they explain beyond the features before them."""
     explained: float
     why: str
-    tone: Tone
+    reason: str
+    """The same as a word of the result."""
 
 
 def view_selection(result: Selection) -> View:
     """The features in the order selected, what they explain, where the selection stops by itself, what is left out."""
-    steps = _steps(result)
+    steps = selection_steps(result)
     leaks = leaks_of(result.notes)
 
-    def why(step: _Step) -> Cell:
-        return Cell(f"{step.why}, leak?" if set(step.features) & set(leaks) else step.why, step.tone)
+    def why(step: Step) -> Cell:
+        return Cell(f"{step.why}, leak?" if set(step.features) & set(leaks) else step.why, TONES[step.reason])
 
     table = tabulate(
         steps,
@@ -50,7 +51,7 @@ def view_selection(result: Selection) -> View:
     return View(
         headline=_answer(result),
         tables=(table,) if result.features else (),
-        lines=(_describe_stop(result), *_describe_carried(result)),
+        lines=tuple(filter(None, (_describe_stop(result), _describe_carried(result)))),
         about=(counted(result.n_rows, "row"), counted(len(result.names), "feature")),
         explanation=tuple(_explain(result)),
     )
@@ -67,9 +68,9 @@ def _answer(result: Selection) -> str:
     )
 
 
-def _steps(result: Selection) -> list[_Step]:
+def selection_steps(result: Selection) -> list[Step]:
     """The lines of the table: features that act only together are one."""
-    steps: list[_Step] = []
+    steps: list[Step] = []
     before, place = 0.0, 0
     while place < len(result.features):
         group = [place]
@@ -81,7 +82,7 @@ def _steps(result: Selection) -> list[_Step]:
         alone = result.why[place] == "interaction" and len(group) == 1
         why = f"acts together with {listed(result.partners[place])}" if alone else WORDS[result.why[place]]
         adds = None if alone else explained - before  # what it adds without its partners says nothing
-        steps.append(_Step([result.features[k] for k in group], adds, explained, why, TONES[result.why[place]]))
+        steps.append(Step([result.features[k] for k in group], adds, explained, why, result.why[place]))
         before, place = explained, group[-1] + 1
     return steps
 
@@ -102,20 +103,14 @@ def _describe_stop(result: Selection) -> str:
     return f"No other feature adds more than chance would, or is significant; the next is {following}."
 
 
-def _describe_carried(result: Selection) -> list[str]:
+def _describe_carried(result: Selection) -> str:
     """Features that predict the label alone and add little to one selected feature, or to all of them."""
-    by_one = [
-        f"{shown(item.feature, LONG_NAME)} ({shown(item.by[0], LONG_NAME)})"
-        for item in result.carried
-        if len(item.by) == 1
-    ]
-    by_all = [item.feature for item in result.carried if len(item.by) > 1]
-    said = []
-    if by_one:
-        said.append(f"Left out, because they add little to the feature in parentheses: {some_of(by_one)}.")
-    if by_all:
-        said.append(f"Left out, because they add little to all of these: {some_of(by_all)}.")
-    return said
+    by: dict[str, list[str]] = {}
+    for item in result.carried:
+        other = shown(item.by[0], LONG_NAME) if len(item.by) == 1 else "all of these"
+        by.setdefault(other, []).append(item.feature)
+    said = "; to ".join(f"{other}: {some_of(names, 3)}" for other, names in by.items())
+    return f"Left out, because they add little to {said}." if said else ""
 
 
 def _explain(result: Selection) -> list[str]:

@@ -10,6 +10,7 @@ from analogical.verbs.relevance import NEGLIGIBLE, Points, Relevance, Status
 __all__ = [
     "MIXED",
     "NOT_CAUSES",
+    "ROW_NAMES",
     "STATUSES",
     "agreeing_on",
     "assumed",
@@ -40,6 +41,7 @@ STATUSES: dict[Status, StatusWords] = {
 """The status of a feature, or of a pair of features."""
 MIXED = "the direction depends on other features"
 NOT_CAUSES = "Differences are associations given the recorded features, not causes."
+ROW_NAMES = "Rows have the names of the dataframe, or numbers from 0."
 MOST_NAMED = 12
 """Given features that a sentence names."""
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 __all__ = ["QUESTIONS", "view_study"]
 
 QUESTIONS = {
-    "relevance": ("", "which features have an effect, all else equal"),
+    "relevance": ("", "which features have an effect, given the others"),
     "select": ("", "which features predict the label best together"),
     "interactions": ("", "which features act together"),
     "squares": ("first, second", "label shares and rows of two features together"),

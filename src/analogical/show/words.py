@@ -25,8 +25,10 @@ __all__ = [
     "shares",
     "shorten",
     "shorten_apart",
+    "shorten_end",
     "shown",
     "signed",
+    "signed_share",
     "some_of",
     "verb",
     "width_of",
@@ -82,6 +84,15 @@ def shorten(text: str, width: int, ellipsis: str = "…") -> str:
     room = width - width_of(ellipsis)
     end = _head(text[::-1], room // 2)[::-1]
     return f"{_head(text, room - width_of(end))}{ellipsis}{end}"
+
+
+def shorten_end(text: str, width: int) -> str:
+    """A text cut to a width, at its end and after a whole word if the first one fits."""
+    if width_of(text) <= width:
+        return text
+    head = _head(text, width - 2)
+    whole = head if text[len(head)] == " " else head.rpartition(" ")[0]
+    return f"{whole} …" if whole else shorten(text, width)
 
 
 def shorten_apart(names: Sequence[str], width: int, ellipsis: str = "…") -> list[str]:
@@ -173,8 +184,16 @@ def p_words(p: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in per cent, one decimal."""
-    return f"{100 * share:.1f} %"
+    """A share in per cent, one decimal; what is not 0 or 100 does not look so."""
+    if 0 < share < 0.0005:
+        return "<0.1 %"
+    return ">99.9 %" if 0.9995 <= share < 1 else f"{100 * share:.1f} %"
+
+
+def signed_share(difference: float) -> str:
+    """A difference of shares in points with its sign, one decimal: +1.8, -14.2."""
+    text = f"{100 * difference:+.1f}"
+    return "0.0" if text in ("+0.0", "-0.0") else text
 
 
 def change(difference: float) -> str:

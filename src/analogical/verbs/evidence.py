@@ -352,13 +352,13 @@ def transitions(
     --------
     >>> from analogical import load_table, transitions
     >>> transitions(load_table("berkeley").to_frame(), "admitted", "gender", weights="count")
-    4 transitions of 'gender' and 'admitted' among 654,456 pairs of rows that agree
-    on department.
+    4 transitions of 'gender' and 'admitted' in 654,456 pairs.
     gender         admitted     pairs   share
     male → female  no = no    308,363  47.1 %
     male → female  no → yes   130,731  20.0 %
     male → female  yes → no   115,965  17.7 %
     male → female  yes = yes   99,397  15.2 %
+    Pairs of rows that agree on department.
     """
     return transitions_of(compare_rows(transitions, X, y, feature, given, columns))
 

@@ -243,10 +243,15 @@ class Report(Result):
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything in plain Python types, ready for JSON."""
+        """Everything in plain Python types, ready for JSON; what the relevance says of a feature stands only there."""
         content = super().to_dict()
         del content["alone"], content["alone_p"]  # they are among the features
-        return {**content, "features": self.records()}
+        parts = [content[name] for name in ("selection", "redundancies", "interactions")]
+        for part in (*filter(None, parts), *content["squares"]):  # names and notes are those of the relevance
+            part.pop("names", None)
+            part.pop("notes", None)
+        own = ("name", "rank", "alone", "alone_p")
+        return {**content, "features": [{name: record[name] for name in own} for record in self.records()]}
 
 
 def report(

@@ -15,6 +15,7 @@
     controls.hidden = "table" in controls.dataset && rows.length <= few;
   }
   all.hidden = showAll;
+  const more = all.textContent;
 
   const update = () => {
     const wanted = filter.value.trim().toLowerCase();
@@ -26,13 +27,13 @@
       row.hidden = !matches || (!showAll && !wanted && visible >= atOnce);
       visible += !row.hidden;
     }
-    shown.textContent = visible < rows.length ? visible + " of " + rows.length + " features shown" : "";
+    shown.textContent = visible < table.dataset.features ? visible + " of " + table.dataset.features + " features shown" : "";
   };
   filter.addEventListener("input", update);
   all.addEventListener("click", () => {
     showAll = !showAll;
     all.setAttribute("aria-expanded", String(showAll));
-    all.textContent = showAll ? "Show the best " + atOnce : "Show all " + rows.length + " features";
+    all.textContent = showAll ? "Show the best " + atOnce : more;
     update();
   });
 

@@ -15,7 +15,15 @@ from analogical.show.redundancies import view_redundancies
 from analogical.show.relevance import say_given, view_relevance
 from analogical.show.report.sentences import describe_answer, describe_limits, describe_turn, verdict
 from analogical.show.selection import view_selection
-from analogical.show.sentences import MIXED, STATUSES, agreeing_on, describe_direction, has_direction, held_fixed
+from analogical.show.sentences import (
+    MIXED,
+    ROW_NAMES,
+    STATUSES,
+    agreeing_on,
+    describe_direction,
+    has_direction,
+    held_fixed,
+)
 from analogical.show.squares import share_grid
 from analogical.show.views import Table
 from analogical.show.words import (
@@ -35,6 +43,7 @@ from analogical.show.words import (
     shorten_apart,
     shown,
     signed,
+    signed_share,
     some_of,
     verb,
 )
@@ -47,8 +56,8 @@ from analogical.verbs.squares import Squares
 
 __all__ = ["page_of"]
 
-MAX_ROWS = 500
-"""Features in the table."""
+MAX_ROWS = 300
+"""Features in the table: a page on 600 columns stays below 1 MB."""
 MAX_AT_ONCE = 20
 """Features that a browser shows before it is asked for all."""
 WIDE = 4
@@ -87,6 +96,7 @@ def page_of(report: Report) -> dict[str, Any]:
         "given": _given(report),
         "same": _same(report),
         "together": _together(report),
+        "row_names": ROW_NAMES,
         "panels": [_panel(report, panel, place + 1) for place, panel in enumerate(report.panels)],
         "audits": [_audit(found) for found in report.audits],
         "unclear": _unclear(report),
@@ -204,6 +214,7 @@ def _ranking(report: Report) -> dict[str, Any]:
         "rows": rows,
         "has_alone": any(row["alone_at"] is not None for row in rows),
         "n_at_once": MAX_AT_ONCE,
+        "show": f"Show the best {len(rows)}" if n_left else f"Show all {counted(len(rows), 'feature')}",
         "left_out": f"{counted(n_left, 'more feature')} in the JSON below." if n_left else "",
     }
 
@@ -517,9 +528,9 @@ def _difference(found: Difference, reach: float) -> dict[str, Any]:
         "reference": marked(found.values[0], LONG_VALUE),
         "value": marked(found.values[1], LONG_VALUE),
         "label": marked(found.label, LONG_VALUE),
-        "difference_text": f"{100 * found.difference:+.1f}",
-        "interval_text": f"{100 * found.difference_low:+.1f} to {100 * found.difference_high:+.1f}",
-        "crude_text": f"{100 * found.crude:+.1f}",
+        "difference_text": signed_share(found.difference),
+        "interval_text": f"{signed_share(found.difference_low)} to {signed_share(found.difference_high)}",
+        "crude_text": signed_share(found.crude),
         "odds_text": f"{found.odds_ratio:.2f}" if math.isfinite(found.odds_ratio) else "-",
         "p_text": p_value(found.p_adjusted),
         "at": at(found.difference),

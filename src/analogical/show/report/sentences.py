@@ -35,7 +35,7 @@ def describe_answer(report: Report) -> list[str]:
     if effects := found.with_status("effect"):
         said.append(f"{counted(len(effects), 'feature has', 'features have')} a significant effect.")
     if none := found.with_status("none"):
-        said.append(f"{counted(len(none), 'feature has', 'features have')} none: at most {SMALL}.")
+        said.append(f"{counted(len(none), 'feature has', 'features have')} no effect of more than {SMALL}.")
     return [*said, *(_doubt(report, doubt) for doubt in report.doubts())]
 
 
