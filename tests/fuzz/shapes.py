@@ -64,8 +64,7 @@ def _redundancies(n_rows: int, n_features: int) -> Question:
 
 def _file(blocks: Callable[[], Any], name: str) -> Question:
     """Score a text file, which is written before."""
-    folder = tempfile.mkdtemp()
-    path = Path(folder) / name
+    path = Path(tempfile.mkdtemp()) / name
     with gzip.open(path, "wb", 1) if path.suffix == ".gz" else path.open("wb") as file:
         file.writelines(blocks())
     from analogical import relevance
@@ -152,6 +151,8 @@ def main() -> None:
     from analogical.errors import AnalogicalError
 
     name, size = sys.argv[1:]
+    folder = tempfile.TemporaryDirectory()
+    tempfile.tempdir = folder.name
     question = SHAPES[name](float(size))
 
     def used() -> float:
@@ -164,6 +165,7 @@ def main() -> None:
     except AnalogicalError as error:
         refused = str(error)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    folder.cleanup()
     sys.stdout.write(json.dumps({"seconds": used() - began, "megabytes": peak, "refused": refused}))
 
 
