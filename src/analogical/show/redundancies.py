@@ -2,10 +2,9 @@
 
 from typing import NamedTuple
 
-from analogical.estimate.deciding import COPY
 from analogical.show.views import View, figures, tabulate, words
 from analogical.show.words import counted, listed, percent, shown
-from analogical.verbs.redundancies import Dropped, Redundancies
+from analogical.verbs.redundancies import COPY, Dropped, Redundancies
 
 __all__ = ["describe_dropped", "view_redundancies"]
 

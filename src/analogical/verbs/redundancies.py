@@ -8,6 +8,7 @@ import numpy as np
 from analogical._checks import check_whole
 from analogical._results import Result, entry_at
 from analogical._types import Note
+from analogical.estimate.deciding import COPY
 from analogical.estimate.dependencies import find_dependencies
 from analogical.study import Study, study_of
 from analogical.table.encode import EncodedTable, encode_features
@@ -16,7 +17,7 @@ from analogical.table.rules import ColumnOptions, rules_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Dependency", "Dropped", "NearCopy", "Redundancies", "redundancies", "redundancies_of"]
+__all__ = ["COPY", "Dependency", "Dropped", "NearCopy", "Redundancies", "redundancies", "redundancies_of"]
 
 
 @dataclass(frozen=True)
