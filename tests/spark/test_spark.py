@@ -1,5 +1,6 @@
 """Relevance on Spark is that in memory, for every kind of column and whatever the plan."""
 
+import sys
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
@@ -291,3 +292,10 @@ def test_a_job_that_fails_is_one_error(session):
 def test_progress_ends_whatever_the_plan(session, capfd):
     analogical.spark.relevance(small(session), "y", progress=True)
     assert "on Spark, steps done: 4 of 4" in capfd.readouterr().err
+
+
+def test_the_package_that_is_shipped_is_for_the_executors_only(session):
+    """Processes that this one starts have its path: they would import the package from the archive."""
+    frame = session.createDataFrame(pd.DataFrame({"a": [0, 1, 0, 1], "b": [0, 0, 1, 1], "y": [0, 1, 1, 0]}))
+    analogical.spark.relevance(frame, "y")
+    assert not [place for place in sys.path if "analogical_" in place and place.endswith(".zip")]

@@ -164,6 +164,7 @@ def ship_package(session: "SparkSession") -> None:
     archive = folder / f"analogical_{sha256(content).hexdigest()[:16]}.zip"  # servers may know another version
     archive.write_bytes(content)
     session.addArtifacts(str(archive), pyfile=True)
+    sys.path[:] = [place for place in sys.path if not place.endswith(archive.name)]  # this process has the package
     session.conf.set(_SHIPPED, "yes")
 
 
