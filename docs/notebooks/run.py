@@ -13,9 +13,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import nbformat
-from nbclient import NotebookClient
-
 FOLDER = Path(__file__).resolve().parent
 SOURCE = FOLDER.parent.parent / "src"
 SECONDS = 120
@@ -24,6 +21,8 @@ SECONDS = 120
 
 def run(notebook: Any) -> Any:
     """The notebook with what its cells show now, and nothing about the machine; a cell that fails raises its error."""
+    from nbclient import NotebookClient
+
     # The library of this tree, by its full path, because the kernel runs in another folder.
     paths = [str(SOURCE), *filter(None, [os.environ.get("PYTHONPATH")])]
     with TemporaryDirectory() as folder:
@@ -56,6 +55,8 @@ def text_of(notebook: Any) -> list[str]:
 
 def main() -> int:
     """Run all notebooks or those named; with --check compare instead of writing."""
+    import nbformat
+
     check = "--check" in sys.argv[1:]
     named = [name for name in sys.argv[1:] if name != "--check"]
     outdated = 0
