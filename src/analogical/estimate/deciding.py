@@ -433,22 +433,13 @@ def _by_pairs(cells: Floats, starts: Positions) -> Floats:
 
 def share_left(rows: CodedRows, feature: int, other: int) -> float:
     """Share of the entropy of a column that is left when another one is known; 1 for a constant column."""
-    n_values, n_others = int(rows.n_values[feature]), int(rows.n_values[other])
-    keys = rows.codes[:, feature].astype(np.int64) * n_others + rows.codes[:, other]
-    table = (
-        np.bincount(keys, rows.weights, minlength=n_values * n_others).astype(np.float64).reshape(n_values, n_others)
-    )
-    whole = _entropy(table.sum(axis=1))
-    if whole <= 0:
-        return 1.0
-    left = max(0.0, _entropy(table.ravel()) - _entropy(table.sum(axis=0)))
-    return float(left / whole)
+    return float(shares_left(rows.select([feature]), rows.codes[:, other])[0])
 
 
-def shares_left(rows: CodedRows, column: Codes, n_threads: int = 1) -> Floats:
+def shares_left(rows: CodedRows, column: Codes) -> Floats:
     """The same for every feature of the rows, when one more column is known."""
     left = np.ones(rows.n_features)
-    for features, tables in tables_given(rows, Cells.of([column], len(column)), n_threads):
+    for features, tables in tables_given(rows, Cells.of([column], len(column)), 1):
         whole = _entropies(tables.sum(axis=1))
         together, alone = _entropies(tables.reshape(len(features), -1)), _entropies(tables.sum(axis=2))
         left[features] = np.divide(np.maximum(together - alone, 0.0), whole, out=np.ones_like(whole), where=whole > 0)
@@ -465,11 +456,6 @@ def _entropies(sizes: Ints) -> Floats:
 
 def told_by_chance(rows: CodedRows, feature: int, n_values: int) -> float:
     """Share of the entropy of a column that an unrelated one of so many values takes (Miller and Madow)."""
-    sizes = rows.value_sizes(feature).astype(np.float64)
-    whole = _entropy(sizes)
+    sizes = rows.value_sizes(feature)
+    whole = float(_entropies(sizes[None])[0])
     return (np.count_nonzero(sizes) - 1) * (n_values - 1) / (2 * sizes.sum() * whole) if whole > 0 else 0.0
-
-
-def _entropy(sizes: Floats) -> float:
-    share = sizes[sizes > 0] / sizes.sum()
-    return float(-(share * np.log(share)).sum())
