@@ -1,0 +1,1 @@
+"""Tables larger than memory on one machine: DuckDB reads files, and holds and groups their codes."""
