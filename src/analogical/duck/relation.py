@@ -36,11 +36,14 @@ _KINDS: dict[str, Kind] = {
     "decimal": "decimal",
     "date": "day",
     "time": "clock",
+    "time_ns": "clock",
     "interval": "duration",
     "null": "nothing",
-} | {f"{sign}{size}int": "whole" for sign in ("", "u") for size in ("tiny", "small", "big", "huge")}  # fmt: skip
-_KINDS |= {"integer": "whole", "uinteger": "whole"}
-_KINDS |= {f"timestamp{unit}": "time" for unit in ("", "_s", "_ms", "_ns", " with time zone")}  # type: ignore[dict-item]
+}
+for _name in ("tinyint", "smallint", "integer", "bigint", "hugeint"):
+    _KINDS |= {_name: "whole", f"u{_name}": "whole"}
+for _name in ("", "_s", "_ms", "_ns", " with time zone"):
+    _KINDS[f"timestamp{_name}"] = "time"
 
 DIALECT = Dialect(
     weekday="isodow({}) - 1",
@@ -94,6 +97,8 @@ class DuckRelation:
                 cell = f"CAST({cell} AS BIGINT)"
             elif kind.id in ("enum", "uuid"):
                 cell = f"CAST({cell} AS VARCHAR)"
+            elif kind.id == "time_ns":
+                cell = f"CAST({cell} AS TIME)"
             columns.append(f"{cell} AS s{place}")
         return replace(self, relation=self.relation.project(", ".join([*columns, f"{self.row} AS {ROW}"])))
 
@@ -109,31 +114,52 @@ class DuckRelation:
     def look(self, numbers: Mapping[str, str], doing: str) -> dict[str, Any]:
         """One row of aggregates."""
         written = ", ".join(f"{expression} AS {name}" for name, expression in numbers.items())
-        (row,) = self._run(self.relation.aggregate(written)).to_pylist()
+        (row,) = self._run(self.relation.aggregate(written), doing).to_pylist()
         return dict(row)
 
     def count_values(self, columns: Sequence[str], limit: int) -> dict[str, ValueCounts]:
         """The values of columns, texts in the order in which they occur first, with the rows of each."""
         weight = f"CAST(sum({WEIGHT}) AS BIGINT)" if WEIGHT in self.columns else "count(*)"
         about = self.look({name: f"approx_count_distinct({name})" for name in columns}, "looking at the columns")
-        counts = {}
-        for name in columns:
-            if about[name] > SURELY * limit:
-                numbers = {"missing": f"count(*) - count({name})"}
-                numbers["of_missing"] = f"coalesce({weight} FILTER (WHERE {name} IS NULL), 0)"
-                numbers["of_all"] = weight
-                seen = self.look(numbers, "looking at the columns")
-                present = seen["of_all"] - seen["of_missing"]
-                counts[name] = ValueCounts(
-                    None, np.zeros(0, np.int64), *map(int, (seen["missing"], seen["of_missing"], present)), is_full=True
-                )
-                continue
-            is_text = self.kinds[name] == "text" and name != LABEL and ROW in self.columns
-            first = f", min({ROW}) AS first" if is_text else ""
-            grouped = self.relation.aggregate(f"{name}, {weight} AS times, count(*) AS n{first}", name)
-            table = self._run(grouped.order("first") if is_text else grouped)
-            counts[name] = _counted(table, name, limit, is_in_order=is_text)
-        return counts
+        return {
+            name: self._full(name, weight) if about[name] > SURELY * limit else self._counted(name, weight, limit)
+            for name in columns
+        }
+
+    def _full(self, name: str, weight: str) -> ValueCounts:
+        """A column with more values than can come here."""
+        missing = f"coalesce({weight} FILTER (WHERE {name} IS NULL), 0)"
+        if WEIGHT in self.columns:
+            missing = f"coalesce(CAST(sum({WEIGHT}) FILTER (WHERE {name} IS NULL) AS BIGINT), 0)"
+        numbers = {"missing": f"count(*) - count({name})", "of_missing": missing, "of_all": weight}
+        seen = self.look(numbers, "looking at the columns")
+        of_missing = int(seen["of_missing"])
+        return ValueCounts(
+            n_missing=int(seen["missing"]),
+            weight_missing=of_missing,
+            weight=int(seen["of_all"]) - of_missing,
+            is_full=True,
+        )
+
+    def _counted(self, name: str, weight: str, limit: int) -> ValueCounts:
+        """The values of a column, if they are no more than the limit."""
+        is_text = self.kinds[name] == "text" and name != LABEL and ROW in self.columns
+        first = f", min({ROW}) AS first" if is_text else ""
+        grouped = self.relation.aggregate(f"{name}, {weight} AS times, count(*) AS n{first}", name)
+        table = self._run(grouped.order("first") if is_text else grouped, "looking at the columns")
+        values, times, n = (table.column(k).combine_chunks() for k in (name, "times", "n"))
+        is_there = values.is_valid()
+        present, weights = is_there.to_numpy(zero_copy_only=False), times.to_numpy().astype(np.int64)
+        is_full = int(present.sum()) > limit
+        return ValueCounts(
+            values=None if is_full else values.filter(is_there),
+            weights=np.zeros(0, np.int64) if is_full else weights[present],
+            n_missing=int(n.to_numpy()[~present].sum()),
+            weight_missing=int(weights[~present].sum()),
+            weight=int(weights[present].sum()),
+            is_full=is_full,
+            is_in_order=is_text,
+        )
 
     def steps(self, column: str, n_steps: int) -> "pa.Array":
         """Where steps of equally many rows begin, the lowest value first, each once."""
@@ -141,7 +167,7 @@ class DuckRelation:
         every = max(1, n_rows // n_steps)
         placed = self.project({column: column, "place": f"row_number() OVER (ORDER BY {column})"})
         starts = placed.where(f"{column} IS NOT NULL AND place % {every} = {1 % every}").relation
-        table = self._run(starts.aggregate(column, column).order(column))
+        table = self._run(starts.aggregate(column, column).order(column), "looking at the columns")
         return table.column(0).combine_chunks()
 
     def sample(self, columns: Sequence[str], n_rows: int, of_rows: int) -> "pa.Table":
@@ -150,42 +176,30 @@ class DuckRelation:
         if of_rows > n_rows:
             last = self.look({"last": f"max({ROW})"}, "drawing a sample of the rows")["last"]
             chosen = chosen.filter(f"{ROW} % {max(1, (last + 1) // n_rows)} = 0")
-        return self._run(chosen.project(", ".join(columns)))
+        return self._run(chosen.project(", ".join(columns)), "drawing a sample of the rows")
 
-    def batches(self, columns: Sequence[str]) -> Iterator["pa.RecordBatch"]:
-        """All rows, in their order, as Arrow batches."""
-        yield from self.relation.project(", ".join(columns)).to_arrow_reader(BATCH_ROWS)
+    def batches(self, columns: Sequence[str], doing: str = "reading the table") -> Iterator["pa.RecordBatch"]:
+        """All rows, in their order, as Arrow batches; no other question may be asked until they are read."""
+        import duckdb
+
+        try:
+            yield from self.relation.project(", ".join(columns)).to_arrow_reader(BATCH_ROWS)
+        except duckdb.Error as error:
+            raise _failed(doing, error) from error
 
     def sum_batches(self, columns: Sequence[str], summing: Summing[Sum], doing: str) -> Sum:
         """Something summed up over all rows."""
-        return summing.count(self.batches(columns))
+        return summing.count(self.batches(columns, doing))
 
-    def _run(self, relation: "DuckDBPyRelation") -> "pa.Table":
-        """A small result as an Arrow table, or one sentence on what DuckDB says."""
+    def _run(self, relation: "DuckDBPyRelation", doing: str) -> "pa.Table":
+        """A small result as an Arrow table."""
         import duckdb
 
         try:
             return relation.to_arrow_table()
         except duckdb.Error as error:
-            raise InputError(f"DuckDB could not read the table: {str(error).splitlines()[0]}") from error
+            raise _failed(doing, error) from error
 
 
-def _counted(table: "pa.Table", name: str, limit: int, *, is_in_order: bool) -> ValueCounts:
-    """The values of a column that were grouped."""
-    import pyarrow.compute as pc
-
-    values, times, n = (table.column(k).combine_chunks() for k in (name, "times", "n"))
-    is_there = values.is_valid()
-    weights = times.to_numpy()
-    present = is_there.to_numpy(zero_copy_only=False)
-    counted = ValueCounts(
-        values=values.filter(is_there),
-        weights=weights[present].astype(np.int64),
-        n_missing=int(n.to_numpy()[~present].sum()),
-        weight_missing=int(weights[~present].sum()),
-        weight=int(weights[present].sum()),
-        is_in_order=is_in_order,
-    )
-    if len(counted.weights) > limit:
-        return replace(counted, values=None, weights=np.zeros(0, np.int64), is_full=True)
-    return counted
+def _failed(doing: str, error: Exception) -> InputError:
+    return InputError(f"DuckDB could not finish {doing}: {str(error).strip().splitlines()[0]}")

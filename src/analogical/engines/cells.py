@@ -129,7 +129,7 @@ class Encoder:
         """Codes of the rows of a batch."""
         return self.codes_at(self.places.place(batch.column(self.source)), batch)
 
-    def codes_at(self, places: Ints, batch: "pa.RecordBatch") -> Ints:
+    def codes_at(self, places: Ints, batch: "pa.RecordBatch") -> Ints:  # noqa: ARG002
         """Codes of the rows of a batch whose places are known."""
         codes: Ints = self.codes[places]
         if codes.min(initial=0) < 0:

@@ -3,11 +3,11 @@
 The decisions of a table in memory, made by the same functions, on the values of each column and how many rows have
 them. No row comes here. What is needed to go on::
 
-    table = encode_relation(relation, "y", rules)      # relation: duck.relation.DuckRelation, spark.relation.SparkRelation
+    table = encode_relation(relation, "y", rules)      # a duck.relation.DuckRelation or a spark.relation.SparkRelation
     table.relation       # rows that count: columns p0, ... and label, weight (if table.is_weighted), unit and row
     table.encoders       # one for each column of the study: features, their bins (table.bins), and last the unit if any
     table.label_encoder
-    encode_batch(batch, [*table.encoders, table.label_encoder])     # codes of an Arrow batch of table.sources, cell.py
+    encode_batch(batch, [*table.encoders, table.label_encoder])     # codes of an Arrow batch of table.sources
     table.n_codes        # codes of each column of the study are below these
     table.refuse_changed(by_label, by_column)           # rows of each code, as a later pass counted them
     table.encoded(rows)  # CodedRows of the features as an EncodedTable, with names, values and notes
@@ -57,7 +57,7 @@ class EngineTable:
     """A table that lies elsewhere, and how its cells become codes."""
 
     relation: Relation
-    """The rows that count: source columns, the label and, if there are, the weight, the unit and the number of the row."""
+    """The rows that count: source columns, the label, the number of the row and, if there are, weight and unit."""
     columns: tuple[ColumnMeaning, ...]
     """The features."""
     label_meaning: ColumnMeaning
@@ -147,7 +147,7 @@ def encode_relation(
     work.treat_all(look_for_units=look_for_units and rules.groups is None)
     look = work.look_there
     classes = label_of.settle(look)
-    built = _Built(work, called, {position: place for place, position in enumerate(free)})
+    built = _Built(work, keys, {position: place for place, position in enumerate(free)})
     margins = Margins(classes.sizes, tuple(built.sizes))
     refuse_constants(margins.n_values, look.n_rows)
     unit = [_encode_unit(look)] if "groups" in roles else []
@@ -193,10 +193,10 @@ def _find_roles(keys: list[str], label: Any, rules: Rules) -> dict[str, int]:
 def _look_at(relation: Relation, names: Mapping[int, str], roles: Mapping[str, int], keys: list[str]) -> Look:
     """A look at some columns, in the rows that have a label and a weight."""
     kinds, types = relation.kinds, relation.types
-    for position in (*names, *roles.values()):
+    for what, position in [*(("feature", p) for p in names), *roles.items()]:
         if kinds[keys[position]] == "other":
             raise InputError(
-                f"The column {brief(keys[position])} has the type {types[keys[position]]}, which is not one value per"
+                f"The {what} {brief(keys[position])} has the type {types[keys[position]]}, which is not one value per"
                 " row; leave the column out, or split it into one column for each part."
             )
     kind_at = [kinds[key] for key in keys]
@@ -369,10 +369,6 @@ class _RowsElsewhere(Preparing):
         """Where parts of dates come from, by their names."""
         self._parts: dict[int, dict[str, Part]] = {}
 
-    def look(self, position: int) -> Column:
-        """A column that is going to be loaded as well."""
-        return self.look_there.column(position)
-
     def load(self, position: int) -> Column:
         """A column, on the rows that are left."""
         return self.look_there.column(position)
@@ -428,7 +424,7 @@ class _RowsElsewhere(Preparing):
         treated = treat_column(cells, name, weights, self.rules)
         self.parts[name] = replace(treated, n_missing=self.look_there.counts[f"p{position}"].n_missing)
 
-    def keep(self, position: int, column: Column, treated: TreatedColumn) -> None:
+    def keep(self, position: int, column: Column, treated: TreatedColumn) -> None:  # noqa: ARG002
         """One more feature that is a column."""
         look = self.look_there
         if look.is_full(position) and treated.edges is None:  # its values are not known, only the steps they lie on
@@ -459,7 +455,8 @@ class _PartOf:
             known = [WEEKDAYS.index(name) for name in self.cells.values]
         else:
             known = [value - (self.part == "month") for value in self.cells.values]
-        return np.append(np.array(known, dtype=np.int64), len(DatePart(self.part)))[self.cells.codes]
+        numbers: Ints = np.array([*known, len(DatePart(self.part))], dtype=np.int64)[self.cells.codes]
+        return numbers
 
 
 class _GapsThere(Gaps):
@@ -469,7 +466,7 @@ class _GapsThere(Gaps):
         super().__init__(0)
         self._work = work
 
-    def add(self, position: int, column: Column) -> None:
+    def add(self, position: int, column: Column) -> None:  # noqa: ARG002
         """One more column."""
         self.seen.append(position)
         n_missing = self._work.look_there.counts[f"p{position}"].n_missing
@@ -538,7 +535,9 @@ class _Built:
         feature = len(self.encoders)
         self.encoders.append(encoder(treated.codes))
         self.sizes.append(sizes(treated.codes, len(treated.values)))
-        for n_bins in NUMBERS_OF_BINS if treated.fine is not None else ():
+        if treated.fine is None:
+            return
+        for n_bins in NUMBERS_OF_BINS:
             codes = merge_fine(treated.fine, n_bins, treated.n_missing > 0, weights)
             self.bins.append((feature, n_bins))
             self.bin_encoders.append(encoder(codes))

@@ -1,4 +1,4 @@
-"""Columns of a table that lies elsewhere that tell the label nearly alone: likely ones in a sample, then on all rows."""
+"""Columns of a table elsewhere that tell the label nearly alone: likely ones in a sample, then on all rows."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +18,6 @@ from analogical.table.dates import PARTS, part_column, parts_that_may_vary
 from analogical.table.frames import as_series
 from analogical.table.reading import encode_cells
 from analogical.table.rules import NEARLY_ALL, counts_rows, names_units
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 __all__ = ["NUMBERS", "TIMES", "FullColumn", "Look", "Part"]
 
@@ -76,6 +73,10 @@ class Look:
         """The values of the label and of all columns."""
         names = [LABEL, *(f"p{p}" for p in self.names)]
         counts = self.relation.count_values(names, self.relation.most_values)
+        in_order = [name for name in names if counts[name].is_in_order and counts[name].values is not None]
+        if self.relation is not self.whole and in_order:  # as in memory, by all rows
+            of_all = self.whole.count_values(in_order, self.relation.most_values)
+            counts |= {name: counts[name].ordered_as(of_all[name].values) for name in in_order}
         return {name: counts[name].sorted() for name in names}
 
     @property
@@ -185,7 +186,7 @@ class Look:
         found = {}
         for part in may_vary:
             counted = counts[part].sorted()
-            known = np.asarray(counted.values.to_numpy(zero_copy_only=False), np.int64)
+            known = numbers_of(counted.values).astype(np.int64)
             if len(known) > 1:
                 codes = np.append(np.arange(len(known)), [-1] * bool(counted.n_missing)).astype(np.int64)
                 found[part] = Part(part_column(part, known, codes), weights_of(counted))

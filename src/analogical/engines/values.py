@@ -4,7 +4,7 @@ Executors of Spark import this file: of other libraries it needs NumPy and PyArr
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,8 +29,8 @@ _MOST_WAITING = 100
 class ValueCounts:
     """The values of one column with the rows of each, their weight, and the rows without a value."""
 
-    values: "pa.Array | None" = None
-    """None if there are more than a limit."""
+    values: Any = None
+    """An Arrow array; None if there are more than a limit."""
     weights: Any = field(default_factory=lambda: np.zeros(0, np.int64))
     """One for each value; or a row of one for each label."""
     n_missing: int = 0
@@ -69,6 +69,15 @@ class ValueCounts:
         np.add.at(sums, places, weights)
         total.weights = sums
         return total
+
+    def ordered_as(self, values: "pa.Array | None") -> "ValueCounts":
+        """The same in the order of values of which these are some; as they are, if those are not known."""
+        import pyarrow.compute as pc
+
+        if values is None:
+            return self
+        order = pc.index_in(values, value_set=self.values).drop_null()
+        return replace(self, values=pc.take(self.values, order), weights=self.weights[order.to_numpy()])
 
     def sorted(self) -> "ValueCounts":
         """The same with values in increasing order, unless they are in that in which they occur."""
@@ -147,10 +156,10 @@ class CountLabels:
         tables = [np.zeros((encoder.n_codes, self.n_labels), np.int64) for encoder in self.encoders]
         for batch in batches:
             weights, labels = _weights(batch), self.label.encode(batch)
-            for table, encoder in zip(tables, self.encoders, strict=True):
+            for place, encoder in enumerate(self.encoders):
                 keys = encoder.encode(batch) * self.n_labels + labels
-                sizes = np.bincount(keys, weights, minlength=table.size).astype(np.int64)
-                table += sizes.reshape(table.shape)
+                sizes = np.bincount(keys, weights, minlength=tables[place].size).astype(np.int64)
+                tables[place] += sizes.reshape(-1, self.n_labels)
         return tuple(tables)
 
     def add(self, sums: Sequence[tuple[Ints, ...]]) -> tuple[Ints, ...]:

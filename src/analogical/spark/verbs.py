@@ -3,7 +3,7 @@
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Unpack, cast
 
 import numpy as np
 
@@ -18,9 +18,9 @@ from analogical.errors import InputError
 from analogical.estimate.significance import pools_contexts
 from analogical.spark.engine import SparkEngine
 from analogical.spark.planning import MOST_GROUPS, SparkPlan, choose_plan, deal_features, finishes_in_memory
+from analogical.spark.relation import SparkRelation
 from analogical.spark.session import check_spark, is_spark_frame, ship_package
 from analogical.spark.words import LABEL, WEIGHT, Layout, pack_batches
-from analogical.spark.relation import SparkRelation
 from analogical.study import SEARCH_ROWS, Duplicates, Given, Study, check_given
 from analogical.table.rules import ColumnOptions, rules_of
 from analogical.verbs.relevance import DEFAULT_CONFIDENCE, Relevance, relevance_of
@@ -165,11 +165,13 @@ def _study(table: EngineTable, duplicates: Duplicates, held: ExitStack, show: Pr
 
 def _packed(table: EngineTable, plan: SparkPlan, held: ExitStack) -> SparkEngine:
     """The table as words, kept by Spark until they are let go."""
+    relation = cast("SparkRelation", table.relation)
     layout = Layout(tuple(table.margins.n_values.tolist()), plan.blocks)
     names = [*layout.names, LABEL, *([WEIGHT] if table.is_weighted else [])]
     pack = partial(pack_batches, layout, table.encoders[: len(table.columns)], table.label_encoder)
-    frame = table.relation.project({name: name for name in table.sources}).frame
-    words = frame.mapInArrow(pack, ", ".join(f"{name} long" for name in names)).persist()
+    words = (
+        relation.frame.select(*table.sources).mapInArrow(pack, ", ".join(f"{name} long" for name in names)).persist()
+    )
     held.callback(words.unpersist)
     return SparkEngine(words, table.margins, plan, table.is_weighted)
 

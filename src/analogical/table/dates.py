@@ -62,7 +62,7 @@ def part_column(part: str, known: Ints, codes: NDArray[Any]) -> Column:
 
 def days_of_numbers(days: NDArray[Any]) -> NDArray[Any]:
     """Days written as numbers, such as 20240131, as numpy's; those that are not in the calendar become later ones."""
-    return _months_of_numbers(days).astype("M8[M]").astype("M8[D]") + (days % 100 - 1)
+    return np.asarray(_months_of_numbers(days).astype("M8[M]").astype("M8[D]") + (days % 100 - 1))
 
 
 def _months_of_numbers(days: NDArray[Any]) -> NDArray[Any]:

@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 __all__ = [
     "ColumnMeaning",
     "EncodedTable",
-    "encode_features",
-    "encode_table",
     "choose_names",
     "columns_asked_for",
+    "encode_features",
+    "encode_table",
     "leak_notes",
     "own_bins",
     "refuse_constants",

@@ -156,7 +156,7 @@ class Preparing:
 
     def look(self, position: int) -> Column:
         """A column that is going to be loaded as well."""
-        raise NotImplementedError
+        return self.load(position)
 
     def load(self, position: int) -> Column:
         """A column; once rows were left out, on the rows that are left."""
@@ -198,7 +198,7 @@ class Preparing:
             self.notes.append(Note("date-parts", tuple(self.parts)))
         self.notes += fold_notes({self.names[p]: one.folded for p, one in self.treated.items() if one.folded})
 
-    def bin_note(self, position: int, treated: TreatedColumn) -> NoteKind:
+    def bin_note(self, position: int, treated: TreatedColumn) -> NoteKind:  # noqa: ARG002
         """What is to be said of a column if it was binned."""
         return "binned-time" if treated.holds_times else "binned"
 
@@ -261,6 +261,7 @@ class Preparing:
             self.notes.append(Note("missing-value", names, tuple(gaps.n_missing.values())))
 
     def set_aside(self, ids: Sequence[int]) -> None:
+        """Say which columns are not features."""
         if ids:
             self.notes.append(Note("set-aside", tuple(self.names[p] for p in ids)))
 
@@ -291,11 +292,11 @@ class Preparing:
         parts = self.parts_of(position, column)
         return {p: cells for p, cells in parts.items() if f"{self.names[position]}.{p}" not in taken}
 
-    def parts_of(self, position: int, column: Column) -> dict[str, Column]:
+    def parts_of(self, position: int, column: Column) -> dict[str, Column]:  # noqa: ARG002
         """All parts of the dates in a column."""
         return parts_of(column)
 
-    def add_part(self, name: str, position: int, part: str, cells: Column) -> None:
+    def add_part(self, name: str, position: int, part: str, cells: Column) -> None:  # noqa: ARG002
         """One more feature that is a part of the dates in a column."""
         self.parts[name] = treat_column(cells, name, self.weights_of(position), self.rules)
 
@@ -349,7 +350,7 @@ class _RowsHere(Preparing):
         column = self.columns.load(position)
         return column if self.rows is None else column.take(self.rows)
 
-    def weights_of(self, position: int) -> Ints | None:
+    def weights_of(self, position: int) -> Ints | None:  # noqa: ARG002
         """Those of the rows, whatever the column."""
         return self.weights
 
