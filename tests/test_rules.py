@@ -20,7 +20,7 @@ DIVIDE = {
     "count/counts.py": {
         "RowProfile.n_effective": "how many independent pairs the rows are worth, for intervals",
     },
-    "study.py": {"_merged": "where the middle of a bin lies, to merge bins of about equal size"},
+    "table/binning.py": {"merge_fine": "where the middle of a bin lies, to merge bins of about equal size"},
     "verbs/audit.py": {
         "InContext.difference": "shares of one context, as they are shown",
         "Audit.index": "a share of pairs, as it is shown",
@@ -36,7 +36,7 @@ SAY = {
     "table/binning.py": {"check_bins": "an error"},
     "table/choosing.py": {"unknown_column": "an error"},
     "table/frames.py": {"_not_a_value": "an error"},
-    "table/preparing.py": {"": "an error", "_Gaps.error": "an error", "missing_values": "an error"},
+    "table/preparing.py": {"": "an error", "Gaps.error": "an error", "missing_values": "an error"},
     "table/reading.py": {"_read_array": "the end of an error"},
     "table/roles.py": {"": "the end of errors", "encode_weights": "the beginning of errors"},
     "table/rules.py": {"_unknown_option": "an error"},
@@ -165,7 +165,7 @@ def test_notes_are_made_where_tables_are_read():
         for path in SOURCE.rglob("*.py")
         if functions_of(parsed(path), lambda node: isinstance(node, ast.Call) and ast.unparse(node.func) == "Note")
     }
-    assert makers == {"io", "table", "spark"}
+    assert makers == {"io", "table", "engines"}
 
 
 # ---------------------------------------------------------------- how long functions are

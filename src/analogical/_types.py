@@ -183,7 +183,6 @@ NoteKind = Literal[
     "binned-time",
     "binned-in-steps",
     "date-parts",
-    "no-date-parts",
     "set-aside",
     "folded",
     "may-fold",

@@ -101,7 +101,6 @@ _SENTENCES: dict[NoteKind, str] = {
     "groups-name-kept": "the column {} of X has the name of the groups but different values; it is kept as a feature",
     "label-name-kept": "the column {} of X has the name of the label but different values; it is kept as a feature",
     "weights-name-kept": "the column {} of X has the name of the weights but different values; it is kept as a feature",
-    "no-date-parts": "month, weekday and hour of {} are not compared: Spark makes no parts of dates",
     "collected": "X is a lazy frame and was collected",
     "first-line-is-data": "the first line is data, because --names was given",
     "header-has-numbers": "the first line, used as column names, contains numbers; if it is data, use --no-header",

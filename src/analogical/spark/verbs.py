@@ -2,7 +2,8 @@
 
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import TYPE_CHECKING, Unpack
+from functools import partial
+from typing import TYPE_CHECKING, Unpack, cast
 
 import numpy as np
 
@@ -12,16 +13,16 @@ from analogical._types import CodedRows
 from analogical.count.counts import PairCounts
 from analogical.count.groups import draw_rows, merge_rows
 from analogical.engine_study import EngineStudy
+from analogical.engines.encode import EngineTable, encode_relation
 from analogical.errors import InputError
-from analogical.estimate.leaks import find_leaks
 from analogical.estimate.significance import pools_contexts
 from analogical.spark.engine import SparkEngine
 from analogical.spark.planning import MOST_GROUPS, SparkPlan, choose_plan, deal_features, finishes_in_memory
+from analogical.spark.relation import SparkRelation
 from analogical.spark.session import check_spark, is_spark_frame, ship_package
-from analogical.spark.table import SparkTable, encode_spark_table
+from analogical.spark.words import LABEL, WEIGHT, Layout, pack_batches
 from analogical.study import SEARCH_ROWS, Duplicates, Given, Study, check_given
-from analogical.table.encode import with_leaks
-from analogical.table.rules import ColumnOptions, Rules, rules_of
+from analogical.table.rules import ColumnOptions, rules_of
 from analogical.verbs.relevance import DEFAULT_CONFIDENCE, Relevance, relevance_of
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def relevance(
     rules = rules_of(columns, relevance, without=("groups", "feature_names"))
     ship_package(df.sparkSession)
     show = progress_line("on Spark, steps done") if progress else _show_nothing
-    table = encode_spark_table(df, label, rules)
+    table = encode_relation(SparkRelation(df), label, rules)
     with ExitStack() as held:
         study, plan = _study(table, duplicates, held, show)
         study.given(given)
@@ -128,7 +129,7 @@ def count_pairs(df: "DataFrame", label: str) -> tuple[PairCounts, SparkPlan]:
     """The paper's counts alone, and how they were counted: for benchmarks."""
     ship_package(df.sparkSession)
     with ExitStack() as held:
-        study, plan = _study(encode_spark_table(df, label, Rules()), "count", held, _show_nothing)
+        study, plan = _study(encode_relation(SparkRelation(df), label), "count", held, _show_nothing)
         return study.counts, plan
 
 
@@ -136,7 +137,7 @@ def _show_nothing(done: int, total: int) -> None:
     """Progress that nobody asked for."""
 
 
-def _study(table: SparkTable, duplicates: Duplicates, held: ExitStack, show: Progress) -> tuple[Study, SparkPlan]:
+def _study(table: EngineTable, duplicates: Duplicates, held: ExitStack, show: Progress) -> tuple[Study, SparkPlan]:
     """A study of all rows in this process if the distinct ones are few, else one of rows that stay on Spark."""
     show(1, N_STEPS)
     margins, n_features = table.margins, len(table.columns)
@@ -149,24 +150,28 @@ def _study(table: SparkTable, duplicates: Duplicates, held: ExitStack, show: Pro
         rows = engine.merged().here(limit=2 * MOST_GROUPS)
         if rows is not None:
             rows = merge_rows(rows)  # in an order of their own: Spark has another one each time
-            encoded = with_leaks(table.encoded(rows), find_leaks(rows))
-            return Study.of_table(encoded, duplicates=duplicates), engine.plan
+            return Study.of_table(table.encoded(rows), duplicates=duplicates), engine.plan
     sample = _sample(engine)
     n_shuffled = int(engine.frame.sparkSession.conf.get("spark.sql.shuffle.partitions", "200") or 200)
     plan = choose_plan(margins, sample, n_distinct, n_shuffled)
     engine = replace(engine, plan=plan) if plan.blocks == blocks else _packed(table, plan, held)
-    leaks = _leaks(engine, sample)
     if duplicates == "once":
         engine = engine.distinct()
         held.callback(engine.frame.unpersist)
         sample = _sample(engine)
     show(3, N_STEPS)
-    return EngineStudy(with_leaks(table.encoded(sample), leaks), engine, duplicates=duplicates), plan
+    return EngineStudy(table.encoded(sample), engine, duplicates=duplicates), plan
 
 
-def _packed(table: SparkTable, plan: SparkPlan, held: ExitStack) -> SparkEngine:
+def _packed(table: EngineTable, plan: SparkPlan, held: ExitStack) -> SparkEngine:
     """The table as words, kept by Spark until they are let go."""
-    words = table.words(plan.blocks).persist()
+    relation = cast("SparkRelation", table.relation)
+    layout = Layout(tuple(table.margins.n_values.tolist()), plan.blocks)
+    names = [*layout.names, LABEL, *([WEIGHT] if table.is_weighted else [])]
+    pack = partial(pack_batches, layout, table.encoders[: len(table.columns)], table.label_encoder)
+    words = (
+        relation.frame.select(*table.sources).mapInArrow(pack, ", ".join(f"{name} long" for name in names)).persist()
+    )
     held.callback(words.unpersist)
     return SparkEngine(words, table.margins, plan, table.is_weighted)
 
@@ -176,11 +181,3 @@ def _sample(engine: SparkEngine) -> CodedRows:
     drawn = engine.sample(int(DRAWN * SEARCH_ROWS), 0)
     n_left = min(SEARCH_ROWS, engine.n_rows)
     return draw_rows(drawn, n_left, np.random.default_rng(0)) if drawn.n_rows > n_left else drawn
-
-
-def _leaks(engine: SparkEngine, sample: CodedRows) -> dict[int, float]:
-    """Columns that tell the label in nearly all rows, with that share, of those that do so in the sample."""
-    likely = list(find_leaks(sample))
-    most = int(engine.margins.n_values[likely].sum()) * engine.margins.n_labels
-    groups = (engine.group([[i] for i in likely], most) or []) if likely else []
-    return {i: share for i, rows in zip(likely, groups, strict=True) if (share := find_leaks(rows).get(0))}

@@ -5,7 +5,7 @@ or two words. The features of a block share words of their own: the words outsid
 rows together. No word is ever missing, so no key holds a null.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._types import Codes, Ints
+from analogical.engines.cells import Encoder, encode_batch
+from analogical.engines.relation import LABEL, WEIGHT
 
-__all__ = ["LABEL", "WEIGHT", "Layout", "Word"]
+__all__ = ["LABEL", "WEIGHT", "Layout", "Word", "pack_batches"]
 
 WORD_BITS = 63
 """Bits of a word: a whole number of 64 bits that is never negative."""
-LABEL, WEIGHT = "label", "weight"
-"""Columns beside the words."""
 
 
 @dataclass(frozen=True)
@@ -91,3 +91,16 @@ class Layout:
             for feature, shift in zip(word.features, word.shifts, strict=True):
                 codes[:, feature] = (packed >> shift) & ((1 << self.bits[feature]) - 1)
         return codes
+
+
+def pack_batches(layout: Layout, encoders: Sequence[Encoder], label: Encoder, batches: Iterator[Any]) -> Iterator[Any]:
+    """Batches of words: the codes of the columns packed, and beside them those of the label."""
+    import pyarrow as pa
+
+    for batch in batches:
+        *codes, labels = encode_batch(batch, [*encoders, label])
+        cells = [pa.array(column) for column in (*layout.pack(codes), labels)]
+        if WEIGHT in batch.schema.names:
+            cells.append(batch.column(WEIGHT))
+        names = [*layout.names, LABEL, WEIGHT][: len(cells)]
+        yield pa.RecordBatch.from_arrays(cells, names=names)
