@@ -57,7 +57,7 @@ def test_what_runs_on_executors_of_spark_needs_numpy_only_until_it_is_called():
 # ---------------------------------------------------------------- who imports whom
 
 SOURCE = Path(analogical.__file__).parent
-STAGES = ("table", "io", "count", "estimate", "study", "engine_study", "verbs", "spark", "show", "plot", "cli", "paper")
+STAGES = ("table", "io", "count", "estimate", "study", "engines", "verbs", "spark", "show", "plot", "cli", "paper")
 
 
 def is_type_checking(node):
@@ -110,10 +110,10 @@ ARROWS = {
     "io": {"io", "table"},
     "count": {"count"},
     "estimate": {"estimate", "count"},
-    "study": {"table", "count", "estimate", "show"},
-    "engine_study": {"study", "table", "count", "estimate"},
+    "study": {"table", "count", "estimate", "engines", "show"},
+    "engines": {"engines", "study", "table", "count", "estimate"},
     "verbs": {"verbs", "study", "table", "count", "estimate", "show", "plot"},
-    "spark": {"spark", "verbs", "study", "engine_study", "table", "io", "count", "estimate"},
+    "spark": {"spark", "verbs", "study", "engines", "table", "io", "count", "estimate"},
     "show": {"show", "table", "verbs"},
     "plot": {"plot", "show"},
     "cli": {"cli", "verbs", "show", "plot", "table", "io", "spark", "paper"},

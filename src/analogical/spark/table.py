@@ -20,9 +20,10 @@ from analogical.spark.words import LABEL, WEIGHT, Layout
 from analogical.table.binning import BinRule
 from analogical.table.choosing import choose_features, find_column, refuse_repeated
 from analogical.table.columns import MISSING, Column
-from analogical.table.encode import ColumnMeaning, EncodedTable, own_bins, refuse_constants, refuse_single_class
+from analogical.table.encode import EncodedTable, own_bins, refuse_constants, refuse_single_class
 from analogical.table.folding import fold_notes
 from analogical.table.frames import as_series
+from analogical.table.meaning import ColumnMeaning
 from analogical.table.preparing import NO_COMPLETE_ROW, TreatedColumn, missing_values, note_bins, treat_column
 from analogical.table.reading import encode_cells
 from analogical.table.roles import Role, encode_label, refuse_no_counts, sort_classes

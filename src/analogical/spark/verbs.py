@@ -11,7 +11,7 @@ from analogical._progress import Progress, progress_line
 from analogical._types import CodedRows
 from analogical.count.counts import PairCounts
 from analogical.count.groups import draw_rows, merge_rows
-from analogical.engine_study import EngineStudy
+from analogical.engines.study import EngineStudy
 from analogical.errors import InputError
 from analogical.estimate.leaks import find_leaks
 from analogical.estimate.significance import pools_contexts
