@@ -208,6 +208,7 @@ NoteKind = Literal[
     "read-as-numbers",
     "read-as-dates",
     "words-read-as-missing",
+    "numbers-and-words",
 ]
 """The last ones are about files."""
 
