@@ -54,6 +54,9 @@ DIALECT = Dialect(
     text="VARCHAR",
     matches="regexp_matches({}, {})",
     replaced="regexp_replace({}, {}, {}, 'g')",
+    group="\\",
+    stripped="trim({}, {})",
+    escapes={"'": "''"},
     casts={
         "whole": "TRY_CAST({} AS BIGINT)",
         "real": "TRY_CAST({} AS DOUBLE)",

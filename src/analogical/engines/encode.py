@@ -30,12 +30,11 @@ from analogical.engines.looking import NUMBERS, TIMES, Look, Part
 from analogical.engines.relation import LABEL, ROW, UNIT, WEIGHT, Kind, Relation
 from analogical.engines.values import ValueCounts
 from analogical.errors import InputError
-from analogical.table.binning import NUMBERS_OF_BINS, BinRule, merge_fine
+from analogical.table.binning import NUMBERS_OF_BINS, BinRule, merge_bins
 from analogical.table.choosing import Chosen, find_column, name_of, refuse_repeated
 from analogical.table.columns import MISSING, Column
 from analogical.table.dates import WEEKDAYS
 from analogical.table.encode import (
-    ColumnMeaning,
     EncodedTable,
     choose_names,
     columns_asked_for,
@@ -45,6 +44,7 @@ from analogical.table.encode import (
     refuse_single_class,
 )
 from analogical.table.frames import as_series
+from analogical.table.meaning import ColumnMeaning, EngineMeaning
 from analogical.table.preparing import NO_COMPLETE_ROW, Gaps, Preparing, TreatedColumn, missing_values, treat_column
 from analogical.table.roles import Role, encode_label, refuse_no_counts, sort_classes
 from analogical.table.rules import Rules
@@ -52,15 +52,12 @@ from analogical.table.rules import Rules
 __all__ = ["EngineTable", "encode_relation"]
 
 
-@dataclass(frozen=True)
-class EngineTable:
+@dataclass(frozen=True, kw_only=True)
+class EngineTable(EngineMeaning):
     """A table that lies elsewhere, and how its cells become codes."""
 
     relation: Relation
     """The rows that count: source columns, the label, the number of the row and, if there are, weight and unit."""
-    columns: tuple[ColumnMeaning, ...]
-    """The features."""
-    label_meaning: ColumnMeaning
     margins: Margins
     """Rows of each label, and of each value of every feature."""
     encoders: tuple[Encoder, ...]
@@ -70,10 +67,6 @@ class EngineTable:
     """Of the columns after the features: which feature, and into how many bins it is cut."""
     bin_sizes: tuple[Ints, ...]
     """Rows of each of these bins."""
-    n_units: int | None
-    """Number of groups; None if all rows are independent."""
-    is_weighted: bool
-    notes: tuple[Note, ...]
 
     @property
     def n_codes(self) -> Ints:
@@ -163,6 +156,7 @@ def encode_relation(
         label_encoder=classes.encoder,
         bins=tuple(built.bins),
         bin_sizes=tuple(built.bin_sizes),
+        fine_sizes=built.fine_sizes,
         n_units=len(look.units.weights) + look.units.n_missing if unit else None,
         is_weighted=look.is_weighted,
         notes=(*label_of.notes, *work.notes, *leak_notes([c.name for c in built.columns], leaks)),
@@ -489,6 +483,7 @@ class _Built:
         self.bins: list[tuple[int, int]] = []
         self.bin_encoders: list[Encoder] = []
         self.bin_sizes: list[Ints] = []
+        self.fine_sizes: dict[int, Ints] = {}
         look = work.look_there
         for position, treated in work.treated.items():
             counted = look.values_of(position)
@@ -537,8 +532,9 @@ class _Built:
         self.sizes.append(sizes(treated.codes, len(treated.values)))
         if treated.fine is None:
             return
+        self.fine_sizes[feature] = sizes(treated.fine, 1)
         for n_bins in NUMBERS_OF_BINS:
-            codes = merge_fine(treated.fine, n_bins, treated.n_missing > 0, weights)
+            codes = merge_bins(self.fine_sizes[feature], n_bins, treated.n_missing > 0)[treated.fine]
             self.bins.append((feature, n_bins))
             self.bin_encoders.append(encoder(codes))
             self.bin_sizes.append(sizes(codes, int(codes.max(initial=0)) + 1))

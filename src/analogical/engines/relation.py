@@ -1,7 +1,7 @@
 """A table that lies elsewhere, as :mod:`analogical.engines.encode` speaks to it: names of columns and SQL expressions.
 
 Expressions use our own names of columns only (``p0``, ``label``, ...) and functions that all databases share; the few
-that differ are in a :class:`Dialect`. So no name and no value of the user is ever written into an expression.
+that differ are in a :class:`Dialect`. No name and no value of the user's table is ever written into an expression.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -56,8 +56,18 @@ class Dialect:
     """Whether a text matches a regular expression; the second place is for the expression, as a literal."""
     replaced: str
     """A text with all matches of an expression replaced; expression and replacement are literals."""
+    group: str
+    """What stands before the number of a group of an expression in what takes its place."""
+    stripped: str
+    """A text without some letters at its ends; the letters are a literal."""
+    escapes: Mapping[str, str]
+    """How letters are written in a literal that cannot stand there as they are."""
     casts: Mapping[str, str]
     """A text as a number or a date, missing where it is none, for "whole", "real", "day" and "time"."""
+
+    def literal(self, text: str) -> str:
+        """A text of our own, or a word that the user typed, as it stands in an expression."""
+        return "'" + text.translate({ord(letter): written for letter, written in self.escapes.items()}) + "'"
 
 
 class Relation(Protocol):

@@ -55,6 +55,9 @@ DIALECT = Dialect(
     text="STRING",
     matches="rlike({}, {})",
     replaced="regexp_replace({}, {}, {})",
+    group="$",
+    stripped="btrim({}, {})",
+    escapes={"'": "\\'", "\\": "\\\\"},
     casts={
         "whole": "try_cast({} AS BIGINT)",
         "real": "try_cast({} AS DOUBLE)",
