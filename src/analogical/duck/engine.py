@@ -1,16 +1,19 @@
 """A table of codes in DuckDB, grouped and counted there."""
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from analogical._types import CodedRows, Ints, Margins
+from analogical._types import CodedRows, EngineName, Ints, Margins
 from analogical.count.contexts import Contexts
 from analogical.count.counts import refuse_too_many_rows
+from analogical.count.groups import evenly
 from analogical.count.pairs import ContextSums, join_blocks, sum_contexts
 from analogical.duck.session import Session
 from analogical.spark.planning import deal_features, entropy
@@ -25,6 +28,7 @@ EVEN_BITS = 5
 """Bits by which the columns that divide the table vary more than the parts need: then parts are about equally large."""
 MERGED = 0.5
 """Identical rows are merged before they are counted if that leaves at most about this share of the rows."""
+SQL_TYPES = {"uint8": "UTINYINT", "uint16": "USMALLINT", "uint32": "UINTEGER", "uint64": "UBIGINT"}
 KEY_BITS = 63
 """Bits of a whole number that stands for several codes."""
 
@@ -36,6 +40,7 @@ class DuckEngine:
     Rows are in the order of the user's table, so that the evenly spaced ones are those of memory.
     """
 
+    name: ClassVar[EngineName] = "duckdb"
     session: Session
     table: str
     margins: Margins
@@ -69,8 +74,8 @@ class DuckEngine:
         """For each set of columns the rows by their values and label, with their number; None beyond the limit."""
         groups, left = [], limit
         for columns in sets:
-            keys = _Keys.of([*(self.n_values[c] for c in columns), self.margins.n_labels])
-            words = keys.words([*(f"c{c}" for c in columns), "label"])
+            keys = self._keys(columns)
+            words = keys.words(columns)
             names = ", ".join(f"k{k}" for k in range(len(words)))
             listed = ", ".join(f"{word} AS k{k}" for k, word in enumerate(words))
             query = f"SELECT {listed}, {self._n} AS n FROM {self.table} GROUP BY {names} HAVING n > 0 LIMIT {left + 1}"  # noqa: S608
@@ -103,15 +108,27 @@ class DuckEngine:
         """So many rows with all columns, evenly spaced as in memory; all of them, if there are no more."""
         if self.n_stored <= n_rows:
             return self._read(range(len(self.n_values)), "ORDER BY rowid")
-        places = np.linspace(0, self.n_stored - 1, n_rows).astype(np.int64)
-        return self._read(range(len(self.n_values)), "WHERE rowid IN (SELECT unnest($places)) ORDER BY rowid", places)
+        import pyarrow as pa
 
-    def first_row(self, columns: Sequence[int], codes: Sequence[int], label: int) -> int | None:
-        """Position in the user's table of the first row with these codes and this label."""
-        wanted = " AND ".join(f"c{c} = {int(code)}" for c, code in zip(columns, codes, strict=True))
-        where = f"label = {int(label)}" + (f" AND {wanted}" if wanted else "")
-        found = self.session.one(f"SELECT min({self.position}) FROM {self.table} WHERE {where}", "looking for a row")  # noqa: S608
-        return None if found is None else int(found)
+        places = pa.table({"place": evenly(self.n_stored, n_rows)})
+        which = "WHERE rowid IN (SELECT place FROM places) ORDER BY rowid"
+        return self._read(range(len(self.n_values)), which, places=places)
+
+    def first_rows(self, columns: Sequence[int], rows: CodedRows) -> Ints:
+        """For each combination of values of these columns and label the position of its first row."""
+        import pyarrow as pa
+
+        keys = self._keys(columns)
+        wanted = {f"k{k}": word for k, word in enumerate(keys.pack(rows))}
+        table = pa.table({name: pa.array(word) for name, word in wanted.items()} | {"place": np.arange(len(rows.codes))})
+        words = ", ".join(f"{word} AS k{k}" for k, word in enumerate(keys.words(columns)))
+        found = self.session.arrow(
+            f"SELECT min(position) AS first FROM (SELECT {words}, {self.position} AS position FROM {self.table})"  # noqa: S608
+            f" JOIN wanted USING ({', '.join(wanted)}) GROUP BY place ORDER BY place",
+            "looking for rows",
+            wanted=table,
+        )
+        return np.asarray(found.column("first").to_numpy())
 
     def distinct(self) -> "DuckEngine":
         """Each (row, label) once, in the order in which they come first; features only."""
@@ -126,6 +143,10 @@ class DuckEngine:
         by_feature = once.group([[i] for i in range(self.margins.n_features)], once.n_stored * len(n_values)) or []
         margins = Margins(by_feature[0].label_sizes(), tuple(rows.value_sizes(0) for rows in by_feature))
         return replace(once, margins=margins)
+
+    def _keys(self, columns: Sequence[int]) -> "_Keys":
+        """Codes of some columns and the label as whole numbers."""
+        return _Keys.of([*(self.n_values[c] for c in columns), self.margins.n_labels])
 
     @property
     def _n(self) -> str:
@@ -165,11 +186,11 @@ class DuckEngine:
             chosen.append(i)
         return ", ".join(f"c{c}" for c in chosen)
 
-    def _read(self, columns: Sequence[int], which: str = "", places: Ints | None = None) -> CodedRows:
+    def _read(self, columns: Sequence[int], which: str = "", **tables: Any) -> CodedRows:
         """Some rows, in this process."""
         names = [*(f"c{c}" for c in columns), "label", *(["weight"] if self.is_weighted else [])]
         query = f"SELECT {', '.join(names)} FROM {self.table} {which}"  # noqa: S608
-        table = self.session.arrow(query, "reading the rows", **({} if places is None else {"places": places}))
+        table = self.session.arrow(query, "reading the rows", **tables)
         n_values = [self.n_values[c] for c in columns]
         codes = np.empty((table.num_rows, len(columns)), code_type(max(n_values, default=1)), order="F")
         for k in range(len(columns)):
@@ -205,18 +226,32 @@ class _Keys:
             n_keys *= n
         return cls(tuple(n_values), tuple(map(tuple, runs)))
 
-    def words(self, names: Sequence[str]) -> list[str]:
-        """The numbers in SQL, as small as they can be: small ones are grouped faster."""
-        written = []
+    def kind(self, run: Sequence[int]) -> np.dtype[Any]:
+        """As small as the number can be: small ones are grouped faster."""
+        return code_type(math.prod(self.n_values[place] for place in run))
+
+    def words(self, columns: Sequence[int]) -> list[str]:
+        """The numbers in SQL."""
+        names, written = [*(f"c{c}" for c in columns), "label"], []
         for run in self.runs:
-            kind = code_type(int(np.prod([float(self.n_values[place]) for place in run]) + 1)).name
-            sql = {"uint8": "UTINYINT", "uint16": "USMALLINT", "uint32": "UINTEGER"}.get(kind, "UBIGINT")
-            word, times = "", 1
+            kind, terms, times = SQL_TYPES[self.kind(run).name], [], 1
             for place in run:
-                word += f"{' + ' if word else ''}{names[place]}::{sql} * {times}::{sql}"
+                terms.append(f"{names[place]}::{kind} * {times}::{kind}")
                 times *= self.n_values[place]
-            written.append(word)
+            written.append(" + ".join(terms))
         return written
+
+    def pack(self, rows: CodedRows) -> list[NDArray[Any]]:
+        """The numbers of rows that are here."""
+        codes, words = [*rows.codes.T, rows.labels], []
+        for run in self.runs:
+            kind, times = self.kind(run), 1
+            word = np.zeros(len(rows.codes), kind)
+            for place in run:
+                word += codes[place].astype(kind) * kind.type(times)
+                times *= self.n_values[place]
+            words.append(word)
+        return words
 
     def read(self, table: Any) -> CodedRows:
         """The rows of a table of these numbers and how many rows have them, in the order of the numbers."""
@@ -227,7 +262,8 @@ class _Keys:
         for word, run in zip(words, self.runs, strict=True):
             rest = word[order]
             for place in run:
-                rest, codes[:, place] = np.divmod(rest, rest.dtype.type(self.n_values[place]))
+                n = np.uint64(self.n_values[place])  # may be one more than what the type of the number holds
+                rest, codes[:, place] = np.divmod(rest.astype(np.uint64), n)
         labels = codes[:, -1].astype(code_type(self.n_values[-1]))
         n_values = np.array(self.n_values[:-1], dtype=np.int64)
         return CodedRows(codes[:, :-1], labels, n_values, self.n_values[-1], table.column("n").to_numpy()[order])

@@ -44,10 +44,15 @@ class Session:
         """The only cell of a result."""
         return ask(self.connection, lambda: self.connection.sql(query).fetchall()[0][0], doing)
 
-    def arrow(self, query: str, doing: str, **parameters: Any) -> Any:
-        """A result as an Arrow table."""
-        relation = self.connection.sql(query, params=parameters or None)
-        return ask(self.connection, relation.to_arrow_table, doing)
+    def arrow(self, query: str, doing: str, **tables: Any) -> Any:
+        """A result as an Arrow table; the query may read Arrow tables by their names."""
+        for name, table in tables.items():
+            self.connection.register(name, table)
+        try:
+            return ask(self.connection, lambda: self.connection.sql(query).to_arrow_table(), doing)
+        finally:
+            for name in tables:
+                self.connection.unregister(name)
 
 
 def ask(connection: "DuckDBPyConnection", question: Callable[[], Answer], doing: str) -> Answer:
