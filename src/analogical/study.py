@@ -717,6 +717,7 @@ def study_of(
         look_for_units=look_for_units,
         duplicates=counted,
         n_jobs=n_jobs,
+        needs_label=needs_label,
     )
 
 
