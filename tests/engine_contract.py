@@ -81,6 +81,8 @@ class RowsHere:
 
     name = "memory"
     n_parts = 1
+    origin = None
+    """Positions of the rows in the user's table, if some were left out."""
 
     def __init__(self, rows, n_features=None, has_unit=False, *, has_order=True, n_jobs=None):
         self.rows, self.n_jobs, self.has_order = rows, n_jobs, has_order
@@ -105,14 +107,9 @@ class RowsHere:
     def first_rows(self, columns, rows):
         if not self.has_order:
             return None
-        place = {}
-        for k, row in enumerate(
-            zip(*self.rows.select(columns).codes.T.tolist(), self.rows.labels.tolist(), strict=True)
-        ):
-            place.setdefault(row, k)
-        return np.array(
-            [place[row] for row in zip(*rows.codes.T.tolist(), rows.labels.tolist(), strict=True)], np.int64
-        )
+        first = first_of_each(self.rows.select(columns))
+        places = np.array([first[row] for row in combinations_of(rows)], np.int64)
+        return places if self.origin is None else self.origin[places]
 
     def distinct(self):
         return RowsHere(collapse_rows(self.features), has_order=self.has_order, n_jobs=self.n_jobs)
@@ -134,6 +131,7 @@ def engine_study(table, engine=RowsHere, *, duplicates="count", **options):
         fine_sizes={i: here.fine_sizes(i) for i in table.fine},
     )
     holder = engine(rows, here.n_features, has_unit=table.groups is not None)
+    holder.origin = table.origin
     return EngineStudy.of(meaning, holder, duplicates=duplicates, **options)
 
 

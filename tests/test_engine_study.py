@@ -1,14 +1,30 @@
 """A study whose rows an engine groups has the numbers of a study in memory, whatever comes here at once."""
 
+import sys
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 from engine_contract import RowsHere, engine_study, rule_of_three
 
-from analogical import InputError, Study, audit, interactions, select, transitions
+from analogical import (
+    InputError,
+    Study,
+    audit,
+    compare,
+    evidence,
+    interactions,
+    redundancies,
+    relaxed_index,
+    relevance,
+    report,
+    select,
+    squares,
+    transitions,
+)
 from analogical.table.encode import encode_table
 from analogical.table.rules import Rules
 from analogical.verbs.relevance import relevance_of
@@ -70,7 +86,7 @@ def measured(n, *, n_classes=2, seed=0):
     score = (age > 52) * 1.2 + (town == "ulm") * (sex == "f") * 1.5 + rng.normal(0, 0.7, n)
     frame = pd.DataFrame({"age": age, "dose": dose, "town": town, "sex": sex, "noise": rng.integers(0, 3, n)})
     frame["country"] = np.where(np.isin(town, ["ulm", "bonn"]), "de", "fr")
-    frame["nearly"] = np.where(rng.random(n) < 0.01, "x", town)
+    frame["nearly"] = np.where(rng.random(n) < 0.1, "x", town)
     frame.loc[rng.random(n) < 0.03, "dose"] = np.nan
     frame["y"] = np.digitize(score, np.quantile(score, np.linspace(0, 1, n_classes + 1)[1:-1]))
     return frame.assign(times=rng.integers(0, 4, n), who=rng.integers(0, max(n // 10, 2), n))
@@ -185,6 +201,177 @@ def test_the_same_transitions():
     there, here = both(table_of("weights", n_classes=3))
     for feature in ("town", "age"):
         assert_same(transitions(there, feature).to_dict(), transitions(here, feature).to_dict())
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_the_same_squares_with_their_examples(name):
+    there, here = both(table_of(name))
+    for first, second, given in (("town", "sex", "auto"), ("age", "town", []), ("town", "sex", ["noise"])):
+        found, expected = (squares(study, first, second, given=given).to_dict() for study in (there, here))
+        assert_same(found, expected)
+        assert found["examples"]
+
+
+@pytest.mark.parametrize("name", ["plain", "weights"])
+@pytest.mark.parametrize("n", [600, 30_000])
+def test_the_same_redundancies(name, n):
+    there, here = both(table_of(name, n))
+    found = redundancies(there)
+    assert_same(found.to_dict(), redundancies(here).to_dict())
+    assert ("country", ("town",)) in [(one.feature, one.determined_by) for one in found.dependencies]
+    assert ("town", "nearly") in [(one.feature, one.of) for one in found.near_copies]
+
+
+def test_the_same_renamings_and_dependencies_on_two_columns():
+    rng = np.random.default_rng(4)
+    codes = rng.integers(0, 4, (900, 3))
+    frame = pd.DataFrame(codes, columns=["a", "b", "c"]).astype(str)
+    frame["a2"] = frame.a.map({"0": "w", "1": "x", "2": "y", "3": "z"})
+    frame["sum"], frame["one"] = frame.a + frame.b, "1"
+    frame["broken"] = frame.a2
+    frame.loc[899, "broken"] = "w" if frame.a2[899] != "w" else "x"  # a renaming but for the last row
+    table = no_frame(encode_table(frame, codes[:, 2] > 1))
+    found, expected = map(redundancies, both(table))
+    assert found == expected
+    assert found.renamings == (("a", "a2"),)
+    assert (found.constants, found.dependencies[-1].feature) == (("one",), "sum")
+    assert redundancies(with_small_sample(table)) == expected  # what the sample cannot refute, all rows do
+
+
+def with_small_sample(table, **options):
+    """A study whose sample refutes little."""
+    study, some = engine_study(table, **options), slice(0, 4)
+    study._sample = Study.of_table(replace(table, codes=table.codes[some], labels=table.labels[some], fine={}))
+    return study
+
+
+def test_dependencies_that_cannot_be_told_are_said_not_to_be_searched():
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.integers(0, 20, (900, 4)), columns=list("abcd")).astype(str)
+    table = encode_table(frame, rng.integers(0, 2, 900))
+    for most, is_told in ((600, (True, False)), (300, (False, False)), (5000, (True, True))):
+        found = redundancies(with_small_sample(table, most_combinations=most))
+        assert (found.searched_one, found.searched_two, found.searched_near) == (*is_told, is_told[0])
+
+
+@pytest.mark.parametrize("name", ["plain", "weights and groups"])
+def test_the_same_report(name):
+    there, here = both(table_of(name, 800))
+    found, expected = (report(study, protected=["sex"]).to_dict() for study in (there, here))
+    for one in (found, expected):
+        for pair in [panel[kind] for panel in one["panels"] for kind in ("changed_pair", "kept_pair") if panel[kind]]:
+            del pair["weight"]  # there a row stands for all that are equal on what is shown
+        for audited in one["audits"]:
+            del audited["examples"]
+    assert_same(found, expected)
+    assert all(panel["changed_pair"]["rows"] for panel in found["panels"] if panel["changed_pair"])
+    assert report(there).html.startswith("<!doctype html>")
+
+
+# ---------------------------------------------------------------- single rows
+
+
+@pytest.mark.parametrize("limit", [6, None])
+def test_evidence_is_that_of_equal_rows_put_together(limit):
+    """Rows that are equal on what is shown are one row, with their number; it stands where the first of them does."""
+    frame = measured(400).assign(y=lambda f: f.y.astype(str))
+    shown = ["town", "sex", "noise", "y"]
+    merged = frame.reset_index(names="first").groupby(shown, sort=False).agg(n=("first", "size"), row=("first", "min"))
+    merged = merged.sort_values("row").reset_index()
+    expected = evidence(merged[[*shown, "n"]], "y", "town", given=["sex", "noise"], weights="n", limit=limit)
+    table = encode_table(frame[shown], "y")
+    found = evidence(engine_study(table), "town", given=["sex", "noise"], limit=limit)
+    assert (found.n_pairs, found.n_changed) == (expected.n_pairs, expected.n_changed)
+    assert [pair.rows for pair in found.pairs] == [tuple(merged.row[list(pair.rows)]) for pair in expected.pairs]
+    for name in ("context", "values", "labels", "weight"):
+        assert [getattr(pair, name) for pair in found.pairs] == [getattr(pair, name) for pair in expected.pairs]
+    assert all(pair.index == pair.rows for pair in found.pairs)
+
+
+def test_a_first_pair_of_each_context_is_that_of_memory():
+    there, here = both(table_of("groups"))
+    found, expected = (evidence(study, "sex", given=["town", "noise"], limit=6) for study in (there, here))
+    assert [pair.rows for pair in found.pairs] == [pair.rows for pair in expected.pairs]
+
+
+def test_rows_without_an_order_have_no_numbers():
+    table = table_of("weights", 300)
+    there = engine_study(table, partial(RowsHere, has_order=False))
+    ordered = engine_study(table)
+    found, expected = evidence(there, "town"), evidence(ordered, "town")
+    assert (found.n_pairs, found.n_changed, len(found)) == (expected.n_pairs, expected.n_changed, len(expected))
+    assert {(pair.rows, pair.index) for pair in found.pairs} == {(None, None)}
+    assert found.records()[0]["row"] is found.records()[0]["other_row"] is None
+    assert "rows" not in str(found).split("\n", 2)[2]
+    assert "rows" in str(expected).split("\n", 2)[2]
+    square = squares(there, "town", "sex", given=[])
+    assert square.n_squares == squares(ordered, "town", "sex", given=[]).n_squares
+    assert square.examples[0].rows is square.examples[0].index is None
+    assert square.records()[0]["rows"] == []
+    assert "(row" not in str(square)
+    assert "(row" in str(squares(ordered, "town", "sex", given=[]))
+    changes, others = (
+        {frozenset(zip(t.values, t.labels, strict=True)): t.pairs for t in transitions(study, "town").counts}
+        for study in (there, ordered)
+    )
+    assert changes == others
+    page = report(there, top=1).html
+    assert "another row" in page
+    assert "another row" not in report(ordered, top=1).html
+
+
+def test_rows_that_an_engine_merged_have_no_numbers():
+    table = table_of("plain", 300)
+    study = Study.of_table(table, engine_name="spark", plan="some")
+    assert evidence(study, "sex").pairs[0].rows is None
+    settings = relevance_of(study).settings
+    assert (settings.engine, settings.plan) == ("spark", "some")
+
+
+# ---------------------------------------------------------------- which engine
+
+
+def test_tables_that_lie_elsewhere_are_opened_by_their_engine(monkeypatch):
+    frame, asked = measured(300), []
+
+    class Elsewhere:
+        """A dataframe of another library."""
+
+    def open_study(X, y, rules, **options):
+        asked.append((y, rules.weights, options))
+        label = None if y is None else replace(table.label_meaning)
+        study = engine_study(replace(table, label_meaning=label, labels=None if y is None else table.labels))
+        study.engine_name = "duckdb"
+        return study
+
+    table = no_frame(encode_table(frame, "y", Rules(weights="times", ignore=["who"])))
+    monkeypatch.setitem(sys.modules, "analogical.duck", SimpleNamespace(open_study=open_study))
+    for module in ("duckdb._relation", "_duckdb", "analogical.duck.files"):
+        monkeypatch.setattr(Elsewhere, "__module__", module)
+        study = Study(Elsewhere(), "y", weights="times", n_jobs=2, duplicates="count")
+        assert isinstance(study, Study)
+        assert (study.n_jobs, study.engine_name) == (2, "duckdb")
+        assert study.call == "Study(X, 'y', weights='times')"
+    looks = {"look_for_leaks": True, "look_for_units": True, "duplicates": "count"}
+    assert asked[0] == ("y", "times", {"keep": (), **looks})
+    assert relevance(study).settings.engine == "duckdb"
+    X = Elsewhere()
+    expected = Study.of_table(table)
+    assert relevance(X, "y", duplicates="count").ranking() == relevance(expected).ranking()
+    assert audit(X, "y", "sex").n_pairs == audit(expected, "sex").n_pairs
+    assert asked[-1][2]["keep"] == ["sex"]
+    assert select(X, "y").features == select(expected).features
+    assert asked[-1][2]["look_for_units"] is False
+    assert redundancies(X).names == table.names
+    assert asked[-1][0] is None
+    for refused in (partial(compare, X, "y"), partial(compare, study), partial(relaxed_index, X, "y")):
+        with pytest.raises(InputError, match=r"compares whole rows, and this table lies in DuckDB; give .* a sample"):
+            refused()
+    monkeypatch.setattr(Elsewhere, "__module__", "pyspark.sql.connect.dataframe")
+    monkeypatch.setitem(sys.modules, "analogical.spark", SimpleNamespace(open_study=open_study))
+    assert relevance(X, "y").n_rows == table.coded.n_rows
+    with pytest.raises(InputError, match="relaxed_index compares whole rows, and this table lies on Spark"):
+        relaxed_index(X, "y")
 
 
 # ---------------------------------------------------------------- what comes here

@@ -22,7 +22,7 @@ from analogical.engines.open import engine_of, engine_study_of, refuse_elsewhere
 from analogical.errors import InputError
 from analogical.estimate.clusters import unit_p_value, with_unit
 from analogical.estimate.deciding import COPY, MOST, MOST_TRIED, Decider, Deciding, shares_left, told_by_chance
-from analogical.estimate.dependencies import Dependencies, find_dependencies
+from analogical.estimate.dependencies import Dependencies, TableRows, find_dependencies
 from analogical.estimate.effect import EffectSums
 from analogical.estimate.radius import relaxed_scores
 from analogical.estimate.significance import Tested, adjust_for_features, pools_contexts, test_contexts, test_counted
@@ -518,7 +518,8 @@ class Study:
 
     def dependencies(self, max_determinants: int) -> Dependencies:
         """Which features others determine, or leave hardly open."""
-        return find_dependencies(self.rows.codes, self.rows.n_values, self.rows.weights, max_determinants)
+        rows = TableRows(self.rows.codes, self.rows.n_values, self.rows.weights)
+        return find_dependencies(rows, max_determinants)
 
     # ------------------------------------------------------------ what rows must be equal on
 
@@ -716,6 +717,7 @@ def study_of(
         look_for_units=look_for_units,
         duplicates=counted,
         n_jobs=n_jobs,
+        needs_label=needs_label,
     )
 
 

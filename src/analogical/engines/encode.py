@@ -117,7 +117,7 @@ def encode_relation(
     """Settle what becomes of the columns of a table that lies elsewhere, from a few passes over it.
 
     The arguments are those of :func:`analogical.table.encode.encode_table`; label, weights and groups are names of
-    columns.
+    columns. Without a label all rows have the same one, and all features may be constant.
     """
     rules = rules or Rules()
     keys = list(relation.columns)
@@ -128,24 +128,27 @@ def encode_relation(
     names, called, features = choose_names(keys, taken, free, rules)
     chosen = features.columns
     look = _look_at(relation, {p: names[p] for p in sorted({*chosen, *features.named_parts})}, roles, keys)
-    label_of = _Label.of(look, keys[roles["label"]], rules)
+    label_of = _Label.of(look, keys[roles["label"]], rules) if "label" in roles else None
     work = _RowsElsewhere(
         look,
         rules,
         set(chosen) if rules.features is not None else columns_asked_for(keep, called, chosen, free),
-        own_bins(rules, called, chosen, label_of.name),
+        own_bins(rules, called, chosen, None if label_of is None else label_of.name),
         features,
         {*map(name_of, keys), *names.values()},
     )
     work.treat_all(look_for_units=look_for_units and rules.groups is None)
     look = work.look_there
-    classes = label_of.settle(look)
+    classes = _Classes.none(look) if label_of is None else label_of.settle(look)
     built = _Built(work, keys, {position: place for place, position in enumerate(free)})
     margins = Margins(classes.sizes, tuple(built.sizes))
-    refuse_constants(margins.n_values, look.n_rows)
+    if label_of is not None:
+        refuse_constants(margins.n_values, look.n_rows)
     unit = [_encode_unit(look)] if "groups" in roles else []
     leaks = (
-        find_leaks_there(look, built.encoders, built.columns, classes.encoder, classes.sizes) if look_for_leaks else {}
+        find_leaks_there(look, built.encoders, built.columns, classes.encoder, classes.sizes)
+        if look_for_leaks and label_of is not None
+        else {}
     )
     return EngineTable(
         relation=look.relation,
@@ -159,7 +162,11 @@ def encode_relation(
         fine_sizes=built.fine_sizes,
         n_units=len(look.units.weights) + look.units.n_missing if unit else None,
         is_weighted=look.is_weighted,
-        notes=(*label_of.notes, *work.notes, *leak_notes([c.name for c in built.columns], leaks)),
+        notes=(
+            *(() if label_of is None else label_of.notes),
+            *work.notes,
+            *leak_notes([c.name for c in built.columns], leaks),
+        ),
     )
 
 
@@ -170,7 +177,7 @@ def _find_roles(keys: list[str], label: Any, rules: Rules) -> dict[str, int]:
     """Positions of the label, the weights and the groups."""
     roles: dict[str, int] = {}
     for what, given in (("label", label), ("weights", rules.weights), ("groups", rules.groups)):
-        if given is None and what != "label":
+        if given is None:
             continue
         if not isinstance(given, str):
             raise InputError(
@@ -196,7 +203,8 @@ def _look_at(relation: Relation, names: Mapping[int, str], roles: Mapping[str, i
     kind_at = [kinds[key] for key in keys]
     there = relation.numbered()
     columns = {f"p{p}": _normal(there, f"s{p}", kind_at[p]) for p in names}
-    columns[LABEL] = _normal(there, f"s{roles['label']}", kind_at[roles["label"]])
+    label_kind: Kind = kind_at[roles["label"]] if "label" in roles else "whole"
+    columns[LABEL] = _normal(there, f"s{roles['label']}", label_kind) if "label" in roles else "0"
     if "weights" in roles:
         name = keys[roles["weights"]]
         _check_weights(there, f"s{roles['weights']}", name, kind_at[roles["weights"]], types[name])
@@ -206,16 +214,17 @@ def _look_at(relation: Relation, names: Mapping[int, str], roles: Mapping[str, i
     there = there.project(columns | {ROW: ROW})
     numbers = {"n": "count(*)", "labelled": f"count({LABEL})"}
     seen = there.look(numbers, "counting the rows")
-    n_rows, label = int(seen["n"]), keys[roles["label"]]
+    n_rows = int(seen["n"])
     if n_rows == 0:
         raise InputError("The table is empty (0 rows); give at least two rows with different labels.")
     if seen["labelled"] == 0:
         raise InputError(
-            f"The label {brief(label)} is missing in all {n_rows:,} rows; choose another column as the label."
+            f"The label {brief(keys[roles['label']])} is missing in all {n_rows:,} rows; choose another column as the"
+            " label."
         )
     condition = f"{LABEL} IS NOT NULL" + (f" AND {WEIGHT} > 0" if "weights" in roles else "")
     kind_of: dict[str, Kind] = {f"p{p}": kind_at[p] for p in names}
-    kind_of |= {LABEL: kind_at[roles["label"]], UNIT: kind_at[roles.get("groups", roles["label"])]}
+    kind_of |= {LABEL: label_kind, UNIT: kind_at[roles["groups"]] if "groups" in roles else "nothing"}
     is_all = seen["labelled"] == n_rows and "weights" not in roles
     return Look(
         there if is_all else there.where(condition),
@@ -325,9 +334,15 @@ class _Label:
 class _Classes:
     """The classes of the rows that are left, with the rows of each."""
 
-    meaning: ColumnMeaning
+    meaning: ColumnMeaning | None
     encoder: Encoder
     sizes: Ints
+
+    @classmethod
+    def none(cls, look: Look) -> "_Classes":
+        """The one class of a table without a label."""
+        encoder = Encoder(LABEL, ByValue(look.counts[LABEL].values), np.array([0, MISSING]))
+        return cls(None, encoder, np.array([look.weight]))
 
 
 def _encode_unit(look: Look) -> UnitEncoder:

@@ -36,8 +36,11 @@ def engine_study_of(
     look_for_units: bool = False,
     duplicates: "Duplicates" = "count",
     n_jobs: int | None = None,
+    needs_label: bool = True,
 ) -> "Study":
-    """The study of a table that lies elsewhere; ``y`` is None where no label is needed."""
+    """The study of a table that lies elsewhere."""
+    if y is None and needs_label:
+        raise InputError("y is missing: give the name of the column with the label.")
     package = import_module("analogical.spark" if engine_of(X) == "spark" else "analogical.duck")
     study: Study = package.open_study(
         X,

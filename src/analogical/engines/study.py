@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, Self
 
@@ -15,7 +16,9 @@ from analogical.count.given import Cells, Counted, count_one
 from analogical.count.groups import collapse_rows, merge_rows
 from analogical.count.kept import KeepContexts, KeptContexts
 from analogical.count.pairs import ContextSums, no_summary
+from analogical.engines.dependencies import GroupedRows
 from analogical.errors import InputError
+from analogical.estimate.dependencies import Dependencies, find_dependencies
 from analogical.estimate.significance import pools_contexts, test_contexts
 from analogical.estimate.sizes import Size
 from analogical.study import (
@@ -112,10 +115,13 @@ class EngineStudy(Study):
         rows = self.rows_of([*columns, self.engine.unit])
         return UnitRows(rows.select(range(len(columns))), rows.codes[:, -1].astype(np.int64))
 
-    def merged_by(self, sets: Sequence[Sequence[int]]) -> Iterator[MergedRows]:
-        """For sets of columns, some sets at a time, rows that hold all columns of these."""
+    def merged_by(self, sets: Sequence[Sequence[int]], *, refuse: bool = True) -> Iterator[MergedRows]:
+        """For sets of columns, some sets at a time, rows that hold all columns of these.
+
+        Sets with too many combinations of values are refused, or left out.
+        """
         left = {place: set(columns) for place, columns in enumerate(sets)}
-        for columns in self._bring(sets):
+        for columns in self._bring(sets, refuse=refuse):
             members = [place for place, one in left.items() if one.issubset(columns)]
             for place in members:
                 del left[place]
@@ -157,7 +163,7 @@ class EngineStudy(Study):
                 sizes = self.value_sizes(item[0]), self.margins.label_sizes()
                 self._tested[item] = test_contexts(contexts, *sizes, None)
         unit = () if self.engine.unit is None else (self.engine.unit,)  # p-values need it, and nothing else does
-        self._hold([(feature, *given, *unit) for feature, given in new if not self._is_everything(given)])
+        self.hold([(feature, *given, *unit) for feature, given in new if not self._is_everything(given)])
         super().test(new)
 
     def sizes(self, items: Iterable[Item], confidence: float) -> Iterator[tuple[Item, Size | None]]:
@@ -189,6 +195,17 @@ class EngineStudy(Study):
     def _is_small(self, item: Item) -> bool:
         """Whether contexts are so few that equal ones need not be put together."""
         return pools_contexts(1 + len(item[1])) and self._most(item[1]) <= FEW_CELLS
+
+    def dependencies(self, max_determinants: int) -> Dependencies:
+        """Which features others determine, or leave hardly open; not searched where that could not be told."""
+        rows = GroupedRows(self, self._sample.rows)
+        known = find_dependencies(rows, max_determinants)
+        return replace(
+            known,
+            searched_one=known.searched_one and 1 not in rows.untold,
+            searched_two=known.searched_two and 2 not in rows.untold,
+            searched_near=known.searched_near and rows.is_near_told,
+        )
 
     @cached_property
     def _sample(self) -> Study:
@@ -223,7 +240,7 @@ class EngineStudy(Study):
 
     def _holding(self, columns: Sequence[int]) -> tuple[tuple[int, ...], CodedRows]:
         """Columns among which these are, and the rows by them."""
-        self._hold([columns])
+        self.hold([columns])
         wanted = set(columns)
         held = next(one for one in self._groups if wanted.issubset(one))
         return held, self._groups[held]
@@ -233,12 +250,12 @@ class EngineStudy(Study):
         rows = merge_rows(self.rows_of(columns))
         return tuple(columns), rows.weighted(rows.weights_or_ones())
 
-    def _hold(self, sets: Sequence[Sequence[int]]) -> None:
+    def hold(self, sets: Sequence[Sequence[int]]) -> None:
         """Bring here the rows by each of these sets."""
         for _ in self._bring(sets):
             pass
 
-    def _bring(self, sets: Sequence[Sequence[int]]) -> Iterator[tuple[int, ...]]:
+    def _bring(self, sets: Sequence[Sequence[int]], *, refuse: bool = True) -> Iterator[tuple[int, ...]]:
         """Group the rows by each of these sets, in as few jobs as come here at once, and name what is held then."""
         wanted: list[tuple[int, ...]] = []
         for columns in sorted({tuple(sorted(set(columns))) for columns in sets}, key=lambda one: (-len(one), one)):
@@ -253,15 +270,16 @@ class EngineStudy(Study):
             while wanted and (room := room - self._most(wanted[0])) >= 0:
                 some.append(wanted.pop(0))
             groups = self.engine.group(some, self.most_combinations)
-            if groups is None:  # then there is one set: several hold no more than that
+            if groups is not None:
+                self._groups.update(zip(some, groups, strict=True))
+                self._let_go()
+                yield from some
+            elif refuse:  # there is one set: several hold no more than the limit
                 names = ", ".join("groups" if c == self.engine.unit else self.names_of([c])[0] for c in some[0])
                 raise InputError(
                     f"More than {self.most_combinations:,} combinations of values of {names} occur, too many to"
                     " collect; give fewer features (given=[...], --given), or bin them more coarsely."
                 )
-            self._groups.update(zip(some, groups, strict=True))
-            self._let_go()
-            yield from some
 
     def _let_go(self) -> None:
         """The oldest groups, if too many are held; the newest stay."""
