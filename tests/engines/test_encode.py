@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
-from encoded_there import assert_same_as_in_memory, columns_there
+from encoded_there import COLUMNS, M, assert_same_as_in_memory, columns_there, table_of
 from fuzz.tables import random_table
 
 from analogical import InputError
@@ -16,9 +16,6 @@ from analogical.duck.relation import DuckRelation
 from analogical.engines.encode import encode_relation
 from analogical.table.encode import encode_table
 from analogical.table.rules import Rules
-
-M = 60
-
 
 CONNECTION = duckdb.connect()
 CONNECTION.sql("SET TimeZone = 'UTC'")
@@ -29,48 +26,6 @@ def same_in_duckdb(frame, label="y", *, most_values=None, keep=(), **options):
     relation = DuckRelation(CONNECTION.from_arrow(frame.to_arrow()), **more)
     return assert_same_as_in_memory(
         frame, relation, lambda table: table.relation.batches(table.sources), label, keep=keep, **options
-    )
-
-
-DAYS = [date(2024, 1, 1) + timedelta(days=k // 2) for k in range(M)]
-COLUMNS = {
-    "booleans": [k % 2 == 0 for k in range(M)],
-    "strings": ["red", "blue", "green"] * 20,
-    "few whole numbers": [k % 20 for k in range(M)],
-    "many whole numbers": [17 * (k // 2) for k in range(M)],
-    "row numbers": list(range(M)),
-    "patient": [7 * (k // 2) for k in range(M)],
-    "spellings": ["Yes", "yes ", "no", "no"] * 15,
-    "single letters": ["Y", "y", "n", None] * 15,
-    "days as numbers": [int(f"{day:%Y%m%d}") for day in DAYS],
-    "floats": [0.5 * k for k in range(M)],
-    "floats that are whole": [float(k % 3) for k in range(M)],
-    "both zeros": [(0.0, -0.0, 1.5, None)[k % 4] for k in range(M)],
-    "mostly 0": [0.0] * 48 + [0.5 * k for k in range(1, 13)],
-    "not a number": [(float("nan"), 1.5, 2.5)[k % 3] for k in range(M)],
-    "infinite": [(float("inf"), -float("inf"), 0.5 * k)[k % 3] for k in range(M)],
-    "decimals": [Decimal(k // 2) / 4 for k in range(M)],
-    "durations": [timedelta(hours=k // 2) for k in range(M)],
-    "few dates": [DAYS[k % 5] for k in range(M)],
-    "dates": DAYS,
-    "dates over years": [date(2021, 1, 1) + timedelta(days=29 * (k // 2)) for k in range(M)],
-    "firsts of months": [date(2015 + k % 7, 1 + k % 12, 1) for k in range(M)],
-    "time stamps": [datetime(2024, 1, 1) + timedelta(minutes=17 * k) for k in range(M)],
-    "time stamps over weeks": [datetime(2024, 1, 1) + timedelta(hours=7 * k) for k in range(M)],
-    "times of day": [datetime(2024, 1, 1, k % 3, 30).time() for k in range(M)],
-    "names": [f"customer {k}" for k in range(M)],
-    "gaps": ["a", "b", None] * 20,
-    "numbers with gaps": [None if k % 7 == 0 else 0.5 * k for k in range(M)],
-    "dates with gaps": [None if k % 7 == 0 else DAYS[k] for k in range(M)],
-    "nothing": [None] * M,
-}
-
-
-def table_of(*names, **more):
-    return pl.DataFrame(
-        {name: COLUMNS[name] for name in names}
-        | {"other": [k % 2 for k in range(M)], "y": [k * k % 7 % 2 for k in range(M)]}
-        | more
     )
 
 
@@ -312,9 +267,9 @@ def test_names_and_numbers_with_too_many_values(monkeypatch):
             encoded(columns=["whole", "few", "y"], **options)
     with pytest.raises(InputError, match="groups have more than 40 values"):
         encoded(columns=["patient", "few", "y"], groups="patient")
+    named = DuckRelation(CONNECTION.from_arrow(many().select("few", y="name").to_arrow()), most_values=40)
     with pytest.raises(InputError, match="The label 'y' has more than 40 values, too many for classes"):
-        relation = CONNECTION.from_arrow(many().select("few", y="name").to_arrow())
-        encode_relation(DuckRelation(relation, most_values=40), "y")
+        encode_relation(named, "y")
 
 
 def test_a_label_with_many_numbers_is_binned(monkeypatch):

@@ -8,6 +8,7 @@ them. No row comes here. What is needed to go on::
     table.encoders       # one for each column of the study: features, their bins (table.bins), and last the unit if any
     table.label_encoder
     encode_batch(batch, [*table.encoders, table.label_encoder])     # codes of an Arrow batch of table.sources
+    table.fine_encoders  # of number features, for EncodedTable.fine
     table.n_codes        # codes of each column of the study are below these
     table.refuse_changed(by_label, by_column)           # rows of each code, as a later pass counted them
     table.encoded(rows)  # CodedRows of the features as an EncodedTable, with names, values and notes
@@ -26,7 +27,7 @@ from analogical._checks import brief
 from analogical._types import CodedRows, Ints, Margins, Note, NoteKind
 from analogical.engines.cells import ByValue, DatePart, Encoder, Places, Steps, UnitEncoder, numbers_of
 from analogical.engines.leaks import find_leaks_there
-from analogical.engines.looking import NUMBERS, TIMES, Look, Part
+from analogical.engines.looking import NUMBERS, TIMES, Look, Part, weights_of
 from analogical.engines.relation import LABEL, ROW, UNIT, WEIGHT, Kind, Relation
 from analogical.engines.values import ValueCounts
 from analogical.errors import InputError
@@ -70,6 +71,8 @@ class EngineTable:
     """Of the columns after the features: which feature, and into how many bins it is cut."""
     bin_sizes: tuple[Ints, ...]
     """Rows of each of these bins."""
+    fine_encoders: Mapping[int, Encoder]
+    """Numbers in many more bins, by place among the features: ``EncodedTable.fine``, from which the bins are merged."""
     n_units: int | None
     """Number of groups; None if all rows are independent."""
     is_weighted: bool
@@ -164,6 +167,7 @@ def encode_relation(
         label_encoder=classes.encoder,
         bins=tuple(built.bins),
         bin_sizes=tuple(built.bin_sizes),
+        fine_encoders=built.fine,
         n_units=len(look.units.weights) + look.units.n_missing if unit else None,
         is_weighted=look.is_weighted,
         notes=(*label_of.notes, *work.notes, *leak_notes([c.name for c in built.columns], leaks)),
@@ -325,10 +329,8 @@ class _Label:
             refuse_single_class(column, self.name, look.weight, n_before, look.n_table - look.n_rows)
         codes = column.codes.astype(np.int64)
         values = ValueCounts(self.values.filter(pa.array(is_left)), weights)
-        places = _places(values, look.kinds[LABEL], codes[:, None])
-        table = np.full(len(places) + 1, MISSING, np.int64)
-        table[places.place(values.values)] = codes
-        encoder = Encoder(LABEL, places, table)
+        placed = _Placed.of(values, look.kinds[LABEL], [codes])
+        encoder = Encoder(LABEL, placed.places, np.append(codes[placed.first], MISSING))
         sizes = np.bincount(codes, weights, minlength=len(column.values)).astype(np.int64)
         return _Classes(ColumnMeaning(self.name, self.name, column.values), encoder, sizes)
 
@@ -349,7 +351,7 @@ def _encode_unit(look: Look) -> UnitEncoder:
     if units.n_missing:
         rows = look.relation.where(f"{UNIT} IS NULL").look({"last": f"max({ROW})"}, "looking at the groups")
         last_row = int(rows["last"])
-    places = _places(units, look.kinds[UNIT], np.arange(len(units.weights))[:, None])
+    places = _Placed.of(units, look.kinds[UNIT], [np.arange(len(units.weights) + bool(units.n_missing))]).places
     return UnitEncoder(UNIT, places, np.arange(len(places)), last_row)
 
 
@@ -451,11 +453,14 @@ class _RowsElsewhere(Preparing):
             )
         counted = look.values_of(position)
         treated = replace(treated, n_missing=counted.n_missing)
-        codes = treated.codes if treated.fine is None else np.column_stack([treated.codes, treated.fine])
-        places = _places(counted, look.kind_of(position), codes.reshape(len(treated.codes), -1)[: len(counted.weights)])
-        rows = places.place(counted.values) if isinstance(places, Steps) else np.arange(len(counted.weights))
-        rows = np.append(rows, [len(places)] * bool(counted.n_missing)).astype(np.int64)
-        self.built.add(f"p{position}", places, rows, treated, look.weights_of(position))
+        codes = [treated.codes] if treated.fine is None else [treated.codes, treated.fine]
+        placed = _Placed.of(counted, look.kind_of(position), codes)
+        first = placed.first
+        of_places = replace(
+            treated, codes=treated.codes[first], fine=None if treated.fine is None else treated.fine[first]
+        )
+        numbers = np.arange(len(first), dtype=np.int64)
+        self.built.add(f"p{position}", placed.places, numbers, of_places, placed.weights)
         meaning = _meaning(self.keys[position], self.names[position], self.place_of[position], treated)
         self.built.columns.append(meaning)
         self.treated[position] = _without_codes(treated)
@@ -495,16 +500,18 @@ class _Built:
         self.bins: list[tuple[int, int]] = []
         self.bin_encoders: list[Encoder] = []
         self.bin_sizes: list[Ints] = []
+        self.fine: dict[int, Encoder] = {}
 
     def followed_by(self, other: "_Built") -> "_Built":
         """These features, and others after them."""
         self.bins += [(feature + len(self.columns), n_bins) for feature, n_bins in other.bins]
+        self.fine |= {feature + len(self.columns): encoder for feature, encoder in other.fine.items()}
         for name in ("columns", "encoders", "sizes", "bin_encoders", "bin_sizes"):
             getattr(self, name).extend(getattr(other, name))
         return self
 
     def add(self, source: str, places: Places, rows: Ints, treated: TreatedColumn, weights: Ints) -> None:
-        """One more feature; ``rows`` are the places of what its codes are known of, ``weights`` the rows of these."""
+        """One more feature; ``rows`` are the places that its codes are known of, ``weights`` how many lie there."""
 
         def encoder(codes: Any) -> Encoder:
             table = np.full(len(places) + 1, MISSING, np.int64)
@@ -519,6 +526,7 @@ class _Built:
         self.sizes.append(sizes(treated.codes, len(treated.values)))
         if treated.fine is None:
             return
+        self.fine[feature] = encoder(treated.fine)
         for n_bins in NUMBERS_OF_BINS:
             codes = merge_fine(treated.fine, n_bins, treated.n_missing > 0, weights)
             self.bins.append((feature, n_bins))
@@ -555,15 +563,25 @@ def _part_numbers(part: str, cells: Column) -> Ints:
     return numbers
 
 
-def _places(counted: ValueCounts, kind: Kind, codes: Ints) -> Places:
-    """How the place of a cell is found: numbers by where their codes change, other values one by one.
+@dataclass(frozen=True)
+class _Placed:
+    """Where the values of a column lie: numbers by where their codes change, other values one by one."""
 
-    ``codes`` has a row for each value, with all codes that it gets.
-    """
-    if kind not in (*NUMBERS, *TIMES) or len(counted.values) < 2:
-        return ByValue(counted.values)
-    numbers = numbers_of(counted.values)
-    if not (numbers[1:] > numbers[:-1]).all():  # decimals that are equal as floats
-        return ByValue(counted.values)
-    is_start = np.append(True, (codes[1:] != codes[:-1]).any(axis=1))
-    return Steps(numbers[is_start])
+    places: Places
+    first: Ints
+    """For each place, and a last one for missing cells if there are any, a row that lies there."""
+    weights: Ints
+    """The rows of the table that lie on each of these."""
+
+    @classmethod
+    def of(cls, counted: ValueCounts, kind: Kind, codes: Sequence[Any]) -> "_Placed":
+        """Of values in order; ``codes`` are all that each of them, and last a missing cell, gets."""
+        n = len(counted.weights)
+        weights = weights_of(counted)
+        numbers = numbers_of(counted.values) if kind in (*NUMBERS, *TIMES) and n > 1 else None
+        if numbers is None or not (numbers[1:] > numbers[:-1]).all():  # decimals may be equal as floats
+            return cls(ByValue(counted.values), np.arange(len(weights)), weights)
+        is_start = np.ones(len(weights), np.bool_)
+        is_start[1:n] = np.logical_or.reduce([some[1:n] != some[: n - 1] for some in codes])
+        first = np.flatnonzero(is_start)
+        return cls(Steps(numbers[is_start[:n]]), first, np.add.reduceat(weights, first))

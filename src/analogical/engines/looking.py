@@ -19,7 +19,7 @@ from analogical.table.frames import as_series
 from analogical.table.reading import encode_cells
 from analogical.table.rules import NEARLY_ALL, counts_rows, names_units
 
-__all__ = ["NUMBERS", "TIMES", "FullColumn", "Look", "Part"]
+__all__ = ["NUMBERS", "TIMES", "FullColumn", "Look", "Part", "weights_of"]
 
 N_STEPS = 10_000
 """Steps of about equally many rows in which the numbers of a column with very many values are looked at."""
