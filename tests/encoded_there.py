@@ -96,12 +96,10 @@ def assert_same_as_in_memory(frame, relation, batches_of, label, *, keep=(), has
     assert same(found.notes, expected.notes), (found.notes, expected.notes)
     study = Study.of_table(expected)
     assert found.bins == tuple(study.bins)
-    batches = list(batches_of(found))
-    assert_same_codes(found, study, columns_there(found, batches))
-    assert found.fine_encoders.keys() == expected.fine.keys()
-    for feature, encoder in found.fine_encoders.items():
-        fine = np.concatenate([encoder.encode(batch) for batch in batches])
-        assert fine.tolist() == expected.fine[feature].tolist()
+    assert_same_codes(found, study, columns_there(found, batches_of(found)))
+    assert found.fine_sizes.keys() == expected.fine.keys()
+    for feature, sizes in found.fine_sizes.items():
+        assert sizes.tolist() == study.fine_sizes(feature).tolist()
     return found, expected
 
 

@@ -58,8 +58,7 @@ def test_what_runs_on_executors_of_spark_needs_numpy_only_until_it_is_called():
 
 SOURCE = Path(analogical.__file__).parent
 STAGES = (
-    "table", "io", "count", "estimate", "study", "engine_study", "verbs", "engines", "duck", "spark", "show", "plot",
-    "cli", "paper",
+    "table", "io", "count", "estimate", "study", "engines", "verbs", "duck", "spark", "show", "plot", "cli", "paper",
 )  # fmt: skip
 
 
@@ -113,12 +112,11 @@ ARROWS = {
     "io": {"io", "table"},
     "count": {"count"},
     "estimate": {"estimate", "count"},
-    "study": {"table", "count", "estimate", "show"},
-    "engine_study": {"study", "table", "count", "estimate"},
+    "study": {"table", "count", "estimate", "engines", "show"},
+    "engines": {"engines", "study", "table", "io", "count", "estimate"},
     "verbs": {"verbs", "study", "table", "count", "estimate", "show", "plot"},
-    "engines": {"engines", "table", "io", "count", "estimate"},
     "duck": {"duck", "engines", "table", "io", "count", "estimate"},
-    "spark": {"spark", "engines", "verbs", "study", "engine_study", "table", "io", "count", "estimate"},
+    "spark": {"spark", "engines", "study", "table", "io", "count", "estimate"},
     "show": {"show", "table", "verbs"},
     "plot": {"plot", "show"},
     "cli": {"cli", "verbs", "show", "plot", "table", "io", "spark", "paper"},

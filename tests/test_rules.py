@@ -20,7 +20,6 @@ DIVIDE = {
     "count/counts.py": {
         "RowProfile.n_effective": "how many independent pairs the rows are worth, for intervals",
     },
-    "table/binning.py": {"merge_fine": "where the middle of a bin lies, to merge bins of about equal size"},
     "verbs/audit.py": {
         "InContext.difference": "shares of one context, as they are shown",
         "Audit.index": "a share of pairs, as it is shown",
@@ -86,7 +85,7 @@ def is_division(node):
     return isinstance(node, ast.Attribute) and node.attr in {"mean", "average", "divide", "true_divide"}
 
 
-@pytest.mark.parametrize("path", files_of("count", "study.py", "engine_study.py", "verbs"), ids=place_of)
+@pytest.mark.parametrize("path", files_of("count", "study.py", "engines/study.py", "verbs"), ids=place_of)
 def test_only_estimates_divide(path):
     assert functions_of(parsed(path), is_division) == set(DIVIDE.get(place_of(path), ())), (
         "what divides belongs in estimate/; an exception stands in DIVIDE, with its reason"
@@ -120,7 +119,7 @@ def words_for_people(tree):
 
 
 @pytest.mark.parametrize(
-    "path", files_of("table", "count", "estimate", "study.py", "engine_study.py", "verbs"), ids=place_of
+    "path", files_of("table", "count", "estimate", "study.py", "engines/study.py", "verbs"), ids=place_of
 )
 def test_only_presentation_has_sentences(path):
     tree = parsed(path)
@@ -137,7 +136,7 @@ def test_exceptions_are_of_functions_that_there_are():
 
 
 @pytest.mark.parametrize(
-    "path", files_of("count", "engine_study.py", "spark/engine.py", "spark/parts.py"), ids=place_of
+    "path", files_of("count", "engines/study.py", "spark/engine.py", "spark/parts.py"), ids=place_of
 )
 def test_engines_warn_of_nothing(path):
     names = {node.id for node in ast.walk(parsed(path)) if isinstance(node, ast.Name)}

@@ -7,6 +7,7 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
+from analogical.spark.verbs import count_pairs
 from engine_contract import rule_of_three
 from spark_sessions import all_need_spark
 
@@ -14,7 +15,6 @@ import analogical
 from analogical import InputError
 from analogical._types import same
 from analogical.show.notes import describe_notes
-from analogical.spark.verbs import count_pairs
 
 pytestmark = all_need_spark()
 

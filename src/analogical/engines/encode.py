@@ -8,7 +8,6 @@ them. No row comes here. What is needed to go on::
     table.encoders       # one for each column of the study: features, their bins (table.bins), and last the unit if any
     table.label_encoder
     encode_batch(batch, [*table.encoders, table.label_encoder])     # codes of an Arrow batch of table.sources
-    table.fine_encoders  # of number features, for EncodedTable.fine
     table.n_codes        # codes of each column of the study are below these
     table.refuse_changed(by_label, by_column)           # rows of each code, as a later pass counted them
     table.encoded(rows)  # CodedRows of the features as an EncodedTable, with names, values and notes
@@ -31,12 +30,11 @@ from analogical.engines.looking import NUMBERS, TIMES, Look, Part, weights_of
 from analogical.engines.relation import LABEL, ROW, UNIT, WEIGHT, Kind, Relation
 from analogical.engines.values import ValueCounts
 from analogical.errors import InputError
-from analogical.table.binning import NUMBERS_OF_BINS, BinRule, merge_fine
+from analogical.table.binning import NUMBERS_OF_BINS, BinRule, merge_bins
 from analogical.table.choosing import Chosen, find_column, name_of, refuse_repeated
 from analogical.table.columns import MISSING, Column
 from analogical.table.dates import WEEKDAYS
 from analogical.table.encode import (
-    ColumnMeaning,
     EncodedTable,
     choose_names,
     columns_asked_for,
@@ -46,6 +44,7 @@ from analogical.table.encode import (
     refuse_single_class,
 )
 from analogical.table.frames import as_series
+from analogical.table.meaning import ColumnMeaning, EngineMeaning
 from analogical.table.preparing import NO_COMPLETE_ROW, Gaps, Preparing, TreatedColumn, missing_values, treat_column
 from analogical.table.roles import Role, encode_label, refuse_no_counts, sort_classes
 from analogical.table.rules import Rules
@@ -53,15 +52,12 @@ from analogical.table.rules import Rules
 __all__ = ["EngineTable", "encode_relation"]
 
 
-@dataclass(frozen=True)
-class EngineTable:
+@dataclass(frozen=True, kw_only=True)
+class EngineTable(EngineMeaning):
     """A table that lies elsewhere, and how its cells become codes."""
 
     relation: Relation
     """The rows that count: source columns, the label, the number of the row and, if there are, weight and unit."""
-    columns: tuple[ColumnMeaning, ...]
-    """The features."""
-    label_meaning: ColumnMeaning
     margins: Margins
     """Rows of each label, and of each value of every feature."""
     encoders: tuple[Encoder, ...]
@@ -71,12 +67,6 @@ class EngineTable:
     """Of the columns after the features: which feature, and into how many bins it is cut."""
     bin_sizes: tuple[Ints, ...]
     """Rows of each of these bins."""
-    fine_encoders: Mapping[int, Encoder]
-    """Numbers in many more bins, by place among the features: ``EncodedTable.fine``, from which the bins are merged."""
-    n_units: int | None
-    """Number of groups; None if all rows are independent."""
-    is_weighted: bool
-    notes: tuple[Note, ...]
 
     @property
     def n_codes(self) -> Ints:
@@ -127,7 +117,7 @@ def encode_relation(
     """Settle what becomes of the columns of a table that lies elsewhere, from a few passes over it.
 
     The arguments are those of :func:`analogical.table.encode.encode_table`; label, weights and groups are names of
-    columns.
+    columns. Without a label all rows have the same one, and all features may be constant.
     """
     rules = rules or Rules()
     keys = list(relation.columns)
@@ -138,25 +128,28 @@ def encode_relation(
     names, called, features = choose_names(keys, taken, free, rules)
     chosen = features.columns
     look = _look_at(relation, {p: names[p] for p in sorted({*chosen, *features.named_parts})}, roles, keys)
-    label_of = _Label.of(look, keys[roles["label"]], rules)
+    label_of = _Label.of(look, keys[roles["label"]], rules) if "label" in roles else None
     work = _RowsElsewhere(
         look,
         rules,
         set(chosen) if rules.features is not None else columns_asked_for(keep, called, chosen, free),
-        own_bins(rules, called, chosen, label_of.name),
+        own_bins(rules, called, chosen, None if label_of is None else label_of.name),
         features,
         keys,
         {position: place for place, position in enumerate(free)},
     )
     work.treat_all(look_for_units=look_for_units and rules.groups is None)
     look = work.look_there
-    classes = label_of.settle(look)
+    classes = _Classes.none(look) if label_of is None else label_of.settle(look)
     built = work.built.followed_by(work.built_parts)
     margins = Margins(classes.sizes, tuple(built.sizes))
-    refuse_constants(margins.n_values, look.n_rows)
+    if label_of is not None:
+        refuse_constants(margins.n_values, look.n_rows)
     unit = [_encode_unit(look)] if "groups" in roles else []
     leaks = (
-        find_leaks_there(look, built.encoders, built.columns, classes.encoder, classes.sizes) if look_for_leaks else {}
+        find_leaks_there(look, built.encoders, built.columns, classes.encoder, classes.sizes)
+        if look_for_leaks and label_of is not None
+        else {}
     )
     return EngineTable(
         relation=look.relation,
@@ -167,10 +160,14 @@ def encode_relation(
         label_encoder=classes.encoder,
         bins=tuple(built.bins),
         bin_sizes=tuple(built.bin_sizes),
-        fine_encoders=built.fine,
+        fine_sizes=built.fine_sizes,
         n_units=len(look.units.weights) + look.units.n_missing if unit else None,
         is_weighted=look.is_weighted,
-        notes=(*label_of.notes, *work.notes, *leak_notes([c.name for c in built.columns], leaks)),
+        notes=(
+            *(() if label_of is None else label_of.notes),
+            *work.notes,
+            *leak_notes([c.name for c in built.columns], leaks),
+        ),
     )
 
 
@@ -181,7 +178,7 @@ def _find_roles(keys: list[str], label: Any, rules: Rules) -> dict[str, int]:
     """Positions of the label, the weights and the groups."""
     roles: dict[str, int] = {}
     for what, given in (("label", label), ("weights", rules.weights), ("groups", rules.groups)):
-        if given is None and what != "label":
+        if given is None:
             continue
         if not isinstance(given, str):
             raise InputError(
@@ -207,7 +204,8 @@ def _look_at(relation: Relation, names: Mapping[int, str], roles: Mapping[str, i
     kind_at = [kinds[key] for key in keys]
     there = relation.numbered()
     columns = {f"p{p}": _normal(there, f"s{p}", kind_at[p]) for p in names}
-    columns[LABEL] = _normal(there, f"s{roles['label']}", kind_at[roles["label"]])
+    label_kind: Kind = kind_at[roles["label"]] if "label" in roles else "whole"
+    columns[LABEL] = _normal(there, f"s{roles['label']}", label_kind) if "label" in roles else "0"
     if "weights" in roles:
         name = keys[roles["weights"]]
         _check_weights(there, f"s{roles['weights']}", name, kind_at[roles["weights"]], types[name])
@@ -217,16 +215,17 @@ def _look_at(relation: Relation, names: Mapping[int, str], roles: Mapping[str, i
     there = there.project(columns | {ROW: ROW})
     numbers = {"n": "count(*)", "labelled": f"count({LABEL})"}
     seen = there.look(numbers, "counting the rows")
-    n_rows, label = int(seen["n"]), keys[roles["label"]]
+    n_rows = int(seen["n"])
     if n_rows == 0:
         raise InputError("The table is empty (0 rows); give at least two rows with different labels.")
     if seen["labelled"] == 0:
         raise InputError(
-            f"The label {brief(label)} is missing in all {n_rows:,} rows; choose another column as the label."
+            f"The label {brief(keys[roles['label']])} is missing in all {n_rows:,} rows; choose another column as the"
+            " label."
         )
     condition = f"{LABEL} IS NOT NULL" + (f" AND {WEIGHT} > 0" if "weights" in roles else "")
     kind_of: dict[str, Kind] = {f"p{p}": kind_at[p] for p in names}
-    kind_of |= {LABEL: kind_at[roles["label"]], UNIT: kind_at[roles.get("groups", roles["label"])]}
+    kind_of |= {LABEL: label_kind, UNIT: kind_at[roles["groups"]] if "groups" in roles else "nothing"}
     is_all = seen["labelled"] == n_rows and "weights" not in roles
     return Look(
         there if is_all else there.where(condition),
@@ -339,9 +338,15 @@ class _Label:
 class _Classes:
     """The classes of the rows that are left, with the rows of each."""
 
-    meaning: ColumnMeaning
+    meaning: ColumnMeaning | None
     encoder: Encoder
     sizes: Ints
+
+    @classmethod
+    def none(cls, look: Look) -> "_Classes":
+        """The one class of a table without a label."""
+        encoder = Encoder(LABEL, ByValue(look.label.values), np.array([0, MISSING]))
+        return cls(None, encoder, np.array([look.weight]))
 
 
 def _encode_unit(look: Look) -> UnitEncoder:
@@ -500,12 +505,12 @@ class _Built:
         self.bins: list[tuple[int, int]] = []
         self.bin_encoders: list[Encoder] = []
         self.bin_sizes: list[Ints] = []
-        self.fine: dict[int, Encoder] = {}
+        self.fine_sizes: dict[int, Ints] = {}
 
     def followed_by(self, other: "_Built") -> "_Built":
         """These features, and others after them."""
         self.bins += [(feature + len(self.columns), n_bins) for feature, n_bins in other.bins]
-        self.fine |= {feature + len(self.columns): encoder for feature, encoder in other.fine.items()}
+        self.fine_sizes |= {feature + len(self.columns): sizes for feature, sizes in other.fine_sizes.items()}
         for name in ("columns", "encoders", "sizes", "bin_encoders", "bin_sizes"):
             getattr(self, name).extend(getattr(other, name))
         return self
@@ -526,9 +531,9 @@ class _Built:
         self.sizes.append(sizes(treated.codes, len(treated.values)))
         if treated.fine is None:
             return
-        self.fine[feature] = encoder(treated.fine)
+        self.fine_sizes[feature] = sizes(treated.fine, 1)
         for n_bins in NUMBERS_OF_BINS:
-            codes = merge_fine(treated.fine, n_bins, treated.n_missing > 0, weights)
+            codes = merge_bins(self.fine_sizes[feature], n_bins, treated.n_missing > 0)[treated.fine]
             self.bins.append((feature, n_bins))
             self.bin_encoders.append(encoder(codes))
             self.bin_sizes.append(sizes(codes, int(codes.max(initial=0)) + 1))

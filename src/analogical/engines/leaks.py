@@ -11,7 +11,7 @@ from analogical.engines.looking import Look
 from analogical.engines.relation import LABEL, WEIGHT
 from analogical.engines.values import CountLabels, CountValues, normal
 from analogical.estimate.leaks import FEWEST_ROWS, cut_share, find_leaks, tell_by_cut
-from analogical.table.encode import ColumnMeaning
+from analogical.table.meaning import ColumnMeaning
 
 __all__ = ["find_leaks_there"]
 

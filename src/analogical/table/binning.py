@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._checks import is_whole
-from analogical._types import Codes, Ints, Positions
+from analogical._types import Ints, Positions
 from analogical.errors import InputError
 from analogical.table.columns import MISSING, Column, plain
 
@@ -28,7 +28,7 @@ __all__ = [
     "bin_column",
     "check_bins",
     "fine_codes",
-    "merge_fine",
+    "merge_bins",
     "name_bins",
     "ranks_of",
 ]
@@ -126,16 +126,6 @@ def fine_codes(column: Column, weights: Ints | None) -> tuple[NDArray[np.uint8],
     bounds = [0, *starts.tolist(), len(ordered)]
     ends = tuple((plain(ordered[first]), plain(ordered[stop - 1])) for first, stop in pairwise(bounds))
     return np.asarray(column.recoded(bin_of_value), np.uint8), ends
-
-
-def merge_fine(fine: Codes, n_bins: int, has_missing: bool, weights: Ints | None) -> Codes:
-    """Fine bins merged to about so many that hold equally many rows; missing cells keep theirs, the last one."""
-    sizes = np.bincount(fine, weights)
-    numbers = sizes[:-1] if has_missing else sizes
-    middle = (np.cumsum(numbers) - numbers / 2) / max(float(numbers.sum()), 1.0)
-    merged = np.unique(np.minimum((middle * n_bins).astype(np.int64), n_bins - 1), return_inverse=True)[1]
-    table = np.append(merged, merged.max() + 1) if has_missing else merged
-    return np.asarray(table.astype(np.uint8)[fine])
 
 
 def ranks_of(column: Column) -> Ints:
@@ -239,6 +229,14 @@ def _as_time(edge: Any, value: date) -> Any:
         return date.fromisoformat(edge)
     time = datetime.fromisoformat(edge)
     return time if time.tzinfo is not None else time.replace(tzinfo=value.tzinfo)
+
+
+def merge_bins(sizes: Ints, n_bins: int, has_missing: bool) -> NDArray[np.uint8]:
+    """For each fine bin its place among about so many that hold equally many rows; missing cells have the last one."""
+    numbers = sizes[:-1] if has_missing else sizes
+    middle = (np.cumsum(numbers) - numbers / 2) / max(float(numbers.sum()), 1.0)
+    merged = np.unique(np.minimum((middle * n_bins).astype(np.int64), n_bins - 1), return_inverse=True)[1]
+    return (np.append(merged, merged.max() + 1) if has_missing else merged).astype(np.uint8)
 
 
 def name_bins(lows: Sequence[Any], highs: Sequence[Any]) -> list[str]:

@@ -8,8 +8,7 @@ refused here, in one sentence.
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,9 +17,10 @@ from analogical._types import Bools, CodedRows, Codes, Ints, Note, Positions
 from analogical.errors import InputError
 from analogical.estimate.leaks import find_leaks
 from analogical.table.binning import BinRule
-from analogical.table.choosing import Chosen, Names, choose_features, find_column, listing, name_of, refuse_repeated
+from analogical.table.choosing import Chosen, Names, choose_features, listing, name_of, refuse_repeated
 from analogical.table.columns import Column, plain
 from analogical.table.integers import code_type
+from analogical.table.meaning import ColumnMeaning, TableMeaning
 from analogical.table.preparing import Prepared, prepare
 from analogical.table.reading import ChosenColumns, RawTable, read_table
 from analogical.table.roles import (
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
     from analogical.table.frames import Rows
 
 __all__ = [
-    "ColumnMeaning",
     "EncodedTable",
     "choose_names",
     "columns_asked_for",
@@ -50,59 +49,29 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
-class ColumnMeaning:
-    """What the codes of a column stand for, and what was done to make them."""
-
-    key: Hashable
-    """The user's own name of the column: the dataframe's, or its position in an array."""
-    name: str
-    values: Sequence[Any]
-    """``values[c]`` is what code c stands for."""
-    position: int = 0
-    """Position among the features of the user's table, before some were left out; parts of dates come after them."""
-    treatment: Literal["categories", "bins"] = "categories"
-    """How values became codes: every distinct value is a category, or numbers and dates were binned."""
-    edges: tuple[Any, ...] = ()
-    """Where the bins but the first begin."""
-    n_missing: int = 0
-    """Rows without a value, for which the last code stands."""
-    fine_ends: tuple[tuple[Any, Any], ...] = ()
-    """The lowest and the highest number in each of the finer bins that the table holds; empty for categories."""
-
-
-@dataclass(frozen=True)
-class EncodedTable:
+@dataclass(frozen=True, kw_only=True)
+class EncodedTable(TableMeaning):
     """A table as codes, with what they mean and where the rows came from."""
 
     codes: Codes
     """Shape (rows, features); column i holds every code from 0 to n_values[i] - 1."""
-    columns: tuple[ColumnMeaning, ...]
     weights: Ints | None
     """How many rows each row stands for, all positive; None means one each."""
     labels: Codes | None
     """Shape (rows,); codes into ``classes``. None if the table was encoded without a label."""
-    label_meaning: ColumnMeaning | None
     groups: Ints | None
     """Which rows depend on each other: the number of the group of each row; None if all are independent."""
     origin: Positions | None
     """Positions of the encoded rows in the user's table; None means all rows, in order."""
     frame: "Rows | None"
     """The user's dataframe, or the file it is in, for the names of its rows; None for arrays and lists."""
-    notes: tuple[Note, ...]
-    """What was done that the user should know."""
     fine: Mapping[int, Codes] = field(default_factory=dict)
     """Numbers in many more bins, by place among the features: contexts of other features may need finer bins."""
 
-    @cached_property
-    def n_values(self) -> Ints:
-        """Number of values of every feature."""
-        return np.array([len(column.values) for column in self.columns], dtype=np.int64)
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """The features."""
-        return tuple(column.name for column in self.columns)
+    @property
+    def keys(self) -> Sequence[Hashable]:
+        """The user's own names of the features; columns of arrays have only ours."""
+        return self.names if self.frame is None else super().keys
 
     @property
     def backend(self) -> str | None:
@@ -110,82 +79,17 @@ class EncodedTable:
         return None if self.frame is None else self.frame.backend
 
     @property
-    def label(self) -> str:
-        """Name of the label."""
-        return self._labelled.name
-
-    @cached_property
-    def classes(self) -> tuple[Hashable, ...]:
-        """Values of the label."""
-        return tuple(plain(value) for value in self._labelled.values)
-
-    @property
     def coded(self) -> CodedRows:
-        """The numbers alone, for counting."""
-        if self.labels is None:
-            raise ValueError("a table encoded without a label cannot be counted")
-        return CodedRows(self.codes, self.labels, self.n_values, len(self._labelled.values), self.weights, self._n_bins)
-
-    @cached_property
-    def _n_bins(self) -> Ints | None:
-        """Bins of every feature, the value of missing cells not counted; 0 for categories, None if all are."""
-        if all(column.treatment == "categories" for column in self.columns):
-            return None
-        sizes = [len(c.values) - (c.n_missing > 0) if c.treatment == "bins" else 0 for c in self.columns]
-        return np.array(sizes, dtype=np.int64)
-
-    @property
-    def _labelled(self) -> ColumnMeaning:
-        if self.label_meaning is None:
-            raise ValueError("the table was encoded without a label")
-        return self.label_meaning
+        """The numbers alone, for counting; without a label all rows have the same."""
+        labels = np.zeros(len(self.codes), np.uint8) if self.labels is None else self.labels
+        n_labels = 1 if self.label_meaning is None else len(self.label_meaning.values)
+        return CodedRows(self.codes, labels, self.n_values, n_labels, self.weights, self.n_bins)
 
     def select(self, features: Sequence[int]) -> "EncodedTable":
         """The table with some of its features, in the given order; nothing is encoded again."""
         codes = np.asfortranarray(self.codes[:, list(features)])
         fine = {place: self.fine[i] for place, i in enumerate(features) if i in self.fine}
         return replace(self, codes=codes, columns=tuple(self.columns[i] for i in features), fine=fine)
-
-    def find(self, feature: Any) -> int:
-        """Place of a feature given by name, or by its position among the features of the user's table."""
-        keys = [column.key if self.frame is not None else column.name for column in self.columns]
-        for names in (keys, self.names):  # the dataframe's own names, and those given by feature_names
-            if any(type(name) is type(feature) and name == feature for name in names):
-                return find_column(feature, names, "feature")
-        if is_whole(feature) and str(feature) in self.names:
-            raise InputError(
-                f"feature={feature} may be the name {str(feature)!r} or the position {feature}; give the name as text."
-            )
-        for place, column in enumerate(self.columns):
-            if is_whole(feature) and column.position == feature:
-                return place
-        if not is_whole(feature):
-            self.refuse_set_aside(feature, "feature")
-            return find_column(feature, keys, "feature")
-        last = max(column.position for column in self.columns)
-        raise InputError(
-            f"feature must be a name or a position from 0 to {last}, of a feature that is not left out, got {feature}."
-        )
-
-    def refuse_set_aside(self, name: Any, role: str) -> None:
-        """Refuse the name of a column that was set aside as an id."""
-        if any(name in note.columns for note in self.notes if note.kind == "set-aside"):
-            raise InputError(
-                f"{role} names {name!r}, which was set aside as an identifier; keep it with"
-                ' ids="keep" (--ids keep), or leave it out.'
-            )
-
-    def place_of(self, position: int) -> int | None:
-        """Place of the feature with this position in the user's table; None if it was left out."""
-        return next((place for place, column in enumerate(self.columns) if column.position == position), None)
-
-    def find_value(self, feature: int, value: Any) -> int | None:
-        """Code of a value of a feature, given itself or as it is written; None if it has no such value."""
-        values = [plain(known) for known in self.columns[feature].values]
-        if value in values:
-            return values.index(value)
-        texts = [str(known) for known in values]
-        return texts.index(value) if isinstance(value, str) and value in texts else None
 
     def positions(self, rows: Iterable[int]) -> list[int]:
         """Positions in the user's table of encoded rows."""
@@ -198,8 +102,7 @@ class EncodedTable:
 
     def cells(self, rows: Iterable[int], feature: int) -> list[Any]:
         """What encoded rows hold in a feature."""
-        values = self.columns[feature].values
-        return [plain(values[code]) for code in self.codes[list(rows), feature].tolist()]
+        return self.named(feature, self.codes[list(rows), feature].tolist())
 
 
 def encode_table(
