@@ -141,7 +141,8 @@ _MAKERS = {
 
 def view_of(result: "Result | Study", **options: Any) -> View:
     """The view of any result, or of a study, with what was done to its table."""
-    file, name = _MAKERS[type(result).__name__]
+    kinds = [kind.__name__ for kind in type(result).__mro__]  # some studies are of a kind of their own
+    file, name = next(_MAKERS[kind] for kind in kinds if kind in _MAKERS)
     make: Callable[..., View] = getattr(import_module(f"analogical.show.{file}"), name)
     view = make(result, **options)
     holder: Any = getattr(result, "relevance", None) or getattr(result, "table", None) or result  # who has the notes
