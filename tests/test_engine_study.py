@@ -25,6 +25,7 @@ from analogical import (
     squares,
     transitions,
 )
+from analogical.count.groups import merge_rows
 from analogical.table.encode import encode_table
 from analogical.table.rules import Rules
 from analogical.verbs.relevance import relevance_of
@@ -320,12 +321,27 @@ def test_rows_without_an_order_have_no_numbers():
     assert "another row" not in report(ordered, top=1).html
 
 
-def test_rows_that_an_engine_merged_have_no_numbers():
-    table = table_of("plain", 300)
-    study = Study.of_table(table, engine_name="spark", plan="some")
-    assert evidence(study, "sex").pairs[0].rows is None
-    settings = relevance_of(study).settings
-    assert (settings.engine, settings.plan) == ("spark", "some")
+@pytest.mark.parametrize("name", ["plain", "weights and groups"])
+def test_rows_that_came_here_merged_are_studied_here_without_numbers(name):
+    there, expected = both(table_of(name))
+    rows = merge_rows(there.engine.rows)
+    study = Study.of_rows(there.table, rows, engine_name="spark", plan="some")
+    found = relevance_of(study)
+    assert (found.settings.engine, found.settings.plan, found.n_rows) == ("spark", "some", expected.n_rows)
+    settings = replace(found.settings, engine="memory", plan=None)
+    assert_same(replace(found, settings=settings).to_dict(), relevance_of(expected).to_dict())
+    pairs = evidence(study, "sex", given=["age", "town"]).pairs
+    assert {pair.rows for pair in pairs} == {None}
+    finer = [
+        i for i in range(study.n_features) if max(study.given_of(i, "auto").columns, default=0) >= study.n_features
+    ]
+    assert finer
+    feature = study.table.names[finer[0]]
+    shown = evidence(study, feature).pairs[0].context
+    assert shown in {pair.context for pair in evidence(expected, feature, limit=None).pairs}
+    once = Study.of_rows(there.table, rows, duplicates="once") if name == "plain" else None
+    if once is not None:
+        assert_same(select(once).to_dict(), select(Study.of_table(table_of(name), duplicates="once")).to_dict())
 
 
 # ---------------------------------------------------------------- which engine

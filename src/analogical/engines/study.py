@@ -71,6 +71,7 @@ class EngineStudy(Study):
         """The study of an engine and of what its codes mean; ``plan`` is for the settings of results."""
         study = cls.__new__(cls)
         study._begin(table, duplicates, None, table.fine_sizes, table.n_units)
+        study._fine_sizes = dict(table.fine_sizes)
         study.n_rows, study.is_weighted = engine.margins.n_rows, table.is_weighted
         study.engine = engine.distinct() if duplicates == "once" else engine
         study.engine_name, study.plan = engine.name, plan
@@ -94,10 +95,6 @@ class EngineStudy(Study):
         return self.engine.sum_contexts(KeepContexts(self.most_cells // (self.engine.n_parts * self.n_features)))
 
     # ------------------------------------------------------------ rows
-
-    def fine_sizes(self, feature: int) -> Ints:
-        """Rows in each of the finer bins of a number; missing cells have the last one."""
-        return self.table.fine_sizes[feature]
 
     def n_values_of(self, columns: Sequence[int]) -> Ints:
         """How many values columns have."""
@@ -210,18 +207,9 @@ class EngineStudy(Study):
     @cached_property
     def _sample(self) -> Study:
         """The study of some rows, in this process."""
-        rows, unit = self.engine.sample(SEARCH_ROWS), self.engine.unit
-        cut = {c: rows.codes[:, c] for c in range(self.n_features, len(self.owner))}
-        groups = None if unit is None else rows.codes[:, unit].astype(np.int64)
-        features = CodedRows(
-            np.asfortranarray(rows.codes[:, : self.n_features]),
-            rows.labels,
-            self.margins.n_values,
-            self.margins.n_labels,
-            rows.weights,
-            self.table.n_bins,
-        )
-        return self._of_some(features, groups, cut)
+        part = Study.of_rows(self.table, self.engine.sample(SEARCH_ROWS), duplicates=self.duplicates)
+        part.n_jobs = self.n_jobs
+        return part
 
     def _is_everything(self, given: Sequence[int]) -> bool:
         """Whether these columns are all others, and whole rows too many to come here."""
