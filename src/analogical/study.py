@@ -125,7 +125,7 @@ class Study:
     Parameters
     ----------
     X : dataframe, 2-d array or list of rows
-        The table, as in :func:`analogical.relevance`.
+        The table, as in :func:`analogical.relevance`; also one that lies in DuckDB or on Spark.
     y : array-like of shape (rows,), or name of a column
         The label.
     duplicates : {"count", "once"}
@@ -581,6 +581,10 @@ class Study:
                 break
             members.append(min(new, key=lambda i: (round(math.log(p[i]), 6), int(self.rank[i]))))
         return tuple(members)
+
+    def name_of(self, feature: int | None) -> str | None:
+        """Name of a feature, if there is one."""
+        return None if feature is None else self.table.names[feature]
 
     def names_of(self, columns: Sequence[int]) -> tuple[str, ...]:
         """Names of the features that columns are of."""

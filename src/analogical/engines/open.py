@@ -37,7 +37,10 @@ def engine_study_of(
     duplicates: "Duplicates" = "count",
     n_jobs: int | None = None,
 ) -> "Study":
-    """The study of a table that lies elsewhere; ``y`` is None where no label is needed."""
+    """The study of a table that lies elsewhere, from ``open_study`` of the package of its engine.
+
+    ``y`` is None where no label is needed: all rows then have the same.
+    """
     package = import_module("analogical.spark" if engine_of(X) == "spark" else "analogical.duck")
     study: Study = package.open_study(
         X,

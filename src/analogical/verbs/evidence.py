@@ -260,6 +260,11 @@ def evidence(
         The pairs, changed ones first; in turn one from each context (by the first row of the context), then
         the second one from each, and so on, so that the first pairs come from different contexts.
 
+    Notes
+    -----
+    In DuckDB and on Spark, rows that are equal on the feature, the given features and the label are one row with their
+    number, which is shown where the first of them stands. On Spark rows have no numbers.
+
     Examples
     --------
     >>> from analogical import evidence
