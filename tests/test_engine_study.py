@@ -383,6 +383,8 @@ def test_tables_that_lie_elsewhere_are_opened_by_their_engine(monkeypatch):
     for refused in (partial(compare, X, "y"), partial(compare, study), partial(relaxed_index, X, "y")):
         with pytest.raises(InputError, match=r"compares whole rows, and this table lies in DuckDB; give .* a sample"):
             refused()
+    with pytest.raises(InputError, match="y is missing: give the name of the column"):
+        relevance(X)
     monkeypatch.setattr(Elsewhere, "__module__", "pyspark.sql.connect.dataframe")
     monkeypatch.setitem(sys.modules, "analogical.spark", SimpleNamespace(open_study=open_study))
     assert relevance(X, "y").n_rows == table.coded.n_rows

@@ -35,7 +35,7 @@ SAY = {
     "table/binning.py": {"check_bins": "an error"},
     "table/choosing.py": {"unknown_column": "an error"},
     "table/frames.py": {"_not_a_value": "an error"},
-    "table/preparing.py": {"": "an error", "_Gaps.error": "an error", "missing_values": "an error"},
+    "table/preparing.py": {"": "an error", "Gaps.error": "an error", "missing_values": "an error"},
     "table/reading.py": {"_read_array": "the end of an error"},
     "table/roles.py": {"": "the end of errors", "encode_weights": "the beginning of errors"},
     "table/rules.py": {"_unknown_option": "an error"},
@@ -164,7 +164,7 @@ def test_notes_are_made_where_tables_are_read():
         for path in SOURCE.rglob("*.py")
         if functions_of(parsed(path), lambda node: isinstance(node, ast.Call) and ast.unparse(node.func) == "Note")
     }
-    assert makers == {"io", "table", "spark"}
+    assert makers == {"io", "table", "engines"}
 
 
 # ---------------------------------------------------------------- how long functions are

@@ -186,7 +186,6 @@ NoteKind = Literal[
     "binned-time",
     "binned-in-steps",
     "date-parts",
-    "no-date-parts",
     "set-aside",
     "folded",
     "may-fold",
@@ -209,6 +208,7 @@ NoteKind = Literal[
     "read-as-numbers",
     "read-as-dates",
     "words-read-as-missing",
+    "numbers-and-words",
 ]
 """The last ones are about files."""
 

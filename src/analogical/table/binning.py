@@ -21,6 +21,7 @@ from analogical.table.columns import MISSING, Column, plain
 
 __all__ = [
     "FINE_BINS",
+    "NUMBERS_OF_BINS",
     "BinRule",
     "Binned",
     "Bins",
@@ -40,6 +41,9 @@ MAX_BINS = 1000
 FINE_BINS = 120
 """Bins that a number is also kept in, to be merged to 2, 3, 4, 8 or 16 where it is a context of other features: a
 multiple of these, and with one for missing cells below 256."""
+NUMBERS_OF_BINS = (2, 3, 4, 8, 16)
+"""Bins that a number may be cut into as a context, beside its own five. With five only, 27 % of the effects of
+neighbours correlated .95 were false; of 60 known rules .090 false discoveries against .064."""
 FIRST_DIGITS = 4
 """Digits that a bin is written with, if they tell all bins apart; of a time, the day."""
 

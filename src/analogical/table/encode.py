@@ -38,12 +38,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EncodedTable",
+    "choose_names",
+    "columns_asked_for",
     "encode_features",
     "encode_table",
+    "leak_notes",
     "own_bins",
     "refuse_constants",
     "refuse_single_class",
-    "with_leaks",
 ]
 
 
@@ -126,15 +128,17 @@ def encode_table(
     label = Role.of(raw, y, "label")
     table, cuts = _encode(raw, label, rules, keep, look_for_units=look_for_units and rules.groups is None)
     refuse_constants(table.n_values, len(table.codes))
-    return with_leaks(table, dict(sorted((find_leaks(table.coded) | cuts).items()))) if look_for_leaks else table
-
-
-def with_leaks(table: EncodedTable, leaks: dict[int, float]) -> EncodedTable:
-    """The table with a note on the columns that tell the label in nearly all rows."""
-    if not leaks:
+    if not look_for_leaks:
         return table
-    shares = tuple(100 if share == 1 else min(99, round(100 * share)) for share in leaks.values())
-    return replace(table, notes=(*table.notes, Note("leak", tuple(table.names[i] for i in leaks), shares)))
+    return replace(table, notes=(*table.notes, *leak_notes(table.names, find_leaks(table.coded) | cuts)))
+
+
+def leak_notes(names: Sequence[str], leaks: Mapping[int, float]) -> tuple[Note, ...]:
+    """A note on the columns that tell the label in nearly all rows, if there are any; shares by place."""
+    if not leaks:
+        return ()
+    shares = tuple(100 if share == 1 else min(99, round(100 * share)) for _, share in sorted(leaks.items()))
+    return (Note("leak", tuple(names[i] for i in sorted(leaks)), shares),)
 
 
 def encode_features(X: Any, rules: Rules | None = None) -> EncodedTable:
@@ -153,14 +157,14 @@ def _encode(
     labels, label_notes = (None, ()) if label is None else encode_label(label, numbers, rules)
     taken, notes = taken_columns(raw, (label, weights, groups), labels, rules)
     free = [position for position in range(len(raw.keys)) if position not in taken]
-    names, keys, features = _choose(raw, taken, free, rules)
+    names, keys, features = choose_names(raw.keys, taken, free, rules)
     chosen = features.columns
     kept = _rows_that_count(raw.n_rows, numbers, labels)
     prepared = prepare(
         ChosenColumns(raw, {p: names[p] for p in sorted({*chosen, *features.named_parts})}, kept),
         None if numbers is None else numbers[kept],
         rules,
-        wanted=set(chosen) if rules.features is not None else _columns_asked_for(keep, keys, chosen, free),
+        wanted=set(chosen) if rules.features is not None else columns_asked_for(keep, keys, chosen, free),
         bins_of=own_bins(rules, keys, chosen, None if label is None else label.name),
         features=features,
         labels=None if labels is None else labels.take(kept).codes,
@@ -212,22 +216,22 @@ def _meanings(
     )
 
 
-def _choose(
-    raw: RawTable, taken: dict[int, str], free: list[int], rules: Rules
+def choose_names(
+    given: Sequence[Hashable], taken: dict[int, str], free: list[int], rules: Rules
 ) -> tuple[dict[int, str], list[Hashable], Chosen]:
     """Names of the free columns by position, what each column is called by the user, and the features."""
-    names = {p: name_of(raw.keys[p]) for p in free}
-    keys = list(raw.keys)
+    names = {p: name_of(given[p]) for p in free}
+    keys = list(given)
     if rules.feature_names is not None:
         names = dict(zip(free, _check_names(rules.feature_names, len(free)), strict=True))
-        keys = [names.get(p, key) for p, key in enumerate(raw.keys)]
+        keys = [names.get(p, key) for p, key in enumerate(given)]
     chosen = choose_features(keys, taken, rules.features, rules.ignore, date_parts=rules.date_parts)
     if not chosen.columns and not chosen.named_parts:
         raise InputError("The table has no features; give at least one column besides the label.")
     return names, keys, chosen
 
 
-def _columns_asked_for(
+def columns_asked_for(
     keep: Sequence[Any], keys: Sequence[Hashable], chosen: Sequence[int], free: Sequence[int]
 ) -> set[int]:
     """Columns that the user asked about by name or position, which are never set aside; ``free`` are all features."""
