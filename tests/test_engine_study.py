@@ -172,6 +172,9 @@ def test_results_say_which_engine_counted_and_how():
         name = "duckdb"
 
     study = engine_study(table_of("weights"), InDuckDB, plan="blocks")
+    assert str(study).startswith("Study of 7 features for 'y' (2 classes), ")
+    assert not {"compare(study)", "relaxed_index(study)"} & set(str(study).split())
+    assert "report(study)" in str(study).split()
     for settings in (relevance_of(study).settings, interactions(study).settings):
         assert (settings.engine, settings.plan, settings.weighted) == ("duckdb", "blocks", True)
         assert (settings.searched_rows, settings.backend) == (study.n_rows, None)
@@ -245,6 +248,20 @@ def test_the_same_renamings_and_dependencies_on_two_columns():
     assert found.renamings == (("a", "a2"),)
     assert (found.constants, found.dependencies[-1].feature) == (("one",), "sum")
     assert redundancies(with_small_sample(table)) == expected  # what the sample cannot refute, all rows do
+
+
+def test_near_copies_at_the_limit_in_the_sample_are_counted_on_all_rows():
+    rng = np.random.default_rng(6)
+    one, y = rng.integers(0, 2, (2, 4000))
+    is_other = rng.random(4000) < 0.036
+    is_other[::4] = rng.random(1000) < 0.048  # in the sample it leaves more than a quarter open
+    table = no_frame(encode_table(pd.DataFrame({"one": one, "other": one ^ is_other}).astype(str), y))
+    there, here = both(table)
+    there._sample = Study.of_rows(there.table, there.engine.rows.take(np.arange(0, 4000, 4)))
+    assert there._sample.entropy_left(0, 1) > 0.25
+    found = redundancies(there)
+    assert_same(found.to_dict(), redundancies(here).to_dict())
+    assert 0.2 < found.near_copies[0].left < 0.25
 
 
 def with_small_sample(table, **options):
