@@ -41,7 +41,7 @@ def _describe_pairs(given: Sequence[str]) -> str:
 
 def _rows(pair: EvidencePair) -> Cell:
     """Which rows these are; nothing where rows have no order."""
-    return Cell("" if pair.index is None else f"rows {shown(pair.index[0])}, {shown(pair.index[1])}", "muted")
+    return Cell(f"rows {shown(pair.index[0])}, {shown(pair.index[1])}" if pair.index else "", "muted")
 
 
 def pair_blocks(result: Evidence) -> tuple[Table, ...]:

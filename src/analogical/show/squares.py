@@ -135,7 +135,7 @@ def _card(result: Squares, square: Square) -> Table:
 
     def inside(u: int, v: int) -> Cell:
         corner = 2 * v + u
-        row = "" if square.index is None else f" (row {shown(square.index[corner], LONG_VALUE)})"
+        row = f" (row {shown(square.index[corner], LONG_VALUE)})" if square.index else ""
         return Cell(f"{marked(square.labels[corner], LONG_VALUE)}{row}", "good" if square.broken else "plain")
 
     context = ", ".join(f"{shown(name, LONG_NAME)}={marked(value, 30)}" for name, value in square.context)

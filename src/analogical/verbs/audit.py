@@ -371,13 +371,13 @@ def _differences(
     values, classes = [plain(value) for value in table.columns[i].values], table.classes
     others = [value for value in by_size.tolist() if value != reference]
     met = compared_with(contexts, reference, others)
+    by_unit = None if study.n_groups is None or not met else study.units_of([i, *compared.columns])
     measured: list[tuple[int, int, PairedDifference]] = []
     for other in met[:MAX_COMPARISONS]:
         two = split_two_values(contexts, reference, other, len(classes))
         for label in labels:
             one = measure_difference(two, label, confidence)
-            if study.n_groups is not None:
-                by_unit = study.units_of([i, *compared.columns])
+            if by_unit is not None:
                 two_values = reference, other
                 one = measure_difference_of_units(one, by_unit.rows, by_unit.units, two_values, label, confidence)
             measured.append((other, label, one))

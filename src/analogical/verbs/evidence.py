@@ -49,8 +49,8 @@ class EvidencePair:
 
     rows: tuple[int, int] | None
     """Positions of the two rows in the table, counted from 0; None on Spark, where rows have no order."""
-    index: tuple[Hashable, Hashable] | None
-    """Their row labels, if the dataframe has an index; otherwise the positions again."""
+    index: tuple[Hashable, ...]
+    """Their row labels, if the dataframe has an index; otherwise the positions again; empty on Spark."""
     context: NamedContext
     """Names and values of the given features, on which they agree."""
     values: tuple[Any, Any]
@@ -122,8 +122,8 @@ class Evidence(Result):
         """One dictionary per pair: the two rows, the values and labels, then what the rows have in common."""
         return [
             {
-                "row": None if pair.index is None else pair.index[0],
-                "other_row": None if pair.index is None else pair.index[1],
+                "row": pair.index[0] if pair.index else None,
+                "other_row": pair.index[1] if pair.index else None,
                 **_change_record(pair),
                 "weight": pair.weight,
                 "context": json_ready(dict(pair.context)),
@@ -260,6 +260,11 @@ def evidence(
         The pairs, changed ones first; in turn one from each context (by the first row of the context), then
         the second one from each, and so on, so that the first pairs come from different contexts.
 
+    Notes
+    -----
+    In DuckDB and on Spark, rows that are equal on the feature, the given features and the label are one row with their
+    number, which is shown where the first of them stands. On Spark rows have no numbers.
+
     Examples
     --------
     >>> from analogical import evidence
@@ -309,13 +314,12 @@ def name_pairs(compared: ComparedRows, pairs: Sequence[tuple[int, int]]) -> tupl
     def of_both(what: Callable[[list[int]], Sequence[Any]]) -> Iterator[tuple[Any, Any]]:
         return zip(what(first), what(second), strict=True)
 
-    nowhere = [None] * len(two)
     named = listed.named
     return tuple(
         EvidencePair(places, index, context, values, labels, weight)
         for places, index, context, values, labels, weight in zip(
-            nowhere if named is None else of_both(lambda some: named(some).positions),
-            nowhere if named is None else of_both(lambda some: named(some).names),
+            [None] * len(two) if named is None else of_both(lambda some: named(some).positions),
+            [()] * len(two) if named is None else of_both(lambda some: named(some).names),
             name_contexts(study, compared.columns, listed, first),
             of_both(lambda some: table.named(i, codes[some].tolist())),
             of_both(lambda some: [table.classes[code] for code in listed.rows.labels[some].tolist()]),

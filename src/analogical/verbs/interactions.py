@@ -294,7 +294,7 @@ def interactions_of(
         p_value=tests.p_value,
         p_adjusted=tests.p_adjusted,
         given=tuple(study.names_of(context.columns) for context in contexts),
-        same_as=tuple(None if c.same_as is None else names[c.same_as] for c in contexts),
+        same_as=tuple(study.name_of(context.same_as) for context in contexts),
         effect_squares=tuple(one.effect_squares for one in sums),
         effective_squares=np.array([one.n_effective() for one in sums]),
         deciding=study.names_of(study.deciding) if is_auto(given) else (),

@@ -434,7 +434,7 @@ def _twins(report: Report, pair: EvidencePair, feature: str, title: str) -> dict
 
 def _row_names(pair: EvidencePair) -> list[str]:
     """The rows of a pair, which have no names where they have no order."""
-    if pair.index is None:
+    if not pair.index:
         return ["one row", "another row"]
     return [f"row {shown(name, LONG_NAME)}" for name in pair.index]
 
