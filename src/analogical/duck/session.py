@@ -54,6 +54,14 @@ class Session:
             for name in tables:
                 self.connection.unregister(name)
 
+    def name_texts(self, name: str, texts: Any) -> None:
+        """A type whose values are these texts, by their places."""
+        import pyarrow as pa
+
+        self.connection.register("texts", pa.table({"text": texts}))
+        self.run(f"CREATE TYPE {name} AS ENUM (SELECT text FROM texts)", "looking at texts")  # noqa: S608
+        self.connection.unregister("texts")
+
 
 def ask(connection: "DuckDBPyConnection", question: Callable[[], Answer], doing: str) -> Answer:
     """The answer of DuckDB, or a sentence on why there is none.
