@@ -31,10 +31,6 @@ class DuckTable:
         """Names of the columns."""
         return list(self.relation.columns)
 
-    def drop(self, names: Sequence[str]) -> "DuckTable":
-        """The table without some columns."""
-        return DuckTable(self.session, self.relation.without(names))
-
 
 def open_study(
     X: "DuckTable | DuckDBPyRelation",

@@ -29,10 +29,10 @@ class Session:
             import duckdb
         except ModuleNotFoundError:
             raise MissingDependencyError("The engine duckdb needs DuckDB 2: pip install 'analogical[cli]'") from None
-        folder = mkdtemp(prefix="analogical-")
-        finalize(self, rmtree, folder, ignore_errors=True)
+        self.folder = mkdtemp(prefix="analogical-")
+        finalize(self, rmtree, self.folder, ignore_errors=True)
         self.connection: DuckDBPyConnection = duckdb.connect(
-            config={"memory_limit": f"{memory}B", "temp_directory": folder}
+            config={"memory_limit": f"{memory}B", "temp_directory": self.folder}
         )
         finalize(self, self.connection.close)  # before the folder is removed: the last one is called first
 
