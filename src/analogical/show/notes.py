@@ -15,7 +15,6 @@ __all__ = [
     "ignored_note",
     "label_note",
     "leaks_of",
-    "memory_note",
     "no_room_note",
     "sum_up_notes",
     "warnings_of",
@@ -65,14 +64,6 @@ def ignored_note(names: Sequence[str]) -> str:
     return f"ignored: {', '.join(names)}"
 
 
-def memory_note(needed: int, free: int) -> str:
-    """That a table takes more memory than is free, in bytes."""
-    return (
-        f"about {needed / 1e9:,.0f} GB of memory are needed and {free / 1e9:,.0f} GB are free; consider Spark (--engine"
-        " spark --master URL)"
-    )
-
-
 def drawn_note(path: object) -> str:
     """Where a figure was drawn to."""
     return f"drawn to {path}"
@@ -106,6 +97,7 @@ _SENTENCES: dict[NoteKind, str] = {
     "header-has-numbers": "the first line, used as column names, contains numbers; if it is data, use --no-header",
     "empty-column": "left out the last column, which is empty: lines end with a separator",
     "first-sheet": "read the first sheet of the workbook",
+    "held-by-duckdb": "large table, held and counted by DuckDB (--engine memory reads it as a whole)",
     "spaces-stripped": "spaces around values were stripped",
 }
 
@@ -296,6 +288,7 @@ _SHORT: dict[NoteKind, str] = {
     "empty-column": "empty last column left out",
     "encoding": "encoding detected",
     "first-sheet": "first sheet",
+    "held-by-duckdb": "counted by DuckDB",
     "folded": "spellings merged in {}",
     "label-binned": "label binned",
     "label-missing": "rows without a label left out",
