@@ -109,7 +109,7 @@ def stages_used(path, *, lazy=True):
 
 ARROWS = {
     "table": {"table", "io", "count", "estimate"},
-    "io": {"io", "table"},
+    "io": {"io", "table", "duck"},
     "count": {"count"},
     "estimate": {"estimate", "count"},
     "study": {"table", "count", "estimate", "engines", "show"},

@@ -135,10 +135,10 @@ def measure_on_spark(
     name: str, path: str, repetitions: int, everything: bool = False, exploded: bool = False
 ) -> dict[str, Measured]:
     """Times and counts on the session of this process and, on request, of all of ``relevance`` and the naive plan."""
+    from analogical.spark.verbs import count_pairs
     from pyspark.sql import SparkSession
 
     from analogical.spark import relevance
-    from analogical.spark.verbs import count_pairs
 
     spark = SparkSession.active()
 
@@ -170,8 +170,9 @@ def measure_partition(kind: str) -> Measured:
 
     from analogical._types import CodedRows, Margins
     from analogical.count.kept import KeepContexts
+    from analogical.engines.blocks import deal_features
     from analogical.spark.parts import CountPart
-    from analogical.spark.planning import MOST_CELLS, deal_features
+    from analogical.spark.planning import MOST_CELLS
     from analogical.spark.words import LABEL as LABELS
     from analogical.spark.words import Layout
 

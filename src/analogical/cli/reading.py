@@ -4,7 +4,7 @@ import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from analogical._types import Note
 from analogical.datasets import WEIGHTS, load_table, table_names
@@ -70,7 +70,7 @@ def read_source(
     separator: str | None = None,
     header: bool = True,
     names: str | None = None,
-    engine: str = "memory",
+    engine: Literal["auto", "memory", "duckdb", "spark"] = "memory",
     master: str | None = None,
     **cells: Any,
 ) -> Source:
@@ -130,7 +130,7 @@ class _Opened(NamedTuple):
     """None if it is not known, and the last column is taken."""
 
 
-def _from_file(file: str, text_format: TextFormat, engine: str) -> _Opened:
+def _from_file(file: str, text_format: TextFormat, engine: Literal["auto", "memory", "duckdb"]) -> _Opened:
     """A table in a file or on standard input."""
     from analogical.io.files import open_file
 

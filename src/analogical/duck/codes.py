@@ -65,7 +65,7 @@ def _refuse_changed(engine: DuckEngine, table: EngineTable) -> None:
     groups = engine.group([[c] for c in columns], most) or []
     sizes = [np.bincount(rows.codes[:, 0], rows.weights).astype(np.int64) for rows in groups]
     by_label = [np.bincount(rows.labels, rows.weights).astype(np.int64) for rows in groups[:1]]
-    table.refuse_changed(*by_label or [np.zeros(0, np.int64)], sizes)
+    table.refuse_changed(by_label[0] if by_label else np.zeros(0, np.int64), sizes)
 
 
 @dataclass
@@ -119,7 +119,7 @@ class _Writing:
             columns.append(f"CAST({_code(encoder, place)} AS {kind}) AS {name}")
         columns += [WEIGHT] if self.table.is_weighted else []
         columns += [] if self.is_whole else [ROW]
-        chosen = f"SELECT *{', ' + inner if inner else ''} FROM {source}"
+        chosen = f"SELECT *{', ' + inner if inner else ''} FROM {source}"  # noqa: S608
         return f"CREATE TABLE codes AS SELECT {', '.join(columns)} FROM ({chosen})"  # noqa: S608
 
     def reader(self) -> "pa.RecordBatchReader":

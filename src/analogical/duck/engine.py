@@ -16,7 +16,7 @@ from analogical.count.counts import refuse_too_many_rows
 from analogical.count.groups import evenly
 from analogical.count.pairs import ContextSums, join_blocks, sum_contexts
 from analogical.duck.session import Session
-from analogical.spark.planning import deal_features, entropy
+from analogical.engines.blocks import deal_features, entropy
 
 __all__ = ["DuckEngine", "code_type"]
 
@@ -160,8 +160,9 @@ class DuckEngine:
         """The table with identical rows merged, if that leaves few of them; otherwise as it is."""
         names = ", ".join([*(f"c{c}" for c in range(self.margins.n_features)), "label"])
         about = self.session.one(
-            f"SELECT approx_count_distinct(hash({names})) FROM {self.table}", "looking at the rows"
-        )  # noqa: S608
+            f"SELECT approx_count_distinct(hash({names})) FROM {self.table}",  # noqa: S608
+            "looking at the rows",
+        )
         if about > MERGED * self.n_stored:
             yield self
             return

@@ -179,8 +179,8 @@ def _held(source: "_Source", text_format: TextFormat, *, is_forced: bool) -> Fil
                 notes: list[Note] = []
                 beginning = source.beginning()
                 shape = find_shape(beginning, source.what, text_format, notes)
-                if re.search(re.escape(shape.separator) + '[ \t]+"', beginning):
-                    raise NotFaithful("quotes follow spaces")
+                if "\r" in beginning or re.search(re.escape(shape.separator) + '[ \t]+"', beginning):
+                    raise NotFaithful("lines end in carriage returns, or quotes follow spaces")
                 frame, more = open_text(path, shape, text_format)
             return FileTable(frame, (*notes, *more))
         except (NotFaithful, UnicodeDecodeError) as error:
@@ -239,7 +239,9 @@ class _Source:
             reason = getattr(error, "strerror", None) or str(error)
             raise InputError(f"{what} cannot be read: {reason}.") from None
         if is_folder:
-            raise InputError(f"{what} is a directory without Parquet files; give one file, or a folder of Parquet files.")
+            raise InputError(
+                f"{what} is a directory without Parquet files; give one file, or a folder of Parquet files."
+            )
         if is_empty:
             raise InputError(f"{what} is empty; give a file with a header and rows.")
         return cls(file, what, content)
@@ -301,8 +303,9 @@ class _Source:
                     n_bytes += len(block)
                     if n_bytes >= MANY_BYTES:
                         break
-            return n_bytes >= MANY_BYTES
-        return self._n_cells() >= MANY_CELLS
+            return n_bytes > 0 and n_bytes >= MANY_BYTES
+        n_cells = self._n_cells()
+        return n_cells > 0 and n_cells >= MANY_CELLS
 
     def _n_cells(self) -> int:
         """Cells of a Parquet or Arrow file; 0 if it cannot be read, which reading it as a whole tells."""
