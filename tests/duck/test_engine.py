@@ -21,7 +21,9 @@ def held(rows, n_features=None, has_unit=False):
         columns["weight"] = rows.weights
     name = f"codes{next(NAMES)}"
     SESSION.connection.register("given", pa.table({name: pa.array(cells) for name, cells in columns.items()}))
-    SESSION.run(f"CREATE TABLE {name} AS SELECT * FROM given", "writing rows")  # noqa: S608
+    SESSION.run(f"CREATE TABLE {name}_rows AS SELECT * FROM given", "writing rows")  # noqa: S608
+    shown = f"SELECT *, rowid AS place, rowid AS position FROM {name}_rows"  # noqa: S608
+    SESSION.run(f"CREATE VIEW {name} AS {shown}", "writing rows")
     margins = margins_of(rows.select(range(rows.n_features if n_features is None else n_features)))
     unit = rows.n_features - 1 if has_unit else None
     return DuckEngine(SESSION, name, margins, tuple(rows.n_values.tolist()), rows.weights is not None, unit)

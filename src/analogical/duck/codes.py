@@ -35,7 +35,7 @@ def write_codes(session: Session, table: EngineTable, relation: DuckRelation, *,
     """
     ends = relation.look({"n": "count(*)", "last": f"max({ROW})"}, "counting the rows")
     writing = _Writing(session, table, relation, is_whole=ends["last"] == ends["n"] - 1)
-    session.make_room(ends["n"] * len(table.encoders))
+    session.make_room(ends["n"] * len(writing.sources))
     connection = session.connection.cursor()
     if is_own and not writing.by_encoder:
         source = f"({relation.project({name: name for name in writing.sources}).relation.sql_query()})"
@@ -52,8 +52,7 @@ def write_codes(session: Session, table: EngineTable, relation: DuckRelation, *,
         connection.close()
     n_values = (*table.margins.n_values.tolist(), *table.n_codes.tolist()[len(table.columns) :])
     unit = None if table.n_units is None else len(n_values) - 1
-    position = "rowid" if writing.is_whole else ROW
-    engine = DuckEngine(session, "codes", table.margins, n_values, table.is_weighted, unit, position)
+    engine = DuckEngine(session, "codes", table.margins, n_values, table.is_weighted, unit)
     _refuse_changed(engine, table)
     return engine
 
@@ -106,21 +105,26 @@ class _Writing:
         return list(dict.fromkeys([*self.table.sources, *([] if self.is_whole else [ROW])]))
 
     def query(self, source: str) -> str:
-        """The statement that writes the codes."""
-        numbers = {key: k for k, key in enumerate(self.places)}
-        inner = ", ".join(f"{written} AS q{numbers[key]}" for key, written in self.places.items())
-        columns = []
+        """Statements that write the places of cells, once for a number and all of its bins, and name the codes."""
+        numbers = {key: f"q{k}" for k, key in enumerate(self.places)}
+        stored, shown = [], []
+        for key, written in self.places.items():
+            n_places = next(len(one.places) for one in self.encoders.values() if id(one.places) == key)
+            stored.append(f"CAST({written} AS {_kind(n_places + 1)}) AS {numbers[key]}")
         for name, encoder in self.encoders.items():
-            kind = SQL_TYPES[code_type(encoder.n_codes + 1).name]
-            if name in self.by_encoder:
-                columns.append(f"CAST(h_{name} AS {kind}) AS {name}")
-                continue
-            place = f"q{numbers[id(encoder.places)]}"
-            columns.append(f"CAST({_code(encoder, place)} AS {kind}) AS {name}")
-        columns += [WEIGHT] if self.table.is_weighted else []
-        columns += [] if self.is_whole else [ROW]
-        chosen = f"SELECT *{', ' + inner if inner else ''} FROM {source}"  # noqa: S608
-        return f"CREATE TABLE codes AS SELECT {', '.join(columns)} FROM ({chosen})"  # noqa: S608
+            code, kind = f"h_{name}", _kind(encoder.n_codes + 1)
+            if name not in self.by_encoder:
+                code = _code(encoder, numbers[id(encoder.places)])
+            if name in self.by_encoder or isinstance(encoder, UnitEncoder):
+                stored.append(f"CAST({code} AS {kind}) AS {name}")
+                code = name
+            shown.append(f"CAST({code} AS {kind}) AS {name}")
+        beside = [*([WEIGHT] if self.table.is_weighted else []), *([] if self.is_whole else [ROW])]
+        shown += [*([WEIGHT] if self.table.is_weighted else []), f"{'rowid' if self.is_whole else ROW} AS position"]
+        return (
+            f"CREATE TABLE stored AS SELECT {', '.join([*stored, *beside])} FROM {source};"  # noqa: S608
+            f"CREATE VIEW codes AS SELECT {', '.join(shown)}, rowid AS place FROM stored"
+        )
 
     def reader(self) -> "pa.RecordBatchReader":
         """The rows as Arrow batches, with the codes that are made here."""
@@ -164,6 +168,11 @@ class _Writing:
         if number is None:
             return None
         return f"CASE WHEN {cell} IS NULL THEN {len(places)} ELSE {_compared(number, places.starts.tolist())} END"
+
+
+def _kind(n_codes: int) -> str:
+    """The smallest type of whole numbers below this."""
+    return SQL_TYPES[code_type(n_codes).name]
 
 
 def _compared(number: str, starts: Sequence[Any], first: int = 0) -> str:

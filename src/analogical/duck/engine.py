@@ -24,7 +24,7 @@ Summary = TypeVar("Summary")
 
 PART_CELLS = 200_000_000
 """Cells of a part of the table that is counted in this process at once, in some 4 bytes each; of tables with more than
-1 GB of codes half as many, so that 20,000,000 rows with 30 features stay below 2 GB."""
+800 MB of codes a third as many, so that 20,000,000 rows with 30 features stay below 2 GB."""
 EVEN_BITS = 5
 """Bits by which the columns that divide the table vary more than the parts need: then parts are about equally large."""
 MERGED = 0.5
@@ -38,7 +38,8 @@ KEY_BITS = 63
 class DuckEngine:
     """A labelled table of codes in DuckDB (see ``count.engine.Engine``): ``c0``, ``c1``, ..., ``label``, ``weight``.
 
-    Rows are in the order of the user's table, so that the evenly spaced ones are those of memory.
+    Rows are in the order of the user's table, so that the evenly spaced ones are those of memory: ``place`` is the
+    number of a row in the table, ``position`` that in the user's table.
     """
 
     name: ClassVar[EngineName] = "duckdb"
@@ -49,8 +50,6 @@ class DuckEngine:
     """Of all columns: the features, their bins, and the unit."""
     is_weighted: bool = False
     unit: int | None = None
-    position: str = "rowid"
-    """The column with the place of a row in the user's table."""
 
     @cached_property
     def blocks(self) -> tuple[tuple[int, ...], ...]:
@@ -66,7 +65,7 @@ class DuckEngine:
     def n_parts(self) -> int:
         """Parts of the table that are counted one after the other."""
         is_large = self.n_stored * len(self.n_values) > 4 * PART_CELLS
-        return max(1, -(-self.n_stored * self.margins.n_features // (PART_CELLS // (2 if is_large else 1))))
+        return max(1, -(-self.n_stored * self.margins.n_features // (PART_CELLS // (3 if is_large else 1))))
 
     def n_values_of(self, column: int) -> int:
         """Number of codes of a column."""
@@ -107,11 +106,11 @@ class DuckEngine:
     def sample(self, n_rows: int) -> CodedRows:
         """So many rows with all columns, evenly spaced as in memory; all of them, if there are no more."""
         if self.n_stored <= n_rows:
-            return self._read(range(len(self.n_values)), "ORDER BY rowid")
+            return self._read(range(len(self.n_values)), "ORDER BY place")
         import pyarrow as pa
 
         places = pa.table({"place": evenly(self.n_stored, n_rows)})
-        which = "WHERE rowid IN (SELECT place FROM places) ORDER BY rowid"
+        which = "WHERE place IN (SELECT place FROM places) ORDER BY place"
         return self._read(range(len(self.n_values)), which, places=places)
 
     def first_rows(self, columns: Sequence[int], rows: CodedRows) -> Ints:
@@ -125,7 +124,7 @@ class DuckEngine:
         )
         words = ", ".join(f"{word} AS k{k}" for k, word in enumerate(keys.words(columns)))
         found = self.session.arrow(
-            f"SELECT min(position) AS first FROM (SELECT {words}, {self.position} AS position FROM {self.table})"  # noqa: S608
+            f"SELECT min(position) AS first FROM (SELECT {words}, position FROM {self.table})"  # noqa: S608
             f" JOIN wanted USING ({', '.join(wanted)}) GROUP BY place ORDER BY place",
             "looking for rows",
             wanted=table,
@@ -136,12 +135,13 @@ class DuckEngine:
         """Each (row, label) once, in the order in which they come first; features only."""
         names = ", ".join([*(f"c{c}" for c in range(self.margins.n_features)), "label"])
         self.session.run(
-            f"CREATE TABLE {self.table}_once AS SELECT {names}, min({self.position}) AS position FROM {self.table}"  # noqa: S608
-            f" GROUP BY {names} ORDER BY position",
+            f"CREATE TABLE {self.table}_distinct AS SELECT {names}, min(position) AS position FROM {self.table}"  # noqa: S608
+            f" GROUP BY {names} ORDER BY position;"
+            f"CREATE VIEW {self.table}_once AS SELECT *, rowid AS place FROM {self.table}_distinct",
             "looking for identical rows",
         )
         n_values = self.n_values[: self.margins.n_features]
-        once = DuckEngine(self.session, f"{self.table}_once", self.margins, n_values, position="position")
+        once = DuckEngine(self.session, f"{self.table}_once", self.margins, n_values)
         by_feature = once.group([[i] for i in range(self.margins.n_features)], once.n_stored * len(n_values)) or []
         margins = Margins(by_feature[0].label_sizes(), tuple(rows.value_sizes(0) for rows in by_feature))
         return replace(once, margins=margins)

@@ -39,7 +39,7 @@ class Session:
     def make_room(self, n_bytes: int) -> None:
         """More memory for a table of so many bytes, up to half of what is free: from the folder it is read slowly."""
         most = max(MEMORY, (free_memory() or 0) // 2)
-        self.run(f"SET memory_limit = '{max(MEMORY, min(most, n_bytes + MEMORY // 2))}B'", "asking for memory")
+        self.run(f"SET memory_limit = '{max(MEMORY, min(most, n_bytes * 5 // 4))}B'", "asking for memory")
 
     def run(self, query: str, doing: str) -> None:
         """Run a statement that has no result."""
