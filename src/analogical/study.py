@@ -362,7 +362,13 @@ class Study:
         return UnitRows(self.rows_of(columns), self.groups)
 
     def merged_by(self, sets: Sequence[Sequence[int]]) -> Iterator[MergedRows]:
-        """For sets of columns, some sets at a time, the rows with all columns of these: equal ones once."""
+        """For sets of columns, some sets at a time, the rows with all columns of these.
+
+        Yields
+        ------
+        MergedRows
+            Rows that are different, with their number.
+        """
         columns = tuple(sorted({column for one in sets for column in one}))
         yield MergedRows(range(len(sets)), columns, merge_rows(self.rows_of(columns)))
 
