@@ -116,5 +116,5 @@ def _cells(study: Study, rows: Sequence[int], column: int) -> Iterator[Any]:
     ends, fine = study.table.columns[feature].fine_ends, study.table.fine[feature]
     known = [np.unique(fine[codes == code]) for code in range(int(codes.max()) + 1)]
     bins = [(some[0], some[-1]) for some in known if some[0] < len(ends)]  # the last one is that of missing cells
-    names = name_bins([ends[low][0] for low, _ in bins], [ends[high][1] for _, high in bins])
+    names = name_bins([(ends[low][0], ends[high][1]) for low, high in bins])
     yield from (names[code] if code < len(names) else None for code in codes[list(rows)].tolist())
