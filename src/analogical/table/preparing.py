@@ -1,7 +1,7 @@
 """From columns to features, one at a time: ids are set aside, missing cells get their place, numbers their bins."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,11 +22,10 @@ from analogical.table.rules import Rules, is_time, looks_like_unit
 
 __all__ = [
     "NO_COMPLETE_ROW",
-    "Prepared",
+    "Preparation",
     "TreatedColumn",
     "missing_values",
     "note_bins",
-    "prepare",
     "treat_column",
 ]
 
@@ -63,7 +62,7 @@ def treat_column(
     """One column as the user wants it; ``rule`` is the user's own for it."""
     if rule is not None and rule.method != "none" and column.kind == "category":
         raise InputError(f"bins names {name!r}, which does not hold numbers or dates; leave it out of bins.")
-    n_missing = _count_missing(column)
+    n_missing = column.n_missing
     folded = fold_values(column, weights, rules.fold_case)
     column = folded.column
     binned = rules.group(column, rule, weights, f"feature {brief(name)}")
@@ -72,7 +71,8 @@ def treat_column(
     if not isinstance(values, list | range):
         values = [plain(value) for value in values]  # of a column that was read in batches
     if n_missing:
-        codes, values = done.recoded(_with_gaps_last(len(values))), [*values, None]
+        code_of = np.arange(len(values) + 1, dtype=code_type(len(values) + 1))  # the last one is that of missing cells
+        codes, values = done.recoded(code_of), [*values, None]
     edges = None if binned is None else binned.edges
     fine = None
     fine_ends: tuple[tuple[Any, Any], ...] = ()
@@ -83,162 +83,125 @@ def treat_column(
     return TreatedColumn(codes, values, edges, n_missing, holds_times, fine, fine_ends, spellings)
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """All features side by side, and what was done to them, by position."""
+@dataclass
+class Preparation:
+    """The columns of a table on their way to features, one at a time, and what was done to them."""
 
-    codes: Codes
-    columns: dict[int, TreatedColumn]
-    """Without their codes."""
-    parts: dict[str, TreatedColumn]
-    """Parts of dates by their names, without their codes, which are beside those of the columns."""
+    columns: ChosenColumns
     weights: Ints | None
-    rows: Bools | None
+    rules: Rules
+    wanted: set[int]
+    """Columns that are never set aside."""
+    bins_of: dict[int, BinRule]
+    """The rules of single columns."""
+    chosen: Chosen
+    labels: Codes | None
+    """With labels, it is looked for numbers of which the label is a cut."""
+    treated: dict[int, TreatedColumn] = field(default_factory=dict)
+    """Features by position."""
+    parts: dict[str, TreatedColumn] = field(default_factory=dict)
+    """Parts of dates by their names; their codes come after those of the columns."""
+    rows: Bools | None = None
     """Which rows are left; None means all."""
-    notes: tuple[Note, ...]
-    cuts: dict[int, float]
-    """Numbers of which the label is a cut, by place, with the share of the rows that one cut tells right."""
+    notes: list[Note] = field(default_factory=list)
+    cuts: dict[int, float] = field(default_factory=dict)
+    """Columns of which the label is a cut, with the share of the rows that one cut tells right."""
+    units: dict[int, tuple[int, int]] = field(default_factory=dict)
+    """Columns that look like names of units, with how many there are and about how many rows each has."""
+    is_unchanged: bool = True
+    """Whether the codes of all columns are those that the table was read with."""
 
-    def all_columns(self) -> list[TreatedColumn]:
+    def __post_init__(self) -> None:
+        self._features = set(self.chosen.columns)
+
+    def run(self, *, look_for_units: bool = False) -> Codes:
+        """Codes of all features; with a note, if asked for, on the column that looks most like units."""
+        self._treat_columns()
+        if look_for_units and self.units:
+            position = max(self.units, key=lambda p: self.units[p][0])
+            self.notes.append(Note("looks-like-groups", (self.names[position],), self.units[position]))
+        kinds: tuple[NoteKind, ...] = ("binned", "binned-time")
+        for kind in kinds:
+            some = {self.names[p]: t for p, t in self.treated.items() if t.holds_times == (kind == "binned-time")}
+            self.notes += note_bins(kind, some)
+        if self.parts:
+            self.notes.append(Note("date-parts", tuple(self.parts)))
+        self.notes += fold_notes({self.names[p]: one.folded for p, one in self.treated.items() if one.folded})
+        return self._side_by_side()
+
+    @property
+    def names(self) -> dict[int, str]:
+        """Names of the columns by position."""
+        return self.columns.names
+
+    def features(self) -> list[TreatedColumn]:
         """Columns and parts, in the order of the codes."""
-        return [*self.columns.values(), *self.parts.values()]
+        return [*self.treated.values(), *self.parts.values()]
 
-
-def prepare(
-    columns: ChosenColumns,
-    weights: Ints | None,
-    rules: Rules,
-    *,
-    wanted: set[int],
-    bins_of: dict[int, BinRule],
-    features: Chosen,
-    labels: Codes | None = None,
-    look_for_units: bool = False,
-) -> Prepared:
-    """Treat every column as the user wants.
-
-    ``wanted`` are columns that are never set aside, ``bins_of`` the rules of single columns; ``features`` says which
-    parts of dates were named. With ``labels`` it is looked for numbers of which the label is a cut. ``look_for_units``
-    asks for a note on a column that could be groups.
-    """
-    work = _Work(columns, weights, rules, wanted | bins_of.keys(), bins_of, features, labels)
-    if rules.missing == "drop":
-        work.leave_out_rows()
-    else:
-        work.treat_as_they_are()
-    if look_for_units:
-        work.name_units()
-    return work.done()
-
-
-class _Work:
-    """The columns on their way, of which only codes and values are kept."""
-
-    def __init__(
-        self,
-        columns: ChosenColumns,
-        weights: Ints | None,
-        rules: Rules,
-        wanted: set[int],
-        bins_of: dict[int, BinRule],
-        features: Chosen,
-        labels: Codes | None,
-    ) -> None:
-        self.columns, self.names = columns, columns.names
-        self.weights = weights
-        self.rules = rules
-        self.wanted = wanted
-        self.bins_of = bins_of
-        self.features = set(features.columns)
-        self.named_parts = features.named_parts
-        self.labels = labels
-        self.cuts: dict[int, float] = {}
-        self.rows: Bools | None = None
-        self.treated: dict[int, TreatedColumn] = {}
-        """Without their codes, which are in the stack."""
-        self.parts: dict[str, TreatedColumn] = {}
-        """Parts of dates by their names, with their codes."""
-        self.stack = _Stack(columns)
-        self.notes: list[Note] = []
-        self.units: dict[int, tuple[int, int]] = {}
-        """Columns that look like names of units, with how many there are and about how many rows each has."""
-
-    def is_id(self, position: int, column: Column) -> bool:
-        """Whether a column is to be set aside."""
-        if self.rules.ids == "keep" or position in self.wanted or position not in self.features:
-            return False
-        return self.rules.is_id(column, self.names[position], self.weights)
-
-    def leave_out_rows(self) -> None:
-        """Look at all columns for missing cells first, and treat them on the rows that have none."""
-        ids, others = _Gaps(self.columns.n_rows), _Gaps(self.columns.n_rows)
-        aside: set[int] = set()
-        for position in self.names:
-            column = self.columns.look(position)
-            is_id = self.is_id(position, column)
-            (ids if is_id and not self.find_parts(position, column) else others).add(position, column)
-            if is_id:
-                aside.add(position)
-                self.note_unit(position, column)
-        if not others.seen:  # there is no other column
-            ids, others, aside = others, ids, set()
-        self.set_aside(sorted(aside))
-        if others.n_missing:
-            rows = others.complete
-            if not rows.any():
-                raise InputError(NO_COMPLETE_ROW)
-            dropped = (int((~rows).sum()), len(rows))
-            self.notes.append(Note("missing-dropped", tuple(self.names[p] for p in others.n_missing), dropped))
-            self.rows = rows
-            self.weights = None if self.weights is None else self.weights[rows]
-            self.labels = None if self.labels is None else self.labels[rows]
-        for position in others.seen:
-            column = self.columns.load(position)
-            self.add(position, column if self.rows is None else column.take(self.rows), is_id=position in aside)
-
-    def treat_as_they_are(self) -> None:
-        """Treat all columns, of which the ids are set aside; none of them if there is no other column."""
+    def _treat_columns(self) -> None:
+        """Treat all columns on the rows that are to be kept; ids are set aside, unless there is no other column."""
+        drops = self.rules.missing == "drop"  # rows with a gap in any column, so all are looked at first
         ids: list[int] = []
         gaps = _Gaps(self.columns.n_rows)
         problem: InputError | None = None
-        for position in self.names:
-            column = self.columns.load(position)
-            is_id = self.is_id(position, column)
+        for position, name in self.names.items():
+            column = self.columns.look(position) if drops else self.columns.load(position)
+            is_id = self._is_id(position, column)
             if is_id:
                 ids.append(position)
-                self.note_unit(position, column)
-                if not self.find_parts(position, column):
+                self._note_unit(position, column)
+                if not self._find_parts(position, column).keys() - self.chosen.named_parts.get(position, set()):
                     continue
-            gaps.add(position, column)
-            if problem is None and not (gaps.n_missing and self.rules.missing == "error"):
+            gaps.add(position, name, column)
+            if not drops and problem is None and not (gaps.n_missing and self.rules.missing == "error"):
                 try:
-                    self.add(position, column, is_id=is_id)
+                    self._add(position, column, is_id=is_id)
                 except InputError as error:  # columns that cannot be read, or that have missing cells, come first
                     problem = error
-        if len(ids) == len(self.names) and not self.parts:
+        if not gaps.seen:
             self.wanted = set(ids)
-            self.treat_as_they_are()
+            self._treat_columns()
             return
-        self.set_aside(ids)
+        if ids:
+            self.notes.append(Note("set-aside", tuple(self.names[p] for p in ids)))
         if gaps.n_missing and self.rules.missing == "error":
-            raise gaps.error(self.names)
+            raise missing_values(gaps.described)
         if problem is not None:
             raise problem
-        if gaps.n_missing:
+        if drops:
+            self._drop_rows(gaps)
+            for position in gaps.seen:
+                column = self.columns.load(position)
+                self._add(position, column if self.rows is None else column.take(self.rows), is_id=position in ids)
+        elif gaps.n_missing:
             names = tuple(self.names[p] for p in gaps.n_missing)
             self.notes.append(Note("missing-value", names, tuple(gaps.n_missing.values())))
 
-    def set_aside(self, ids: Sequence[int]) -> None:
-        if ids:
-            self.notes.append(Note("set-aside", tuple(self.names[p] for p in ids)))
+    def _is_id(self, position: int, column: Column) -> bool:
+        """Whether a column is to be set aside."""
+        is_kept = position in self.wanted or position in self.bins_of or position not in self._features
+        return self.rules.ids == "drop" and not is_kept and self.rules.is_id(column, self.names[position], self.weights)
 
-    def add(self, position: int, column: Column, *, is_id: bool) -> None:
+    def _drop_rows(self, gaps: "_Gaps") -> None:
+        """Leave out the rows with a missing cell."""
+        if not gaps.n_missing:
+            return
+        self.rows = rows = gaps.complete
+        if not rows.any():
+            raise InputError(NO_COMPLETE_ROW)
+        n_dropped = int((~rows).sum())
+        names = tuple(self.names[p] for p in gaps.n_missing)
+        self.notes.append(Note("missing-dropped", names, (n_dropped, len(rows))))
+        self.weights = None if self.weights is None else self.weights[rows]
+        self.labels = None if self.labels is None else self.labels[rows]
+
+    def _add(self, position: int, column: Column, *, is_id: bool) -> None:
         """One more feature, and the parts of dates; of what is set aside, or named by its parts only, these alone."""
-        if not is_id and position in self.features:
-            self.add_column(position, column)
+        if not is_id and position in self._features:
+            self._add_column(position, column)
         treated = self.treated.get(position)
-        parts = {} if treated is not None and treated.edges is None else self.find_parts(position, column)
-        named = self.named_parts.get(position, set())
+        parts = {} if treated is not None and treated.edges is None else self._find_parts(position, column)
+        named = self.chosen.named_parts.get(position, set())
         is_asked = self.rules.features is not None
         for part in sorted(named - parts.keys()):
             raise InputError(
@@ -251,49 +214,48 @@ class _Work:
             if (part in named) == is_asked or (treated is not None and is_asked):
                 self.parts[name] = treat_column(cells, name, self.weights, self.rules)
 
-    def find_parts(self, position: int, column: Column) -> dict[str, Column]:
+    def _find_parts(self, position: int, column: Column) -> dict[str, Column]:
         """Parts of the dates in a column, but those that the table has a column of that name for."""
         if not self.rules.date_parts or not is_time(column):
             return {}
         taken = {*map(name_of, self.columns.raw.keys), *self.names.values()}
         return {p: cells for p, cells in parts_of(column).items() if f"{self.names[position]}.{p}" not in taken}
 
-    def add_column(self, position: int, column: Column) -> None:
+    def _add_column(self, position: int, column: Column) -> None:
         """One more feature that is a column."""
-        self.note_unit(position, column)
+        self._note_unit(position, column)
         treated = treat_column(column, self.names[position], self.weights, self.rules, self.bins_of.get(position))
         if self.labels is not None and treated.edges is not None:
             share = tell_by_cut(ranks_of(column), self.labels, self.weights)
             if share is not None:
                 self.cuts[position] = share
-        self.stack.add(treated, is_unchanged=treated.codes is column.codes)
-        self.treated[position] = replace(treated, codes=np.zeros(0, treated.codes.dtype))
+        self.is_unchanged &= treated.codes is column.codes
+        if self.columns.matrix is None:  # all columns wait for each other in the narrowest type
+            treated = replace(treated, codes=treated.codes.astype(code_type(len(treated.values)), copy=False))
+        self.treated[position] = treated
 
-    def note_unit(self, position: int, column: Column) -> None:
+    def _note_unit(self, position: int, column: Column) -> None:
         """Keep in mind a column that looks like names of units."""
         if looks_like_unit(column, self.names[position], self.weights):
             n_rows = int(column.count_values(self.weights).sum())
             self.units[position] = len(column.values), round(n_rows / len(column.values))
 
-    def name_units(self) -> None:
-        """Point to the column that looks like names of units, the one with most values; nothing is done to it."""
-        if self.units:
-            position = max(self.units, key=lambda p: self.units[p][0])
-            self.notes.append(Note("looks-like-groups", (self.names[position],), self.units[position]))
-
-    def done(self) -> Prepared:
-        """Everything side by side."""
-        kinds: tuple[NoteKind, ...] = ("binned", "binned-time")
-        for kind in kinds:
-            some = {self.names[p]: t for p, t in self.treated.items() if t.holds_times == (kind == "binned-time")}
-            self.notes += note_bins(kind, some)
-        if self.parts:
-            self.notes.append(Note("date-parts", tuple(self.parts)))
-            self.stack.append(list(self.parts.values()))
-        self.notes += fold_notes({self.names[p]: one.folded for p, one in self.treated.items() if one.folded})
-        cuts = {place: self.cuts[p] for place, p in enumerate(self.treated) if p in self.cuts}
-        parts = {name: replace(part, codes=np.zeros(0, part.codes.dtype)) for name, part in self.parts.items()}
-        return Prepared(self.stack.matrix(), self.treated, parts, self.weights, self.rows, tuple(self.notes), cuts)
+    def _side_by_side(self) -> Codes:
+        """The codes of all features; a table that was read as whole numbers is not copied if nothing was done to it."""
+        sizes = [len(feature.values) for feature in self.features()]
+        matrix = self.columns.matrix
+        if matrix is not None and self.is_unchanged and len(sizes) == matrix.shape[1]:
+            return matrix
+        n_rows = self.columns.n_rows if self.rows is None else int(self.rows.sum())
+        codes = np.empty((n_rows, len(sizes)), code_type(max(sizes)), order="F")
+        place = 0
+        both: tuple[dict[Any, TreatedColumn], ...] = (self.treated, self.parts)
+        for some in both:
+            for key, feature in some.items():
+                codes[:, place] = feature.codes
+                some[key] = replace(feature, codes=codes[:, place])  # frees those that it had
+                place += 1
+        return codes
 
 
 class _Gaps:
@@ -302,26 +264,18 @@ class _Gaps:
     def __init__(self, n_rows: int) -> None:
         self.seen: list[int] = []
         self.n_missing: dict[int, int] = {}
-        self.first: dict[int, int] = {}
+        self.described: list[str] = []
         self.complete = np.ones(n_rows, np.bool_)
 
-    def add(self, position: int, column: Column) -> None:
+    def add(self, position: int, name: str, column: Column) -> None:
         """One more column."""
         self.seen.append(position)
-        n_missing = _count_missing(column)
-        if n_missing:
+        if n_missing := column.n_missing:
             is_missing = column.is_missing()
             self.n_missing[position] = n_missing
-            self.first[position] = int(is_missing.argmax())
+            n_rows, first = len(self.complete), is_missing.argmax()
+            self.described.append(f"{name!r} ({n_missing:,} of {n_rows:,} rows, first in row {first})")
             self.complete &= ~is_missing
-
-    def error(self, names: dict[int, str]) -> InputError:
-        """All columns with missing cells together."""
-        found = [
-            f"{names[p]!r} ({n:,} of {len(self.complete):,} rows, first in row {self.first[p]})"
-            for p, n in self.n_missing.items()
-        ]
-        return missing_values(found)
 
 
 def missing_values(found: Sequence[str]) -> InputError:
@@ -338,61 +292,3 @@ def note_bins(kind: NoteKind, columns: Mapping[str, TreatedColumn]) -> list[Note
     n_bins = tuple(len(column.values) - (column.n_missing > 0) for column in binned.values())
     edges = tuple(column.edges or () for column in binned.values())
     return [Note(kind, tuple(binned), n_bins, edges)] if binned else []
-
-
-class _Stack:
-    """Codes of features, put side by side as they come in the narrowest unsigned type that holds all of them."""
-
-    def __init__(self, columns: ChosenColumns) -> None:
-        self._whole = columns.matrix
-        """Codes of all columns; nothing is copied as long as none was changed or left out."""
-        self._n_columns = len(columns.names)
-        self._waiting: list[TreatedColumn] = []
-        self._codes: Codes | None = None
-        self._n_added = 0
-
-    def add(self, treated: TreatedColumn, *, is_unchanged: bool) -> None:
-        """Put one more feature beside the others."""
-        self._waiting.append(treated)
-        if self._whole is None or not is_unchanged:
-            self._whole = None
-            self._write()
-
-    def append(self, parts: list[TreatedColumn]) -> None:
-        """Make room for parts of dates, and put them after all columns."""
-        self._whole = None
-        self._write()
-        self._n_columns = self._n_added + len(parts)
-        self._waiting = parts
-
-    def matrix(self) -> Codes:
-        """All features."""
-        if self._whole is not None and len(self._waiting) == self._n_columns:
-            return self._whole
-        self._write()
-        if self._codes is None:
-            raise AssertionError("a table has at least one feature")
-        return self._codes[:, : self._n_added]
-
-    def _write(self) -> None:
-        for treated in self._waiting:
-            kind = np.dtype(code_type(len(treated.values)))
-            if self._codes is None or kind.itemsize > self._codes.itemsize or self._n_added == self._codes.shape[1]:
-                kind = kind if self._codes is None else np.promote_types(kind, self._codes.dtype)
-                wider = np.empty((len(treated.codes), self._n_columns), kind, order="F")
-                if self._codes is not None:
-                    wider[:, : self._n_added] = self._codes[:, : self._n_added]
-                self._codes = wider
-            self._codes[:, self._n_added] = treated.codes
-            self._n_added += 1
-        self._waiting = []
-
-
-def _with_gaps_last(n_values: int) -> NDArray[Any]:
-    """For every code itself, and for missing cells, which read the last entry, the next number."""
-    return np.arange(n_values + 1, dtype=code_type(n_values + 1))
-
-
-def _count_missing(column: Column) -> int:
-    """Missing cells; only signed codes can hold one."""
-    return int(np.count_nonzero(column.codes < 0)) if column.codes.dtype.kind == "i" else 0
