@@ -1,7 +1,7 @@
 """From columns to features, one at a time: ids are set aside, missing cells get their place, numbers their bins."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,10 +22,11 @@ from analogical.table.rules import Rules, is_time, looks_like_unit
 
 __all__ = [
     "NO_COMPLETE_ROW",
-    "Preparation",
+    "Gaps",
+    "Preparing",
+    "RowsHere",
     "TreatedColumn",
     "missing_values",
-    "note_bins",
     "treat_column",
 ]
 
@@ -83,125 +84,130 @@ def treat_column(
     return TreatedColumn(codes, values, edges, n_missing, holds_times, fine, fine_ends, spellings)
 
 
-@dataclass
-class Preparation:
-    """The columns of a table on their way to features, one at a time, and what was done to them."""
+class Preparing:
+    """The columns on their way to features: what is done to each, and in which order it is said.
 
-    columns: ChosenColumns
-    weights: Ints | None
-    rules: Rules
-    wanted: set[int]
-    """Columns that are never set aside."""
-    bins_of: dict[int, BinRule]
-    """The rules of single columns."""
-    chosen: Chosen
-    labels: Codes | None
-    """With labels, it is looked for numbers of which the label is a cut."""
-    treated: dict[int, TreatedColumn] = field(default_factory=dict)
-    """Features by position."""
-    parts: dict[str, TreatedColumn] = field(default_factory=dict)
-    """Parts of dates by their names; their codes come after those of the columns."""
-    rows: Bools | None = None
-    """Which rows are left; None means all."""
-    notes: list[Note] = field(default_factory=list)
-    cuts: dict[int, float] = field(default_factory=dict)
-    """Columns of which the label is a cut, with the share of the rows that one cut tells right."""
-    units: dict[int, tuple[int, int]] = field(default_factory=dict)
-    """Columns that look like names of units, with how many there are and about how many rows each has."""
-    is_unchanged: bool = True
-    """Whether the codes of all columns are those that the table was read with."""
+    Where the rows lie is known to a subclass, which loads columns, counts their missing cells and keeps their codes.
+    """
 
-    def __post_init__(self) -> None:
-        self._features = set(self.chosen.columns)
+    def __init__(
+        self,
+        names: dict[int, str],
+        rules: Rules,
+        wanted: set[int],
+        bins_of: dict[int, BinRule],
+        features: Chosen,
+    ) -> None:
+        self.names = names
+        self.rules = rules
+        self.wanted = wanted | bins_of.keys()
+        self.bins_of = bins_of
+        self.features = set(features.columns)
+        self.named_parts = features.named_parts
+        self.treated: dict[int, TreatedColumn] = {}
+        self.parts: dict[str, TreatedColumn] = {}
+        """Parts of dates by their names."""
+        self.notes: list[Note] = []
+        self.units: dict[int, tuple[int, int]] = {}
+        """Columns that look like names of units, with how many there are and about how many rows each has."""
 
-    def run(self, *, look_for_units: bool = False) -> Codes:
-        """Codes of all features; with a note, if asked for, on the column that looks most like units."""
-        self._treat_columns()
+    def look(self, position: int) -> Column:
+        """A column that is going to be loaded as well."""
+        return self.load(position)
+
+    def load(self, position: int) -> Column:
+        """A column; once rows were left out, on the rows that are left."""
+        raise NotImplementedError
+
+    def weights_of(self, position: int) -> Ints | None:
+        """How many rows each row of a column stands for."""
+        raise NotImplementedError
+
+    def gaps(self) -> "Gaps":
+        """A count of missing cells."""
+        raise NotImplementedError
+
+    def drop_rows(self, gaps: "Gaps") -> tuple[int, int]:
+        """Leave out the rows with missing cells; how many these are, and of how many."""
+        raise NotImplementedError
+
+    def taken_names(self) -> set[str]:
+        """Names that no part of a date may have."""
+        raise NotImplementedError
+
+    def keep(self, position: int, column: Column, treated: TreatedColumn) -> None:
+        """One more feature that is a column."""
+        raise NotImplementedError
+
+    def treat_all(self, *, look_for_units: bool) -> None:
+        """Treat all columns as the user wants; with a note, if asked for, on the one that looks most like units."""
+        self.treat_columns()
         if look_for_units and self.units:
             position = max(self.units, key=lambda p: self.units[p][0])
             self.notes.append(Note("looks-like-groups", (self.names[position],), self.units[position]))
-        kinds: tuple[NoteKind, ...] = ("binned", "binned-time")
+        kinds: tuple[NoteKind, ...] = ("binned", "binned-time", "binned-in-steps")
         for kind in kinds:
-            some = {self.names[p]: t for p, t in self.treated.items() if t.holds_times == (kind == "binned-time")}
+            some = {self.names[p]: t for p, t in self.treated.items() if self.bin_note(p, t) == kind}
             self.notes += note_bins(kind, some)
         if self.parts:
             self.notes.append(Note("date-parts", tuple(self.parts)))
         self.notes += fold_notes({self.names[p]: one.folded for p, one in self.treated.items() if one.folded})
-        return self._side_by_side()
 
-    @property
-    def names(self) -> dict[int, str]:
-        """Names of the columns by position."""
-        return self.columns.names
-
-    def features(self) -> list[TreatedColumn]:
-        """Columns and parts, in the order of the codes."""
-        return [*self.treated.values(), *self.parts.values()]
-
-    def _treat_columns(self) -> None:
+    def treat_columns(self) -> None:
         """Treat all columns on the rows that are to be kept; ids are set aside, unless there is no other column."""
         drops = self.rules.missing == "drop"  # rows with a gap in any column, so all are looked at first
         ids: list[int] = []
-        gaps = _Gaps(self.columns.n_rows)
+        gaps = self.gaps()
         problem: InputError | None = None
-        for position, name in self.names.items():
-            column = self.columns.look(position) if drops else self.columns.load(position)
-            is_id = self._is_id(position, column)
+        for position in self.names:
+            column = self.look(position) if drops else self.load(position)
+            is_id = self.is_id(position, column)
             if is_id:
                 ids.append(position)
-                self._note_unit(position, column)
-                if not self._find_parts(position, column).keys() - self.chosen.named_parts.get(position, set()):
+                self.note_unit(position, column)
+                if not self.find_parts(position, column).keys() - self.named_parts.get(position, set()):
                     continue
-            gaps.add(position, name, column)
+            gaps.add(position, column)
             if not drops and problem is None and not (gaps.n_missing and self.rules.missing == "error"):
                 try:
-                    self._add(position, column, is_id=is_id)
+                    self.add(position, column, is_id=is_id)
                 except InputError as error:  # columns that cannot be read, or that have missing cells, come first
                     problem = error
         if not gaps.seen:
             self.wanted = set(ids)
-            self._treat_columns()
+            self.treat_columns()
             return
         if ids:
             self.notes.append(Note("set-aside", tuple(self.names[p] for p in ids)))
         if gaps.n_missing and self.rules.missing == "error":
-            raise missing_values(gaps.described)
+            raise gaps.error(self.names)
         if problem is not None:
             raise problem
-        if drops:
-            self._drop_rows(gaps)
-            for position in gaps.seen:
-                column = self.columns.load(position)
-                self._add(position, column if self.rows is None else column.take(self.rows), is_id=position in ids)
+        with_gaps = tuple(self.names[p] for p in gaps.n_missing)
+        if gaps.n_missing and drops:
+            self.notes.append(Note("missing-dropped", with_gaps, self.drop_rows(gaps)))
         elif gaps.n_missing:
-            names = tuple(self.names[p] for p in gaps.n_missing)
-            self.notes.append(Note("missing-value", names, tuple(gaps.n_missing.values())))
+            self.notes.append(Note("missing-value", with_gaps, tuple(gaps.n_missing.values())))
+        for position in gaps.seen if drops else ():
+            self.add(position, self.load(position), is_id=position in ids)
 
-    def _is_id(self, position: int, column: Column) -> bool:
+    def bin_note(self, position: int, treated: TreatedColumn) -> NoteKind:  # noqa: ARG002
+        """What is to be said of a column if it was binned."""
+        return "binned-time" if treated.holds_times else "binned"
+
+    def is_id(self, position: int, column: Column) -> bool:
         """Whether a column is to be set aside."""
-        is_kept = position in self.wanted or position in self.bins_of or position not in self._features
-        return self.rules.ids == "drop" and not is_kept and self.rules.is_id(column, self.names[position], self.weights)
+        if self.rules.ids == "keep" or position in self.wanted or position not in self.features:
+            return False
+        return self.rules.is_id(column, self.names[position], self.weights_of(position))
 
-    def _drop_rows(self, gaps: "_Gaps") -> None:
-        """Leave out the rows with a missing cell."""
-        if not gaps.n_missing:
-            return
-        self.rows = rows = gaps.complete
-        if not rows.any():
-            raise InputError(NO_COMPLETE_ROW)
-        n_dropped = int((~rows).sum())
-        names = tuple(self.names[p] for p in gaps.n_missing)
-        self.notes.append(Note("missing-dropped", names, (n_dropped, len(rows))))
-        self.weights = None if self.weights is None else self.weights[rows]
-        self.labels = None if self.labels is None else self.labels[rows]
-
-    def _add(self, position: int, column: Column, *, is_id: bool) -> None:
+    def add(self, position: int, column: Column, *, is_id: bool) -> None:
         """One more feature, and the parts of dates; of what is set aside, or named by its parts only, these alone."""
-        if not is_id and position in self._features:
-            self._add_column(position, column)
+        if not is_id and position in self.features:
+            self.add_column(position, column)
         treated = self.treated.get(position)
-        parts = {} if treated is not None and treated.edges is None else self._find_parts(position, column)
-        named = self.chosen.named_parts.get(position, set())
+        parts = {} if treated is not None and treated.edges is None else self.find_parts(position, column)
+        named = self.named_parts.get(position, set())
         is_asked = self.rules.features is not None
         for part in sorted(named - parts.keys()):
             raise InputError(
@@ -212,19 +218,97 @@ class Preparation:
         for part, cells in parts.items():
             name = f"{self.names[position]}.{part}"
             if (part in named) == is_asked or (treated is not None and is_asked):
-                self.parts[name] = treat_column(cells, name, self.weights, self.rules)
+                self.add_part(name, position, part, cells)
 
-    def _find_parts(self, position: int, column: Column) -> dict[str, Column]:
+    def find_parts(self, position: int, column: Column) -> dict[str, Column]:
         """Parts of the dates in a column, but those that the table has a column of that name for."""
         if not self.rules.date_parts or not is_time(column):
             return {}
-        taken = {*map(name_of, self.columns.raw.keys), *self.names.values()}
-        return {p: cells for p, cells in parts_of(column).items() if f"{self.names[position]}.{p}" not in taken}
+        taken = self.taken_names()
+        parts = self.parts_of(position, column)
+        return {p: cells for p, cells in parts.items() if f"{self.names[position]}.{p}" not in taken}
 
-    def _add_column(self, position: int, column: Column) -> None:
+    def parts_of(self, position: int, column: Column) -> dict[str, Column]:  # noqa: ARG002
+        """All parts of the dates in a column."""
+        return parts_of(column)
+
+    def add_part(self, name: str, position: int, part: str, cells: Column) -> None:  # noqa: ARG002
+        """One more feature that is a part of the dates in a column."""
+        self.parts[name] = treat_column(cells, name, self.weights_of(position), self.rules)
+
+    def add_column(self, position: int, column: Column) -> None:
         """One more feature that is a column."""
-        self._note_unit(position, column)
-        treated = treat_column(column, self.names[position], self.weights, self.rules, self.bins_of.get(position))
+        self.note_unit(position, column)
+        name, rule = self.names[position], self.bins_of.get(position)
+        self.keep(position, column, treat_column(column, name, self.weights_of(position), self.rules, rule))
+
+    def note_unit(self, position: int, column: Column) -> None:
+        """Keep in mind a column that looks like names of units."""
+        weights = self.weights_of(position)
+        if looks_like_unit(column, self.names[position], weights):
+            n_rows = int(column.count_values(weights).sum())
+            self.units[position] = len(column.values), round(n_rows / len(column.values))
+
+
+class RowsHere(Preparing):
+    """Columns in this process."""
+
+    def __init__(
+        self,
+        columns: ChosenColumns,
+        weights: Ints | None,
+        rules: Rules,
+        *,
+        wanted: set[int],
+        bins_of: dict[int, BinRule],
+        features: Chosen,
+        labels: Codes | None,
+    ) -> None:
+        super().__init__(columns.names, rules, wanted, bins_of, features)
+        self.columns = columns
+        self.weights = weights
+        self.labels = labels
+        """With labels, it is looked for numbers of which the label is a cut."""
+        self.cuts: dict[int, float] = {}
+        """Such columns, with the share of the rows that one cut tells right."""
+        self.rows: Bools | None = None
+        """Which rows are left; None means all."""
+        self.is_unchanged = True
+        """Whether the codes of all columns are those that the table was read with."""
+
+    def look(self, position: int) -> Column:
+        """A column that is going to be loaded as well."""
+        return self.columns.look(position)
+
+    def load(self, position: int) -> Column:
+        """A column, on the rows that are left."""
+        column = self.columns.load(position)
+        return column if self.rows is None else column.take(self.rows)
+
+    def weights_of(self, position: int) -> Ints | None:  # noqa: ARG002
+        """Those of the rows, whatever the column."""
+        return self.weights
+
+    def gaps(self) -> "Gaps":
+        """A count of missing cells."""
+        return Gaps(self.columns.n_rows)
+
+    def drop_rows(self, gaps: "Gaps") -> tuple[int, int]:
+        """Leave out the rows with missing cells; how many these are, and of how many."""
+        rows = gaps.complete
+        if not rows.any():
+            raise InputError(NO_COMPLETE_ROW)
+        self.rows = rows
+        self.weights = None if self.weights is None else self.weights[rows]
+        self.labels = None if self.labels is None else self.labels[rows]
+        return int((~rows).sum()), len(rows)
+
+    def taken_names(self) -> set[str]:
+        """Names of all columns, before and after they were named anew."""
+        return {*map(name_of, self.columns.raw.keys), *self.names.values()}
+
+    def keep(self, position: int, column: Column, treated: TreatedColumn) -> None:
+        """One more feature that is a column."""
         if self.labels is not None and treated.edges is not None:
             share = tell_by_cut(ranks_of(column), self.labels, self.weights)
             if share is not None:
@@ -234,15 +318,13 @@ class Preparation:
             treated = replace(treated, codes=treated.codes.astype(code_type(len(treated.values)), copy=False))
         self.treated[position] = treated
 
-    def _note_unit(self, position: int, column: Column) -> None:
-        """Keep in mind a column that looks like names of units."""
-        if looks_like_unit(column, self.names[position], self.weights):
-            n_rows = int(column.count_values(self.weights).sum())
-            self.units[position] = len(column.values), round(n_rows / len(column.values))
+    def all_features(self) -> list[TreatedColumn]:
+        """Columns and parts, in the order of the codes."""
+        return [*self.treated.values(), *self.parts.values()]
 
-    def _side_by_side(self) -> Codes:
+    def side_by_side(self) -> Codes:
         """The codes of all features; a table that was read as whole numbers is not copied if nothing was done to it."""
-        sizes = [len(feature.values) for feature in self.features()]
+        sizes = [len(feature.values) for feature in self.all_features()]
         matrix = self.columns.matrix
         if matrix is not None and self.is_unchanged and len(sizes) == matrix.shape[1]:
             return matrix
@@ -258,24 +340,31 @@ class Preparation:
         return codes
 
 
-class _Gaps:
+class Gaps:
     """Missing cells of some columns: how many each has, where the first one is, and which rows have none."""
 
     def __init__(self, n_rows: int) -> None:
         self.seen: list[int] = []
         self.n_missing: dict[int, int] = {}
-        self.described: list[str] = []
+        self.first: dict[int, int] = {}
         self.complete = np.ones(n_rows, np.bool_)
 
-    def add(self, position: int, name: str, column: Column) -> None:
+    def add(self, position: int, column: Column) -> None:
         """One more column."""
         self.seen.append(position)
         if n_missing := column.n_missing:
             is_missing = column.is_missing()
             self.n_missing[position] = n_missing
-            n_rows, first = len(self.complete), is_missing.argmax()
-            self.described.append(f"{name!r} ({n_missing:,} of {n_rows:,} rows, first in row {first})")
+            self.first[position] = int(is_missing.argmax())
             self.complete &= ~is_missing
+
+    def error(self, names: dict[int, str]) -> InputError:
+        """All columns with missing cells together."""
+        found = [
+            f"{names[p]!r} ({n:,} of {len(self.complete):,} rows, first in row {self.first[p]})"
+            for p, n in self.n_missing.items()
+        ]
+        return missing_values(found)
 
 
 def missing_values(found: Sequence[str]) -> InputError:
