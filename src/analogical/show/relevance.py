@@ -18,8 +18,8 @@ from analogical.show.views import Cell, Column, Table, View, figures, tabulate, 
 from analogical.show.words import (
     LONG_NAME,
     counted,
-    either,
     in_points,
+    listed,
     marked,
     number,
     p_value,
@@ -253,7 +253,7 @@ def _explain_statuses(result: Relevance) -> list[str]:
             " effect is at most the index."
         )
     if replaced := [i for i in order if result.status[i] == "unclear" and result.stand_ins[i]]:
-        names = [f"{shown(result.names[i])} (or {either(result.stand_ins[i])})" for i in replaced]
+        names = [f"{shown(result.names[i])} (or {listed(result.stand_ins[i], 'or')})" for i in replaced]
         said.append(f"unclear, because other features could replace them: {some_of(names, FEW_NAMES)}.")
     said_of = {result.names[i] for i in replaced}
     for status, about in STATUSES.items():

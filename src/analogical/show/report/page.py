@@ -30,7 +30,6 @@ from analogical.show.words import (
     LONG_NAME,
     and_more,
     counted,
-    either,
     in_points,
     listed,
     marked,
@@ -303,7 +302,7 @@ def _same(report: Report) -> dict[str, Any] | None:
     for name in found.with_status("same"):
         copies.setdefault(found.same_as[found.names.index(name)] or "", []).append(name)
     stand_ins = [
-        f"{shown(name, LONG_NAME)} could be replaced by {either(others)}."
+        f"{shown(name, LONG_NAME)} could be replaced by {listed(others, 'or')}."
         for name in found.ranking()
         if (others := found.stand_ins[found.names.index(name)])
     ]
