@@ -87,10 +87,10 @@ def test_interactions_are_bars_in_points_with_intervals_and_p_values():
     result = interactions(rows, [a & b for a, b, c in rows], feature_names=["a", "b", "c"])
     ax = plot_interactions(result)
     assert names_of(ax) == ["a × b", "a × c", "b × c"]
-    assert [bar.get_width() for bar in ax.patches] == pytest.approx([50, 0, 0])  # the root of 1/4
+    assert [bar.get_width() for bar in ax.patches] == pytest.approx([100, 0, 0])  # twice the root of 1/4
     assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == [EFFECT, UNTOLD, UNTOLD]
     assert [segments_of(ax)[0][0], segments_of(ax)[0][1]] == pytest.approx(
-        [100 * result.effect_low[0] ** 0.5, 100 * result.effect_high[0] ** 0.5]
+        [200 * result.effect_low[0] ** 0.5, 200 * result.effect_high[0] ** 0.5]
     )
     assert texts_of(ax)[0] == "p < .001"
     assert ax.get_title(loc="left") == "Interactions for y"
@@ -103,6 +103,12 @@ def test_interactions_show_the_index_where_nothing_else_is_known():
     assert "–" in texts_of(plot_interactions(interactions([(0, 0), (0, 1), (1, 0)], [0, 1, 1])))
     copied = [(a, b, a) for a, b, c in ROWS * 5]
     assert "copy of x0" in texts_of(plot_interactions(interactions(copied, [a ^ b for a, b, c in copied])))
+
+
+def test_both_names_of_a_pair_can_be_read():
+    names = ["number_of_loans_before_2020", "date_of_the_first_screening"]
+    ax = plot_interactions(interactions([row[:2] for row in ROWS], [a ^ b for a, b, c in ROWS], feature_names=names))
+    assert names_of(ax) == ["number…_2020 × date_o…ening"]
 
 
 def test_the_first_20_of_many_interactions_are_drawn():
@@ -126,6 +132,8 @@ def test_a_card_shows_shares_and_rows():
     assert texts_of(plot_squares(result, label="dark"))[0] == "100 %\n1 row"
     with pytest.raises(InputError, match="There is no class 'red' in the result"):
         plot_squares(result, label="red")
+    turned = plot_squares(squares([(value, "on") for value in "abc"] + [("a", "off")], [0, 1, 1, 0], 0, 1))
+    assert (turned.get_xlabel(), turned.get_ylabel()) == ("x1", "x0")  # fewer values across, as in the printed table
     missing = squares([("a", "x"), ("b", "x"), ("a", "y")], [0, 1, 1], 0, 1)
     assert texts_of(plot_squares(missing))[-1] == "no rows"
 

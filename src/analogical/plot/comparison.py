@@ -5,18 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analogical._checks import check_whole
-from analogical.plot.canvas import (
-    BAR,
-    CHANGED,
-    EFFECT,
-    INK,
-    MOST_ROWS,
-    MUTED,
-    UNTOLD,
-    axes_with_rows,
-    key,
-    short_name,
-)
+from analogical.plot.canvas import BAR, CHANGED, EFFECT, INK, MOST_ROWS, MUTED, UNTOLD, axes_with_rows, key, short_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

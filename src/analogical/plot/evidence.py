@@ -18,6 +18,7 @@ from analogical.plot.canvas import (
     short_name,
     short_names,
 )
+from analogical.show.words import counted, marked
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,8 +57,6 @@ def plot_evidence(result: "Evidence", ax: "Axes | None" = None) -> "Axes":
     >>> [text.get_text() for text in pairs.plot().get_yticklabels()]
     ['1st, adult', '2nd, adult']
     """
-    from analogical.show.words import counted, marked
-
     if not result.pairs:
         raise InputError(f"There are no pairs of rows to draw for {result.feature!r}.")
     pairs = result.pairs[:MOST_ROWS]
@@ -120,8 +119,6 @@ def plot_transitions(result: "Transitions", ax: "Axes | None" = None) -> "Axes":
     >>> [round(float(bar.get_width())) for bar in changes.plot().patches]
     [20, 18, 62]
     """
-    from analogical.show.words import counted, marked
-
     if not result.counts:
         raise InputError(f"No two rows were compared for {result.feature!r}, so it has no transitions to draw.")
     by_values: dict[tuple[Any, Any], list[Transition]] = {}
@@ -149,8 +146,8 @@ def plot_transitions(result: "Transitions", ax: "Axes | None" = None) -> "Axes":
             widths = [100 * n / totals[values] for n, values in zip(pairs, shown, strict=True)]
             ax.barh(range(len(shown)), widths, BAR, left=drawn, color=part.colour, zorder=2)
             drawn += widths
-        ax.set_xlim(0, 100)
         mark_zero(ax)
+        ax.set_xlim(0, 100)
     return ax
 
 

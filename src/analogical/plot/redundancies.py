@@ -3,16 +3,14 @@
 from typing import TYPE_CHECKING, Any
 
 from analogical.plot.canvas import (
-    BAR,
     CHANGED,
     CHANGED_BACK,
     EFFECT,
     MOST_ROWS,
-    MUTED,
     UNTOLD,
     axes_with_rows,
+    draw_bars,
     key,
-    mark_zero,
     short_name,
 )
 
@@ -69,12 +67,10 @@ def plot_redundancies(result: "Redundancies", ax: "Axes | None" = None) -> "Axes
         beside=[_by(finding) for finding in findings],
         legend=[key(colour, kind) for kind, colour in COLOURS.items() if kind in kinds],
         n_more=len(result) - len(findings),
+        empty="No redundant column.",
     ) as ax:
-        ax.barh(range(len(findings)), shares, BAR, color=[COLOURS[kind] for kind in kinds], zorder=2)
+        draw_bars(ax, shares, [COLOURS[kind] for kind in kinds])
         ax.set_xlim(0, 100)
-        mark_zero(ax)
-        if not findings:
-            ax.text(0.5, 0.5, "No redundant column.", transform=ax.transAxes, ha="center", va="center", color=MUTED)
     return ax
 
 

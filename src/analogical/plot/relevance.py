@@ -5,14 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analogical._checks import check_whole
-from analogical.plot.canvas import (
-    MOST_ROWS,
-    axes_with_rows,
-    draw_sizes,
-    short_name,
-    significance_keys,
-    size_in_points,
-)
+from analogical.plot.canvas import MOST_ROWS, axes_with_rows, draw_sizes, short_name, significance_keys, size_in_points
+from analogical.show.words import marked, shorten, signed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,14 +56,13 @@ def plot_relevance(result: "Relevance", ax: "Axes | None" = None, *, top: int = 
         legend=significance_keys(is_effect),
         n_more=len(result.names) - len(order),
     ) as ax:
-        draw_sizes(ax, result.effect[order], result.effect_low[order], result.effect_high[order], is_effect)
+        effects = (result.effect, result.effect_low, result.effect_high)
+        draw_sizes(ax, *(size_in_points(effect[order]) for effect in effects), is_significant=is_effect)
     return ax
 
 
 def _size_and_direction(result: "Relevance", i: int) -> str:
     """The size of an effect and its direction, or what there is instead."""
-    from analogical.show.words import marked, shorten, signed
-
     points, copied = result.points[i], result.same_as[i]
     if copied is not None:
         return f"same as {short_name(copied)}"

@@ -2,18 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from analogical.plot.canvas import (
-    BAR,
-    CHANGED,
-    EFFECT,
-    MOST_ROWS,
-    MUTED,
-    UNTOLD,
-    axes_with_rows,
-    key,
-    mark_zero,
-    short_name,
-)
+from analogical.plot.canvas import CHANGED, EFFECT, MOST_ROWS, MUTED, UNTOLD, axes_with_rows, draw_bars, key, short_name
+from analogical.show.selection import WORDS, selection_steps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,8 +41,6 @@ def plot_selection(result: "Selection", ax: "Axes | None" = None) -> "Axes":
     >>> [text.get_text() for text in selection.plot().get_yticklabels()]
     ['jacket_color', 'body_shape × head_shape']
     """
-    from analogical.show.selection import WORDS, selection_steps
-
     steps = selection_steps(result)
     shown = steps[:MOST_ROWS]
     adds = [100 * step.adds if step.adds is not None else 0.0 for step in shown]
@@ -65,10 +53,8 @@ def plot_selection(result: "Selection", ax: "Axes | None" = None) -> "Axes":
         beside=[f"{100 * step.explained:.1f} %" for step in shown],
         legend=[key(colour, WORDS[reason]) for reason, colour in COLOURS.items() if reason in reasons],
         n_more=len(steps) - len(shown),
+        empty="No feature was selected.",
     ) as ax:
-        ax.barh(range(len(shown)), adds, BAR, color=[COLOURS[reason] for reason in reasons], zorder=2)
+        draw_bars(ax, adds, [COLOURS[reason] for reason in reasons])
         ax.set_xlim(min([0.0, *adds]) * 1.1, max([1.0, *adds]) * 1.04)
-        mark_zero(ax)
-        if not shown:
-            ax.text(0.5, 0.5, "No feature was selected.", transform=ax.transAxes, ha="center", va="center", color=MUTED)
     return ax
