@@ -5,10 +5,22 @@ import math
 from analogical.show.evidence import pair_blocks
 from analogical.show.sentences import NOT_CAUSES, agreeing_on, assumed, no_partner
 from analogical.show.views import Table, View, figures, tabulate, words
-from analogical.show.words import change, counted, listed, marked, p_value, p_words, percent, quoted, signed_share, verb
+from analogical.show.words import (
+    and_more,
+    change,
+    counted,
+    listed,
+    marked,
+    p_value,
+    p_words,
+    percent,
+    quoted,
+    signed_share,
+    verb,
+)
 from analogical.verbs.audit import Audit, Difference
 
-__all__ = ["view_audit"]
+__all__ = ["shown_differences", "view_audit"]
 
 MAX_DIFFERENCES = 30
 """Lines of the table of differences."""
@@ -60,10 +72,15 @@ def _conclude(result: Audit) -> str:
 # ---------------------------------------------------------------- the differences
 
 
+def shown_differences(result: Audit) -> list[Difference]:
+    """The lines of the table: all differences, or the largest ones."""
+    if len(result.differences) <= MAX_DIFFERENCES:
+        return list(result.differences)
+    return sorted(result.differences, key=lambda d: -abs(d.difference))[:MAX_DIFFERENCES]
+
+
 def _difference_table(result: Audit) -> Table:
-    differences = list(result.differences)
-    if len(differences) > MAX_DIFFERENCES:
-        differences.sort(key=lambda d: -abs(d.difference))
+    differences = shown_differences(result)
     many_labels = len({difference.label for difference in differences}) > 1
     label = quoted(differences[0].label, LONG_LABEL)
     columns = [
@@ -76,7 +93,7 @@ def _difference_table(result: Audit) -> Table:
         figures("crude", lambda d: signed_share(d.crude), leaves=5),
         figures("pairs", lambda d: f"{d.pairs:,}", leaves=3),
     ]
-    return tabulate(differences, columns, most=MAX_DIFFERENCES)
+    return tabulate(differences, columns, note=and_more(len(result.differences) - len(differences)))
 
 
 def _interval(found: Difference) -> str:

@@ -8,7 +8,7 @@ from analogical.show.views import Cell, Table, View, figures, tabulate, words
 from analogical.show.words import LONG_NAME, counted, marked, number, percent, quoted, shorten, shown
 from analogical.verbs.evidence import Evidence, EvidencePair, Transition, Transitions
 
-__all__ = ["pair_blocks", "transition_table", "view_evidence", "view_transitions"]
+__all__ = ["pair_blocks", "row_names", "transition_table", "view_evidence", "view_transitions"]
 
 MAX_TRANSITIONS = 30
 """Lines of a table of transitions."""
@@ -30,7 +30,7 @@ def view_evidence(result: Evidence) -> View:
         explanation=(
             "Pairs whose labels differ come first, from as many contexts as possible; a line with a number of pairs"
             " stands for so many pairs of equal rows.",
-            f"→ is a change, = the same value in both rows. {ROW_NAMES}",
+            f"→ is a change, = the same value in both rows.{f' {ROW_NAMES}' if _has_numbers(result) else ''}",
         ),
     )
 
@@ -47,7 +47,7 @@ def pair_blocks(result: Evidence) -> tuple[Table, ...]:
     columns = [
         words("", lambda pair: Cell(_change(result.feature, pair.values), "strong"), may_wrap=True),
         words("", lambda pair: Cell(_change(result.label, pair.labels), _tone(pair)), may_wrap=True),
-        words("", lambda pair: Cell(f"rows {shown(pair.index[0])}, {shown(pair.index[1])}", "muted"), may_wrap=True),
+        *([words("", _numbered, may_wrap=True)] if _has_numbers(result) else []),
         figures("", lambda pair: Cell(f"{pair.weight:,} pairs" if pair.weight > 1 else "", "muted"), may_wrap=True),
     ]
     return tuple(
@@ -59,6 +59,20 @@ def pair_blocks(result: Evidence) -> tuple[Table, ...]:
         )
         for context, pairs in blocks.items()
     )
+
+
+def _has_numbers(result: Evidence) -> bool:
+    """Whether rows can be named: those of a table that an engine holds have no numbers."""
+    return any(pair.rows is not None for pair in result.pairs)
+
+
+def _numbered(pair: EvidencePair) -> Cell:
+    return Cell(f"rows {', '.join(row_names(pair))}", "muted")
+
+
+def row_names(pair: EvidencePair) -> list[str]:
+    """The names of the two rows, if they have any."""
+    return [] if pair.rows is None else [shown(name, LONG_NAME) for name in pair.index]
 
 
 def _tone(pair: EvidencePair | Transition) -> Any:

@@ -48,8 +48,8 @@ class EvidencePair:
 
     DERIVED = ("changed",)
 
-    rows: tuple[int, int]
-    """Positions of the two rows in the table, counted from 0."""
+    rows: tuple[int, int] | None
+    """Positions of the two rows in the table, counted from 0; None where its rows have no numbers."""
     index: tuple[Hashable, Hashable]
     """Their row labels, if the dataframe has an index; otherwise the positions again."""
     context: NamedContext
