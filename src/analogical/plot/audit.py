@@ -95,35 +95,7 @@ def plot_forest(*audits: "Audit", ax: "Axes | None" = None) -> "Axes":
 
 
 def plot_audit(result: "Audit", ax: "Axes | None" = None, *, value: Any = None, label: Any = None) -> "Axes":
-    """Draw the differences of one audit as a forest plot; a single difference also context by context.
-
-    Parameters
-    ----------
-    result : Audit
-        The result of :func:`analogical.audit`.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure if not given.
-    value, label : optional
-        Show one comparison only, that of this value with the reference, or of this label; with its contexts.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        As :func:`plot_forest`. A single comparison is followed by an open circle for each context, those with most
-        pairs first, larger ones for more pairs.
-
-    Raises
-    ------
-    InputError
-        If no rows could be compared, or the value or the label is not in the result.
-
-    Examples
-    --------
-    >>> from analogical import audit, load_table
-    >>> ax = audit(load_table("berkeley").to_frame(), "admitted", "gender", weights="count").plot()
-    >>> [text.get_text() for text in ax.get_yticklabels()][:3]
-    ['adjusted', 'crude (all rows)', 'department=C']
-    """
+    """The differences of one audit; a single one also context by context."""
     if not result.differences:
         raise InputError(
             f"No two rows could be compared, so there is no difference to draw for {result.feature!r}; name fewer"

@@ -35,29 +35,7 @@ MOST_VALUES = 12
 
 
 def plot_interactions(result: "Interactions", ax: "Axes | None" = None) -> "Axes":
-    """Draw how strongly features act together: the size of each interaction as a bar with its interval, best first.
-
-    Parameters
-    ----------
-    result : Interactions
-        The result of :func:`analogical.interactions`.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure if not given.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The 20 pairs of features that come first. A bar is how much the effect of one feature differs with the other,
-        in percentage points, as in the printed table; blue ones are significant, grey ones are not. On the right is
-        the adjusted p-value, or the index where neither effect nor p-value is known.
-
-    Examples
-    --------
-    >>> from analogical import interactions
-    >>> together = interactions([[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5)
-    >>> [round(float(bar.get_width())) for bar in plot_interactions(together).patches]
-    [200]
-    """
+    """The size of each interaction with its interval, best first."""
     order = result.order()[:MOST_ROWS]
     is_effect = [result.status[k] == "effect" for k in order]
     firsts, seconds = (short_names([names[k] for k in order], 12) for names in (result.first, result.second))
@@ -87,30 +65,7 @@ def _beside(result: "Interactions", k: int) -> str:
 
 
 def plot_squares(result: "Squares", ax: "Axes | None" = None, *, label: Any = None) -> "Axes":
-    r"""Draw label shares by the values of two features, with the number of rows.
-
-    Parameters
-    ----------
-    result : Squares
-        The result of :func:`analogical.squares`.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure if not given.
-    label : class, optional
-        The class to show; by default the second of two, or of more the one whose share differs most.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        One cell for each combination of values, darker where the label is more frequent; at most 12 values of each
-        feature, those with most rows.
-
-    Examples
-    --------
-    >>> from analogical import squares
-    >>> pair = squares([[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5, 0, 1)
-    >>> [text.get_text() for text in plot_squares(pair).texts]
-    ['0 %\n5 rows', '100 %\n5 rows', '100 %\n5 rows', '0 %\n5 rows']
-    """
+    """Label shares by the values of two features, as in the printed table."""
     grid = share_grid(result, label=label, most=MOST_VALUES)
     shares = grid.with_label / np.where(grid.rows > 0, grid.rows, np.nan)
     across, down = (short_names(values, 14) for values in (grid.across_values, grid.down_values))

@@ -26,30 +26,7 @@ COLOURS = {"constant": UNTOLD, "same information": CHANGED, "determined": EFFECT
 
 
 def plot_redundancies(result: "Redundancies", ax: "Axes | None" = None) -> "Axes":
-    """Draw every redundant column with the columns that determine it.
-
-    Parameters
-    ----------
-    result : Redundancies
-        The result of :func:`analogical.redundancies`.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure if not given.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        A bar is the share of the rows that could have contradicted the finding and did not: orange for columns that
-        carry the same information as another, blue for columns that others determine. Of near-copies, light orange, it
-        is the share of their entropy that another column does not leave open. To its right are those columns.
-
-    Examples
-    --------
-    >>> from analogical import redundancies
-    >>> rows = [("Lyon", "FR", "+33"), ("Nice", "FR", "+33"), ("Turin", "IT", "+39")] * 10
-    >>> ax = redundancies(rows, feature_names=["town", "country", "prefix"]).plot()
-    >>> [text.get_text() for text in ax.texts]
-    ['= country', 'by town']
-    """
+    """Every redundant column with the columns that determine it."""
     findings = result.records()[:MOST_ROWS]
     kinds = [finding["kind"] for finding in findings]
     shares = [

@@ -17,31 +17,7 @@ __all__ = ["plot_relevance"]
 
 
 def plot_relevance(result: "Relevance", ax: "Axes | None" = None, *, top: int = MOST_ROWS) -> "Axes":
-    """Draw the size of every effect in percentage points as a bar with its interval, best first.
-
-    Parameters
-    ----------
-    result : Relevance
-        The result of :func:`analogical.relevance`.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure if not given.
-    top : int
-        Number of features to show, at most 20.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Blue bars are significant, grey ones are not. To the right of each bar are the size and the direction in
-        percentage points, with the interval of the latter. A dash marks a constant feature, or one without pairs.
-
-    Examples
-    --------
-    >>> from analogical import load_table, relevance
-    >>> result = relevance(load_table("titanic").to_frame(), "survived", weights="count")
-    >>> ax = result.plot()
-    >>> [round(float(bar.get_width())) for bar in ax.patches]
-    [49, 24, 16]
-    """
+    """Sizes in points with intervals, best first."""
     top = check_whole("top", top, low=1, high=MOST_ROWS)
     order = result.order()[:top]
     is_effect = [result.status[i] == "effect" for i in order]

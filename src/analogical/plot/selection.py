@@ -17,30 +17,7 @@ COLOURS = {"gain": EFFECT, "interaction": CHANGED, "significant": MUTED, "index"
 
 
 def plot_selection(result: "Selection", ax: "Axes | None" = None) -> "Axes":
-    """Draw what each selected feature adds to those before it, in the order selected.
-
-    Parameters
-    ----------
-    result : Selection
-        The result of :func:`analogical.select`.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure if not given.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The lines of the printed table. A bar is the share of the uncertainty of the label that the feature adds, blue
-        where its gain reaches the threshold, orange for features that act together, dark grey where the feature is
-        significant only, light grey where it only follows the relaxed index. The numbers on the right are the share
-        explained so far.
-
-    Examples
-    --------
-    >>> from analogical import load_table, select
-    >>> selection = select(load_table("monks-1").to_frame().drop(columns="count"), "class")
-    >>> [text.get_text() for text in selection.plot().get_yticklabels()]
-    ['jacket_color', 'body_shape × head_shape']
-    """
+    """What each selected feature adds to those before it."""
     steps = selection_steps(result)
     shown = steps[:MOST_ROWS]
     adds = [100 * step.adds if step.adds is not None else 0.0 for step in shown]
