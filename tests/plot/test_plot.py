@@ -102,10 +102,12 @@ def test_both_names_of_a_pair_can_be_read():
 def test_the_first_20_of_many_interactions_are_drawn():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, size=(500, 14))
-    ax = interactions(X, X[:, 2] ^ X[:, 9] ^ (rng.random(500) < 0.1)).plot()
+    found = interactions(X, X[:, 2] ^ X[:, 9] ^ (rng.random(500) < 0.1))
+    ax = found.plot()
     assert names_of(ax)[0] == "x2 × x9"
     assert len(names_of(ax)) == 20
     assert "and 71 more" in texts_of(ax)
+    assert "and 88 more" in texts_of(found.plot(top=3))
     assert_readable(ax)
 
 

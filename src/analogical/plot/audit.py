@@ -94,7 +94,7 @@ def plot_forest(*audits: "Audit", ax: "Axes | None" = None) -> "Axes":
     return _draw(ax, compared[0], shown_rows, title=f"{of}: adjusted differences", of=of, n_more=n_more)
 
 
-def plot_audit(result: "Audit", ax: "Axes | None" = None, *, value: Any = None, label: Any = None) -> "Axes":
+def plot_audit(result: "Audit", ax: "Axes | None", *, value: Any, label: Any) -> "Axes":
     """The differences of one audit; a single one also context by context."""
     if not result.differences:
         raise InputError(

@@ -18,7 +18,7 @@ BAND = 0.72
 """How much of its column a method's longest bar fills; the ranks are beside the bars."""
 
 
-def plot_comparison(result: "Comparison", ax: "Axes | None" = None, *, top: int = MOST_ROWS) -> "Axes":
+def plot_comparison(result: "Comparison", ax: "Axes | None", *, top: int) -> "Axes":
     """The scores of several methods side by side, all in the order of the first one."""
     top = check_whole("top", top, low=1, high=MOST_ROWS)
     order = result.order()[:top]

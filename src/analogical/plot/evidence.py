@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_evidence", "plot_transitions"]
 
 
-def plot_evidence(result: "Evidence", ax: "Axes | None" = None) -> "Axes":
+def plot_evidence(result: "Evidence", ax: "Axes | None") -> "Axes":
     """Example pairs: the value and the label of each row, and what the two rows have in common."""
     if not result.pairs:
         raise InputError(f"There are no pairs of rows to draw for {result.feature!r}.")
@@ -64,7 +64,7 @@ class Part(NamedTuple):
     colour: str
 
 
-def plot_transitions(result: "Transitions", ax: "Axes | None" = None) -> "Axes":
+def plot_transitions(result: "Transitions", ax: "Axes | None") -> "Axes":
     """How often the label changes with each change of value, the changes with most pairs first."""
     if not result.counts:
         raise InputError(f"No two rows were compared for {result.feature!r}, so it has no transitions to draw.")

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from analogical._checks import check_whole
 from analogical.plot.canvas import (
     EFFECT,
     INK,
@@ -34,9 +35,9 @@ MOST_VALUES = 12
 """Values of a feature that a card shows."""
 
 
-def plot_interactions(result: "Interactions", ax: "Axes | None" = None) -> "Axes":
+def plot_interactions(result: "Interactions", ax: "Axes | None", *, top: int) -> "Axes":
     """The size of each interaction with its interval, best first."""
-    order = result.order()[:MOST_ROWS]
+    order = result.order()[: check_whole("top", top, low=1, high=MOST_ROWS)]
     is_effect = [result.status[k] == "effect" for k in order]
     firsts, seconds = (short_names([names[k] for k in order], 12) for names in (result.first, result.second))
     with axes_with_rows(
@@ -64,7 +65,7 @@ def _beside(result: "Interactions", k: int) -> str:
     return "–" if is_all else f"index {result.index[k]:.2f}"
 
 
-def plot_squares(result: "Squares", ax: "Axes | None" = None, *, label: Any = None) -> "Axes":
+def plot_squares(result: "Squares", ax: "Axes | None", *, label: Any) -> "Axes":
     """Label shares by the values of two features, as in the printed table."""
     grid = share_grid(result, label=label, most=MOST_VALUES)
     shares = grid.with_label / np.where(grid.rows > 0, grid.rows, np.nan)

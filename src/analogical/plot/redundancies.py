@@ -25,7 +25,7 @@ COLOURS = {"constant": UNTOLD, "same information": CHANGED, "determined": EFFECT
 """By the kind of redundancy."""
 
 
-def plot_redundancies(result: "Redundancies", ax: "Axes | None" = None) -> "Axes":
+def plot_redundancies(result: "Redundancies", ax: "Axes | None") -> "Axes":
     """Every redundant column with the columns that determine it."""
     findings = result.records()[:MOST_ROWS]
     kinds = [finding["kind"] for finding in findings]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_relevance"]
 
 
-def plot_relevance(result: "Relevance", ax: "Axes | None" = None, *, top: int = MOST_ROWS) -> "Axes":
+def plot_relevance(result: "Relevance", ax: "Axes | None", *, top: int) -> "Axes":
     """Sizes in points with intervals, best first."""
     top = check_whole("top", top, low=1, high=MOST_ROWS)
     order = result.order()[:top]

@@ -16,7 +16,7 @@ COLOURS = {"gain": EFFECT, "interaction": CHANGED, "significant": MUTED, "index"
 """By the reason for the selection."""
 
 
-def plot_selection(result: "Selection", ax: "Axes | None" = None) -> "Axes":
+def plot_selection(result: "Selection", ax: "Axes | None") -> "Axes":
     """What each selected feature adds to those before it."""
     steps = selection_steps(result)
     shown = steps[:MOST_ROWS]

@@ -3,7 +3,7 @@
 import math
 
 from analogical.show.evidence import pair_blocks
-from analogical.show.sentences import NOT_CAUSES, agreeing_on, assumed, no_partner
+from analogical.show.sentences import NOT_ADJUSTED, NOT_CAUSES, agreeing_on, assumed, no_partner
 from analogical.show.views import Table, View, figures, tabulate, words
 from analogical.show.words import (
     and_more,
@@ -129,7 +129,7 @@ def _explain(result: Audit) -> list[str]:
     said = [
         "points: adjusted difference (Mantel-Haenszel) in the share of the label from the reference; crude: the same"
         f" over all rows. p: {test}, adjusted for {counted(len(result.differences), 'comparison')} (Holm)."
-        f" {assumed(result.n_groups)}",
+        f"{f' {NOT_ADJUSTED}' if len(result.differences) > 1 else ''} {assumed(result.n_groups)}",
         f"{counted(result.n_pairs, 'pair')} in {counted(result.n_contexts, 'context')}, of which the largest holds"
         f" {percent(result.largest_context)}.",
         _describe_noise(result),

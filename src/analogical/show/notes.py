@@ -34,16 +34,22 @@ def describe_notes(notes: Sequence[Note]) -> tuple[str, ...]:
 
 
 def sum_up_notes(notes: Sequence[Note]) -> tuple[str, ...]:
-    """What was done to a table, in a few words each."""
-    columns: dict[str, list[str]] = {}
+    """What was done to a table, in a few words each; columns are counted."""
+    said: dict[str, None] = {}
+    columns: dict[str, int] = {}
     n_more = 0
     for note in notes:
-        if short := NOTES[note.kind].short:
-            columns.setdefault(short, []).extend(note.columns)
+        words = NOTES[note.kind]
+        if words.of_columns:
+            columns[words.of_columns] = columns.get(words.of_columns, 0) + len(note.columns)
+        elif words.short:
+            said[words.short] = None
         else:
             n_more += note.kind not in WARNINGS
-    said = [text.format(counted(len(names), "column")) for text, names in columns.items()]
-    return (*said, counted(n_more, "more note")) if n_more else tuple(said)
+    grouped = [f"columns: {', '.join(f'{n:,} {what}' for what, n in columns.items())}"] if columns else []
+    if len(columns) == 1:
+        grouped = [f"{counted(n, 'column')} {what}" for what, n in columns.items()]
+    return (*said, *grouped, *([counted(n_more, "more note")] if n_more else []))
 
 
 def warnings_of(notes: Sequence[Note]) -> tuple[str, ...]:
@@ -161,7 +167,9 @@ class NoteWords(NamedTuple):
     sentence: str | Callable[[Note], str]
     """With :func:`_parts` of the note in braces."""
     short: str = ""
-    """A few words, with the number of columns in braces; notes without them are counted."""
+    """A few words; notes without are counted."""
+    of_columns: str = ""
+    """The same after the number of columns."""
 
 
 _KEPT = "the column {{quoted}} of X has the name of the {} but different values; it is kept as a feature"
@@ -177,11 +185,11 @@ NOTES: dict[NoteKind, NoteWords] = {
         " (--groups) if rows of one unit are not independent",
         "rows may repeat units",
     ),
-    "leak": NoteWords(_describe_leak, "{} may leak the label"),
+    "leak": NoteWords(_describe_leak, of_columns="that may leak the label"),
     "collected": NoteWords("X is a lazy frame and was collected"),
     "aligned": NoteWords("the {first} was aligned with X by its index"),
     "index-differs": NoteWords("the index of the {first} differs from that of X; rows are matched by position"),
-    "missing-value": NoteWords("missing cells count as a separate value in {counts}", "missing cells in {}"),
+    "missing-value": NoteWords("missing cells count as a separate value in {counts}", of_columns="with missing cells"),
     "missing-dropped": NoteWords(
         lambda note: (
             f"left out: {note.counts[0]:,} of {counted(note.counts[1], 'row')} with missing cells in"
@@ -199,22 +207,22 @@ NOTES: dict[NoteKind, NoteWords] = {
         ),
         "label binned",
     ),
-    "binned": NoteWords(_describe_bins, "{} binned"),
-    "binned-time": NoteWords(_describe_bins, "{} binned"),
-    "binned-in-steps": NoteWords(_describe_bins, "{} binned"),
+    "binned": NoteWords(_describe_bins, of_columns="binned"),
+    "binned-time": NoteWords(_describe_bins, of_columns="binned"),
+    "binned-in-steps": NoteWords(_describe_bins, of_columns="binned"),
     "date-parts": NoteWords(
-        "parts of dates as features: {names} (none with date_parts=False, --no-date-parts)", "parts of dates: {}"
+        "parts of dates as features: {names} (none with date_parts=False, --no-date-parts)", of_columns="from dates"
     ),
     "no-date-parts": NoteWords("month, weekday and hour of {quoted} are not compared: Spark makes no parts of dates"),
     "set-aside": NoteWords(
-        'set aside as identifiers: {names}; keep {them} with ids="keep" (--ids keep)', "identifiers set aside: {}"
+        'set aside as identifiers: {names}; keep {them} with ids="keep" (--ids keep)', of_columns="set aside"
     ),
     "folded": NoteWords(
         "merged values that differ only in case or spaces: {spellings}; keep them apart with fold_case=False"
         " (--no-fold-case)",
-        "spellings merged in {}",
+        of_columns="with merged spellings",
     ),
-    "may-fold": NoteWords("fold_case=True (--fold-case) would merge: {spellings}", "several spellings in {}"),
+    "may-fold": NoteWords("fold_case=True (--fold-case) would merge: {spellings}", of_columns="with several spellings"),
     "encoding": NoteWords("read as {word} text", "encoding detected"),
     "not-utf-8": NoteWords(
         "not UTF-8 (byte {n:,}), so read as Latin-1 text; save it as UTF-8 if letters look wrong", "read as Latin-1"
@@ -230,12 +238,12 @@ NOTES: dict[NoteKind, NoteWords] = {
     ),
     "first-sheet": NoteWords("read the first sheet of the workbook", "first sheet"),
     "spaces-stripped": NoteWords("spaces around values were stripped", "spaces stripped"),
-    "unnamed-columns": NoteWords("columns without a name: {names}", "{} without a name"),
+    "unnamed-columns": NoteWords("columns without a name: {names}", of_columns="without a name"),
     "numbered-names": NoteWords("repeated column names were numbered: {names}", "repeated names numbered"),
     "read-as-missing": NoteWords(_describe_missing_words, "words read as missing"),
     "words-read-as-missing": NoteWords(_describe_missing_words, "words read as missing"),
-    "decimal-commas": NoteWords("decimal commas in {names}", "decimal commas in {}"),
-    "read-as-numbers": NoteWords(_describe_numbers, "numbers read in {}"),
-    "read-as-dates": NoteWords("read as dates: {words}", "dates in {}"),
+    "decimal-commas": NoteWords("decimal commas in {names}", of_columns="with decimal commas"),
+    "read-as-numbers": NoteWords(_describe_numbers, of_columns="read as numbers"),
+    "read-as-dates": NoteWords("read as dates: {words}", of_columns="read as dates"),
 }
 """Every kind of note in words."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from analogical.show.notes import leaks_of
 from analogical.show.sentences import (
     MIXED,
+    NOT_ADJUSTED,
     NOT_CAUSES,
     STATUSES,
     assumed,
@@ -192,8 +193,8 @@ def _say_caution(result: Relevance) -> str:
     """What the reader must know before the answer is used: the first of what may mislead."""
     leaks = leaks_of(result.notes)
     if leaks:
-        known = verb(leaks, "alone predicts nearly all labels: is it", "each predict nearly all labels: are they")
-        return f"{some_of(leaks, 3)} {known} known before the label? If not, use --ignore."
+        predict = verb(leaks, "alone predicts", "each predict")
+        return f"{some_of(leaks, 1)} {predict} nearly all labels: known before the label?"
     mixed = [i for i in result.order().tolist() if _is_mixed(result, i)]
     return f"mixed: {MIXED} ({some_of([result.names[i] for i in mixed], 3)})." if mixed else ""
 
@@ -216,7 +217,7 @@ def _explain(result: Relevance) -> list[str]:
         " classes. Its square, the effect, is the index (share of pairs whose labels differ) minus the noise (the same"
         " share for rows with equal values).",
         f"{assumed(result.settings.n_groups)} p is adjusted for {counted(len(result.names), 'feature')}"
-        " (Benjamini-Hochberg; Holm outside the deciding set).",
+        f" (Benjamini-Hochberg; Holm outside the deciding set). {NOT_ADJUSTED}",
         NOT_CAUSES,
     ]
 

@@ -246,6 +246,6 @@ def listed(words: Sequence[Any], last: str = "and") -> str:
 
 
 def some_of(words: Sequence[Any], limit: int = 6) -> str:
-    """Words in a sentence; of many the first, and how many more there are."""
+    """Words in a sentence; of many the first, and how many more there are (one more is named, too)."""
     n_more = len(words) - limit
-    return listed([*words[:limit], f"{n_more:,} more"] if n_more > 0 else words)
+    return listed([*words[:limit], f"{n_more:,} more"] if n_more > 1 else words)
