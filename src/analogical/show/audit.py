@@ -96,8 +96,8 @@ def _difference_table(result: Audit) -> Table:
     return tabulate(differences, columns, note=and_more(len(result.differences) - len(differences)))
 
 
-def _interval(found: Difference) -> str:
-    return f"{signed_share(found.difference_low)} to {signed_share(found.difference_high)}"
+def _interval(difference: Difference) -> str:
+    return f"{signed_share(difference.difference_low)} to {signed_share(difference.difference_high)}"
 
 
 # ---------------------------------------------------------------- who was compared
@@ -124,7 +124,7 @@ def _describe_limits(result: Audit) -> list[str]:
 
 
 def _explain(result: Audit) -> list[str]:
-    """What the numbers are, and what else was found."""
+    """What the numbers are, and what else was difference."""
     test = "exact Cochran-Mantel-Haenszel test" if result.n_groups is None else "tests within and between groups"
     said = [
         "points: adjusted difference (Mantel-Haenszel) in the share of the label from the reference; crude: the same"
@@ -161,19 +161,19 @@ def _describe_noise(result: Audit) -> str:
     return f"{quoted(result.label)} differs in {percent(result.index)} of the pairs{noise}"
 
 
-def _explain_difference(result: Audit, found: Difference) -> list[str]:
+def _explain_difference(result: Audit, only: Difference) -> list[str]:
     """The only difference: its odds ratio, its homogeneity, and the mean over pairs."""
     said = []
-    if math.isfinite(found.odds_ratio) and found.odds_low == found.odds_low:
-        said.append(f"Odds ratio: {found.odds_ratio:.2f} ({found.odds_low:.2f} to {found.odds_high:.2f}).")
+    if math.isfinite(only.odds_ratio) and only.odds_low == only.odds_low:
+        said.append(f"Odds ratio: {only.odds_ratio:.2f} ({only.odds_low:.2f} to {only.odds_high:.2f}).")
     if result.n_groups is None:
-        same = "contexts too small" if found.p_homogeneity != found.p_homogeneity else p_words(found.p_homogeneity)
+        same = "contexts too small" if only.p_homogeneity != only.p_homogeneity else p_words(only.p_homogeneity)
         said.append(f"Test of equality in all contexts: {same}.")
     said.append(
-        f"Mean over pairs: {change(found.pair_difference)} ({counted(found.gained, 'pair')} gained"
-        f" {quoted(found.label)}, {found.lost:,} lost it)."
+        f"Mean over pairs: {change(only.pair_difference)} ({counted(only.gained, 'pair')} gained"
+        f" {quoted(only.label)}, {only.lost:,} lost it)."
     )
-    if found.difference * found.pair_difference < 0:
+    if only.difference * only.pair_difference < 0:
         said.append(
             "The adjusted difference and the mean over pairs differ in sign, because the mean gives large contexts more"
             " weight: look at single contexts."

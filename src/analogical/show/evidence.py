@@ -106,23 +106,21 @@ def view_transitions(result: Transitions) -> View:
         return View(no_partner(result.feature, result.given, result.same_as))
     sizes = sorted((transition.pairs for transition in result.counts), reverse=True)
     largest = [t for t in result.counts if t.pairs >= sizes[:MAX_TRANSITIONS][-1]][:MAX_TRANSITIONS]
-    left_out = f"The {len(largest)} largest of {len(sizes):,} transitions." if len(largest) < len(sizes) else ""
     return View(
         f"{counted(len(sizes), 'transition')} of {quoted(result.feature)} and {quoted(result.label)} in"
         f" {counted(result.n_pairs, 'pair')}.",
         lines=(_describe_pairs(result.given),),
-        tables=(transition_table(result.feature, result.label, largest, result.n_pairs, left_out),),
+        tables=(transition_table(result.feature, result.label, largest, n_pairs=result.n_pairs, n_all=len(sizes)),),
     )
 
 
-def transition_table(
-    feature: str, label: str, transitions: Sequence[Transition], n_pairs: int, note: str = ""
-) -> Table:
-    """How values and labels change, and in how many of the pairs."""
+def transition_table(feature: str, label: str, transitions: Sequence[Transition], *, n_pairs: int, n_all: int) -> Table:
+    """How values and labels change, and in how many of the pairs; the largest of all transitions, if not all."""
     columns = [
         words(shown(feature, LONG_NAME), lambda t: Cell(_change("", t.values), _tone(t)), may_wrap=True),
         words(shown(label, LONG_NAME), lambda t: Cell(_change("", t.labels), _tone(t)), may_wrap=True),
         figures("pairs", lambda t: Cell(number(t.pairs), _tone(t))),
         figures("share", lambda t: Cell(percent(t.pairs / n_pairs), _tone(t))),
     ]
-    return tabulate(transitions, columns, note=note)
+    n = len(transitions)
+    return tabulate(transitions, columns, note=f"The {n} largest of {n_all:,} transitions." if n < n_all else "")

@@ -37,7 +37,7 @@ from analogical.show.words import (
 )
 from analogical.verbs.relevance import Relevance
 
-__all__ = ["effect_columns", "say_effects", "say_given", "view_relevance"]
+__all__ = ["say_effects", "say_given", "view_relevance"]
 
 LONGEST_VALUE = 10
 """Characters of a value in the table, so that a line has room for the numbers."""
@@ -59,7 +59,7 @@ def view_relevance(result: Relevance, *, top: int | None = None, paper: bool = F
 
     With ``paper``, the paper's index with its own words in place of the effects.
     """
-    columns = _paper_columns(result, paper=True) if paper else effect_columns(result)
+    columns = _paper_columns(result, paper=True) if paper else _effect_columns(result)
     order = result.order().tolist()
     return View(
         headline=_say_index(result) if paper else say_effects(result),
@@ -81,7 +81,7 @@ def _name_column(result: Relevance) -> Column:
     return words("feature", lambda i: shown(result.names[i]), may_shorten=True)
 
 
-def effect_columns(result: Relevance) -> list[Column]:
+def _effect_columns(result: Relevance) -> list[Column]:
     """Size in points with its interval and a bar, direction, p and status; the paper's index where it is defined."""
     scale = max([SMALLEST_SCALE, *(math.sqrt(effect) for effect in result.effect if effect == effect)])
 

@@ -319,7 +319,13 @@ def _panel(report: Report, panel: Panel, rank: int) -> dict[str, Any]:
     ranked = report.relevance
     i = ranked.names.index(panel.feature)
     n_left = panel.n_values - len(panel.values)
-    largest = f"The {len(panel.transitions)} largest of {panel.n_transitions:,}."
+    transitions = transition_table(
+        panel.feature,
+        ranked.label,
+        panel.transitions,
+        n_pairs=int(ranked.compared[i]),
+        n_all=panel.n_transitions,
+    )
     return {
         "anchor": f"f-{rank}",
         "rank": rank,
@@ -340,17 +346,7 @@ def _panel(report: Report, panel: Panel, rank: int) -> dict[str, Any]:
         ],
         "classes": [marked(name, 20) for name in report.shown_classes],
         "values_left": f"{counted(n_left, 'rarer value')} not shown." if n_left > 0 else "",
-        "transitions": _table(
-            transition_table(
-                panel.feature,
-                ranked.label,
-                panel.transitions,
-                int(ranked.compared[i]),
-                largest if panel.n_transitions > len(panel.transitions) else "",
-            )
-        )
-        if panel.transitions
-        else None,
+        "transitions": _table(transitions) if panel.transitions else None,
         "cards": [
             _twins(report, pair, panel.feature, title)
             for pair, title in (
@@ -466,21 +462,17 @@ def _audit(result: Audit) -> dict[str, Any]:
     view, differences = view_audit(result), shown_differences(result)
     ends = [abs(end) for d in differences for end in (d.crude, d.difference_low, d.difference_high)]
     reach = min(1.1 * max([end for end in ends if end == end], default=1.0), 1.0) or 1.0
+
+    def at(share: float) -> float | None:
+        return _place((share / reach + 1) / 2)
+
     return {
         "feature": shown(result.feature, LONG_NAME),
         "conclusion": view.headline,
         "facts": list(view.lines),
         "table": _table(view.tables[0]) if view.tables else None,
         "charts": [
-            {
-                name: _place((share / reach + 1) / 2)
-                for name, share in (
-                    ("at", d.difference),
-                    ("low", d.difference_low),
-                    ("high", d.difference_high),
-                    ("crude", d.crude),
-                )
-            }
+            {"at": at(d.difference), "low": at(d.difference_low), "high": at(d.difference_high), "crude": at(d.crude)}
             for d in differences
         ],
         "reach": f"{100 * reach:.0f}",
