@@ -111,8 +111,8 @@ def view_squares(result: Squares) -> View:
     )
 
 
-def share_table(grid: ShareGrid) -> Table:
-    """Shares of the label with the rows that they are of."""
+def share_table(grid: ShareGrid, *, head: str = "") -> Table:
+    """Shares of the label with the rows that they are of; under a ``head`` of one's own, values without names."""
 
     def share(u: int, v: int) -> Cell:
         if not (rows := int(grid.rows[v, u])):
@@ -120,14 +120,17 @@ def share_table(grid: ShareGrid) -> Table:
         held = int(grid.with_label[v, u]) / rows
         return Cell(f"{percent(held)} of {rows:,}", shade=held)
 
+    def named(name: str, value: Any) -> str:
+        return marked(value, LONG_VALUE) if head else _valued(name, value)
+
     columns = [
         words(
-            f"share of {quoted(grid.label, LONG_VALUE)}",
-            lambda v: Cell(_valued(grid.down, grid.down_values[v]), "strong"),
+            head or f"share of {quoted(grid.label, LONG_VALUE)}",
+            lambda v: Cell(named(grid.down, grid.down_values[v]), "strong"),
             may_wrap=True,
         ),
         *(
-            figures(_valued(grid.across, value), partial(share, u), may_wrap=True, leaves=u)
+            figures(named(grid.across, value), partial(share, u), may_wrap=True, leaves=u)
             for u, value in enumerate(grid.across_values)
         ),
     ]

@@ -58,7 +58,7 @@ MAX_ROWS = 300
 """Features in the table: a page on 600 columns stays below 1 MB."""
 MAX_AT_ONCE = 20
 """Features that a browser shows before it is asked for all."""
-WIDE = 4
+WIDE = 3
 """Cards with more columns take the whole width."""
 MAX_CONTEXT = 10
 """Features on which two rows agree that a card names."""
@@ -428,7 +428,7 @@ def _together(report: Report) -> dict[str, Any] | None:
         tested += f", {counted(len(many), 'feature')} with more than {MAX_PAIRED_VALUES} values left out"
     n_acting = sum(status == "effect" for status in tested_pairs.status)
     if cards:
-        intro = "The effect of one feature depends on the other. Darker cells: the class is more frequent."
+        intro = "The effect of one feature depends on the other. The stronger the colour, the more frequent the class."
         if n_acting > len(cards):
             intro += f" The {len(cards)} strongest of {n_acting:,} pairs are shown."
     elif not any(tested_pairs.squares):
@@ -446,11 +446,13 @@ def _square_card(pairs: Interactions, result: Squares) -> dict[str, Any]:
         size, low, high = (2 * points_of(record[name]) for name in ("effect", "effect_low", "effect_high"))
         facts = [f"the effect of one differs by {in_points(size)} points ({point_interval(low, high)})", *facts]
     given = f"among {agreeing_on(record['given'])}: " if record["given"] else ""
+    across, down = (shown(name, LONG_NAME) for name in (grid.across, grid.down))
     return {
-        "title": f"{shown(grid.across, LONG_NAME)} × {shown(grid.down, LONG_NAME)}",
+        "title": f"{across} × {down}",
+        "about": f"Share of {marked(grid.label, LONG_VALUE)} over all rows",
         "is_wide": len(grid.across_values) > WIDE,
         "facts": _sentence(f"{given}{', '.join(facts)}."),
-        "table": _table(share_table(grid)),
+        "table": _table(share_table(grid, head=f"{down} ↓ {across} →")),
     }
 
 
