@@ -335,7 +335,7 @@ def test_rows_without_numbers_are_not_numbered():
     pair = replace(panel.changed_pair, rows=None, index=None)
     pages = [page_of(replace(found, panels=(replace(panel, changed_pair=p),))) for p in (panel.changed_pair, pair)]
     numbers = [page["panels"][0]["cards"][0]["rows"] for page in pages]
-    assert numbers == [[str(name) for name in panel.changed_pair.index], []]
+    assert numbers == [[f"row {name}" for name in panel.changed_pair.index], ["one row", "another row"]]
     assert ["another row" in render(page, "x") for page in pages] == [False, True]
 
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from analogical._types import Bools, CodedRows, Codes, Floats, Ints, Positions
 
-__all__ = ["find_leaks", "tell_by_cut"]
+__all__ = ["FEWEST_ROWS", "cut_share", "find_leaks", "tell_by_cut"]
 
 MOST = 0.9
 """Share of the rows outside the largest class that a column must tell right to be named."""
@@ -23,9 +23,9 @@ MAX_ENTRIES = 4_000_000
 """Cells that are counted together."""
 
 
-def find_leaks(rows: CodedRows) -> dict[int, float]:
+def find_leaks(rows: CodedRows, most: float = MOST) -> dict[int, float]:
     """Columns that tell the label in nearly all rows, with the share of rows that they tell right."""
-    return dict(sorted((_nearly_tell(rows) | dict.fromkeys(_copies(rows), 1.0)).items()))
+    return dict(sorted((_nearly_tell(rows, most) | dict.fromkeys(_copies(rows), 1.0)).items()))
 
 
 def _copies(rows: CodedRows) -> list[int]:
@@ -44,7 +44,7 @@ def _copies(rows: CodedRows) -> list[int]:
     return leaks
 
 
-def _nearly_tell(rows: CodedRows) -> dict[int, float]:
+def _nearly_tell(rows: CodedRows, most: float) -> dict[int, float]:
     """Columns with few values that tell the label in nearly all rows."""
     if rows.n_rows < FEWEST_ROWS or not 2 <= rows.n_labels <= MAX_VALUES:
         return {}
@@ -56,10 +56,10 @@ def _nearly_tell(rows: CodedRows) -> dict[int, float]:
     at_once = max(1, MAX_ENTRIES // max(len(some.codes), MAX_VALUES * rows.n_labels))
     for start in range(0, len(few), at_once):
         chosen = few[start : start + at_once]
-        leaks += chosen[_is_leak(some, chosen)[0]].tolist()
+        leaks += chosen[_is_leak(some, chosen, most)[0]].tolist()
     if not leaks:
         return {}
-    is_leak, share = _is_leak(rows, np.array(leaks))
+    is_leak, share = _is_leak(rows, np.array(leaks), most)
     return {i: float(s) for i, yes, s in zip(leaks, is_leak, share, strict=True) if yes}
 
 
@@ -73,13 +73,13 @@ def tell_by_cut(ranks: Ints, labels: Codes, weights: Ints | None) -> float | Non
         return None
     if len(ranks) > 2 * N_SAMPLE:  # a few rows rule out nearly all columns
         some = slice(None, None, len(ranks) // N_SAMPLE)
-        if _cut_share(ranks[some], labels[some], None if weights is None else weights[some]) is None:
+        if cut_share(ranks[some], labels[some], None if weights is None else weights[some]) is None:
             return None
-    return _cut_share(ranks, labels, weights)
+    return cut_share(ranks, labels, weights)
 
 
-def _cut_share(ranks: Ints, labels: Codes, weights: Ints | None) -> float | None:
-    """The same from all rows that are given."""
+def cut_share(ranks: Ints, labels: Codes, weights: Ints | None, most: float = MOST) -> float | None:
+    """The same from all rows that are given, however few they are."""
     n_labels = int(labels.max()) + 1
     if not 2 <= n_labels <= MAX_VALUES:
         return None
@@ -100,10 +100,10 @@ def _cut_share(ranks: Ints, labels: Codes, weights: Ints | None) -> float | None
         of_value = table.argmax(axis=1)
         is_span = ((table > 0).sum(axis=1) == 1).all() and np.count_nonzero(np.diff(of_value)) == n_labels - 1
         told = table.sum() if is_span else 0
-    return float(told) / n_rows if told - base >= MOST * (n_rows - base) else None
+    return float(told) / n_rows if told - base >= most * (n_rows - base) else None
 
 
-def _is_leak(rows: CodedRows, columns: Positions) -> tuple[Bools, Floats]:
+def _is_leak(rows: CodedRows, columns: Positions, most: float) -> tuple[Bools, Floats]:
     """For each column whether it tells the label, and in which share of the rows."""
     widest = int(rows.n_values[columns].max(initial=1))
     table: Ints = np.zeros((len(columns), widest, rows.n_labels), np.int64)
@@ -114,12 +114,12 @@ def _is_leak(rows: CodedRows, columns: Positions) -> tuple[Bools, Floats]:
         keys = keys * rows.n_labels + rows.labels[part, None]
         weights = None if rows.weights is None else np.repeat(rows.weights[part], len(columns))
         table += np.bincount(keys.ravel(), weights, minlength=table.size).reshape(table.shape).astype(np.int64)
-    return _tell_label(table)
+    return _tell_label(table, most)
 
 
-def _tell_label(tables: Ints) -> tuple[Bools, Floats]:
+def _tell_label(tables: Ints, most: float) -> tuple[Bools, Floats]:
     """The same from tables of rows (columns, values, labels)."""
     largest = tables.max(axis=2)
     told = np.where(largest > 1, largest, 0).sum(axis=1)  # a value of one row tells nothing
     n_rows, base = int(tables[:1].sum()), int(tables[:1].sum(axis=1).max(initial=0))
-    return told - base >= MOST * (n_rows - base), told / max(n_rows, 1)
+    return told - base >= most * (n_rows - base), told / max(n_rows, 1)

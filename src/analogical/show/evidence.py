@@ -8,7 +8,7 @@ from analogical.show.views import Cell, Table, View, figures, tabulate, words
 from analogical.show.words import LONG_NAME, counted, marked, number, percent, quoted, shorten, shown
 from analogical.verbs.evidence import Evidence, EvidencePair, Transition, Transitions
 
-__all__ = ["pair_blocks", "row_names", "transition_table", "view_evidence", "view_transitions"]
+__all__ = ["pair_blocks", "transition_table", "view_evidence", "view_transitions"]
 
 MAX_TRANSITIONS = 30
 """Lines of a table of transitions."""
@@ -62,17 +62,12 @@ def pair_blocks(result: Evidence) -> tuple[Table, ...]:
 
 
 def _has_numbers(result: Evidence) -> bool:
-    """Whether rows can be named: those of a table that an engine holds have no numbers."""
-    return any(pair.rows is not None for pair in result.pairs)
+    """Whether rows can be named: where they have no order, they have no numbers."""
+    return any(pair.index is not None for pair in result.pairs)
 
 
 def _numbered(pair: EvidencePair) -> Cell:
-    return Cell(f"rows {', '.join(row_names(pair))}", "muted")
-
-
-def row_names(pair: EvidencePair) -> list[str]:
-    """The names of the two rows, if they have any."""
-    return [] if pair.rows is None else [shown(name, LONG_NAME) for name in pair.index]
+    return Cell(f"rows {', '.join(map(shown, pair.index or ()))}", "muted")
 
 
 def _tone(pair: EvidencePair | Transition) -> Any:

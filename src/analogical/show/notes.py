@@ -161,6 +161,14 @@ def _describe_missing_words(note: Note) -> str:
     return f"read as missing beside numbers or dates: {_with_details(places, note.counts)}"
 
 
+def _describe_mixtures(note: Note) -> str:
+    cells = [
+        f"{quoted(name)} ({share} % words: {words})"
+        for name, share, words in zip(note.columns, note.counts, note.words, strict=True)
+    ]
+    return f"text, because words stand among the numbers: {some_of(cells)}; if they mean missing, list them in --na"
+
+
 class NoteWords(NamedTuple):
     """A kind of note in words."""
 
@@ -213,7 +221,6 @@ NOTES: dict[NoteKind, NoteWords] = {
     "date-parts": NoteWords(
         "parts of dates as features: {names} (none with date_parts=False, --no-date-parts)", of_columns="from dates"
     ),
-    "no-date-parts": NoteWords("month, weekday and hour of {quoted} are not compared: Spark makes no parts of dates"),
     "set-aside": NoteWords(
         'set aside as identifiers: {names}; keep {them} with ids="keep" (--ids keep)', of_columns="set aside"
     ),
@@ -242,6 +249,7 @@ NOTES: dict[NoteKind, NoteWords] = {
     "numbered-names": NoteWords("repeated column names were numbered: {names}", "repeated names numbered"),
     "read-as-missing": NoteWords(_describe_missing_words, "words read as missing"),
     "words-read-as-missing": NoteWords(_describe_missing_words, "words read as missing"),
+    "numbers-and-words": NoteWords(_describe_mixtures, of_columns="with words among numbers"),
     "decimal-commas": NoteWords("decimal commas in {names}", of_columns="with decimal commas"),
     "read-as-numbers": NoteWords(_describe_numbers, of_columns="read as numbers"),
     "read-as-dates": NoteWords("read as dates: {words}", of_columns="read as dates"),
