@@ -26,7 +26,7 @@ def test_two_values_of_a_pair_can_be_told_apart(a, b, line):
 def test_rows_without_numbers_are_not_numbered():
     found = evidence(load_table("titanic").to_frame(), "survived", "sex", weights="count", limit=1)
     assert "sex male → female  survived no → yes  rows 2, 7  16,520 pairs" in render_text(view_of(found))
-    unnumbered = replace(found, pairs=(replace(found.pairs[0], rows=(), index=()),))
+    unnumbered = replace(found, pairs=(replace(found.pairs[0], rows=None, index=()),))
     assert "sex male → female  survived no → yes  16,520 pairs" in render_text(view_of(unnumbered))
     assert "numbers from 0" in view_of(found).explanation[1]
     assert view_of(unnumbered).explanation[1] == "→ is a change, = the same value in both rows."

@@ -332,7 +332,7 @@ def test_an_audit_shows_crude_beside_matched():
 def test_rows_without_numbers_are_not_numbered():
     found = made("weights")
     panel = found.panels[0]
-    pair = replace(panel.changed_pair, rows=(), index=())
+    pair = replace(panel.changed_pair, rows=None, index=())
     pages = [page_of(replace(found, panels=(replace(panel, changed_pair=p),))) for p in (panel.changed_pair, pair)]
     numbers = [page["panels"][0]["cards"][0]["rows"] for page in pages]
     assert numbers == [[f"row {name}" for name in panel.changed_pair.index], ["one row", "another row"]]
