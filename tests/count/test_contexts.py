@@ -15,7 +15,6 @@ from analogical.count.pairs import contexts_themselves, count_pairs, sum_context
 
 CONTEXT_CONSTANTS = {
     "as they are": {},
-    "packed contexts are sorted": {"SHORT_BITS": 0},
     "labels are sorted": {"LOOKUP_CELLS": 0},
     "contexts of two rows are packed": {"PACKED_BITS": 8},
     "no context is packed": {"PACKED_BITS": 0},

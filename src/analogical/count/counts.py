@@ -8,7 +8,7 @@ import numpy as np
 from analogical._types import Ints
 from analogical.errors import InputError
 
-__all__ = ["PairCounts", "RowProfile", "refuse_too_many_rows"]
+__all__ = ["EqualRows", "PairCounts", "RowProfile", "pairs_within", "refuse_too_many_rows"]
 
 MAX_TOTAL = 2**31  # rows; with more, products of two sizes would not fit int64
 MAX_PAIRS = 2**61
@@ -61,6 +61,16 @@ class PairCounts:
             n_identical=self.n_identical + other.n_identical,
             n_contradictions=self.n_contradictions + other.n_contradictions,
         )
+
+
+@dataclass(frozen=True)
+class EqualRows:
+    """Rows in groups that agree on some features, or on all: how many groups, and pairs of rows within them."""
+
+    n_distinct: int
+    n_pairs: int
+    n_contradictions: int
+    """Those of the pairs that have different labels."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +136,11 @@ class RowProfile:
     def n_paired_rows(self) -> int:
         """Rows that sit in at least one pair."""
         return int(self.rows[self.pairs > 0].sum())
+
+
+def pairs_within(sizes: Ints) -> int:
+    """Pairs of rows inside groups of these sizes: exact, since there are at most 2**31 rows."""
+    return int((sizes * (sizes - 1) // 2).sum())
 
 
 def refuse_too_many_rows(total: float) -> None:
