@@ -185,7 +185,10 @@ def measure_difference_of_units(
     part = replace(part, labels=(part.labels == label).astype(np.uint8), n_labels=2)
     p_value = unit_p_value(part, unit)
     n_units = int(unit.max()) + 1
-    error = measure_size_of_units(part, unit, confidence).common.between(*values, 1)[1] if n_units > 1 else 0.0
+    error = 0.0
+    if n_units > 1:
+        size = measure_size_of_units(part, unit, confidence)
+        error = size.common.between(*size.values[list(values)].tolist(), 1)[1]
     reach = float(stdtrit(max(n_units - 1, 1), (1 + confidence) / 2)) * error
     low, high = compared.difference - reach, compared.difference + reach
     if error <= ROUNDING:  # no unit differs from another: as if half of them made a pair each with the other half
