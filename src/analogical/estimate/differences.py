@@ -188,7 +188,8 @@ def measure_difference_of_units(
     error = 0.0
     if n_units > 1:
         size = measure_size_of_units(part, unit, confidence)
-        error = size.common.between(*size.values[list(values)].tolist(), 1)[1]
+        first, second = size.values[list(values)].tolist()
+        error = size.common.between(first, second, 1)[1]
     reach = float(stdtrit(max(n_units - 1, 1), (1 + confidence) / 2)) * error
     low, high = compared.difference - reach, compared.difference + reach
     if error <= ROUNDING:  # no unit differs from another: as if half of them made a pair each with the other half
