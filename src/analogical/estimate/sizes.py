@@ -23,6 +23,7 @@ from analogical._types import CodedRows, Floats, Ints, Positions
 from analogical.count.contexts import Contexts, Stack
 from analogical.count.counts import RowProfile
 from analogical.count.groups import rows_by_context
+from analogical.estimate.directions import diagonals
 from analogical.estimate.effect import EffectSums, skewed_interval
 from analogical.estimate.intervals import FEWEST_FREE, MANY, share_interval
 
@@ -149,7 +150,7 @@ def common_differences(cells: _Cells) -> list[CommonDifference]:
     table: Floats = counts.astype(np.float64).reshape(n_features, n_values, n_labels)
     of_value = table.sum(axis=2)
     pairs = cells.products(mean_value, t * n, mean_value * n[:, None])
-    squares = _diagonals(of_value) - cells.products(mean_value, t * n, mean_value)
+    squares = diagonals(of_value) - cells.products(mean_value, t * n, mean_value)
     moved = table - cells.products(mean_value, t * n, mean_label)
     inverse: Floats = np.linalg.pinv(squares, rcond=1e-9, hermitian=True).astype(np.float64)
     shares = (inverse @ moved).transpose(0, 2, 1)
@@ -184,7 +185,7 @@ def _moments(shares: Floats, covariance: Floats, pairs: Floats) -> tuple[list[fl
 
     With L and P such that x' L x / P is the mean squared difference of x over pairs.
     """
-    laplacian = _diagonals(pairs.sum(axis=2)) - pairs
+    laplacian = diagonals(pairs.sum(axis=2)) - pairs
     total = pairs.sum(axis=(1, 2)) / 2
     total = np.where(total > 0, total, math.nan)
     along = shares @ laplacian  # shape (features, labels, values)
@@ -350,7 +351,7 @@ def _meat(
     inner = cells.products(mean_value, by_cell @ np.ones(n_values), mean_value)
     n_features = len(across)
     flat = np.bincount(feature[owner] * n_values + value, spread, minlength=n_features * n_values).astype(np.float64)
-    meat: Floats = _diagonals(flat.reshape(n_features, n_values)) - across - across.transpose(0, 2, 1) + inner
+    meat: Floats = diagonals(flat.reshape(n_features, n_values)) - across - across.transpose(0, 2, 1) + inner
     return meat
 
 
@@ -365,14 +366,6 @@ def _meat_of_units(cells: _Cells, left: Floats, mean_value: Floats) -> Floats:
     of_context = csr_array((score, (unit, cells.context)), shape=(n_units, len(mean_value)))
     s = own - of_context @ mean_value
     return np.asarray(s.T @ s * n_units / max(n_units - 1, 1))
-
-
-def _diagonals(rows: Floats) -> Floats:
-    """A diagonal matrix for each row."""
-    square = np.zeros((*rows.shape, rows.shape[1]))
-    k = np.arange(rows.shape[1])
-    square[:, k, k] = rows
-    return square
 
 
 def _share(profile: RowProfile) -> float:
