@@ -39,7 +39,7 @@ def contexts_by_sorting(
     """Hand the contexts of every feature, or of some, to ``visit``; and count identical rows."""
     everything = range(rows.n_features)
     sorter = _Sorter(rows, visit, everything if features is None else features)
-    run_tasks([partial(sorter.look, _Branch(len(rows.codes)), everything)], n_threads)
+    run_tasks([partial(sorter.look, sorter.whole, everything)], n_threads)
     return sorter.identical_rows()
 
 
@@ -71,6 +71,9 @@ class _Sorter:
         self.bits = [int(n - 1).bit_length() for n in rows.n_values.tolist()]
         self.spans_before: list[float] = np.append(0, np.cumsum(np.log2(rows.n_values))).tolist()
         self.label_bits = (rows.n_labels - 1).bit_length()
+        self.whole = _Branch(len(rows.codes))
+        self.agreeing: tuple[_Branch, Sequence[int]] = self.whole, range(rows.n_features)
+        """Rows among which all identical ones are, and the features on which they may differ."""
 
     def look(self, branch: _Branch, block: range) -> list[Task]:
         """Deal with the features of a block inside the groups of a branch, at once or part by part."""
@@ -108,7 +111,10 @@ class _Sorter:
         """Deal with a part of a block, among the rows that agree with another row on the rest of the block."""
         if self.n_wanted[part.stop] == self.n_wanted[part.start]:
             return []
-        return self.look(self.narrowed(branch, [feature for feature in block if feature not in part]), part)
+        narrowed = self.narrowed(branch, [feature for feature in block if feature not in part])
+        if branch is self.whole:
+            self.agreeing = narrowed, part
+        return self.look(narrowed, part)
 
     def narrowed(self, branch: _Branch, features: Sequence[int]) -> _Branch:
         """The rows of a branch that also agree with another row on some features, one key at a time."""
@@ -120,7 +126,7 @@ class _Sorter:
 
     def identical_rows(self) -> EqualRows:
         """Rows that are equal on every feature."""
-        rows, same = self.rows, self.narrowed(_Branch(len(self.rows.codes)), range(self.rows.n_features))
+        rows, same = self.rows, self.narrowed(*self.agreeing)
         group = np.zeros(same.n_rows, np.int64) if same.group is None else same.group.astype(np.int64)
         keys, weights, alone = group * rows.n_labels + same.of_rows(rows.labels).astype(np.int64), None, 0
         if rows.weights is not None:

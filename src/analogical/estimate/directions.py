@@ -116,7 +116,8 @@ class TableSums:
         summed = []
         for total in totals:
             deviation, covariance, room = np.split(total, np.cumsum([size, size**2]), axis=1)
-            summed.append(cls(values, labels, deviation, covariance.reshape(-1, size, size), room.reshape(-1, *sets)))
+            covariance, room = covariance.reshape(len(total), size, size), room.reshape(len(total), *sets)
+            summed.append(cls(values, labels, deviation, covariance, room))
         return summed
 
     def finest(self) -> "FinestTables":
