@@ -40,6 +40,11 @@ class Cells:
     """Shape (cells, columns)."""
 
     @classmethod
+    def by(cls, rows: CodedRows, columns: Iterable[int]) -> "Cells":
+        """Rows divided by some of their columns."""
+        return cls.of([rows.codes[:, column] for column in columns], len(rows.codes))
+
+    @classmethod
     def of(cls, columns: Sequence[Codes], n_rows: int) -> "Cells":
         """From the codes of the columns; one cell if there are none."""
         sizes = [int(column.max(initial=0)) + 1 for column in columns]
@@ -122,20 +127,20 @@ def count_given(rows: CodedRows, cells: Cells, features: Sequence[int], n_thread
             yield _counted(places, sizes, cells, block, (n_values, rows.n_labels))
 
 
-def tables_given(rows: CodedRows, cells: Cells, n_threads: int) -> Iterator[tuple[list[int], Ints]]:
-    """For all features, some at a time: rows by feature, cell and value, whatever their label."""
-    rows = replace(rows, labels=np.zeros(len(rows.codes), np.uint8), n_labels=1)
-    for n_values, some in _alike(rows, range(rows.n_features)).items():
-        at_once = max(ENTRIES // (len(cells) * n_values), 1)
+def tables_given(rows: CodedRows, cells: Cells, features: Iterable[int]) -> Iterator[tuple[list[int], Ints]]:
+    """For features, some at a time: rows by feature, cell, value and label."""
+    for n_values, some in _alike(rows, features).items():
+        shape = len(cells), n_values, rows.n_labels
+        at_once = max(ENTRIES // math.prod(shape), 1)
         for start in range(0, len(some), at_once):
             block = some[start : start + at_once]
-            yield block, _tables(rows, cells, block, n_values, n_threads).reshape(len(block), len(cells), n_values)
+            yield block, _tables(rows, cells, block, n_values, 1).reshape(len(block), *shape)
 
 
 def count_one(rows: CodedRows, columns: Sequence[int], feature: int, given: Sequence[int]) -> Counted:
     """The contexts of one of the columns that these rows have, some others given."""
     place = {column: k for k, column in enumerate(columns)}
-    cells = Cells.of([rows.codes[:, place[column]] for column in given], len(rows.codes))
+    cells = Cells.by(rows, (place[column] for column in given))
     (counted,) = count_given(rows, cells, [place[feature]], 1)
     return replace(counted, features=(feature,))
 

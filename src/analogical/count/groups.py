@@ -17,7 +17,6 @@ __all__ = [
     "first_rows",
     "merge_rows",
     "number_groups",
-    "rows_by_context",
 ]
 
 SPARSE, SMALL = 4, 1024
@@ -79,14 +78,6 @@ def first_rows(column: Codes | Positions, n_values: int) -> Ints:
     firsts = np.empty(n_values, dtype=np.int64)
     firsts[column[::-1]] = np.arange(len(column))[::-1]
     return firsts
-
-
-def rows_by_context(rows: CodedRows, feature: int) -> tuple[Positions, Positions]:
-    """Positions of the rows, brought together by their context for a feature, and where each context starts."""
-    others = [f for f in range(rows.n_features) if f != feature]
-    ids = number_groups(rows.codes, rows.n_values, others)
-    order = np.argsort(ids, kind="stable")
-    return order, np.flatnonzero(np.append(True, np.diff(ids[order]) != 0))
 
 
 def _words(features: Sequence[int], bits: Sequence[int]) -> list[list[int]]:

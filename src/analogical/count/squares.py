@@ -22,11 +22,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._types import CodedRows, Codes, Ints, Keys, Positions
+from analogical._types import CodedRows, Codes, Ints, Positions
+from analogical.count.given import Cells
 from analogical.count.groups import count_keys
 from analogical.errors import InputError
 
-__all__ = ["MAX_CELLS", "PairTables", "context_numbers", "count_squares", "pair_tables", "repeated_cells"]
+__all__ = ["MAX_CELLS", "PairTables", "count_squares", "pair_tables", "repeated_cells"]
 
 MAX_CELLS = 2**22
 """Entries of the tables that are made at a time."""
@@ -64,14 +65,8 @@ class PairTables:
         return PairTables(self.counts[contexts], self.first[contexts], self.second[contexts], self.is_whole)
 
 
-def context_numbers(ids: Keys) -> tuple[Positions, int]:
-    """Numbers of groups from 0 without gaps, and how many groups there are."""
-    known, numbers = np.unique(ids, return_inverse=True)
-    return numbers.astype(np.intp), len(known)
-
-
-def pair_tables(rows: CodedRows, groups: Positions, n_groups: int, i: int, j: int) -> Iterator[PairTables]:
-    """Tables of the contexts that may hold squares of two features; ``groups`` is the context of each row.
+def pair_tables(rows: CodedRows, contexts: Cells, i: int, j: int) -> Iterator[PairTables]:
+    """Tables of the contexts that may hold squares of two features.
 
     Tables of all values are made if they have fewer entries than there are rows. Otherwise contexts with a single value
     of i or of j, which hold no square, are left out, and the others have places for their own values only.
@@ -83,6 +78,7 @@ def pair_tables(rows: CodedRows, groups: Positions, n_groups: int, i: int, j: in
             f"Two features with {n_first:,} and {n_second:,} values have too many combinations to count squares;"
             " bin them, merge rare values, or leave one of them out."
         )
+    groups, n_groups = contexts.of_row.astype(np.intp, copy=False), len(contexts)
     if n_groups * n_cells <= len(groups):
         yield PairTables.whole(
             _counted(rows, groups, rows.codes[:, i], rows.codes[:, j], (n_groups, n_first, n_second))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from analogical._types import Bools, CodedRows, Codes, Floats, Ints, Positions
-from analogical.count.groups import number_groups, rows_by_context
+from analogical.count.given import Cells
 from analogical.count.pairs import contexts_themselves, sum_contexts
 from analogical.estimate.significance import combine, test_contexts
 
@@ -46,11 +46,8 @@ def unit_p_value(sub: CodedRows, groups: Ints) -> float:
 def with_unit(sub: CodedRows, groups: Ints) -> CodedRows | None:
     """The rows with their unit as one more given column, if the feature in column 0 varies within units; else None."""
     joined = _joined(sub, np.unique(groups, return_inverse=True)[1])
-    order, starts = rows_by_context(joined, 0)
-    values = joined.codes[order, 0]
-    changes = np.append(False, values[1:] != values[:-1])
-    changes[starts] = False
-    return joined if changes.any() else None
+    columns = range(joined.n_features)
+    return joined if len(Cells.by(joined, columns)) > len(Cells.by(joined, columns[1:])) else None
 
 
 def _joined(sub: CodedRows, unit: Positions) -> CodedRows:
@@ -72,8 +69,7 @@ def _p_within(sub: CodedRows, unit: Positions) -> float:
 
 def _p_between(sub: CodedRows, unit: Positions) -> float:
     """Every value against every label, with units as observations; the smallest p-value times their number."""
-    ids = number_groups(sub.codes, sub.n_values, range(1, sub.n_features))
-    context = np.unique(ids, return_inverse=True)[1]
+    context = Cells.by(sub, range(1, sub.n_features)).of_row.astype(np.intp)
     units = _Units.of(unit, context, sub.weights_or_ones().astype(np.float64), sub.labels)
     values = sub.codes[:, 0]
     of_labels = [units.deviations(sub.labels == label) for label in _held_by_units(sub.labels, unit)]

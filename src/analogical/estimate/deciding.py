@@ -9,7 +9,7 @@ named.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Literal
 
@@ -17,7 +17,6 @@ import numpy as np
 
 from analogical._types import CodedRows, Codes, Floats, Ints, Positions
 from analogical.count.given import Cells, tables_given
-from analogical.count.groups import number_groups
 from analogical.count.threads import one_blas_thread
 from analogical.estimate.votes import Candidate, State, Voting
 
@@ -149,8 +148,7 @@ class Decider:
     def has_room(self, members: Sequence[int]) -> bool:
         """Whether the rows are enough for so many members: some are equal on all of them."""
         rows = self.voting.rows
-        n_cells = len(np.unique(number_groups(rows.codes, rows.n_values, sorted(members))))
-        return len(members) < 2 or n_cells * ROWS_PER_CELL <= rows.n_rows
+        return len(members) < 2 or len(Cells.by(rows, members)) * ROWS_PER_CELL <= rows.n_rows
 
     def explained(self, members: Sequence[int], together: frozenset[int]) -> float:
         """Share of the log-likelihood of the labels that members explain, of which some act together."""
@@ -439,7 +437,9 @@ def share_left(rows: CodedRows, feature: int, other: int) -> float:
 def shares_left(rows: CodedRows, column: Codes) -> Floats:
     """The same for every feature of the rows, when one more column is known."""
     left = np.ones(rows.n_features)
-    for features, tables in tables_given(rows, Cells.of([column], len(column)), 1):
+    unlabelled = replace(rows, labels=np.zeros(len(column), np.uint8), n_labels=1)
+    for features, counts in tables_given(unlabelled, Cells.of([column], len(column)), range(rows.n_features)):
+        tables = counts[..., 0]
         whole = _entropies(tables.sum(axis=1))
         together, alone = _entropies(tables.reshape(len(features), -1)), _entropies(tables.sum(axis=2))
         left[features] = np.divide(np.maximum(together - alone, 0.0), whole, out=np.ones_like(whole), where=whole > 0)

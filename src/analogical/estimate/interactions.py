@@ -22,8 +22,8 @@ import numpy as np
 
 from analogical._progress import Progress
 from analogical._types import Bools, CodedRows, Floats, Ints, Positions
-from analogical.count.groups import number_groups
-from analogical.count.squares import PairTables, context_numbers, count_squares, pair_tables, repeated_cells
+from analogical.count.given import Cells
+from analogical.count.squares import PairTables, count_squares, pair_tables, repeated_cells
 from analogical.count.threads import Task, one_blas_thread, run_tasks
 from analogical.estimate.interaction_tests import (
     AdditiveFits,
@@ -464,9 +464,9 @@ def sum_pairs(
             for place, k in enumerate(part):
                 if tuple(contexts[k]) != members:
                     members = tuple(contexts[k])
-                    groups, n_groups = context_numbers(number_groups(rows.codes, rows.n_values, members))
-                some.has_common[place] &= n_groups > 1
-                for tables in pair_tables(rows, groups, n_groups, *pairs[k]):
+                    cells = Cells.by(rows, members)
+                some.has_common[place] &= len(cells) > 1
+                for tables in pair_tables(rows, cells, *pairs[k]):
                     some.add(place, tables)
             for k, found in zip(part, some.finished(), strict=True):
                 sums[k] = found

@@ -22,7 +22,7 @@ from scipy.special import stdtrit
 from analogical._types import CodedRows, Floats, Ints, Positions
 from analogical.count.contexts import Contexts, Stack
 from analogical.count.counts import RowProfile
-from analogical.count.groups import rows_by_context
+from analogical.count.given import Cells
 from analogical.estimate.directions import diagonals
 from analogical.estimate.effect import EffectSums, skewed_interval
 from analogical.estimate.intervals import FEWEST_FREE, MANY, share_interval
@@ -279,20 +279,18 @@ def measure_size_of_units(rows: CodedRows, groups: Ints, confidence: float) -> S
 
     Repeated rows of one unit do not show the noise, so this is the common part alone, its variance from whole units.
     """
-    order, starts = rows_by_context(rows, 0)
-    context = np.empty(len(order), np.intp)
-    context[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
+    contexts = Cells.by(rows, range(1, rows.n_features))
     n_values, n_labels = int(rows.n_values[0]), rows.n_labels
     weights = rows.weights_or_ones().astype(np.float64)
     values = _few(rows.codes[:, 0], weights, n_values)
     labels = _few(rows.labels, weights, n_labels)
     cells = _Cells(
-        context,
+        contexts.of_row,
         values[rows.codes[:, 0]],
         labels[rows.labels],
         weights,
-        np.ones(len(starts)),
-        [0, len(starts)],
+        np.ones(len(contexts)),
+        [0, len(contexts)],
         int(values.max()) + 1,
         int(labels.max()) + 1,
         groups.astype(np.intp),

@@ -28,10 +28,9 @@ def strata_p_value(rows: CodedRows, feature: int) -> float:
     others = [j for j in range(rows.n_features) if j != feature]
     if not 1 <= len(others) <= MOST:
         return math.nan
-    cells = Cells.of([rows.codes[:, j] for j in others], len(rows.codes))
-    (found,) = count_given(rows, cells, [feature], 1)
-    values = [Kinds.of(found.value_sizes[0])]
-    return float(strata_p_values(found.stack, found.given, values, Kinds.of(rows.label_sizes()))[0])
+    (counted,) = count_given(rows, Cells.by(rows, others), [feature], 1)
+    values = [Kinds.of(counted.value_sizes[0])]
+    return float(strata_p_values(counted.stack, counted.given, values, Kinds.of(rows.label_sizes()))[0])
 
 
 def strata_p_values(stack: Stack, given: NDArray[np.int64], values: Sequence[Kinds], labels: Kinds) -> Floats:
