@@ -1,6 +1,5 @@
 """Groups of equal rows against dictionaries, also beyond 64 bits of features."""
 
-
 import numpy as np
 import pytest
 from conftest import coded, random_table

@@ -279,7 +279,7 @@ def measure_size_of_units(rows: CodedRows, groups: Ints, confidence: float) -> S
 
     Repeated rows of one unit do not show the noise, so this is the common part alone, its variance from whole units.
     """
-    contexts = Cells.by(rows, range(1, rows.n_features))
+    contexts = Cells.by(rows, range(rows.n_features - 1, 0, -1))
     n_values, n_labels = int(rows.n_values[0]), rows.n_labels
     weights = rows.weights_or_ones().astype(np.float64)
     values = _few(rows.codes[:, 0], weights, n_values)
