@@ -27,8 +27,6 @@ __all__ = [
     "differs_from_last",
 ]
 
-LOOKUP_CELLS = 8
-"""Labels of contexts are added up in a table of at most so many entries for each cell; beyond, they are sorted."""
 PACKED_BITS = 62
 """Contexts that pack into so many bits are compared as one number."""
 
@@ -106,15 +104,8 @@ class Contexts:
         """The parts by label, ordered by context and label, and the part of each cell."""
         n_labels = int(self.labels.max(initial=0)) + 1
         keys = self.owner * n_labels + self.labels
-        if len(self) * n_labels <= LOOKUP_CELLS * len(keys):
-            known = np.flatnonzero(np.bincount(keys, minlength=1))
-            place = np.zeros(len(self) * n_labels, np.intp)
-            place[known] = np.arange(len(known))
-            part_of_cell = place[keys]
-        else:
-            known, part_of_cell = np.unique(keys, return_inverse=True)
-        sizes = np.bincount(part_of_cell, weights=self.sizes, minlength=len(known)).astype(np.int64)  # below 2**53
-        return Parts(known // n_labels, sizes), part_of_cell
+        known, sizes = count_keys(keys, len(self) * n_labels, self.sizes)
+        return Parts(known // n_labels, sizes), np.searchsorted(known, keys)
 
     @cached_property
     def pairs(self) -> Ints:
@@ -148,23 +139,13 @@ class Contexts:
         """How many rows sit in how many pairs."""
         return RowProfile.of(self.pairs, self.changed, self.sizes * self.times[self.owner])
 
-    def __add__(self, other: "Contexts") -> "Contexts":
-        """Contexts of two parts of a table that share no context (see ``PairCounts.__add__``)."""
-        return Contexts(
-            starts=np.concatenate([self.starts, other.starts + len(self.sizes)]),
-            times=np.concatenate([self.times, other.times]),
-            values=np.concatenate([self.values, other.values]),
-            labels=np.concatenate([self.labels, other.labels]),
-            sizes=np.concatenate([self.sizes, other.sizes]),
-        )
-
     def compacted(self) -> "Contexts":
         """The same contexts in another order, equal ones once."""
         n_labels, n_sizes = int(self.labels.max(initial=0)) + 1, int(self.sizes.max(initial=0)) + 1
         n_bits = ((int(self.values.max(initial=0)) + 1) * n_labels * n_sizes - 1).bit_length()
         packed = (self.values.astype(np.int64) * n_labels + self.labels) * n_sizes + self.sizes  # cells in so many bits
         lengths = np.diff(self.starts, append=len(self.sizes))
-        compacted = Contexts.none()
+        compacted = []
         for length in np.unique(lengths).tolist():
             chosen = np.flatnonzero(lengths == length)
             cells, times = self.starts[chosen][:, None] + np.arange(length), self.times[chosen]
@@ -180,8 +161,21 @@ class Contexts:
                 times = np.bincount(kind.ravel(), times).astype(np.int64)
                 values, labels, sizes = (part.ravel() for part in np.hsplit(whole, 3))
             starts = np.arange(0, len(sizes), length)
-            compacted += Contexts(starts, times, values.astype(np.uint32), labels.astype(np.uint32), sizes)
-        return compacted
+            compacted.append(Contexts(starts, times, values.astype(np.uint32), labels.astype(np.uint32), sizes))
+        return Contexts.joined(compacted)
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Contexts]") -> "Contexts":
+        """Those of parts of a table that share no context (see ``PairCounts.__add__``), or of several features."""
+        parts = parts or [cls.none()]
+        first_cells = np.cumsum([0, *(len(part.sizes) for part in parts)])
+        return cls(
+            starts=np.concatenate([part.starts + first for part, first in zip(parts, first_cells, strict=False)]),
+            times=np.concatenate([part.times for part in parts]),
+            values=np.concatenate([part.values for part in parts]),
+            labels=np.concatenate([part.labels for part in parts]),
+            sizes=np.concatenate([part.sizes for part in parts]),
+        )
 
     @classmethod
     def none(cls) -> "Contexts":
@@ -201,19 +195,10 @@ class Stack:
     n_features: int
 
     @classmethod
-    def of(cls, found: Sequence[Contexts]) -> "Stack":
+    def of(cls, parts: Sequence[Contexts]) -> "Stack":
         """From the contexts of each feature."""
-        if len(found) == 1:
-            return cls(found[0], np.zeros(len(found[0]), np.intp), 1)
-        first_cells = np.cumsum([0, *(len(one.sizes) for one in found)])
-        contexts = Contexts(
-            starts=np.concatenate([one.starts + first for one, first in zip(found, first_cells, strict=False)]),
-            times=np.concatenate([one.times for one in found]),
-            values=np.concatenate([one.values for one in found]),
-            labels=np.concatenate([one.labels for one in found]),
-            sizes=np.concatenate([one.sizes for one in found]),
-        )
-        return cls(contexts, np.repeat(np.arange(len(found)), [len(one) for one in found]), len(found))
+        contexts = parts[0] if len(parts) == 1 else Contexts.joined(parts)
+        return cls(contexts, np.repeat(np.arange(len(parts)), [len(part) for part in parts]), len(parts))
 
     @cached_property
     def bounds(self) -> Positions:

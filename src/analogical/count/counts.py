@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from analogical._types import Ints
+from analogical.count.groups import count_keys
 from analogical.errors import InputError
 
 __all__ = ["EqualRows", "PairCounts", "RowProfile", "pairs_within", "refuse_too_many_rows"]
@@ -13,7 +14,6 @@ __all__ = ["EqualRows", "PairCounts", "RowProfile", "pairs_within", "refuse_too_
 MAX_TOTAL = 2**31  # rows; with more, products of two sizes would not fit int64
 MAX_PAIRS = 2**61
 """Pairs of a feature; with more, the sums that intervals rest on would not fit int64."""
-LOOKUP = 2**20  # keys below this are counted in a table of that size instead of being sorted
 
 
 @dataclass(frozen=True)
@@ -92,13 +92,7 @@ class RowProfile:
             return cls(pairs, changed, rows)
         base = int(changed.max()) + 1
         keys = pairs * base + changed  # below 2**62: at most 2**31 of each
-        if int(keys.max()) < LOOKUP:
-            totals = np.bincount(keys, weights=rows).astype(np.int64)  # exact: sums of rows are below 2**53
-            known = np.flatnonzero(totals)
-            return cls(known // base, known % base, totals[known])
-        known, entry = np.unique(keys, return_inverse=True)
-        totals = np.bincount(entry, weights=rows).astype(np.int64)
-        known, totals = known[totals > 0], totals[totals > 0]
+        known, totals = count_keys(keys, int(keys.max()) + 1, rows)
         return cls(known // base, known % base, totals)
 
     def compacted(self) -> "RowProfile":
