@@ -95,18 +95,6 @@ class RowProfile:
         known, totals = count_keys(keys, int(keys.max()) + 1, rows)
         return cls(known // base, known % base, totals)
 
-    def compacted(self) -> "RowProfile":
-        """The same with equal entries as one."""
-        return RowProfile.of(self.pairs, self.changed, self.rows)
-
-    def __add__(self, other: "RowProfile") -> "RowProfile":
-        """Profiles of two parts of a table that share no context (see :meth:`PairCounts.__add__`)."""
-        return RowProfile.of(
-            np.concatenate([self.pairs, other.pairs]),
-            np.concatenate([self.changed, other.changed]),
-            np.concatenate([self.rows, other.rows]),
-        )
-
     @cached_property
     def n_pairs(self) -> int:
         """All pairs; each has two rows."""

@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from analogical._types import Bools, CodedRows, Codes, Positions
 from analogical.count.contexts import Contexts, contexts_of_rows, differs_from_last
 from analogical.count.counts import EqualRows, pairs_within
-from analogical.count.groups import count_keys
-from analogical.count.packing import PACKED_BITS, pack_codes
+from analogical.count.groups import PACKED_BITS, count_keys, pack_codes
 from analogical.count.threads import Task, run_tasks
 
 __all__ = ["contexts_by_sorting"]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from analogical._types import CodedRows, Ints
 from analogical.count.contexts import Contexts, contexts_of_tables
 from analogical.count.counts import EqualRows
-from analogical.count.packing import pack_codes
+from analogical.count.groups import pack_codes
 from analogical.count.threads import Task, run_tasks
 
 __all__ = ["contexts_in_table", "count_in_table", "fits_in_table"]

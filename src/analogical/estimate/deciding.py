@@ -10,13 +10,13 @@ named.
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import sha256
 from typing import Literal
 
 import numpy as np
 
 from analogical._types import CodedRows, Codes, Floats, Ints, Positions
 from analogical.count.given import Cells, tables_given
+from analogical.count.groups import equal_columns
 from analogical.count.threads import one_blas_thread
 from analogical.estimate.votes import Candidate, State, Voting
 
@@ -117,7 +117,9 @@ class Decider:
         self.bins: dict[int, list[int]] = {}
         for column, feature in enumerate(owner.tolist()):
             self.bins.setdefault(feature, []).append(column)
-        varying = _without_copies(voting.rows.codes, np.flatnonzero(voting.varies[: self.n_features]).tolist())
+        varies, rows = np.flatnonzero(voting.varies[: self.n_features]).tolist(), voting.rows
+        # which of two equal columns is chosen would be chance
+        varying = [group[0] for group in equal_columns(rows.codes, rows.n_values, varies)]
         self.varying: list[int] = sorted(varying, key=lambda f: int(rank[f]))
         n = max(FEWEST, len(varying))
         self.need, self.need_of_pair, self.need_of_three = (GATE * math.log(math.comb(n, k)) for k in (1, 2, 3))
@@ -159,20 +161,6 @@ class Decider:
         inside = {int(self.owner[c]) for c in members}
         state = self.voting.follow(members, together)
         return self.voting.candidates(state, [f for f in self.varying if f not in inside])
-
-
-def _without_copies(codes: Codes, columns: list[int]) -> list[int]:
-    """Columns less those that are an earlier one with its values renamed: which of them is chosen would be chance."""
-    seen: set[bytes] = set()
-    kept = []
-    for column in columns:
-        first, renamed = np.unique(codes[:, column], return_index=True, return_inverse=True)[1:]
-        order = np.argsort(np.argsort(first)).astype(np.uint32)  # values by their first row
-        key = sha256(order[renamed].tobytes()).digest()
-        if key not in seen:
-            seen.add(key)
-            kept.append(column)
-    return kept
 
 
 class _Search:

@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from analogical._types import CodedRows, Codes, Floats, Ints, Positions
-from analogical.count.groups import first_rows
+from analogical.count.groups import equal_columns
 from analogical.estimate.deciding import share_left, shares_left
 
 __all__ = ["NEAR", "Dependencies", "Found", "Near", "find_dependencies"]
@@ -117,7 +117,7 @@ class _Search:
     """Finds which columns determine which, with the tests that each dependency passed."""
 
     def __init__(self, codes: Codes, n_values: Ints, weights: Ints | None) -> None:
-        self.codes, self.n_values = codes, n_values.tolist()
+        self.codes, self.n_values = codes, n_values
         self.weights = np.ones(len(codes), np.int64) if weights is None else weights
         self.n_rows = int(self.weights.sum())
         some = np.random.default_rng(0).permutation(len(codes))[:N_HEAD]  # no result depends on which
@@ -139,8 +139,9 @@ class _Search:
         """Groups of two or more columns that divide the rows in the same way, in the given order."""
         groups = [
             group
-            for alike in _alike(self.head, self.n_values, varying)
-            for group in _alike(self.codes, self.n_values, alike)
+            for alike in equal_columns(self.head, self.n_values, varying)
+            for group in (equal_columns(self.codes, self.n_values, alike) if len(alike) > 1 else ())
+            if len(group) > 1
         ]
         return sorted(group for group in groups if self._supported((group[0],), [group[1]], len(varying) - 1))
 
@@ -182,7 +183,7 @@ class _Search:
         """The columns ``by`` as one column of codes."""
         joint = codes[:, by[0]].astype(np.int64)
         for i in by[1:]:
-            joint = joint * self.n_values[i] + codes[:, i]
+            joint = joint * int(self.n_values[i]) + codes[:, i]
         return joint
 
     def _supported(self, by: tuple[int, ...], targets: Sequence[int], n_candidates: int) -> list[Found]:
@@ -270,12 +271,3 @@ def _agreeing(codes: Codes, order: Positions, repeats: Positions, columns: Posit
         columns = columns[(one == other).all(axis=0)]
         start += len(some)
     return columns
-
-
-def _alike(codes: Codes, n_values: Sequence[int], columns: Sequence[int]) -> list[tuple[int, ...]]:
-    """Groups of two or more columns that are equal if their values are numbered by first appearance."""
-    groups: dict[bytes, list[int]] = {}
-    for i in columns:
-        numbered = first_rows(codes[:, i], n_values[i])[codes[:, i]]
-        groups.setdefault(numbered.astype(np.int32).tobytes(), []).append(i)
-    return [tuple(group) for group in groups.values() if len(group) > 1]

@@ -23,6 +23,7 @@ from analogical._types import CodedRows, Floats, Ints, Positions
 from analogical.count.contexts import Contexts, Stack
 from analogical.count.counts import RowProfile
 from analogical.count.given import Cells
+from analogical.count.groups import merge_rare
 from analogical.estimate.directions import diagonals
 from analogical.estimate.effect import EffectSums, skewed_interval
 from analogical.estimate.intervals import FEWEST_FREE, MANY, share_interval
@@ -210,8 +211,8 @@ def measure_sizes(stack: Stack, n_values: Sequence[int], n_labels: int, n_rows: 
         contexts = some.contexts
         weights = (contexts.sizes * contexts.times[contexts.owner]).astype(np.float64)
         parts = list(zip(some.cells(), features, strict=True))
-        values = [_few(contexts.values[own], weights[own], n_values[k]) for own, k in parts]
-        labels = [_few(contexts.labels[own], weights[own], n_labels) for own, _ in parts]
+        values = [_places(contexts.values[own], weights[own], n_values[k]) for own, k in parts]
+        labels = [_places(contexts.labels[own], weights[own], n_labels) for own, _ in parts]
         cells = _Cells(
             contexts.owner,
             _placed(values, some, contexts.values),
@@ -282,8 +283,8 @@ def measure_size_of_units(rows: CodedRows, groups: Ints, confidence: float) -> S
     contexts = Cells.by(rows, range(rows.n_features - 1, 0, -1))
     n_values, n_labels = int(rows.n_values[0]), rows.n_labels
     weights = rows.weights_or_ones().astype(np.float64)
-    values = _few(rows.codes[:, 0], weights, n_values)
-    labels = _few(rows.labels, weights, n_labels)
+    values = _places(rows.codes[:, 0], weights, n_values)
+    labels = _places(rows.labels, weights, n_labels)
     cells = _Cells(
         contexts.of_row,
         values[rows.codes[:, 0]],
@@ -304,14 +305,9 @@ def measure_size_of_units(rows: CodedRows, groups: Ints, confidence: float) -> S
     return Size(effect, min(low, max(effect, 0.0)), max(high, effect), common, values, labels)
 
 
-def _few(codes: Any, weights: Floats, n: int) -> Ints:
-    """For each code its own place, or the last one for the rarest of very many."""
-    if n <= MOST_VALUES:
-        return np.arange(n)
-    sizes = np.bincount(codes, weights, minlength=n)
-    places = np.full(n, MOST_VALUES - 1)
-    places[np.argsort(-sizes, kind="stable")[: MOST_VALUES - 1]] = np.arange(MOST_VALUES - 1)
-    return places
+def _places(codes: Any, weights: Floats, n: int) -> Ints:
+    """The place of each of n codes in the common difference."""
+    return merge_rare(np.bincount(codes, weights, minlength=n), MOST_VALUES)
 
 
 def _placed(places: Sequence[Ints], stack: Stack, codes: Any) -> Positions:

@@ -23,6 +23,7 @@ import numpy as np
 
 from analogical._types import Bools, CodedRows, Floats, Positions
 from analogical.count.entries import Entries, Parts
+from analogical.count.groups import are_few, merge_rare
 from analogical.count.threads import Task, run_tasks
 
 __all__ = ["Candidate", "State", "Voting"]
@@ -237,17 +238,15 @@ def _log_shares(shares: Floats, labels: Positions) -> Floats:
 def _numbered(cells: Positions) -> tuple[Positions, int]:
     """Cells by small numbers, and how many there are at most."""
     n_cells = int(cells.max(initial=-1)) + 1
-    if n_cells <= max(4 * len(cells), 1024):
+    if are_few(n_cells, len(cells)):
         return cells, n_cells
-    found, places = np.unique(cells, return_inverse=True)
-    return places, len(found)
+    known, places = np.unique(cells, return_inverse=True)
+    return places, len(known)
 
 
 def _fewer_classes(rows: CodedRows) -> CodedRows:
     """Rows in which rare classes beyond the most frequent ones are one class."""
     if rows.n_labels <= MANY_CLASSES:
         return rows
-    sizes = np.bincount(rows.labels, rows.weights, minlength=rows.n_labels)
-    new = np.full(rows.n_labels, MANY_CLASSES - 1, dtype=np.uint8)
-    new[np.argsort(-sizes, kind="stable")[: MANY_CLASSES - 1]] = np.arange(MANY_CLASSES - 1)
-    return replace(rows, labels=new[rows.labels], n_labels=MANY_CLASSES)
+    labels = merge_rare(rows.label_sizes(), MANY_CLASSES).astype(np.uint8)[rows.labels]
+    return replace(rows, labels=labels, n_labels=MANY_CLASSES)
