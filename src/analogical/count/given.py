@@ -9,6 +9,7 @@ columns.
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -107,8 +108,8 @@ def count_given(rows: CodedRows, cells: Cells, features: Sequence[int], n_thread
     --------
     >>> codes = np.array([[0, 0], [1, 0], [0, 1], [0, 1]], dtype=np.uint8)
     >>> rows = CodedRows(codes, np.array([0, 1, 1, 0], dtype=np.uint8), n_values=np.array([2, 2]), n_labels=2)
-    >>> (found,) = count_given(rows, Cells.of([codes[:, 1]], 4), [0], 1)
-    >>> found.stack.contexts.sizes.tolist(), found.given.tolist(), found.value_sizes[0].tolist()
+    >>> (counted,) = count_given(rows, Cells.by(rows, [1]), [0], 1)
+    >>> counted.stack.contexts.sizes.tolist(), counted.given.tolist(), counted.value_sizes[0].tolist()
     ([1, 1], [[0]], [3, 1])
     """
     refuse_too_many_rows(len(rows.codes) if rows.weights is None else float(rows.weights.sum(dtype=np.float64)))
@@ -178,7 +179,7 @@ def _tables(rows: CodedRows, cells: Cells, block: list[int], n_values: int, n_th
     n_rows, n_labels, size = len(rows.codes), rows.n_labels, len(cells) * n_values * rows.n_labels
     n_columns = min(max(TILE // n_rows, 1), len(block))
     n_parts = max(min(n_threads, n_rows // TILE), 1)
-    found = np.zeros((n_parts, len(block), size), np.int64)
+    tables = np.zeros((n_parts, len(block), size), np.int64)
 
     def count(part: int) -> list[Task]:
         stop = n_rows * (part + 1) // n_parts
@@ -189,15 +190,11 @@ def _tables(rows: CodedRows, cells: Cells, block: list[int], n_values: int, n_th
             weights = None if rows.weights is None else rows.weights[some]
             for first in range(0, len(block), n_columns):
                 codes = _columns(rows.codes, some, block[first : first + n_columns])
-                counts = _count(keys, codes, n_labels, weights, size)
-                found[part, first : first + n_columns] += counts
+                tables[part, first : first + n_columns] += _count(keys, codes, n_labels, weights, size)
         return []
 
-    def task(part: int) -> Task:
-        return lambda: count(part)
-
-    run_tasks(map(task, range(n_parts)), n_parts)
-    return found[0] if n_parts == 1 else np.asarray(found.sum(axis=0))
+    run_tasks([partial(count, part) for part in range(n_parts)], n_parts)
+    return tables[0] if n_parts == 1 else np.asarray(tables.sum(axis=0))
 
 
 def _columns(codes: Codes, rows: slice, columns: list[int]) -> Codes:

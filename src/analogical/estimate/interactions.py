@@ -16,6 +16,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import partial
 from statistics import NormalDist
 
 import numpy as np
@@ -457,28 +458,25 @@ def sum_pairs(
     order = sorted(range(len(pairs)), key=lambda k: (tuple(contexts[k]), shapes[k]))
     n_done = [0]
 
-    def task(part: list[int]) -> Task:
-        def run() -> list[Task]:
-            some = PairSums([shapes[k] for k in part], rows.n_labels)
-            members: tuple[int, ...] | None = None
-            for place, k in enumerate(part):
-                if tuple(contexts[k]) != members:
-                    members = tuple(contexts[k])
-                    cells = Cells.by(rows, members)
-                some.has_common[place] &= len(cells) > 1
-                for tables in pair_tables(rows, cells, *pairs[k]):
-                    some.add(place, tables)
-            for k, found in zip(part, some.finished(), strict=True):
-                sums[k] = found
-            n_done[0] += len(part)
-            if progress is not None:
-                progress(n_done[0], len(pairs))
-            return []
-
-        return run
+    def look(part: list[int]) -> list[Task]:
+        some = PairSums([shapes[k] for k in part], rows.n_labels)
+        members: tuple[int, ...] | None = None
+        for place, k in enumerate(part):
+            if tuple(contexts[k]) != members:
+                members = tuple(contexts[k])
+                cells = Cells.by(rows, members)
+            some.has_common[place] &= len(cells) > 1
+            for tables in pair_tables(rows, cells, *pairs[k]):
+                some.add(place, tables)
+        for k, of_pair in zip(part, some.finished(), strict=True):
+            sums[k] = of_pair
+        n_done[0] += len(part)
+        if progress is not None:
+            progress(n_done[0], len(pairs))
+        return []
 
     with one_blas_thread():  # the matrices are small, and the tasks have threads of their own
-        run_tasks([task(part) for part in reversed(_parts(order, shapes, rows.n_labels))], n_threads)
+        run_tasks([partial(look, part) for part in reversed(_parts(order, shapes, rows.n_labels))], n_threads)
     return sums
 
 

@@ -36,8 +36,6 @@ together: the cost grows with the cube."""
 PSEUDO_ROWS = 4.0
 """Rows of a value for which the variance of its share counts double: two rows with equal labels do not show that there
 is no variance (Agresti and Coull add four rows, half of them with the label)."""
-CHUNK = 2**20
-"""Numbers that are multiplied at once for contexts."""
 
 
 @dataclass(frozen=True)
@@ -119,13 +117,8 @@ class _Cells:
 
     def products(self, first: Floats, weight: Floats, second: Floats) -> Floats:
         """For each feature the sum over its contexts of weight times first x second."""
-        found = np.zeros((len(self.bounds) - 1, first.shape[1], second.shape[1]))
-        step = max(CHUNK // first.shape[1], 1)
-        for k, (start, stop) in enumerate(pairwise(self.bounds)):
-            for begin in range(start, stop, step):
-                some = slice(begin, min(begin + step, stop))
-                found[k] += (first[some] * weight[some, None]).T @ second[some]
-        return found
+        spans = [slice(start, stop) for start, stop in pairwise(self.bounds)]
+        return np.stack([(first[own] * weight[own, None]).T @ second[own] for own in spans])
 
 
 def common_differences(cells: _Cells) -> list[CommonDifference]:
@@ -243,9 +236,8 @@ def _size(
 ) -> Size:
     """The effect of one feature from its common part and its whole."""
     effect, (low, high) = common.effect(), common.interval(quantile)
-    if not (
-        contexts.value_parts.sizes > 1
-    ).any():  # without repeated rows the labels may have no noise: then the index is the effect
+    if contexts.value_parts.sizes.max() == 1:
+        # without repeated rows the labels may have no noise: then the index is the effect
         index, (_, index_high) = _share(contexts.profile), share_interval(contexts.profile, n_rows, confidence)
         return Size(max(effect, index), low, max(high, index_high), common, *kinds)
     if not whole.n_pairs:  # rows repeat for one value only: no difference between two of them is known without bias
@@ -321,16 +313,9 @@ def _at_mean(
     cells: _Cells, mean_value: Floats, inverse: Floats, owner: Positions, value: Positions
 ) -> tuple[Floats, Floats]:
     """For m the mean of a context: A^+ m at each of its values, and m' A^+ m."""
-    own, both = np.zeros(len(owner)), np.zeros(len(mean_value))
-    step = max(CHUNK // cells.n_values, 1)
-    for k, (start, stop) in enumerate(pairwise(cells.bounds)):
-        for begin in range(start, stop, step):
-            some = slice(begin, min(begin + step, stop))
-            first, last = np.searchsorted(owner, (some.start, some.stop))
-            at_mean = mean_value[some] @ inverse[k]
-            own[first:last] = at_mean[owner[first:last] - begin, value[first:last]]
-            both[some] = np.einsum("cv,cv->c", at_mean, mean_value[some])
-    return own, both
+    spans = enumerate(slice(start, stop) for start, stop in pairwise(cells.bounds))
+    at_mean = np.concatenate([mean_value[own] @ inverse[k] for k, own in spans])
+    return at_mean[owner, value], np.einsum("cv,cv->c", at_mean, mean_value)
 
 
 def _meat(
