@@ -107,8 +107,8 @@ def sum_contexts(
     >>> codes = np.array([[0, 0], [0, 1], [1, 1], [1, 1]], dtype=np.uint8)
     >>> labels = np.array([0, 1, 1, 0], dtype=np.uint8)
     >>> rows = CodedRows(codes, labels, n_values=np.array([2, 2]), n_labels=2)
-    >>> found = sum_contexts(rows, lambda feature, contexts: len(contexts))
-    >>> found.counts.pairs, found.summaries
+    >>> sums = sum_contexts(rows, lambda feature, contexts: len(contexts))
+    >>> sums.counts.pairs, sums.summaries
     (array([2, 1]), (1, 1))
     """
     rows, total = _without_weight_zero(rows)

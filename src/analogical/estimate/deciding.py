@@ -248,8 +248,8 @@ class _Search:
         """The members, the one that adds most first."""
         left, order, together = list(self.members), list[int](), self.together(self.members)
         while left:
-            found = self.voting.candidates(self.voting.follow(order, together), left)
-            order.append(max(left, key=lambda c: found[c].gain))
+            further = self.voting.candidates(self.voting.follow(order, together), left)
+            order.append(max(left, key=lambda c: further[c].gain))
             left.remove(order[-1])
         values = [self.voting.follow(order[:k], together).value for k in range(len(order) + 1)]
         owner = self.decider.owner
@@ -276,8 +276,8 @@ class _Search:
 
     def _gains(self, state: State, features: list[int]) -> dict[int, float]:
         """What each of some outside features adds."""
-        found = self.decider.alone if not state.features else self.voting.candidates(state, features)
-        return {f: found[f].gain for f in features}
+        candidates = self.decider.alone if not state.features else self.voting.candidates(state, features)
+        return {f: candidates[f].gain for f in features}
 
     def _best_single(self) -> tuple[int | None, float]:
         """The outside feature that adds most, the first of those that add the same, and what it adds."""

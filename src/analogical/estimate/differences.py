@@ -123,8 +123,8 @@ def split_two_values(contexts: Contexts, first: int, second: int, n_labels: int)
     cells = {value: np.flatnonzero(contexts.values == value) for value in (first, second)}
     shared = np.intersect1d(contexts.owner[cells[first]], contexts.owner[cells[second]])
     sides = []
-    for found in cells.values():
-        mine = found[np.isin(contexts.owner[found], shared)]
+    for own in cells.values():
+        mine = own[np.isin(contexts.owner[own], shared)]
         place = np.searchsorted(shared, contexts.owner[mine]), contexts.labels[mine]
         sides.append(csc_array((contexts.sizes[mine], place), shape=(len(shared), n_labels)))
     return TwoValues(sides[0], sides[1], contexts.times[shared])

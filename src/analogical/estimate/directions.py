@@ -217,7 +217,7 @@ class DirectionTests:
     def of_rare(self) -> PValue:
         """The smallest p-value of cells that have little room, corrected for how many there are; NaN without."""
         rare = [cell for cell in self.laws if 0 < self.room[cell] < ENOUGH]
-        return smallest_of([self.of_cell(*cell) for cell in sorted(rare)])
+        return smallest_of(self.of_cell(*cell) for cell in sorted(rare))
 
     def of_cell(self, value: int, label: int) -> PValue:
         """The exact p-value of one cell."""

@@ -78,7 +78,7 @@ def _tested(stack: Stack, p_values: Iterable[Iterable[PValue]]) -> list[Tested]:
     contexts = stack.contexts
     rows = contexts.sizes * contexts.times[contexts.owner]
     pairs, changed = (stack.sums_of_cells(rows * of_row) // 2 for of_row in (contexts.pairs, contexts.changed))
-    combined = [max(smallest_of(list(tests)).p, sys.float_info.min) for tests in p_values]
+    combined = [max(smallest_of(tests).p, sys.float_info.min) for tests in p_values]
     return list(map(Tested, pairs.tolist(), changed.tolist(), combined))
 
 
@@ -89,7 +89,7 @@ def pools_contexts(n_features: int) -> bool:
 
 def combine(p_values: Iterable[float]) -> float:
     """The smallest p-value times their number; unknown ones (NaN) do not count, NaN if all are unknown."""
-    return smallest_of([PValue(p) for p in p_values]).p
+    return smallest_of(PValue(p) for p in p_values).p
 
 
 def adjust_for_features(p_values: Floats, strictly: Bools | None = None) -> Floats:

@@ -39,17 +39,18 @@ def strata_p_values(stack: Stack, given: NDArray[np.int64], values: Sequence[Kin
     With too many of them the test is not made. ``given`` is the code of each context on each given column, -1 beyond
     the last one of its feature.
     """
-    found = np.full((stack.n_features, given.shape[1]), math.nan)
+    p_values = np.full((stack.n_features, given.shape[1]), math.nan)
     if given.shape[1] > MOST:
-        return found[:, 0]
+        return p_values[:, 0]
     for features, tables, which in informative_tables(stack, values, labels):
         kinds = values[features[0]]
         if kinds.n > 1 and labels.n > 1 and len(tables):
             place = np.searchsorted(features, stack.feature[which])
-            found[features] = _p_values(tables, place, given[which], len(features), kinds, labels)
-    n_found = np.count_nonzero(~np.isnan(found), axis=1)
-    smallest = np.min(found, axis=1, initial=math.inf, where=~np.isnan(found))
-    return np.where(n_found > 0, np.minimum(1.0, n_found * np.where(n_found > 0, smallest, 1.0)), math.nan)
+            p_values[features] = _p_values(tables, place, given[which], len(features), kinds, labels)
+    is_known = ~np.isnan(p_values)
+    n_known = np.count_nonzero(is_known, axis=1)
+    smallest = np.min(p_values, axis=1, initial=1.0, where=is_known)
+    return np.where(n_known > 0, np.minimum(1.0, n_known * smallest), math.nan)
 
 
 def _p_values(
