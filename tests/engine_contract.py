@@ -4,6 +4,7 @@ A new engine joins by a class of its own that says how it comes by a table; see 
 """
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,11 +13,13 @@ from conftest import coded, random_table
 from context_tables import tables_of
 from naive import naive_context_tables, naive_counts
 
-from analogical import InputError
+from analogical import InputError, Study
 from analogical._types import Margins
-from analogical.count.groups import merge_rows
+from analogical.count.groups import collapse_rows, evenly, merge_rows
 from analogical.count.kept import KeepContexts
 from analogical.count.pairs import ContextSums, contexts_themselves, no_summary, sum_contexts
+from analogical.engines.study import EngineStudy
+from analogical.table.meaning import EngineMeaning
 
 TOTALS = ("n_rows", "n_distinct", "n_identical", "n_contradictions")
 
@@ -63,21 +66,78 @@ def margins_of(rows):
     return Margins(rows.label_sizes(), tuple(rows.value_sizes(i) for i in range(rows.n_features)))
 
 
+def combinations_of(rows):
+    """Values and label of each row."""
+    return [(*row, label) for row, label in zip(rows.codes.tolist(), rows.labels.tolist(), strict=True)]
+
+
+def first_of_each(rows):
+    """The first row of each combination of values and label."""
+    return {row: place for place, row in reversed(list(enumerate(combinations_of(rows))))}
+
+
 class RowsHere:
     """The engine whose rows lie in this process: for comparison, and for what does not depend on who groups."""
 
+    name = "memory"
     n_parts = 1
+    origin = None
+    """Positions of the rows in the user's table, if some were left out."""
 
-    def __init__(self, rows, n_jobs=None):
-        self.rows, self.n_jobs, self.margins = rows, n_jobs, margins_of(rows)
+    def __init__(self, rows, n_features=None, has_unit=False, *, has_order=True, n_jobs=None):
+        self.rows, self.n_jobs, self.has_order = rows, n_jobs, has_order
+        self.features = rows.select(range(rows.n_features if n_features is None else n_features))
+        self.margins = margins_of(self.features)
+        self.unit = rows.n_features - 1 if has_unit else None
+
+    def n_values_of(self, column):
+        return int(self.rows.n_values[column])
 
     def group(self, sets, limit):
-        merged = [merge_rows(self.rows.select(features)) for features in sets]
+        merged = [merge_rows(self.rows.select(columns)) for columns in sets]
         groups = [one.weighted(one.weights_or_ones()) for one in merged]
         return groups if sum(len(one.codes) for one in groups) <= limit else None
 
     def sum_contexts(self, summarise):
-        return sum_contexts(self.rows, summarise, n_jobs=self.n_jobs)
+        return sum_contexts(self.features, summarise, n_jobs=self.n_jobs)
+
+    def sample(self, n_rows):
+        return self.rows.take(evenly(len(self.rows.codes), n_rows))
+
+    def first_rows(self, columns, rows):
+        if not self.has_order:
+            return None
+        first = first_of_each(self.rows.select(columns))
+        places = np.array([first[row] for row in combinations_of(rows)], np.int64)
+        return places if self.origin is None else self.origin[places]
+
+    def distinct(self):
+        return RowsHere(collapse_rows(self.features), has_order=self.has_order, n_jobs=self.n_jobs)
+
+
+def engine_study(table, engine=RowsHere, *, duplicates="count", **options):
+    """The study of an encoded table that lies in an engine, with what its codes mean."""
+    here = Study.of_table(table)
+    rows = here.rows_of(range(len(here.owner)))
+    if table.groups is not None:
+        codes = np.column_stack([rows.codes, table.groups])
+        rows = replace(rows, codes=codes, n_values=np.append(rows.n_values, here.n_groups))
+    meaning = EngineMeaning(
+        columns=table.columns,
+        label_meaning=table.label_meaning,
+        notes=table.notes,
+        is_weighted=table.weights is not None,
+        n_units=here.n_groups,
+        fine_sizes={i: here.fine_sizes(i) for i in table.fine},
+    )
+    holder = engine(rows, here.n_features, has_unit=table.groups is not None)
+    holder.origin = table.origin
+    return EngineStudy.of(meaning, holder, duplicates=duplicates, **options)
+
+
+def listed(rows):
+    """Rows as lists: values, label, weight."""
+    return np.column_stack([rows.codes, rows.labels, rows.weights_or_ones()]).astype(int).tolist()
 
 
 def counted(codes, labels, weights):
@@ -88,8 +148,19 @@ def counted(codes, labels, weights):
     return {combination: n for combination, n in found.items() if n}
 
 
+def table_with_more_columns(weights=False):
+    """Rows with three features, two columns of bins and a unit, many of them equal; and the number of features."""
+    rng = np.random.default_rng(3)
+    codes = np.column_stack([rng.integers(0, n, 300) for n in (2, 3, 4, 3, 5, 40)])
+    return coded(codes, rng.integers(0, 3, 300), rng.integers(1, 4, 300) if weights else None), 3
+
+
 class EngineContract:
-    """The tests of an engine; a subclass has the fixture ``engine_of``, which makes one of coded rows."""
+    """The tests of an engine.
+
+    A subclass has the fixture ``engine_of``: ``engine_of(rows, n_features, has_unit)`` makes one of coded rows, of
+    which the first columns are the features, all by default, and the last one may be the unit of each row.
+    """
 
     every = 1
 
@@ -145,3 +216,62 @@ class EngineContract:
         assert_counts(engine_of(table).sum_contexts(contexts_themselves).counts, expected)
         with pytest.raises(InputError, match="counted exactly in 64 bits up to 2,147,483,648 rows"):
             engine_of(coded(rows, labels, [2**31, 1])).sum_contexts(no_summary)
+
+    @pytest.mark.parametrize("weights", [False, True])
+    def test_bins_and_units_are_columns_that_rows_are_grouped_by(self, engine_of, weights):
+        table, n_features = table_with_more_columns(weights)
+        engine = engine_of(table, n_features, has_unit=True)
+        assert (engine.unit, engine.margins.n_features) == (5, 3)
+        assert [engine.n_values_of(c) for c in range(6)] == table.n_values.tolist()
+        sets = [(0, 4), (2, 5), (3,)]
+        for columns, one in zip(sets, engine.group(sets, 10_000), strict=True):
+            expected = counted(table.codes[:, list(columns)], table.labels, table.weights_or_ones())
+            assert counted(one.codes, one.labels, one.weights) == expected
+        rows = table.codes[:, :3].tolist()
+        assert_counts(engine.sum_contexts(no_summary).counts, naive_counts(rows, table.labels.tolist(), table.weights))
+        assert engine_of(table.select(range(3))).unit is None
+
+    @pytest.mark.parametrize("weights", [False, True])
+    def test_a_sample_has_all_columns_and_is_the_same_each_time(self, engine_of, weights):
+        table, n_features = table_with_more_columns(weights)
+        engine = engine_of(table, n_features, has_unit=True)
+        whole, some, again = (listed(engine.sample(n)) for n in (10_000, 100, 100))
+        assert sorted(whole) == sorted(listed(table))
+        assert some == again
+        if engine.first_rows([0], engine.group([[0]], 100)[0]) is None:
+            assert 0 < len(some) <= 100
+            some_rows, all_rows = (Counter(tuple(row[:-1]) for row in rows) for rows in (some, whole))
+            assert not some_rows - all_rows
+        else:
+            assert whole == listed(table)
+            assert some == listed(table.take(evenly(300, 100)))
+
+    @pytest.mark.parametrize("weights", [False, True])
+    def test_the_first_row_of_each_combination(self, engine_of, weights):
+        table, n_features = table_with_more_columns(weights)
+        engine = engine_of(table, n_features, has_unit=True)
+        for columns in ([1], [0, 4], [5, 2]):
+            (groups,) = engine.group([columns], 10_000)
+            wanted = groups.take(np.arange(len(groups.codes))[::-2])
+            found = engine.first_rows(columns, wanted)
+            if found is not None:
+                first = first_of_each(table.select(columns))
+                assert found.tolist() == [first[row] for row in combinations_of(wanted)]
+
+    @pytest.mark.parametrize("weights", [False, True])
+    def test_each_row_of_the_features_once(self, engine_of, weights):
+        table, n_features = table_with_more_columns(weights)
+        engine = engine_of(table, n_features, has_unit=True).distinct()
+        assert engine.unit is None
+        once = collapse_rows(table.select(range(3)))
+        assert sorted(listed(engine.sample(10_000))) == sorted(listed(once))
+        expected = margins_of(once)
+        assert engine.margins.label_sizes().tolist() == expected.label_sizes().tolist()
+        assert [sizes.tolist() for sizes in engine.margins.by_value] == [s.tolist() for s in expected.by_value]
+        (groups,) = engine.group([[0, 2]], 1000)
+        assert counted(groups.codes, groups.labels, groups.weights) == counted(
+            once.codes[:, [0, 2]], once.labels, once.weights_or_ones()
+        )
+        if engine.first_rows([0], engine.group([[0]], 100)[0]) is not None:
+            assert listed(engine.sample(10_000)) == listed(once)
+            assert listed(engine.sample(20)) == listed(once.take(evenly(len(once.codes), 20)))

@@ -13,10 +13,10 @@ from engine_contract import margins_of
 from standalone import HOST, environment, free_port
 
 from analogical.errors import MissingDependencyError
-from analogical.spark.engine import SparkEngine
+from analogical.spark.engine import KeptFrame, SparkEngine
 from analogical.spark.planning import choose_plan
 from analogical.spark.session import check_java, check_spark, ship_package
-from analogical.spark.words import LABEL, WEIGHT
+from analogical.spark.words import LABEL, WEIGHT, Layout
 
 SMALL_JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 """Options for Java: jobs of a second are not worth its best compiler."""
@@ -95,21 +95,25 @@ def session_on(master):
     return session
 
 
-def spread(session, rows, n_partitions=4):
-    """Coded rows on Spark, in so many partitions."""
+def spread(session, rows, n_partitions=4, n_features=None, has_unit=False):
+    """Coded rows on Spark, in so many partitions; the columns after the features are bins, and last the unit."""
     import pyarrow as pa
 
     ship_package(session)
     if rows.weights is not None:
         rows = rows.take(rows.weights > 0)
-    margins = margins_of(rows)
+    n_features = rows.n_features if n_features is None else n_features
+    margins = margins_of(rows.select(range(n_features)))
     plan = replace(choose_plan(margins, rows, len(rows.codes), n_partitions), n_partitions=n_partitions)
-    engine = SparkEngine(None, margins, plan, rows.weights is not None)
-    cells = dict(zip(engine.layout.names, engine.layout.pack(list(rows.codes.T)), strict=True))
+    n_codes = tuple(rows.n_values[n_features:].tolist())
+    layout = Layout((*margins.n_values.tolist(), *n_codes), plan.blocks)
+    cells = dict(zip(layout.names, layout.pack(list(rows.codes.T)), strict=True))
     cells[LABEL] = rows.labels.astype(np.int64)
     if rows.weights is not None:
         cells[WEIGHT] = rows.weights
-    return replace(engine, frame=session.createDataFrame(pa.table(cells)).repartition(n_partitions))
+    frame = session.createDataFrame(pa.table(cells)).repartition(n_partitions)
+    sizes = tuple(rows.value_sizes(c) for c in range(n_features, rows.n_features - has_unit))
+    return SparkEngine(KeptFrame(frame), margins, plan, n_codes, sizes, has_unit, rows.weights is not None)
 
 
 @contextmanager

@@ -44,7 +44,7 @@ def test_scoring_an_array_loads_neither_pandas_nor_polars(loaded):
 
 
 def test_what_runs_on_executors_of_spark_needs_numpy_only_until_it_is_called():
-    files = ("spark.values", "spark.cells", "spark.parts", "count.kept")
+    files = ("engines.values", "engines.cells", "spark.relation", "spark.parts", "count.kept")
     code = "import sys\nknown = set(sys.modules)\n" + "".join(f"import analogical.{name}\n" for name in files)
     code += (
         "new = {name.split('.')[0] for name in set(sys.modules) - known}\n"
@@ -57,7 +57,9 @@ def test_what_runs_on_executors_of_spark_needs_numpy_only_until_it_is_called():
 # ---------------------------------------------------------------- who imports whom
 
 SOURCE = Path(analogical.__file__).parent
-STAGES = ("table", "io", "count", "estimate", "study", "engine_study", "verbs", "spark", "show", "plot", "cli", "paper")
+STAGES = (
+    "table", "io", "count", "estimate", "study", "engines", "verbs", "duck", "spark", "show", "plot", "cli", "paper",
+)  # fmt: skip
 
 
 def is_type_checking(node):
@@ -110,10 +112,11 @@ ARROWS = {
     "io": {"io", "table"},
     "count": {"count"},
     "estimate": {"estimate", "count"},
-    "study": {"table", "count", "estimate", "show"},
-    "engine_study": {"study", "table", "count", "estimate"},
+    "study": {"table", "count", "estimate", "engines", "show"},
+    "engines": {"engines", "study", "table", "io", "count", "estimate"},
     "verbs": {"verbs", "study", "table", "count", "estimate", "show", "plot"},
-    "spark": {"spark", "verbs", "study", "engine_study", "table", "io", "count", "estimate"},
+    "duck": {"duck", "engines", "table", "io", "count", "estimate"},
+    "spark": {"spark", "engines", "study", "table", "io", "count", "estimate"},
     "show": {"show", "table", "verbs"},
     "plot": {"plot", "show"},
     "cli": {"cli", "verbs", "show", "plot", "table", "io", "spark", "paper"},

@@ -20,7 +20,6 @@ DIVIDE = {
     "count/counts.py": {
         "RowProfile.n_effective": "how many independent pairs the rows are worth, for intervals",
     },
-    "study.py": {"_merged": "where the middle of a bin lies, to merge bins of about equal size"},
     "verbs/audit.py": {
         "InContext.difference": "shares of one context, as they are shown",
         "Audit.index": "a share of pairs, as it is shown",
@@ -36,7 +35,7 @@ SAY = {
     "table/binning.py": {"check_bins": "an error"},
     "table/choosing.py": {"unknown_column": "an error"},
     "table/frames.py": {"_not_a_value": "an error"},
-    "table/preparing.py": {"": "an error", "_Gaps.error": "an error", "missing_values": "an error"},
+    "table/preparing.py": {"": "an error", "Gaps.error": "an error", "missing_values": "an error"},
     "table/reading.py": {"_read_array": "the end of an error"},
     "table/roles.py": {"": "the end of errors", "encode_weights": "the beginning of errors"},
     "table/rules.py": {"_unknown_option": "an error"},
@@ -86,7 +85,7 @@ def is_division(node):
     return isinstance(node, ast.Attribute) and node.attr in {"mean", "average", "divide", "true_divide"}
 
 
-@pytest.mark.parametrize("path", files_of("count", "study.py", "engine_study.py", "verbs"), ids=place_of)
+@pytest.mark.parametrize("path", files_of("count", "study.py", "engines/study.py", "verbs"), ids=place_of)
 def test_only_estimates_divide(path):
     assert functions_of(parsed(path), is_division) == set(DIVIDE.get(place_of(path), ())), (
         "what divides belongs in estimate/; an exception stands in DIVIDE, with its reason"
@@ -120,7 +119,7 @@ def words_for_people(tree):
 
 
 @pytest.mark.parametrize(
-    "path", files_of("table", "count", "estimate", "study.py", "engine_study.py", "verbs"), ids=place_of
+    "path", files_of("table", "count", "estimate", "study.py", "engines/study.py", "verbs"), ids=place_of
 )
 def test_only_presentation_has_sentences(path):
     tree = parsed(path)
@@ -137,7 +136,7 @@ def test_exceptions_are_of_functions_that_there_are():
 
 
 @pytest.mark.parametrize(
-    "path", files_of("count", "engine_study.py", "spark/engine.py", "spark/parts.py"), ids=place_of
+    "path", files_of("count", "engines/study.py", "spark/engine.py", "spark/parts.py"), ids=place_of
 )
 def test_engines_warn_of_nothing(path):
     names = {node.id for node in ast.walk(parsed(path)) if isinstance(node, ast.Name)}
@@ -165,7 +164,7 @@ def test_notes_are_made_where_tables_are_read():
         for path in SOURCE.rglob("*.py")
         if functions_of(parsed(path), lambda node: isinstance(node, ast.Call) and ast.unparse(node.func) == "Note")
     }
-    assert makers == {"io", "table", "spark"}
+    assert makers == {"io", "table", "engines"}
 
 
 # ---------------------------------------------------------------- how long functions are

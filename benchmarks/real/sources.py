@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical.io.files import read_file
-from analogical.table.encode import ColumnMeaning, EncodedTable, encode_table
+from analogical.table.encode import EncodedTable, encode_table
 from analogical.table.integers import dense_codes
+from analogical.table.meaning import ColumnMeaning
 from analogical.table.rules import Rules
 
 __all__ = ["LEAKS", "MAX_ROWS", "SOURCES", "Source", "Split", "draw_split", "load_table", "missing_tables", "take_rows"]

@@ -11,6 +11,7 @@ __all__ = [
     "Bools",
     "CodedRows",
     "Codes",
+    "EngineName",
     "Floats",
     "Ints",
     "Keys",
@@ -31,6 +32,8 @@ Keys: TypeAlias = NDArray[np.uint64]
 """Several codes packed into one whole number."""
 Positions: TypeAlias = NDArray[np.intp]
 """Positions in another array."""
+EngineName = Literal["memory", "duckdb", "spark"]
+"""Who holds the rows of a table and counts them."""
 
 
 def same(one: Any, other: Any) -> bool:
@@ -183,7 +186,6 @@ NoteKind = Literal[
     "binned-time",
     "binned-in-steps",
     "date-parts",
-    "no-date-parts",
     "set-aside",
     "folded",
     "may-fold",
@@ -206,6 +208,7 @@ NoteKind = Literal[
     "read-as-numbers",
     "read-as-dates",
     "words-read-as-missing",
+    "numbers-and-words",
 ]
 """The last ones are about files."""
 

@@ -10,26 +10,31 @@ from typing import Any, Literal, Self, TypeAlias, TypeVar, Unpack
 import numpy as np
 
 from analogical._checks import check_choice
-from analogical._types import Bools, CodedRows, Codes, Floats, Ints, Margins, Positions
+from analogical._types import Bools, CodedRows, Codes, EngineName, Floats, Ints, Margins, Positions
 from analogical.count.contexts import Contexts, Stack
 from analogical.count.counts import PairCounts
 from analogical.count.given import Cells, Counted, count_given, count_one, join
-from analogical.count.groups import collapse_rows
+from analogical.count.groups import collapse_rows, evenly, first_rows, merge_rows
+from analogical.count.listing import ContextRows
 from analogical.count.pairs import contexts_themselves, count_pairs, sum_contexts
 from analogical.count.threads import n_threads_for
+from analogical.engines.open import engine_of, engine_study_of, refuse_elsewhere
 from analogical.errors import InputError
 from analogical.estimate.clusters import unit_p_value, with_unit
 from analogical.estimate.deciding import COPY, MOST, MOST_TRIED, Decider, Deciding, shares_left, told_by_chance
+from analogical.estimate.dependencies import Dependencies, TableRows, find_dependencies
 from analogical.estimate.effect import EffectSums
 from analogical.estimate.radius import relaxed_scores
 from analogical.estimate.significance import Tested, adjust_for_features, pools_contexts, test_contexts, test_counted
 from analogical.estimate.sizes import Size, measure_size_of_units, measure_sizes
 from analogical.estimate.status import LEVEL
 from analogical.estimate.votes import Voting
-from analogical.table.encode import EncodedTable, encode_table
+from analogical.table.binning import NUMBERS_OF_BINS, merge_bins
+from analogical.table.encode import EncodedTable, encode_features, encode_table
+from analogical.table.meaning import TableMeaning
 from analogical.table.rules import ColumnOptions, asked_of, rules_of, written_call
 
-__all__ = ["Context", "Duplicates", "Given", "Study", "asked_about", "check_given", "study_of"]
+__all__ = ["Context", "Duplicates", "Given", "Study", "asked_about", "check_given", "is_auto", "study_of"]
 
 Duplicates = Literal["count", "once"]
 Given: TypeAlias = Literal["auto", "all"] | Sequence[Any]
@@ -46,15 +51,55 @@ FEW_CELLS = 2**15
 """Contexts up to which equal ones are not looked for among them, and so many more that hold eight rows on average."""
 CELLS, HELD_CELLS = 2**20, 2**22
 """Cells of contexts that are computed with at once, and those that are kept for the next question: memory."""
-NUMBERS_OF_BINS = (2, 3, 4, 8, 16)
-"""Bins that a number may be cut into as a context, beside its own five. With five only, 27 % of the effects of
-neighbours correlated .95 were false; of 60 known rules .090 false discoveries against .064."""
 TIED = 2.0
 """A number is cut finer for a feature outside the set if the finer bins tell more about it than so many times what
 chance would. On 24 tables of correlated numbers the false discoveries fell from .083 to .038; without asking for a
 tie, 120 known rules lost .007 of their true features."""
 
 Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class UnitRows:
+    """Rows, and the unit of each."""
+
+    rows: CodedRows
+    units: Ints
+
+
+@dataclass(frozen=True)
+class MergedRows:
+    """Rows that are different on some columns or the label, with their number, for some of the sets asked for."""
+
+    members: Sequence[int]
+    """Which sets, by position."""
+    columns: tuple[int, ...]
+    rows: CodedRows
+
+
+@dataclass(frozen=True)
+class RowNames:
+    """Rows of the user's table."""
+
+    positions: Sequence[int]
+    names: Sequence[Hashable]
+    """Their labels, if the table has an index; otherwise the positions again."""
+
+
+@dataclass(frozen=True)
+class ListedRows:
+    """Rows in the order in which they are listed, by some features and by what they are given."""
+
+    rows: CodedRows
+    cells: Cells
+    """Its columns are those given, in order."""
+    named: Callable[[Sequence[int]], RowNames] | None
+    """Where some of them stand in the user's table, the first one of rows that are one here; None if not known."""
+
+    @cached_property
+    def by_context(self) -> ContextRows:
+        """The rows, brought together by context."""
+        return ContextRows.of(self.cells.of_row, len(self.cells))
 
 
 @dataclass(frozen=True)
@@ -121,6 +166,26 @@ class Study:
     """
 
     call = "study"
+    engine_name: EngineName = "memory"
+    """Who holds the rows and counts them."""
+    plan: Any = None
+    """How Spark counts."""
+
+    def __new__(
+        cls,
+        X: Any = None,
+        y: Any = None,
+        *,
+        duplicates: Duplicates = "count",
+        n_jobs: int | None = None,
+        **columns: Unpack[ColumnOptions],
+    ) -> Self:
+        """The study of a table that lies elsewhere is an ``EngineStudy``, which is then complete."""
+        if engine_of(X) == "memory":
+            return super().__new__(cls)
+        rules = rules_of(columns, Study)
+        study: Any = engine_study_of(X, y, rules, look_for_units=True, duplicates=duplicates, n_jobs=n_jobs)
+        return study  # type: ignore[no-any-return]
 
     def __init__(
         self,
@@ -131,33 +196,54 @@ class Study:
         n_jobs: int | None = None,
         **columns: Unpack[ColumnOptions],
     ) -> None:
-        table = encode_table(X, y, rules_of(columns, Study), look_for_units=True)
-        self._begin(table, duplicates, n_jobs)
+        if engine_of(X) == "memory":
+            self._begin_here(encode_table(X, y, rules_of(columns, Study), look_for_units=True), duplicates, n_jobs)
         options = {**asked_of(columns), "duplicates": (duplicates, "count")}
         self.call = written_call("Study", ["X", repr(y) if isinstance(y, str) else "y"], options)
 
     @classmethod
-    def of_table(cls, table: EncodedTable, *, duplicates: Duplicates = "count", n_jobs: int | None = None) -> Self:
-        """The study of a table that is encoded already."""
+    def of_table(
+        cls,
+        table: EncodedTable,
+        *,
+        duplicates: Duplicates = "count",
+        n_jobs: int | None = None,
+        engine_name: EngineName = "memory",
+        plan: Any = None,
+    ) -> Self:
+        """The study of a table that is encoded already; of an engine, if its merged rows came here."""
         study = cls.__new__(cls)
-        study._begin(table, duplicates, n_jobs)
+        study._begin_here(table, duplicates, n_jobs)
+        study.engine_name, study.plan = engine_name, plan
         return study
 
-    def _begin(self, table: EncodedTable, duplicates: Duplicates, n_jobs: int | None) -> None:
-        """Nothing is counted yet.
-
-        Columns 0 to n - 1 are the features; those after them are numbers in other numbers of bins, for contexts.
-        """
-        check_choice("duplicates", duplicates, ("count", "once"))
-        if table.groups is not None and duplicates == "once":
-            raise InputError('groups and duplicates="once" cannot be used together; groups need every row.')
-        self.table, self.n_jobs = table, n_jobs
-        self.duplicates = duplicates
+    def _begin_here(self, table: EncodedTable, duplicates: Duplicates, n_jobs: int | None) -> None:
+        """A study of rows in this process."""
+        n_groups = None if table.groups is None else int(table.groups.max()) + 1
+        self._begin(table, duplicates, n_jobs, table.fine, n_groups)
+        self.encoded = table
         self.rows = collapse_rows(table.coded) if duplicates == "once" else table.coded
         self.groups = table.groups
+        self.n_rows, self.is_weighted = table.coded.n_rows, table.weights is not None
+
+    def _begin(
+        self,
+        table: TableMeaning,
+        duplicates: Duplicates,
+        n_jobs: int | None,
+        numbers: Iterable[int],
+        n_groups: int | None,
+    ) -> None:
+        """Nothing is counted yet.
+
+        Columns 0 to n - 1 are the features; those after them are ``numbers`` in other numbers of bins, for contexts.
+        """
+        check_choice("duplicates", duplicates, ("count", "once"))
+        if n_groups is not None and duplicates == "once":
+            raise InputError('groups and duplicates="once" cannot be used together; groups need every row.')
+        self.table, self.n_jobs, self.duplicates, self.n_groups = table, n_jobs, duplicates, n_groups
         self.n_features = len(table.names)
-        fine = table.fine if duplicates == "count" else {}
-        self.bins = [(i, k) for i in sorted(fine) for k in NUMBERS_OF_BINS]
+        self.bins = [(i, k) for i in sorted(numbers) for k in NUMBERS_OF_BINS] if duplicates == "count" else []
         self.owner: Ints = np.array([*range(self.n_features), *(i for i, _ in self.bins)])
         by_name = sorted(range(self.n_features), key=lambda i: table.names[i])
         self.rank: Ints = np.argsort(by_name)
@@ -214,10 +300,17 @@ class Study:
         if column < self.n_features:
             return self.rows.codes[:, column]
         if column not in self._cut:
-            feature, n_bins = self.bins[column - self.n_features]
-            has_missing = self.table.columns[feature].n_missing > 0
-            self._cut[column] = _merged(self.table.fine[feature], n_bins, has_missing, self.rows.weights)
+            self._cut[column] = self.bins_of_fine(column)[self.encoded.fine[int(self.owner[column])]]
         return self._cut[column]
+
+    def fine_sizes(self, feature: int) -> Ints:
+        """Rows in each of the finer bins of a number; missing cells have the last one."""
+        return np.bincount(self.encoded.fine[feature], self.rows.weights).astype(np.int64)
+
+    def bins_of_fine(self, column: int) -> Codes:
+        """The code of a column of bins for each finer bin of its number."""
+        feature, n_bins = self.bins[column - self.n_features]
+        return merge_bins(self.fine_sizes(feature), n_bins, self.table.columns[feature].n_missing > 0)
 
     def n_values_of(self, columns: Sequence[int]) -> Ints:
         """How many values columns have."""
@@ -235,6 +328,31 @@ class Study:
         for place, code in enumerate(codes):
             matrix[:, place] = code
         return CodedRows(matrix, self.rows.labels, n_values, self.rows.n_labels, self.rows.weights)
+
+    def units_of(self, columns: Sequence[int]) -> UnitRows:
+        """The rows with some columns only, and the unit of each: rows of the same unit depend on each other."""
+        if self.groups is None:
+            raise ValueError("rows are independent")
+        return UnitRows(self.rows_of(columns), self.groups)
+
+    def merged_by(self, sets: Sequence[Sequence[int]]) -> Iterator[MergedRows]:
+        """For sets of columns, some sets at a time, the rows with all columns of these: equal ones once."""
+        columns = tuple(sorted({column for one in sets for column in one}))
+        yield MergedRows(range(len(sets)), columns, merge_rows(self.rows_of(columns)))
+
+    def listed(self, features: Sequence[int], given: Sequence[int]) -> ListedRows:
+        """The rows as they are listed one by one: by some features, and divided by given columns."""
+        table = self.encoded
+
+        def named(some: Sequence[int]) -> RowNames:
+            return RowNames(table.positions(some), table.row_names(some))
+
+        is_own = self.engine_name == "memory"  # else these are rows that an engine merged
+        return ListedRows(self.rows_of(features), self.cells(tuple(sorted(given))), named if is_own else None)
+
+    def first_rows(self, feature: int) -> Ints:
+        """Where each value of a feature occurs first; their order alone has a meaning."""
+        return first_rows(self.codes(feature), int(self.margins.n_values[feature]))
 
     def value_sizes(self, feature: int) -> Ints:
         """Rows of each value of a feature."""
@@ -266,12 +384,13 @@ class Study:
 
     def p_value(self, feature: int, given: Sequence[int]) -> float:
         """P-value of a feature in the contexts of some columns; NaN if nothing can be tested."""
-        if self.groups is None:
+        if self.n_groups is None:
             tested = self.tested(feature, given)
             return math.nan if tested is None else tested.p_value
         item = feature, tuple(sorted(given))
         if item not in self._p_values:
-            self._p_values[item] = unit_p_value(self.rows_of([feature, *item[1]]), self.groups)
+            found = self.units_of([feature, *item[1]])
+            self._p_values[item] = unit_p_value(found.rows, found.units)
         return self._p_values[item]
 
     def contexts(self, feature: int, given: Sequence[int]) -> Contexts:
@@ -292,10 +411,11 @@ class Study:
         tuple of Item and Size or None
             A feature with its given columns, and its effect; None where there is no pair.
         """
-        if self.groups is not None:
+        if self.n_groups is not None:
             for feature, given in items:
-                rows = self.rows_of([feature, *given])
-                one = measure_size_of_units(with_unit(rows, self.groups) or rows, self.groups, confidence)
+                found = self.units_of([feature, *given])
+                joined = with_unit(found.rows, found.units) or found.rows
+                one = measure_size_of_units(joined, found.units, confidence)
                 noise_rate = EffectSums.of(self.contexts(feature, given)).noise_rate()
                 yield (feature, given), None if math.isnan(one.effect) else replace(one, noise_rate=noise_rate)
             return
@@ -305,8 +425,8 @@ class Study:
             n_values = [int(margins.n_values[some[k][0]]) for k in held]
             part = stack.part(held)[0]
             told = measure_sizes(part, n_values, margins.n_labels, margins.n_rows, confidence) if held else []
-            found = dict(zip(held, told, strict=True))
-            yield from ((item, found.get(k)) for k, item in enumerate(some))
+            size_of = dict(zip(held, told, strict=True))
+            yield from ((item, size_of.get(k)) for k, item in enumerate(some))
 
     def _stacks(self, items: list[Item]) -> Iterator[tuple[list[Item], Stack]]:
         """The contexts of features given columns, many at a time: those that are kept, and new ones."""
@@ -396,6 +516,11 @@ class Study:
             found = sum_contexts(self.rows, contexts_themselves, n_jobs=self.n_jobs).summaries
             self._held.update((item, found[item[0]] or Contexts.none()) for item in items)
 
+    def dependencies(self, max_determinants: int) -> Dependencies:
+        """Which features others determine, or leave hardly open."""
+        rows = TableRows(self.rows.codes, self.rows.n_values, self.rows.weights)
+        return find_dependencies(rows, max_determinants)
+
     # ------------------------------------------------------------ what rows must be equal on
 
     def given(self, given: Given) -> list[Context]:
@@ -408,7 +533,7 @@ class Study:
 
     def given_of(self, feature: int, given: Given) -> Context:
         """What one feature is compared given."""
-        if isinstance(given, str) and given == "auto":
+        if is_auto(given):
             return self._given_what_matters(feature)
         chosen = range(self.n_features) if isinstance(given, str) else [self.table.find(name) for name in given]
         return Context(tuple(c for c in chosen if c != feature))
@@ -512,13 +637,15 @@ class Study:
     @cached_property
     def _part(self) -> "Study":
         """The study of some rows, evenly spaced."""
-        some = _evenly(len(self.rows.codes), SEARCH_ROWS)
+        some = evenly(len(self.rows.codes), SEARCH_ROWS)
+        cut = {c: self.codes(c)[some] for c in range(self.n_features, len(self.owner))}
+        return self._of_some(self.rows.take(some), None if self.groups is None else self.groups[some], cut)
+
+    def _of_some(self, rows: CodedRows, groups: Ints | None, cut: dict[int, Codes]) -> "Study":
+        """The study of some rows, whose numbers are in the bins of all rows."""
         part = Study.__new__(Study)
-        part.__dict__.update({k: v for k, v in vars(self).items() if not k.startswith("_")})
-        part.rows = self.rows.take(some)
-        part.groups = None if self.groups is None else self.groups[some]
-        part._cut = {c: self.codes(c)[some] for c in range(self.n_features, len(self.owner))}
-        part._forget()
+        part._begin(self.table, self.duplicates, self.n_jobs, {i for i, _ in self.bins}, self.n_groups)
+        part.rows, part.groups, part._cut = rows, groups, cut
         return part
 
     @cached_property
@@ -530,7 +657,7 @@ class Study:
         rows = self.rows_of(range(len(self.owner)))
 
         def index() -> Positions:
-            some = searched.take(_evenly(len(searched.codes), INDEX_ROWS))
+            some = searched.take(evenly(len(searched.codes), INDEX_ROWS))
             scores = np.nan_to_num(relaxed_scores(some, n_jobs=n_jobs), nan=-1.0)
             return np.lexsort((rank, -scores.round(6)))
 
@@ -553,23 +680,45 @@ def study_of(
     look_for_leaks: bool = True,
     duplicates: Duplicates | None = None,
     n_jobs: int | None = None,
+    needs_rows: bool = False,
+    needs_label: bool = True,
 ) -> Study:
     """The study that a public function was given, or that of the table and the label that it was given.
 
     The function has all column options but those ``without`` which it does; ``duplicates`` is None if it counts every
-    row. ``keep`` are features that it is asked about.
+    row. ``keep`` are features that it is asked about. One that needs whole rows refuses a table that lies elsewhere;
+    one that needs no label gets a study without any.
     """
-    rules = rules_of(columns, verb, without)
     if isinstance(X, Study):
+        rules_of(columns, verb, without)
         beside = {"duplicates": duplicates not in (None, "count"), "n_jobs": n_jobs is not None}
         _refuse_beside_study(verb.__name__, y, [*columns, *(name for name, is_given in beside.items() if is_given)])
         if duplicates is None and X.duplicates == "once":
             raise InputError(
                 f'{verb.__name__} needs every row, and this Study has duplicates="once"; make one without it.'
             )
+        if needs_rows:
+            refuse_elsewhere(verb.__name__, X.engine_name)
         return X
-    table = encode_table(X, y, rules, keep=keep, look_for_leaks=look_for_leaks, look_for_units="groups" not in without)
-    return Study.of_table(table, duplicates="count" if duplicates is None else duplicates, n_jobs=n_jobs)
+    rules, look_for_units = rules_of(columns, verb, without), "groups" not in without
+    counted: Duplicates = "count" if duplicates is None else duplicates
+    if engine_of(X) == "memory":
+        looks: Any = {"look_for_leaks": look_for_leaks, "look_for_units": look_for_units}
+        table = encode_table(X, y, rules, keep=keep, **looks) if needs_label else encode_features(X, rules)
+        return Study.of_table(table, duplicates=counted, n_jobs=n_jobs)
+    if needs_rows:
+        refuse_elsewhere(verb.__name__, engine_of(X))
+    return engine_study_of(
+        X,
+        y,
+        rules,
+        keep=keep,
+        look_for_leaks=look_for_leaks,
+        look_for_units=look_for_units,
+        duplicates=counted,
+        n_jobs=n_jobs,
+        needs_label=needs_label,
+    )
 
 
 def _refuse_beside_study(verb: str, y: Any, options: Sequence[str]) -> None:
@@ -600,6 +749,11 @@ def asked_about(verb: Callable[..., Any], X: Any, y: Any, **features: Any) -> tu
     return y, *given
 
 
+def is_auto(given: Given) -> bool:
+    """Whether rows must be equal on the deciding set."""
+    return isinstance(given, str) and given == "auto"
+
+
 def check_given(given: Any) -> Given:
     """What was given, if it is a choice of features; else an error that says what may be."""
     if isinstance(given, str):
@@ -608,18 +762,3 @@ def check_given(given: Any) -> Given:
         raise InputError(f'given must be "auto", "all" or a list of features, got {given!r}.')
     checked: Given = given
     return checked
-
-
-def _merged(fine: Codes, n_bins: int, has_missing: bool, weights: Ints | None) -> Codes:
-    """Fine bins merged to about so many that hold equally many rows; missing cells keep theirs, the last one."""
-    sizes = np.bincount(fine, weights)
-    numbers = sizes[:-1] if has_missing else sizes
-    middle = (np.cumsum(numbers) - numbers / 2) / max(float(numbers.sum()), 1.0)
-    merged = np.unique(np.minimum((middle * n_bins).astype(np.int64), n_bins - 1), return_inverse=True)[1]
-    table = np.append(merged, merged.max() + 1) if has_missing else merged
-    return np.asarray(table.astype(np.uint8)[fine])
-
-
-def _evenly(n_rows: int, n_taken: int) -> Positions:
-    """Positions of so many rows, evenly spaced; all if there are no more."""
-    return np.arange(n_rows) if n_rows <= n_taken else np.linspace(0, n_rows - 1, n_taken).astype(np.intp)

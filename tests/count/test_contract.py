@@ -1,5 +1,7 @@
 """Counting in memory keeps the contract of all engines."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from conftest import coded
@@ -19,7 +21,15 @@ def threads(monkeypatch):
 class TestRowsHere(EngineContract):
     @pytest.fixture(params=[None, 2], ids=["one thread", "two threads"])
     def engine_of(self, request):
-        return lambda rows: RowsHere(rows, request.param)
+        return partial(RowsHere, n_jobs=request.param)
+
+
+class TestRowsWithoutOrder(EngineContract):
+    every = 10
+
+    @pytest.fixture
+    def engine_of(self):
+        return partial(RowsHere, has_order=False)
 
 
 @pytest.mark.parametrize("n_jobs", [None, 2])

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analogical import InputError
+from analogical._types import Note
 from analogical.io.formats import NA, TextFormat
 from analogical.io.text import parse_text
 from analogical.show.notes import describe_notes
@@ -503,3 +504,15 @@ def test_quotes_inside_cells_and_after_spaces_are_read_as_people_mean_them(text,
 def test_a_line_of_very_many_columns_is_refused():
     with pytest.raises(InputError, match=r"commas has 200,001 columns in its first line, more than 200,000; write one"):
         parse_text(b"," * 200_000 + b"\n" + b"," * 200_000 + b"\n", "commas", TextFormat())
+
+
+def test_a_column_of_numbers_that_is_text_is_named_with_its_words():
+    rows = [f"{k},{k % 5},{k}" for k in range(30)] + ["none,none,30"] * 9 + ["refused,refused,31"]
+    content = ("income,children,c\n" + "\n".join(rows) + "\n").encode()
+    frame, notes = parse_both_ways(content, "file", TextFormat())
+    assert frame.schema["income"] == pl.String
+    # the numbers of children are few: categories, like the words
+    assert notes == (Note("numbers-and-words", ("income",), (25,), words=("'none', 'refused'",)),)
+    frame, notes = parse_both_ways(content, "file", TextFormat(na=("none", "refused")))
+    assert frame.schema["income"] == pl.Int64
+    assert [note.kind for note in notes] == ["read-as-missing"]

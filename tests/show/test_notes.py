@@ -49,6 +49,11 @@ SENTENCES = [
         "the label was aligned with X by its index",
     ),
     (
+        Note("numbers-and-words", ("income", "age"), (33, 6), words=("'none', 'refused'", "'n/k'")),
+        "text, because words stand among the numbers: 'income' (33 % words: 'none', 'refused') and 'age' (6 % words:"
+        " 'n/k'); if they mean missing, list them in --na",
+    ),
+    (
         Note("index-differs", ("weights",)),
         "the index of the weights differs from that of X; rows are matched by position",
     ),

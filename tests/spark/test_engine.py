@@ -1,17 +1,19 @@
 """The engine on Spark keeps the contract of all engines: two threads, rows spread over several partitions."""
 
+import gc
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from conftest import coded
 from context_tables import tables_of
-from engine_contract import EngineContract, assert_counts, margins_of, pytest_generate_tests  # noqa: F401
+from engine_contract import EngineContract, assert_counts, listed, pytest_generate_tests  # noqa: F401
 from naive import naive_counts
 from spark_sessions import all_need_spark, spread
 
 from analogical.count.pairs import no_summary, sum_contexts
 from analogical.errors import SparkError
+from analogical.spark.engine import KeptFrame
 
 pytestmark = all_need_spark()
 
@@ -21,7 +23,7 @@ class TestSpark(EngineContract):
 
     @pytest.fixture
     def engine_of(self, session):
-        return lambda rows: spread(session, rows, 3)
+        return lambda rows, n_features=None, has_unit=False: spread(session, rows, 3, n_features, has_unit)
 
 
 def check(session, rows, labels, weights=None, n_partitions=4):
@@ -67,33 +69,36 @@ def test_more_bits_than_a_word_holds(session):
 # ---------------------------------------------------------------- rows on Spark
 
 
-@pytest.mark.parametrize("is_weighted", [False, True])
-def test_a_sample_of_all_rows_is_all_rows_and_a_smaller_one_is_drawn_by_weight(session, is_weighted):
+def test_a_sample_has_so_many_rows(session):
     rng = np.random.default_rng(0)
-    weights = rng.integers(1, 9, 500) if is_weighted else None
-    table = coded(rng.integers(0, 3, (500, 3)), rng.integers(0, 2, 500), weights)
-    rows = spread(session, table, 5)
-    whole = rows.sample(10_000, 0)
-    assert sorted(map(tuple, whole.codes.tolist())) == sorted(map(tuple, table.codes.tolist()))
-    assert whole.n_rows == rows.n_rows == table.n_rows
-    part, again, other = (rows.sample(table.n_rows // 4, seed) for seed in (1, 1, 2))
-    assert abs(part.n_rows - table.n_rows / 4) < 6 * (table.n_rows * 3 / 16) ** 0.5
-    assert part.codes.tolist() == again.codes.tolist()
-    assert part.codes.tolist() != other.codes.tolist()
+    table = coded(rng.integers(0, 3, (2000, 3)), rng.integers(0, 2, 2000))
+    assert [len(spread(session, table, 5).sample(n).codes) for n in (500, 2000)] == [500, 2000]
 
 
-def test_merged_and_distinct_rows(session):
+def test_all_rows_come_here_merged_if_they_are_few(session):
     table = coded([[0, 1], [0, 1], [0, 1], [1, 1]], [0, 0, 1, 1], [2, 3, 1, 1])
-    rows = spread(session, table, 3)
-    merged = rows.merged().here(limit=3)
-    found = zip(map(tuple, merged.codes.tolist()), merged.labels.tolist(), merged.weights.tolist(), strict=True)
-    assert sorted(found) == [((0, 1), 0, 5), ((0, 1), 1, 1), ((1, 1), 1, 1)]
-    assert rows.merged().here(limit=2) is None
-    once = rows.distinct()
-    assert (once.n_rows, once.margins.by_label.tolist()) == (3, [1, 2])
-    assert [sizes.tolist() for sizes in once.margins.by_value] == [[2, 1], [0, 3]]
-    assert rows.estimate_distinct() == 3
-    once.frame.unpersist()
+    engine = spread(session, table, 3, n_features=1)
+    assert listed(engine.here(limit=3)) == [[0, 1, 0, 5], [0, 1, 1, 1], [1, 1, 1, 1]]
+    assert engine.here(limit=2) is None
+    assert engine.estimate_distinct() == 3
+
+
+def test_what_spark_keeps_is_let_go_with_the_engine(session):
+    kept = session.sparkContext._jsc.getPersistentRDDs
+
+    def n_kept():
+        gc.collect()
+        return len(kept())
+
+    before = n_kept()
+    engine = spread(session, coded([[0, 0], [0, 1], [1, 1]], [0, 1, 1]), 2)
+    engine.sample(10)
+    once = replace(engine).distinct()
+    assert n_kept() == before + 2
+    del engine
+    assert n_kept() == before + 1
+    del once
+    assert n_kept() == before
 
 
 def test_sums_of_parts_are_added_up_on_the_executors_where_there_are_many(session, monkeypatch):
@@ -106,11 +111,32 @@ def test_sums_of_parts_are_added_up_on_the_executors_where_there_are_many(sessio
     assert found.counts.pairs.tolist() == expected.counts.pairs.tolist()
 
 
-def test_a_table_that_changes_while_it_is_counted_is_refused(session):
+def changed(engine, how):
+    """The same engine, whose table has changed meanwhile."""
+    return replace(engine, kept=KeptFrame(how(engine.frame)))
+
+
+def test_a_table_that_has_other_rows_than_before_is_refused(session):
     table = coded([[0, 0], [0, 1], [1, 1]], [0, 1, 1])
-    rows = spread(session, table, 2)
-    fewer = replace(rows, frame=rows.frame.limit(2))
-    with pytest.raises(SparkError, match="counted 2 rows instead of 3"):
-        fewer.sum_contexts(no_summary)
-    with pytest.raises(SparkError, match="counted 2 rows instead of 3"):
-        fewer.group([[0]], 10)
+    fewer = changed(spread(session, table, 2), lambda frame: frame.limit(2))
+    for ask in (lambda: fewer.sum_contexts(no_summary), lambda: fewer.group([[0]], 10), lambda: fewer.here(10)):
+        with pytest.raises(SparkError, match="counted 2 rows instead of 3"):
+            ask()
+    none = changed(fewer, lambda frame: frame.limit(0))
+    with pytest.raises(SparkError, match="counted 0 rows instead of 3"):
+        none.sum_contexts(no_summary)
+
+
+@pytest.mark.parametrize("column", ["w0", "w2", "label"])
+def test_a_table_that_has_other_values_than_before_is_refused(session, column):
+    rng = np.random.default_rng(1)
+    table = coded(rng.integers(0, 2, (50, 4)), rng.integers(0, 2, 50))
+    engine = spread(session, table, 2, n_features=3)
+    other = changed(engine, lambda frame: frame.withColumn(column, 1 - frame[column] % 2))
+    message = "The columns hold other values than before: the table changed"
+    if column != "w2":  # the paper's counts look at features only
+        with pytest.raises(SparkError, match=message):
+            other.sum_contexts(no_summary)
+    with pytest.raises(SparkError, match=message):
+        other.group([[0, 1, 2, 3]], 100)
+    assert engine.group([[0, 1, 2, 3]], 100) is not None

@@ -42,6 +42,7 @@ TEXTS = {
     "31/12/2024,12/31/2024 1:05 PM,1-Dec-2024,2024-05-01T13:00:00.5Z,20240501,1.2.2024,p\n"
     "1/2/2024,1/2/2024 12:07 AM,31-jan-1999,2024-05-02 9:00,20230101,30.2.2024,q\n",
     "words": "a,b,y\n" + "".join(f"{k},{k % 3},p\n" for k in range(40)) + "unknown,unknown,q\nNone,1,q\n",
+    "many words": "a,b,y\n" + "".join(f"{k},{k % 3},p\n" for k in range(40)) + "none,it's,q\n" * 20,
 }
 
 

@@ -1,12 +1,17 @@
 """How codes are packed into words, and how a table is counted on Spark: neither needs Spark."""
 
+import pickle
+
 import numpy as np
+import pyarrow as pa
+import pytest
 from conftest import coded
 from engine_contract import margins_of
 
 from analogical._types import Margins
+from analogical.engines.cells import ByValue, Encoder, Steps, UnitEncoder
 from analogical.spark.planning import choose_plan, deal_features, finishes_in_memory, largest_part
-from analogical.spark.words import Layout
+from analogical.spark.words import Layout, PackBatches
 
 # ---------------------------------------------------------------- words
 
@@ -18,14 +23,26 @@ def test_words_hold_every_code_block_by_block():
     layout = Layout(n_values, ((0, 3, 5), (1, 2, 4, 6, 7)))
     words = layout.pack(list(codes.T))
     assert all(word.dtype == np.int64 and (word >= 0).all() for word in words)
-    assert layout.unpack(words).tolist() == codes.tolist()
+    cells = dict(zip(layout.names, words, strict=True))
+    assert layout.unpack(cells, range(8)).tolist() == codes.tolist()
+    assert layout.unpack(cells, [6, 2]).tolist() == codes[:, [6, 2]].tolist()
     assert [word.block for word in layout.words] == [0, 1]
     assert layout.outside(0) == ["w1"]
 
 
+def test_columns_after_the_features_have_words_that_no_block_counts():
+    layout = Layout((2, 3, 4, 2**40, 2**40), ((0,), (1,)))
+    assert [word.columns for word in layout.words] == [(0,), (1,), (2, 3), (4,)]
+    assert (layout.outside(0), layout.outside(1)) == (["w1"], ["w0"])
+    assert layout.of_features == layout.features_only().names == ["w0", "w1"]
+    assert layout.features_only().n_values == (2, 3)
+    assert layout.holding([0, 4]) == ["w0", "w3"]
+    assert layout.holding([]) == []
+
+
 def test_a_feature_never_lies_across_two_words():
     layout = Layout((2**40, 2**40, 2), ((0, 1, 2),))
-    assert [word.features for word in layout.words] == [(0,), (1, 2)]
+    assert [word.columns for word in layout.words] == [(0,), (1, 2)]
     assert layout.words[1].shifts == (0, 40)
     assert len(Layout((2**31, 2**32), ((0, 1),)).words) == 1
     assert len(Layout((2**32, 2**32), ((0, 1),)).words) == 2  # with the 64th bit words would be negative
@@ -34,7 +51,33 @@ def test_a_feature_never_lies_across_two_words():
 def test_constant_features_need_no_word_but_a_block_has_one():
     layout = Layout((1, 1), ((0,), (1,)))
     assert [word.name for word in layout.words] == ["w0", "w1"]
-    assert layout.unpack(layout.pack([np.zeros(3, int), np.zeros(3, int)])).tolist() == [[0, 0]] * 3
+    words = dict(zip(layout.names, layout.pack([np.zeros(3, int), np.zeros(3, int)]), strict=True))
+    assert layout.unpack(words, [0, 1]).tolist() == [[0, 0]] * 3
+
+
+def test_cells_are_packed_by_their_places_with_all_codes_of_a_column_at_once():
+    number, text = Steps(np.array([1.0, 2.0, 3.0])), ByValue(pa.array(["x", "y"]))
+    encoders = (
+        Encoder("p0", number, np.array([0, 1, 1, -1])),
+        Encoder("p1", text, np.array([1, 0, 2])),
+        Encoder("p0", number, np.array([0, 1, 2, -1])),
+        UnitEncoder("unit", ByValue(pa.array([7, 8])), np.arange(3), last_row=9),
+    )
+    label = Encoder("label", ByValue(pa.array([5, 6])), np.array([0, 1, -1]))
+    layout = Layout((2, 3, 3, 12), ((0,), (1,)))
+    pack = PackBatches(layout, encoders, label, is_weighted=True)
+    cells = {"p0": [2.5, 9.0, 0.0], "p1": [None, "x", "y"], "unit": [8, None, 7], "label": [6, 5, 5]}
+    batch = pa.record_batch(cells | {"row": [3, 4, 9], "weight": [1, 2, 3]})
+    (packed,) = pickle.loads(pickle.dumps(pack))(  # noqa: S301
+        iter([batch])
+    )
+    assert packed.schema.names == ["w0", "w1", "w2", "label", "weight"]
+    words = {name: packed.column(name).to_numpy() for name in layout.names}
+    assert layout.unpack(words, range(4)).tolist() == [[1, 2, 1, 1], [1, 1, 2, 6], [0, 0, 0, 0]]
+    assert (packed.column("label").to_pylist(), packed.column("weight").to_pylist()) == ([1, 0, 0], [1, 2, 3])
+    gap = pa.record_batch(cells | {"p0": [None, 1.0, 1.0], "row": [3, 4, 9], "weight": [1, 2, 3]})
+    with pytest.raises(ValueError, match="a value that the first pass did not see"):
+        list(pack(iter([gap])))
 
 
 # ---------------------------------------------------------------- plans

@@ -1,13 +1,23 @@
 """What is said when Spark cannot be had, and when it would be the better choice."""
 
+import socket
 import sys
+import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 from standalone import free_port
 
 from analogical.errors import InputError, MissingDependencyError, SparkError
-from analogical.spark.session import check_java, check_spark, first_line, is_spark_frame, open_session
+from analogical.spark.session import (
+    check_java,
+    check_spark,
+    first_line,
+    is_spark_frame,
+    java_ends_without_answer,
+    open_session,
+)
 
 
 def fake_java(folder, version):
@@ -59,7 +69,7 @@ def test_an_old_pyspark_is_refused(monkeypatch):
         check_spark()
 
 
-@pytest.mark.parametrize("master", ["nonsense", "", "local[2", "http://host", "spark:/host"])
+@pytest.mark.parametrize("master", ["nonsense", "", "local[2", "local[x]", "http://host", "spark:/host"])
 def test_what_is_no_master_is_refused_before_java_starts(run, tmp_path, master):
     with pytest.raises(InputError, match=r"master must be local, .* got '"):
         open_session(master)
@@ -69,7 +79,9 @@ def test_what_is_no_master_is_refused_before_java_starts(run, tmp_path, master):
     assert (code, errors.count("\n")) == (2, 1)
 
 
-@pytest.mark.parametrize("master", ["spark://{}", "sc://{}", "spark://{0},{0}", "spark://127.0.0.1:no"])
+@pytest.mark.parametrize(
+    "master", ["spark://{}", "sc://{}", "spark://{0},{0}", "spark://127.0.0.1:no", "k8s://https://{}"]
+)
 def test_a_master_that_does_not_answer_is_named_at_once(master):
     master = master.format(f"127.0.0.1:{free_port()}")
     began = time.monotonic()
@@ -78,12 +90,75 @@ def test_a_master_that_does_not_answer_is_named_at_once(master):
     assert time.monotonic() - began < 10
 
 
+def test_hosts_of_one_master_share_the_seconds_to_accept_a_connection(monkeypatch):
+    waits = []
+    monkeypatch.setattr(socket, "create_connection", lambda address, seconds: waits.append((address, seconds)) or 1 / 0)
+    monkeypatch.setattr("analogical.spark.session.SECONDS", 6)
+    with pytest.raises(ZeroDivisionError):
+        open_session("spark://a:1,b,c:3")
+    assert waits == [(("a", 1), 2.0)]
+
+
+def test_an_address_that_does_not_speak_spark_connect_is_named(monkeypatch):
+    pytest.importorskip("grpc_status", reason="Spark Connect needs grpcio-status")
+    monkeypatch.setattr("analogical.spark.session.SECONDS", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        master = f"sc://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(SparkError, match=f"No server of Spark Connect answers at '{master}'; start one there"):
+            open_session(master)
+
+
+def test_java_is_ended_where_a_master_does_not_answer_and_nothing_is_left_of_it(monkeypatch):
+    from pyspark import SparkContext
+
+    n_threads, ended = threading.active_count(), threading.Event()
+    monkeypatch.setattr(SparkContext, "_ensure_initialized", lambda: None)
+    monkeypatch.setattr(SparkContext, "_gateway", SimpleNamespace(proc=SimpleNamespace(terminate=ended.set)))
+    monkeypatch.setattr(SparkContext, "_jvm", "of a process")
+    monkeypatch.setattr("analogical.spark.session.ANSWER_SECONDS", 0.05)
+
+    def wait():
+        with java_ends_without_answer("spark://host:7077"):
+            assert ended.wait(5)
+            raise RuntimeError("Java has ended")
+
+    with pytest.raises(
+        SparkError, match=r"What listens at 'spark://host:7077' did not answer as a Spark master in 0 s"
+    ):
+        wait()
+    assert (SparkContext._gateway, SparkContext._jvm) == (None, None)
+    assert threading.active_count() == n_threads
+
+
+def test_java_goes_on_where_the_master_answers_in_time(monkeypatch):
+    from pyspark import SparkContext
+
+    monkeypatch.setattr(SparkContext, "_ensure_initialized", lambda: None)
+    monkeypatch.setattr(SparkContext, "_gateway", "running")
+    with java_ends_without_answer("spark://host:7077"):
+        pass
+    with pytest.raises(ValueError, match="of another kind"), java_ends_without_answer("spark://host:7077"):
+        raise ValueError("of another kind")
+    assert SparkContext._gateway == "running"
+
+
+def test_yarn_needs_to_know_where_it_runs(monkeypatch):
+    monkeypatch.delenv("HADOOP_CONF_DIR", raising=False)
+    monkeypatch.delenv("YARN_CONF_DIR", raising=False)
+    monkeypatch.setattr("analogical.spark.session.check_java", lambda: None)
+    with pytest.raises(SparkError, match="The master yarn needs HADOOP_CONF_DIR or YARN_CONF_DIR"):
+        open_session("yarn")
+
+
 def test_errors_of_spark_in_one_line():
     text = (
         "An error occurred while calling o12.x.\n: org.apache.spark.SparkException: Job aborted: no luck.\n\tat a.b()"
     )
     assert first_line(RuntimeError(text)) == "org.apache.spark.SparkException: Job aborted: no luck"
     assert first_line(RuntimeError("")) == "RuntimeError"
+    text = '<_InactiveRpcError of RPC:\n\tstatus = X\n\tdetails = "no such service"\n>'
+    assert first_line(RuntimeError(text)) == "no such service"
+    assert first_line(RuntimeError("[JAVA_GATEWAY_EXITED] Java")).startswith("Java ended before Spark began")
     assert not is_spark_frame([1])
 
 

@@ -211,7 +211,8 @@ def test_features_alone_are_encoded_without_a_label():
     table = encode_features(pd.DataFrame(COLUMNS), Rules(weights="n"))
     assert table.names == ("a", "b", "y")
     assert table.labels is table.label_meaning is None
-    for ask in (lambda: table.coded, lambda: table.label, lambda: table.classes):
+    assert (table.coded.labels.tolist(), table.coded.n_labels) == ([0] * len(table.codes), 1)
+    for ask in (lambda: table.label, lambda: table.classes):
         with pytest.raises(ValueError, match="without a label"):
             ask()
 

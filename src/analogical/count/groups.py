@@ -16,6 +16,7 @@ __all__ = [
     "count_keys",
     "draw_rows",
     "equal_columns",
+    "evenly",
     "first_rows",
     "merge_rare",
     "merge_rows",
@@ -93,6 +94,11 @@ def draw_rows(rows: CodedRows, n_drawn: int, rng: "np.random.Generator") -> Code
     drawn = np.searchsorted(ends, rng.choice(int(ends[-1]), n_drawn, replace=False), side="right")
     places, times = np.unique(drawn, return_counts=True)
     return rows.take(places).weighted(times)
+
+
+def evenly(n_rows: int, n_taken: int) -> Positions:
+    """Positions of so many rows, evenly spaced; all if there are no more."""
+    return np.arange(n_rows) if n_rows <= n_taken else np.linspace(0, n_rows - 1, n_taken).astype(np.intp)
 
 
 def count_cells(rows: CodedRows, features: Sequence[int]) -> Ints:

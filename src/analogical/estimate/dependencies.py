@@ -9,8 +9,9 @@ A column is a near-copy of another one that leaves little of its entropy open, m
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Protocol
 
 import numpy as np
 
@@ -18,7 +19,16 @@ from analogical._types import CodedRows, Codes, Floats, Ints, Positions
 from analogical.count.groups import equal_columns
 from analogical.estimate.deciding import share_left, shares_left
 
-__all__ = ["NEAR", "Dependencies", "Found", "Near", "find_dependencies"]
+__all__ = [
+    "NEAR",
+    "ColumnRows",
+    "Dependencies",
+    "Found",
+    "Near",
+    "TableRows",
+    "find_dependencies",
+    "near_among",
+]
 
 CHANCE = 0.05
 """A dependency counts if an unrelated column would pass its tests less often than this, over all candidates."""
@@ -81,17 +91,99 @@ class Dependencies:
     searched_near: bool
 
 
-def find_dependencies(codes: Codes, n_values: Ints, weights: Ints | None, max_determinants: int) -> Dependencies:
+class ColumnRows(Protocol):
+    """Rows of a table, in memory or elsewhere, as the search asks about them: columns by number, without a label."""
+
+    n_values: Ints
+    n_rows: int
+    """Rows, counted with their weights."""
+    n_listed: int
+    """Rows that have to be sorted."""
+    head: Codes
+    """Some rows, with all columns, that dependencies are tried on before all rows; no result depends on which."""
+
+    def value_sizes(self, column: int) -> Ints:
+        """Rows of each value of a column."""
+        ...
+
+    def group_sizes(self, by: tuple[int, ...]) -> Ints:
+        """Rows of each group that agrees on some columns."""
+        ...
+
+    def agreeing(self, by: tuple[int, ...], targets: Positions) -> list[int]:
+        """The targets on which all rows agree that agree on some columns."""
+        ...
+
+    def alike(self, columns: Sequence[int]) -> list[tuple[int, ...]]:
+        """Groups of two or more columns that divide the rows in the same way."""
+        ...
+
+    def near_pairs(self, columns: Positions, limits: Floats, n_looked_at: int) -> list[Near]:
+        """Columns of which another one leaves no more open than a limit, with what is left on the rows looked at."""
+        ...
+
+    def share_left(self, column: int, of: int) -> float:
+        """Share of the entropy of a column that is left when another one is known."""
+        ...
+
+
+class TableRows:
+    """Rows in memory (see ``ColumnRows``)."""
+
+    def __init__(self, codes: Codes, n_values: Ints, weights: Ints | None) -> None:
+        self.rows = CodedRows(codes, np.zeros(len(codes), np.uint8), n_values, 1, weights)
+        self.n_values, self.n_rows, self.n_listed = n_values, self.rows.n_rows, len(codes)
+        self.head: Codes = np.ascontiguousarray(codes[np.random.default_rng(0).permutation(len(codes))[:N_HEAD]])
+        self._sorted: tuple[tuple[int, ...], _Sorted] | None = None
+
+    def value_sizes(self, column: int) -> Ints:
+        """Rows of each value of a column."""
+        return self.rows.value_sizes(column)
+
+    def group_sizes(self, by: tuple[int, ...]) -> Ints:
+        """Rows of each group that agrees on some columns."""
+        found = self._sorted_by(by)
+        starts = np.delete(np.arange(len(found.order)), found.repeats + 1)
+        return np.add.reduceat(self.rows.weights_or_ones()[found.order], starts)
+
+    def agreeing(self, by: tuple[int, ...], targets: Positions) -> list[int]:
+        """The targets on which all rows agree that agree on some columns."""
+        determined: list[int] = _agreeing(self.rows.codes, self._sorted_by(by), targets).tolist()
+        return determined
+
+    def alike(self, columns: Sequence[int]) -> list[tuple[int, ...]]:
+        """Groups of two or more columns that divide the rows in the same way."""
+        return [group for group in equal_columns(self.rows.codes, self.n_values, columns) if len(group) > 1]
+
+    def near_pairs(self, columns: Positions, limits: Floats, n_looked_at: int) -> list[Near]:
+        """Columns of which another one leaves no more open than a limit, on all rows or so many drawn ones."""
+        some = self.rows.select(columns.tolist())
+        if n_looked_at < self.n_listed:
+            some = some.take(np.random.default_rng(0).permutation(self.n_listed)[:n_looked_at])
+        return near_among(some, columns, limits)
+
+    def share_left(self, column: int, of: int) -> float:
+        """Share of the entropy of a column that is left when another one is known."""
+        return share_left(self.rows, column, of)
+
+    def _sorted_by(self, by: tuple[int, ...]) -> "_Sorted":
+        """The rows in the order of some columns; the last order is kept."""
+        if self._sorted is None or self._sorted[0] != by:
+            self._sorted = by, _Sorted.of(self.rows.codes, self.n_values, by)
+        return self._sorted[1]
+
+
+def find_dependencies(rows: ColumnRows, max_determinants: int) -> Dependencies:
     """Columns that are equal up to the names of their values, and those that one or two others determine.
 
     Examples
     --------
     >>> towns, countries = [0, 1, 2, 0, 1, 2] * 5, [0, 0, 1, 0, 0, 1] * 5
     >>> codes = np.column_stack([towns, countries]).astype(np.uint8)
-    >>> find_dependencies(codes, np.array([3, 2]), None, 1).determined
+    >>> find_dependencies(TableRows(codes, np.array([3, 2]), None), 1).determined
     (Found(determined=1, by=(0,), support=27),)
     """
-    search = _Search(codes, n_values, weights)
+    search, n_values = _Search(rows), rows.n_values
     varying = np.flatnonzero(n_values > 1).tolist()
     renamings = search.renamings(varying)
     left_out = {i for group in renamings for i in group[1:]}
@@ -100,14 +192,14 @@ def find_dependencies(codes: Codes, n_values: Ints, weights: Ints | None, max_de
     searched_two = max_determinants == 2 and len(columns) <= MAX_TWO
     if searched_two:
         n_sorted = int(np.count_nonzero(np.outer(n_values[columns], n_values[columns]) > RARELY_EQUAL)) // 2
-        searched_two = n_sorted * len(codes) <= MAX_SORTED
+        searched_two = n_sorted * rows.n_listed <= MAX_SORTED
     determined: list[Found] = []
     if searched_one:
         determined += search.by_one(columns)
     if searched_two:
         determined += search.by_two(columns, determined)
     determined.sort(key=lambda found: (len(found.by), found.determined, found.by))
-    near = _near_copies(CodedRows(codes, np.zeros(len(codes), np.uint8), n_values, 1, weights), columns, determined)
+    near = _near_copies(rows, columns, determined)
     return Dependencies(
         tuple(renamings), tuple(determined), tuple(near or ()), searched_one, searched_two, near is not None
     )
@@ -116,16 +208,12 @@ def find_dependencies(codes: Codes, n_values: Ints, weights: Ints | None, max_de
 class _Search:
     """Finds which columns determine which, with the tests that each dependency passed."""
 
-    def __init__(self, codes: Codes, n_values: Ints, weights: Ints | None) -> None:
-        self.codes, self.n_values = codes, n_values
-        self.weights = np.ones(len(codes), np.int64) if weights is None else weights
-        self.n_rows = int(self.weights.sum())
-        some = np.random.default_rng(0).permutation(len(codes))[:N_HEAD]  # no result depends on which
-        self.head = np.ascontiguousarray(codes[some])
-        self.evidence = np.array([self._evidence(i) for i in range(codes.shape[1])])
+    def __init__(self, rows: ColumnRows) -> None:
+        self.rows = rows
+        self.evidence = np.array([self._evidence(i) for i in range(len(rows.n_values))])
 
     def _shares(self, column: int) -> Floats:
-        return np.asarray(np.bincount(self.codes[:, column], self.weights) / self.n_rows)
+        return np.asarray(self.rows.value_sizes(column) / self.rows.n_rows)
 
     def _evidence(self, column: int) -> float:
         """The most that a test can tell: minus the log of the sum of the squared shares of the values.
@@ -137,12 +225,8 @@ class _Search:
 
     def renamings(self, varying: Sequence[int]) -> list[tuple[int, ...]]:
         """Groups of two or more columns that divide the rows in the same way, in the given order."""
-        groups = [
-            group
-            for alike in equal_columns(self.head, self.n_values, varying)
-            for group in (equal_columns(self.codes, self.n_values, alike) if len(alike) > 1 else ())
-            if len(group) > 1
-        ]
+        candidates = equal_columns(self.rows.head, self.rows.n_values, varying)
+        groups = [group for alike in candidates if len(alike) > 1 for group in self.rows.alike(alike)]
         return sorted(group for group in groups if self._supported((group[0],), [group[1]], len(varying) - 1))
 
     def by_one(self, columns: Positions) -> Iterator[Found]:
@@ -156,7 +240,7 @@ class _Search:
     def by_two(self, columns: Positions, by_one: Sequence[Found]) -> Iterator[Found]:
         """Every column that two others determine together, where neither does alone."""
         alone = {i: self._determined((i,), columns[columns != i], 0.0) for i in columns.tolist()}
-        n_known = np.bincount([found.determined for found in by_one], minlength=len(self.n_values))
+        n_known = np.bincount([found.determined for found in by_one], minlength=len(self.rows.n_values))
         for a, b in combinations(columns.tolist(), 2):
             others = columns[(columns != a) & (columns != b)]
             for target in self._determined((a, b), others, math.log(1 / CHANCE)):
@@ -166,32 +250,21 @@ class _Search:
 
     def _determined(self, by: tuple[int, ...], targets: Positions, needed: float) -> list[int]:
         """The targets that agree wherever rows agree on some columns, if tests can tell as much as is needed."""
-        rows = self.head
-        order, repeats = _repeated(self._joint(rows, by))
-        one, other = (rows[order[repeats[:N_LOOKS] + step]] for step in (0, 1))
+        head = self.rows.head
+        tried = _Sorted.of(head, self.rows.n_values, by)
+        one, other = (head[tried.order[tried.repeats[:N_LOOKS] + step]] for step in (0, 1))
         left = targets[(one == other).all(axis=0)[targets]]
-        if len(left) and len(self.codes) > N_HEAD:
-            left = _agreeing(rows, order, repeats[N_LOOKS:], left)
-            rows = self.codes
-            order, repeats = _repeated(self._joint(rows, by)) if len(left) else (order, repeats)
-        n_tests = self.n_rows - (len(order) - len(repeats))
-        left = left[n_tests * self.evidence[left] >= needed - 1e-9]
-        determined: list[int] = _agreeing(rows, order, repeats, left).tolist()
-        return determined
-
-    def _joint(self, codes: Codes, by: tuple[int, ...]) -> Ints:
-        """The columns ``by`` as one column of codes."""
-        joint = codes[:, by[0]].astype(np.int64)
-        for i in by[1:]:
-            joint = joint * int(self.n_values[i]) + codes[:, i]
-        return joint
+        left = _agreeing(head, replace(tried, repeats=tried.repeats[N_LOOKS:]), left)
+        if not len(left):
+            return []
+        n_tests = self.rows.n_rows - len(self.rows.group_sizes(by))
+        return self.rows.agreeing(by, left[n_tests * self.evidence[left] >= needed - 1e-9])
 
     def _supported(self, by: tuple[int, ...], targets: Sequence[int], n_candidates: int) -> list[Found]:
         """The dependencies that an unrelated column would rarely show, with their tests."""
         if not targets:
             return []
-        ids = np.unique(self._joint(self.codes, by), return_inverse=True)[1]
-        sizes = np.bincount(ids, weights=self.weights).astype(np.int64)
+        sizes = self.rows.group_sizes(by)
         size, times = np.unique(sizes, return_counts=True)
         needed = math.log(max(n_candidates, 1) / CHANCE)
         supported = []
@@ -201,34 +274,37 @@ class _Search:
             largest = float(shares.max())
             luck = size * math.log(largest) + np.log(((shares / largest) ** size[:, None]).sum(axis=1))
             if float((times * luck).sum()) <= -needed:
-                supported.append(Found(target, by, self.n_rows - len(sizes)))
+                supported.append(Found(target, by, self.rows.n_rows - len(sizes)))
         return supported
 
 
-def _near_copies(rows: CodedRows, columns: Positions, determined: Sequence[Found]) -> list[Near] | None:
+def _near_copies(rows: ColumnRows, columns: Positions, determined: Sequence[Found]) -> list[Near] | None:
     """Columns of which another one leaves little open, each once; None if there are too many columns.
 
     On large tables pairs are looked for on some of the rows; what they leave open is counted on all.
     """
     columns = columns[rows.n_values[columns] <= NEAR_VALUES]
-    n_looked_at = min(len(rows.codes), NEAR_LOOKS // max(len(columns), 1) ** 2)
-    if n_looked_at < min(len(rows.codes), N_HEAD) or rows.n_values[columns].sum() > NEAR_VALUES_IN_ALL:
+    n_looked_at = min(rows.n_listed, NEAR_LOOKS // max(len(columns), 1) ** 2)
+    if n_looked_at < min(rows.n_listed, N_HEAD) or rows.n_values[columns].sum() > NEAR_VALUES_IN_ALL:
         return None
-    some = rows.select(columns.tolist())
-    if n_looked_at < len(rows.codes):
-        some = some.take(np.random.default_rng(0).permutation(len(rows.codes))[:n_looked_at])
     limits = np.array([_most_left(rows, int(column), rows.n_values[columns]) for column in columns])
     known = {frozenset((found.determined, *found.by)) for found in determined}  # need not be counted again
-    pairs = []
-    for place, of in enumerate(columns.tolist()):
-        left = shares_left(some, some.codes[:, place])
-        near = np.flatnonzero((left <= limits[:, place]) & (columns != of))
-        pairs += [Near(int(columns[k]), of, float(left[k])) for k in near if {of, int(columns[k])} not in known]
+    pairs = [two for two in rows.near_pairs(columns, limits, n_looked_at) if {two.of, two.column} not in known]
     pairs.sort(key=lambda pair: (round(pair.left, 2), pair.of, pair.column))  # of two near-copies the first stays
     return sorted(_each_once(rows, pairs), key=lambda pair: (round(pair.left, 2), pair.of, pair.column))
 
 
-def _most_left(rows: CodedRows, column: int, n_values: Ints) -> Floats:
+def near_among(some: CodedRows, columns: Positions, limits: Floats) -> list[Near]:
+    """Columns of which another one leaves no more open than a limit, among these rows, whose columns these are."""
+    pairs = []
+    for place, of in enumerate(columns.tolist()):
+        left = shares_left(some, some.codes[:, place])
+        near = np.flatnonzero((left <= limits[:, place]) & (columns != of))
+        pairs += [Near(int(columns[k]), of, float(left[k])) for k in near]
+    return pairs
+
+
+def _most_left(rows: ColumnRows, column: int, n_values: Ints) -> Floats:
     """The shares of its entropy that columns of so many values may leave open: less where chance could take much.
 
     Of two unrelated columns of r and c values, mutual information is at most ln(1 + X) with X the mean square
@@ -240,7 +316,7 @@ def _most_left(rows: CodedRows, column: int, n_values: Ints) -> Floats:
     return np.asarray(NEAR * np.maximum(1 - by_chance, 0.0))
 
 
-def _each_once(rows: CodedRows, pairs: Sequence[Near]) -> Iterator[Near]:
+def _each_once(rows: ColumnRows, pairs: Sequence[Near]) -> Iterator[Near]:
     """Every column with the one that leaves least of it open, no two of each other; none that determines another."""
     chosen: dict[int, int] = {}
     for pair in pairs:
@@ -249,25 +325,37 @@ def _each_once(rows: CodedRows, pairs: Sequence[Near]) -> Iterator[Near]:
             last = chosen[last]
         if pair.column in chosen or last == pair.column:
             continue
-        left, left_of_other = (share_left(rows, *two) for two in ((pair.column, pair.of), (pair.of, pair.column)))
+        left, left_of_other = rows.share_left(pair.column, pair.of), rows.share_left(pair.of, pair.column)
         if min(left, left_of_other) > 1e-9 and left <= NEAR:  # on all rows
             chosen[pair.column] = pair.of
             yield Near(pair.column, pair.of, left)
 
 
-def _repeated(joint: Ints) -> tuple[Positions, Positions]:
-    """Rows in the order of a column, and the places in it from which the next row has the same value."""
-    order = np.argsort(joint, kind="stable")
-    ordered = joint[order]
-    return order, np.flatnonzero(ordered[1:] == ordered[:-1])
+@dataclass(frozen=True)
+class _Sorted:
+    """Rows in the order of some columns."""
+
+    order: Positions
+    repeats: Positions
+    """Places in it from which the next row has the same values."""
+
+    @classmethod
+    def of(cls, codes: Codes, n_values: Ints, by: tuple[int, ...]) -> "_Sorted":
+        """From all columns, and those that rows are sorted by."""
+        joint = codes[:, by[0]].astype(np.int64)
+        for i in by[1:]:
+            joint = joint * int(n_values[i]) + codes[:, i]
+        order = np.argsort(joint, kind="stable")
+        ordered = joint[order]
+        return cls(order, np.flatnonzero(ordered[1:] == ordered[:-1]))
 
 
-def _agreeing(codes: Codes, order: Positions, repeats: Positions, columns: Positions) -> Positions:
-    """The columns on which each of these rows agrees with the next one."""
+def _agreeing(codes: Codes, found: _Sorted, columns: Positions) -> Positions:
+    """The columns on which each repeated row agrees with the next one."""
     start = 0
-    while start < len(repeats) and len(columns):
-        some = repeats[start : start + max(ENTRIES // len(columns), 1)]
-        one, other = (codes[np.ix_(order[some + step], columns)] for step in (0, 1))
+    while start < len(found.repeats) and len(columns):
+        some = found.repeats[start : start + max(ENTRIES // len(columns), 1)]
+        one, other = (codes[np.ix_(found.order[some + step], columns)] for step in (0, 1))
         columns = columns[(one == other).all(axis=0)]
         start += len(some)
     return columns

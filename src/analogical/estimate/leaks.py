@@ -7,7 +7,7 @@ import numpy as np
 from analogical._types import CodedRows, Codes, Ints
 from analogical.count.given import Cells, tables_given
 
-__all__ = ["find_leaks", "tell_by_cut"]
+__all__ = ["FEWEST_ROWS", "cut_share", "find_leaks", "tell_by_cut"]
 
 MOST = 0.9
 """Share of the rows outside the largest class that a column must tell right to be named."""
@@ -24,9 +24,9 @@ FEWEST_SAMPLED = 200
 """Rows that are looked at first: so many, fewer if there are so many cells, but not fewer than the last."""
 
 
-def find_leaks(rows: CodedRows) -> dict[int, float]:
+def find_leaks(rows: CodedRows, most: float = MOST) -> dict[int, float]:
     """Columns that tell the label in nearly all rows, with the share of rows that they tell right."""
-    return dict(sorted((_nearly_tell(rows) | dict.fromkeys(_copies(rows), 1.0)).items()))
+    return dict(sorted((_nearly_tell(rows, most) | dict.fromkeys(_copies(rows), 1.0)).items()))
 
 
 def _copies(rows: CodedRows) -> list[int]:
@@ -45,14 +45,15 @@ def _copies(rows: CodedRows) -> list[int]:
     return leaks
 
 
-def _nearly_tell(rows: CodedRows) -> dict[int, float]:
+def _nearly_tell(rows: CodedRows, most: float) -> dict[int, float]:
     """Columns with few values that tell the label in nearly all rows."""
     if rows.n_rows < FEWEST_ROWS or not 2 <= rows.n_labels <= MAX_VALUES:
         return {}
     few = np.flatnonzero((rows.n_values > 1) & (rows.n_values <= MAX_VALUES)).tolist()
     n_sampled = max(FEWEST_SAMPLED, min(N_SAMPLE, N_CELLS // max(1, len(few))))
     step = -(-len(rows.codes) // n_sampled)
-    return _telling(rows, _telling(rows.take(np.arange(0, len(rows.codes), step)), few) if step > 1 else few)
+    likely = _telling(rows.take(np.arange(0, len(rows.codes), step)), few, most) if step > 1 else few
+    return _telling(rows, likely, most)
 
 
 def tell_by_cut(ranks: Ints, labels: Codes, weights: Ints | None) -> float | None:
@@ -65,13 +66,13 @@ def tell_by_cut(ranks: Ints, labels: Codes, weights: Ints | None) -> float | Non
         return None
     if len(ranks) > 2 * N_SAMPLE:  # a few rows rule out nearly all columns
         some = slice(None, None, len(ranks) // N_SAMPLE)
-        if _cut_share(ranks[some], labels[some], None if weights is None else weights[some]) is None:
+        if cut_share(ranks[some], labels[some], None if weights is None else weights[some]) is None:
             return None
-    return _cut_share(ranks, labels, weights)
+    return cut_share(ranks, labels, weights)
 
 
-def _cut_share(ranks: Ints, labels: Codes, weights: Ints | None) -> float | None:
-    """The same from all rows that are given."""
+def cut_share(ranks: Ints, labels: Codes, weights: Ints | None, most: float = MOST) -> float | None:
+    """The same from all rows that are given, however few they are."""
     n_labels = int(labels.max()) + 1
     if not 2 <= n_labels <= MAX_VALUES:
         return None
@@ -92,10 +93,10 @@ def _cut_share(ranks: Ints, labels: Codes, weights: Ints | None) -> float | None
         of_value = table.argmax(axis=1)
         is_span = ((table > 0).sum(axis=1) == 1).all() and np.count_nonzero(np.diff(of_value)) == n_labels - 1
         told = table.sum() if is_span else 0
-    return float(told) / n_rows if told - base >= MOST * (n_rows - base) else None
+    return float(told) / n_rows if told - base >= most * (n_rows - base) else None
 
 
-def _telling(rows: CodedRows, columns: Iterable[int]) -> dict[int, float]:
+def _telling(rows: CodedRows, columns: Iterable[int], most: float) -> dict[int, float]:
     """Those of the columns that tell the label in nearly all rows, with the share of rows that they tell right."""
     telling: dict[int, float] = {}
     sizes = rows.label_sizes()
@@ -103,6 +104,6 @@ def _telling(rows: CodedRows, columns: Iterable[int]) -> dict[int, float]:
     for block, tables in tables_given(rows, Cells.of([], len(rows.codes)), columns):
         largest = tables[:, 0].max(axis=2)
         told = np.where(largest > 1, largest, 0).sum(axis=1)  # a value of one row tells nothing
-        is_leak = told - base >= MOST * (n_rows - base)
+        is_leak = told - base >= most * (n_rows - base)
         telling |= {block[k]: float(told[k]) / max(n_rows, 1) for k in np.flatnonzero(is_leak).tolist()}
     return telling

@@ -20,13 +20,16 @@ from analogical._types import Note
 __all__ = [
     "FIRST_TESTS",
     "FURTHER_TESTS",
+    "MOST_NAMED",
     "MOST_WORDS",
+    "NUMBER",
     "CellNotes",
     "Reading",
     "convert",
     "count_matches",
     "decide",
     "holds_words",
+    "may_hold_numbers",
     "missing_words",
     "needs_further_tests",
     "settle",
@@ -40,6 +43,13 @@ SHARE = 0.8
 """Share of the cells that must be numbers or dates if the others are such words."""
 FEW_NUMBERS = 20
 """Numbers that differ, up to which words beside them are categories like the numbers: the column stays text."""
+
+FEWEST = 0.1
+"""Share of the cells that must be numbers for a column that stays text to be named, if the others are such words."""
+MOST_NAMED = 1000
+"""Different words among numbers up to which a column that stays text is named, if nearly all cells are numbers."""
+N_NAMED = 3
+"""Words that are named, the most frequent ones."""
 
 _MARKS = r" '’\x{a0}\x{202f}"
 """Signs beside comma and point between thousands."""
@@ -216,9 +226,25 @@ def holds_words(words: Iterable[str], n_numbers: int) -> bool:
     return len(some) <= MOST_WORDS and not any(c.isdigit() for word in some for c in word) and n_numbers > FEW_NUMBERS
 
 
+def may_hold_numbers(counts: Mapping[str, int]) -> bool:
+    """Whether a column that stays text may hold numbers beside words, which have no digit."""
+    n = counts["number"]
+    return counts["digit"] == n < counts["present"] and n >= FEWEST * counts["present"]
+
+
 def missing_words(na: Sequence[str]) -> list[str]:
     """Cells that are missing, in small letters and without spaces around them."""
     return sorted({word.strip().lower() for word in (*na, "")})
+
+
+@dataclass(frozen=True)
+class Mixture:
+    """Words among the numbers of a column that is text."""
+
+    share: int
+    """Of the cells that are not missing, in per cent."""
+    words: tuple[str, ...]
+    """The most frequent ones."""
 
 
 @dataclass
@@ -235,6 +261,8 @@ class CellNotes:
     dates: dict[str, str] = field(default_factory=dict)
     words: dict[tuple[str, str], int] = field(default_factory=dict)
     """Words among numbers or dates, by column."""
+    mixtures: dict[str, Mixture] = field(default_factory=dict)
+    """Columns of numbers that are text."""
 
     def add(self, name: str, reading: Reading, n_written: int, words: Mapping[str, int]) -> None:
         """One column that was not read as it stands."""
@@ -246,6 +274,14 @@ class CellNotes:
         elif reading.forms:
             self.dates[name] = reading.forms[0]
         self.words |= {(name, word): n for word, n in words.items()}
+
+    def add_mixture(self, name: str, counts: Mapping[str, int], n_numbers: int, words: Mapping[str, int]) -> None:
+        """A column that stays text, if it holds more than a few different numbers and the words are few or rare."""
+        is_mostly_numbers = counts["number"] >= SHARE * counts["present"]
+        if n_numbers > FEW_NUMBERS and (len(words) <= MOST_WORDS or is_mostly_numbers):
+            most_first = sorted(words, key=lambda word: (-words[word], word))[:N_NAMED]
+            share = 1 - counts["number"] / counts["present"]
+            self.mixtures[name] = Mixture(max(1, round(100 * share)), tuple(most_first))
 
     def notes(self) -> Iterator[Note]:
         """One for each kind of change."""
@@ -263,6 +299,10 @@ class CellNotes:
         if self.words:
             names, words = zip(*self.words, strict=True)
             yield Note("words-read-as-missing", names, tuple(self.words.values()), words=words)
+        if self.mixtures:
+            shares = tuple(one.share for one in self.mixtures.values())
+            named = tuple(", ".join(map(repr, one.words)) for one in self.mixtures.values())
+            yield Note("numbers-and-words", tuple(self.mixtures), shares, words=named)
 
 
 # ---------------------------------------------------------------- cells of polars
@@ -327,6 +367,21 @@ def settle(
     times: pl.Series | None = None,
 ) -> Reading:
     """How a column is read, from its first tests and a look at all of its cells where these do not settle it."""
+    reading = _settle(first, batches, separator, notes, name, times)
+    if reading.kind == "text" and may_hold_numbers(first):
+        _name_words(first, batches, notes, name, times)
+    return reading
+
+
+def _settle(
+    first: Mapping[str, int],
+    batches: Callable[[], Iterable[pl.Series]],
+    separator: str,
+    notes: CellNotes,
+    name: str,
+    times: pl.Series | None,
+) -> Reading:
+    """How a column is read."""
     counts = Counter(first)
     if needs_further_tests(counts):
         counts.update(dict.fromkeys(FURTHER_TESTS, 0))
@@ -352,6 +407,25 @@ def settle(
             return TEXT
     notes.add(name, reading, counts["present"] - counts["number"] - words.total(), dict(sorted(words.items())))
     return reading
+
+
+def _name_words(
+    counts: Mapping[str, int],
+    batches: Callable[[], Iterable[pl.Series]],
+    notes: CellNotes,
+    name: str,
+    times: pl.Series | None,
+) -> None:
+    """Keep in mind a column of numbers that is text, because there are too many words among them."""
+    words, numbers = Counter[str](), set[float]()
+    for cells in batches():
+        is_number = cells.str.contains(NUMBER)
+        others = pl.DataFrame({"cell": cells, "n": 1 if times is None else times}).filter(~is_number)
+        words.update(dict(others.group_by("cell").agg(pl.col("n").sum()).iter_rows()))
+        numbers.update(cells.filter(is_number).cast(pl.Float64, strict=False).unique().head(FEW_NUMBERS + 1))
+        if len(words) > MOST_NAMED:
+            return
+    notes.add_mixture(name, counts, len(numbers), words)
 
 
 def accept(cells: pl.Series, reading: Reading) -> pl.Series:

@@ -39,6 +39,11 @@ def _describe_pairs(given: Sequence[str]) -> str:
     return f"Pairs of {agreeing_on(given)}."
 
 
+def _rows(pair: EvidencePair) -> Cell:
+    """Which rows these are; nothing where rows have no order."""
+    return Cell("" if pair.index is None else f"rows {shown(pair.index[0])}, {shown(pair.index[1])}", "muted")
+
+
 def pair_blocks(result: Evidence) -> tuple[Table, ...]:
     """The pairs brought together by context: the context once, then a line for each pair."""
     blocks: dict[tuple[tuple[str, Any], ...], list[EvidencePair]] = {}
@@ -47,7 +52,7 @@ def pair_blocks(result: Evidence) -> tuple[Table, ...]:
     columns = [
         words("", lambda pair: Cell(_change(result.feature, pair.values), "strong"), may_wrap=True),
         words("", lambda pair: Cell(_change(result.label, pair.labels), _tone(pair)), may_wrap=True),
-        words("", lambda pair: Cell(f"rows {shown(pair.index[0])}, {shown(pair.index[1])}", "muted"), may_wrap=True),
+        words("", _rows, may_wrap=True),
         figures("", lambda pair: Cell(f"{pair.weight:,} pairs" if pair.weight > 1 else "", "muted"), may_wrap=True),
     ]
     return tuple(

@@ -13,13 +13,13 @@ def frame_of_records(records: Sequence[dict[str, Any]], columns: Sequence[str], 
     """One row per record; unknown numbers become NaN, lists and dictionaries text."""
     from analogical.table.frames import build_frame
 
-    return build_frame({name: _column([record[name] for record in records]) for name in columns}, backend)
+    cells = {name: _column([record[name] for record in records]) for name in columns}
+    return build_frame({name: list(map(_storable, column)) for name, column in cells.items()}, backend)
 
 
 def _column(cells: list[Any]) -> list[Any]:
     if any(isinstance(cell, int) and abs(cell) > LARGEST for cell in cells):
         cells = [None if cell is None else str(cell) for cell in cells]
-    cells = [_storable(cell) if isinstance(cell, str) else cell for cell in cells]
     if any(isinstance(cell, list | dict) for cell in cells):
         return [None if cell is None else _joined(cell) for cell in cells]
     known = [cell for cell in cells if cell is not None]
@@ -30,9 +30,9 @@ def _column(cells: list[Any]) -> list[Any]:
     return cells
 
 
-def _storable(text: str) -> str:
+def _storable(cell: Any) -> Any:
     """Text that every library can store: halves of characters, which are no text, are written as escapes."""
-    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return cell.encode("utf-8", "backslashreplace").decode("utf-8") if isinstance(cell, str) else cell
 
 
 def _joined(cell: Any) -> str:

@@ -101,7 +101,6 @@ _SENTENCES: dict[NoteKind, str] = {
     "groups-name-kept": "the column {} of X has the name of the groups but different values; it is kept as a feature",
     "label-name-kept": "the column {} of X has the name of the label but different values; it is kept as a feature",
     "weights-name-kept": "the column {} of X has the name of the weights but different values; it is kept as a feature",
-    "no-date-parts": "month, weekday and hour of {} are not compared: Spark makes no parts of dates",
     "collected": "X is a lazy frame and was collected",
     "first-line-is-data": "the first line is data, because --names was given",
     "header-has-numbers": "the first line, used as column names, contains numbers; if it is data, use --no-header",
@@ -250,6 +249,14 @@ def _describe_words(note: Note) -> str:
     return f"read as missing beside numbers or dates: {some_of([f'{w!r} in {name} ({n:,})' for w, name, n in cells])}"
 
 
+def _describe_mixtures(note: Note) -> str:
+    cells = [
+        f"{quoted(name)} ({share} % words: {words})"
+        for name, share, words in zip(note.columns, note.counts, note.words, strict=True)
+    ]
+    return f"text, because words stand among the numbers: {some_of(cells)}; if they mean missing, list them in --na"
+
+
 _WITH_COUNTS: dict[NoteKind, Callable[[Note], str]] = {
     "looks-like-groups": _describe_units,
     "leak": _describe_leak,
@@ -277,6 +284,7 @@ _WITH_COUNTS: dict[NoteKind, Callable[[Note], str]] = {
     "read-as-numbers": _describe_read_as_numbers,
     "read-as-dates": _describe_read_as_dates,
     "words-read-as-missing": _describe_words,
+    "numbers-and-words": _describe_mixtures,
 }
 
 _SHORT: dict[NoteKind, str] = {
@@ -299,6 +307,7 @@ _SHORT: dict[NoteKind, str] = {
     "missing-value": "missing cells in {}",
     "not-utf-8": "read as Latin-1",
     "numbered-names": "repeated names numbered",
+    "numbers-and-words": "words among numbers in {}",
     "read-as-dates": "dates in {}",
     "read-as-missing": "words read as missing",
     "read-as-numbers": "numbers read in {}",

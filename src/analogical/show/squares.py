@@ -134,8 +134,9 @@ def _card(result: Squares, square: Square) -> Table:
     """A square as a card: values of the first feature across, of the second one down, labels inside."""
 
     def inside(u: int, v: int) -> Cell:
-        label, row = square.labels[2 * v + u], square.index[2 * v + u]
-        return Cell(f"{marked(label, LONG_VALUE)} (row {shown(row, LONG_VALUE)})", "good" if square.broken else "plain")
+        corner = 2 * v + u
+        row = "" if square.index is None else f" (row {shown(square.index[corner], LONG_VALUE)})"
+        return Cell(f"{marked(square.labels[corner], LONG_VALUE)}{row}", "good" if square.broken else "plain")
 
     context = ", ".join(f"{shown(name, LONG_NAME)}={marked(value, 30)}" for name, value in square.context)
     times = f", {counted(square.times, 'square')} like this" if square.times > 1 else ""

@@ -30,10 +30,10 @@ def view_study(study: "Study") -> View:
     """The table, what was noted, and one line for each question."""
     table, once = study.table, study.duplicates == "once"
     asked = [name for name in QUESTIONS if not once or name in ("relevance", "select")]
-    if study.groups is not None:
+    if study.n_groups is not None:
         asked.remove("interactions")
     rows = counted(study.margins.n_rows, "distinct row" if once else "row")
-    units = "" if study.groups is None else f" in {counted(int(study.groups.max()) + 1, 'group')}"
+    units = "" if study.n_groups is None else f" in {counted(study.n_groups, 'group')}"
     return View(
         headline=f"Study of {counted(study.n_features, 'feature')} for {quoted(table.label)}"
         f" ({counted(len(table.classes), 'class', 'classes')}), {rows}{units}: {some_of(table.names)}",

@@ -1,6 +1,7 @@
-"""Relevance of a table on Apache Spark, counted there: the same result as in memory.
+"""Tables on Apache Spark: every verb of the package takes a Spark dataframe, counts it there and answers as in memory.
 
->>> from analogical.spark import relevance                           # doctest: +SKIP
+>>> from analogical.spark import open_session, relevance             # doctest: +SKIP
+>>> spark = open_session("local[2]")                                 # doctest: +SKIP
 >>> relevance(spark.read.parquet("visits"), "readmitted")            # doctest: +SKIP
 """
 
@@ -8,16 +9,41 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from analogical import (
+        Study,
+        audit,
+        evidence,
+        interactions,
+        redundancies,
+        relevance,
+        report,
+        select,
+        squares,
+        transitions,
+    )
+    from analogical.spark.opening import open_study
     from analogical.spark.session import open_session
-    from analogical.spark.verbs import relevance
 
-__all__ = ["open_session", "relevance"]
+__all__ = [
+    "Study",
+    "audit",
+    "evidence",
+    "interactions",
+    "open_session",
+    "open_study",
+    "redundancies",
+    "relevance",
+    "report",
+    "select",
+    "squares",
+    "transitions",
+]
 
-_HOMES = {"open_session": "session", "relevance": "verbs"}
+_HOMES = {"open_session": "analogical.spark.session", "open_study": "analogical.spark.opening"}
 
 
 def __getattr__(name: str) -> Any:
     """Import a name when it is asked for: executors import files of this package and have numpy only."""
-    if name in _HOMES:
-        return getattr(import_module(f"analogical.spark.{_HOMES[name]}"), name)
+    if name in _HOMES or name in __all__:
+        return getattr(import_module(_HOMES.get(name, "analogical")), name)
     raise AttributeError(f"module 'analogical.spark' has no attribute {name!r}")

@@ -4,7 +4,8 @@ These functions are sent to the executors by name, with the package; see ``sessi
 """
 
 import pickle
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -16,7 +17,7 @@ from analogical.count.contexts import Contexts, differs_from_last
 from analogical.count.pairs import ContextSums, sum_contexts
 from analogical.spark.words import LABEL, WEIGHT, Layout
 
-__all__ = ["PART_SCHEMA", "CountPart", "DrawRows", "GroupRows", "add_parts", "read_parts", "rows_of"]
+__all__ = ["PART_SCHEMA", "CountPart", "CountedPart", "GroupRows", "add_parts", "read_parts", "rows_of"]
 
 PART_SCHEMA = "block int, sums binary"
 """Columns of the frame of partial sums."""
@@ -25,37 +26,25 @@ GROUPED_TOGETHER = 500_000
 rows of few groups are added up before Spark sees them."""
 LOOKUP = 2**22
 """Keys below this are counted in a table of that size instead of being sorted."""
+LABEL_FIRST = -1
+"""What stands for the label among columns."""
+BEGUN = 16
+"""Beginnings of sets of columns that are kept, packed, for the next sets: four megabytes each."""
 
 Summary = TypeVar("Summary")
 
 
-def rows_of(table: Any, layout: Layout, n_labels: int) -> CodedRows:
-    """The rows of an Arrow table of words."""
+def rows_of(table: Any, layout: Layout, n_labels: int, columns: Sequence[int]) -> CodedRows:
+    """Some columns of the rows of an Arrow table of words."""
     weights = table.column(WEIGHT).to_numpy() if WEIGHT in table.column_names else None
     labels = table.column(LABEL).to_numpy().astype(np.min_scalar_type(n_labels - 1))
-    codes = layout.unpack([table.column(name).to_numpy() for name in layout.names])
-    return CodedRows(codes, labels, np.array(layout.n_values, dtype=np.int64), n_labels, weights)
+    codes = layout.unpack(_words_of(table, layout), columns)
+    return CodedRows(codes, labels, np.array([layout.n_values[c] for c in columns], dtype=np.int64), n_labels, weights)
 
 
-@dataclass(frozen=True)
-class DrawRows:
-    """Draws rows of a partition that have weights: a row of weight w is drawn as w rows."""
-
-    share: float
-    seed: int | None
-
-    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Batches of the rows that were drawn, with how often."""
-        import pyarrow as pa
-        from pyspark import TaskContext
-
-        context = TaskContext.get()
-        place = 0 if context is None else context.partitionId()
-        rng = np.random.default_rng(None if self.seed is None else [self.seed, place])
-        for batch in batches:
-            times = rng.binomial(batch.column(WEIGHT).to_numpy(), self.share)
-            drawn = batch.set_column(batch.schema.get_field_index(WEIGHT), WEIGHT, pa.array(times))
-            yield drawn.filter(pa.array(times > 0))
+def _words_of(table: Any, layout: Layout) -> dict[str, Ints]:
+    """The words of the layout that a table has."""
+    return {name: table.column(name).to_numpy() for name in layout.names if name in table.column_names}
 
 
 @dataclass(frozen=True)
@@ -67,9 +56,20 @@ class GroupRows:
     sets: tuple[tuple[int, ...], ...]
 
     @cached_property
+    def columns(self) -> list[int]:
+        """All columns of the sets; those that more sets have come first."""
+        often = Counter(column for columns in self.sets for column in columns)
+        return sorted(often, key=lambda column: (-often[column], column))
+
+    @cached_property
+    def orders(self) -> tuple[tuple[int, ...], ...]:
+        """For each set its columns as they are packed, so that sets begin with the same ones."""
+        return tuple(tuple(c for c in self.columns if c in columns) for columns in self.sets)
+
+    @cached_property
     def layouts(self) -> tuple[Layout, ...]:
-        """For each set which bits of which word hold its features and, last, the label."""
-        sizes = [(*(self.layout.n_values[i] for i in features), self.n_labels) for features in self.sets]
+        """For each set which bits of which word hold the label and, after it, its columns."""
+        sizes = [(self.n_labels, *(self.layout.n_values[c] for c in order)) for order in self.orders]
         return tuple(Layout(n_values, (tuple(range(len(n_values))),)) for n_values in sizes)
 
     @property
@@ -87,33 +87,80 @@ class GroupRows:
         import pyarrow as pa
 
         for some in _lumps(batches, GROUPED_TOGETHER):
-            rows = rows_of(pa.Table.from_batches(some), self.layout, self.n_labels)
-            for place in range(len(self.sets)):
-                yield self._groups(rows, place)
+            table = pa.Table.from_batches(some)
+            words = _words_of(table, self.layout)
+            weights = table.column(WEIGHT).to_numpy() if WEIGHT in table.column_names else None
+            packed = _Packed(self.layout, words, table.column(LABEL).to_numpy())
+            for place, (order, layout) in enumerate(zip(self.orders, self.layouts, strict=True)):
+                yield self._groups(place, packed.of(order, layout), weights)
 
-    def _groups(self, rows: CodedRows, place: int) -> Any:
+    def _groups(self, place: int, packed: list[Ints], weights: Ints | None) -> Any:
         import pyarrow as pa
 
-        cells = [*(rows.codes[:, i] for i in self.sets[place]), rows.labels]
-        words, n = _count_words(self.layouts[place].pack(cells), rows.weights)
+        words, n = _count_words(packed, weights)
         words += [np.zeros(len(n), np.int64)] * (len(self.keys) - len(words))
         columns = [pa.array(np.full(len(n), place, np.int32)), *(pa.array(word) for word in words), pa.array(n)]
         return pa.RecordBatch.from_arrays(columns, names=["place", *self.keys, "n"])
 
-    def read(self, found: Any) -> list[CodedRows]:
+    def read(self, table: Any) -> list[CodedRows]:
         """The rows of each set, one for each combination of values and label that occurs, with their number."""
-        places = found.column("place").to_numpy()
-        words, n = [found.column(key).to_numpy() for key in self.keys], found.column("n").to_numpy()
-        order = np.lexsort((*words, places))  # as Spark orders them, floats would add up otherwise each time
-        bounds = np.searchsorted(places[order], np.arange(len(self.sets) + 1))
+        places = table.column("place").to_numpy()
+        words, n = {key: table.column(key).to_numpy() for key in self.keys}, table.column("n").to_numpy()
+        bounds = np.searchsorted(np.sort(places), np.arange(len(self.sets) + 1))
+        by_place = np.argsort(places, kind="stable")
         rows = []
-        for place, layout in enumerate(self.layouts):
-            own = order[bounds[place] : bounds[place + 1]]
-            codes = layout.unpack([word[own] for word in words[: len(layout.names)]])
-            labels = codes[:, -1].astype(np.min_scalar_type(self.n_labels - 1))
-            n_values = np.array(layout.n_values[:-1], dtype=np.int64)
-            rows.append(CodedRows(codes[:, :-1], labels, n_values, self.n_labels, n[own]))
+        for place, (columns, layout) in enumerate(zip(self.sets, self.layouts, strict=True)):
+            own = by_place[bounds[place] : bounds[place + 1]]
+            codes = layout.unpack({key: word[own] for key, word in words.items()}, range(len(layout.n_values)))
+            codes = codes[:, [0, *(1 + self.orders[place].index(c) for c in columns)]]
+            order = np.lexsort(codes.T)  # as Spark orders them, floats would add up otherwise each time
+            labels = codes[order, 0].astype(np.min_scalar_type(self.n_labels - 1))
+            n_values = np.array([self.layout.n_values[c] for c in columns], dtype=np.int64)
+            rows.append(CodedRows(np.asfortranarray(codes[order, 1:]), labels, n_values, self.n_labels, n[own][order]))
         return rows
+
+
+class _Packed:
+    """Rows by sets of columns, each as a few words; what several sets begin with is packed once."""
+
+    def __init__(self, layout: Layout, words: Mapping[str, Ints], labels: Ints) -> None:
+        self._layout, self._words, self._labels = layout, words, labels
+        self._begun: dict[tuple[int, ...], Ints] = {}
+
+    def of(self, order: tuple[int, ...], layout: Layout) -> list[Ints]:
+        """The words of one set, whose layout has the label and then its columns."""
+        where = (LABEL_FIRST, *order)
+        return [self._pack(tuple(where[c] for c in word.columns), word.shifts) for word in layout.words]
+
+    def _pack(self, columns: tuple[int, ...], shifts: tuple[int, ...]) -> Ints:
+        """Some columns at their bits."""
+        if not columns:
+            return np.zeros(len(self._labels), np.int64)
+        last = columns[-1]
+        cells = self._labels if last == LABEL_FIRST else self._layout.codes(self._words, last)
+        packed: Ints = cells.astype(np.int64) << shifts[-1]
+        if len(columns) > 1:
+            begin = columns[:-1]
+            if begin not in self._begun:
+                if len(self._begun) == BEGUN:
+                    del self._begun[next(iter(self._begun))]
+                self._begun[begin] = self._pack(begin, shifts[:-1])
+            packed |= self._begun[begin]
+        return packed
+
+
+@dataclass(frozen=True)
+class CountedPart(Generic[Summary]):
+    """What was counted for the features of a block, in some partitions."""
+
+    sums: ContextSums[Summary]
+    by_label: Ints
+    by_value: dict[int, Ints]
+    """For each feature of the block the rows of each of its values: whether the table is still the same."""
+
+    def __add__(self, other: "CountedPart[Summary]") -> "CountedPart[Summary]":
+        by_value = {feature: sizes + other.by_value[feature] for feature, sizes in self.by_value.items()}
+        return CountedPart(self.sums + other.sums, self.by_label + other.by_label, by_value)
 
 
 @dataclass(frozen=True)
@@ -131,9 +178,11 @@ class CountPart(Generic[Summary]):
 
         some = [batch for batch in batches if batch.num_rows]
         if some:
-            rows = rows_of(pa.Table.from_batches(some), self.layout, self.n_labels)
-            features = self.layout.blocks[self.block]
-            yield _batch({self.block: sum_contexts(rows, self.summarise, features=features, n_jobs=1)})
+            rows = rows_of(pa.Table.from_batches(some), self.layout, self.n_labels, range(self.layout.n_features))
+            block = self.layout.blocks[self.block]
+            sizes = {feature: rows.value_sizes(feature) for feature in block}
+            sums = sum_contexts(rows, self.summarise, features=block, n_jobs=1)
+            yield _batch({self.block: CountedPart(sums, rows.label_sizes(), sizes)})
 
 
 def _lumps(batches: Iterator[Any], n_rows: int) -> Iterator[list[Any]]:
@@ -171,9 +220,9 @@ def add_parts(batches: Iterator[Any]) -> Iterator[Any]:
         yield _batch(sums)
 
 
-def read_parts(batches: Iterator[Any]) -> dict[int, ContextSums[Any]]:
+def read_parts(batches: Iterator[Any]) -> dict[int, CountedPart[Any]]:
     """The sums of each block."""
-    found: dict[int, ContextSums[Any]] = {}
+    found: dict[int, CountedPart[Any]] = {}
     for batch in batches:
         for block, cells in zip(batch.column("block").to_pylist(), batch.column("sums"), strict=True):
             sums = pickle.loads(cells.as_py())  # noqa: S301 (written by _batch, on an executor of this session)
@@ -181,7 +230,7 @@ def read_parts(batches: Iterator[Any]) -> dict[int, ContextSums[Any]]:
     return found
 
 
-def _batch(sums: dict[int, ContextSums[Any]]) -> Any:
+def _batch(sums: dict[int, CountedPart[Any]]) -> Any:
     import pyarrow as pa
     from pyspark import cloudpickle
 

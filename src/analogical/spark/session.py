@@ -9,8 +9,12 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import warnings
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,11 +28,14 @@ if TYPE_CHECKING:
 __all__ = ["check_java", "check_spark", "collect", "is_spark_frame", "open_session", "ship_package"]
 
 OLDEST_JAVA = 17
-MASTERS = r"local(\[[^]]+\])?|spark://.+|yarn|k8s://.+|sc://.+"
-PORTS = {"spark": 7077, "sc": 15002}
-"""Where masters and servers of Spark Connect listen unless they are told otherwise."""
+MASTERS = r"local(\[(\*|\d+)(,\s*\d+)?\])?|spark://.+|yarn|k8s://.+|sc://.+"
+PORTS = {"spark": 7077, "sc": 15002, "k8s": 443}
+"""Where masters and servers listen unless they are told otherwise."""
 SECONDS = 5
-"""How long a master may take to accept a connection."""
+"""How long all hosts of a master together may take to accept a connection."""
+ANSWER_SECONDS = 8
+"""How long a master may take to answer once Java has started here; on a busy machine twice as long as that took. Spark
+itself tries for more than a minute."""
 _SHIPPED = "spark.analogical.shipped"
 """Setting of a session that says that its executors have this package."""
 
@@ -110,37 +117,105 @@ def open_session(master: str) -> "SparkSession":
         )
     _check_reached(master)
     check_spark()
-    is_connect = master.startswith("sc://")
-    if not is_connect:
-        check_java()
+    if master.startswith("sc://"):
+        return _connect(master)
+    check_java()
+    if master == "yarn" and not (os.environ.get("HADOOP_CONF_DIR") or os.environ.get("YARN_CONF_DIR")):
+        raise SparkError(
+            "The master yarn needs HADOOP_CONF_DIR or YARN_CONF_DIR, the folder that says where YARN runs."
+        )
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.appName("analogical")
+    settings = {"spark.ui.showConsoleProgress": "false"}
+    if master.startswith("local"):  # nobody outside of this machine takes part
+        address = "127.0.0.1"
+        settings |= {"spark.driver.bindAddress": address, "spark.driver.host": address, "spark.ui.enabled": "false"}
+    builder = SparkSession.builder.appName("analogical").master(master)
+    for name, value in settings.items():
+        builder = builder.config(name, value)
     try:
-        if is_connect:
-            return builder.remote(master).getOrCreate()
-        settings = {"spark.ui.showConsoleProgress": "false"}
-        if master.startswith("local"):  # nobody outside of this machine takes part
-            address = "127.0.0.1"
-            settings |= {"spark.driver.bindAddress": address, "spark.driver.host": address, "spark.ui.enabled": "false"}
-        for name, value in settings.items():
-            builder = builder.config(name, value)
-        return builder.master(master).getOrCreate()
+        with java_ends_without_answer(master):
+            return builder.getOrCreate()
+    except SparkError:
+        raise
     except Exception as error:
         raise SparkError(f"No Spark session on {master!r}: {first_line(error)}.") from error
 
 
+def _connect(master: str) -> "SparkSession":
+    """A session of Spark Connect, which ends with this process; servers keep others for an hour."""
+    from pyspark.sql import SparkSession
+
+    try:
+        import grpc  # type: ignore[import-untyped]
+        from pyspark.sql.connect.client import DefaultChannelBuilder
+
+        channel = DefaultChannelBuilder(master).toChannel()
+        try:
+            grpc.channel_ready_future(channel).result(SECONDS)
+        except grpc.FutureTimeoutError:
+            raise SparkError(
+                f"No server of Spark Connect answers at {master!r}; start one there, or give another address."
+            ) from None
+        finally:
+            channel.close()
+        session = SparkSession.builder.remote(master).getOrCreate()
+        _ = session.version  # asks the server
+    except SparkError:
+        raise
+    except Exception as error:
+        raise SparkError(f"No Spark session on {master!r}: {first_line(error)}.") from error
+    atexit.register(session.stop)
+    return session
+
+
+@contextmanager
+def java_ends_without_answer(master: str) -> Iterator[None]:
+    """End the Java process of a session that a standalone master does not answer in time, with a sentence."""
+    from pyspark import SparkContext
+
+    if not master.startswith("spark://"):
+        yield
+        return
+    began = time.monotonic()
+    SparkContext._ensure_initialized()
+    seconds = max(ANSWER_SECONDS, 2 * (time.monotonic() - began))
+    is_late = threading.Event()
+
+    def end() -> None:
+        is_late.set()
+        SparkContext._gateway.proc.terminate()  # type: ignore[union-attr]
+
+    timer = threading.Timer(seconds, end)
+    timer.start()
+    try:
+        yield
+    except Exception:
+        if not is_late.is_set():
+            raise
+        SparkContext._gateway = SparkContext._jvm = None  # of the process that has ended
+        raise SparkError(
+            f"What listens at {master!r} did not answer as a Spark master in {seconds:.0f} s; give the address that"
+            " the master's page shows."
+        ) from None
+    finally:
+        timer.cancel()
+        timer.join()
+
+
 def _check_reached(master: str) -> None:
-    """Refuse a master that does not answer: Spark itself would try for a minute and more."""
+    """Refuse a master that does not accept a connection."""
     kind, _, hosts = master.partition("://")
     if kind not in PORTS:
         return
     reasons = []
-    for host in hosts.partition("/")[0].split(","):
+    several = hosts.removeprefix("https://").removeprefix("http://").partition("/")[0].split(",")
+    for host in several:
         try:
             place = urlsplit(f"//{host}")
-            socket.create_connection((place.hostname or "", place.port or PORTS[kind]), SECONDS).close()
+            address = place.hostname or "", place.port or PORTS[kind]
+            socket.create_connection(address, SECONDS / len(several)).close()
         except (OSError, ValueError) as error:
             reasons.append(str(error))
         else:
@@ -158,14 +233,25 @@ def ship_package(session: "SparkSession") -> None:
     with zipfile.ZipFile(package, "w", zipfile.ZIP_DEFLATED) as packed:
         for path in sorted(source.rglob("*.py")):
             packed.write(path, Path("analogical") / path.relative_to(source))
-    folder = Path(tempfile.mkdtemp(prefix="analogical-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # executors fetch it when they begin their first task
     content = package.getvalue()
-    archive = folder / f"analogical_{sha256(content).hexdigest()[:16]}.zip"  # servers may know another version
-    archive.write_bytes(content)
-    session.addArtifacts(str(archive), pyfile=True)
+    with _folder_for_shipping(session) as folder:
+        archive = folder / f"analogical_{sha256(content).hexdigest()[:16]}.zip"  # servers may know another version
+        archive.write_bytes(content)
+        session.addArtifacts(str(archive), pyfile=True)
     sys.path[:] = [place for place in sys.path if not place.endswith(archive.name)]  # this process has the package
     session.conf.set(_SHIPPED, "yes")
+
+
+@contextmanager
+def _folder_for_shipping(session: "SparkSession") -> Iterator[Path]:
+    """A folder to ship from: Spark's own one, from which executors fetch later, or one until all is sent."""
+    if "connect" in type(session).__module__:
+        with tempfile.TemporaryDirectory(prefix="analogical-") as folder:
+            yield Path(folder)
+    else:
+        from pyspark import SparkFiles
+
+        yield Path(SparkFiles.getRootDirectory()).parent
 
 
 def collect(frame: "DataFrame", what: str) -> Any:
@@ -183,6 +269,11 @@ def collect(frame: "DataFrame", what: str) -> Any:
 
 def first_line(error: BaseException) -> str:
     """What an error of Spark says, without the stack of the Java side."""
-    lines = [line.strip().lstrip(": ").removeprefix("Caused by: ") for line in str(error).splitlines() if line.strip()]
+    text = str(error)
+    if "JAVA_GATEWAY_EXITED" in text:
+        return "Java ended before Spark began; spark-submit --version may say why"
+    details = re.search(r'details = "(.+?)"\n', text)  # of gRPC
+    lines = [details[1]] if details else [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line.lstrip(": ").removeprefix("Caused by: ") for line in lines]
     told = [line for line in lines if re.match(r"[\w.$]*(Error|Exception)\b", line) and "awaitResult" not in line]
     return (told[-1] if told else lines[0] if lines else type(error).__name__)[:300].rstrip(".")

@@ -19,7 +19,19 @@ from analogical._types import Ints, Positions
 from analogical.errors import InputError
 from analogical.table.columns import MISSING, Column, plain
 
-__all__ = ["FINE_BINS", "BinRule", "Binned", "Bins", "bin_column", "check_bins", "fine_codes", "name_bins", "ranks_of"]
+__all__ = [
+    "FINE_BINS",
+    "NUMBERS_OF_BINS",
+    "BinRule",
+    "Binned",
+    "Bins",
+    "bin_column",
+    "check_bins",
+    "fine_codes",
+    "merge_bins",
+    "name_bins",
+    "ranks_of",
+]
 
 Bins: TypeAlias = int | str | Sequence[Any] | Mapping[Any, Any] | None
 """How numbers are binned: so many quantiles, "widths:K", None for every distinct value, or one of these or a list of
@@ -29,6 +41,9 @@ MAX_BINS = 1000
 FINE_BINS = 120
 """Bins that a number is also kept in, to be merged to 2, 3, 4, 8 or 16 where it is a context of other features: a
 multiple of these, and with one for missing cells below 256."""
+NUMBERS_OF_BINS = (2, 3, 4, 8, 16)
+"""Bins that a number may be cut into as a context, beside its own five. With five only, 27 % of the effects of
+neighbours correlated .95 were false; of 60 known rules .090 false discoveries against .064."""
 FIRST_DIGITS = 4
 """Digits that a bin is written with, if they tell all bins apart; of a time, the day."""
 
@@ -214,6 +229,14 @@ def _as_time(edge: Any, value: date) -> Any:
         return date.fromisoformat(edge)
     time = datetime.fromisoformat(edge)
     return time if time.tzinfo is not None else time.replace(tzinfo=value.tzinfo)
+
+
+def merge_bins(sizes: Ints, n_bins: int, has_missing: bool) -> NDArray[np.uint8]:
+    """For each fine bin its place among about so many that hold equally many rows; missing cells have the last one."""
+    numbers = sizes[:-1] if has_missing else sizes
+    middle = (np.cumsum(numbers) - numbers / 2) / max(float(numbers.sum()), 1.0)
+    merged = np.unique(np.minimum((middle * n_bins).astype(np.int64), n_bins - 1), return_inverse=True)[1]
+    return (np.append(merged, merged.max() + 1) if has_missing else merged).astype(np.uint8)
 
 
 def name_bins(lows: Sequence[Any], highs: Sequence[Any]) -> list[str]:

@@ -5,9 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from analogical._types import Ints
 from analogical.table.columns import MISSING, Column, plain
 
-__all__ = ["PARTS", "parts_of"]
+__all__ = ["PARTS", "days_of_numbers", "part_column", "part_numbers", "parts_of", "parts_that_may_vary"]
 
 PARTS = ("month", "weekday", "hour")
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -23,31 +24,50 @@ def parts_of(column: Column) -> dict[str, Column]:
     times = _as_times(column)
     if times is None or not len(times):
         return {}
-    days = times.astype("M8[D]")
-    months = days.astype("M8[M]")
-    numbers = {
-        "month": months.astype(np.int64) % 12 + 1,
-        "weekday": (days.astype(np.int64) + 3) % 7,  # the first day, of 1970, was a Thursday
-        "hour": (times - days).astype("m8[h]").astype(np.int64),
-    }
-    if len(np.unique(days - months.astype("M8[D]"))) == 1:
-        del numbers["weekday"]
     span = (times.max() - times.min()) / np.timedelta64(1, "D")
-    found = {}
-    for part, number_of in numbers.items():
-        if span >= CYCLES[part]:
-            known, codes = np.unique(number_of, return_inverse=True)
-            if len(known) > 1:
-                found[part] = _as_column(column, part, known, codes)
-    return found
+    days = times.astype("M8[D]")
+    n_days_of_month = len(np.unique(days - days.astype("M8[M]").astype("M8[D]")))
+    parts = {}
+    for part in parts_that_may_vary(span, n_days_of_month):
+        known, codes = np.unique(part_numbers(times, part), return_inverse=True)
+        if len(known) > 1:
+            of_row = column.recoded(np.append(codes, MISSING).astype(np.int8))
+            parts[part] = part_column(part, known, of_row)
+    return parts
 
 
-def _as_column(column: Column, part: str, known: NDArray[Any], codes: NDArray[Any]) -> Column:
-    """A part as a column: ``known`` are its values, ``codes`` those of each date."""
-    of_row = column.recoded(np.append(codes, MISSING).astype(np.int8))
+def parts_that_may_vary(span: float, n_days_of_month: int) -> list[str]:
+    """Parts of dates that span so many days and lie on so many different days of the month."""
+    return [p for p in PARTS if span >= CYCLES[p] and not (p == "weekday" and n_days_of_month == 1)]
+
+
+def part_numbers(times: NDArray[Any], part: str) -> Ints:
+    """The month, the weekday or the hour of dates, as numbers from 0."""
+    days = times.astype("M8[D]")
+    if part == "month":
+        numbers = days.astype("M8[M]").astype(np.int64) % 12
+    elif part == "weekday":
+        numbers = (days.astype(np.int64) + 3) % 7  # the first day, of 1970, was a Thursday
+    else:
+        numbers = (times - days).astype("m8[h]").astype(np.int64)
+    return np.asarray(numbers)
+
+
+def part_column(part: str, known: Ints, codes: NDArray[Any]) -> Column:
+    """A part as a column: ``known`` are its numbers, increasing, ``codes`` which of them each row has."""
     if part == "weekday":
-        return Column(of_row, [WEEKDAYS[k] for k in known], is_sorted=True)
-    return Column(of_row, known.tolist(), "whole", is_sorted=True)
+        return Column(codes, [WEEKDAYS[k] for k in known], is_sorted=True)
+    return Column(codes, (known + (part == "month")).tolist(), "whole", is_sorted=True)
+
+
+def days_of_numbers(days: NDArray[Any]) -> NDArray[Any]:
+    """Days written as numbers, such as 20240131, as numpy's; those that are not in the calendar become later ones."""
+    return np.asarray(_months_of_numbers(days).astype("M8[M]").astype("M8[D]") + (days % 100 - 1))
+
+
+def _months_of_numbers(days: NDArray[Any]) -> NDArray[Any]:
+    """Months since the first of 1970."""
+    return np.asarray((days // 10000 - 1970) * 12 + days // 100 % 100 - 1)
 
 
 def _as_times(column: Column) -> NDArray[Any] | None:
@@ -55,9 +75,9 @@ def _as_times(column: Column) -> NDArray[Any] | None:
     values: Any = column.values
     if column.kind == "whole":  # days written as numbers: 20240131
         days = np.asarray(values)
-        months = (days // 10000 - 1970) * 12 + days // 100 % 100 - 1
-        times: NDArray[Any] = months.astype("M8[M]").astype("M8[D]") + (days % 100 - 1)
-        return times.astype("M8[us]") if (times.astype("M8[M]").astype(np.int64) == months).all() else None
+        times = days_of_numbers(days)
+        is_day = times.astype("M8[M]").astype(np.int64) == _months_of_numbers(days)
+        return times.astype("M8[us]") if is_day.all() else None
     if hasattr(values, "dt"):  # very many, of a column that was read in batches
         if getattr(values.dtype, "time_zone", None) is not None:
             values = values.dt.replace_time_zone(None)

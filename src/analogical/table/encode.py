@@ -8,8 +8,7 @@ refused here, in one sentence.
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,9 +17,10 @@ from analogical._types import Bools, CodedRows, Codes, Ints, Note, Positions
 from analogical.errors import InputError
 from analogical.estimate.leaks import find_leaks
 from analogical.table.binning import BinRule
-from analogical.table.choosing import Chosen, Names, choose_features, find_column, listing, name_of, refuse_repeated
+from analogical.table.choosing import Chosen, Names, choose_features, listing, name_of, refuse_repeated
 from analogical.table.columns import Column, plain
 from analogical.table.integers import code_type
+from analogical.table.meaning import ColumnMeaning, TableMeaning
 from analogical.table.preparing import Prepared, prepare
 from analogical.table.reading import ChosenColumns, RawTable, read_table
 from analogical.table.roles import (
@@ -37,70 +37,41 @@ if TYPE_CHECKING:
     from analogical.table.frames import Rows
 
 __all__ = [
-    "ColumnMeaning",
     "EncodedTable",
+    "choose_names",
+    "columns_asked_for",
     "encode_features",
     "encode_table",
+    "leak_notes",
     "own_bins",
     "refuse_constants",
     "refuse_single_class",
-    "with_leaks",
 ]
 
 
-@dataclass(frozen=True)
-class ColumnMeaning:
-    """What the codes of a column stand for, and what was done to make them."""
-
-    key: Hashable
-    """The user's own name of the column: the dataframe's, or its position in an array."""
-    name: str
-    values: Sequence[Any]
-    """``values[c]`` is what code c stands for."""
-    position: int = 0
-    """Position among the features of the user's table, before some were left out; parts of dates come after them."""
-    treatment: Literal["categories", "bins"] = "categories"
-    """How values became codes: every distinct value is a category, or numbers and dates were binned."""
-    edges: tuple[Any, ...] = ()
-    """Where the bins but the first begin."""
-    n_missing: int = 0
-    """Rows without a value, for which the last code stands."""
-    fine_ends: tuple[tuple[Any, Any], ...] = ()
-    """The lowest and the highest number in each of the finer bins that the table holds; empty for categories."""
-
-
-@dataclass(frozen=True)
-class EncodedTable:
+@dataclass(frozen=True, kw_only=True)
+class EncodedTable(TableMeaning):
     """A table as codes, with what they mean and where the rows came from."""
 
     codes: Codes
     """Shape (rows, features); column i holds every code from 0 to n_values[i] - 1."""
-    columns: tuple[ColumnMeaning, ...]
     weights: Ints | None
     """How many rows each row stands for, all positive; None means one each."""
     labels: Codes | None
     """Shape (rows,); codes into ``classes``. None if the table was encoded without a label."""
-    label_meaning: ColumnMeaning | None
     groups: Ints | None
     """Which rows depend on each other: the number of the group of each row; None if all are independent."""
     origin: Positions | None
     """Positions of the encoded rows in the user's table; None means all rows, in order."""
     frame: "Rows | None"
     """The user's dataframe, or the file it is in, for the names of its rows; None for arrays and lists."""
-    notes: tuple[Note, ...]
-    """What was done that the user should know."""
     fine: Mapping[int, Codes] = field(default_factory=dict)
     """Numbers in many more bins, by place among the features: contexts of other features may need finer bins."""
 
-    @cached_property
-    def n_values(self) -> Ints:
-        """Number of values of every feature."""
-        return np.array([len(column.values) for column in self.columns], dtype=np.int64)
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """The features."""
-        return tuple(column.name for column in self.columns)
+    @property
+    def keys(self) -> Sequence[Hashable]:
+        """The user's own names of the features; columns of arrays have only ours."""
+        return self.names if self.frame is None else super().keys
 
     @property
     def backend(self) -> str | None:
@@ -108,82 +79,17 @@ class EncodedTable:
         return None if self.frame is None else self.frame.backend
 
     @property
-    def label(self) -> str:
-        """Name of the label."""
-        return self._labelled.name
-
-    @cached_property
-    def classes(self) -> tuple[Hashable, ...]:
-        """Values of the label."""
-        return tuple(plain(value) for value in self._labelled.values)
-
-    @property
     def coded(self) -> CodedRows:
-        """The numbers alone, for counting."""
-        if self.labels is None:
-            raise ValueError("a table encoded without a label cannot be counted")
-        return CodedRows(self.codes, self.labels, self.n_values, len(self._labelled.values), self.weights, self._n_bins)
-
-    @cached_property
-    def _n_bins(self) -> Ints | None:
-        """Bins of every feature, the value of missing cells not counted; 0 for categories, None if all are."""
-        if all(column.treatment == "categories" for column in self.columns):
-            return None
-        sizes = [len(c.values) - (c.n_missing > 0) if c.treatment == "bins" else 0 for c in self.columns]
-        return np.array(sizes, dtype=np.int64)
-
-    @property
-    def _labelled(self) -> ColumnMeaning:
-        if self.label_meaning is None:
-            raise ValueError("the table was encoded without a label")
-        return self.label_meaning
+        """The numbers alone, for counting; without a label all rows have the same."""
+        labels = np.zeros(len(self.codes), np.uint8) if self.labels is None else self.labels
+        n_labels = 1 if self.label_meaning is None else len(self.label_meaning.values)
+        return CodedRows(self.codes, labels, self.n_values, n_labels, self.weights, self.n_bins)
 
     def select(self, features: Sequence[int]) -> "EncodedTable":
         """The table with some of its features, in the given order; nothing is encoded again."""
         codes = np.asfortranarray(self.codes[:, list(features)])
         fine = {place: self.fine[i] for place, i in enumerate(features) if i in self.fine}
         return replace(self, codes=codes, columns=tuple(self.columns[i] for i in features), fine=fine)
-
-    def find(self, feature: Any) -> int:
-        """Place of a feature given by name, or by its position among the features of the user's table."""
-        keys = [column.key if self.frame is not None else column.name for column in self.columns]
-        for names in (keys, self.names):  # the dataframe's own names, and those given by feature_names
-            if any(type(name) is type(feature) and name == feature for name in names):
-                return find_column(feature, names, "feature")
-        if is_whole(feature) and str(feature) in self.names:
-            raise InputError(
-                f"feature={feature} may be the name {str(feature)!r} or the position {feature}; give the name as text."
-            )
-        for place, column in enumerate(self.columns):
-            if is_whole(feature) and column.position == feature:
-                return place
-        if not is_whole(feature):
-            self.refuse_set_aside(feature, "feature")
-            return find_column(feature, keys, "feature")
-        last = max(column.position for column in self.columns)
-        raise InputError(
-            f"feature must be a name or a position from 0 to {last}, of a feature that is not left out, got {feature}."
-        )
-
-    def refuse_set_aside(self, name: Any, role: str) -> None:
-        """Refuse the name of a column that was set aside as an id."""
-        if any(name in note.columns for note in self.notes if note.kind == "set-aside"):
-            raise InputError(
-                f"{role} names {name!r}, which was set aside as an identifier; keep it with"
-                ' ids="keep" (--ids keep), or leave it out.'
-            )
-
-    def place_of(self, position: int) -> int | None:
-        """Place of the feature with this position in the user's table; None if it was left out."""
-        return next((place for place, column in enumerate(self.columns) if column.position == position), None)
-
-    def find_value(self, feature: int, value: Any) -> int | None:
-        """Code of a value of a feature, given itself or as it is written; None if it has no such value."""
-        values = [plain(known) for known in self.columns[feature].values]
-        if value in values:
-            return values.index(value)
-        texts = [str(known) for known in values]
-        return texts.index(value) if isinstance(value, str) and value in texts else None
 
     def positions(self, rows: Iterable[int]) -> list[int]:
         """Positions in the user's table of encoded rows."""
@@ -196,8 +102,7 @@ class EncodedTable:
 
     def cells(self, rows: Iterable[int], feature: int) -> list[Any]:
         """What encoded rows hold in a feature."""
-        values = self.columns[feature].values
-        return [plain(values[code]) for code in self.codes[list(rows), feature].tolist()]
+        return self.named(feature, self.codes[list(rows), feature].tolist())
 
 
 def encode_table(
@@ -223,15 +128,17 @@ def encode_table(
     label = Role.of(raw, y, "label")
     table, cuts = _encode(raw, label, rules, keep, look_for_units=look_for_units and rules.groups is None)
     refuse_constants(table.n_values, len(table.codes))
-    return with_leaks(table, dict(sorted((find_leaks(table.coded) | cuts).items()))) if look_for_leaks else table
-
-
-def with_leaks(table: EncodedTable, leaks: dict[int, float]) -> EncodedTable:
-    """The table with a note on the columns that tell the label in nearly all rows."""
-    if not leaks:
+    if not look_for_leaks:
         return table
-    shares = tuple(100 if share == 1 else min(99, round(100 * share)) for share in leaks.values())
-    return replace(table, notes=(*table.notes, Note("leak", tuple(table.names[i] for i in leaks), shares)))
+    return replace(table, notes=(*table.notes, *leak_notes(table.names, find_leaks(table.coded) | cuts)))
+
+
+def leak_notes(names: Sequence[str], leaks: Mapping[int, float]) -> tuple[Note, ...]:
+    """A note on the columns that tell the label in nearly all rows, if there are any; shares by place."""
+    if not leaks:
+        return ()
+    shares = tuple(100 if share == 1 else min(99, round(100 * share)) for _, share in sorted(leaks.items()))
+    return (Note("leak", tuple(names[i] for i in sorted(leaks)), shares),)
 
 
 def encode_features(X: Any, rules: Rules | None = None) -> EncodedTable:
@@ -250,14 +157,14 @@ def _encode(
     labels, label_notes = (None, ()) if label is None else encode_label(label, numbers, rules)
     taken, notes = taken_columns(raw, (label, weights, groups), labels, rules)
     free = [position for position in range(len(raw.keys)) if position not in taken]
-    names, keys, features = _choose(raw, taken, free, rules)
+    names, keys, features = choose_names(raw.keys, taken, free, rules)
     chosen = features.columns
     kept = _rows_that_count(raw.n_rows, numbers, labels)
     prepared = prepare(
         ChosenColumns(raw, {p: names[p] for p in sorted({*chosen, *features.named_parts})}, kept),
         None if numbers is None else numbers[kept],
         rules,
-        wanted=set(chosen) if rules.features is not None else _columns_asked_for(keep, keys, chosen, free),
+        wanted=set(chosen) if rules.features is not None else columns_asked_for(keep, keys, chosen, free),
         bins_of=own_bins(rules, keys, chosen, None if label is None else label.name),
         features=features,
         labels=None if labels is None else labels.take(kept).codes,
@@ -309,22 +216,22 @@ def _meanings(
     )
 
 
-def _choose(
-    raw: RawTable, taken: dict[int, str], free: list[int], rules: Rules
+def choose_names(
+    given: Sequence[Hashable], taken: dict[int, str], free: list[int], rules: Rules
 ) -> tuple[dict[int, str], list[Hashable], Chosen]:
     """Names of the free columns by position, what each column is called by the user, and the features."""
-    names = {p: name_of(raw.keys[p]) for p in free}
-    keys = list(raw.keys)
+    names = {p: name_of(given[p]) for p in free}
+    keys = list(given)
     if rules.feature_names is not None:
         names = dict(zip(free, _check_names(rules.feature_names, len(free)), strict=True))
-        keys = [names.get(p, key) for p, key in enumerate(raw.keys)]
+        keys = [names.get(p, key) for p, key in enumerate(given)]
     chosen = choose_features(keys, taken, rules.features, rules.ignore, date_parts=rules.date_parts)
     if not chosen.columns and not chosen.named_parts:
         raise InputError("The table has no features; give at least one column besides the label.")
     return names, keys, chosen
 
 
-def _columns_asked_for(
+def columns_asked_for(
     keep: Sequence[Any], keys: Sequence[Hashable], chosen: Sequence[int], free: Sequence[int]
 ) -> set[int]:
     """Columns that the user asked about by name or position, which are never set aside; ``free`` are all features."""

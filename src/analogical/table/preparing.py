@@ -22,10 +22,11 @@ from analogical.table.rules import Rules, is_time, looks_like_unit
 
 __all__ = [
     "NO_COMPLETE_ROW",
+    "Gaps",
     "Prepared",
+    "Preparing",
     "TreatedColumn",
     "missing_values",
-    "note_bins",
     "prepare",
     "treat_column",
 ]
@@ -63,7 +64,7 @@ def treat_column(
     """One column as the user wants it; ``rule`` is the user's own for it."""
     if rule is not None and rule.method != "none" and column.kind == "category":
         raise InputError(f"bins names {name!r}, which does not hold numbers or dates; leave it out of bins.")
-    n_missing = _count_missing(column)
+    n_missing = count_missing(column)
     folded = fold_values(column, weights, rules.fold_case)
     column = folded.column
     binned = rules.group(column, rule, weights, f"feature {brief(name)}")
@@ -121,60 +122,98 @@ def prepare(
     parts of dates were named. With ``labels`` it is looked for numbers of which the label is a cut. ``look_for_units``
     asks for a note on a column that could be groups.
     """
-    work = _Work(columns, weights, rules, wanted | bins_of.keys(), bins_of, features, labels)
-    if rules.missing == "drop":
-        work.leave_out_rows()
-    else:
-        work.treat_as_they_are()
-    if look_for_units:
-        work.name_units()
+    work = _RowsHere(columns, weights, rules, wanted, bins_of, features, labels)
+    work.treat_all(look_for_units=look_for_units)
     return work.done()
 
 
-class _Work:
-    """The columns on their way, of which only codes and values are kept."""
+class Preparing:
+    """The columns on their way to features: what is done to each, and in which order it is said.
+
+    Where the rows lie is known to a subclass, which loads columns, counts their missing cells and keeps their codes.
+    """
 
     def __init__(
         self,
-        columns: ChosenColumns,
-        weights: Ints | None,
+        names: dict[int, str],
         rules: Rules,
         wanted: set[int],
         bins_of: dict[int, BinRule],
         features: Chosen,
-        labels: Codes | None,
     ) -> None:
-        self.columns, self.names = columns, columns.names
-        self.weights = weights
+        self.names = names
         self.rules = rules
-        self.wanted = wanted
+        self.wanted = wanted | bins_of.keys()
         self.bins_of = bins_of
         self.features = set(features.columns)
         self.named_parts = features.named_parts
-        self.labels = labels
-        self.cuts: dict[int, float] = {}
-        self.rows: Bools | None = None
         self.treated: dict[int, TreatedColumn] = {}
-        """Without their codes, which are in the stack."""
         self.parts: dict[str, TreatedColumn] = {}
-        """Parts of dates by their names, with their codes."""
-        self.stack = _Stack(columns)
+        """Parts of dates by their names."""
         self.notes: list[Note] = []
         self.units: dict[int, tuple[int, int]] = {}
         """Columns that look like names of units, with how many there are and about how many rows each has."""
+
+    def look(self, position: int) -> Column:
+        """A column that is going to be loaded as well."""
+        return self.load(position)
+
+    def load(self, position: int) -> Column:
+        """A column; once rows were left out, on the rows that are left."""
+        raise NotImplementedError
+
+    def weights_of(self, position: int) -> Ints | None:
+        """How many rows each row of a column stands for."""
+        raise NotImplementedError
+
+    def gaps(self) -> "Gaps":
+        """A count of missing cells."""
+        raise NotImplementedError
+
+    def drop_rows(self, gaps: "Gaps") -> tuple[int, int]:
+        """Leave out the rows with missing cells; how many these are, and of how many."""
+        raise NotImplementedError
+
+    def taken_names(self) -> set[str]:
+        """Names that no part of a date may have."""
+        raise NotImplementedError
+
+    def keep(self, position: int, column: Column, treated: TreatedColumn) -> None:
+        """One more feature that is a column."""
+        raise NotImplementedError
+
+    def treat_all(self, *, look_for_units: bool) -> None:
+        """Treat all columns as the user wants."""
+        if self.rules.missing == "drop":
+            self.leave_out_rows()
+        else:
+            self.treat_as_they_are()
+        if look_for_units:
+            self.name_units()
+        kinds: tuple[NoteKind, ...] = ("binned", "binned-time", "binned-in-steps")
+        for kind in kinds:
+            some = {self.names[p]: t for p, t in self.treated.items() if self.bin_note(p, t) == kind}
+            self.notes += note_bins(kind, some)
+        if self.parts:
+            self.notes.append(Note("date-parts", tuple(self.parts)))
+        self.notes += fold_notes({self.names[p]: one.folded for p, one in self.treated.items() if one.folded})
+
+    def bin_note(self, position: int, treated: TreatedColumn) -> NoteKind:  # noqa: ARG002
+        """What is to be said of a column if it was binned."""
+        return "binned-time" if treated.holds_times else "binned"
 
     def is_id(self, position: int, column: Column) -> bool:
         """Whether a column is to be set aside."""
         if self.rules.ids == "keep" or position in self.wanted or position not in self.features:
             return False
-        return self.rules.is_id(column, self.names[position], self.weights)
+        return self.rules.is_id(column, self.names[position], self.weights_of(position))
 
     def leave_out_rows(self) -> None:
         """Look at all columns for missing cells first, and treat them on the rows that have none."""
-        ids, others = _Gaps(self.columns.n_rows), _Gaps(self.columns.n_rows)
+        ids, others = self.gaps(), self.gaps()
         aside: set[int] = set()
         for position in self.names:
-            column = self.columns.look(position)
+            column = self.look(position)
             is_id = self.is_id(position, column)
             (ids if is_id and not self.find_parts(position, column) else others).add(position, column)
             if is_id:
@@ -184,25 +223,18 @@ class _Work:
             ids, others, aside = others, ids, set()
         self.set_aside(sorted(aside))
         if others.n_missing:
-            rows = others.complete
-            if not rows.any():
-                raise InputError(NO_COMPLETE_ROW)
-            dropped = (int((~rows).sum()), len(rows))
+            dropped = self.drop_rows(others)
             self.notes.append(Note("missing-dropped", tuple(self.names[p] for p in others.n_missing), dropped))
-            self.rows = rows
-            self.weights = None if self.weights is None else self.weights[rows]
-            self.labels = None if self.labels is None else self.labels[rows]
         for position in others.seen:
-            column = self.columns.load(position)
-            self.add(position, column if self.rows is None else column.take(self.rows), is_id=position in aside)
+            self.add(position, self.load(position), is_id=position in aside)
 
     def treat_as_they_are(self) -> None:
         """Treat all columns, of which the ids are set aside; none of them if there is no other column."""
         ids: list[int] = []
-        gaps = _Gaps(self.columns.n_rows)
+        gaps = self.gaps()
         problem: InputError | None = None
         for position in self.names:
-            column = self.columns.load(position)
+            column = self.load(position)
             is_id = self.is_id(position, column)
             if is_id:
                 ids.append(position)
@@ -229,6 +261,7 @@ class _Work:
             self.notes.append(Note("missing-value", names, tuple(gaps.n_missing.values())))
 
     def set_aside(self, ids: Sequence[int]) -> None:
+        """Say which columns are not features."""
         if ids:
             self.notes.append(Note("set-aside", tuple(self.names[p] for p in ids)))
 
@@ -249,30 +282,35 @@ class _Work:
         for part, cells in parts.items():
             name = f"{self.names[position]}.{part}"
             if (part in named) == is_asked or (treated is not None and is_asked):
-                self.parts[name] = treat_column(cells, name, self.weights, self.rules)
+                self.add_part(name, position, part, cells)
 
     def find_parts(self, position: int, column: Column) -> dict[str, Column]:
         """Parts of the dates in a column, but those that the table has a column of that name for."""
         if not self.rules.date_parts or not is_time(column):
             return {}
-        taken = {*map(name_of, self.columns.raw.keys), *self.names.values()}
-        return {p: cells for p, cells in parts_of(column).items() if f"{self.names[position]}.{p}" not in taken}
+        taken = self.taken_names()
+        parts = self.parts_of(position, column)
+        return {p: cells for p, cells in parts.items() if f"{self.names[position]}.{p}" not in taken}
+
+    def parts_of(self, position: int, column: Column) -> dict[str, Column]:  # noqa: ARG002
+        """All parts of the dates in a column."""
+        return parts_of(column)
+
+    def add_part(self, name: str, position: int, part: str, cells: Column) -> None:  # noqa: ARG002
+        """One more feature that is a part of the dates in a column."""
+        self.parts[name] = treat_column(cells, name, self.weights_of(position), self.rules)
 
     def add_column(self, position: int, column: Column) -> None:
         """One more feature that is a column."""
         self.note_unit(position, column)
-        treated = treat_column(column, self.names[position], self.weights, self.rules, self.bins_of.get(position))
-        if self.labels is not None and treated.edges is not None:
-            share = tell_by_cut(ranks_of(column), self.labels, self.weights)
-            if share is not None:
-                self.cuts[position] = share
-        self.stack.add(treated, is_unchanged=treated.codes is column.codes)
-        self.treated[position] = replace(treated, codes=np.zeros(0, treated.codes.dtype))
+        name, rule = self.names[position], self.bins_of.get(position)
+        self.keep(position, column, treat_column(column, name, self.weights_of(position), self.rules, rule))
 
     def note_unit(self, position: int, column: Column) -> None:
         """Keep in mind a column that looks like names of units."""
-        if looks_like_unit(column, self.names[position], self.weights):
-            n_rows = int(column.count_values(self.weights).sum())
+        weights = self.weights_of(position)
+        if looks_like_unit(column, self.names[position], weights):
+            n_rows = int(column.count_values(weights).sum())
             self.units[position] = len(column.values), round(n_rows / len(column.values))
 
     def name_units(self) -> None:
@@ -281,22 +319,78 @@ class _Work:
             position = max(self.units, key=lambda p: self.units[p][0])
             self.notes.append(Note("looks-like-groups", (self.names[position],), self.units[position]))
 
+
+class _RowsHere(Preparing):
+    """Columns in this process, of which only codes and values are kept."""
+
+    def __init__(
+        self,
+        columns: ChosenColumns,
+        weights: Ints | None,
+        rules: Rules,
+        wanted: set[int],
+        bins_of: dict[int, BinRule],
+        features: Chosen,
+        labels: Codes | None,
+    ) -> None:
+        super().__init__(columns.names, rules, wanted, bins_of, features)
+        self.columns = columns
+        self.weights = weights
+        self.labels = labels
+        self.cuts: dict[int, float] = {}
+        self.rows: Bools | None = None
+        self.stack = _Stack(columns)
+
+    def look(self, position: int) -> Column:
+        """A column that is going to be loaded as well."""
+        return self.columns.look(position)
+
+    def load(self, position: int) -> Column:
+        """A column, on the rows that are left."""
+        column = self.columns.load(position)
+        return column if self.rows is None else column.take(self.rows)
+
+    def weights_of(self, position: int) -> Ints | None:  # noqa: ARG002
+        """Those of the rows, whatever the column."""
+        return self.weights
+
+    def gaps(self) -> "Gaps":
+        """A count of missing cells."""
+        return Gaps(self.columns.n_rows)
+
+    def drop_rows(self, gaps: "Gaps") -> tuple[int, int]:
+        """Leave out the rows with missing cells; how many these are, and of how many."""
+        rows = gaps.complete
+        if not rows.any():
+            raise InputError(NO_COMPLETE_ROW)
+        self.rows = rows
+        self.weights = None if self.weights is None else self.weights[rows]
+        self.labels = None if self.labels is None else self.labels[rows]
+        return int((~rows).sum()), len(rows)
+
+    def taken_names(self) -> set[str]:
+        """Names of all columns, before and after they were named anew."""
+        return {*map(name_of, self.columns.raw.keys), *self.names.values()}
+
+    def keep(self, position: int, column: Column, treated: TreatedColumn) -> None:
+        """One more feature, its codes in the stack."""
+        if self.labels is not None and treated.edges is not None:
+            share = tell_by_cut(ranks_of(column), self.labels, self.weights)
+            if share is not None:
+                self.cuts[position] = share
+        self.stack.add(treated, is_unchanged=treated.codes is column.codes)
+        self.treated[position] = replace(treated, codes=np.zeros(0, treated.codes.dtype))
+
     def done(self) -> Prepared:
         """Everything side by side."""
-        kinds: tuple[NoteKind, ...] = ("binned", "binned-time")
-        for kind in kinds:
-            some = {self.names[p]: t for p, t in self.treated.items() if t.holds_times == (kind == "binned-time")}
-            self.notes += note_bins(kind, some)
         if self.parts:
-            self.notes.append(Note("date-parts", tuple(self.parts)))
             self.stack.append(list(self.parts.values()))
-        self.notes += fold_notes({self.names[p]: one.folded for p, one in self.treated.items() if one.folded})
         cuts = {place: self.cuts[p] for place, p in enumerate(self.treated) if p in self.cuts}
         parts = {name: replace(part, codes=np.zeros(0, part.codes.dtype)) for name, part in self.parts.items()}
         return Prepared(self.stack.matrix(), self.treated, parts, self.weights, self.rows, tuple(self.notes), cuts)
 
 
-class _Gaps:
+class Gaps:
     """Missing cells of some columns: how many each has, where the first one is, and which rows have none."""
 
     def __init__(self, n_rows: int) -> None:
@@ -308,7 +402,7 @@ class _Gaps:
     def add(self, position: int, column: Column) -> None:
         """One more column."""
         self.seen.append(position)
-        n_missing = _count_missing(column)
+        n_missing = count_missing(column)
         if n_missing:
             is_missing = column.is_missing()
             self.n_missing[position] = n_missing
@@ -393,6 +487,6 @@ def _with_gaps_last(n_values: int) -> NDArray[Any]:
     return np.arange(n_values + 1, dtype=code_type(n_values + 1))
 
 
-def _count_missing(column: Column) -> int:
+def count_missing(column: Column) -> int:
     """Missing cells; only signed codes can hold one."""
     return int(np.count_nonzero(column.codes < 0)) if column.codes.dtype.kind == "i" else 0

@@ -38,6 +38,7 @@ __all__ = [
     "counts_rows",
     "is_time",
     "looks_like_unit",
+    "names_units",
     "rules_of",
     "written_call",
 ]
@@ -268,8 +269,12 @@ def looks_like_unit(column: Column, name: str, weights: Ints | None) -> bool:
     """Whether values name whom a row is about and most of them come back: several rows of one person, perhaps."""
     if column.kind not in ("category", "whole") or len(column.values) < FEW_UNITS:
         return False
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)
-    return bool(UNIT_NAME.search(words)) and float(np.median(column.count_values(weights))) >= 2
+    return names_units(name) and float(np.median(column.count_values(weights))) >= 2
+
+
+def names_units(name: str) -> bool:
+    """Whether a name says whom a row is about."""
+    return bool(UNIT_NAME.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)))
 
 
 def is_time(column: Column) -> bool:

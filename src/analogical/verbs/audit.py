@@ -23,10 +23,9 @@ from analogical.estimate.differences import (
 )
 from analogical.estimate.effect import EffectSums
 from analogical.estimate.significance import adjust_for_features
-from analogical.study import Given
+from analogical.study import Given, Study
 from analogical.table.choosing import listing
 from analogical.table.columns import plain
-from analogical.table.encode import EncodedTable
 from analogical.table.rules import ColumnOptions
 from analogical.verbs.compared import ComparedRows, NamedContext, compare_rows, name_contexts
 from analogical.verbs.evidence import Evidence, evidence_of
@@ -308,9 +307,10 @@ def audit_of(compared: ComparedRows, *, reference: Any = None, confidence: float
     """The road after encoding: contexts, differences, what they say, and examples."""
     study, i, contexts = compared.study, compared.feature, compared.contexts
     table, profile, tested = study.table, contexts.profile, study.tested(i, compared.columns) if len(contexts) else None
-    labels = _followed_labels(table)
-    everybody, of_compared = base_rates(contexts, table.coded.label_sizes())
-    against = _reference(table, i, reference)
+    label_sizes = study.margins.label_sizes()
+    labels = _followed_labels(table.classes, label_sizes)
+    everybody, of_compared = base_rates(contexts, label_sizes)
+    against = _reference(study, i, reference)
     differences, n_comparisons = _differences(compared, against, labels, confidence)
     return Audit(
         feature=table.names[i],
@@ -320,7 +320,7 @@ def audit_of(compared: ComparedRows, *, reference: Any = None, confidence: float
         stand_ins=study.names_of(compared.context.stand_ins),
         classes=table.classes,
         reference=plain(table.columns[i].values[against]),
-        n_rows=study.rows.n_rows,
+        n_rows=study.n_rows,
         n_compared=profile.n_paired_rows,
         base_rates={table.classes[c]: (float(everybody[c]), float(of_compared[c])) for c in labels},
         n_contexts=int(contexts.times.sum()),
@@ -334,16 +334,17 @@ def audit_of(compared: ComparedRows, *, reference: Any = None, confidence: float
         examples=evidence_of(compared, _examples(compared, limit, differences)),
         confidence=confidence,
         contexts=_largest_contexts(compared, differences),
-        n_groups=None if table.groups is None else int(table.groups.max()) + 1,
+        n_groups=study.n_groups,
         notes=table.notes,
         backend=table.backend,
     )
 
 
-def _reference(table: EncodedTable, i: int, reference: Any) -> int:
+def _reference(study: Study, i: int, reference: Any) -> int:
     """Code of the value that the others are compared with: the most frequent one, or the one asked for."""
     if reference is None:
-        return int(table.coded.value_sizes(i).argmax())
+        return int(study.value_sizes(i).argmax())
+    table = study.table
     code = table.find_value(i, reference)
     if code is None:
         known = listing([repr(plain(value)) for value in table.columns[i].values])
@@ -351,11 +352,10 @@ def _reference(table: EncodedTable, i: int, reference: Any) -> int:
     return code
 
 
-def _followed_labels(table: EncodedTable) -> list[int]:
+def _followed_labels(classes: Sequence[Any], sizes: Ints) -> list[int]:
     """With two classes the one whose name sorts last (1 of 0 and 1, yes of no and yes); otherwise the frequent ones."""
-    classes: Sequence[Any] = table.classes
     if len(classes) > 2:
-        return sorted(np.argsort(-table.coded.label_sizes(), kind="stable")[:MAX_COMPARISONS].tolist())
+        return sorted(np.argsort(-sizes, kind="stable")[:MAX_COMPARISONS].tolist())
     try:
         return [int(classes[1] > classes[0])]
     except TypeError:
@@ -367,7 +367,7 @@ def _differences(
 ) -> tuple[tuple[Difference, ...], int]:
     """The reference against every other value that it meets, most frequent first, and how many there are."""
     study, i, contexts = compared.study, compared.feature, compared.contexts
-    table, by_size = study.table, np.argsort(-compared.rows.value_sizes(0), kind="stable")
+    table, by_size = study.table, np.argsort(-study.value_sizes(i), kind="stable")
     values, classes = [plain(value) for value in table.columns[i].values], table.classes
     others = [value for value in by_size.tolist() if value != reference]
     met = compared_with(contexts, reference, others)
@@ -376,9 +376,10 @@ def _differences(
         two = split_two_values(contexts, reference, other, len(classes))
         for label in labels:
             one = measure_difference(two, label, confidence)
-            if study.groups is not None:
-                rows = study.rows_of([i, *compared.columns])
-                one = measure_difference_of_units(one, rows, study.groups, (reference, other), label, confidence)
+            if study.n_groups is not None:
+                by_unit = study.units_of([i, *compared.columns])
+                two_values = reference, other
+                one = measure_difference_of_units(one, by_unit.rows, by_unit.units, two_values, label, confidence)
             measured.append((other, label, one))
     p_values = np.array([one.p_value for _, _, one in measured], np.float64)
     adjusted = adjust_for_features(p_values, np.ones(len(p_values), np.bool_)).tolist()
@@ -420,7 +421,8 @@ def _largest_contexts(compared: ComparedRows, differences: Sequence[Difference])
     """For each difference the contexts with most pairs, largest first."""
     if not differences:
         return ()
-    order, starts, owner = compared.by_context.order, compared.by_context.starts, compared.by_context.owner
+    by_context = compared.listed.by_context
+    order, starts, owner = by_context.order, by_context.starts, by_context.owner
     weights = compared.rows.weights_or_ones()[order]
 
     def in_contexts(some: Bools) -> Ints:
@@ -435,7 +437,7 @@ def _largest_contexts(compared: ComparedRows, differences: Sequence[Difference])
         rows, with_label = (np.array([in_contexts(side & some) for side in sides]) for some in (True, has_label))
         pairs = rows.astype(np.float64).prod(axis=0)
         some = [c for c in np.argsort(-pairs, kind="stable")[:MAX_CONTEXTS].tolist() if pairs[c]]
-        names = name_contexts(compared.study, compared.columns, order[starts[some]].tolist())
+        names = name_contexts(compared.study, compared.columns, compared.listed, order[starts[some]].tolist())
         for c, context in zip(some, names, strict=True):
             (a, b), (x, y) = rows[:, c].tolist(), with_label[:, c].tolist()
             largest.append(InContext(difference.values, difference.label, context, (a, b), (x, y)))

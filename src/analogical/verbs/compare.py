@@ -182,9 +182,8 @@ def compare(
     seed = seed_from(random_state)
     chosen = () if methods is None else choose_methods(as_list(methods, "methods"))
     installed = [method.name for method in METHODS.values() if method.is_available]
-    study = study_of(compare, X, y, columns, without=("groups",))
-    table = study.table
-    rows = table.coded
+    study = study_of(compare, X, y, columns, without=("groups",), needs_rows=True)
+    table, rows = study.table, study.rows
     left_out = tuple(name for name in installed if _is_long(METHODS[name], rows, max_rows)) if methods is None else ()
     if methods is None:
         chosen = choose_methods([name for name in installed if name not in left_out])

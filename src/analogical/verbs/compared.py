@@ -1,6 +1,6 @@
 """The rows that are compared for one feature, and how they are named."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,9 +9,9 @@ import numpy as np
 
 from analogical._types import Bools, CodedRows
 from analogical.count.contexts import Contexts
-from analogical.count.listing import ContextRows, find_pairs
+from analogical.count.listing import find_pairs
 from analogical.errors import InputError
-from analogical.study import Context, Given, Study, asked_about, check_given, study_of
+from analogical.study import Context, Given, ListedRows, Study, asked_about, check_given, study_of
 from analogical.table.binning import name_bins
 from analogical.table.choosing import as_list
 from analogical.table.columns import plain
@@ -57,9 +57,14 @@ class ComparedRows:
         return Contexts.none() if self.same_as is not None else self.study.contexts(self.feature, self.columns)
 
     @cached_property
+    def listed(self) -> ListedRows:
+        """The rows as they are listed, with the feature as their only column."""
+        return self.study.listed([self.feature], self.columns)
+
+    @property
     def rows(self) -> CodedRows:
         """All rows, with the feature as their only column."""
-        return self.study.rows_of([self.feature])
+        return self.listed.rows
 
     def code_of(self, value: Any) -> int:
         """The code of a value of the feature."""
@@ -69,15 +74,9 @@ class ComparedRows:
         """Which rows have a label."""
         return np.asarray(self.rows.labels == self.study.table.classes.index(label))
 
-    @cached_property
-    def by_context(self) -> ContextRows:
-        """All rows, brought together by context."""
-        cells = self.study.cells(tuple(sorted(self.columns)))
-        return ContextRows.of(cells.of_row, len(cells))
-
     def find_pairs(self, limit: int | None, among: Bools | None = None) -> list[tuple[int, int]]:
         """Pairs of rows: changed ones first, in turn from each context; with ``among``, changed ones of those rows."""
-        return find_pairs(self.rows, self.by_context, limit, among) if len(self.contexts) and limit != 0 else []
+        return find_pairs(self.rows, self.listed.by_context, limit, among) if len(self.contexts) and limit != 0 else []
 
 
 def compare_rows(
@@ -100,21 +99,23 @@ def compare_rows(
     return ComparedRows.of(study, study.table.find(feature), given)
 
 
-def name_contexts(study: Study, columns: Sequence[int], rows: Sequence[int]) -> list[NamedContext]:
-    """For each of some rows the names and values of columns."""
-    named = zip(study.names_of(columns), columns, strict=True)
-    cells = [[(name, cell) for cell in _cells(study, rows, column)] for name, column in named]
-    return list(zip(*cells, strict=True)) if cells else [()] * len(rows)
+def name_contexts(study: Study, columns: Sequence[int], listed: ListedRows, some: Sequence[int]) -> list[NamedContext]:
+    """For each of some listed rows the names and values of the columns that they are divided by."""
+    codes = listed.cells.codes[listed.cells.of_row[list(some)]]
+    place = {column: k for k, column in enumerate(sorted(columns))}
+    cells = [
+        [(name, cell) for cell in _named(study, column, codes[:, place[column]].tolist())]
+        for name, column in zip(study.names_of(columns), columns, strict=True)
+    ]
+    return list(zip(*cells, strict=True)) if cells else [()] * len(some)
 
 
-def _cells(study: Study, rows: Sequence[int], column: int) -> Iterator[Any]:
-    """What rows hold in a column; of a number in other bins than its own, the range of the bin."""
+def _named(study: Study, column: int, codes: Sequence[int]) -> list[Any]:
+    """What codes of a column stand for; of a number in other bins than its own, the range of the bin."""
     if column < study.n_features:
-        yield from study.table.cells(rows, column)
-        return
-    feature, codes = int(study.owner[column]), study.codes(column)
-    ends, fine = study.table.columns[feature].fine_ends, study.table.fine[feature]
-    known = [np.unique(fine[codes == code]) for code in range(int(codes.max()) + 1)]
+        return study.table.named(column, codes)
+    ends, bin_of = study.table.columns[int(study.owner[column])].fine_ends, study.bins_of_fine(column)
+    known = [np.flatnonzero(bin_of == code) for code in range(int(bin_of.max()) + 1)]
     bins = [(some[0], some[-1]) for some in known if some[0] < len(ends)]  # the last one is that of missing cells
     names = name_bins([ends[low][0] for low, _ in bins], [ends[high][1] for _, high in bins])
-    yield from (names[code] if code < len(names) else None for code in codes[list(rows)].tolist())
+    return [names[code] if code < len(names) else None for code in codes]

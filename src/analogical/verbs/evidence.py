@@ -9,7 +9,6 @@ import numpy as np
 from analogical._checks import check_limit
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import Note
-from analogical.count.groups import first_rows
 from analogical.count.listing import MAX_LISTED, count_transitions
 from analogical.errors import InputError
 from analogical.study import Given
@@ -48,9 +47,9 @@ class EvidencePair:
 
     DERIVED = ("changed",)
 
-    rows: tuple[int, int]
-    """Positions of the two rows in the table, counted from 0."""
-    index: tuple[Hashable, Hashable]
+    rows: tuple[int, int] | None
+    """Positions of the two rows in the table, counted from 0; None on Spark, where rows have no order."""
+    index: tuple[Hashable, Hashable] | None
     """Their row labels, if the dataframe has an index; otherwise the positions again."""
     context: NamedContext
     """Names and values of the given features, on which they agree."""
@@ -123,8 +122,8 @@ class Evidence(Result):
         """One dictionary per pair: the two rows, the values and labels, then what the rows have in common."""
         return [
             {
-                "row": pair.index[0],
-                "other_row": pair.index[1],
+                "row": None if pair.index is None else pair.index[0],
+                "other_row": None if pair.index is None else pair.index[1],
                 **_change_record(pair),
                 "weight": pair.weight,
                 "context": json_ready(dict(pair.context)),
@@ -299,25 +298,27 @@ def evidence_of(compared: ComparedRows, pairs: Sequence[tuple[int, int]]) -> Evi
 
 def name_pairs(compared: ComparedRows, pairs: Sequence[tuple[int, int]]) -> tuple[EvidencePair, ...]:
     """Pairs of encoded rows with the user's values, names and labels."""
-    study, i, rows = compared.study, compared.feature, compared.rows
-    table, weights = study.table, rows.weights_or_ones()
-    firsts = first_rows(table.codes[:, i], int(table.n_values[i]))
+    study, i, listed = compared.study, compared.feature, compared.listed
+    table, weights = study.table, listed.rows.weights_or_ones()
+    codes, firsts = listed.rows.codes[:, 0], study.first_rows(i)
     two = np.array(pairs, dtype=np.intp).reshape(-1, 2)
-    is_turned = firsts[table.codes[two[:, 0], i]] > firsts[table.codes[two[:, 1], i]]
+    is_turned = firsts[codes[two[:, 0]]] > firsts[codes[two[:, 1]]]
     two[is_turned] = two[is_turned, ::-1]
     first, second = two.T.tolist()
 
     def of_both(what: Callable[[list[int]], Sequence[Any]]) -> Iterator[tuple[Any, Any]]:
         return zip(what(first), what(second), strict=True)
 
+    nowhere = [None] * len(two)
+    named = listed.named
     return tuple(
         EvidencePair(places, index, context, values, labels, weight)
         for places, index, context, values, labels, weight in zip(
-            of_both(table.positions),
-            of_both(table.row_names),
-            name_contexts(study, compared.columns, first),
-            of_both(lambda some: table.cells(some, i)),
-            of_both(lambda some: [table.classes[code] for code in rows.labels[some].tolist()]),
+            nowhere if named is None else of_both(lambda some: named(some).positions),
+            nowhere if named is None else of_both(lambda some: named(some).names),
+            name_contexts(study, compared.columns, listed, first),
+            of_both(lambda some: table.named(i, codes[some].tolist())),
+            of_both(lambda some: [table.classes[code] for code in listed.rows.labels[some].tolist()]),
             (weights[first] * weights[second]).tolist(),
             strict=True,
         )
@@ -380,8 +381,7 @@ def list_transitions(compared: ComparedRows) -> tuple[Transition, ...] | None:
     if not len(compared.contexts):
         return ()
     table, i = compared.study.table, compared.feature
-    first_row = first_rows(table.codes[:, i], int(table.n_values[i]))
-    counted = count_transitions(compared.contexts, len(table.classes), first_row)
+    counted = count_transitions(compared.contexts, len(table.classes), compared.study.first_rows(i))
     if counted is None:
         return None
     values, classes = [plain(value) for value in table.columns[i].values], table.classes

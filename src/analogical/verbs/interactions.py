@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -11,22 +12,21 @@ from analogical._checks import check_confidence
 from analogical._progress import Progress, progress_line
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import Floats, Note, Positions
-from analogical.count.groups import merge_rows
 from analogical.count.threads import n_threads_for
 from analogical.errors import InputError
 from analogical.estimate.deciding import COPY, SCREENED_COLUMNS, likely_pairs
 from analogical.estimate.interactions import SquareSums, measure_pairs, noise_index, rank_pairs, sum_pairs
 from analogical.estimate.status import Status, decide_status
-from analogical.study import Context, Given, Study, check_given, study_of
+from analogical.study import Context, Given, Study, check_given, is_auto, study_of
 from analogical.table.choosing import Names, as_list
-from analogical.table.encode import EncodedTable
+from analogical.table.meaning import TableMeaning
 from analogical.table.rules import ColumnOptions
-from analogical.verbs.relevance import DEFAULT_CONFIDENCE, Settings
+from analogical.verbs.relevance import DEFAULT_CONFIDENCE, Settings, settings_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Interactions", "asked_for", "find_features", "interactions", "interactions_of", "sums_given"]
+__all__ = ["Interactions", "find_features", "interactions", "interactions_of", "sums_given"]
 
 MAX_PAIRS = 5_000
 """Pairs up to which all are looked at: those of 100 features, about a second for 10,000 rows."""
@@ -251,7 +251,7 @@ def interactions(
     """
     wanted = columns.pop("features", None)
     study = study_of(interactions, X, y, columns, without=("groups",), n_jobs=n_jobs)
-    if study.groups is not None:
+    if study.n_groups is not None:
         raise InputError("interactions assumes independent rows, and this Study has groups; make one without them.")
     pool = None if wanted is None else find_features(study.table, wanted, "features")
     return interactions_of(study, given, features=pool, confidence=confidence, progress=progress)
@@ -276,7 +276,6 @@ def interactions_of(
     sums, contexts = sums_given(study, pairs, given, show)
     tests = measure_pairs(sums, n_possible, confidence)
     table, names = study.table, study.table.names
-    is_auto = isinstance(given, str) and given == "auto"
     is_copy = np.array([context.same_as is not None for context in contexts])
     return Interactions(
         names=names,
@@ -298,34 +297,20 @@ def interactions_of(
         same_as=tuple(None if c.same_as is None else names[c.same_as] for c in contexts),
         effect_squares=tuple(one.effect_squares for one in sums),
         effective_squares=np.array([one.n_effective() for one in sums]),
-        deciding=study.names_of(study.deciding) if is_auto else (),
+        deciding=study.names_of(study.deciding) if is_auto(given) else (),
         n_possible=n_possible,
         label=table.label,
         classes=table.classes,
-        n_rows=table.coded.n_rows,
-        noise_index=noise_index(study.rows.label_sizes()),
-        settings=Settings(
-            given=asked_for(study, given),
-            confidence=confidence,
-            duplicates=study.duplicates,
-            weighted=table.weights is not None,
-            searched_rows=study.searched_rows if is_auto else None,
-            backend=table.backend,
-        ),
+        n_rows=study.n_rows,
+        noise_index=noise_index(study.margins.label_sizes()),
+        settings=settings_of(study, given, confidence),
         notes=table.notes,
     )
 
 
-def asked_for(study: Study, given: Given) -> Literal["auto", "all"] | tuple[str, ...]:
-    """What ``given`` was, with the names of features."""
-    if isinstance(given, str):
-        return "auto" if given == "auto" else "all"
-    return tuple(study.table.names[study.table.find(name)] for name in given)
-
-
-def find_features(table: EncodedTable, given: Any, role: str) -> list[int]:
+def find_features(table: TableMeaning, given: Any, role: str) -> list[int]:
     """Places of features by names, patterns or positions, in column order."""
-    names = Names([column.key if table.frame is not None else column.name for column in table.columns])
+    names = Names(table.keys)
     places: set[int] = set()
     for name in as_list(given, role):
         if names.find(name) is None:
@@ -339,7 +324,7 @@ def find_features(table: EncodedTable, given: Any, role: str) -> list[int]:
 
 def _choose_pairs(study: Study, pool: Sequence[int]) -> tuple[list[tuple[int, int]], int]:
     """Pairs to look at, and how many there are."""
-    features = [f for f in pool if study.rows.n_values[f] > 1]
+    features = [f for f in pool if study.margins.n_values[f] > 1]
     if len(features) < 2:
         raise InputError(
             f"Pairs need at least two features with two or more values, got {len(features)}; give more columns."
@@ -373,42 +358,48 @@ def sums_given(
     With ``"auto"`` these are the deciding set less the two, as far as contexts then hold squares with repeated cells.
     """
     contexts = [_given_of_pair(study, pair, given) for pair in pairs]
-    columns = sorted({f for pair in pairs for f in pair} | {c for context in contexts for c in context.columns})
-    place = {column: k for k, column in enumerate(columns)}
-    rows = merge_rows(study.rows_of(columns))
-    n_threads = n_threads_for(study.n_jobs, len(rows.codes) * len(pairs))
-    sums = [SquareSums.none()] * len(pairs)
-    waiting = [k for k, context in enumerate(contexts) if context.same_as is None]
-    while waiting:
-        new = sum_pairs(
-            rows,
-            [(place[pairs[k][0]], place[pairs[k][1]]) for k in waiting],
-            [sorted(place[c] for c in contexts[k].columns) for k in waiting],
-            n_threads=n_threads,
-            progress=progress,
-        )
-        for k, one in zip(waiting, new, strict=True):
-            sums[k] = one
-        if not (isinstance(given, str) and given == "auto"):
-            break
-        thin = [k for k in waiting if sums[k].n_effective() < FEWEST_SQUARES]
-        fewer = {k: _without_the_least_tied(study, pairs[k], contexts[k].columns) for k in thin}
-        waiting = [k for k in thin if len(fewer[k]) < len(contexts[k].columns)]
-        for k in waiting:
-            contexts[k] = Context(fewer[k])
+    sums, n_seen = [SquareSums.none()] * len(pairs), 0
+    is_copy = [context.same_as is not None for context in contexts]
+    for merged in study.merged_by([(*pair, *context.columns) for pair, context in zip(pairs, contexts, strict=True)]):
+        place = {column: k for k, column in enumerate(merged.columns)}
+        n_threads = n_threads_for(study.n_jobs, len(merged.rows.codes) * len(merged.members))
+        waiting = [k for k in merged.members if not is_copy[k]]
+        while waiting:
+            new = sum_pairs(
+                merged.rows,
+                [(place[pairs[k][0]], place[pairs[k][1]]) for k in waiting],
+                [sorted(place[c] for c in contexts[k].columns) for k in waiting],
+                n_threads=n_threads,
+                progress=None if progress is None else partial(_seen, progress, n_seen, len(pairs)),
+            )
+            for k, one in zip(waiting, new, strict=True):
+                sums[k] = one
+            if not is_auto(given):
+                break
+            thin = [k for k in waiting if sums[k].n_effective() < FEWEST_SQUARES]
+            fewer = {k: _without_the_least_tied(study, pairs[k], contexts[k].columns) for k in thin}
+            waiting = [k for k in thin if len(fewer[k]) < len(contexts[k].columns)]
+            for k in waiting:
+                contexts[k] = Context(fewer[k])
+        n_seen += len(merged.members)
     return sums, contexts
+
+
+def _seen(progress: Progress, n_before: int, n_pairs: int, n_done: int, _: int) -> None:
+    """Progress over all pairs."""
+    progress(n_before + n_done, n_pairs)
 
 
 def _given_of_pair(study: Study, pair: tuple[int, int], given: Given) -> Context:
     """What a pair is compared given, whether contexts hold squares or not; or the feature that it copies."""
-    if isinstance(given, str) and given == "auto":
+    if is_auto(given):
         for feature in pair:
             left = {c: study.entropy_left(feature, c) for c in study.deciding if int(study.owner[c]) != feature}
             if left and min(left.values()) <= COPY:
                 return Context((), int(study.owner[min(left, key=lambda c: left[c])]))
         return Context(tuple(c for c in study.deciding if int(study.owner[c]) not in pair))
     chosen = range(study.n_features) if isinstance(given, str) else [study.table.find(name) for name in given]
-    return Context(tuple(c for c in chosen if c not in pair and study.rows.n_values[c] > 1))
+    return Context(tuple(c for c in chosen if c not in pair and study.margins.n_values[c] > 1))
 
 
 def _without_the_least_tied(study: Study, pair: tuple[int, int], columns: tuple[int, ...]) -> tuple[int, ...]:

@@ -9,10 +9,8 @@ from analogical._checks import check_whole
 from analogical._results import Result, entry_at
 from analogical._types import Note
 from analogical.estimate.deciding import COPY
-from analogical.estimate.dependencies import find_dependencies
 from analogical.study import Study, study_of
-from analogical.table.encode import EncodedTable, encode_features
-from analogical.table.rules import ColumnOptions, rules_of
+from analogical.table.rules import ColumnOptions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -217,20 +215,16 @@ def redundancies(X: Any, *, max_determinants: int = 2, **columns: Unpack[ColumnO
     """
     check_whole("max_determinants", max_determinants, low=1, high=2)
     without = ("groups", "bin_label")
-    if isinstance(X, Study):
-        table = study_of(redundancies, X, None, columns, without=without).table
-    else:
-        table = encode_features(X, rules_of(columns, redundancies, without))
-    return redundancies_of(table, max_determinants)
+    study = study_of(redundancies, X, None, columns, without=without, needs_label=False)
+    return redundancies_of(study, max_determinants)
 
 
-def redundancies_of(table: EncodedTable, max_determinants: int = 2) -> Redundancies:
+def redundancies_of(study: Study, max_determinants: int = 2) -> Redundancies:
     """The road after encoding: what is constant, equal up to names, or determined by others."""
-    names = table.names
-    known = find_dependencies(table.codes, table.n_values, table.weights, max_determinants)
+    table, names, known = study.table, study.table.names, study.dependencies(max_determinants)
     return Redundancies(
         names=names,
-        n_rows=len(table.codes) if table.weights is None else int(table.weights.sum()),
+        n_rows=study.n_rows,
         constants=tuple(names[i] for i in np.flatnonzero(table.n_values == 1)),
         renamings=tuple(tuple(names[i] for i in group) for group in known.renamings),
         dependencies=tuple(

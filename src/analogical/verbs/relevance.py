@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 
 import numpy as np
@@ -10,13 +10,13 @@ import numpy as np
 from analogical._checks import check_confidence
 from analogical._progress import progress_line
 from analogical._results import Result, entry_at, json_ready
-from analogical._types import Floats, Ints, Note, Positions
+from analogical._types import EngineName, Floats, Ints, Note, Positions
 from analogical.count.pairs import count_pairs
 from analogical.estimate.index import PaperStatus, score_pairs
 from analogical.estimate.significance import adjust_for_features
 from analogical.estimate.sizes import Size
 from analogical.estimate.status import LEVEL, NEGLIGIBLE, Status, decide_status, order_features
-from analogical.study import Duplicates, Given, Study, check_given, study_of
+from analogical.study import Duplicates, Given, Study, check_given, is_auto, study_of
 from analogical.table.columns import plain
 from analogical.table.encode import encode_table
 from analogical.table.rules import ColumnOptions, Rules
@@ -26,7 +26,18 @@ if TYPE_CHECKING:
 
     from analogical.spark.planning import SparkPlan
 
-__all__ = ["NEGLIGIBLE", "Points", "Relevance", "Settings", "Status", "ari_score", "relevance", "relevance_of"]
+__all__ = [
+    "NEGLIGIBLE",
+    "Points",
+    "Relevance",
+    "Settings",
+    "Status",
+    "ari_score",
+    "asked_for",
+    "relevance",
+    "relevance_of",
+    "settings_of",
+]
 
 DEFAULT_CONFIDENCE = 1 - LEVEL
 
@@ -59,7 +70,7 @@ class Settings:
     """Share of the uncertainty of the label that the deciding set explains; None if there is none."""
     n_groups: int | None = None
     """Groups of rows that depend on each other; None if rows are assumed independent."""
-    engine: Literal["memory", "spark"] = "memory"
+    engine: EngineName = "memory"
     """Who counted."""
     plan: "SparkPlan | None" = None
     """How Spark counted; None in memory."""
@@ -373,13 +384,11 @@ def relevance_of(
     study: Study, given: Given = "auto", *, confidence: float = DEFAULT_CONFIDENCE, progress: bool = False
 ) -> Relevance:
     """The road after encoding; a study is asked only once what is relevant given the same, at the same confidence."""
-    asked, confidence = _named(study, check_given(given)), check_confidence(confidence)
-    return study.once(
-        ("relevance", asked, confidence), lambda: _relevance(study, given, asked, confidence, progress=progress)
-    )
+    asked, confidence = asked_for(study, check_given(given)), check_confidence(confidence)
+    return study.once(("relevance", asked, confidence), lambda: _relevance(study, given, confidence, progress=progress))
 
 
-def _relevance(study: Study, given: Given, asked: Asked, confidence: float, *, progress: bool) -> Relevance:
+def _relevance(study: Study, given: Given, confidence: float, *, progress: bool) -> Relevance:
     """What matters, pairs, tests and sizes of every feature, and words."""
     table, counts, n_values = study.table, study.counts, study.margins.n_values
     paper = score_pairs(counts, n_values)
@@ -393,8 +402,7 @@ def _relevance(study: Study, given: Given, asked: Asked, confidence: float, *, p
         if show is not None:
             show(n_done, len(items))
     p_value = np.array([one.p_value for one in found])
-    is_auto = isinstance(given, str) and given == "auto"
-    p_adjusted = adjust_for_features(p_value, study.is_outside if is_auto else None)
+    p_adjusted = adjust_for_features(p_value, study.is_outside if is_auto(given) else None)
     status = tuple(
         decide_status(
             is_constant=bool(n_values[i] == 1),
@@ -417,7 +425,7 @@ def _relevance(study: Study, given: Given, asked: Asked, confidence: float, *, p
         given=tuple(study.names_of(context.columns) for context in contexts),
         same_as=tuple(None if c.same_as is None else table.names[c.same_as] for c in contexts),
         stand_ins=tuple(study.names_of(c.stand_ins) for c in contexts),
-        deciding=study.names_of(study.deciding) if is_auto else (),
+        deciding=study.names_of(study.deciding) if is_auto(given) else (),
         index=np.array([one.index for one in found]),
         noise_rate=np.array([one.noise_rate for one in found]),
         compared=np.array([one.compared for one in found], dtype=np.int64),
@@ -428,26 +436,35 @@ def _relevance(study: Study, given: Given, asked: Asked, confidence: float, *, p
         feature_columns=tuple(FeatureColumn(len(c.values), c.n_missing, c.edges) for c in table.columns),
         label=table.label,
         classes=table.classes,
-        n_rows=table.coded.n_rows,
-        settings=Settings(
-            given=asked,
-            confidence=confidence,
-            duplicates=study.duplicates,
-            weighted=table.weights is not None,
-            searched_rows=study.searched_rows if is_auto else None,
-            explained=study.explained if is_auto and study.deciding else None,
-            n_groups=None if table.groups is None else int(table.groups.max()) + 1,
-            backend=table.backend,
+        n_rows=study.n_rows,
+        settings=replace(
+            settings_of(study, given, confidence),
+            explained=study.explained if is_auto(given) and study.deciding else None,
+            n_groups=study.n_groups,
         ),
         notes=table.notes,
     )
 
 
-def _named(study: Study, given: Given) -> Asked:
+def asked_for(study: Study, given: Given) -> Asked:
     """What was given, with features by name."""
     if isinstance(given, str):
         return "all" if given == "all" else "auto"
     return study.names_of([study.table.find(name) for name in given])
+
+
+def settings_of(study: Study, given: Given, confidence: float) -> Settings:
+    """How the numbers of a study are computed."""
+    return Settings(
+        given=asked_for(study, given),
+        confidence=confidence,
+        duplicates=study.duplicates,
+        weighted=study.is_weighted,
+        searched_rows=study.searched_rows if is_auto(given) else None,
+        engine=study.engine_name,
+        plan=study.plan,
+        backend=study.table.backend,
+    )
 
 
 @dataclass(frozen=True)

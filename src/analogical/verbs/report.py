@@ -16,7 +16,6 @@ from analogical.estimate.differences import crude_difference
 from analogical.estimate.significance import adjust_for_features
 from analogical.study import Given, Study, study_of
 from analogical.table.columns import plain
-from analogical.table.encode import EncodedTable
 from analogical.table.rules import ColumnOptions, asked_of, written_call
 from analogical.verbs.audit import Audit, audit_of
 from analogical.verbs.compared import ComparedRows
@@ -318,8 +317,9 @@ def report(
     audited = [] if protected is None else find_features(table, protected, "protected")
     ranked = relevance_of(study, given, confidence=confidence, progress=progress)
     alone, alone_p = _alone(study, confidence)
-    classes = _shown_classes(table)
-    twice = redundancies_of(table, 2 if len(table.names) <= FEW_COLUMNS else 1)
+    class_sizes = study.margins.label_sizes()
+    classes = sorted(np.argsort(-class_sizes, kind="stable")[:MAX_CLASSES].tolist())
+    twice = redundancies_of(study, 2 if len(table.names) <= FEW_COLUMNS else 1)
     pairs, squares = _acting_together(study, ranked, given, confidence, progress)
     return Report(
         relevance=ranked,
@@ -327,7 +327,7 @@ def report(
         alone_p=alone_p,
         turned=_turned(ranked, alone_p, squares),
         panels=tuple(_panel(study, ranked, i, given, classes) for i in ranked.order()[:top].tolist()),
-        class_sizes=table.coded.label_sizes(),
+        class_sizes=class_sizes,
         shown_classes=tuple(table.classes[c] for c in classes),
         redundancies=twice,
         interactions=pairs,
@@ -364,19 +364,13 @@ def _versions() -> dict[str, str]:
     }
 
 
-def _shown_classes(table: EncodedTable) -> list[int]:
-    """Codes of the classes whose shares are shown, in order."""
-    sizes = np.bincount(table.coded.labels, table.weights, minlength=len(table.classes))
-    return sorted(np.argsort(-sizes, kind="stable")[:MAX_CLASSES].tolist())
-
-
 # ---------------------------------------------------------------- one feature
 
 
 def _alone(study: Study, confidence: float) -> tuple[Floats, Floats]:
     """Effects with nothing given, and their p-values, adjusted; NaN for a constant."""
     effect, p = np.full((2, study.n_features), np.nan)
-    varying = np.flatnonzero(study.rows.n_values > 1).tolist()
+    varying = np.flatnonzero(study.margins.n_values > 1).tolist()
     study.test((i, ()) for i in varying)
     for (i, _), size in study.sizes([(i, ()) for i in varying], confidence):
         effect[i] = np.nan if size is None else max(size.effect, 0.0)
@@ -387,7 +381,8 @@ def _alone(study: Study, confidence: float) -> tuple[Floats, Floats]:
 def _panel(study: Study, ranked: Relevance, i: int, given: Given, classes: Sequence[int]) -> Panel:
     """One feature: its values, how the label changes with them, and a typical pair of rows."""
     column, points = study.table.columns[i], ranked.points[i]
-    counts, compared = count_cells(study.rows, [i]), ComparedRows.of(study, i, given)
+    rows, compared = study.rows_of([i]), ComparedRows.of(study, i, given)
+    counts = count_cells(rows, [0])
     values = [plain(value) for value in column.values]
     sizes = counts.sum(axis=1).tolist()
     # Ties by the words of the values: libraries number the same categories in different ways.
@@ -403,7 +398,7 @@ def _panel(study: Study, ranked: Relevance, i: int, given: Given, classes: Seque
     crude = np.nan
     if points is not None:
         two = values.index(points.against), values.index(points.value)
-        crude = 100 * crude_difference(study.rows, i, two, ranked.classes.index(points.label))
+        crude = 100 * crude_difference(rows, 0, two, ranked.classes.index(points.label))
     return Panel(
         feature=ranked.names[i],
         values=tuple(
@@ -422,7 +417,7 @@ def _panel(study: Study, ranked: Relevance, i: int, given: Given, classes: Seque
 
 def _typical_pair(compared: ComparedRows, transition: Transition) -> EvidencePair:
     """The first pair of rows of a transition in the context that holds most of them."""
-    by_context, rows = compared.by_context, compared.rows
+    by_context, rows = compared.listed.by_context, compared.rows
     order, owner = by_context.order, by_context.owner
     weights = rows.weights_or_ones()[order]
     sides = [
@@ -447,7 +442,9 @@ def _acting_together(
     study: Study, ranked: Relevance, given: Given, confidence: float, progress: bool
 ) -> tuple[Interactions | None, tuple[Squares, ...]]:
     """Pairs of features that have an effect, and those that act together value by value."""
-    pool = [i for i in range(study.n_features) if has_part(ranked, i) and study.rows.n_values[i] <= MAX_PAIRED_VALUES]
+    pool = [
+        i for i in range(study.n_features) if has_part(ranked, i) and study.margins.n_values[i] <= MAX_PAIRED_VALUES
+    ]
     if len(pool) < 2:
         return None, ()
     pairs = interactions_of(study, given, features=pool, confidence=confidence, progress=progress)

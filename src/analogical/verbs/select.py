@@ -233,7 +233,7 @@ def select_of(study: Study, k: int | None = None) -> Selection:
         label=table.label,
         classes=table.classes,
         n_classes=decider.voting.rows.n_labels,
-        n_rows=table.coded.n_rows,
+        n_rows=study.n_rows,
         notes=table.notes,
         backend=table.backend,
     )

@@ -4,7 +4,7 @@ import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -12,13 +12,14 @@ from analogical._checks import check_limit
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import Ints, Note
 from analogical.count.groups import count_cells
-from analogical.count.listing import ContextRows, FoundSquare, find_squares, is_broken
+from analogical.count.listing import FoundSquare, find_squares, is_broken
 from analogical.errors import InputError
-from analogical.study import Context, Given, Study, asked_about, check_given, study_of
+from analogical.study import Context, Given, ListedRows, Study, asked_about, check_given, study_of
 from analogical.table.columns import plain
 from analogical.table.rules import ColumnOptions
 from analogical.verbs.compared import NamedContext, name_contexts
-from analogical.verbs.interactions import asked_for, sums_given
+from analogical.verbs.interactions import sums_given
+from analogical.verbs.relevance import Asked, asked_for
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,9 +46,9 @@ class Square:
 
     DERIVED = ("broken",)
 
-    rows: tuple[int, int, int, int]
-    """Positions of the four rows in the table, counted from 0."""
-    index: tuple[Hashable, Hashable, Hashable, Hashable]
+    rows: tuple[int, int, int, int] | None
+    """Positions of the four rows in the table, counted from 0; None on Spark, where rows have no order."""
+    index: tuple[Hashable, Hashable, Hashable, Hashable] | None
     """Their row labels, if the dataframe has an index; otherwise the positions again."""
     context: NamedContext
     """Names and values of the features on which they agree."""
@@ -117,7 +118,7 @@ class Squares(Result):
     examples: tuple[Square, ...]
     given: tuple[str, ...]
     same_as: str | None
-    asked: Literal["auto", "all"] | tuple[str, ...]
+    asked: Asked
     notes: tuple[Note, ...] = ()
     backend: str | None = None
 
@@ -143,7 +144,7 @@ class Squares(Result):
         """One dictionary per example: the four rows, the values and labels, then what the rows have in common."""
         return [
             {
-                "rows": [str(name) for name in square.index],
+                "rows": [str(name) for name in square.index or ()],
                 "first_values": [str(value) for value in square.first_values],
                 "second_values": [str(value) for value in square.second_values],
                 "labels": [str(label) for label in square.labels],
@@ -220,7 +221,7 @@ def squares_of(study: Study, i: int, j: int, given: Given = "auto", *, limit: in
         first_values=tuple(plain(value) for value in table.columns[i].values),
         second_values=tuple(plain(value) for value in table.columns[j].values),
         classes=table.classes,
-        counts=count_cells(study.rows, [i, j]),
+        counts=count_cells(study.rows_of([i, j]), [0, 1]),
         n_squares=sums.squares,
         n_broken=sums.broken,
         effect=max(sums.effect(), 0.0) if sums.effect_squares else math.nan,
@@ -237,25 +238,31 @@ def _examples(study: Study, i: int, j: int, context: Context, limit: int | None)
     """Broken squares and kept ones, in turn from each context."""
     if limit == 0:
         return ()
-    rows, cells = study.rows_of([i, j]), study.cells(tuple(sorted(context.columns)))
-    by_context = ContextRows.of(cells.of_row, len(cells))
+    listed = study.listed([i, j], context.columns)
     n_each = MAX_LISTED if limit is None else limit
-    broken, kept = (list(islice(find_squares(rows, by_context, wanted), n_each)) for wanted in (True, False))
+    broken, kept = (
+        list(islice(find_squares(listed.rows, listed.by_context, wanted), n_each)) for wanted in (True, False)
+    )
     if limit is None and len(broken) + len(kept) >= MAX_LISTED:
         raise InputError(f"More than {MAX_LISTED:,} squares would be listed with limit=None; give a limit.")
     n_kept = len(kept) if limit is None else min(len(kept), max(limit // 2, limit - len(broken)))
     n_broken = len(broken) if limit is None else limit - n_kept
-    return tuple(_named(study, i, j, context, one) for one in (*broken[:n_broken], *kept[:n_kept]))
+    return tuple(_named(study, (i, j), context, listed, one) for one in (*broken[:n_broken], *kept[:n_kept]))
 
 
-def _named(study: Study, i: int, j: int, context: Context, square: FoundSquare) -> Square:
+def _named(
+    study: Study, features: tuple[int, int], context: Context, listed: ListedRows, square: FoundSquare
+) -> Square:
     """A square with the user's values, names and labels."""
     table, four = study.table, list(square.rows)
-    first, second = table.cells(four, i), table.cells(four, j)
+    first, second = (
+        table.named(i, codes) for i, codes in zip(features, listed.rows.codes[four].T.tolist(), strict=True)
+    )
+    where = None if listed.named is None else listed.named(four)
     return Square(
-        rows=tuple(table.positions(four)),  # type: ignore[arg-type]
-        index=tuple(table.row_names(four)),  # type: ignore[arg-type]
-        context=name_contexts(study, context.columns, four[:1])[0],
+        rows=None if where is None else tuple(where.positions),  # type: ignore[arg-type]
+        index=None if where is None else tuple(where.names),  # type: ignore[arg-type]
+        context=name_contexts(study, context.columns, listed, four[:1])[0],
         first_values=(first[0], first[1]),
         second_values=(second[0], second[2]),
         labels=tuple(table.classes[label] for label in square.labels),  # type: ignore[arg-type]

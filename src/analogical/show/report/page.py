@@ -421,7 +421,7 @@ def _twins(report: Report, pair: EvidencePair, feature: str, title: str) -> dict
     return {
         "title": title,
         "changed": pair.changed,
-        "rows": [shown(name, LONG_NAME) for name in pair.index],
+        "rows": _row_names(pair),
         "feature": shown(feature, LONG_NAME),
         "values": [marked(cell, LONG_VALUE) for cell in pair.values],
         "label": shown(report.relevance.label, LONG_NAME),
@@ -430,6 +430,13 @@ def _twins(report: Report, pair: EvidencePair, feature: str, title: str) -> dict
         "equal_left": f"and {counted(n_left, 'more feature')} on which they agree" if n_left > 0 else "",
         "weight": f"These two rows represent {counted(pair.weight, 'pair')}." if pair.weight > 1 else "",
     }
+
+
+def _row_names(pair: EvidencePair) -> list[str]:
+    """The rows of a pair, which have no names where they have no order."""
+    if pair.index is None:
+        return ["one row", "another row"]
+    return [f"row {shown(name, LONG_NAME)}" for name in pair.index]
 
 
 # ---------------------------------------------------------------- features together

@@ -1,0 +1,1 @@
+"""Tables that DuckDB holds: files larger than memory, in this process."""

@@ -1,0 +1,208 @@
+"""A table that DuckDB holds, as it is encoded there: see ``engines/relation.py``."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from analogical.engines.relation import LABEL, ROW, WEIGHT, Dialect, Kind, Summing
+from analogical.engines.values import ValueCounts
+from analogical.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from duckdb import DuckDBPyRelation
+
+__all__ = ["MOST_VALUES", "DuckRelation"]
+
+Sum = TypeVar("Sum")
+
+MOST_VALUES = 2_000_000
+"""Different values of a column that are held in this process at most: 16 MB of numbers."""
+BATCH_ROWS = 2**17
+"""Rows that are looked at together."""
+SURELY = 1.5
+"""A column is not counted if it seems to have so many times the values that can come here."""
+
+_KINDS: dict[str, Kind] = {
+    "boolean": "bool",
+    "varchar": "text",
+    "enum": "text",
+    "uuid": "text",
+    "float": "real",
+    "double": "real",
+    "decimal": "decimal",
+    "date": "day",
+    "time": "clock",
+    "time_ns": "clock",
+    "interval": "duration",
+    "null": "nothing",
+}
+for _name in ("tinyint", "smallint", "integer", "bigint", "hugeint"):
+    _KINDS |= {_name: "whole", f"u{_name}": "whole"}
+for _name in ("", "_s", "_ms", "_ns", " with time zone"):
+    _KINDS[f"timestamp{_name}"] = "time"
+
+DIALECT = Dialect(
+    weekday="isodow({}) - 1",
+    about_distinct="approx_count_distinct({})",
+    distinct_error=0.15,
+    duration="CAST(epoch({}) * 1000000 AS BIGINT)",
+    long="BIGINT",
+    text="VARCHAR",
+    matches="regexp_matches({}, {})",
+    replaced="regexp_replace({}, {}, {}, 'g')",
+    group="\\",
+    stripped="trim({}, {})",
+    escapes={"'": "''"},
+    casts={
+        "whole": "TRY_CAST({} AS BIGINT)",
+        "real": "TRY_CAST({} AS DOUBLE)",
+        "day": "TRY_CAST({} AS DATE)",
+        "time": "TRY_CAST({} AS TIMESTAMP)",
+    },
+)
+
+
+@dataclass(frozen=True)
+class DuckRelation:
+    """A relation of DuckDB."""
+
+    relation: "DuckDBPyRelation"
+    row: str = "row_number() OVER () - 1"
+    """The position of a row in the user's table, as an expression; ``rowid`` of a table costs nothing."""
+    most_values: int = MOST_VALUES
+    dialect: Dialect = DIALECT
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(self.relation.columns)
+
+    @cached_property
+    def kinds(self) -> dict[str, Kind]:
+        """What each column holds."""
+        return dict(zip(self.columns, (_KINDS.get(kind.id, "other") for kind in self.relation.types), strict=True))
+
+    @cached_property
+    def types(self) -> dict[str, str]:
+        """DuckDB's own names of these."""
+        return dict(zip(self.columns, map(str, self.relation.types), strict=True))
+
+    def numbered(self) -> "DuckRelation":
+        """The columns as ``s0``, ``s1``, ... in their order, and ``row``."""
+        columns = []
+        for place, (name, kind) in enumerate(zip(self.columns, self.relation.types, strict=True)):
+            cell = f'"{name.replace(chr(34), chr(34) * 2)}"'
+            if kind.id in ("hugeint", "uhugeint"):  # as sums are
+                cell = f"CAST({cell} AS BIGINT)"
+            elif kind.id in ("enum", "uuid"):
+                cell = f"CAST({cell} AS VARCHAR)"
+            elif kind.id == "time_ns":
+                cell = f"CAST({cell} AS TIME)"
+            columns.append(f"{cell} AS s{place}")
+        return replace(self, relation=self.relation.project(", ".join([*columns, f"{self.row} AS {ROW}"])))
+
+    def project(self, columns: Mapping[str, str]) -> "DuckRelation":
+        """Columns by name, each as an expression of the present ones."""
+        written = ", ".join(f"{expression} AS {name}" for name, expression in columns.items())
+        return replace(self, relation=self.relation.project(written))
+
+    def where(self, condition: str) -> "DuckRelation":
+        """The rows for which a condition is true."""
+        return replace(self, relation=self.relation.filter(condition))
+
+    def look(self, numbers: Mapping[str, str], doing: str) -> dict[str, Any]:
+        """One row of aggregates."""
+        written = ", ".join(f"{expression} AS {name}" for name, expression in numbers.items())
+        (row,) = self._run(self.relation.aggregate(written), doing).to_pylist()
+        return dict(row)
+
+    def count_values(self, columns: Sequence[str], limit: int) -> dict[str, ValueCounts]:
+        """The values of columns, texts in the order in which they occur first, with the rows of each."""
+        weight = f"CAST(sum({WEIGHT}) AS BIGINT)" if WEIGHT in self.columns else "count(*)"
+        about = self.look({name: f"approx_count_distinct({name})" for name in columns}, "looking at the columns")
+        return {
+            name: self._full(name, weight) if about[name] > SURELY * limit else self._counted(name, weight, limit)
+            for name in columns
+        }
+
+    def _full(self, name: str, weight: str) -> ValueCounts:
+        """A column with more values than can come here."""
+        missing = f"coalesce({weight} FILTER (WHERE {name} IS NULL), 0)"
+        if WEIGHT in self.columns:
+            missing = f"coalesce(CAST(sum({WEIGHT}) FILTER (WHERE {name} IS NULL) AS BIGINT), 0)"
+        numbers = {"missing": f"count(*) - count({name})", "of_missing": missing, "of_all": weight}
+        seen = self.look(numbers, "looking at the columns")
+        of_missing = int(seen["of_missing"])
+        return ValueCounts(
+            n_missing=int(seen["missing"]),
+            weight_missing=of_missing,
+            weight=int(seen["of_all"]) - of_missing,
+            is_full=True,
+        )
+
+    def _counted(self, name: str, weight: str, limit: int) -> ValueCounts:
+        """The values of a column, if they are no more than the limit."""
+        is_text = self.kinds[name] == "text" and name != LABEL and ROW in self.columns
+        first = f", min({ROW}) AS first" if is_text else ""
+        grouped = self.relation.aggregate(f"{name}, {weight} AS times, count(*) AS n{first}", name)
+        table = self._run(grouped.order("first") if is_text else grouped, "looking at the columns")
+        values, times, n = (table.column(k).combine_chunks() for k in (name, "times", "n"))
+        is_there = values.is_valid()
+        present, weights = is_there.to_numpy(zero_copy_only=False), times.to_numpy().astype(np.int64)
+        is_full = int(present.sum()) > limit
+        return ValueCounts(
+            values=None if is_full else values.filter(is_there),
+            weights=np.zeros(0, np.int64) if is_full else weights[present],
+            n_missing=int(n.to_numpy()[~present].sum()),
+            weight_missing=int(weights[~present].sum()),
+            weight=int(weights[present].sum()),
+            is_full=is_full,
+            is_in_order=is_text,
+        )
+
+    def steps(self, column: str, n_steps: int) -> "pa.Array":
+        """Where steps of equally many rows begin, the lowest value first, each once."""
+        n_rows = self.look({"n": f"count({column})"}, "looking at the columns")["n"]
+        every = max(1, n_rows // n_steps)
+        placed = self.project({column: column, "place": f"row_number() OVER (ORDER BY {column})"})
+        starts = placed.where(f"{column} IS NOT NULL AND place % {every} = {1 % every}").relation
+        table = self._run(starts.aggregate(column, column).order(column), "looking at the columns")
+        return table.column(0).combine_chunks()
+
+    def sample(self, columns: Sequence[str], n_rows: int, of_rows: int) -> "pa.Table":
+        """About so many of so many rows, evenly spaced in the user's table; all if there are no more."""
+        chosen = self.relation
+        if of_rows > n_rows:
+            last = self.look({"last": f"max({ROW})"}, "drawing a sample of the rows")["last"]
+            chosen = chosen.filter(f"{ROW} % {max(1, (last + 1) // n_rows)} = 0")
+        return self._run(chosen.project(", ".join(columns)), "drawing a sample of the rows")
+
+    def batches(self, columns: Sequence[str], doing: str = "reading the table") -> Iterator["pa.RecordBatch"]:
+        """All rows, in their order, as Arrow batches; no other question may be asked until they are read."""
+        import duckdb
+
+        try:
+            yield from self.relation.project(", ".join(columns)).to_arrow_reader(BATCH_ROWS)
+        except duckdb.Error as error:
+            raise _failed(doing, error) from error
+
+    def sum_batches(self, columns: Sequence[str], summing: Summing[Sum], doing: str) -> Sum:
+        """Something summed up over all rows."""
+        return summing.count(self.batches(columns, doing))
+
+    def _run(self, relation: "DuckDBPyRelation", doing: str) -> "pa.Table":
+        """A small result as an Arrow table."""
+        import duckdb
+
+        try:
+            return relation.to_arrow_table()
+        except duckdb.Error as error:
+            raise _failed(doing, error) from error
+
+
+def _failed(doing: str, error: Exception) -> InputError:
+    return InputError(f"DuckDB could not finish {doing}: {str(error).strip().splitlines()[0]}")

@@ -1,0 +1,107 @@
+"""Columns that determine others, in a table that an engine holds: tried on a sample, and confirmed on all rows."""
+
+from collections.abc import Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from analogical._types import CodedRows, Codes, Floats, Ints, Positions
+from analogical.count.groups import number_groups
+from analogical.estimate.deciding import share_left
+from analogical.estimate.dependencies import Near, near_among
+from analogical.study import MergedRows
+
+if TYPE_CHECKING:
+    from analogical.engines.study import EngineStudy
+
+__all__ = ["GroupedRows"]
+
+SLACK = 0.05
+"""What a column may leave open more in the sample than on all rows: about ten standard errors of 20,000 rows."""
+
+
+class GroupedRows:
+    """Rows that an engine groups (see ``estimate.dependencies.ColumnRows``)."""
+
+    def __init__(self, study: "EngineStudy", sample: CodedRows) -> None:
+        self.study, self.sample = study, sample
+        self.n_values: Ints = study.margins.n_values
+        self.n_rows = self.n_listed = study.margins.n_rows
+        self.head: Codes = np.ascontiguousarray(sample.codes)
+        self.untold: set[int] = set()
+        """How many columns were together where combinations of values were too many to tell what they determine."""
+        self.is_near_told = True
+
+    def value_sizes(self, column: int) -> Ints:
+        """Rows of each value of a column."""
+        return self.study.value_sizes(column)
+
+    def group_sizes(self, by: tuple[int, ...]) -> Ints:
+        """Rows of each group that agrees on some columns; one for each row if these are too many."""
+        if len(by) == 1:
+            return self.value_sizes(by[0])
+        sizes = self._sizes([by])[0]
+        if sizes is None:
+            self.untold.add(len(by))
+        return np.broadcast_to(np.int64(1), self.n_rows) if sizes is None else sizes
+
+    def agreeing(self, by: tuple[int, ...], targets: Positions) -> list[int]:
+        """The targets on which all rows agree that agree on some columns."""
+        n_groups, found = len(self.group_sizes(by)), self._sizes([(*by, target) for target in targets.tolist()])
+        if any(sizes is None for sizes in found):
+            self.untold.add(len(by))
+        pairs = zip(targets.tolist(), found, strict=True)
+        return [target for target, sizes in pairs if sizes is not None and len(sizes) == n_groups]
+
+    def alike(self, columns: Sequence[int]) -> list[tuple[int, ...]]:
+        """Groups of two or more columns that divide the rows in the same way."""
+        twos = list(combinations(columns, 2))
+        n_groups = {two: len(sizes) for two, sizes in zip(twos, self._sizes(twos), strict=True) if sizes is not None}
+        groups: list[tuple[int, ...]] = []
+        for column in columns:
+            n_values = self.n_values[column]
+            mine = next(
+                (
+                    k
+                    for k, (first, *_) in enumerate(groups)
+                    if n_groups.get((first, column)) == n_values == self.n_values[first]
+                ),
+                None,
+            )
+            if mine is None:
+                groups.append((column,))
+            else:
+                groups[mine] = (*groups[mine], column)
+        return [group for group in groups if len(group) > 1]
+
+    def near_pairs(self, columns: Positions, limits: Floats, n_looked_at: int) -> list[Near]:  # noqa: ARG002
+        """Columns of which another one leaves no more open than a limit, on all rows, of those near in the sample."""
+        likely = near_among(self.sample.select(columns.tolist()), columns, limits + SLACK)
+        place = {column: k for k, column in enumerate(columns.tolist())}
+        told = {}
+        for merged in self.study.merged_by([(two.column, two.of) for two in likely], refuse=False):
+            for two in (likely[member] for member in merged.members):
+                told[two] = _share_left(merged, two.column, two.of)
+        self.is_near_told = len(told) == len(likely)
+        pairs = [Near(two.column, two.of, left) for two, left in told.items()]
+        return [two for two in pairs if two.left <= limits[place[two.column], place[two.of]]]
+
+    def share_left(self, column: int, of: int) -> float:
+        """Share of the entropy of a column that is left when another one is known."""
+        return next(_share_left(merged, column, of) for merged in self.study.merged_by([(column, of)]))
+
+    def _sizes(self, sets: Sequence[tuple[int, ...]]) -> list[Ints | None]:
+        """For each set of columns the rows of each combination of values; None where these are too many."""
+        sizes: list[Ints | None] = [None] * len(sets)
+        for merged in self.study.merged_by(sets, refuse=False):
+            place = {column: k for k, column in enumerate(merged.columns)}
+            for member in merged.members:
+                ids = number_groups(merged.rows.codes, merged.rows.n_values, [place[c] for c in sets[member]])
+                of_row = np.unique(ids, return_inverse=True)[1]
+                sizes[member] = np.bincount(of_row, merged.rows.weights).astype(np.int64)
+        return sizes
+
+
+def _share_left(merged: MergedRows, column: int, of: int) -> float:
+    return share_left(merged.rows, merged.columns.index(column), merged.columns.index(of))

@@ -1,0 +1,569 @@
+"""The road from a table that lies elsewhere to codes: which columns, which rows, which values, and what they become.
+
+The decisions of a table in memory, made by the same functions, on the values of each column and how many rows have
+them. No row comes here. What is needed to go on::
+
+    table = encode_relation(relation, "y", rules)      # a duck.relation.DuckRelation or a spark.relation.SparkRelation
+    table.relation       # rows that count: columns p0, ... and label, weight (if table.is_weighted), unit and row
+    table.encoders       # one for each column of the study: features, their bins (table.bins), and last the unit if any
+    table.label_encoder
+    encode_batch(batch, [*table.encoders, table.label_encoder])     # codes of an Arrow batch of table.sources
+    table.n_codes        # codes of each column of the study are below these
+    table.refuse_changed(by_label, by_column)           # rows of each code, as a later pass counted them
+    table.encoded(rows)  # CodedRows of the features as an EncodedTable, with names, values and notes
+
+Numbers with more values than ``relation.most_values`` are looked at in many small steps, so that their values never
+come here; a note says so.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from analogical._checks import brief
+from analogical._types import CodedRows, Ints, Margins, Note, NoteKind
+from analogical.engines.cells import ByValue, DatePart, Encoder, Places, Steps, UnitEncoder, numbers_of
+from analogical.engines.leaks import find_leaks_there
+from analogical.engines.looking import NUMBERS, TIMES, Look, Part
+from analogical.engines.relation import LABEL, ROW, UNIT, WEIGHT, Kind, Relation
+from analogical.engines.values import ValueCounts
+from analogical.errors import InputError
+from analogical.table.binning import NUMBERS_OF_BINS, BinRule, merge_bins
+from analogical.table.choosing import Chosen, find_column, name_of, refuse_repeated
+from analogical.table.columns import MISSING, Column
+from analogical.table.dates import WEEKDAYS
+from analogical.table.encode import (
+    EncodedTable,
+    choose_names,
+    columns_asked_for,
+    leak_notes,
+    own_bins,
+    refuse_constants,
+    refuse_single_class,
+)
+from analogical.table.frames import as_series
+from analogical.table.meaning import ColumnMeaning, EngineMeaning
+from analogical.table.preparing import NO_COMPLETE_ROW, Gaps, Preparing, TreatedColumn, missing_values, treat_column
+from analogical.table.roles import Role, encode_label, refuse_no_counts, sort_classes
+from analogical.table.rules import Rules
+
+__all__ = ["EngineTable", "encode_relation"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineTable(EngineMeaning):
+    """A table that lies elsewhere, and how its cells become codes."""
+
+    relation: Relation
+    """The rows that count: source columns, the label, the number of the row and, if there are, weight and unit."""
+    margins: Margins
+    """Rows of each label, and of each value of every feature."""
+    encoders: tuple[Encoder, ...]
+    """For each column of the study: the features, their bins, and last the unit, if there are groups."""
+    label_encoder: Encoder
+    bins: tuple[tuple[int, int], ...]
+    """Of the columns after the features: which feature, and into how many bins it is cut."""
+    bin_sizes: tuple[Ints, ...]
+    """Rows of each of these bins."""
+
+    @property
+    def n_codes(self) -> Ints:
+        """For each column of the study a number that its codes are below."""
+        return np.array([encoder.n_codes for encoder in self.encoders], dtype=np.int64)
+
+    @property
+    def sources(self) -> list[str]:
+        """Columns of the relation that the encoders read, with the weight."""
+        unit = self.encoders[-1] if self.n_units is not None else None
+        row = [ROW] if isinstance(unit, UnitEncoder) and unit.last_row >= 0 else []
+        read = [encoder.source for encoder in (*self.encoders, self.label_encoder)]
+        return [*dict.fromkeys(read), *row, *([WEIGHT] if self.is_weighted else [])]
+
+    def encoded(self, rows: CodedRows) -> EncodedTable:
+        """Some or all of the rows, with the features only, as an encoded table with the meaning of all codes."""
+        return EncodedTable(
+            codes=rows.codes,
+            columns=self.columns,
+            weights=rows.weights,
+            labels=rows.labels,
+            label_meaning=self.label_meaning,
+            groups=None,
+            origin=None,
+            frame=None,
+            notes=self.notes,
+        )
+
+    def refuse_changed(self, by_label: Ints, by_column: Sequence[Ints]) -> None:
+        """Refuse a table whose rows are not those of the first pass: rows of each code of features and their bins."""
+        known = (self.margins.by_label, *self.margins.by_value, *self.bin_sizes)
+        if not all(map(np.array_equal, (by_label, *by_column), known)):
+            raise InputError(
+                "The table changed while it was read: its columns hold other values than before. Write it to a file, or"
+                " keep it (df.cache()), and use that."
+            )
+
+
+def encode_relation(
+    relation: Relation,
+    label: Any,
+    rules: Rules | None = None,
+    *,
+    keep: Sequence[Any] = (),
+    look_for_leaks: bool = True,
+    look_for_units: bool = False,
+) -> EngineTable:
+    """Settle what becomes of the columns of a table that lies elsewhere, from a few passes over it.
+
+    The arguments are those of :func:`analogical.table.encode.encode_table`; label, weights and groups are names of
+    columns. Without a label all rows have the same one, and all features may be constant.
+    """
+    rules = rules or Rules()
+    keys = list(relation.columns)
+    refuse_repeated(keys)
+    roles = _find_roles(keys, label, rules)
+    taken = {position: what for what, position in roles.items()}
+    free = [position for position in range(len(keys)) if position not in taken]
+    names, called, features = choose_names(keys, taken, free, rules)
+    chosen = features.columns
+    look = _look_at(relation, {p: names[p] for p in sorted({*chosen, *features.named_parts})}, roles, keys)
+    label_of = _Label.of(look, keys[roles["label"]], rules) if "label" in roles else None
+    work = _RowsElsewhere(
+        look,
+        rules,
+        set(chosen) if rules.features is not None else columns_asked_for(keep, called, chosen, free),
+        own_bins(rules, called, chosen, None if label_of is None else label_of.name),
+        features,
+        {*map(name_of, keys), *names.values()},
+    )
+    work.treat_all(look_for_units=look_for_units and rules.groups is None)
+    look = work.look_there
+    classes = _Classes.none(look) if label_of is None else label_of.settle(look)
+    built = _Built(work, keys, {position: place for place, position in enumerate(free)})
+    margins = Margins(classes.sizes, tuple(built.sizes))
+    if label_of is not None:
+        refuse_constants(margins.n_values, look.n_rows)
+    unit = [_encode_unit(look)] if "groups" in roles else []
+    leaks = (
+        find_leaks_there(look, built.encoders, built.columns, classes.encoder, classes.sizes)
+        if look_for_leaks and label_of is not None
+        else {}
+    )
+    return EngineTable(
+        relation=look.relation,
+        columns=tuple(built.columns),
+        label_meaning=classes.meaning,
+        margins=margins,
+        encoders=(*built.encoders, *built.bin_encoders, *unit),
+        label_encoder=classes.encoder,
+        bins=tuple(built.bins),
+        bin_sizes=tuple(built.bin_sizes),
+        fine_sizes=built.fine_sizes,
+        n_units=len(look.units.weights) + look.units.n_missing if unit else None,
+        is_weighted=look.is_weighted,
+        notes=(
+            *(() if label_of is None else label_of.notes),
+            *work.notes,
+            *leak_notes([c.name for c in built.columns], leaks),
+        ),
+    )
+
+
+# ---------------------------------------------------------------- which columns and rows
+
+
+def _find_roles(keys: list[str], label: Any, rules: Rules) -> dict[str, int]:
+    """Positions of the label, the weights and the groups."""
+    roles: dict[str, int] = {}
+    for what, given in (("label", label), ("weights", rules.weights), ("groups", rules.groups)):
+        if given is None:
+            continue
+        if not isinstance(given, str):
+            raise InputError(
+                f"The {what} of a table on Spark or DuckDB must be the name of a column, got {type(given).__name__}."
+            )
+        position = find_column(given, keys, what)
+        for other, its_position in roles.items():
+            if its_position == position:
+                raise InputError(f"The column {given!r} cannot be both the {other} and the {what}; choose another one.")
+        roles[what] = position
+    return roles
+
+
+def _look_at(relation: Relation, names: Mapping[int, str], roles: Mapping[str, int], keys: list[str]) -> Look:
+    """A look at some columns, in the rows that have a label and a weight."""
+    kinds, types = relation.kinds, relation.types
+    for what, position in [*(("feature", p) for p in names), *roles.items()]:
+        if kinds[keys[position]] == "other":
+            raise InputError(
+                f"The {what} {brief(keys[position])} has the type {types[keys[position]]}, which is not one value per"
+                " row; leave the column out, or split it into one column for each part."
+            )
+    kind_at = [kinds[key] for key in keys]
+    there = relation.numbered()
+    columns = {f"p{p}": _normal(there, f"s{p}", kind_at[p]) for p in names}
+    label_kind: Kind = kind_at[roles["label"]] if "label" in roles else "whole"
+    columns[LABEL] = _normal(there, f"s{roles['label']}", label_kind) if "label" in roles else "0"
+    if "weights" in roles:
+        name = keys[roles["weights"]]
+        _check_weights(there, f"s{roles['weights']}", name, kind_at[roles["weights"]], types[name])
+        columns[WEIGHT] = f"CAST(s{roles['weights']} AS {relation.dialect.long})"
+    if "groups" in roles:
+        columns[UNIT] = _normal(there, f"s{roles['groups']}", kind_at[roles["groups"]])
+    there = there.project(columns | {ROW: ROW})
+    numbers = {"n": "count(*)", "labelled": f"count({LABEL})"}
+    seen = there.look(numbers, "counting the rows")
+    n_rows = int(seen["n"])
+    if n_rows == 0:
+        raise InputError("The table is empty (0 rows); give at least two rows with different labels.")
+    if seen["labelled"] == 0:
+        raise InputError(
+            f"The label {brief(keys[roles['label']])} is missing in all {n_rows:,} rows; choose another column as the"
+            " label."
+        )
+    condition = f"{LABEL} IS NOT NULL" + (f" AND {WEIGHT} > 0" if "weights" in roles else "")
+    kind_of: dict[str, Kind] = {f"p{p}": kind_at[p] for p in names}
+    kind_of |= {LABEL: label_kind, UNIT: kind_at[roles["groups"]] if "groups" in roles else "nothing"}
+    is_all = seen["labelled"] == n_rows and "weights" not in roles
+    return Look(
+        there if is_all else there.where(condition),
+        names,
+        kind_of,
+        is_weighted="weights" in roles,
+        whole=there,
+        n_table=n_rows,
+        n_unlabelled=n_rows - int(seen["labelled"]),
+    )
+
+
+def _normal(relation: Relation, name: str, kind: Kind) -> str:
+    """Cells whose equality is that of values: NaN is missing, -0.0 is 0.0; durations can be compared."""
+    if kind == "real":
+        return f"CASE WHEN isnan({name}) THEN NULL WHEN {name} = 0 THEN 0 ELSE {name} END"
+    if kind == "nothing":
+        return f"CAST({name} AS {relation.dialect.text})"
+    return relation.dialect.duration.format(name) if kind == "duration" else name
+
+
+def _check_weights(relation: Relation, column: str, name: str, kind: Kind, type_name: str) -> None:
+    """Weights must be whole numbers from 0, not all 0."""
+    expected = "weights must be whole numbers from 0 (how many rows each row stands for)"
+    if kind not in ("whole", "real", "decimal"):
+        raise InputError(f"{expected}, and {brief(name)} has the type {type_name}.")
+    number = f"CAST({column} AS DOUBLE)"
+    is_bad = f"({number} IS NULL OR isnan({number}) OR {number} < 0 OR {number} != floor({number}))"
+    above = f"CASE WHEN {number} > 0 THEN {number} END"
+    seen = relation.look(
+        {
+            "bad": f"count(CASE WHEN {is_bad} THEN 1 END)",
+            "one": f"min(CASE WHEN {is_bad} THEN {number} END)",
+            "top": f"max({number})",
+            "low": f"min({above})",
+            "n": f"count({above})",
+            "distinct_ones": relation.dialect.about_distinct.format(above),
+        },
+        "looking at the weights",
+    )
+    if seen["bad"]:
+        one = "a missing one" if seen["one"] is None else f"{seen['one']:g}"
+        raise InputError(
+            f"{expected}, got {one} in {brief(name)}, and {seen['bad']:,} such weights in all; use counts, not shares."
+        )
+    if seen["top"] == 0:
+        raise InputError(f"{expected}, and at least one above 0; all weights in {brief(name)} are zero.")
+    if seen["n"]:
+        refuse_no_counts(name, seen["n"], seen["distinct_ones"], seen["low"], seen["top"])
+
+
+# ---------------------------------------------------------------- the label and the groups
+
+
+@dataclass(frozen=True)
+class _Label:
+    """The label: its values, and the class of each."""
+
+    name: str
+    values: Any
+    """An Arrow array."""
+    column: Column
+    """One row for each value."""
+    notes: tuple[Note, ...]
+
+    @classmethod
+    def of(cls, look: Look, name: str, rules: Rules) -> "_Label":
+        """The classes of all rows that count, whether or not they are left out later."""
+        import pyarrow as pa
+
+        counted = look.counts[LABEL]
+        if counted.is_full:
+            raise InputError(
+                f"The label {brief(name)} has more than {look.relation.most_values:,} values, too many for classes;"
+                " choose another label, or bin it before."
+            )
+        if not counted.weight:
+            raise InputError("No row has both a label and a weight above 0; look at the label and the weights.")
+        role = Role("label", name, as_series(pa.chunked_array([counted.values])))
+        column, notes = encode_label(role, counted.weights, rules)
+        if look.n_unlabelled:
+            notes = (Note("label-missing", (name,), (look.n_unlabelled,)), *notes)
+        return cls(name, counted.values, column, notes)
+
+    def settle(self, look: Look) -> "_Classes":
+        """The classes that are left, sorted."""
+        import pyarrow.compute as pc
+
+        left = look.counts[LABEL]
+        places = pc.index_in(self.values, value_set=left.values)
+        is_left = places.is_valid().to_numpy(zero_copy_only=False)
+        weights = left.weights[places.drop_null().to_numpy()]
+        column = sort_classes(self.column.take(is_left))
+        n_before = len(self.column.values)
+        if n_before == 1 and look.is_weighted:
+            ends = look.whole.look({"low": f"min({LABEL})", "high": f"max({LABEL})"}, "looking at the label")
+            n_before += ends["low"] != ends["high"]
+        if len(column.values) == 1:
+            refuse_single_class(column, self.name, look.weight, n_before, look.n_table - look.n_rows)
+        codes = column.codes.astype(np.int64)
+        encoder = Encoder(LABEL, ByValue(self.values.filter(is_left)), np.append(codes, MISSING))
+        sizes = np.bincount(codes, weights, minlength=len(column.values)).astype(np.int64)
+        return _Classes(ColumnMeaning(self.name, self.name, column.values), encoder, sizes)
+
+
+@dataclass(frozen=True)
+class _Classes:
+    """The classes of the rows that are left, with the rows of each."""
+
+    meaning: ColumnMeaning | None
+    encoder: Encoder
+    sizes: Ints
+
+    @classmethod
+    def none(cls, look: Look) -> "_Classes":
+        """The one class of a table without a label."""
+        encoder = Encoder(LABEL, ByValue(look.counts[LABEL].values), np.array([0, MISSING]))
+        return cls(None, encoder, np.array([look.weight]))
+
+
+def _encode_unit(look: Look) -> UnitEncoder:
+    """The numbers of the groups."""
+    units = look.units
+    last_row = -1
+    if units.n_missing:
+        rows = look.relation.where(f"{UNIT} IS NULL").look({"last": f"max({ROW})"}, "looking at the groups")
+        last_row = int(rows["last"])
+    places = _places(units, look.kinds[UNIT], np.arange(len(units.weights))[:, None])
+    return UnitEncoder(UNIT, places, np.arange(len(places)), last_row)
+
+
+# ---------------------------------------------------------------- the features
+
+
+class _RowsElsewhere(Preparing):
+    """Columns of which the values with their rows are known."""
+
+    def __init__(
+        self,
+        look: Look,
+        rules: Rules,
+        wanted: set[int],
+        bins_of: dict[int, BinRule],
+        features: Chosen,
+        taken: set[str],
+    ) -> None:
+        super().__init__(dict(look.names), rules, wanted, bins_of, features)
+        self.look_there = look
+        self.taken = taken
+        self.sources: dict[str, _PartOf] = {}
+        """Where parts of dates come from, by their names."""
+        self._parts: dict[int, dict[str, Part]] = {}
+
+    def load(self, position: int) -> Column:
+        """A column, on the rows that are left."""
+        return self.look_there.column(position)
+
+    def weights_of(self, position: int) -> Ints | None:
+        """The rows of each of its values."""
+        return self.look_there.weights_of(position)
+
+    def gaps(self) -> Gaps:
+        """A count of missing cells."""
+        return _GapsThere(self)
+
+    def drop_rows(self, gaps: Gaps) -> tuple[int, int]:
+        """Leave out the rows with missing cells; how many these are, and of how many."""
+        before, self.look_there = self.look_there, self.look_there.without_gaps(list(gaps.n_missing))
+        self._parts = {}
+        if not self.look_there.n_rows:
+            raise InputError(NO_COMPLETE_ROW)
+        return before.n_rows - self.look_there.n_rows, before.n_rows
+
+    def taken_names(self) -> set[str]:
+        """Names of all columns."""
+        return self.taken
+
+    def is_id(self, position: int, column: Column) -> bool:
+        """Whether a column is to be set aside."""
+        if not self.look_there.is_full(position):
+            return super().is_id(position, column)
+        is_wanted = self.rules.ids == "keep" or position in self.wanted or position not in self.features
+        return self.look_there.full[position].is_id and not is_wanted
+
+    def note_unit(self, position: int, column: Column) -> None:
+        """Keep in mind a column that looks like names of units."""
+        if not self.look_there.is_full(position):
+            super().note_unit(position, column)
+        elif (full := self.look_there.full[position]).is_unit:
+            weight = self.look_there.counts[f"p{position}"].weight
+            self.units[position] = full.n_values, round(weight / full.n_values)
+
+    def parts_of(self, position: int, column: Column) -> dict[str, Column]:
+        """All parts of the dates in a column."""
+        if not self.look_there.is_full(position):
+            return super().parts_of(position, column)
+        if position not in self._parts:
+            self._parts[position] = self.look_there.parts_of(position)
+        return {part: there.column for part, there in self._parts[position].items()}
+
+    def add_part(self, name: str, position: int, part: str, cells: Column) -> None:
+        """One more feature that is a part of the dates in a column."""
+        is_full = self.look_there.is_full(position)
+        weights = self._parts[position][part].weights if is_full else self.look_there.weights_of(position)
+        self.sources[name] = _PartOf(position, part, cells, weights)
+        treated = treat_column(cells, name, weights, self.rules)
+        self.parts[name] = replace(treated, n_missing=self.look_there.counts[f"p{position}"].n_missing)
+
+    def keep(self, position: int, column: Column, treated: TreatedColumn) -> None:  # noqa: ARG002
+        """One more feature that is a column."""
+        look = self.look_there
+        if look.is_full(position) and treated.edges is None:  # its values are not known, only the steps they lie on
+            raise InputError(
+                f"The feature {brief(self.names[position])} has more than {look.relation.most_values:,} distinct"
+                " numbers, too many to be categories; give it bins, such as bins=5, and a number as max_values, or"
+                " leave it out with ignore."
+            )
+        self.treated[position] = replace(treated, n_missing=look.counts[f"p{position}"].n_missing)
+
+    def bin_note(self, position: int, treated: TreatedColumn) -> NoteKind:
+        """What is to be said of a column if it was binned."""
+        return "binned-in-steps" if self.look_there.is_full(position) else super().bin_note(position, treated)
+
+
+@dataclass(frozen=True)
+class _PartOf:
+    """Where a part of dates comes from: one row for each date, or for each number of the part."""
+
+    position: int
+    part: str
+    cells: Column
+    weights: Ints
+
+    def numbers(self) -> Ints:
+        """The number of the part in each row; 24 where the date is missing."""
+        if self.part == "weekday":
+            known = [WEEKDAYS.index(name) for name in self.cells.values]
+        else:
+            known = [value - (self.part == "month") for value in self.cells.values]
+        numbers: Ints = np.array([*known, len(DatePart(self.part))], dtype=np.int64)[self.cells.codes]
+        return numbers
+
+
+class _GapsThere(Gaps):
+    """Missing cells of some columns: how many each has."""
+
+    def __init__(self, work: _RowsElsewhere) -> None:
+        super().__init__(0)
+        self._work = work
+
+    def add(self, position: int, column: Column) -> None:  # noqa: ARG002
+        """One more column."""
+        self.seen.append(position)
+        n_missing = self._work.look_there.counts[f"p{position}"].n_missing
+        if n_missing:
+            self.n_missing[position] = n_missing
+
+    def error(self, names: dict[int, str]) -> InputError:
+        """All columns with missing cells together."""
+        n_rows = self._work.look_there.n_rows
+        return missing_values([f"{names[p]!r} ({n:,} of {n_rows:,} rows)" for p, n in self.n_missing.items()])
+
+
+class _Built:
+    """The features and their bins: what their codes mean, how cells get them, and how many rows have each."""
+
+    def __init__(self, work: _RowsElsewhere, keys: Sequence[Hashable], place_of: Mapping[int, int]) -> None:
+        self.columns: list[ColumnMeaning] = []
+        self.encoders: list[Encoder] = []
+        self.sizes: list[Ints] = []
+        self.bins: list[tuple[int, int]] = []
+        self.bin_encoders: list[Encoder] = []
+        self.bin_sizes: list[Ints] = []
+        self.fine_sizes: dict[int, Ints] = {}
+        look = work.look_there
+        for position, treated in work.treated.items():
+            counted = look.values_of(position)
+            own = np.zeros((len(treated.codes), 2), np.int64)
+            own[:, 0] = treated.codes
+            own[:, 1] = 0 if treated.fine is None else treated.fine
+            places = _places(counted, look.kind_of(position), own[: len(counted.weights)])
+            rows = places.place(counted.values) if isinstance(places, Steps) else np.arange(len(counted.weights))
+            rows = np.append(rows, [len(places)] * bool(counted.n_missing)).astype(np.int64)
+            name = work.names[position]
+            self._add(f"p{position}", places, rows, treated, look.weights_of(position))
+            self._mean(keys[position], name, place_of[position], treated)
+        for k, (name, treated) in enumerate(work.parts.items()):
+            source = work.sources[name]
+            self._add(f"p{source.position}", DatePart(source.part), source.numbers(), treated, source.weights)
+            self._mean(name, name, len(place_of) + k, treated)
+
+    def _mean(self, key: Hashable, name: str, position: int, treated: TreatedColumn) -> None:
+        """What the codes of the last feature mean."""
+        self.columns.append(
+            ColumnMeaning(
+                key=key,
+                name=name,
+                values=treated.values,
+                position=position,
+                treatment="categories" if treated.edges is None else "bins",
+                edges=treated.edges or (),
+                n_missing=treated.n_missing,
+                fine_ends=treated.fine_ends,
+            )
+        )
+
+    def _add(self, source: str, places: Places, rows: Ints, treated: TreatedColumn, weights: Ints) -> None:
+        """One more feature; ``rows`` are the places of what its codes are known of, ``weights`` the rows of these."""
+
+        def encoder(codes: Any) -> Encoder:
+            table = np.full(len(places) + 1, MISSING, np.int64)
+            table[rows] = codes
+            return Encoder(source, places, table)
+
+        def sizes(codes: Any, n: int) -> Ints:
+            return np.bincount(codes, weights, minlength=n).astype(np.int64)
+
+        feature = len(self.encoders)
+        self.encoders.append(encoder(treated.codes))
+        self.sizes.append(sizes(treated.codes, len(treated.values)))
+        if treated.fine is None:
+            return
+        self.fine_sizes[feature] = sizes(treated.fine, 1)
+        for n_bins in NUMBERS_OF_BINS:
+            codes = merge_bins(self.fine_sizes[feature], n_bins, treated.n_missing > 0)[treated.fine]
+            self.bins.append((feature, n_bins))
+            self.bin_encoders.append(encoder(codes))
+            self.bin_sizes.append(sizes(codes, int(codes.max(initial=0)) + 1))
+
+
+def _places(counted: ValueCounts, kind: Kind, codes: Ints) -> Places:
+    """How the place of a cell is found: numbers by where their codes change, other values one by one.
+
+    ``codes`` has a row for each value, with all codes that it gets.
+    """
+    if kind not in (*NUMBERS, *TIMES) or len(counted.values) < 2:
+        return ByValue(counted.values)
+    numbers = numbers_of(counted.values)
+    if not (numbers[1:] > numbers[:-1]).all():  # decimals that are equal as floats
+        return ByValue(counted.values)
+    is_start = np.append(True, (codes[1:] != codes[:-1]).any(axis=1))
+    return Steps(numbers[is_start])

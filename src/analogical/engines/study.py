@@ -1,0 +1,311 @@
+"""A study of a table that an engine holds: rows are grouped there, and the groups, which are few, are studied here."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import Any, Self
+
+import numpy as np
+
+from analogical._types import CodedRows, Ints, Margins
+from analogical.count.contexts import Contexts
+from analogical.count.counts import PairCounts
+from analogical.count.engine import Engine
+from analogical.count.given import Cells, Counted, count_one
+from analogical.count.groups import collapse_rows, merge_rows
+from analogical.count.kept import KeepContexts, KeptContexts
+from analogical.count.pairs import ContextSums, no_summary
+from analogical.engines.dependencies import GroupedRows
+from analogical.errors import InputError
+from analogical.estimate.dependencies import Dependencies, find_dependencies
+from analogical.estimate.significance import pools_contexts, test_contexts
+from analogical.estimate.sizes import Size
+from analogical.study import (
+    FEW_CELLS,
+    SEARCH_ROWS,
+    Duplicates,
+    Item,
+    ListedRows,
+    MergedRows,
+    RowNames,
+    Study,
+    UnitRows,
+)
+from analogical.table.meaning import EngineMeaning
+
+__all__ = ["EngineStudy", "study_here"]
+
+MOST_COMBINATIONS = 5_000_000
+"""Combinations of values and label that are brought here at once, a few hundred megabytes; four times as many are
+held, and the oldest let go and brought here again if they are asked for."""
+MOST_CELLS = 20_000_000
+"""Cells of contexts, of all features given all others, that come from all parts: 480 MB, half of what Spark brings here
+unless it is told to."""
+
+
+class EngineStudy(Study):
+    """A study whose rows lie in a database or on a cluster.
+
+    Numbers come from all rows, which the engine groups by the columns that are asked for. A sample is brought here for
+    the search of the deciding set alone.
+    """
+
+    table: EngineMeaning
+    engine: Engine
+    most_combinations: int
+    most_cells: int
+    _groups: dict[tuple[int, ...], CodedRows]
+
+    @classmethod
+    def of(
+        cls,
+        table: EngineMeaning,
+        engine: Engine,
+        *,
+        duplicates: Duplicates = "count",
+        plan: Any = None,
+        most_combinations: int = MOST_COMBINATIONS,
+        most_cells: int = MOST_CELLS,
+    ) -> Self:
+        """The study of an engine and of what its codes mean; ``plan`` is for the settings of results."""
+        study = cls.__new__(cls)
+        study._begin(table, duplicates, None, table.fine_sizes, table.n_units)
+        study.n_rows, study.is_weighted = engine.margins.n_rows, table.is_weighted
+        study.engine = engine.distinct() if duplicates == "once" else engine
+        study.engine_name, study.plan = engine.name, plan
+        study.most_combinations, study.most_cells = most_combinations, most_cells
+        study._groups = {}
+        return study
+
+    @property
+    def margins(self) -> Margins:
+        """How many rows have each label and each value."""
+        return self.engine.margins
+
+    @cached_property
+    def counts(self) -> PairCounts:
+        """The paper's counts: pairs of rows that differ on one feature only."""
+        return self._given_all.counts if "_given_all" in vars(self) else self.engine.sum_contexts(no_summary).counts
+
+    @cached_property
+    def _given_all(self) -> ContextSums[KeptContexts]:
+        """The paper's counts with the contexts of every feature given all others."""
+        return self.engine.sum_contexts(KeepContexts(self.most_cells // (self.engine.n_parts * self.n_features)))
+
+    # ------------------------------------------------------------ rows
+
+    def fine_sizes(self, feature: int) -> Ints:
+        """Rows in each of the finer bins of a number; missing cells have the last one."""
+        return self.table.fine_sizes[feature]
+
+    def n_values_of(self, columns: Sequence[int]) -> Ints:
+        """How many values columns have."""
+        return np.array([self.engine.n_values_of(column) for column in columns], np.int64)
+
+    def rows_of(self, columns: Sequence[int]) -> CodedRows:
+        """Rows by these columns and the label, with their number; a combination may come several times."""
+        held, rows = self._holding(columns)
+        return rows.select([held.index(column) for column in columns])
+
+    def units_of(self, columns: Sequence[int]) -> UnitRows:
+        """Rows by these columns, the unit and the label, with their number."""
+        if self.engine.unit is None:
+            raise ValueError("rows are independent")
+        rows = self.rows_of([*columns, self.engine.unit])
+        return UnitRows(rows.select(range(len(columns))), rows.codes[:, -1].astype(np.int64))
+
+    def merged_by(self, sets: Sequence[Sequence[int]], *, refuse: bool = True) -> Iterator[MergedRows]:
+        """For sets of columns, some sets at a time, rows that hold all columns of these.
+
+        Sets with too many combinations of values are refused, or left out.
+        """
+        left = {place: set(columns) for place, columns in enumerate(sets)}
+        for columns in self._bring(sets, refuse=refuse):
+            members = [place for place, one in left.items() if one.issubset(columns)]
+            for place in members:
+                del left[place]
+            if members:
+                yield MergedRows(members, columns, self._groups[columns])
+
+    def listed(self, features: Sequence[int], given: Sequence[int]) -> ListedRows:
+        """Rows by features, given columns and label, with their number; by their first row, if rows have an order."""
+        columns, rows = self._grouped([*features, *sorted(given)])
+        positions = self.engine.first_rows(columns, rows)
+        keys = (rows.labels, *rows.codes.T) if positions is None else (positions,)
+        order = np.lexsort(keys)
+        rows = rows.take(order)
+        return ListedRows(
+            rows.select(range(len(features))),
+            Cells.of([rows.codes[:, k] for k in range(len(features), rows.n_features)], len(rows.codes)),
+            None if positions is None else partial(_named, positions[order]),
+        )
+
+    def first_rows(self, feature: int) -> Ints:
+        """Where each value of a feature occurs first; their order if rows have none."""
+        columns, rows = self._grouped([feature])
+        positions = self.engine.first_rows(columns, rows)
+        n_values = int(self.margins.n_values[feature])
+        if positions is None:
+            return np.arange(n_values)
+        firsts = np.full(n_values, np.iinfo(np.int64).max)
+        np.minimum.at(firsts, rows.codes[:, 0], positions)
+        return firsts
+
+    # ------------------------------------------------------------ contexts
+
+    def test(self, items: Iterable[Item]) -> None:
+        """Test features given columns, all that were not yet, on rows that are grouped in few jobs."""
+        new = [item for item in dict.fromkeys(items) if item not in self._tested]
+        for item in new:
+            if self._is_everything(item[1]):
+                contexts = self._held[item] = self._contexts_given_all(item[0])
+                sizes = self.value_sizes(item[0]), self.margins.label_sizes()
+                self._tested[item] = test_contexts(contexts, *sizes, None)
+        unit = () if self.engine.unit is None else (self.engine.unit,)  # p-values need it, and nothing else does
+        self.hold([(feature, *given, *unit) for feature, given in new if not self._is_everything(given)])
+        super().test(new)
+
+    def sizes(self, items: Iterable[Item], confidence: float) -> Iterator[tuple[Item, Size | None]]:
+        """Effects of features in the contexts of columns; None where there is no pair."""
+        wanted = list(items)
+        self.test(wanted)
+        return super().sizes(wanted, confidence)
+
+    def _contexts_given_all(self, feature: int) -> Contexts:
+        """The contexts of a feature given all others."""
+        kept = self._given_all.summaries[feature]
+        contexts = Contexts.none() if kept is None else kept.contexts
+        if contexts is None:
+            raise InputError(
+                f"The feature {self.table.names[feature]!r} has too many distinct contexts given all others to collect;"
+                " give fewer features (given=[...], --given). The paper's index is part of every result."
+            )
+        return contexts
+
+    def _count_all(self) -> None:
+        """Nothing: rows are brought here by :meth:`test`, or counted where they lie."""
+
+    def _parts(self, items: Sequence[Item]) -> Iterator[tuple[tuple[int, ...], Counted]]:
+        """The contexts of features given columns, from rows that are grouped by all of these."""
+        for feature, given in items:
+            columns = feature, *given
+            yield given, count_one(self.rows_of(columns), columns, feature, given)
+
+    def _is_small(self, item: Item) -> bool:
+        """Whether contexts are so few that equal ones need not be put together."""
+        return pools_contexts(1 + len(item[1])) and self._most(item[1]) <= FEW_CELLS
+
+    def dependencies(self, max_determinants: int) -> Dependencies:
+        """Which features others determine, or leave hardly open; not searched where that could not be told."""
+        rows = GroupedRows(self, self._sample.rows)
+        known = find_dependencies(rows, max_determinants)
+        return replace(
+            known,
+            searched_one=known.searched_one and 1 not in rows.untold,
+            searched_two=known.searched_two and 2 not in rows.untold,
+            searched_near=known.searched_near and rows.is_near_told,
+        )
+
+    @cached_property
+    def _sample(self) -> Study:
+        """The study of some rows, in this process."""
+        return self._of_columns(self.engine.sample(SEARCH_ROWS))
+
+    def _of_columns(self, rows: CodedRows) -> Study:
+        """The study of rows in this process, with all columns of the study."""
+        unit = self.engine.unit
+        cut = {c: rows.codes[:, c] for c in range(self.n_features, len(self.owner))}
+        groups = None if unit is None else rows.codes[:, unit].astype(np.int64)
+        features = CodedRows(
+            np.asfortranarray(rows.codes[:, : self.n_features]),
+            rows.labels,
+            self.margins.n_values,
+            self.margins.n_labels,
+            rows.weights,
+            self.table.n_bins,
+        )
+        return self._of_some(features, groups, cut)
+
+    def _is_everything(self, given: Sequence[int]) -> bool:
+        """Whether these columns are all others, and whole rows too many to come here."""
+        return len(given) == self.n_features - 1 and self._most(range(self.n_features)) > self.most_combinations
+
+    # ------------------------------------------------------------ what is brought here
+
+    def _most(self, columns: Iterable[int]) -> int:
+        """Combinations of values and label that there can be."""
+        possible = math.prod(self.engine.n_values_of(column) for column in columns) * self.margins.n_labels
+        return min(possible, self.margins.n_rows)
+
+    def _holding(self, columns: Sequence[int]) -> tuple[tuple[int, ...], CodedRows]:
+        """Columns among which these are, and the rows by them."""
+        self.hold([columns])
+        wanted = set(columns)
+        held = next(one for one in self._groups if wanted.issubset(one))
+        return held, self._groups[held]
+
+    def _grouped(self, columns: Sequence[int]) -> tuple[tuple[int, ...], CodedRows]:
+        """The columns, and each combination of their values and label once, with its number."""
+        rows = merge_rows(self.rows_of(columns))
+        return tuple(columns), rows.weighted(rows.weights_or_ones())
+
+    def hold(self, sets: Sequence[Sequence[int]]) -> None:
+        """Bring here the rows by each of these sets."""
+        for _ in self._bring(sets):
+            pass
+
+    def _bring(self, sets: Sequence[Sequence[int]], *, refuse: bool = True) -> Iterator[tuple[int, ...]]:
+        """Group the rows by each of these sets, in as few jobs as come here at once, and name what is held then."""
+        wanted: list[tuple[int, ...]] = []
+        for columns in sorted({tuple(sorted(set(columns))) for columns in sets}, key=lambda one: (-len(one), one)):
+            held = next((one for one in self._groups if set(columns).issubset(one)), None)
+            if held is not None:
+                yield held
+            elif not any(set(columns).issubset(one) for one in wanted):
+                wanted.append(columns)
+        while wanted:
+            some = [wanted.pop(0)]
+            room = self.most_combinations - self._most(some[0])
+            while wanted and (room := room - self._most(wanted[0])) >= 0:
+                some.append(wanted.pop(0))
+            groups = self.engine.group(some, self.most_combinations)
+            if groups is not None:
+                self._groups.update(zip(some, groups, strict=True))
+                self._let_go()
+                yield from some
+            elif refuse:  # there is one set: several hold no more than the limit
+                names = ", ".join("groups" if c == self.engine.unit else self.names_of([c])[0] for c in some[0])
+                raise InputError(
+                    f"More than {self.most_combinations:,} combinations of values of {names} occur, too many to"
+                    " collect; give fewer features (given=[...], --given), or bin them more coarsely."
+                )
+
+    def _let_go(self) -> None:
+        """The oldest groups, if too many are held; the newest stay."""
+        n_held = sum(len(rows.codes) for rows in self._groups.values())
+        for columns in list(self._groups)[:-1]:
+            if n_held <= 4 * self.most_combinations:
+                break
+            n_held -= len(self._groups.pop(columns).codes)
+
+
+def _named(positions: Ints, some: Sequence[int]) -> RowNames:
+    """Where some rows stand in the user's table."""
+    places = positions[list(some)].tolist()
+    return RowNames(places, places)
+
+
+def study_here(
+    table: EngineMeaning, rows: CodedRows, engine: Engine, *, duplicates: Duplicates = "count", plan: Any = None
+) -> Study:
+    """The study of all rows of an engine, which came here merged, with all columns of the study."""
+    if duplicates == "once":
+        rows = collapse_rows(rows.select(range(len(table.columns))))
+    there = EngineStudy.__new__(EngineStudy)
+    there._begin(table, duplicates, None, table.fine_sizes, table.n_units)
+    there.engine = engine
+    study = there._of_columns(rows)
+    study.n_rows, study.is_weighted = engine.margins.n_rows, table.is_weighted
+    study.engine_name, study.plan = engine.name, plan
+    return study

@@ -1,0 +1,161 @@
+"""Columns of text in a table that lies elsewhere as what they hold: missing cells, numbers and dates.
+
+The rules are those of :mod:`analogical.io.typing`: matches are counted where the rows lie, and what is decided is
+applied there. A column has one kind, whichever part of the table its cells are in.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from analogical._types import Note
+from analogical.engines.relation import Relation
+from analogical.io.typing import (
+    FIRST_TESTS,
+    FURTHER_TESTS,
+    MOST_NAMED,
+    MOST_WORDS,
+    NUMBER,
+    CellNotes,
+    Reading,
+    decide,
+    holds_words,
+    may_hold_numbers,
+    missing_words,
+    needs_further_tests,
+)
+
+__all__ = ["TypedCells", "type_cells"]
+
+SPACES = "".join(map(chr, (*range(9, 14), 32, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F)))
+SPACES += "\u205f\u3000"
+"""What is stripped from cells."""
+
+Counts = dict[int, dict[str, int]]
+"""For columns by number how many of their cells match each test."""
+
+
+@dataclass(frozen=True)
+class TypedCells:
+    """The table with its cells as what they are, and what is to be said about it."""
+
+    relation: Relation
+    notes: tuple[Note, ...]
+
+
+def type_cells(relation: Relation, names: Sequence[str], na: Sequence[str], separator: str) -> TypedCells:
+    """The texts of columns ``c0``, ``c1``, ..., which are called so, as what they hold."""
+    texts = _Texts(relation, names, missing_words(na))
+    return texts.typed(separator)
+
+
+class _Texts:
+    """Columns of text, and what was seen in them."""
+
+    def __init__(self, relation: Relation, names: Sequence[str], words: Sequence[str]) -> None:
+        self.raw, self.names, self.words = relation, names, words
+        self.dialect = relation.dialect
+        literals = ", ".join(map(self.dialect.literal, words))
+        cells = {f"c{k}": self._stripped(f"c{k}") for k in range(len(names))}
+        kept = {name: f"CASE WHEN lower({cell}) NOT IN ({literals}) THEN {cell} END" for name, cell in cells.items()}
+        self.plain = relation.project(kept)
+        self.seen = CellNotes()
+
+    def typed(self, separator: str) -> TypedCells:
+        """All columns as what they hold."""
+        counts = self._count_matches(range(len(self.names)), FIRST_TESTS)
+        self._count_changed_cells()
+        further = [k for k in counts if needs_further_tests(counts[k])]
+        for k, more in self._count_matches(further, FURTHER_TESTS).items():
+            counts[k] |= more
+        columns = {}
+        for k in counts:
+            reading = self._settled(k, decide(counts[k], separator), counts[k])
+            if reading.kind == "text":
+                self._name_words(k, counts[k])
+            columns[f"c{k}"] = self._converted(f"c{k}", reading)
+        return TypedCells(self.plain.project(columns), tuple(self.seen.notes()))
+
+    def _stripped(self, name: str) -> str:
+        return self.dialect.stripped.format(name, self.dialect.literal(SPACES))
+
+    def _matches(self, name: str, pattern: str) -> str:
+        return self.dialect.matches.format(name, self.dialect.literal(pattern))
+
+    def _count_matches(self, places: Sequence[int], tests: Mapping[str, str]) -> Counts:
+        """How many cells of each column match each test."""
+        wanted = {}
+        for k in places:
+            wanted[f"t{k}_present"] = f"count(c{k})"
+            for number, pattern in enumerate(tests.values()):
+                wanted[f"t{k}_{number}"] = f"count(CASE WHEN {self._matches(f'c{k}', pattern)} THEN 1 END)"
+        seen = self.plain.look(wanted, "looking at the cells") if wanted else {}
+        return {
+            k: {"present": seen[f"t{k}_present"]} | {name: seen[f"t{k}_{i}"] for i, name in enumerate(tests)}
+            for k in places
+        }
+
+    def _count_changed_cells(self) -> None:
+        """Whether spaces were stripped, and which words were read as missing, with how often each occurs."""
+        columns = [f"c{k}" for k in range(len(self.names))]
+        lower = [f"lower({self._stripped(name)})" for name in columns]
+        wanted = {
+            f"n{k}": " + ".join(f"count(CASE WHEN {cell} = {self.dialect.literal(word)} THEN 1 END)" for cell in lower)
+            for k, word in enumerate(self.words)
+        }
+        wanted["spaces"] = " + ".join(
+            f"count(CASE WHEN length({self._stripped(name)}) < length({name}) THEN 1 END)" for name in columns
+        )
+        seen = self.raw.look(wanted, "looking for missing cells")
+        numbers = {word: seen[f"n{k}"] for k, word in enumerate(self.words) if word}
+        self.seen.missing.update({word: n for word, n in numbers.items() if n})
+        self.seen.has_spaces = bool(seen["spaces"])
+
+    def _settled(self, place: int, reading: Reading, counts: Mapping[str, int]) -> Reading:
+        """The reading if all cells can be read like that, but for few different words; otherwise text."""
+        cell, words = f"c{place}", dict[str, int]()
+        if reading.accepts is not None or not reading.is_sure:
+            is_accepted = "true" if reading.accepts is None else self._matches(cell, reading.accepts)
+            converted = self._converted(cell, reading)
+            wanted = {
+                "failed": f"count(CASE WHEN {cell} IS NOT NULL AND {is_accepted} AND {converted} IS NULL THEN 1 END)",
+                "different": self.dialect.about_distinct.format(converted),
+            }
+            seen = self.plain.look(wanted, "looking at numbers and dates")
+            if seen["failed"]:
+                return Reading()
+            if reading.accepts is not None:
+                others = self._words(place, f"NOT {is_accepted}", MOST_WORDS)
+                if others is None or (others and not holds_words(others, seen["different"])):
+                    return Reading()
+                words = others
+        n_written = counts["present"] - counts["number"] - sum(words.values())
+        self.seen.add(self.names[place], reading, n_written, dict(sorted(words.items())))
+        return reading
+
+    def _words(self, place: int, condition: str, limit: int) -> dict[str, int] | None:
+        """Different cells of a column for which a condition is true, with how often each occurs; None if many."""
+        counted = self.plain.where(condition).count_values([f"c{place}"], limit)[f"c{place}"].sorted()
+        return None if counted.is_full else dict(zip(counted.values.to_pylist(), counted.weights.tolist(), strict=True))
+
+    def _name_words(self, place: int, counts: Mapping[str, int]) -> None:
+        """Keep in mind a column of numbers that is text, because there are too many words among them."""
+        if not may_hold_numbers(counts):
+            return
+        is_number = self._matches(f"c{place}", NUMBER)
+        number = self.dialect.casts["real"].format(f"CASE WHEN {is_number} THEN c{place} END")
+        seen = self.plain.look({"different": f"count(DISTINCT {number})"}, "looking at numbers")
+        words = self._words(place, f"NOT {is_number}", MOST_NAMED)
+        if words is not None:
+            self.seen.add_mixture(self.names[place], counts, seen["different"], words)
+
+    def _converted(self, cell: str, reading: Reading) -> str:
+        """The cells as what they are; missing where they cannot be that."""
+        if reading.kind == "text":
+            return cell
+        if reading.accepts is not None:
+            cell = f"CASE WHEN {self._matches(cell, reading.accepts)} THEN {cell} END"
+        for pattern, by in reading.steps:
+            group = re.sub(r"\$(\d)", lambda found: self.dialect.group + found[1], by)
+            cell = self.dialect.replaced.format(cell, *map(self.dialect.literal, (pattern, group)))
+        return self.dialect.casts[reading.kind].format(cell)
