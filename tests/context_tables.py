@@ -39,3 +39,9 @@ class TablesAfterDeath:
 def die(feature, contexts):
     """Never anything: the process ends."""
     os._exit(1)
+
+
+def slowly(batches):
+    """The same rows after a while."""
+    time.sleep(0.6)
+    yield from batches

@@ -116,6 +116,20 @@ def spread(session, rows, n_partitions=4, n_features=None, has_unit=False):
     return SparkEngine(KeptFrame(frame), margins, plan, n_codes, sizes, has_unit, rows.weights is not None)
 
 
+LEFT_OUT = ("engine", "plan", "backend", "examples", "changed_pair", "kept_pair")
+"""Who counted, and single rows, which have no number on Spark: one of equal rows stands for all."""
+
+
+def plain(told):
+    """The data of a result without that, and contexts in an order of their own."""
+    if isinstance(told, dict):
+        return {name: plain(one) for name, one in told.items() if name not in LEFT_OUT}
+    if isinstance(told, list):
+        parts = [plain(one) for one in told if not (isinstance(one, dict) and "rows" in one)]
+        return sorted(parts, key=lambda one: str(one["context"])) if "context" in str(parts[:1])[:100] else parts
+    return told
+
+
 @contextmanager
 def connected(session):
     """A session of Spark Connect to the Spark of a classic session, as in a process that has no other."""

@@ -31,6 +31,16 @@ def environment():
     }
 
 
+def running():
+    """For each process its parent and its command."""
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            parent = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            found[int(folder.name)] = parent, (folder / "cmdline").read_bytes()
+    return found
+
+
 class Cluster:
     """A standalone cluster, started from the files of the PyPI package."""
 
@@ -95,16 +105,18 @@ class Cluster:
 
     def executors(self):
         """Ids of the processes that run tasks, by the worker that they belong to."""
-        found = {}
-        for folder in Path("/proc").glob("[0-9]*"):
-            with suppress(OSError):
-                line = (folder / "cmdline").read_bytes()
-                if b"CoarseGrainedExecutorBackend" in line:
-                    parent = int((folder / "stat").read_text().rsplit(")", 1)[1].split()[1])
-                    for name, process in self.processes.items():
-                        if parent == process.pid:
-                            found[int(folder.name)] = name
-        return found
+        owners = {process.pid: name for name, process in self.processes.items()}
+        return {
+            pid: owners[parent]
+            for pid, (parent, line) in running().items()
+            if b"CoarseGrainedExecutorBackend" in line and parent in owners
+        }
+
+    def python_workers(self):
+        """Ids of the Python processes that work for executors: children of the daemons of these."""
+        processes, executors = running(), self.executors()
+        daemons = {pid for pid, (parent, line) in processes.items() if parent in executors and b"pyspark" in line}
+        return [pid for pid, (parent, _) in processes.items() if parent in daemons]
 
     def kill_worker(self, name):
         """Lose a worker and its executors, as when a machine fails."""

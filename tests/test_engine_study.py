@@ -25,6 +25,7 @@ from analogical import (
     squares,
     transitions,
 )
+from analogical.count.groups import merge_rows
 from analogical.table.encode import encode_table
 from analogical.table.rules import Rules
 from analogical.verbs.relevance import relevance_of
@@ -166,6 +167,19 @@ def test_the_deciding_set_is_chosen_on_a_sample_and_all_numbers_come_from_all_ro
         np.testing.assert_allclose(getattr(found, name)[tested], getattr(expected, name)[tested], rtol=1e-9)
 
 
+def test_results_say_which_engine_counted_and_how():
+    class InDuckDB(RowsHere):
+        name = "duckdb"
+
+    study = engine_study(table_of("weights"), InDuckDB, plan="blocks")
+    assert str(study).startswith("Study of 7 features for 'y' (2 classes), ")
+    assert not {"compare(study)", "relaxed_index(study)"} & set(str(study).split())
+    assert "report(study)" in str(study).split()
+    for settings in (relevance_of(study).settings, interactions(study).settings):
+        assert (settings.engine, settings.plan, settings.weighted) == ("duckdb", "blocks", True)
+        assert (settings.searched_rows, settings.backend) == (study.n_rows, None)
+
+
 def test_more_rows_than_are_searched():
     there, here = both(table_of("plain", 30_000))
     found, expected = relevance_of(there), relevance_of(here)
@@ -177,8 +191,7 @@ def test_more_rows_than_are_searched():
 # ---------------------------------------------------------------- the other verbs
 
 
-@pytest.mark.parametrize("name", ["plain", "weights"])
-@pytest.mark.parametrize("n_classes", [2, 5])
+@pytest.mark.parametrize(("name", "n_classes"), [("plain", 5), ("weights", 2)])
 def test_the_same_selection_and_interactions(name, n_classes):
     there, here = both(table_of(name, n_classes=n_classes))
     assert_same(select(there).to_dict(), select(here).to_dict())
@@ -187,8 +200,7 @@ def test_the_same_selection_and_interactions(name, n_classes):
         assert_same(interactions(there, given=given).to_dict(), interactions(here, given=given).to_dict())
 
 
-@pytest.mark.parametrize("name", TABLES)
-@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize(("name", "n_classes"), list(zip(TABLES, (4, 2, 2, 4), strict=True)))
 def test_the_same_audit(name, n_classes):
     there, here = both(table_of(name, n_classes=n_classes))
     for feature, given in (("sex", "auto"), ("town", ["sex"]), ("age", []), ("country", "auto")):
@@ -236,6 +248,20 @@ def test_the_same_renamings_and_dependencies_on_two_columns():
     assert found.renamings == (("a", "a2"),)
     assert (found.constants, found.dependencies[-1].feature) == (("one",), "sum")
     assert redundancies(with_small_sample(table)) == expected  # what the sample cannot refute, all rows do
+
+
+def test_near_copies_at_the_limit_in_the_sample_are_counted_on_all_rows():
+    rng = np.random.default_rng(6)
+    one, y = rng.integers(0, 2, (2, 4000))
+    is_other = rng.random(4000) < 0.036
+    is_other[::4] = rng.random(1000) < 0.048  # in the sample it leaves more than a quarter open
+    table = no_frame(encode_table(pd.DataFrame({"one": one, "other": one ^ is_other}).astype(str), y))
+    there, here = both(table)
+    there._sample = Study.of_rows(there.table, there.engine.rows.take(np.arange(0, 4000, 4)))
+    assert there._sample.entropy_left(0, 1) > 0.25
+    found = redundancies(there)
+    assert_same(found.to_dict(), redundancies(here).to_dict())
+    assert 0.2 < found.near_copies[0].left < 0.25
 
 
 def with_small_sample(table, **options):
@@ -300,13 +326,13 @@ def test_rows_without_an_order_have_no_numbers():
     ordered = engine_study(table)
     found, expected = evidence(there, "town"), evidence(ordered, "town")
     assert (found.n_pairs, found.n_changed, len(found)) == (expected.n_pairs, expected.n_changed, len(expected))
-    assert {(pair.rows, pair.index) for pair in found.pairs} == {(None, None)}
+    assert {(pair.rows, pair.index) for pair in found.pairs} == {(None, ())}
     assert found.records()[0]["row"] is found.records()[0]["other_row"] is None
     assert "rows" not in str(found).split("\n", 2)[2]
     assert "rows" in str(expected).split("\n", 2)[2]
     square = squares(there, "town", "sex", given=[])
     assert square.n_squares == squares(ordered, "town", "sex", given=[]).n_squares
-    assert square.examples[0].rows is square.examples[0].index is None
+    assert (square.examples[0].rows, square.examples[0].index) == (None, ())
     assert square.records()[0]["rows"] == []
     assert "(row" not in str(square)
     assert "(row" in str(squares(ordered, "town", "sex", given=[]))
@@ -320,12 +346,29 @@ def test_rows_without_an_order_have_no_numbers():
     assert "another row" not in report(ordered, top=1).html
 
 
-def test_rows_that_an_engine_merged_have_no_numbers():
-    table = table_of("plain", 300)
-    study = Study.of_table(table, engine_name="spark", plan="some")
-    assert evidence(study, "sex").pairs[0].rows is None
-    settings = relevance_of(study).settings
-    assert (settings.engine, settings.plan) == ("spark", "some")
+@pytest.mark.parametrize("name", ["plain", "weights and groups"])
+def test_rows_that_came_here_merged_are_studied_here_without_numbers(name):
+    there, expected = both(table_of(name))
+    rows = merge_rows(there.engine.rows)
+    study = Study.of_rows(there.table, rows, engine_name="spark", plan="some")
+    found = relevance_of(study)
+    assert (found.settings.engine, found.settings.plan, found.n_rows) == ("spark", "some", expected.n_rows)
+    settings = replace(found.settings, engine="memory", plan=None)
+    assert_same(replace(found, settings=settings).to_dict(), relevance_of(expected).to_dict())
+    pairs = evidence(study, "sex", given=["age", "town"]).pairs
+    assert {pair.rows for pair in pairs} == {None}
+    finer = [
+        i for i in range(study.n_features) if max(study.given_of(i, "auto").columns, default=0) >= study.n_features
+    ]
+    assert finer
+    for i, _ in study.bins:
+        assert study.fine_sizes(i).tolist() == there.fine_sizes(i).tolist() == expected.fine_sizes(i).tolist()
+    feature = study.table.names[finer[0]]
+    shown = evidence(study, feature).pairs[0].context
+    assert shown in {pair.context for pair in evidence(expected, feature, limit=None).pairs}
+    once = Study.of_rows(there.table, rows, duplicates="once") if name == "plain" else None
+    if once is not None:
+        assert_same(select(once).to_dict(), select(Study.of_table(table_of(name), duplicates="once")).to_dict())
 
 
 # ---------------------------------------------------------------- which engine
@@ -367,6 +410,8 @@ def test_tables_that_lie_elsewhere_are_opened_by_their_engine(monkeypatch):
     for refused in (partial(compare, X, "y"), partial(compare, study), partial(relaxed_index, X, "y")):
         with pytest.raises(InputError, match=r"compares whole rows, and this table lies in DuckDB; give .* a sample"):
             refused()
+    with pytest.raises(InputError, match="y is missing: give the name of the column"):
+        relevance(X)
     monkeypatch.setattr(Elsewhere, "__module__", "pyspark.sql.connect.dataframe")
     monkeypatch.setitem(sys.modules, "analogical.spark", SimpleNamespace(open_study=open_study))
     assert relevance(X, "y").n_rows == table.coded.n_rows

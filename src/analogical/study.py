@@ -2,9 +2,9 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal, Self, TypeAlias, TypeVar, Unpack
 
 import numpy as np
@@ -31,7 +31,7 @@ from analogical.estimate.status import LEVEL
 from analogical.estimate.votes import Voting
 from analogical.table.binning import NUMBERS_OF_BINS, merge_bins
 from analogical.table.encode import EncodedTable, encode_features, encode_table
-from analogical.table.meaning import TableMeaning
+from analogical.table.meaning import EngineMeaning, TableMeaning
 from analogical.table.rules import ColumnOptions, asked_of, rules_of, written_call
 
 __all__ = ["Context", "Duplicates", "Given", "Study", "asked_about", "check_given", "is_auto", "study_of"]
@@ -122,7 +122,7 @@ class Study:
     Parameters
     ----------
     X : dataframe, 2-d array or list of rows
-        The table, as in :func:`analogical.relevance`.
+        The table, as in :func:`analogical.relevance`; also one that lies in DuckDB or on Spark.
     y : array-like of shape (rows,), or name of a column
         The label.
     duplicates : {"count", "once"}
@@ -170,6 +170,8 @@ class Study:
     """Who holds the rows and counts them."""
     plan: Any = None
     """How Spark counts."""
+    _encoded: EncodedTable | None = None
+    """The user's rows, if they are in this process."""
 
     def __new__(
         cls,
@@ -202,29 +204,45 @@ class Study:
         self.call = written_call("Study", ["X", repr(y) if isinstance(y, str) else "y"], options)
 
     @classmethod
-    def of_table(
-        cls,
-        table: EncodedTable,
-        *,
-        duplicates: Duplicates = "count",
-        n_jobs: int | None = None,
-        engine_name: EngineName = "memory",
-        plan: Any = None,
-    ) -> Self:
-        """The study of a table that is encoded already; of an engine, if its merged rows came here."""
+    def of_table(cls, table: EncodedTable, *, duplicates: Duplicates = "count", n_jobs: int | None = None) -> Self:
+        """The study of a table that is encoded already."""
         study = cls.__new__(cls)
         study._begin_here(table, duplicates, n_jobs)
-        study.engine_name, study.plan = engine_name, plan
         return study
 
     def _begin_here(self, table: EncodedTable, duplicates: Duplicates, n_jobs: int | None) -> None:
-        """A study of rows in this process."""
+        """A study of the user's rows, in this process."""
         n_groups = None if table.groups is None else int(table.groups.max()) + 1
         self._begin(table, duplicates, n_jobs, table.fine, n_groups)
-        self.encoded = table
         self.rows = collapse_rows(table.coded) if duplicates == "once" else table.coded
-        self.groups = table.groups
+        self.groups, self._encoded = table.groups, table
         self.n_rows, self.is_weighted = table.coded.n_rows, table.weights is not None
+
+    @classmethod
+    def of_rows(
+        cls,
+        table: EngineMeaning,
+        rows: CodedRows,
+        *,
+        duplicates: Duplicates = "count",
+        engine_name: EngineName = "memory",
+        plan: Any = None,
+    ) -> "Study":
+        """The study of rows of an engine that came here, all of them or some, with all columns of the study.
+
+        Equal rows may be one row with their number: rows have no place in the user's table.
+        """
+        study, n_features = Study.__new__(Study), len(table.columns)
+        study._begin(table, duplicates, None, table.fine_sizes, table.n_units)
+        codes = np.asfortranarray(rows.codes[:, :n_features])
+        features = CodedRows(codes, rows.labels, table.n_values, rows.n_labels, rows.weights, table.n_bins)
+        study.rows = collapse_rows(features) if duplicates == "once" else features
+        study.groups = None if table.n_units is None else rows.codes[:, -1].astype(np.int64)
+        study._cut = {c: rows.codes[:, c] for c in range(n_features, len(study.owner))}
+        study._fine_sizes = dict(table.fine_sizes)
+        study.n_rows, study.is_weighted = rows.n_rows, table.is_weighted
+        study.engine_name, study.plan = engine_name, plan
+        return study
 
     def _begin(
         self,
@@ -249,6 +267,7 @@ class Study:
         self.rank: Ints = np.argsort(by_name)
         """Place of each feature by name: what decides between features that predict equally well."""
         self._cut: dict[int, Codes] = {}
+        self._fine_sizes: dict[int, Ints] = {}
         self._forget()
 
     def _forget(self) -> None:
@@ -300,12 +319,19 @@ class Study:
         if column < self.n_features:
             return self.rows.codes[:, column]
         if column not in self._cut:
-            self._cut[column] = self.bins_of_fine(column)[self.encoded.fine[int(self.owner[column])]]
+            self._cut[column] = self.bins_of_fine(column)[self._fine[int(self.owner[column])]]
         return self._cut[column]
 
     def fine_sizes(self, feature: int) -> Ints:
         """Rows in each of the finer bins of a number; missing cells have the last one."""
-        return np.bincount(self.encoded.fine[feature], self.rows.weights).astype(np.int64)
+        if feature not in self._fine_sizes:
+            self._fine_sizes[feature] = np.bincount(self._fine[feature], self.rows.weights).astype(np.int64)
+        return self._fine_sizes[feature]
+
+    @property
+    def _fine(self) -> Mapping[int, Codes]:
+        """Numbers in the finer bins."""
+        return {} if self._encoded is None else self._encoded.fine
 
     def bins_of_fine(self, column: int) -> Codes:
         """The code of a column of bins for each finer bin of its number."""
@@ -336,19 +362,20 @@ class Study:
         return UnitRows(self.rows_of(columns), self.groups)
 
     def merged_by(self, sets: Sequence[Sequence[int]]) -> Iterator[MergedRows]:
-        """For sets of columns, some sets at a time, the rows with all columns of these: equal ones once."""
+        """For sets of columns, some sets at a time, the rows with all columns of these.
+
+        Yields
+        ------
+        MergedRows
+            Rows that are different, with their number.
+        """
         columns = tuple(sorted({column for one in sets for column in one}))
         yield MergedRows(range(len(sets)), columns, merge_rows(self.rows_of(columns)))
 
     def listed(self, features: Sequence[int], given: Sequence[int]) -> ListedRows:
         """The rows as they are listed one by one: by some features, and divided by given columns."""
-        table = self.encoded
-
-        def named(some: Sequence[int]) -> RowNames:
-            return RowNames(table.positions(some), table.row_names(some))
-
-        is_own = self.engine_name == "memory"  # else these are rows that an engine merged
-        return ListedRows(self.rows_of(features), self.cells(tuple(sorted(given))), named if is_own else None)
+        named = None if self._encoded is None else partial(_names_of_rows, self._encoded)
+        return ListedRows(self.rows_of(features), self.cells(tuple(sorted(given))), named)
 
     def first_rows(self, feature: int) -> Ints:
         """Where each value of a feature occurs first; their order alone has a meaning."""
@@ -389,8 +416,8 @@ class Study:
             return math.nan if tested is None else tested.p_value
         item = feature, tuple(sorted(given))
         if item not in self._p_values:
-            found = self.units_of([feature, *item[1]])
-            self._p_values[item] = unit_p_value(found.rows, found.units)
+            by_unit = self.units_of([feature, *item[1]])
+            self._p_values[item] = unit_p_value(by_unit.rows, by_unit.units)
         return self._p_values[item]
 
     def contexts(self, feature: int, given: Sequence[int]) -> Contexts:
@@ -413,9 +440,9 @@ class Study:
         """
         if self.n_groups is not None:
             for feature, given in items:
-                found = self.units_of([feature, *given])
-                joined = with_unit(found.rows, found.units) or found.rows
-                one = measure_size_of_units(joined, found.units, confidence)
+                by_unit = self.units_of([feature, *given])
+                joined = with_unit(by_unit.rows, by_unit.units) or by_unit.rows
+                one = measure_size_of_units(joined, by_unit.units, confidence)
                 noise_rate = EffectSums.of(self.contexts(feature, given)).noise_rate()
                 yield (feature, given), None if math.isnan(one.effect) else replace(one, noise_rate=noise_rate)
             return
@@ -446,8 +473,8 @@ class Study:
         for item in new:
             if not self._is_small(item):
                 rows = self.rows_of([item[0], *item[1]])
-                found = sum_contexts(rows, contexts_themselves, features=[0], n_jobs=self.n_jobs).summaries[0]
-                self._held[item] = Contexts.none() if found is None else found
+                contexts = sum_contexts(rows, contexts_themselves, features=[0], n_jobs=self.n_jobs).summaries[0]
+                self._held[item] = Contexts.none() if contexts is None else contexts
                 yield [item], Stack.of([self._held[item]])
 
     def _count(self, items: Sequence[Item]) -> Iterator[tuple[list[Item], Counted]]:
@@ -513,8 +540,8 @@ class Study:
         """Every feature given all others, from one search for rows that agree: never one for each feature."""
         items = [(i, tuple(c for c in range(self.n_features) if c != i)) for i in range(self.n_features)]
         if not all(map(self._is_small, items)):
-            found = sum_contexts(self.rows, contexts_themselves, n_jobs=self.n_jobs).summaries
-            self._held.update((item, found[item[0]] or Contexts.none()) for item in items)
+            contexts = sum_contexts(self.rows, contexts_themselves, n_jobs=self.n_jobs).summaries
+            self._held.update((item, contexts[item[0]] or Contexts.none()) for item in items)
 
     def dependencies(self, max_determinants: int) -> Dependencies:
         """Which features others determine, or leave hardly open."""
@@ -527,9 +554,9 @@ class Study:
         """For every feature what it is compared given."""
         if isinstance(given, str) and given == "all":
             self._count_all()
-        found = [self.given_of(i, given) for i in range(self.n_features)]
-        self.test((i, tuple(sorted(context.columns))) for i, context in enumerate(found) if context.same_as is None)
-        return found
+        contexts = [self.given_of(i, given) for i in range(self.n_features)]
+        self.test((i, tuple(sorted(context.columns))) for i, context in enumerate(contexts) if context.same_as is None)
+        return contexts
 
     def given_of(self, feature: int, given: Given) -> Context:
         """What one feature is compared given."""
@@ -557,6 +584,10 @@ class Study:
                 break
             members.append(min(new, key=lambda i: (round(math.log(p[i]), 6), int(self.rank[i]))))
         return tuple(members)
+
+    def name_of(self, feature: int | None) -> str | None:
+        """Name of a feature, if there is one."""
+        return None if feature is None else self.table.names[feature]
 
     def names_of(self, columns: Sequence[int]) -> tuple[str, ...]:
         """Names of the features that columns are of."""
@@ -638,14 +669,11 @@ class Study:
     def _part(self) -> "Study":
         """The study of some rows, evenly spaced."""
         some = evenly(len(self.rows.codes), SEARCH_ROWS)
-        cut = {c: self.codes(c)[some] for c in range(self.n_features, len(self.owner))}
-        return self._of_some(self.rows.take(some), None if self.groups is None else self.groups[some], cut)
-
-    def _of_some(self, rows: CodedRows, groups: Ints | None, cut: dict[int, Codes]) -> "Study":
-        """The study of some rows, whose numbers are in the bins of all rows."""
         part = Study.__new__(Study)
         part._begin(self.table, self.duplicates, self.n_jobs, {i for i, _ in self.bins}, self.n_groups)
-        part.rows, part.groups, part._cut = rows, groups, cut
+        part.rows = self.rows.take(some)
+        part.groups = None if self.groups is None else self.groups[some]
+        part._cut = {c: self.codes(c)[some] for c in range(self.n_features, len(self.owner))}
         return part
 
     @cached_property
@@ -667,6 +695,10 @@ class Study:
     def found(self) -> Deciding:
         """The deciding set as its search found it, with what each member adds."""
         return self.decider.decide()
+
+
+def _names_of_rows(table: EncodedTable, some: Sequence[int]) -> RowNames:
+    return RowNames(table.positions(some), table.row_names(some))
 
 
 def study_of(

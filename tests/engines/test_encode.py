@@ -8,16 +8,14 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
-from encoded_there import assert_same_as_in_memory
+from encoded_there import COLUMNS, M, assert_same_as_in_memory, columns_there, table_of
 from fuzz.tables import random_table
 
 from analogical import InputError
 from analogical.duck.relation import DuckRelation
 from analogical.engines.encode import encode_relation
+from analogical.table.encode import encode_table
 from analogical.table.rules import Rules
-
-M = 60
-
 
 CONNECTION = duckdb.connect()
 CONNECTION.sql("SET TimeZone = 'UTC'")
@@ -28,48 +26,6 @@ def same_in_duckdb(frame, label="y", *, most_values=None, keep=(), **options):
     relation = DuckRelation(CONNECTION.from_arrow(frame.to_arrow()), **more)
     return assert_same_as_in_memory(
         frame, relation, lambda table: table.relation.batches(table.sources), label, keep=keep, **options
-    )
-
-
-DAYS = [date(2024, 1, 1) + timedelta(days=k // 2) for k in range(M)]
-COLUMNS = {
-    "booleans": [k % 2 == 0 for k in range(M)],
-    "strings": ["red", "blue", "green"] * 20,
-    "few whole numbers": [k % 20 for k in range(M)],
-    "many whole numbers": [17 * (k // 2) for k in range(M)],
-    "row numbers": list(range(M)),
-    "patient": [7 * (k // 2) for k in range(M)],
-    "spellings": ["Yes", "yes ", "no", "no"] * 15,
-    "single letters": ["Y", "y", "n", None] * 15,
-    "days as numbers": [int(f"{day:%Y%m%d}") for day in DAYS],
-    "floats": [0.5 * k for k in range(M)],
-    "floats that are whole": [float(k % 3) for k in range(M)],
-    "both zeros": [(0.0, -0.0, 1.5, None)[k % 4] for k in range(M)],
-    "mostly 0": [0.0] * 48 + [0.5 * k for k in range(1, 13)],
-    "not a number": [(float("nan"), 1.5, 2.5)[k % 3] for k in range(M)],
-    "infinite": [(float("inf"), -float("inf"), 0.5 * k)[k % 3] for k in range(M)],
-    "decimals": [Decimal(k // 2) / 4 for k in range(M)],
-    "durations": [timedelta(hours=k // 2) for k in range(M)],
-    "few dates": [DAYS[k % 5] for k in range(M)],
-    "dates": DAYS,
-    "dates over years": [date(2021, 1, 1) + timedelta(days=29 * (k // 2)) for k in range(M)],
-    "firsts of months": [date(2015 + k % 7, 1 + k % 12, 1) for k in range(M)],
-    "time stamps": [datetime(2024, 1, 1) + timedelta(minutes=17 * k) for k in range(M)],
-    "time stamps over weeks": [datetime(2024, 1, 1) + timedelta(hours=7 * k) for k in range(M)],
-    "times of day": [datetime(2024, 1, 1, k % 3, 30).time() for k in range(M)],
-    "names": [f"customer {k}" for k in range(M)],
-    "gaps": ["a", "b", None] * 20,
-    "numbers with gaps": [None if k % 7 == 0 else 0.5 * k for k in range(M)],
-    "dates with gaps": [None if k % 7 == 0 else DAYS[k] for k in range(M)],
-    "nothing": [None] * M,
-}
-
-
-def table_of(*names, **more):
-    return pl.DataFrame(
-        {name: COLUMNS[name] for name in names}
-        | {"other": [k % 2 for k in range(M)], "y": [k * k % 7 % 2 for k in range(M)]}
-        | more
     )
 
 
@@ -221,6 +177,134 @@ def test_cuts_into_several_classes(monkeypatch):
 def test_no_leaks_are_looked_for_unless_asked():
     relation = DuckRelation(CONNECTION.from_arrow(telling(400).to_arrow()))
     assert not [n for n in encode_relation(relation, "y", look_for_leaks=False).notes if n.kind == "leak"]
+
+
+# ---------------------------------------------------------------- very many values
+
+
+def many(n=3000, seed=3):
+    """Columns with more values than come here: numbers, times, names of rows and of units; and a few others."""
+    rng = np.random.default_rng(seed)
+    real = np.where(rng.random(n) < 0.3, 0.0, rng.normal(size=n))
+    return pl.DataFrame(
+        {
+            "real": real,
+            "whole": rng.integers(0, 900, n),
+            "time": [datetime(2020, 1, 1) + timedelta(hours=int(k)) for k in rng.integers(0, 900, n)],
+            "day": [date.fromordinal(737_000 + int(k)) for k in rng.integers(0, 900, n)],
+            "price": pl.Series([Decimal(int(k)) / 4 for k in rng.integers(0, 500, n)], dtype=pl.Decimal(10, 2)),
+            "gaps": [None if u < 0.1 else float(x) for u, x in zip(rng.random(n), rng.normal(size=n), strict=True)],
+            "stamp": [datetime(2020, 1, 1) + timedelta(minutes=7 * k) for k in range(n)],
+            "name": [f"u{k}" for k in range(n)],
+            "number": np.arange(n) * 3,
+            "patient": rng.integers(0, 700, n) * 17,
+            "few": rng.integers(0, 3, n),
+            "w": rng.integers(0, 4, n),
+            "y": np.where(real > 0.2, "p", "q"),
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"weights": "w"}, {"missing": "drop", "bins": "widths:4"}, {"groups": "patient"}]
+)
+def test_columns_that_are_counted_one_at_a_time(monkeypatch, options):
+    monkeypatch.setattr("analogical.engines.looking.HELD", 40)
+    monkeypatch.setattr("analogical.engines.looking.MANY", 100)
+    found, _ = same_in_duckdb(many(), **options)
+    assert not isinstance(found, str), found
+
+
+@pytest.mark.parametrize("weights", [None, "w"])
+def test_numbers_with_too_many_values_are_binned_in_steps_and_it_is_said(monkeypatch, weights):
+    monkeypatch.setattr("analogical.engines.looking.N_STEPS", 300)
+    frame = many().drop("name", "stamp") if weights else many()  # with weights they are no ids
+    rules = Rules(weights=weights, ignore=None if weights else ["w"])
+    relation = DuckRelation(CONNECTION.from_arrow(frame.to_arrow()), most_values=40)
+    found = encode_relation(relation, "y", rules, look_for_units=True)
+    expected = encode_table(frame, "y", rules, look_for_units=True)
+    assert [note.kind for note in found.notes] == [
+        "set-aside", "missing-value", "looks-like-groups", "binned-in-steps", "date-parts", "leak"
+    ]  # fmt: skip
+    kept = [note for note in expected.notes if note.kind in ("set-aside", "missing-value", "date-parts", "leak")]
+    assert [note for note in found.notes if note.kind in {note.kind for note in kept}] == kept
+    assert found.notes[2].columns == ("patient",)
+    (columns,) = [note.columns for note in found.notes if note.kind == "binned-in-steps"]
+    binned = [name for note in expected.notes if note.kind in ("binned", "binned-time") for name in note.columns]
+    assert sorted(columns) == sorted(binned)
+    assert len(columns) == (7 if weights else 6)
+    rows = frame.filter(pl.col("w") > 0) if weights else frame
+    times = rows["w"].to_numpy() if weights else np.ones(len(rows))
+    for near, exact in zip(found.columns, expected.columns, strict=True):
+        if near.name not in columns:
+            assert near == exact
+            continue
+        assert (len(near.values), near.n_missing) == (len(exact.values), exact.n_missing)
+        for one, other in zip(near.edges, exact.edges, strict=True):
+            below = [rows[near.name] < (float(edge) if near.name == "price" else edge) for edge in (one, other)]
+            shares = [(times * side.fill_null(False).to_numpy()).sum() / times.sum() for side in below]
+            assert abs(shares[0] - shares[1]) < 0.01, near.name
+    codes = columns_there(found, found.relation.batches(found.sources))
+    sizes = [np.bincount(code, codes[-1] if weights else None) for code in codes]
+    n = len(found.encoders)
+    found.refuse_changed(sizes[n], sizes[:n])
+
+
+def test_names_and_numbers_with_too_many_values(monkeypatch):
+    monkeypatch.setattr("analogical.engines.looking.N_STEPS", 300)
+
+    def encoded(**options):
+        frame = many().select(options.pop("columns", ["name", "number", "few", "y"]))
+        relation = DuckRelation(CONNECTION.from_arrow(frame.to_arrow()), most_values=40)
+        return encode_relation(relation, "y", Rules(**options))
+
+    assert [column.name for column in encoded().columns] == ["few"]
+    assert [column.name for column in encoded(features=["number", "few"]).columns] == ["number", "few"]
+    with pytest.raises(InputError, match="The feature 'name' has more than 40 values, too many to collect"):
+        encoded(ids="keep")
+    for options in ({"bins": None}, {"max_values": None}):
+        with pytest.raises(InputError, match="'whole' has more than 40 distinct numbers, too many to be categories"):
+            encoded(columns=["whole", "few", "y"], **options)
+    with pytest.raises(InputError, match="groups have more than 40 values"):
+        encoded(columns=["patient", "few", "y"], groups="patient")
+    named = DuckRelation(CONNECTION.from_arrow(many().select("few", y="name").to_arrow()), most_values=40)
+    with pytest.raises(InputError, match="The label 'y' has more than 40 values, too many for classes"):
+        encode_relation(named, "y")
+
+
+def test_a_label_with_many_numbers_is_binned(monkeypatch):
+    monkeypatch.setattr("analogical.engines.looking.HELD", 40)
+    found, _ = same_in_duckdb(many().drop("y"), "real", bin_label=4)
+    assert len(found.label_meaning.values) == 4
+
+
+def test_a_table_that_changed_is_refused():
+    relation = DuckRelation(CONNECTION.from_arrow(table_of("floats").to_arrow()))
+    table = encode_relation(relation, "y")
+    sizes = [table.margins.by_label, *table.margins.by_value, *table.bin_sizes]
+    table.refuse_changed(sizes[0], sizes[1:])
+    for place in range(len(sizes)):
+        other = [one.copy() for one in sizes]
+        other[place][0] += 1
+        with pytest.raises(InputError, match="The table changed while it was read"):
+            table.refuse_changed(other[0], other[1:])
+
+
+def test_what_duckdb_cannot_read_is_one_sentence():
+    relation = CONNECTION.sql("SELECT CAST(x AS INTEGER) AS a, 1 AS b, x AS y FROM (VALUES ('1'), ('z')) t(x)")
+    with pytest.raises(InputError, match="DuckDB could not finish looking at the columns: Conversion Error"):
+        encode_relation(DuckRelation(relation), "y")
+
+
+def test_sums_and_names_of_duckdb():
+    relation = CONNECTION.sql(
+        """SELECT sum(i) AS "a ""b" , i % 3 AS row, CAST(i % 2 AS VARCHAR)::ENUM('0', '1') AS weight, i % 5 = 0 AS y
+        FROM range(40) t(i) GROUP BY i ORDER BY i"""
+    )
+    table = encode_relation(DuckRelation(relation), "y", Rules(ids="keep"))
+    assert [column.name for column in table.columns] == ['a "b', "row", "weight"]
+    assert [len(column.values) for column in table.columns] == [5, 3, 2]
+    assert table.columns[0].edges == (8, 16, 24, 32)
 
 
 # ---------------------------------------------------------------- random tables

@@ -167,6 +167,7 @@ MAP = read("ARCHITECTURE.md")
 SECTIONS = {
     ".": "How analogical is built",
     "table": "How a table becomes codes",
+    "engines": "How a table elsewhere becomes codes",
     "count": "How pairs are counted",
     "estimate": "What is in estimate",
     "show/report": "How the page is made",

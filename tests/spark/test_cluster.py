@@ -7,11 +7,12 @@ import time
 import numpy as np
 import pytest
 from conftest import coded
-from context_tables import TablesAfterDeath, die, slow_tables, tables_of
-from engine_contract import CASES, assert_counts
+from context_tables import TablesAfterDeath, die, slow_tables, slowly, tables_of
+from engine_contract import CASES, assert_counts, rule_of_three
 from naive import naive_counts
-from spark_sessions import all_need_spark, session_on, spread
+from spark_sessions import all_need_spark, plain, session_on, spread
 from standalone import Cluster
+from test_engine_study import assert_same
 
 import analogical
 from analogical.count.pairs import no_summary, sum_contexts
@@ -42,23 +43,22 @@ def table_for_faults():
     return coded(rng.integers(0, 3, (400, 4)), rng.integers(0, 2, 400))
 
 
-def count_while(session, action):
+def count_while(session, count, action, n_tasks=6):
     """Count in one thread and do something else half a second after tasks have begun; what was counted."""
-    found = {}
+    answer = {}
 
-    def count():
+    def run():
         try:
-            found["sums"] = spread(session, table_for_faults(), 6).sum_contexts(slow_tables)
+            answer["counted"] = count()
         except SparkError as error:
-            found["error"] = error
+            answer["error"] = error
 
-    spread(session, table_for_faults()).sum_contexts(no_summary)  # executors are up, with their Python workers
-    counting = threading.Thread(target=count)
+    counting = threading.Thread(target=run)
     counting.start()
     tracker = session.sparkContext.statusTracker()
     ends = time.monotonic() + 60
     while not any(
-        (stage := tracker.getStageInfo(number)) is not None and stage.numActiveTasks and stage.numTasks >= 6
+        (stage := tracker.getStageInfo(number)) is not None and stage.numActiveTasks and stage.numTasks >= n_tasks
         for number in tracker.getActiveStageIds()
     ):
         assert time.monotonic() < ends, "no task began"
@@ -68,7 +68,14 @@ def count_while(session, action):
     action()
     counting.join(120)
     assert not counting.is_alive(), "the job hangs"
-    return found
+    assert "error" not in answer, answer
+    return answer["counted"]
+
+
+def sums(session):
+    """A slow count of the table for faults."""
+    spread(session, table_for_faults()).sum_contexts(no_summary)  # executors are up, with their Python workers
+    return lambda: spread(session, table_for_faults(), 6).sum_contexts(slow_tables)
 
 
 def assert_right(found):
@@ -90,29 +97,51 @@ def test_counts_on_the_cluster_are_those_of_the_oracle(session):
     assert_counts(count(skewed, labels), naive_counts(skewed.tolist(), labels, None))
 
 
-def test_relevance_on_the_cluster_is_that_in_memory(session):
-    table = analogical.load_table("titanic")
-    frame = table.to_frame("pandas")
-    found = analogical.spark.relevance(session.createDataFrame(frame).repartition(4), table.label, weights="count")
-    expected = analogical.relevance(frame, table.label, weights="count")
-    assert found.deciding == expected.deciding
-    for name in ("pairs", "changed", "compared"):
-        assert getattr(found, name).tolist() == getattr(expected, name).tolist()
-    for name in ("effect", "effect_low", "effect_high", "p_value"):
-        np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-9)
+VERBS = {
+    "relevance": lambda study: analogical.relevance(study, given="all"),
+    "select": lambda study: analogical.select(study, k=3),
+    "interactions": analogical.interactions,
+}
+"""Each is asked of a study of its own, so that each brings all rows together or groups them on the cluster."""
+
+
+@pytest.fixture
+def slow_table(session, monkeypatch):
+    """Rows stay on the cluster, and each of six parts takes half a second whenever it is read."""
+    monkeypatch.setattr("analogical.spark.opening.finishes_in_memory", lambda *_: False)
+    monkeypatch.setattr("analogical.spark.planning.CELLS_EACH", 2_000)
+    frame = rule_of_three(1500).iloc[:, [0, 1, 2, 3, 4, 13]]
+    table = session.createDataFrame(frame).repartition(6)
+    return frame, table.mapInArrow(slowly, table.schema)
+
+
+@pytest.mark.parametrize(
+    ("verb", "who"), [("relevance", "executor"), ("select", "worker"), ("interactions", "Python worker")]
+)
+def test_who_dies_while_a_verb_is_asked_costs_time_and_no_row(session, cluster, slow_table, verb, who):
+    frame, table = slow_table
+    there = analogical.Study(table, "y")
+    there.engine.kept.frame.unpersist(blocking=True)  # what is asked reads the table again
+    kill = {
+        "executor": lambda: os.kill(next(iter(cluster.executors())), 9),
+        "worker": lambda: cluster.kill_worker("worker-1"),
+        "Python worker": lambda: os.kill(cluster.python_workers()[0], 9),
+    }
+    found = count_while(session, lambda: VERBS[verb](there), kill[who]).to_dict()
+    assert_same(plain(found), plain(VERBS[verb](analogical.Study(frame, "y")).to_dict()))
 
 
 def test_an_executor_that_is_killed_costs_time_and_no_row(session, cluster):
     (first, *_) = cluster.executors()
-    found = count_while(session, lambda: os.kill(first, 9))
+    found = count_while(session, sums(session), lambda: os.kill(first, 9))
     assert first not in cluster.executors()
-    assert_right(found["sums"])
+    assert_right(found)
 
 
 def test_a_worker_that_is_lost_costs_time_and_no_row(session, cluster):
-    found = count_while(session, lambda: cluster.kill_worker("worker-1"))
+    found = count_while(session, sums(session), lambda: cluster.kill_worker("worker-1"))
     assert set(cluster.processes) == {"master", "worker-0"}
-    assert_right(found["sums"])
+    assert_right(found)
 
 
 def test_a_python_worker_that_dies_gives_the_right_counts_or_an_error(session, tmp_path):

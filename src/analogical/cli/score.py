@@ -71,7 +71,7 @@ def score(
     if engine == "spark":
         from analogical.spark import relevance
     else:
-        from analogical.verbs.relevance import relevance  # type: ignore[assignment]
+        from analogical.verbs.relevance import relevance
 
     result = relevance(
         *source.data,

@@ -120,19 +120,29 @@ def sum_contexts(
     (array([2, 1]), (1, 1))
     """
     rows, total = _without_weight_zero(rows)
+    order = _together(rows.n_features, features)
+    rows = rows.select(order)
     pairs, changed = (np.zeros(rows.n_features, np.int64) for _ in range(2))
     summaries: list[Summary | None] = [None] * rows.n_features
 
-    def visit(feature: int, contexts: Contexts) -> None:
+    def visit(place: int, contexts: Contexts) -> None:
         if len(contexts):
+            feature = order[place]
             pairs[feature], changed[feature] = contexts.profile.n_pairs, contexts.profile.n_changed
             summaries[feature] = summarise(feature, contexts)
 
     sum_pairs = sum_in_table if fits_in_table(rows, for_contexts=True) else sum_by_sorting
-    sums = sum_pairs(rows, n_threads_for(n_jobs, rows.codes.size), visit, features)
+    places = None if features is None else range(len(features))
+    sums = sum_pairs(rows, n_threads_for(n_jobs, rows.codes.size), visit, places)
     n_contradictions = sums.by_row - sums.by_row_and_label
     counts = PairCounts(pairs, changed, total, sums.n_distinct, sums.by_row, n_contradictions)
     return ContextSums(counts, tuple(summaries))
+
+
+def _together(n_features: int, features: Sequence[int] | None) -> list[int]:
+    """All features, those that are asked for first: rows that agree are looked for once for features side by side."""
+    chosen = list(features or ())
+    return chosen + [i for i in range(n_features) if i not in chosen]
 
 
 def contexts_themselves(feature: int, contexts: Contexts) -> Contexts:  # noqa: ARG001

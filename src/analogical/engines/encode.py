@@ -26,7 +26,7 @@ from analogical._checks import brief
 from analogical._types import CodedRows, Ints, Margins, Note, NoteKind
 from analogical.engines.cells import ByValue, DatePart, Encoder, Places, Steps, UnitEncoder, numbers_of
 from analogical.engines.leaks import find_leaks_there
-from analogical.engines.looking import NUMBERS, TIMES, Look, Part
+from analogical.engines.looking import NUMBERS, TIMES, Look, Part, weights_of
 from analogical.engines.relation import LABEL, ROW, UNIT, WEIGHT, Kind, Relation
 from analogical.engines.values import ValueCounts
 from analogical.errors import InputError
@@ -135,12 +135,13 @@ def encode_relation(
         set(chosen) if rules.features is not None else columns_asked_for(keep, called, chosen, free),
         own_bins(rules, called, chosen, None if label_of is None else label_of.name),
         features,
-        {*map(name_of, keys), *names.values()},
+        keys,
+        {position: place for place, position in enumerate(free)},
     )
     work.treat_all(look_for_units=look_for_units and rules.groups is None)
     look = work.look_there
     classes = _Classes.none(look) if label_of is None else label_of.settle(look)
-    built = _Built(work, keys, {position: place for place, position in enumerate(free)})
+    built = work.built.followed_by(work.built_parts)
     margins = Margins(classes.sizes, tuple(built.sizes))
     if label_of is not None:
         refuse_constants(margins.n_values, look.n_rows)
@@ -295,7 +296,7 @@ class _Label:
         """The classes of all rows that count, whether or not they are left out later."""
         import pyarrow as pa
 
-        counted = look.counts[LABEL]
+        counted = look.label
         if counted.is_full:
             raise InputError(
                 f"The label {brief(name)} has more than {look.relation.most_values:,} values, too many for classes;"
@@ -311,9 +312,10 @@ class _Label:
 
     def settle(self, look: Look) -> "_Classes":
         """The classes that are left, sorted."""
+        import pyarrow as pa
         import pyarrow.compute as pc
 
-        left = look.counts[LABEL]
+        left = look.label
         places = pc.index_in(self.values, value_set=left.values)
         is_left = places.is_valid().to_numpy(zero_copy_only=False)
         weights = left.weights[places.drop_null().to_numpy()]
@@ -325,7 +327,9 @@ class _Label:
         if len(column.values) == 1:
             refuse_single_class(column, self.name, look.weight, n_before, look.n_table - look.n_rows)
         codes = column.codes.astype(np.int64)
-        encoder = Encoder(LABEL, ByValue(self.values.filter(is_left)), np.append(codes, MISSING))
+        values = ValueCounts(self.values.filter(pa.array(is_left)), weights)
+        placed = _Placed.of(values, look.kinds[LABEL], [codes])
+        encoder = Encoder(LABEL, placed.places, np.append(codes[placed.first], MISSING))
         sizes = np.bincount(codes, weights, minlength=len(column.values)).astype(np.int64)
         return _Classes(ColumnMeaning(self.name, self.name, column.values), encoder, sizes)
 
@@ -341,7 +345,7 @@ class _Classes:
     @classmethod
     def none(cls, look: Look) -> "_Classes":
         """The one class of a table without a label."""
-        encoder = Encoder(LABEL, ByValue(look.counts[LABEL].values), np.array([0, MISSING]))
+        encoder = Encoder(LABEL, ByValue(look.label.values), np.array([0, MISSING]))
         return cls(None, encoder, np.array([look.weight]))
 
 
@@ -352,7 +356,7 @@ def _encode_unit(look: Look) -> UnitEncoder:
     if units.n_missing:
         rows = look.relation.where(f"{UNIT} IS NULL").look({"last": f"max({ROW})"}, "looking at the groups")
         last_row = int(rows["last"])
-    places = _places(units, look.kinds[UNIT], np.arange(len(units.weights))[:, None])
+    places = _Placed.of(units, look.kinds[UNIT], [np.arange(len(units.weights) + bool(units.n_missing))]).places
     return UnitEncoder(UNIT, places, np.arange(len(places)), last_row)
 
 
@@ -369,18 +373,21 @@ class _RowsElsewhere(Preparing):
         wanted: set[int],
         bins_of: dict[int, BinRule],
         features: Chosen,
-        taken: set[str],
+        keys: Sequence[str],
+        place_of: Mapping[int, int],
     ) -> None:
         super().__init__(dict(look.names), rules, wanted, bins_of, features)
         self.look_there = look
-        self.taken = taken
-        self.sources: dict[str, _PartOf] = {}
-        """Where parts of dates come from, by their names."""
+        self.keys, self.place_of = keys, place_of
+        self.built, self.built_parts = _Built(), _Built()
         self._parts: dict[int, dict[str, Part]] = {}
 
     def load(self, position: int) -> Column:
         """A column, on the rows that are left."""
-        return self.look_there.column(position)
+        look = self.look_there
+        if look.is_full(position) and self._is_full_id(position):  # none of its values is looked at
+            return Column(np.zeros(0, np.int64), [], "time" if look.kind_of(position) in TIMES else "category")
+        return look.column(position)
 
     def weights_of(self, position: int) -> Ints | None:
         """The rows of each of its values."""
@@ -400,12 +407,16 @@ class _RowsElsewhere(Preparing):
 
     def taken_names(self) -> set[str]:
         """Names of all columns."""
-        return self.taken
+        return {*map(name_of, self.keys), *self.names.values()}
 
     def is_id(self, position: int, column: Column) -> bool:
         """Whether a column is to be set aside."""
         if not self.look_there.is_full(position):
             return super().is_id(position, column)
+        return self._is_full_id(position)
+
+    def _is_full_id(self, position: int) -> bool:
+        """Whether a column with too many values is to be set aside."""
         is_wanted = self.rules.ids == "keep" or position in self.wanted or position not in self.features
         return self.look_there.full[position].is_id and not is_wanted
 
@@ -429,9 +440,12 @@ class _RowsElsewhere(Preparing):
         """One more feature that is a part of the dates in a column."""
         is_full = self.look_there.is_full(position)
         weights = self._parts[position][part].weights if is_full else self.look_there.weights_of(position)
-        self.sources[name] = _PartOf(position, part, cells, weights)
-        treated = treat_column(cells, name, weights, self.rules)
-        self.parts[name] = replace(treated, n_missing=self.look_there.counts[f"p{position}"].n_missing)
+        n_missing = self.look_there.counts[f"p{position}"].n_missing
+        treated = replace(treat_column(cells, name, weights, self.rules), n_missing=n_missing)
+        self.built_parts.add(f"p{position}", DatePart(part), _part_numbers(part, cells), treated, weights)
+        place = len(self.place_of) + len(self.parts)
+        self.built_parts.columns.append(_meaning(name, name, place, treated))
+        self.parts[name] = _without_codes(treated)
 
     def keep(self, position: int, column: Column, treated: TreatedColumn) -> None:  # noqa: ARG002
         """One more feature that is a column."""
@@ -442,30 +456,23 @@ class _RowsElsewhere(Preparing):
                 " numbers, too many to be categories; give it bins, such as bins=5, and a number as max_values, or"
                 " leave it out with ignore."
             )
-        self.treated[position] = replace(treated, n_missing=look.counts[f"p{position}"].n_missing)
+        counted = look.values_of(position)
+        treated = replace(treated, n_missing=counted.n_missing)
+        codes = [treated.codes] if treated.fine is None else [treated.codes, treated.fine]
+        placed = _Placed.of(counted, look.kind_of(position), codes)
+        first = placed.first
+        of_places = replace(
+            treated, codes=treated.codes[first], fine=None if treated.fine is None else treated.fine[first]
+        )
+        numbers = np.arange(len(first), dtype=np.int64)
+        self.built.add(f"p{position}", placed.places, numbers, of_places, placed.weights)
+        meaning = _meaning(self.keys[position], self.names[position], self.place_of[position], treated)
+        self.built.columns.append(meaning)
+        self.treated[position] = _without_codes(treated)
 
     def bin_note(self, position: int, treated: TreatedColumn) -> NoteKind:
         """What is to be said of a column if it was binned."""
         return "binned-in-steps" if self.look_there.is_full(position) else super().bin_note(position, treated)
-
-
-@dataclass(frozen=True)
-class _PartOf:
-    """Where a part of dates comes from: one row for each date, or for each number of the part."""
-
-    position: int
-    part: str
-    cells: Column
-    weights: Ints
-
-    def numbers(self) -> Ints:
-        """The number of the part in each row; 24 where the date is missing."""
-        if self.part == "weekday":
-            known = [WEEKDAYS.index(name) for name in self.cells.values]
-        else:
-            known = [value - (self.part == "month") for value in self.cells.values]
-        numbers: Ints = np.array([*known, len(DatePart(self.part))], dtype=np.int64)[self.cells.codes]
-        return numbers
 
 
 class _GapsThere(Gaps):
@@ -489,9 +496,9 @@ class _GapsThere(Gaps):
 
 
 class _Built:
-    """The features and their bins: what their codes mean, how cells get them, and how many rows have each."""
+    """Features and their bins: what their codes mean, how cells get them, and how many rows have each."""
 
-    def __init__(self, work: _RowsElsewhere, keys: Sequence[Hashable], place_of: Mapping[int, int]) -> None:
+    def __init__(self) -> None:
         self.columns: list[ColumnMeaning] = []
         self.encoders: list[Encoder] = []
         self.sizes: list[Ints] = []
@@ -499,40 +506,17 @@ class _Built:
         self.bin_encoders: list[Encoder] = []
         self.bin_sizes: list[Ints] = []
         self.fine_sizes: dict[int, Ints] = {}
-        look = work.look_there
-        for position, treated in work.treated.items():
-            counted = look.values_of(position)
-            own = np.zeros((len(treated.codes), 2), np.int64)
-            own[:, 0] = treated.codes
-            own[:, 1] = 0 if treated.fine is None else treated.fine
-            places = _places(counted, look.kind_of(position), own[: len(counted.weights)])
-            rows = places.place(counted.values) if isinstance(places, Steps) else np.arange(len(counted.weights))
-            rows = np.append(rows, [len(places)] * bool(counted.n_missing)).astype(np.int64)
-            name = work.names[position]
-            self._add(f"p{position}", places, rows, treated, look.weights_of(position))
-            self._mean(keys[position], name, place_of[position], treated)
-        for k, (name, treated) in enumerate(work.parts.items()):
-            source = work.sources[name]
-            self._add(f"p{source.position}", DatePart(source.part), source.numbers(), treated, source.weights)
-            self._mean(name, name, len(place_of) + k, treated)
 
-    def _mean(self, key: Hashable, name: str, position: int, treated: TreatedColumn) -> None:
-        """What the codes of the last feature mean."""
-        self.columns.append(
-            ColumnMeaning(
-                key=key,
-                name=name,
-                values=treated.values,
-                position=position,
-                treatment="categories" if treated.edges is None else "bins",
-                edges=treated.edges or (),
-                n_missing=treated.n_missing,
-                fine_ends=treated.fine_ends,
-            )
-        )
+    def followed_by(self, other: "_Built") -> "_Built":
+        """These features, and others after them."""
+        self.bins += [(feature + len(self.columns), n_bins) for feature, n_bins in other.bins]
+        self.fine_sizes |= {feature + len(self.columns): sizes for feature, sizes in other.fine_sizes.items()}
+        for name in ("columns", "encoders", "sizes", "bin_encoders", "bin_sizes"):
+            getattr(self, name).extend(getattr(other, name))
+        return self
 
-    def _add(self, source: str, places: Places, rows: Ints, treated: TreatedColumn, weights: Ints) -> None:
-        """One more feature; ``rows`` are the places of what its codes are known of, ``weights`` the rows of these."""
+    def add(self, source: str, places: Places, rows: Ints, treated: TreatedColumn, weights: Ints) -> None:
+        """One more feature; ``rows`` are the places that its codes are known of, ``weights`` how many lie there."""
 
         def encoder(codes: Any) -> Encoder:
             table = np.full(len(places) + 1, MISSING, np.int64)
@@ -555,15 +539,54 @@ class _Built:
             self.bin_sizes.append(sizes(codes, int(codes.max(initial=0)) + 1))
 
 
-def _places(counted: ValueCounts, kind: Kind, codes: Ints) -> Places:
-    """How the place of a cell is found: numbers by where their codes change, other values one by one.
+def _meaning(key: Hashable, name: str, position: int, treated: TreatedColumn) -> ColumnMeaning:
+    """What the codes of a feature mean."""
+    return ColumnMeaning(
+        key=key,
+        name=name,
+        values=treated.values,
+        position=position,
+        treatment="categories" if treated.edges is None else "bins",
+        edges=treated.edges or (),
+        n_missing=treated.n_missing,
+        fine_ends=treated.fine_ends,
+    )
 
-    ``codes`` has a row for each value, with all codes that it gets.
-    """
-    if kind not in (*NUMBERS, *TIMES) or len(counted.values) < 2:
-        return ByValue(counted.values)
-    numbers = numbers_of(counted.values)
-    if not (numbers[1:] > numbers[:-1]).all():  # decimals that are equal as floats
-        return ByValue(counted.values)
-    is_start = np.append(True, (codes[1:] != codes[:-1]).any(axis=1))
-    return Steps(numbers[is_start])
+
+def _without_codes(treated: TreatedColumn) -> TreatedColumn:
+    """A feature whose codes are not needed any more."""
+    return replace(treated, codes=np.zeros(0, np.int64), fine=None)
+
+
+def _part_numbers(part: str, cells: Column) -> Ints:
+    """The number of a part of dates in each row of a column of it; 24 where the date is missing."""
+    if part == "weekday":
+        known = [WEEKDAYS.index(name) for name in cells.values]
+    else:
+        known = [value - (part == "month") for value in cells.values]
+    numbers: Ints = np.array([*known, len(DatePart(part))], dtype=np.int64)[cells.codes]
+    return numbers
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """Where the values of a column lie: numbers by where their codes change, other values one by one."""
+
+    places: Places
+    first: Ints
+    """For each place, and a last one for missing cells if there are any, a row that lies there."""
+    weights: Ints
+    """The rows of the table that lie on each of these."""
+
+    @classmethod
+    def of(cls, counted: ValueCounts, kind: Kind, codes: Sequence[Any]) -> "_Placed":
+        """Of values in order; ``codes`` are all that each of them, and last a missing cell, gets."""
+        n = len(counted.weights)
+        weights = weights_of(counted)
+        numbers = numbers_of(counted.values) if kind in (*NUMBERS, *TIMES) and n > 1 else None
+        if numbers is None or not (numbers[1:] > numbers[:-1]).all():  # decimals may be equal as floats
+            return cls(ByValue(counted.values), np.arange(len(weights)), weights)
+        is_start = np.ones(len(weights), np.bool_)
+        is_start[1:n] = np.logical_or.reduce([some[1:n] != some[: n - 1] for some in codes])
+        first = np.flatnonzero(is_start)
+        return cls(Steps(numbers[is_start[:n]]), first, np.add.reduceat(weights, first))

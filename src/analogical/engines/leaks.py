@@ -80,7 +80,7 @@ def _grouped(table: Ints) -> CodedRows:
 def _cut_of_all_rows(look: Look, source: str, label: Encoder, by_label: Ints) -> float | None:
     """The share of all rows whose label a cut of a number tells, if that is nearly all."""
     position = int(source.removeprefix("p"))
-    steps = {source: Steps(numbers_of(look.steps[position].values))} if look.is_full(position) else {}
+    steps = {source: Steps(numbers_of(look.values_of(position).values))} if look.is_full(position) else {}
     counting = CountValues((source,), look.relation.most_values, steps, label, len(by_label))
     weight = [WEIGHT] if look.is_weighted else []
     counted = look.relation.sum_batches([source, LABEL, *weight], counting, "looking for leaks")[source].sorted()

@@ -13,16 +13,25 @@ from analogical.engines.cells import Steps, numbers_of
 from analogical.engines.relation import LABEL, UNIT, WEIGHT, Kind, Relation
 from analogical.engines.values import CountValues, ValueCounts
 from analogical.errors import InputError
-from analogical.table.columns import Column
+from analogical.table.columns import MISSING, Column
 from analogical.table.dates import PARTS, part_column, parts_that_may_vary
 from analogical.table.frames import as_series
 from analogical.table.reading import encode_cells
 from analogical.table.rules import NEARLY_ALL, counts_rows, names_units
 
-__all__ = ["NUMBERS", "TIMES", "FullColumn", "Look", "Part"]
+__all__ = ["NUMBERS", "TIMES", "FullColumn", "Look", "Part", "weights_of"]
 
 N_STEPS = 10_000
 """Steps of about equally many rows in which the numbers of a column with very many values are looked at."""
+HELD = 200_000
+"""Values of a column that are held from the beginning to the end; columns with more are counted one at a time."""
+MOST_OTHERS, MOST_LABELS = 2_000_000, 1_000_000
+"""Texts or times of a column, and values of a label, that come here at most: they become objects of Python."""
+NO_LIMIT = 2**62
+MANY = 2**16
+"""Numbers of which no objects of Python are made."""
+REALS: tuple[Kind, ...] = ("real", "decimal", "duration")
+"""Numbers that never name anything."""
 NUMBERS: tuple[Kind, ...] = ("whole", "real", "decimal", "duration")
 TIMES: tuple[Kind, ...] = ("day", "time")
 
@@ -70,12 +79,21 @@ class Look:
 
     @cached_property
     def counts(self) -> dict[str, ValueCounts]:
-        """The values of the label and of all columns."""
-        names = [LABEL, *(f"p{p}" for p in self.names)]
-        counts = self.relation.count_values(names, self.relation.most_values)
+        """The values of the label and of all columns, of those that have few enough to be held."""
+        return self._count([LABEL, *(f"p{p}" for p in self.names)], min(HELD, self.relation.most_values))
+
+    @cached_property
+    def label(self) -> ValueCounts:
+        """The values of the label, also if they are many."""
+        limit = min(MOST_LABELS, self.relation.most_values)
+        return self._count([LABEL], limit)[LABEL] if self.counts[LABEL].is_full and limit > HELD else self.counts[LABEL]
+
+    def _count(self, names: Sequence[str], limit: int) -> dict[str, ValueCounts]:
+        """The values of columns in increasing order, texts in that in which they occur, if rows have an order."""
+        counts = self.relation.count_values(names, limit)
         in_order = [name for name in names if counts[name].is_in_order and counts[name].values is not None]
         if self.relation is not self.whole and in_order:  # as in memory, by all rows
-            of_all = self.whole.count_values(in_order, self.relation.most_values)
+            of_all = self.whole.count_values(in_order, limit)
             counts |= {name: counts[name].ordered_as(of_all[name].values) for name in in_order}
         return {name: counts[name].sorted() for name in names}
 
@@ -83,10 +101,6 @@ class Look:
     def weight(self) -> int:
         """Total weight of the rows that count."""
         return self.counts[LABEL].weight
-
-    def is_full(self, position: int) -> bool:
-        """Whether a column has more values than can come here."""
-        return self.counts[f"p{position}"].is_full
 
     def kind_of(self, position: int) -> Kind:
         """What a column holds."""
@@ -97,75 +111,96 @@ class Look:
         condition = " AND ".join(f"p{p} IS NOT NULL" for p in positions)
         return replace(self, relation=self.relation.where(condition))
 
+    def is_full(self, position: int) -> bool:
+        """Whether a column has more values than can come here."""
+        return position in self.full
+
     def values_of(self, position: int) -> ValueCounts:
-        """The values of a column in increasing order, or the steps that they lie on."""
-        return self.steps[position] if self.is_full(position) else self.counts[f"p{position}"]
+        """The values of a column in increasing order, or the steps that they lie on; the last ones are held."""
+        name = f"p{position}"
+        if not self.counts[name].is_full:
+            return self.counts[name]
+        if self.is_full(position):
+            return self._steps_of(position)
+        if position not in self._last:
+            self._last.clear()
+            self._last[position] = self._count([name], NO_LIMIT)[name]
+        return self._last[position]
+
+    @cached_property
+    def _last(self) -> dict[int, ValueCounts]:
+        return {}
 
     def column(self, position: int) -> Column:
         """A column with one row for each of its values, and a last one if cells are missing."""
-        if self.is_full(position) and self.full[position].is_id:
-            return Column(np.zeros(0, np.int64), [], "time" if self.kind_of(position) in TIMES else "category")
-        counted = self.values_of(position)
         kind = self.kind_of(position)
-        column = column_of(counted, kind, f"feature {brief(self.names[position])}")
+        column = column_of(self.values_of(position), kind, f"feature {brief(self.names[position])}")
         return replace(column, is_sorted=True) if kind in (*NUMBERS, *TIMES) else column
 
     def weights_of(self, position: int) -> Ints:
         """How many rows each row of such a column stands for."""
-        if self.is_full(position) and self.full[position].is_id:
-            return np.zeros(0, np.int64)
         return weights_of(self.values_of(position))
 
     @cached_property
     def full(self) -> dict[int, FullColumn]:
-        """Columns with very many values; how many these are is estimated and, where that is close, counted."""
-        positions = [p for p in self.names if self.is_full(p)]
-        if not positions:
+        """Columns with too many values; how many these are is estimated and, where that is close, counted."""
+        many = [p for p in self.names if self.counts[f"p{p}"].is_full]
+        if not many:
             return {}
         dialect, about = self.relation.dialect, dict[str, str]()
-        for p in positions:
-            about |= {
-                f"n{p}": dialect.about_distinct.format(f"p{p}"),
-                f"low{p}": f"min(p{p})",
-                f"high{p}": f"max(p{p})",
-            }
+        for p in many:
+            about[f"n{p}"] = dialect.about_distinct.format(f"p{p}")
+            about |= {f"low{p}": f"min(p{p})", f"high{p}": f"max(p{p})"}
         seen = self.relation.look(about, "looking at columns with very many values")
-        rows = {p: self.counts[f"p{p}"].weight for p in positions}
-        unsure = [p for p in positions if abs(seen[f"n{p}"] / rows[p] - NEARLY_ALL) < dialect.distinct_error]
+        most = self.relation.most_values
+        if most > HELD:
+            many = [p for p in many if seen[f"n{p}"] > (most if self.kind_of(p) in NUMBERS else min(most, MOST_OTHERS))]
+        rows = {p: self.counts[f"p{p}"].weight for p in many}
+        unsure = [p for p in many if self.kind_of(p) not in REALS]
+        unsure = [p for p in unsure if abs(seen[f"n{p}"] / rows[p] - NEARLY_ALL) < dialect.distinct_error]
         if unsure:
             exact = {f"n{p}": f"count(DISTINCT p{p})" for p in unsure}
             seen |= self.relation.look(exact, "counting distinct values")
-        return {p: self._full(p, int(seen[f"n{p}"]), rows[p], seen[f"low{p}"], seen[f"high{p}"]) for p in positions}
+        return {p: self._full(p, int(seen[f"n{p}"]), rows[p], seen[f"low{p}"], seen[f"high{p}"]) for p in many}
 
     def _full(self, position: int, n_values: int, weight: int, low: Any, high: Any) -> FullColumn:
         name, kind = self.names[position], self.kind_of(position)
-        if kind in ("real", "decimal", "duration"):
+        if kind in REALS:
             return FullColumn(n_values, is_id=False, is_unit=False)
         is_unit = kind in ("whole", "text") and names_units(name) and 2 * n_values <= weight
         is_id = n_values >= NEARLY_ALL * weight and (kind != "whole" or counts_rows(name, n_values, low, high))
         return FullColumn(n_values, is_id=is_id or (is_unit and kind == "whole"), is_unit=is_unit)
 
+    def _steps_of(self, position: int) -> ValueCounts:
+        """Where steps of a column with too many numbers begin, with how many rows lie on each."""
+        if position not in self._steps:
+            others = [p for p, full in self.full.items() if not full.is_id and p not in self._steps]
+            self._steps.update(self._find_steps(sorted({position, *others})))
+        return self._steps[position]
+
     @cached_property
-    def steps(self) -> dict[int, ValueCounts]:
-        """Where steps of the columns with very many numbers begin, with how many rows lie on each."""
-        wanted = [p for p, full in self.full.items() if not full.is_id]
-        for p in wanted:
+    def _steps(self) -> dict[int, ValueCounts]:
+        return {}
+
+    def _find_steps(self, positions: Sequence[int]) -> dict[int, ValueCounts]:
+        """The steps of some columns."""
+        for p in positions:
             if self.kind_of(p) not in (*NUMBERS, *TIMES):
                 raise InputError(
                     f"The feature {brief(self.names[p])} has more than {self.relation.most_values:,} values, too many"
                     " to collect, and is neither a number nor an identifier; leave it out with ignore, or merge its"
                     " values first."
                 )
-        starts = {f"p{p}": self.relation.steps(f"p{p}", N_STEPS) for p in wanted}
+        starts = {f"p{p}": self.relation.steps(f"p{p}", N_STEPS) for p in positions}
         numbers = {name: Steps(numbers_of(values)) for name, values in starts.items()}
         weight = [WEIGHT] if self.is_weighted else []
-        counting = CountValues(tuple(starts), N_STEPS + 1, numbers)
-        counts = self.relation.sum_batches([*starts, *weight], counting, "looking at the columns") if starts else {}
-        known = {}
-        for p in wanted:
+        counting = CountValues(tuple(starts), NO_LIMIT, numbers)
+        counts = self.relation.sum_batches([*starts, *weight], counting, "looking at the columns")
+        steps = {}
+        for p in positions:
             counted = counts[f"p{p}"].sorted()
-            known[p] = replace(counted, values=starts[f"p{p}"].take(counted.values), is_in_order=True)
-        return known
+            steps[p] = replace(counted, values=starts[f"p{p}"].take(counted.values), is_in_order=True)
+        return steps
 
     def parts_of(self, position: int) -> dict[str, Part]:
         """Parts of the dates in a column with very many of them, those that vary over two cycles or more."""
@@ -195,10 +230,13 @@ class Look:
     @cached_property
     def units(self) -> ValueCounts:
         """The groups that rows belong to."""
-        counted = self.relation.count_values([UNIT], self.relation.most_values)[UNIT].sorted()
+        limit = (
+            self.relation.most_values if self.kinds[UNIT] in NUMBERS else min(self.relation.most_values, MOST_OTHERS)
+        )
+        counted = self.relation.count_values([UNIT], limit)[UNIT].sorted()
         if counted.is_full:
             raise InputError(
-                f"groups have more than {self.relation.most_values:,} values, too many to collect; leave groups out."
+                f"groups have more than {limit:,} values, too many to collect; leave groups out, or give coarser ones."
             )
         return counted
 
@@ -208,6 +246,9 @@ def column_of(counted: ValueCounts, kind: Kind, what: str) -> Column:
     import pyarrow as pa
 
     values: Any = counted.values
+    if kind in ("whole", "real") and len(values) > MANY:
+        codes = np.append(np.arange(len(values)), [MISSING] * bool(counted.n_missing)).astype(np.int32)
+        return Column(codes, values.to_numpy(zero_copy_only=False), kind, is_sorted=True)
     if kind == "duration" and pa.types.is_integer(values.type):
         values = values.cast(pa.duration("us"))
     if counted.n_missing:

@@ -38,7 +38,10 @@ def engine_study_of(
     n_jobs: int | None = None,
     needs_label: bool = True,
 ) -> "Study":
-    """The study of a table that lies elsewhere."""
+    """The study of a table that lies elsewhere, from ``open_study`` of the package of its engine.
+
+    ``y`` is None where no label is needed: all rows then have the same.
+    """
     if y is None and needs_label:
         raise InputError("y is missing: give the name of the column with the label.")
     package = import_module("analogical.spark" if engine_of(X) == "spark" else "analogical.duck")

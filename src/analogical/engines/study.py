@@ -13,7 +13,7 @@ from analogical.count.contexts import Contexts
 from analogical.count.counts import PairCounts
 from analogical.count.engine import Engine
 from analogical.count.given import Cells, Counted, count_one
-from analogical.count.groups import collapse_rows, merge_rows
+from analogical.count.groups import merge_rows
 from analogical.count.kept import KeepContexts, KeptContexts
 from analogical.count.pairs import ContextSums, no_summary
 from analogical.engines.dependencies import GroupedRows
@@ -34,7 +34,7 @@ from analogical.study import (
 )
 from analogical.table.meaning import EngineMeaning
 
-__all__ = ["EngineStudy", "study_here"]
+__all__ = ["EngineStudy"]
 
 MOST_COMBINATIONS = 5_000_000
 """Combinations of values and label that are brought here at once, a few hundred megabytes; four times as many are
@@ -71,6 +71,7 @@ class EngineStudy(Study):
         """The study of an engine and of what its codes mean; ``plan`` is for the settings of results."""
         study = cls.__new__(cls)
         study._begin(table, duplicates, None, table.fine_sizes, table.n_units)
+        study._fine_sizes = dict(table.fine_sizes)
         study.n_rows, study.is_weighted = engine.margins.n_rows, table.is_weighted
         study.engine = engine.distinct() if duplicates == "once" else engine
         study.engine_name, study.plan = engine.name, plan
@@ -94,10 +95,6 @@ class EngineStudy(Study):
         return self.engine.sum_contexts(KeepContexts(self.most_cells // (self.engine.n_parts * self.n_features)))
 
     # ------------------------------------------------------------ rows
-
-    def fine_sizes(self, feature: int) -> Ints:
-        """Rows in each of the finer bins of a number; missing cells have the last one."""
-        return self.table.fine_sizes[feature]
 
     def n_values_of(self, columns: Sequence[int]) -> Ints:
         """How many values columns have."""
@@ -210,22 +207,9 @@ class EngineStudy(Study):
     @cached_property
     def _sample(self) -> Study:
         """The study of some rows, in this process."""
-        return self._of_columns(self.engine.sample(SEARCH_ROWS))
-
-    def _of_columns(self, rows: CodedRows) -> Study:
-        """The study of rows in this process, with all columns of the study."""
-        unit = self.engine.unit
-        cut = {c: rows.codes[:, c] for c in range(self.n_features, len(self.owner))}
-        groups = None if unit is None else rows.codes[:, unit].astype(np.int64)
-        features = CodedRows(
-            np.asfortranarray(rows.codes[:, : self.n_features]),
-            rows.labels,
-            self.margins.n_values,
-            self.margins.n_labels,
-            rows.weights,
-            self.table.n_bins,
-        )
-        return self._of_some(features, groups, cut)
+        part = Study.of_rows(self.table, self.engine.sample(SEARCH_ROWS), duplicates=self.duplicates)
+        part.n_jobs = self.n_jobs
+        return part
 
     def _is_everything(self, given: Sequence[int]) -> bool:
         """Whether these columns are all others, and whole rows too many to come here."""
@@ -294,18 +278,3 @@ def _named(positions: Ints, some: Sequence[int]) -> RowNames:
     """Where some rows stand in the user's table."""
     places = positions[list(some)].tolist()
     return RowNames(places, places)
-
-
-def study_here(
-    table: EngineMeaning, rows: CodedRows, engine: Engine, *, duplicates: Duplicates = "count", plan: Any = None
-) -> Study:
-    """The study of all rows of an engine, which came here merged, with all columns of the study."""
-    if duplicates == "once":
-        rows = collapse_rows(rows.select(range(len(table.columns))))
-    there = EngineStudy.__new__(EngineStudy)
-    there._begin(table, duplicates, None, table.fine_sizes, table.n_units)
-    there.engine = engine
-    study = there._of_columns(rows)
-    study.n_rows, study.is_weighted = engine.margins.n_rows, table.is_weighted
-    study.engine_name, study.plan = engine.name, plan
-    return study

@@ -32,6 +32,8 @@ def view_study(study: "Study") -> View:
     asked = [name for name in QUESTIONS if not once or name in ("relevance", "select")]
     if study.n_groups is not None:
         asked.remove("interactions")
+    if study.engine_name != "memory":
+        asked = [name for name in asked if name not in ("relaxed_index", "compare")]
     rows = counted(study.margins.n_rows, "distinct row" if once else "row")
     units = "" if study.n_groups is None else f" in {counted(study.n_groups, 'group')}"
     return View(

@@ -33,6 +33,8 @@ class Cell:
     tone: Tone = "plain"
     bar: float | None = None
     """A share from 0 to 1 to be drawn beside the text; NaN draws an empty one."""
+    shade: float | None = None
+    """A share from 0 to 1 by which the cell is shaded, where there are colours."""
 
 
 @dataclass(frozen=True)
@@ -125,13 +127,13 @@ class View:
 _MAKERS = {
     "Audit": ("audit", "view_audit"),
     "Comparison": ("comparison", "view_comparison"),
+    "EngineStudy": ("study", "view_study"),
     "Evidence": ("evidence", "view_evidence"),
     "Interactions": ("interactions", "view_interactions"),
     "Redundancies": ("redundancies", "view_redundancies"),
     "Relevance": ("relevance", "view_relevance"),
     "Report": ("report", "view_report"),
     "Selection": ("selection", "view_selection"),
-    "SparkStudy": ("study", "view_study"),
     "Squares": ("squares", "view_squares"),
     "Study": ("study", "view_study"),
     "Transitions": ("evidence", "view_transitions"),
@@ -141,7 +143,8 @@ _MAKERS = {
 
 def view_of(result: "Result | Study", **options: Any) -> View:
     """The view of any result, or of a study, with what was done to its table."""
-    file, name = _MAKERS[type(result).__name__]
+    kinds = [kind.__name__ for kind in type(result).__mro__]  # some studies are of a kind of their own
+    file, name = next(_MAKERS[kind] for kind in kinds if kind in _MAKERS)
     make: Callable[..., View] = getattr(import_module(f"analogical.show.{file}"), name)
     view = make(result, **options)
     holder: Any = getattr(result, "relevance", None) or getattr(result, "table", None) or result  # who has the notes

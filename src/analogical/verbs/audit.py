@@ -228,8 +228,14 @@ class Audit(Result):
         return tuple(difference for difference in self.differences if value in difference.values)
 
     def plot(self, ax: "Axes | None" = None, *, value: Any = None, label: Any = None) -> "Axes":
-        """Adjusted and crude differences, and by context; see :func:`analogical.plot.plot_audit`."""
-        from analogical.plot import plot_audit
+        """Draw the differences as a forest plot; a single one also context by context.
+
+        Squares, intervals and diamonds are those of :func:`analogical.plot.plot_forest`. With ``value`` or ``label``,
+        only the comparisons of this value with the reference, or of this label, are drawn. A single comparison is
+        followed by an open circle for each context, those with most pairs first, larger ones for more pairs. Without
+        ``ax``, the figure is a new one.
+        """
+        from analogical.plot.audit import plot_audit
 
         return plot_audit(self, ax, value=value, label=label)
 
@@ -371,13 +377,13 @@ def _differences(
     values, classes = [plain(value) for value in table.columns[i].values], table.classes
     others = [value for value in by_size.tolist() if value != reference]
     met = compared_with(contexts, reference, others)
+    by_unit = None if study.n_groups is None or not met else study.units_of([i, *compared.columns])
     measured: list[tuple[int, int, PairedDifference]] = []
     for other in met[:MAX_COMPARISONS]:
         two = split_two_values(contexts, reference, other, len(classes))
         for label in labels:
             one = measure_difference(two, label, confidence)
-            if study.n_groups is not None:
-                by_unit = study.units_of([i, *compared.columns])
+            if by_unit is not None:
                 two_values = reference, other
                 one = measure_difference_of_units(one, by_unit.rows, by_unit.units, two_values, label, confidence)
             measured.append((other, label, one))

@@ -49,7 +49,7 @@ class ComparedRows:
     @property
     def same_as(self) -> str | None:
         """The feature that this one copies: then no rows are compared."""
-        return None if self.context.same_as is None else self.study.table.names[self.context.same_as]
+        return self.study.name_of(self.context.same_as)
 
     @cached_property
     def contexts(self) -> Contexts:

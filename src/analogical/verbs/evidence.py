@@ -49,8 +49,8 @@ class EvidencePair:
 
     rows: tuple[int, int] | None
     """Positions of the two rows in the table, counted from 0; None on Spark, where rows have no order."""
-    index: tuple[Hashable, Hashable] | None
-    """Their row labels, if the dataframe has an index; otherwise the positions again."""
+    index: tuple[Hashable, ...]
+    """Their row labels, if the dataframe has an index; otherwise the positions again; empty on Spark."""
     context: NamedContext
     """Names and values of the given features, on which they agree."""
     values: tuple[Any, Any]
@@ -113,8 +113,13 @@ class Evidence(Result):
         return self.pairs[position]
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Example pairs, one line each; see :func:`analogical.plot.plot_evidence`."""
-        from analogical.plot import plot_evidence
+        """Draw example pairs of rows: the value and the label of each row, and what the two rows have in common.
+
+        One line per pair, from one row to the other: orange if the labels differ, grey if not. On the left are the
+        values of the given features, on which the two rows agree, on the right the number of pairs like this one.
+        Without ``ax``, the figure is a new one.
+        """
+        from analogical.plot.evidence import plot_evidence
 
         return plot_evidence(self, ax)
 
@@ -122,8 +127,8 @@ class Evidence(Result):
         """One dictionary per pair: the two rows, the values and labels, then what the rows have in common."""
         return [
             {
-                "row": None if pair.index is None else pair.index[0],
-                "other_row": None if pair.index is None else pair.index[1],
+                "row": pair.index[0] if pair.index else None,
+                "other_row": pair.index[1] if pair.index else None,
                 **_change_record(pair),
                 "weight": pair.weight,
                 "context": json_ready(dict(pair.context)),
@@ -216,8 +221,13 @@ class Transitions(Result):
         return sum(t.pairs for t in self.counts if t.changed)
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """How often the label changes with each value; see :func:`analogical.plot.plot_transitions`."""
-        from analogical.plot import plot_transitions
+        """Draw how often the label changes with each change of value, the changes with most pairs first.
+
+        A bar shows the share of the pairs whose label changes, orange, and of those whose label stays, grey; with two
+        classes the two directions have a part each. Beside it is the number of pairs. Without ``ax``, the figure is a
+        new one.
+        """
+        from analogical.plot.evidence import plot_transitions
 
         return plot_transitions(self, ax)
 
@@ -259,6 +269,11 @@ def evidence(
     Evidence
         The pairs, changed ones first; in turn one from each context (by the first row of the context), then
         the second one from each, and so on, so that the first pairs come from different contexts.
+
+    Notes
+    -----
+    In DuckDB and on Spark, rows that are equal on the feature, the given features and the label are one row with their
+    number, which is shown where the first of them stands. On Spark rows have no numbers.
 
     Examples
     --------
@@ -309,13 +324,12 @@ def name_pairs(compared: ComparedRows, pairs: Sequence[tuple[int, int]]) -> tupl
     def of_both(what: Callable[[list[int]], Sequence[Any]]) -> Iterator[tuple[Any, Any]]:
         return zip(what(first), what(second), strict=True)
 
-    nowhere = [None] * len(two)
     named = listed.named
     return tuple(
         EvidencePair(places, index, context, values, labels, weight)
         for places, index, context, values, labels, weight in zip(
-            nowhere if named is None else of_both(lambda some: named(some).positions),
-            nowhere if named is None else of_both(lambda some: named(some).names),
+            [None] * len(two) if named is None else of_both(lambda some: named(some).positions),
+            [()] * len(two) if named is None else of_both(lambda some: named(some).names),
             name_contexts(study, compared.columns, listed, first),
             of_both(lambda some: table.named(i, codes[some].tolist())),
             of_both(lambda some: [table.classes[code] for code in listed.rows.labels[some].tolist()]),

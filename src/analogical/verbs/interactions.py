@@ -177,11 +177,17 @@ class Interactions(Result):
         """
         return [(self.first[k], self.second[k]) for k in self.order()]
 
-    def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Sizes of the interactions with intervals, best first; see :func:`analogical.plot.plot_interactions`."""
-        from analogical.plot import plot_interactions
+    def plot(self, ax: "Axes | None" = None, *, top: int = 20) -> "Axes":
+        """Draw how strongly features act together: a bar with its interval for each pair, best first.
 
-        return plot_interactions(self, ax)
+        A bar is how much the effect of one feature differs with the other, in percentage points, as in the printed
+        table; blue ones are significant, grey ones are not. On the right is the adjusted p-value, or the index where
+        neither effect nor p-value is known. At most ``top`` pairs are shown, and never more than 20. Without ``ax``,
+        the figure is a new one.
+        """
+        from analogical.plot.interactions import plot_interactions
+
+        return plot_interactions(self, ax, top=top)
 
     def records(self) -> list[dict[str, Any]]:
         """One dictionary per pair, strongest first."""
@@ -294,7 +300,7 @@ def interactions_of(
         p_value=tests.p_value,
         p_adjusted=tests.p_adjusted,
         given=tuple(study.names_of(context.columns) for context in contexts),
-        same_as=tuple(None if c.same_as is None else names[c.same_as] for c in contexts),
+        same_as=tuple(study.name_of(context.same_as) for context in contexts),
         effect_squares=tuple(one.effect_squares for one in sums),
         effective_squares=np.array([one.n_effective() for one in sums]),
         deciding=study.names_of(study.deciding) if is_auto(given) else (),

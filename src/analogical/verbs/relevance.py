@@ -193,6 +193,30 @@ class Relevance(Result):
     (('class', 'age'), [944789, 138516, 31367], [309473, 80024, 12651])
     """
 
+    COLUMNS = (
+        "name",
+        "status",
+        "effect",
+        "effect_low",
+        "effect_high",
+        "p_value",
+        "p_adjusted",
+        "points",
+        "given",
+        "same_as",
+        "stand_ins",
+        "index",
+        "noise_rate",
+        "compared",
+        "ari",
+        "pairs",
+        "changed",
+        "paper_status",
+        "n_values",
+        "n_missing",
+        "edges",
+    )
+
     names: tuple[str, ...]
     status: tuple[Status, ...]
     effect: Floats
@@ -254,8 +278,13 @@ class Relevance(Result):
         return [self.names[i] for i in self.order() if self.status[i] == status]
 
     def plot(self, ax: "Axes | None" = None, *, top: int = 20) -> "Axes":
-        """Bars with intervals, best first; see :func:`analogical.plot.plot_relevance`."""
-        from analogical.plot import plot_relevance
+        """Draw the size of every effect in percentage points as a bar with its interval, best first.
+
+        Blue bars are significant, grey ones are not. To the right of each bar are the size and the direction, with the
+        interval of the latter; a dash marks a constant feature, or one without pairs. At most ``top`` features are
+        shown, and never more than 20. Without ``ax``, the figure is a new one.
+        """
+        from analogical.plot.relevance import plot_relevance
 
         return plot_relevance(self, ax, top=top)
 
@@ -279,34 +308,9 @@ class Relevance(Result):
         """One feature in plain Python types; unknown numbers are None."""
         return {
             "name": self.names[i],
-            **{name: json_ready(getattr(self, name)[i]) for name in _FEATURE_FIELDS},
+            **{name: json_ready(getattr(self, name)[i]) for name in self.COLUMNS[1:-3]},
             **json_ready(self.feature_columns[i]),
         }
-
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns of ``to_frame``."""
-        return ("name", *_FEATURE_FIELDS, "n_values", "n_missing", "edges")
-
-
-_FEATURE_FIELDS = (
-    "status",
-    "effect",
-    "effect_low",
-    "effect_high",
-    "p_value",
-    "p_adjusted",
-    "points",
-    "given",
-    "same_as",
-    "stand_ins",
-    "index",
-    "noise_rate",
-    "compared",
-    "ari",
-    "pairs",
-    "changed",
-    "paper_status",
-)
 
 
 def relevance(
@@ -331,7 +335,8 @@ def relevance(
     X : dataframe, 2-d array, list of rows or Study
         pandas, polars (lazy frames too) or pyarrow; numpy arrays; scipy sparse matrices; rows as lists or tuples.
         Categories are compared for equality only, so their coding does not matter; numbers are binned first. Or a
-        :class:`analogical.Study`, alone: it has its label and its columns.
+        :class:`analogical.Study`, alone: it has its label and its columns. Rows of a PySpark dataframe or of a DuckDB
+        relation stay where they are, and are counted there; ``y``, ``weights`` and ``groups`` then name columns.
     y : array-like of shape (rows,), or name of a column
         The label, of any hashable kind and with two or more classes; or the name of a column of ``X``. A column of
         ``X`` that has the name of ``y`` and the same values is not a feature; ``notes`` says so.
@@ -423,7 +428,7 @@ def _relevance(study: Study, given: Given, confidence: float, *, progress: bool)
         p_adjusted=p_adjusted,
         points=tuple(one.points for one in found),
         given=tuple(study.names_of(context.columns) for context in contexts),
-        same_as=tuple(None if c.same_as is None else table.names[c.same_as] for c in contexts),
+        same_as=tuple(study.name_of(context.same_as) for context in contexts),
         stand_ins=tuple(study.names_of(c.stand_ins) for c in contexts),
         deciding=study.names_of(study.deciding) if is_auto(given) else (),
         index=np.array([one.index for one in found]),

@@ -48,8 +48,8 @@ class Square:
 
     rows: tuple[int, int, int, int] | None
     """Positions of the four rows in the table, counted from 0; None on Spark, where rows have no order."""
-    index: tuple[Hashable, Hashable, Hashable, Hashable] | None
-    """Their row labels, if the dataframe has an index; otherwise the positions again."""
+    index: tuple[Hashable, ...]
+    """Their row labels, if the dataframe has an index; otherwise the positions again; empty on Spark."""
     context: NamedContext
     """Names and values of the features on which they agree."""
     first_values: tuple[Any, Any]
@@ -135,8 +135,12 @@ class Squares(Result):
         return np.where(rows > 0, held / np.maximum(rows, 1), np.nan)
 
     def plot(self, ax: "Axes | None" = None, *, label: Any = None) -> "Axes":
-        """Label shares by the values of both features; see :func:`analogical.plot.plot_squares`."""
-        from analogical.plot import plot_squares
+        """Draw label shares by the values of both features, with the number of rows; darker cells have larger shares.
+
+        ``label`` is the class to show; by default the second of two, or of more the one whose share differs most. At
+        most 12 values of each feature are shown, those with most rows. Without ``ax``, the figure is a new one.
+        """
+        from analogical.plot.interactions import plot_squares
 
         return plot_squares(self, ax, label=label)
 
@@ -144,7 +148,7 @@ class Squares(Result):
         """One dictionary per example: the four rows, the values and labels, then what the rows have in common."""
         return [
             {
-                "rows": [str(name) for name in square.index or ()],
+                "rows": [str(name) for name in square.index],
                 "first_values": [str(value) for value in square.first_values],
                 "second_values": [str(value) for value in square.second_values],
                 "labels": [str(label) for label in square.labels],
@@ -227,7 +231,7 @@ def squares_of(study: Study, i: int, j: int, given: Given = "auto", *, limit: in
         effect=max(sums.effect(), 0.0) if sums.effect_squares else math.nan,
         examples=_examples(study, i, j, context, limit) if sums.squares else (),
         given=study.names_of(context.columns),
-        same_as=None if context.same_as is None else table.names[context.same_as],
+        same_as=study.name_of(context.same_as),
         asked=asked_for(study, given),
         notes=table.notes,
         backend=table.backend,
@@ -261,7 +265,7 @@ def _named(
     where = None if listed.named is None else listed.named(four)
     return Square(
         rows=None if where is None else tuple(where.positions),  # type: ignore[arg-type]
-        index=None if where is None else tuple(where.names),  # type: ignore[arg-type]
+        index=() if where is None else tuple(where.names),
         context=name_contexts(study, context.columns, listed, four[:1])[0],
         first_values=(first[0], first[1]),
         second_values=(second[0], second[2]),
