@@ -332,7 +332,7 @@ def test_a_study_names_its_table_what_was_noted_and_its_questions(confounded):
     study = Study(X.assign(id=np.arange(len(X))), pd.Series(y, name="ill"))
     text = repr(study)
     assert text.startswith("Study of 5 features for 'ill' (2 classes), 1,500 rows: z, w, u, x and c\n")
-    assert text.endswith("identifiers set aside: 1 column.")
+    assert text.endswith("1 column set aside.")
     assert max(map(len, text.splitlines())) <= 80
     assert questions(study) == list(QUESTIONS) == [*dict.fromkeys(questions(study))]
     assert {*FOUND_BY, "relaxed_index"} == set(QUESTIONS)

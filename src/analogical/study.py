@@ -362,7 +362,13 @@ class Study:
         return UnitRows(self.rows_of(columns), self.groups)
 
     def merged_by(self, sets: Sequence[Sequence[int]]) -> Iterator[MergedRows]:
-        """For sets of columns, some sets at a time, the rows with all columns of these: equal ones once."""
+        """For sets of columns, some sets at a time, the rows with all columns of these.
+
+        Yields
+        ------
+        MergedRows
+            Rows that are different, with their number.
+        """
         columns = tuple(sorted({column for one in sets for column in one}))
         yield MergedRows(range(len(sets)), columns, merge_rows(self.rows_of(columns)))
 
@@ -410,8 +416,8 @@ class Study:
             return math.nan if tested is None else tested.p_value
         item = feature, tuple(sorted(given))
         if item not in self._p_values:
-            found = self.units_of([feature, *item[1]])
-            self._p_values[item] = unit_p_value(found.rows, found.units)
+            by_unit = self.units_of([feature, *item[1]])
+            self._p_values[item] = unit_p_value(by_unit.rows, by_unit.units)
         return self._p_values[item]
 
     def contexts(self, feature: int, given: Sequence[int]) -> Contexts:
@@ -434,9 +440,9 @@ class Study:
         """
         if self.n_groups is not None:
             for feature, given in items:
-                found = self.units_of([feature, *given])
-                joined = with_unit(found.rows, found.units) or found.rows
-                one = measure_size_of_units(joined, found.units, confidence)
+                by_unit = self.units_of([feature, *given])
+                joined = with_unit(by_unit.rows, by_unit.units) or by_unit.rows
+                one = measure_size_of_units(joined, by_unit.units, confidence)
                 noise_rate = EffectSums.of(self.contexts(feature, given)).noise_rate()
                 yield (feature, given), None if math.isnan(one.effect) else replace(one, noise_rate=noise_rate)
             return
@@ -467,8 +473,8 @@ class Study:
         for item in new:
             if not self._is_small(item):
                 rows = self.rows_of([item[0], *item[1]])
-                found = sum_contexts(rows, contexts_themselves, features=[0], n_jobs=self.n_jobs).summaries[0]
-                self._held[item] = Contexts.none() if found is None else found
+                contexts = sum_contexts(rows, contexts_themselves, features=[0], n_jobs=self.n_jobs).summaries[0]
+                self._held[item] = Contexts.none() if contexts is None else contexts
                 yield [item], Stack.of([self._held[item]])
 
     def _count(self, items: Sequence[Item]) -> Iterator[tuple[list[Item], Counted]]:
@@ -534,8 +540,8 @@ class Study:
         """Every feature given all others, from one search for rows that agree: never one for each feature."""
         items = [(i, tuple(c for c in range(self.n_features) if c != i)) for i in range(self.n_features)]
         if not all(map(self._is_small, items)):
-            found = sum_contexts(self.rows, contexts_themselves, n_jobs=self.n_jobs).summaries
-            self._held.update((item, found[item[0]] or Contexts.none()) for item in items)
+            contexts = sum_contexts(self.rows, contexts_themselves, n_jobs=self.n_jobs).summaries
+            self._held.update((item, contexts[item[0]] or Contexts.none()) for item in items)
 
     def dependencies(self, max_determinants: int) -> Dependencies:
         """Which features others determine, or leave hardly open."""
@@ -548,9 +554,9 @@ class Study:
         """For every feature what it is compared given."""
         if isinstance(given, str) and given == "all":
             self._count_all()
-        found = [self.given_of(i, given) for i in range(self.n_features)]
-        self.test((i, tuple(sorted(context.columns))) for i, context in enumerate(found) if context.same_as is None)
-        return found
+        contexts = [self.given_of(i, given) for i in range(self.n_features)]
+        self.test((i, tuple(sorted(context.columns))) for i, context in enumerate(contexts) if context.same_as is None)
+        return contexts
 
     def given_of(self, feature: int, given: Given) -> Context:
         """What one feature is compared given."""

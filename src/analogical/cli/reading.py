@@ -14,7 +14,6 @@ from analogical.errors import InputError
 from analogical.io.formats import NA, TextFormat, refuse_text_options
 from analogical.show.notes import describe_notes, ignored_note, label_note, memory_note, sum_up_notes, warnings_of
 from analogical.show.words import quoted
-from analogical.spark.session import is_spark_frame
 from analogical.table.choosing import Names, unknown_column
 
 if TYPE_CHECKING:
@@ -157,6 +156,8 @@ def _likely_label(columns: Sequence[str]) -> str | None:
 
 def _without(frame: Any, names: list[str]) -> Any:
     """The table without some columns."""
+    from analogical.spark.session import is_spark_frame
+
     if not is_spark_frame(frame):
         return frame.drop(names)
     kept = {f"s{place}": name for place, name in enumerate(frame.columns) if name not in names}

@@ -1,1 +1,5 @@
-"""Tables that DuckDB holds: files larger than memory, in this process."""
+"""Tables larger than memory on one machine: DuckDB reads files, and holds and groups their codes."""
+
+from analogical.duck.opening import DuckTable, open_study
+
+__all__ = ["DuckTable", "open_study"]

@@ -73,13 +73,15 @@ class DuckRelation:
     relation: "DuckDBPyRelation"
     row: str = "row_number() OVER () - 1"
     """The position of a row in the user's table, as an expression; ``rowid`` of a table costs nothing."""
+    names: tuple[str, ...] | None = None
+    """What the user calls the columns, if DuckDB has other names for them: of names that differ in case only."""
     most_values: int = MOST_VALUES
     dialect: Dialect = DIALECT
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns."""
-        return tuple(self.relation.columns)
+        return tuple(self.relation.columns) if self.names is None else self.names
 
     @cached_property
     def kinds(self) -> dict[str, Kind]:
@@ -94,7 +96,7 @@ class DuckRelation:
     def numbered(self) -> "DuckRelation":
         """The columns as ``s0``, ``s1``, ... in their order, and ``row``."""
         columns = []
-        for place, (name, kind) in enumerate(zip(self.columns, self.relation.types, strict=True)):
+        for place, (name, kind) in enumerate(zip(self.relation.columns, self.relation.types, strict=True)):
             cell = f'"{name.replace(chr(34), chr(34) * 2)}"'
             if kind.id in ("hugeint", "uhugeint"):  # as sums are
                 cell = f"CAST({cell} AS BIGINT)"
@@ -103,7 +105,8 @@ class DuckRelation:
             elif kind.id == "time_ns":
                 cell = f"CAST({cell} AS TIME)"
             columns.append(f"{cell} AS s{place}")
-        return replace(self, relation=self.relation.project(", ".join([*columns, f"{self.row} AS {ROW}"])))
+        numbered = self.relation.project(", ".join([*columns, f"{self.row} AS {ROW}"]))
+        return replace(self, relation=numbered, names=None)
 
     def project(self, columns: Mapping[str, str]) -> "DuckRelation":
         """Columns by name, each as an expression of the present ones."""
@@ -119,6 +122,15 @@ class DuckRelation:
         written = ", ".join(f"{expression} AS {name}" for name, expression in numbers.items())
         (row,) = self._run(self.relation.aggregate(written), doing).to_pylist()
         return dict(row)
+
+    def count_where(self, conditions: Mapping[str, Mapping[str, str]]) -> dict[str, int]:
+        """For columns by name how many rows meet conditions on them; each different cell is looked at once."""
+        counts = {}
+        for column, own in conditions.items():
+            sums = {name: f"coalesce(sum(CASE WHEN {condition} THEN n END), 0)" for name, condition in own.items()}
+            grouped = replace(self, relation=self.relation.aggregate(f"{column}, count(*) AS n", column), names=None)
+            counts |= {name: int(n) for name, n in grouped.look(sums, "looking at the cells").items()}
+        return counts
 
     def count_values(self, columns: Sequence[str], limit: int) -> dict[str, ValueCounts]:
         """The values of columns, texts in the order in which they occur first, with the rows of each."""

@@ -114,6 +114,10 @@ class Relation(Protocol):
         """One row of aggregates."""
         ...
 
+    def count_where(self, conditions: Mapping[str, Mapping[str, str]]) -> dict[str, int]:
+        """For columns, by name, how many rows meet conditions on that column; conditions have names of their own."""
+        ...
+
     def count_values(self, columns: Sequence[str], limit: int) -> "dict[str, ValueCounts]":
         """The values of columns, with their rows; rows count with the column ``weight`` if there is one."""
         ...

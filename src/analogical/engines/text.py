@@ -84,12 +84,11 @@ class _Texts:
 
     def _count_matches(self, places: Sequence[int], tests: Mapping[str, str]) -> Counts:
         """How many cells of each column match each test."""
-        wanted = {}
+        conditions = {}
         for k in places:
-            wanted[f"t{k}_present"] = f"count(c{k})"
-            for number, pattern in enumerate(tests.values()):
-                wanted[f"t{k}_{number}"] = f"count(CASE WHEN {self._matches(f'c{k}', pattern)} THEN 1 END)"
-        seen = self.plain.look(wanted, "looking at the cells") if wanted else {}
+            own = {f"t{k}_{i}": self._matches(f"c{k}", pattern) for i, pattern in enumerate(tests.values())}
+            conditions[f"c{k}"] = {f"t{k}_present": f"c{k} IS NOT NULL"} | own
+        seen = self.plain.count_where(conditions)
         return {
             k: {"present": seen[f"t{k}_present"]} | {name: seen[f"t{k}_{i}"] for i, name in enumerate(tests)}
             for k in places
@@ -97,19 +96,16 @@ class _Texts:
 
     def _count_changed_cells(self) -> None:
         """Whether spaces were stripped, and which words were read as missing, with how often each occurs."""
-        columns = [f"c{k}" for k in range(len(self.names))]
-        lower = [f"lower({self._stripped(name)})" for name in columns]
-        wanted = {
-            f"n{k}": " + ".join(f"count(CASE WHEN {cell} = {self.dialect.literal(word)} THEN 1 END)" for cell in lower)
-            for k, word in enumerate(self.words)
-        }
-        wanted["spaces"] = " + ".join(
-            f"count(CASE WHEN length({self._stripped(name)}) < length({name}) THEN 1 END)" for name in columns
-        )
-        seen = self.raw.look(wanted, "looking for missing cells")
-        numbers = {word: seen[f"n{k}"] for k, word in enumerate(self.words) if word}
-        self.seen.missing.update({word: n for word, n in numbers.items() if n})
-        self.seen.has_spaces = bool(seen["spaces"])
+        conditions = {}
+        for k in range(len(self.names)):
+            cell = self._stripped(f"c{k}")
+            own = {f"w{k}_{i}": f"lower({cell}) = {self.dialect.literal(w)}" for i, w in enumerate(self.words)}
+            conditions[f"c{k}"] = {f"spaces{k}": f"length({cell}) < length(c{k})"} | own
+        seen = self.raw.count_where(conditions)
+        for i, word in enumerate(self.words):
+            n = sum(seen[f"w{k}_{i}"] for k in range(len(self.names)))
+            self.seen.missing.update({word: n} if word and n else {})
+        self.seen.has_spaces = any(seen[f"spaces{k}"] for k in range(len(self.names)))
 
     def _settled(self, place: int, reading: Reading, counts: Mapping[str, int]) -> Reading:
         """The reading if all cells can be read like that, but for few different words; otherwise text."""

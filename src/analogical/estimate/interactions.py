@@ -16,14 +16,15 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import partial
 from statistics import NormalDist
 
 import numpy as np
 
 from analogical._progress import Progress
 from analogical._types import Bools, CodedRows, Floats, Ints, Positions
-from analogical.count.groups import number_groups
-from analogical.count.squares import PairTables, context_numbers, count_squares, pair_tables, repeated_cells
+from analogical.count.given import Cells
+from analogical.count.squares import PairTables, count_squares, pair_tables, repeated_cells
 from analogical.count.threads import Task, one_blas_thread, run_tasks
 from analogical.estimate.interaction_tests import (
     AdditiveFits,
@@ -306,7 +307,7 @@ class PairSums:
         effect_squares, _ = count_squares(repeated.sum(axis=3, keepdims=True))
         moments = np.zeros((len(counts), len(Moment)))
         for some in _in_parts(np.flatnonzero(effect_squares > 0), counts[0]):
-            moments[some] = _context_moments(repeated[some].astype(np.float64), has_matrix[some], self._n_labels)
+            moments[some] = _context_moments(repeated[some].astype(np.float64), has_matrix[some])
         stops = np.cumsum(sizes).tolist()
         for pair, start, stop in zip(pairs, [0, *stops[:-1]], stops, strict=True):
             self.sums[pair] = self.sums[pair] + SquareSums(
@@ -339,7 +340,7 @@ def _in_parts(contexts: Positions, table: Ints) -> Iterator[Positions]:
         yield contexts[start : start + at_once]
 
 
-def _context_moments(counts: Floats, has_matrix: Bools, n_labels: int) -> Floats:
+def _context_moments(counts: Floats, has_matrix: Bools) -> Floats:
     """The moments of each context, from tables without cells of a single row; some only for those with matrices."""
     if counts.shape[1] > counts.shape[2]:
         counts = counts.transpose(0, 2, 1, 3)
@@ -355,17 +356,15 @@ def _context_moments(counts: Floats, has_matrix: Bools, n_labels: int) -> Floats
     moments[:, Moment.WEIGHT_WEIGHT] = (weights**2 * each).sum(axis=(1, 2))
     some = np.flatnonzero(has_matrix)
     if len(some):
-        times = np.ones(shares.shape[3])
-        times[-1] += n_labels - len(times)
-        labels, products = _label_variance(n[some], shares[some], times)
+        labels, products = _label_variance(n[some], shares[some])
         moments[some, Moment.LABELS] = labels
         moments[some, Moment.PRODUCTS] = products
         moments[some, Moment.PRODUCTS_ROOT] = (products / 2) ** 1.5
-        moments[some, Moment.TEST :] = _test_sums(n[some], shares[some], times)
+        moments[some, Moment.TEST :] = _test_sums(n[some], shares[some])
     return moments
 
 
-def _test_sums(n: Floats, shares: Floats, times: Floats) -> Floats:
+def _test_sums(n: Floats, shares: Floats) -> Floats:
     """Statistic, variance and third cumulant of the test, from the cells that can tell something.
 
     In a cell where less than ``LEAST_EXPECTED`` rows are expected to have another label than most rows of the context,
@@ -379,7 +378,7 @@ def _test_sums(n: Floats, shares: Floats, times: Floats) -> Floats:
     left = np.flatnonzero(n.any(axis=(1, 2)))
     if len(left):
         cells, p = n[left].reshape(len(left), -1), shares[left].reshape(len(left), -1, shares.shape[3])
-        cumulants[left] = additive_cumulants(cells, p, interaction_projection(n[left]), pooled[left], times)
+        cumulants[left] = additive_cumulants(cells, p, interaction_projection(n[left]), pooled[left])
     return cumulants
 
 
@@ -424,21 +423,20 @@ def square_matrix(n: Floats) -> Floats:
     return blocks.transpose(0, 1, 3, 2, 4).reshape(n_contexts, n_u * n_v, n_u * n_v)
 
 
-def _label_variance(n: Floats, shares: Floats, times: Floats) -> tuple[Floats, Floats]:
+def _label_variance(n: Floats, shares: Floats) -> tuple[Floats, Floats]:
     """Variance of p'Qp / 8 that the labels bring, in two parts: 4 p'Q S Q p, and 2 tr (Q S)^2, S that of the shares.
 
     The first one holds the second one twice, because p itself is observed with noise. For S each label has a quarter of
-    a row more in each cell: a small cell that happens to have one label only is not without noise. ``times`` is how
-    many labels each one stands for.
+    a row more in each cell: a small cell that happens to have one label only is not without noise.
     """
     cells, p = n.reshape(len(n), -1), shares.reshape(len(n), -1, shares.shape[3])
     matrix = square_matrix(n)
     spread = np.where(cells > 1, 1 / np.maximum(cells - 1, 1), 0.0)
     slope = matrix @ p
-    p = (cells[..., None] * p + SMOOTHING) / (cells + times.sum() * SMOOTHING)[..., None]
+    p = (cells[..., None] * p + SMOOTHING) / (cells + p.shape[2] * SMOOTHING)[..., None]
     # Of the multinomial shares of a cell: g'Sg = (sum p g^2 - (sum p g)^2) / (n - 1); g is 0 for labels without rows
     own = ((p * slope**2).sum(axis=2) - (p * slope).sum(axis=2) ** 2) * spread
-    products = label_products(p, times) * spread[:, :, None] * spread[:, None]
+    products = label_products(p) * spread[:, :, None] * spread[:, None]
     return 4 * own.sum(axis=1) / 64, 2 * (matrix**2 * products).sum(axis=(1, 2)) / 64
 
 
@@ -460,28 +458,25 @@ def sum_pairs(
     order = sorted(range(len(pairs)), key=lambda k: (tuple(contexts[k]), shapes[k]))
     n_done = [0]
 
-    def task(part: list[int]) -> Task:
-        def run() -> list[Task]:
-            some = PairSums([shapes[k] for k in part], rows.n_labels)
-            members: tuple[int, ...] | None = None
-            for place, k in enumerate(part):
-                if tuple(contexts[k]) != members:
-                    members = tuple(contexts[k])
-                    groups, n_groups = context_numbers(number_groups(rows.codes, rows.n_values, members))
-                some.has_common[place] &= n_groups > 1
-                for tables in pair_tables(rows, groups, n_groups, *pairs[k]):
-                    some.add(place, tables)
-            for k, found in zip(part, some.finished(), strict=True):
-                sums[k] = found
-            n_done[0] += len(part)
-            if progress is not None:
-                progress(n_done[0], len(pairs))
-            return []
-
-        return run
+    def look(part: list[int]) -> list[Task]:
+        some = PairSums([shapes[k] for k in part], rows.n_labels)
+        members: tuple[int, ...] | None = None
+        for place, k in enumerate(part):
+            if tuple(contexts[k]) != members:
+                members = tuple(contexts[k])
+                cells = Cells.by(rows, members)
+            some.has_common[place] &= len(cells) > 1
+            for tables in pair_tables(rows, cells, *pairs[k]):
+                some.add(place, tables)
+        for k, of_pair in zip(part, some.finished(), strict=True):
+            sums[k] = of_pair
+        n_done[0] += len(part)
+        if progress is not None:
+            progress(n_done[0], len(pairs))
+        return []
 
     with one_blas_thread():  # the matrices are small, and the tasks have threads of their own
-        run_tasks([task(part) for part in reversed(_parts(order, shapes, rows.n_labels))], n_threads)
+        run_tasks([partial(look, part) for part in reversed(_parts(order, shapes, rows.n_labels))], n_threads)
     return sums
 
 

@@ -228,8 +228,14 @@ class Audit(Result):
         return tuple(difference for difference in self.differences if value in difference.values)
 
     def plot(self, ax: "Axes | None" = None, *, value: Any = None, label: Any = None) -> "Axes":
-        """Adjusted and crude differences, and by context; see :func:`analogical.plot.plot_audit`."""
-        from analogical.plot import plot_audit
+        """Draw the differences as a forest plot; a single one also context by context.
+
+        Squares, intervals and diamonds are those of :func:`analogical.plot.plot_forest`. With ``value`` or ``label``,
+        only the comparisons of this value with the reference, or of this label, are drawn. A single comparison is
+        followed by an open circle for each context, those with most pairs first, larger ones for more pairs. Without
+        ``ax``, the figure is a new one.
+        """
+        from analogical.plot.audit import plot_audit
 
         return plot_audit(self, ax, value=value, label=label)
 

@@ -90,8 +90,13 @@ class Comparison(Result):
         return np.lexsort([self.ranks[method.name] for method in reversed(self.methods)])
 
     def plot(self, ax: "Axes | None" = None, *, top: int = 20) -> "Axes":
-        """One column of bars per method; see :func:`analogical.plot.plot_comparison`."""
-        from analogical.plot import plot_comparison
+        """Draw the scores of several methods side by side, all in the order of the first one.
+
+        One column per method and one row per feature. A bar is the score as a share of the method's highest one, the
+        number beside it the rank; the best feature of each method is orange, a dash means no evidence. At most ``top``
+        features are shown, and never more than 20. Without ``ax``, the figure is a new one.
+        """
+        from analogical.plot.comparison import plot_comparison
 
         return plot_comparison(self, ax, top=top)
 

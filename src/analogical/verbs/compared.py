@@ -117,5 +117,5 @@ def _named(study: Study, column: int, codes: Sequence[int]) -> list[Any]:
     ends, bin_of = study.table.columns[int(study.owner[column])].fine_ends, study.bins_of_fine(column)
     known = [np.flatnonzero(bin_of == code) for code in range(int(bin_of.max()) + 1)]
     bins = [(some[0], some[-1]) for some in known if some[0] < len(ends)]  # the last one is that of missing cells
-    names = name_bins([ends[low][0] for low, _ in bins], [ends[high][1] for _, high in bins])
+    names = name_bins([(ends[low][0], ends[high][1]) for low, high in bins])
     return [names[code] if code < len(names) else None for code in codes]

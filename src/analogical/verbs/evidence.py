@@ -113,8 +113,13 @@ class Evidence(Result):
         return self.pairs[position]
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Example pairs, one line each; see :func:`analogical.plot.plot_evidence`."""
-        from analogical.plot import plot_evidence
+        """Draw example pairs of rows: the value and the label of each row, and what the two rows have in common.
+
+        One line per pair, from one row to the other: orange if the labels differ, grey if not. On the left are the
+        values of the given features, on which the two rows agree, on the right the number of pairs like this one.
+        Without ``ax``, the figure is a new one.
+        """
+        from analogical.plot.evidence import plot_evidence
 
         return plot_evidence(self, ax)
 
@@ -216,8 +221,13 @@ class Transitions(Result):
         return sum(t.pairs for t in self.counts if t.changed)
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """How often the label changes with each value; see :func:`analogical.plot.plot_transitions`."""
-        from analogical.plot import plot_transitions
+        """Draw how often the label changes with each change of value, the changes with most pairs first.
+
+        A bar shows the share of the pairs whose label changes, orange, and of those whose label stays, grey; with two
+        classes the two directions have a part each. Beside it is the number of pairs. Without ``ax``, the figure is a
+        new one.
+        """
+        from analogical.plot.evidence import plot_transitions
 
         return plot_transitions(self, ax)
 

@@ -177,11 +177,17 @@ class Interactions(Result):
         """
         return [(self.first[k], self.second[k]) for k in self.order()]
 
-    def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Sizes of the interactions with intervals, best first; see :func:`analogical.plot.plot_interactions`."""
-        from analogical.plot import plot_interactions
+    def plot(self, ax: "Axes | None" = None, *, top: int = 20) -> "Axes":
+        """Draw how strongly features act together: a bar with its interval for each pair, best first.
 
-        return plot_interactions(self, ax)
+        A bar is how much the effect of one feature differs with the other, in percentage points, as in the printed
+        table; blue ones are significant, grey ones are not. On the right is the adjusted p-value, or the index where
+        neither effect nor p-value is known. At most ``top`` pairs are shown, and never more than 20. Without ``ax``,
+        the figure is a new one.
+        """
+        from analogical.plot.interactions import plot_interactions
+
+        return plot_interactions(self, ax, top=top)
 
     def records(self) -> list[dict[str, Any]]:
         """One dictionary per pair, strongest first."""

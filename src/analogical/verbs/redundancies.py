@@ -142,8 +142,14 @@ class Redundancies(Result):
         return [record for record in self.records() if record["feature"] == name]
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Redundant columns and those that determine them; see :func:`analogical.plot.plot_redundancies`."""
-        from analogical.plot import plot_redundancies
+        """Draw every redundant column with the columns that determine it.
+
+        A bar is the share of the rows that could have contradicted the finding and did not: orange for columns that
+        carry the same information as another, blue for columns that others determine. Of near-copies, light orange, it
+        is the share of their entropy that another column does not leave open. To its right are those columns. Without
+        ``ax``, the figure is a new one.
+        """
+        from analogical.plot.redundancies import plot_redundancies
 
         return plot_redundancies(self, ax)
 

@@ -278,8 +278,13 @@ class Relevance(Result):
         return [self.names[i] for i in self.order() if self.status[i] == status]
 
     def plot(self, ax: "Axes | None" = None, *, top: int = 20) -> "Axes":
-        """Bars with intervals, best first; see :func:`analogical.plot.plot_relevance`."""
-        from analogical.plot import plot_relevance
+        """Draw the size of every effect in percentage points as a bar with its interval, best first.
+
+        Blue bars are significant, grey ones are not. To the right of each bar are the size and the direction, with the
+        interval of the latter; a dash marks a constant feature, or one without pairs. At most ``top`` features are
+        shown, and never more than 20. Without ``ax``, the figure is a new one.
+        """
+        from analogical.plot.relevance import plot_relevance
 
         return plot_relevance(self, ax, top=top)
 

@@ -117,8 +117,14 @@ class Selection(Result):
         return self._record(entry_at(name, self.features, "chosen feature"))
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Gain of each selected feature; see :func:`analogical.plot.plot_selection`."""
-        from analogical.plot import plot_selection
+        """Draw what each selected feature adds to those before it, in the order selected.
+
+        The lines of the printed table. A bar is the share of the uncertainty of the label that the feature adds: blue
+        where its gain reaches the threshold, orange for features that act together, dark grey where the feature is
+        significant only, light grey where it only follows the relaxed index. On the right is the share explained so
+        far. Without ``ax``, the figure is a new one.
+        """
+        from analogical.plot.selection import plot_selection
 
         return plot_selection(self, ax)
 

@@ -135,8 +135,12 @@ class Squares(Result):
         return np.where(rows > 0, held / np.maximum(rows, 1), np.nan)
 
     def plot(self, ax: "Axes | None" = None, *, label: Any = None) -> "Axes":
-        """Label shares by the values of both features; see :func:`analogical.plot.plot_squares`."""
-        from analogical.plot import plot_squares
+        """Draw label shares by the values of both features, with the number of rows; darker cells have larger shares.
+
+        ``label`` is the class to show; by default the second of two, or of more the one whose share differs most. At
+        most 12 values of each feature are shown, those with most rows. Without ``ax``, the figure is a new one.
+        """
+        from analogical.plot.interactions import plot_squares
 
         return plot_squares(self, ax, label=label)
 

@@ -1,0 +1,182 @@
+"""Cells to a table of codes in DuckDB: by SQL where that is quick, by the encoders themselves elsewhere."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from analogical._types import Ints
+from analogical.duck.engine import SQL_TYPES, DuckEngine, code_type
+from analogical.duck.relation import DuckRelation
+from analogical.duck.session import Session, ask
+from analogical.engines.cells import ByValue, Encoder, Steps, UnitEncoder, encode_batch
+from analogical.engines.encode import EngineTable
+from analogical.engines.relation import LABEL, ROW, WEIGHT
+from analogical.errors import InputError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["write_codes"]
+
+MOST_COMPARED = 256
+"""Numbers that are told apart by comparisons in SQL, eight for each cell."""
+MOST_WORDS = 10_000
+"""Texts that are looked up in SQL."""
+
+
+def write_codes(session: Session, table: EngineTable, relation: DuckRelation, *, is_own: bool) -> DuckEngine:
+    """The rows that count as codes, in the order of the user's table; a table that changed meanwhile is refused.
+
+    The relation is that of the table; ``is_own`` says that it lies in the same session.
+    """
+    ends = relation.look({"n": "count(*)", "last": f"max({ROW})"}, "counting the rows")
+    writing = _Writing(session, table, relation, is_whole=ends["last"] == ends["n"] - 1)
+    connection = session.connection.cursor()
+    if is_own and not writing.by_encoder:
+        source = f"({relation.project({name: name for name in writing.sources}).relation.sql_query()})"
+    else:
+        source = "given"
+        connection.register(source, writing.reader())
+    try:
+        ask(connection, lambda: connection.execute(writing.query(source)).fetchall(), "encoding the rows")
+    except InputError:
+        if writing.is_unseen:
+            table.refuse_changed(np.zeros(0, np.int64), ())
+        raise
+    finally:
+        connection.close()
+    n_values = (*table.margins.n_values.tolist(), *table.n_codes.tolist()[len(table.columns) :])
+    unit = None if table.n_units is None else len(n_values) - 1
+    position = "rowid" if writing.is_whole else ROW
+    engine = DuckEngine(session, "codes", table.margins, n_values, table.is_weighted, unit, position)
+    _refuse_changed(engine, table)
+    return engine
+
+
+def _refuse_changed(engine: DuckEngine, table: EngineTable) -> None:
+    """Refuse a table that was not the same when it was encoded as when it was looked at."""
+    columns = range(len(table.columns) + len(table.bins))
+    most = sum(engine.n_values[c] + 1 for c in columns) * (table.margins.n_labels + 1)
+    groups = engine.group([[c] for c in columns], most) or []
+    sizes = [np.bincount(rows.codes[:, 0], rows.weights).astype(np.int64) for rows in groups]
+    by_label = [np.bincount(rows.labels, rows.weights).astype(np.int64) for rows in groups[:1]]
+    table.refuse_changed(*by_label or [np.zeros(0, np.int64)], sizes)
+
+
+@dataclass
+class _Writing:
+    """How each column of the codes is written."""
+
+    session: Session
+    table: EngineTable
+    relation: DuckRelation
+    is_whole: bool
+    """Whether no row was left out, so that places in the table are those in the user's table."""
+    is_unseen: bool = False
+    """Whether an encoder met a value that it does not know."""
+
+    @cached_property
+    def encoders(self) -> dict[str, Encoder]:
+        """By the names of the columns."""
+        return {f"c{c}": encoder for c, encoder in enumerate(self.table.encoders)} | {LABEL: self.table.label_encoder}
+
+    @cached_property
+    def places(self) -> dict[int, str]:
+        """For what tells places apart in SQL the expression; each once, several columns may use it."""
+        known: dict[int, str] = {}
+        for encoder in self.encoders.values():
+            key = id(encoder.places)
+            if key not in known and (written := self._place(encoder)) is not None:
+                known[key] = written
+        return known
+
+    @property
+    def by_encoder(self) -> list[str]:
+        """Columns whose codes are made here, batch by batch."""
+        return [name for name, encoder in self.encoders.items() if id(encoder.places) not in self.places]
+
+    @property
+    def sources(self) -> list[str]:
+        """What is read of the user's table."""
+        return list(dict.fromkeys([*self.table.sources, *([] if self.is_whole else [ROW])]))
+
+    def query(self, source: str) -> str:
+        """The statement that writes the codes."""
+        numbers = {key: k for k, key in enumerate(self.places)}
+        inner = ", ".join(f"{written} AS q{numbers[key]}" for key, written in self.places.items())
+        columns = []
+        for name, encoder in self.encoders.items():
+            kind = SQL_TYPES[code_type(encoder.n_codes + 1).name]
+            if name in self.by_encoder:
+                columns.append(f"CAST(h_{name} AS {kind}) AS {name}")
+                continue
+            place = f"q{numbers[id(encoder.places)]}"
+            columns.append(f"CAST({_code(encoder, place)} AS {kind}) AS {name}")
+        columns += [WEIGHT] if self.table.is_weighted else []
+        columns += [] if self.is_whole else [ROW]
+        chosen = f"SELECT *{', ' + inner if inner else ''} FROM {source}"
+        return f"CREATE TABLE codes AS SELECT {', '.join(columns)} FROM ({chosen})"  # noqa: S608
+
+    def reader(self) -> "pa.RecordBatchReader":
+        """The rows as Arrow batches, with the codes that are made here."""
+        import pyarrow as pa
+
+        batches = self._batches()
+        first = next(batches)
+        return pa.RecordBatchReader.from_batches(first.schema, (batch for some in ([first], batches) for batch in some))
+
+    def _batches(self) -> Iterator["pa.RecordBatch"]:
+        import pyarrow as pa
+
+        chosen = {name: self.encoders[name] for name in self.by_encoder}
+        for batch in self.relation.batches(self.sources):
+            try:
+                codes = encode_batch(batch, list(chosen.values()))
+            except ValueError:
+                self.is_unseen = True
+                raise
+            columns = [*batch.columns, *map(pa.array, codes)]
+            yield pa.RecordBatch.from_arrays(columns, [*self.sources, *(f"h_{name}" for name in chosen)])
+
+    def _place(self, encoder: Encoder) -> str | None:
+        """The place of a cell in SQL, the number of places if it is missing; None if the encoder does it."""
+        cell, places, kind = encoder.source, encoder.places, self.relation.kinds[encoder.source]
+        if isinstance(places, ByValue):
+            if kind == "text" and 0 < len(places) <= MOST_WORDS:
+                name = f"texts_{cell}"
+                self.session.name_texts(name, places.values)
+                return f"coalesce(enum_code(CAST({cell} AS {name}))::UINTEGER, {len(places)})"
+            if kind in ("bool", "whole") and len(places) <= MOST_COMPARED:
+                cases = " ".join(f"WHEN {value} THEN {k}" for k, value in enumerate(places.values.to_pylist()))
+                return f"CASE {cell} {cases} ELSE {len(places)} END" if cases else "0"
+            return None
+        if not isinstance(places, Steps) or len(places) > MOST_COMPARED:
+            return None
+        number = {"whole": cell, "real": f"CAST({cell} AS DOUBLE)"}.get(kind)
+        if number is None:
+            return None
+        return f"CASE WHEN {cell} IS NULL THEN {len(places)} ELSE {_compared(number, places.starts.tolist())} END"
+
+
+def _compared(number: str, starts: Sequence[Any], first: int = 0) -> str:
+    """The last of these that a number is not below, by its place, in as few comparisons as tell."""
+    if len(starts) == 1:
+        return str(first)
+    half = len(starts) // 2
+    below, above = _compared(number, starts[:half], first), _compared(number, starts[half:], first + half)
+    start = starts[half] if isinstance(starts[half], int) else f"CAST('{starts[half]!r}' AS DOUBLE)"
+    return f"CASE WHEN {number} < {start} THEN {below} ELSE {above} END"
+
+
+def _code(encoder: Encoder, place: str) -> str:
+    """The code of a place; one that is none, which changes the counts, for a cell that cannot be."""
+    if isinstance(encoder, UnitEncoder):
+        alone = f"{len(encoder.places)} + {ROW}" if encoder.last_row >= 0 else place
+        return f"CASE WHEN {place} = {len(encoder.places)} THEN {alone} ELSE {place} END"
+    codes: Ints = np.where(encoder.codes < 0, encoder.n_codes, encoder.codes)
+    if np.array_equal(codes, np.arange(len(codes))):
+        return place
+    return f"([{', '.join(map(str, codes.tolist()))}])[{place} + 1]"

@@ -1,0 +1,112 @@
+"""Large files to tables that DuckDB reads when they are needed: Parquet as it is, text by way of Parquet."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from analogical._types import Note
+from analogical.duck.opening import DuckTable
+from analogical.duck.relation import DuckRelation
+from analogical.duck.session import Session, ask
+from analogical.engines.text import type_cells
+from analogical.errors import InputError
+from analogical.io.formats import TextFormat
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from analogical.io.text import TextShape
+
+__all__ = ["NotFaithful", "open_batches", "open_parquet", "open_text"]
+
+LONGEST_LINE = 2**26
+"""Bytes of a line; a longer one is refused."""
+BLANK = r"^[ \t]+\""
+"""A cell that begins like this is in quotes for us, and not for DuckDB."""
+
+
+class NotFaithful(Exception):  # noqa: N818 (reading the file as a whole copes with it, or says what is wrong)
+    """DuckDB does not read a text, or not as a text is read in memory."""
+
+
+def open_parquet(paths: str, *, is_folder: bool = False) -> DuckTable:
+    """The table in Parquet files: one, or all that a pattern names, in the order of their names."""
+    session = Session()
+    return DuckTable(session, _parquet(session, paths, is_folder=is_folder))
+
+
+def open_batches(batches: "pa.RecordBatchReader") -> DuckTable:
+    """The table in Arrow batches, which are read once and held as Parquet."""
+    session = Session()
+    session.connection.register("batches", batches)
+    return DuckTable(session, _parquet(session, _stored(session, "SELECT * FROM batches")))
+
+
+def open_text(path: str, shape: "TextShape", given: TextFormat) -> tuple[DuckTable, tuple[Note, ...]]:
+    """The table in a text of UTF-8 that has this shape, with its cells as what they hold."""
+    import duckdb
+
+    session = Session()
+    names = [f"c{k}" for k in range(len(shape.names))]
+    settings: dict[str, Any] = {
+        "auto_detect": False,
+        "header": shape.has_header,
+        "delim": shape.separator,
+        "quote": '"',
+        "escape": '"',
+        "columns": dict.fromkeys(names, "VARCHAR"),
+        "strict_mode": True,
+        "max_line_size": LONGEST_LINE,
+    }
+    written = ", ".join(f"{name} = {_literal(value)}" for name, value in settings.items())
+    try:
+        stored = _stored(session, f"SELECT * FROM read_csv({_literal(path)}, {written})")  # noqa: S608
+    except InputError as error:
+        if isinstance(error.__cause__, duckdb.OutOfMemoryException):
+            raise
+        raise NotFaithful(str(error)) from None
+    relation = _parquet(session, stored)
+    if not relation.look({"n": "count(*)"}, "counting the rows")["n"]:
+        raise NotFaithful("there are no rows")
+    kept, notes = list(shape.names), list[Note]()
+    if shape.may_end_empty and not relation.look({"n": f"count({names[-1]})"}, "looking at the cells")["n"]:
+        notes.append(Note("empty-column"))
+        kept = kept[:-1]
+    conditions = {f"c{k}": {f"n{k}": f"regexp_matches(c{k}, '{BLANK}')"} for k in range(len(kept))}
+    if any(relation.count_where(conditions).values()):
+        raise NotFaithful("cells in quotes begin with spaces")
+    typed = type_cells(replace(relation, row=DuckRelation.row), kept, given.na, shape.separator)
+    named = replace(cast("DuckRelation", typed.relation), names=tuple(kept))
+    return DuckTable(session, named), (*notes, *typed.notes)
+
+
+def _stored(session: Session, query: str) -> str:
+    """The path of a Parquet file with the result of a query, in the folder of the session."""
+    path = str(Path(session.folder) / "table.parquet")
+    session.run(f"COPY ({query}) TO {_literal(path)} (FORMAT parquet)", "reading the file")
+    return path
+
+
+def _parquet(session: Session, paths: str, *, is_folder: bool = False) -> DuckRelation:
+    """Parquet files as a relation; the position of a row is known from their sizes."""
+    sizes = session.arrow(
+        f"SELECT file_name, num_rows FROM parquet_file_metadata({_literal(paths)})", "reading the file"  # noqa: S608
+    )
+    ends = np.cumsum(sizes.column("num_rows").to_numpy())
+    starts = [0, *ends.tolist()[:-1]]
+    relation = ask(
+        session.connection,
+        lambda: session.connection.read_parquet(paths, hive_partitioning=is_folder),
+        "reading the file",
+    )
+    row = "file_row_number" if len(starts) == 1 else f"({starts}::BIGINT[])[file_index::BIGINT + 1] + file_row_number"
+    return DuckRelation(relation, row=row)
+
+
+def _literal(value: Any) -> str:
+    """A setting in SQL."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_literal(key)}: {_literal(one)}" for key, one in value.items()) + "}"
+    return str(value).lower() if isinstance(value, bool | int) else "'" + str(value).replace("'", "''") + "'"

@@ -1,0 +1,95 @@
+"""A DuckDB of our own: in memory up to a limit, beyond it in a folder that goes with it."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
+from shutil import rmtree
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import finalize
+
+from analogical.errors import InputError, MissingDependencyError
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+__all__ = ["Session", "ask"]
+
+Answer = TypeVar("Answer")
+
+MEMORY = 2**30
+"""Bytes that DuckDB may take; what does not fit goes to the temporary folder. With the parts of a table that are counted
+in this process, 2 GB are not passed."""
+
+
+class Session:
+    """A connection with a limit of memory; closed, and its folder removed, with the last that holds it."""
+
+    def __init__(self, memory: int = MEMORY) -> None:
+        try:
+            import duckdb
+        except ModuleNotFoundError:
+            raise MissingDependencyError("The engine duckdb needs DuckDB 2: pip install 'analogical[cli]'") from None
+        self.folder = mkdtemp(prefix="analogical-")
+        finalize(self, rmtree, self.folder, ignore_errors=True)
+        self.connection: DuckDBPyConnection = duckdb.connect(
+            config={"memory_limit": f"{memory}B", "temp_directory": self.folder}
+        )
+        finalize(self, self.connection.close)  # before the folder is removed: the last one is called first
+
+    def run(self, query: str, doing: str) -> None:
+        """Run a statement that has no result."""
+        ask(self.connection, lambda: self.connection.execute(query).fetchall(), doing)
+
+    def one(self, query: str, doing: str) -> Any:
+        """The only cell of a result."""
+        return ask(self.connection, lambda: self.connection.sql(query).fetchall()[0][0], doing)
+
+    def arrow(self, query: str, doing: str, **tables: Any) -> Any:
+        """A result as an Arrow table; the query may read Arrow tables by their names."""
+        for name, table in tables.items():
+            self.connection.register(name, table)
+        try:
+            return ask(self.connection, lambda: self.connection.sql(query).to_arrow_table(), doing)
+        finally:
+            for name in tables:
+                self.connection.unregister(name)
+
+    def name_texts(self, name: str, texts: Any) -> None:
+        """A type whose values are these texts, by their places."""
+        import pyarrow as pa
+
+        self.connection.register("texts", pa.table({"text": texts}))
+        self.run(f"CREATE TYPE {name} AS ENUM (SELECT text FROM texts)", "looking at texts")  # noqa: S608
+        self.connection.unregister("texts")
+
+
+def ask(connection: "DuckDBPyConnection", question: Callable[[], Answer], doing: str) -> Answer:
+    """The answer of DuckDB, or a sentence on why there is none.
+
+    It runs in a thread of its own, because DuckDB does not notice Ctrl-C by itself in every statement.
+    """
+    import duckdb
+
+    with ThreadPoolExecutor(1) as thread:
+        future = thread.submit(question)
+        try:
+            wait([future])
+        except BaseException:
+            while not future.done():
+                connection.interrupt()  # more than once: the statement may begin only now
+                wait([future], 0.1)
+            raise
+    try:
+        return future.result()
+    except duckdb.Error as error:
+        reason = str(error).partition("\n")[0].rstrip(".")
+        raise InputError(f"DuckDB could not finish {doing} ({reason}). {_advice(error)}") from error
+
+
+def _advice(error: Exception) -> str:
+    """How to go on after an error."""
+    import duckdb
+
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return "Leave out columns with --ignore, or set TMPDIR to a folder with more free space."
+    return "Check the file, or use --engine memory."

@@ -1,0 +1,35 @@
+"""The engine on DuckDB keeps the contract of all engines."""
+
+from itertools import count
+
+import pyarrow as pa
+import pytest
+from engine_contract import EngineContract, margins_of, pytest_generate_tests  # noqa: F401
+
+from analogical.duck import engine as duck_engine
+from analogical.duck.engine import DuckEngine
+from analogical.duck.session import Session
+
+
+SESSION = Session()
+NAMES = count()
+
+
+def held(rows, n_features=None, has_unit=False):
+    """An engine that holds coded rows."""
+    columns = {f"c{i}": rows.codes[:, i] for i in range(rows.n_features)} | {"label": rows.labels}
+    if rows.weights is not None:
+        columns["weight"] = rows.weights
+    name = f"codes{next(NAMES)}"
+    SESSION.connection.register("given", pa.table({name: pa.array(cells) for name, cells in columns.items()}))
+    SESSION.run(f"CREATE TABLE {name} AS SELECT * FROM given", "writing rows")
+    margins = margins_of(rows.select(range(rows.n_features if n_features is None else n_features)))
+    unit = rows.n_features - 1 if has_unit else None
+    return DuckEngine(SESSION, name, margins, tuple(rows.n_values.tolist()), rows.weights is not None, unit)
+
+
+class TestDuck(EngineContract):
+    @pytest.fixture(params=[duck_engine.PART_CELLS, 40], ids=["whole", "parts"])
+    def engine_of(self, request, monkeypatch):
+        monkeypatch.setattr(duck_engine, "PART_CELLS", request.param)
+        return held
