@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 from standalone import free_port
 
+import analogical
 from analogical.errors import InputError, MissingDependencyError, SparkError
 from analogical.spark.session import (
     check_java,
@@ -175,6 +176,14 @@ def test_jobs_that_ctrl_c_cancelled_are_an_interruption_and_no_error():
 
     with pytest.raises(KeyboardInterrupt):
         collect(SimpleNamespace(toArrow=cancelled), "the count")
+
+
+def test_the_verbs_of_the_package_are_those_for_spark():
+    for name in ("Study", "audit", "evidence", "interactions", "redundancies", "relevance", "report", "select"):
+        assert getattr(analogical.spark, name) is getattr(analogical, name)
+    assert (analogical.spark.squares, analogical.spark.transitions) == (analogical.squares, analogical.transitions)
+    with pytest.raises(AttributeError, match=r"module 'analogical\.spark' has no attribute 'compare'"):
+        analogical.spark.compare  # noqa: B018
 
 
 def test_yarn_needs_to_know_where_it_runs(monkeypatch):
