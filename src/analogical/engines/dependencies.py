@@ -10,7 +10,7 @@ from analogical._types import CodedRows, Codes, Floats, Ints, Positions
 from analogical.count.groups import number_groups
 from analogical.estimate.deciding import share_left
 from analogical.estimate.dependencies import Near, near_among
-from analogical.study import MergedRows
+from analogical.table_counts import MergedRows
 
 if TYPE_CHECKING:
     from analogical.engines.study import EngineStudy

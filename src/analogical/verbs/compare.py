@@ -9,8 +9,8 @@ import numpy as np
 from analogical._checks import check_whole, seed_from
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import CodedRows, Floats, Ints, Note, Positions
+from analogical.arguments import study_of
 from analogical.rivals import LONG, MAX_ROWS, METHODS, Method, choose_methods, normalise
-from analogical.study import study_of
 from analogical.table.choosing import as_list
 from analogical.table.rules import ColumnOptions
 from analogical.verbs.relevance import relevance_of

@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 
 from analogical._types import Bools, CodedRows
+from analogical.arguments import asked_about, check_given, study_of
 from analogical.count.contexts import Contexts
 from analogical.count.listing import find_pairs
 from analogical.errors import InputError
-from analogical.study import Context, Given, ListedRows, Study, asked_about, check_given, study_of
+from analogical.study import Context, Given, Study
 from analogical.table.binning import name_bins
 from analogical.table.choosing import as_list
 from analogical.table.columns import plain
 from analogical.table.rules import ColumnOptions
+from analogical.table_counts import ListedRows
 
 __all__ = ["ComparedRows", "NamedContext", "compare_rows", "name_contexts"]
 

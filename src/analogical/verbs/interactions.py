@@ -12,12 +12,13 @@ from analogical._checks import check_confidence
 from analogical._progress import Progress, progress_line
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import Floats, Note, Positions
+from analogical.arguments import check_given, study_of
 from analogical.count.threads import n_threads_for
 from analogical.errors import InputError
 from analogical.estimate.deciding import COPY, SCREENED_COLUMNS, likely_pairs
 from analogical.estimate.interactions import SquareSums, measure_pairs, noise_index, rank_pairs, sum_pairs
 from analogical.estimate.status import Status, decide_status
-from analogical.study import Context, Given, Study, check_given, is_auto, study_of
+from analogical.study import Context, Given, Study, is_auto
 from analogical.table.choosing import Names, as_list
 from analogical.table.meaning import TableMeaning
 from analogical.table.rules import ColumnOptions

@@ -8,8 +8,9 @@ import numpy as np
 from analogical._checks import check_whole
 from analogical._results import Result, entry_at
 from analogical._types import Note
+from analogical.arguments import study_of
 from analogical.estimate.deciding import COPY
-from analogical.study import Study, study_of
+from analogical.study import Study
 from analogical.table.rules import ColumnOptions
 
 if TYPE_CHECKING:

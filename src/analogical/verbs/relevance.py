@@ -11,12 +11,13 @@ from analogical._checks import check_confidence
 from analogical._progress import progress_line
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import EngineName, Floats, Ints, Note, Positions
+from analogical.arguments import check_given, study_of
 from analogical.count.pairs import count_pairs
 from analogical.estimate.index import PaperStatus, score_pairs
 from analogical.estimate.significance import adjust_for_features
 from analogical.estimate.sizes import Size
 from analogical.estimate.status import LEVEL, NEGLIGIBLE, Status, decide_status, order_features
-from analogical.study import Duplicates, Given, Study, check_given, is_auto, study_of
+from analogical.study import Duplicates, Given, Study, is_auto
 from analogical.table.columns import plain
 from analogical.table.encode import encode_table
 from analogical.table.rules import ColumnOptions, Rules

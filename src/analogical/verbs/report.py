@@ -11,10 +11,11 @@ import numpy as np
 from analogical._checks import check_confidence, check_whole
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import Floats, Ints
+from analogical.arguments import study_of
 from analogical.count.groups import count_cells
 from analogical.estimate.differences import crude_difference
 from analogical.estimate.significance import adjust_for_features
-from analogical.study import Given, Study, study_of
+from analogical.study import Given, Study
 from analogical.table.columns import plain
 from analogical.table.rules import ColumnOptions, asked_of, written_call
 from analogical.verbs.audit import Audit, audit_of

@@ -9,8 +9,9 @@ import numpy as np
 from analogical._checks import check_whole
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import Floats, Note
+from analogical.arguments import study_of
 from analogical.estimate.deciding import COPY, Step, Why
-from analogical.study import Duplicates, Study, study_of
+from analogical.study import Duplicates, Study
 from analogical.table.rules import ColumnOptions
 
 if TYPE_CHECKING:
@@ -247,8 +248,8 @@ def select_of(study: Study, k: int | None = None) -> Selection:
 
 def _deciding(study: Study) -> list[Step]:
     """The deciding set in its order: as it was found, then what joined it."""
-    joined = range(len(study.found.steps), len(study.deciding))
-    return [*study.found.steps, *(_added(study, study.deciding[: place + 1], "significant") for place in joined)]
+    joined = range(len(study.searched.steps), len(study.deciding))
+    return [*study.searched.steps, *(_added(study, study.deciding[: place + 1], "significant") for place in joined)]
 
 
 def _after(study: Study, chosen: Sequence[Step], room: int) -> list[Step]:
@@ -262,7 +263,7 @@ def _after(study: Study, chosen: Sequence[Step], room: int) -> list[Step]:
         further = _further(study, members)
     if len(new) == room:
         return new
-    value = decider.voting.follow(members, study.found.together).value
+    value = decider.voting.follow(members, study.searched.together).value
     constant = set(range(study.n_features)) - set(_varying(study))
     late, taken = list[int](), list[int]()
     for feature in decider.index.tolist():
@@ -276,7 +277,7 @@ def _after(study: Study, chosen: Sequence[Step], room: int) -> list[Step]:
 
 def _added(study: Study, members: Sequence[int], why: Why) -> Step:
     """The last of some members, with what it adds to those before it."""
-    before, after = (study.decider.voting.follow(m, study.found.together).value for m in (members[:-1], members))
+    before, after = (study.decider.voting.follow(m, study.searched.together).value for m in (members[:-1], members))
     return Step(members[-1], after - before, after, why)
 
 
@@ -285,7 +286,7 @@ def _further(study: Study, members: Sequence[int]) -> dict[int, float]:
     voting, need = study.decider.voting, study.decider.need
     inside = {int(study.owner[c]) for c in members}
     outside = [f for f in _varying(study) if f not in inside]
-    candidates = voting.candidates(voting.follow(members, study.found.together), outside)
+    candidates = voting.candidates(voting.follow(members, study.searched.together), outside)
     return {
         f: 0.0 if one.gain >= need and _is_copy(study, f, members) else one.gain
         for f, one in sorted(candidates.items())

@@ -10,8 +10,9 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from analogical._checks import check_choice, check_confidence, check_number, check_whole
 from analogical._types import Bools, Floats, Positions
+from analogical.arguments import check_given
 from analogical.errors import InputError
-from analogical.study import Duplicates, Given, Study, check_given
+from analogical.study import Duplicates, Given, Study
 from analogical.table.binning import Bins
 from analogical.table.encode import EncodedTable, encode_table
 from analogical.table.frames import is_frame

@@ -11,12 +11,14 @@ import numpy as np
 from analogical._checks import check_limit
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import Ints, Note
+from analogical.arguments import asked_about, check_given, study_of
 from analogical.count.groups import count_cells
 from analogical.count.listing import FoundSquare, find_squares, is_broken
 from analogical.errors import InputError
-from analogical.study import Context, Given, ListedRows, Study, asked_about, check_given, study_of
+from analogical.study import Context, Given, Study
 from analogical.table.columns import plain
 from analogical.table.rules import ColumnOptions
+from analogical.table_counts import ListedRows
 from analogical.verbs.compared import NamedContext, name_contexts
 from analogical.verbs.interactions import sums_given
 from analogical.verbs.relevance import Asked, asked_for
