@@ -214,9 +214,19 @@ class Study(TableCounts):
     def given_of(self, feature: int, given: Given) -> Context:
         """What one feature is compared given."""
         if is_auto(given):
-            return self._given_what_matters(feature)
-        chosen = range(self.n_features) if isinstance(given, str) else [self.table.find(name) for name in given]
-        return Context(tuple(c for c in chosen if c != feature))
+            stand_ins = self.searched.stand_ins.get(feature, ())
+            return replace(self._beside(feature, self.deciding), stand_ins=stand_ins)
+        return Context(tuple(c for c in self.named(given) if c != feature))
+
+    def named(self, given: Given) -> Sequence[int]:
+        """All features, or those named."""
+        return range(self.n_features) if isinstance(given, str) else [self.table.find(name) for name in given]
+
+    def copied(self, feature: int, columns: Sequence[int]) -> int | None:
+        """The other feature that a feature copies, among those of some columns; None if all leave much of it open."""
+        left = {c: self.entropy_left(feature, c) for c in columns if int(self.owner[c]) != feature}
+        least = min(left, key=lambda c: left[c], default=None)
+        return int(self.owner[least]) if least is not None and left[least] <= COPY else None
 
     @cached_property
     def deciding(self) -> tuple[int, ...]:
@@ -230,7 +240,7 @@ class Study(TableCounts):
             told = {i: context for i, context in contexts.items() if context.same_as is None}
             sample.test((i, tuple(sorted(context.columns))) for i, context in told.items())
             for i, context in told.items():
-                p[i] = sample._p(i, context)
+                p[i] = np.nan_to_num(sample.p_value(i, context.columns), nan=1.0)
             adjusted = adjust_for_features(p)
             new = [i for i in tried if adjusted[i] <= LEVEL and self.decider.has_room([*members, i])]
             if not new:
@@ -238,26 +248,20 @@ class Study(TableCounts):
             members.append(min(new, key=lambda i: (round(math.log(p[i]), 6), int(self.rank[i]))))
         return tuple(members)
 
-    def _given_what_matters(self, feature: int) -> Context:
-        """The deciding set less the feature, and what would do nearly as well in its place."""
-        return replace(self._beside(feature, self.deciding), stand_ins=self.searched.stand_ins.get(feature, ()))
-
     def _beside(self, feature: int, members: Sequence[int]) -> Context:
         """A set of columns less the feature; or the one that it copies."""
+        same_as = self.copied(feature, members)
+        if same_as is not None:
+            return Context((), same_as)
         given = [c for c in members if int(self.owner[c]) != feature]
-        left = {c: self.entropy_left(feature, c) for c in given}
-        if given and min(left.values()) <= COPY:
-            return Context((), int(self.owner[min(given, key=lambda c: left[c])]))
-        if len(given) == len(members):
-            given = self._finer(feature, given, left)
-        return Context(tuple(given))
+        return Context(tuple(given if len(given) < len(members) else self._finer(feature, given)))
 
-    def _finer(self, feature: int, given: list[int], left: dict[int, float]) -> list[int]:
+    def _finer(self, feature: int, given: list[int]) -> list[int]:
         """The same columns, numbers cut finer where they are tied to the feature and the rows allow, those most first.
 
         What a number does to the label within its bins would else be credited to a feature that goes with it.
         """
-        rows = self.decider.voting.rows
+        rows, left = self.decider.voting.rows, {c: self.entropy_left(feature, c) for c in given}
         n_bins = rows.n_values
         for column in sorted(given, key=lambda c: (left[c], int(self.rank[self.owner[c]]))):
             finer_ones = [c for c in self.decider.bins[int(self.owner[column])] if n_bins[c] > n_bins[column]]
@@ -269,10 +273,6 @@ class Study(TableCounts):
                     given = changed
                     break
         return given
-
-    def _p(self, feature: int, context: Context) -> float:
-        p = self.p_value(feature, context.columns)
-        return 1.0 if np.isnan(p) else p
 
     def entropy_left(self, feature: int, column: int) -> float:
         """Share of the entropy of a feature that is left when a column is known, on the rows that are searched."""

@@ -247,10 +247,6 @@ class TableCounts:
         self.test([item])  # from the same count
         return next(stack.contexts for _, stack in self._stacks([item]))
 
-    def size(self, feature: int, given: Sequence[int], confidence: float) -> Size | None:
-        """Effect of a feature in the contexts of some columns; None if there is no pair."""
-        return next(size for _, size in self.sizes([(feature, tuple(sorted(given)))], confidence))
-
     def sizes(self, items: Iterable[Item], confidence: float) -> Iterator[tuple[Item, Size | None]]:
         """Effects of features in the contexts of columns, many at a time.
 

@@ -15,7 +15,7 @@ from analogical._types import Floats, Note, Positions
 from analogical.arguments import check_given, study_of
 from analogical.count.threads import n_threads_for
 from analogical.errors import InputError
-from analogical.estimate.deciding import COPY, SCREENED_COLUMNS, likely_pairs
+from analogical.estimate.deciding import SCREENED_COLUMNS, likely_pairs
 from analogical.estimate.interactions import SquareSums, measure_pairs, noise_index, rank_pairs, sum_pairs
 from analogical.estimate.status import Status, decide_status
 from analogical.study import Context, Given, Study, is_auto
@@ -399,14 +399,13 @@ def _seen(progress: Progress, n_before: int, n_pairs: int, n_done: int, _: int) 
 
 def _given_of_pair(study: Study, pair: tuple[int, int], given: Given) -> Context:
     """What a pair is compared given, whether contexts hold squares or not; or the feature that it copies."""
-    if is_auto(given):
-        for feature in pair:
-            left = {c: study.entropy_left(feature, c) for c in study.deciding if int(study.owner[c]) != feature}
-            if left and min(left.values()) <= COPY:
-                return Context((), int(study.owner[min(left, key=lambda c: left[c])]))
-        return Context(tuple(c for c in study.deciding if int(study.owner[c]) not in pair))
-    chosen = range(study.n_features) if isinstance(given, str) else [study.table.find(name) for name in given]
-    return Context(tuple(c for c in chosen if c not in pair and study.margins.n_values[c] > 1))
+    if not is_auto(given):
+        return Context(tuple(c for c in study.named(given) if c not in pair and study.margins.n_values[c] > 1))
+    for feature in pair:
+        same_as = study.copied(feature, study.deciding)
+        if same_as is not None:
+            return Context((), same_as)
+    return Context(tuple(c for c in study.deciding if int(study.owner[c]) not in pair))
 
 
 def _without_the_least_tied(study: Study, pair: tuple[int, int], columns: tuple[int, ...]) -> tuple[int, ...]:

@@ -456,7 +456,7 @@ def asked_for(study: Study, given: Given) -> Asked:
     """What was given, with features by name."""
     if isinstance(given, str):
         return "all" if given == "all" else "auto"
-    return study.names_of([study.table.find(name) for name in given])
+    return study.names_of(study.named(given))
 
 
 def settings_of(study: Study, given: Given, confidence: float) -> Settings:

@@ -10,7 +10,7 @@ from analogical._checks import check_whole
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import Floats, Note
 from analogical.arguments import study_of
-from analogical.estimate.deciding import COPY, Step, Why
+from analogical.estimate.deciding import Step, Why
 from analogical.study import Duplicates, Study
 from analogical.table.rules import ColumnOptions
 
@@ -270,7 +270,7 @@ def _after(study: Study, chosen: Sequence[Step], room: int) -> list[Step]:
         if len(new) + len(taken) == room:
             break
         if feature in further:
-            (late if _is_copy(study, feature, [*members, *taken]) else taken).append(feature)
+            (taken if study.copied(feature, [*members, *taken]) is None else late).append(feature)
     by_index = [*taken, *late, *sorted(constant)][: room - len(new)]
     return [*new, *(Step(f, further.get(f, 0.0), value, "index") for f in by_index)]
 
@@ -288,7 +288,7 @@ def _further(study: Study, members: Sequence[int]) -> dict[int, float]:
     outside = [f for f in _varying(study) if f not in inside]
     candidates = voting.candidates(voting.follow(members, study.searched.together), outside)
     return {
-        f: 0.0 if one.gain >= need and _is_copy(study, f, members) else one.gain
+        f: 0.0 if one.gain >= need and study.copied(f, members) is not None else one.gain
         for f, one in sorted(candidates.items())
     }
 
@@ -296,11 +296,6 @@ def _further(study: Study, members: Sequence[int]) -> dict[int, float]:
 def _varying(study: Study) -> list[int]:
     """Features of more than one value, copies too: the search leaves them out, but they are named."""
     return np.flatnonzero(study.decider.voting.varies[: study.n_features]).tolist()
-
-
-def _is_copy(study: Study, feature: int, columns: Sequence[int]) -> bool:
-    """Whether one of the columns leaves hardly anything of a feature open."""
-    return any(study.entropy_left(feature, column) <= COPY for column in columns)
 
 
 def _most(gains: dict[int, float]) -> int:
