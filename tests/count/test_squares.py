@@ -71,8 +71,8 @@ def test_counts_do_not_depend_on_how_many_tables_are_made_at_a_time(monkeypatch,
     assert whole[0] > 1000
 
 
-@pytest.mark.parametrize("n_labels", [2, 12])
-@pytest.mark.parametrize("at_once", [2**22, 50])
+@pytest.mark.parametrize("n_labels", [2, 20])
+@pytest.mark.parametrize("at_once", [2**22, 60])
 def test_small_tables_hold_the_rows_of_contexts_that_may_have_squares(monkeypatch, n_labels, at_once):
     rows, labels, weights = many_rows(n_labels=n_labels)
     table = coded(rows, labels, weights)
@@ -86,10 +86,11 @@ def test_small_tables_hold_the_rows_of_contexts_that_may_have_squares(monkeypatc
     found = []
     for tables in pair_tables(table, contexts, 0, 1):
         assert not tables.is_whole
-        assert tables.counts.shape[3] == n_labels
-        for counts, first, second in zip(tables.counts, tables.first, tables.second, strict=True):
+        n_places = tables.counts.shape[3]
+        assert n_places == n_labels or (n_labels == 20 and not tables.counts[..., -1].any())
+        for counts, *held in zip(tables.counts, tables.first, tables.second, tables.labels, strict=True):
             found.append(np.zeros((3, 4, n_labels), np.int64))
-            np.add.at(found[-1], np.ix_(first, second), counts)
+            np.add.at(found[-1], np.ix_(*held), counts)
     assert sorted(one.tolist() for one in found) == sorted(one.tolist() for one in expected)
 
 

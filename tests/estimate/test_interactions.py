@@ -8,6 +8,7 @@ import pytest
 from conftest import coded
 from naive import naive_interaction_effect
 
+from analogical.count import squares
 from analogical.count.given import Cells
 from analogical.count.squares import PairTables, pair_tables
 from analogical.estimate import interactions as module
@@ -332,7 +333,7 @@ def in_places(counts, n_places):
     values = [np.append(axis, np.zeros(n - len(axis), int)) for axis, n in zip(axes, n_places, strict=True)]
     table = np.zeros((*n_places, counts.shape[2]), np.int64)
     table[: len(axes[0]), : len(axes[1])] = counts[np.ix_(*axes)]
-    return PairTables(table[None], *(each[None] for each in values))
+    return PairTables(table[None], *(each[None] for each in values), np.arange(counts.shape[2])[None])
 
 
 @pytest.mark.parametrize("n_labels", [2, 3, 12])
@@ -366,6 +367,27 @@ def test_contexts_in_which_all_rows_have_one_label_of_many_count_like_the_others
     (found,) = sum_pairs(table, [(0, 1)], [[2]])
     assert not next(pair_tables(table, Cells.by(table, [2]), 0, 1)).is_whole
     assert found.moments == pytest.approx(sums_of(tables).moments, rel=1e-9)
+
+
+@pytest.mark.parametrize("n_labels", [17, 40])
+def test_places_for_the_labels_of_each_context_change_nothing(monkeypatch, n_labels):
+    rng = np.random.default_rng(n_labels)
+    rows, labels = rng.integers(0, [3, 20, 40], size=(900, 3)), rng.integers(0, n_labels, size=900)
+    rows[:, 1] = np.digitize(rows[:, 1], [9, 18])
+    rows[labels < n_labels // 2, 2] %= 4  # few contexts with many labels, many with few
+    labels[(rows[:, 1] == 2) | (rows[:, 2] % 5 == 4)] = 3  # small cells and whole contexts that have a single one
+    table = coded(rows, labels, rng.integers(1, 4, size=900))
+    pairs, contexts = [(0, 1), (0, 2)], [[2], []]
+    found = sum_pairs(table, pairs, contexts)
+    n_places = {tables.counts.shape[3] for tables in pair_tables(table, Cells.by(table, [2]), 0, 1)}
+    assert min(n_places) == 2  # a single label, and an empty place for all others
+    monkeypatch.setattr(squares, "FEW_LABELS", n_labels)
+    assert {tables.counts.shape[3] for tables in pair_tables(table, Cells.by(table, [2]), 0, 1)} == {n_labels}
+    for one, whole in zip(found, sum_pairs(table, pairs, contexts), strict=True):
+        assert (one.squares, one.broken, one.effect_squares) == (whole.squares, whole.broken, whole.effect_squares)
+        assert one.moments == pytest.approx(whole.moments, rel=1e-9)
+        assert one.p_common == pytest.approx(whole.p_common, rel=1e-9, nan_ok=True)
+    assert not math.isnan(found[0].p_common)
 
 
 @pytest.mark.parametrize("n_labels", [2, 3, 5])

@@ -31,6 +31,8 @@ __all__ = ["MAX_CELLS", "PairTables", "count_squares", "pair_tables", "repeated_
 
 MAX_CELLS = 2**22
 """Entries of the tables that are made at a time."""
+FEW_LABELS = 16
+"""Up to so many labels, every table has a place for each of them."""
 LEAST_ROWS = 4
 """Different rows that a context with a square holds."""
 EXACT_PAIRS = math.isqrt(2**53)
@@ -43,7 +45,8 @@ cells."""
 class PairTables:
     """Rows of some contexts by value of i, value of j and label, in tables of one shape.
 
-    A table has places for the values that its context holds, so that tables stay small. Places may be empty.
+    A table has places for the values that its context holds (and for the labels, where these are many), so that tables
+    stay small. Places may be empty; where there are fewer places than labels, the last one is, and stands for the rest.
     """
 
     counts: Ints
@@ -51,18 +54,20 @@ class PairTables:
     first: Positions
     """Values of i in the places of each context, of shape (contexts, values of i)."""
     second: Positions
+    labels: Positions
     is_whole: bool = False
-    """Whether every value has a place, in their order."""
+    """Whether every value and label has a place, in their order."""
 
     @classmethod
     def whole(cls, counts: Ints) -> "PairTables":
-        """Tables with a place for every value."""
-        first, second = (np.broadcast_to(np.arange(n), (len(counts), n)) for n in counts.shape[1:3])
-        return cls(counts, first, second, is_whole=True)
+        """Tables with a place for every value and label."""
+        first, second, labels = (np.broadcast_to(np.arange(n), (len(counts), n)) for n in counts.shape[1:])
+        return cls(counts, first, second, labels, is_whole=True)
 
     def of_some(self, contexts: Positions) -> "PairTables":
         """The tables of some contexts."""
-        return PairTables(self.counts[contexts], self.first[contexts], self.second[contexts], self.is_whole)
+        counts, first, second, labels = (each[contexts] for each in (self.counts, self.first, self.second, self.labels))
+        return PairTables(counts, first, second, labels, self.is_whole)
 
 
 def pair_tables(rows: CodedRows, contexts: Cells, i: int, j: int) -> Iterator[PairTables]:
@@ -80,21 +85,16 @@ def pair_tables(rows: CodedRows, contexts: Cells, i: int, j: int) -> Iterator[Pa
         )
     groups, n_groups = contexts.of_row.astype(np.intp, copy=False), len(contexts)
     if n_groups * n_cells <= len(groups):
-        yield PairTables.whole(
-            _counted(rows, groups, rows.codes[:, i], rows.codes[:, j], (n_groups, n_first, n_second))
-        )
+        keys = (groups, rows.codes[:, i], rows.codes[:, j], rows.labels)
+        yield PairTables.whole(_counted(keys, rows.weights, (n_groups, n_first, n_second, rows.n_labels)))
     else:
         yield from _small_tables(rows, groups, n_groups, i, j)
 
 
-def _counted(
-    rows: CodedRows, groups: Positions, first: Codes | Positions, second: Codes | Positions, shape: tuple[int, int, int]
-) -> Ints:
-    """Rows by context, place of the one value, place of the other one, and label."""
-    shape_of_all = (*shape, rows.n_labels)
-    keys = np.ravel_multi_index((groups, first, second, rows.labels), shape_of_all)
-    sizes = np.bincount(keys, rows.weights, minlength=math.prod(shape_of_all))
-    return sizes.astype(np.int64).reshape(shape_of_all)  # sums of weights are below 2**53
+def _counted(keys: tuple[Codes | Positions, ...], weights: Ints | None, shape: tuple[int, ...]) -> Ints:
+    """Rows by context, place of the one value, place of the other one, and place of the label."""
+    sizes = np.bincount(np.ravel_multi_index(keys, shape), weights, minlength=math.prod(shape))
+    return sizes.astype(np.int64).reshape(shape)  # sums of weights are below 2**53
 
 
 def _small_tables(rows: CodedRows, groups: Positions, n_groups: int, i: int, j: int) -> Iterator[PairTables]:
@@ -104,12 +104,12 @@ def _small_tables(rows: CodedRows, groups: Positions, n_groups: int, i: int, j: 
     """
     is_large = np.bincount(groups, minlength=n_groups) >= LEAST_ROWS
     rows, groups = rows.take(is_large[groups]), groups[is_large[groups]]
-    features = (i, j)
-    places, n_held = zip(
-        *(_places(groups, n_groups, rows.codes[:, f], int(rows.n_values[f])) for f in features), strict=True
-    )
-    is_varied = (n_held[0] > 1) & (n_held[1] > 1)
-    shapes = np.stack([_rounded_up(n, int(rows.n_values[f])) for n, f in zip(n_held, features, strict=True)])
+    first, n_first = _places(groups, n_groups, rows.codes[:, i], int(rows.n_values[i]))
+    second, n_second = _places(groups, n_groups, rows.codes[:, j], int(rows.n_values[j]))
+    labels, n_labels = _label_places(groups, n_groups, rows.labels, rows.n_labels)
+    is_varied = (n_first > 1) & (n_second > 1)
+    most = int(rows.n_values[i]), int(rows.n_values[j]), rows.n_labels
+    shapes = np.stack([_rounded_up(n, top) for n, top in zip((n_first, n_second, n_labels), most, strict=True)])
     by_shape = np.lexsort((*shapes, ~is_varied))[: np.count_nonzero(is_varied)]
     number = np.full(n_groups, n_groups)
     number[by_shape] = np.arange(len(by_shape))
@@ -117,17 +117,17 @@ def _small_tables(rows: CodedRows, groups: Positions, n_groups: int, i: int, j: 
     groups, shapes = number[groups[order]], shapes[:, by_shape]
     starts = np.flatnonzero((np.diff(shapes, prepend=0) != 0).any(axis=0))
     for start, stop in pairwise([*starts.tolist(), len(by_shape)]):
-        n_first, n_second = shapes[:, start].tolist()
-        at_once = max(MAX_CELLS // (n_first * n_second * rows.n_labels), 1)
+        shape = shapes[:, start].tolist()
+        at_once = max(MAX_CELLS // math.prod(shape), 1)
         for begin in range(start, stop, at_once):
             n_tables = min(at_once, stop - begin)
             own = slice(*np.searchsorted(groups, (begin, begin + n_tables)))
             some, context = rows.take(order[own]), groups[own] - begin
-            first, second = (place[order[own]] for place in places)
-            counts = _counted(some, context, first, second, (n_tables, n_first, n_second))
-            values = np.zeros((n_tables, n_first), np.intp), np.zeros((n_tables, n_second), np.intp)
-            values[0][context, first], values[1][context, second] = some.codes[:, i], some.codes[:, j]
-            yield PairTables(counts, *values)
+            places = [place[order[own]] for place in (first, second, labels)]
+            held = [np.zeros((n_tables, n_places), np.intp) for n_places in shape]
+            held[0][context, places[0]], held[1][context, places[1]] = some.codes[:, i], some.codes[:, j]
+            held[2][context, places[2]] = some.labels
+            yield PairTables(_counted((context, *places), some.weights, (n_tables, *shape)), held[0], held[1], held[2])
 
 
 def _places(groups: Positions, n_groups: int, values: Codes, n_values: int) -> tuple[Positions, Ints]:
@@ -136,6 +136,14 @@ def _places(groups: Positions, n_groups: int, values: Codes, n_values: int) -> t
     held, _ = count_keys(keys, n_groups * n_values, None)
     n_held = np.bincount(held // n_values, minlength=n_groups)
     return np.searchsorted(held, keys) - (np.cumsum(n_held) - n_held)[groups], n_held
+
+
+def _label_places(groups: Positions, n_groups: int, labels: Codes, n_labels: int) -> tuple[Codes | Positions, Ints]:
+    """The same for labels: every label has a place; of many, those that a context holds, and there is an empty one."""
+    if n_labels <= FEW_LABELS:
+        return labels, np.full(n_groups, n_labels)
+    places, n_held = _places(groups, n_groups, labels, n_labels)
+    return places, n_held + 1
 
 
 def _rounded_up(n_held: Ints, most: int) -> Ints:

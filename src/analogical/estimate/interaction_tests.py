@@ -37,7 +37,8 @@ __all__ = [
 ]
 
 MAX_LABELS = 8
-"""Labels up to which the third cumulant of single rows, which has as many entries cubed, is taken into account."""
+"""Labels up to which the third cumulant of single rows, which has as many entries cubed, is taken into account. Tables
+have a place for each of so many."""
 LEAST_ROWS = 0.5
 """Rows of the rarer labels for which a fitted share must leave room in a cell."""
 LEAST_FREEDOM = 0.5
@@ -141,11 +142,12 @@ class CommonSums:
         twos = cells[:, :, None] * self.weight.shape[1] + cells[:, None]
         self.n_contexts += len(some)
         self._add_at(self.weight, twos, scaled * fits.root[:, None], tables.is_whole)
-        for place in range(len(self.score)):
-            label = place + self.first_label
-            self._add_at(self.score[place], cells, fits.root * fits.left[..., label], tables.is_whole)
-            variance = (scaled * fits.noise[:, None, :, label]) @ scaled.transpose(0, 2, 1)
-            self._add_at(self.variance[place], twos, variance, tables.is_whole)
+        for place in range(self.first_label, tables.labels.shape[1]):
+            label = tables.labels[some, place] - self.first_label
+            score = fits.root * fits.left[..., place]
+            self._add_at(self.score, label[:, None] * self.score.shape[1] + cells, score, tables.is_whole)
+            variance = (scaled * fits.noise[:, None, :, place]) @ scaled.transpose(0, 2, 1)
+            self._add_at(self.variance, label[:, None, None] * self.weight.size + twos, variance, tables.is_whole)
 
     @staticmethod
     def _add_at(sums: Floats, places: Positions, numbers: Floats, is_whole: bool) -> None:
@@ -181,22 +183,24 @@ class CommonSums:
         return float(chdtrc(2 * mean**2 / spread, 2 * mean * statistic / spread))
 
 
-def label_products(shares: Floats) -> Floats:
+def label_products(shares: Floats, times: Floats | None = None) -> Floats:
     """tr(S S') for every two cells of a context, S and S' being the covariances diag(p) - pp' of the labels of a row.
 
     The sum over labels of p (1 - p) p' (1 - p'), plus all products p_l p'_l p_m p'_m of different labels: nothing is
     subtracted, so that rare labels keep their digits. Of many labels these products are (sum p p')^2 - sum (p p')^2,
-    which costs three products of matrices.
+    which costs three products of matrices. ``times`` is how many labels each one stands for, if there are many.
     """
-    n_labels = shares.shape[2]
-    if n_labels == 2:
+    times = np.ones(shares.shape[2]) if times is None else times
+    if times.sum() == 2:
         spread = 2 * shares[..., 0] * shares[..., 1]
         return np.asarray(spread[:, :, None] * spread[:, None])
-    if n_labels > MAX_LABELS:
-        own, squared, together = (part @ part.transpose(0, 2, 1) for part in (shares * (1 - shares), shares**2, shares))
+    if times.sum() > MAX_LABELS:
+        own, squared, together = (
+            (times * part) @ part.transpose(0, 2, 1) for part in (shares * (1 - shares), shares**2, shares)
+        )
         return np.asarray(own + together**2 - squared)
     total, before = np.zeros((2, len(shares), shares.shape[1], shares.shape[1]))
-    for label in range(n_labels):
+    for label in range(shares.shape[2]):
         p = shares[..., label]
         own = p * (1 - p)
         both = p[:, :, None] * p[:, None]
@@ -247,7 +251,7 @@ def _connected(n: Floats) -> Floats:
     return (connected > 0).astype(np.float64)
 
 
-def additive_cumulants(n: Floats, p: Floats, projection: Floats, pooled: Floats) -> Floats:
+def additive_cumulants(n: Floats, p: Floats, projection: Floats, pooled: Floats, times: Floats | None = None) -> Floats:
     """The interaction sum of squares of different rows, and its variance and third cumulant if shares are additive.
 
     Parameters
@@ -260,6 +264,8 @@ def additive_cumulants(n: Floats, p: Floats, projection: Floats, pooled: Floats)
         As :func:`interaction_projection` makes it.
     pooled : ndarray of shape (contexts, labels)
         Shares of the labels in the whole context.
+    times : ndarray of shape (labels,), optional
+        How many labels each of these stands for: labels that no row has are kept once, if there are many.
 
     Returns
     -------
@@ -267,6 +273,7 @@ def additive_cumulants(n: Floats, p: Floats, projection: Floats, pooled: Floats)
         The covariances of the fitted shares are too small by the variance of the fit, the share (1 - P_cc) / n of
         them, and are enlarged by it: by rows / (rows - parameters) where all cells are alike.
     """
+    times = np.ones(p.shape[2]) if times is None else times
     size = np.maximum(n, 2)
     left = projection @ (np.sqrt(n)[..., None] * p)
     diagonal = np.einsum("gcc->gc", projection)
@@ -274,15 +281,17 @@ def additive_cumulants(n: Floats, p: Floats, projection: Floats, pooled: Floats)
     statistic = (np.sqrt(n)[..., None] * p * left).sum(axis=(1, 2)) - (diagonal * within).sum(axis=1)
     n_rows = n.sum(axis=1)
     larger = 1 / (1 - (1 - diagonal) / size)
-    fit = _possible_shares(p - left / np.sqrt(size)[..., None], n_rows)
-    fit = mixed_shares(fit, pooled, n, larger)
-    variance, third = null_cumulants(n, fit, projection, larger)
+    fit = _possible_shares(p - left / np.sqrt(size)[..., None], n_rows, times)
+    fit = mixed_shares(fit, pooled, n, larger, times)
+    variance, third = null_cumulants(n, fit, projection, larger, times)
     has_squares = diagonal.sum(axis=1) > 0.5  # degrees of freedom, a whole number up to rounding
     cumulants: Floats = np.stack([statistic, variance, third], axis=1) * has_squares[:, None]
     return cumulants
 
 
-def null_cumulants(n: Floats, shares: Floats, projection: Floats, larger: Floats) -> tuple[Floats, Floats]:
+def null_cumulants(
+    n: Floats, shares: Floats, projection: Floats, larger: Floats, times: Floats | None = None
+) -> tuple[Floats, Floats]:
     """Variance and third cumulant of the statistic if rows have these shares, and covariances larger by factors.
 
     With e the deviations of the labels of single rows from their shares, the statistic is the sum over rows r != s of
@@ -294,11 +303,12 @@ def null_cumulants(n: Floats, shares: Floats, projection: Floats, larger: Floats
     over different rows. With more than two labels the trace of three covariances is taken as if all had the shape of
     their mean in the context.
     """
+    times = np.ones(shares.shape[2]) if times is None else times
     size = np.maximum(n, 2)
     c = np.arange(n.shape[1])
     diagonal = np.einsum("gcc->gc", projection)
     factor = larger * (n > 0)
-    products = label_products(shares) * factor[:, :, None] * factor[:, None]
+    products = label_products(shares, times) * factor[:, :, None] * factor[:, None]
     second = projection**2 * products
     second[:, c, c] *= size / (size - 1)
     s = np.sqrt(np.einsum("gcc->gc", products))
@@ -310,44 +320,52 @@ def null_cumulants(n: Floats, shares: Floats, projection: Floats, larger: Floats
     d = own / (size - 1)
     cubes = (twice * matrix).sum(axis=(1, 2)) - 3 * (np.einsum("gcc->gc", twice) * d).sum(axis=1)
     cubes += 2 * (n * d**3).sum(axis=1)
-    third = 8 * _three_to_two(shares, factor, n) * cubes
-    if shares.shape[2] <= MAX_LABELS:
+    third = 8 * _three_to_two(shares, factor, n, times) * cubes
+    if times.sum() <= MAX_LABELS:
         third += 4 * _skewness_part(shares, factor, projection, diagonal, size)
     return 2 * second.sum(axis=(1, 2)), third
 
 
-def _possible_shares(fit: Floats, n_rows: Floats) -> Floats:
+def _possible_shares(fit: Floats, n_rows: Floats, times: Floats) -> Floats:
     """Shares of labels away from 0 and 1 by half a row of the context, adding up to 1."""
     least = (0.5 / (n_rows + 1))[:, None, None]
     clipped = np.clip(fit, least, 1 - least)
-    shares: Floats = clipped / clipped.sum(axis=2, keepdims=True)
+    shares: Floats = clipped / (clipped * times).sum(axis=2, keepdims=True)
     return shares
 
 
-def mixed_shares(fit: Floats, pooled: Floats, n: Floats, larger: Floats) -> Floats:
+def mixed_shares(fit: Floats, pooled: Floats, n: Floats, larger: Floats, times: Floats | None = None) -> Floats:
     """Fitted shares, mixed with those of the whole context where they leave less than one row to the rarer labels.
 
     What fits best has too little noise in small cells with rare labels: a share of 0 may fit by chance. The spread
     1 - sum p^2 of a cell is raised to that of the context, or to one row of the cell if that is less.
     """
-    own = 1 - (fit**2).sum(axis=2)
+    times = np.ones(fit.shape[2]) if times is None else times
+    own = 1 - (fit**2 * times).sum(axis=2)
     whole = 1 - (pooled**2).sum(axis=1)[:, None]
     wanted = np.minimum(whole, 2 * LEAST_ROWS / np.maximum(n, 1)) / larger
     lacking = np.where((own < wanted) & (whole > own), (wanted - own) / np.where(whole > own, whole - own, 1.0), 0.0)
     return fit + lacking[..., None] * (pooled[:, None] - fit)
 
 
-def _three_to_two(shares: Floats, factor: Floats, n: Floats) -> Floats:
-    """tr(S^3) / tr(S^2)^1.5 of the mean covariance S of each context: 1 with two labels, less with more."""
-    n_labels = shares.shape[2]
-    if n_labels == 2:
+def _three_to_two(shares: Floats, factor: Floats, n: Floats, times: Floats) -> Floats:
+    """tr(S^3) / tr(S^2)^1.5 of the mean covariance S of each context: 1 with two labels, less with more.
+
+    Labels that are alike, of which there are ``times``, share one line of S: their sum has one eigenvector, and the
+    others of them have the eigenvalue of their mean share.
+    """
+    if times.sum() == 2:
         return np.ones(len(shares))
     weights = factor * n / n.sum(axis=1, keepdims=True)
-    mean = -(weights[..., None] * shares).transpose(0, 2, 1) @ shares
-    label = np.arange(n_labels)
-    mean[:, label, label] += np.einsum("gc,gcl->gl", weights, shares)
+    share = np.einsum("gc,gcl->gl", weights, shares)
+    scaled = shares * np.sqrt(times)
+    mean = -(weights[..., None] * scaled).transpose(0, 2, 1) @ scaled
+    label = np.arange(len(times))
+    mean[:, label, label] += share
     squared = mean @ mean
-    ratio: Floats = (squared * mean).sum(axis=(1, 2)) / np.einsum("gll->g", squared) ** 1.5
+    three = (squared * mean).sum(axis=(1, 2)) + share**3 @ (times - 1)
+    two = np.einsum("gll->g", squared) + share**2 @ (times - 1)
+    ratio: Floats = three / two**1.5
     return ratio
 
 

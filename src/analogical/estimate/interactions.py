@@ -306,8 +306,10 @@ class PairSums:
         repeated = repeated_cells(counts)
         effect_squares, _ = count_squares(repeated.sum(axis=3, keepdims=True))
         moments = np.zeros((len(counts), len(Moment)))
+        times = np.ones(counts.shape[3])
+        times[-1] += self._n_labels - len(times)
         for some in _in_parts(np.flatnonzero(effect_squares > 0), counts[0]):
-            moments[some] = _context_moments(repeated[some].astype(np.float64), has_matrix[some])
+            moments[some] = _context_moments(repeated[some].astype(np.float64), has_matrix[some], times)
         stops = np.cumsum(sizes).tolist()
         for pair, start, stop in zip(pairs, [0, *stops[:-1]], stops, strict=True):
             self.sums[pair] = self.sums[pair] + SquareSums(
@@ -340,8 +342,11 @@ def _in_parts(contexts: Positions, table: Ints) -> Iterator[Positions]:
         yield contexts[start : start + at_once]
 
 
-def _context_moments(counts: Floats, has_matrix: Bools) -> Floats:
-    """The moments of each context, from tables without cells of a single row; some only for those with matrices."""
+def _context_moments(counts: Floats, has_matrix: Bools, times: Floats) -> Floats:
+    """The moments of each context, from tables without cells of a single row; some only for those with matrices.
+
+    ``times`` is how many labels each place stands for.
+    """
     if counts.shape[1] > counts.shape[2]:
         counts = counts.transpose(0, 2, 1, 3)
     n = counts.sum(axis=3)
@@ -356,15 +361,15 @@ def _context_moments(counts: Floats, has_matrix: Bools) -> Floats:
     moments[:, Moment.WEIGHT_WEIGHT] = (weights**2 * each).sum(axis=(1, 2))
     some = np.flatnonzero(has_matrix)
     if len(some):
-        labels, products = _label_variance(n[some], shares[some])
+        labels, products = _label_variance(n[some], shares[some], times)
         moments[some, Moment.LABELS] = labels
         moments[some, Moment.PRODUCTS] = products
         moments[some, Moment.PRODUCTS_ROOT] = (products / 2) ** 1.5
-        moments[some, Moment.TEST :] = _test_sums(n[some], shares[some])
+        moments[some, Moment.TEST :] = _test_sums(n[some], shares[some], times)
     return moments
 
 
-def _test_sums(n: Floats, shares: Floats) -> Floats:
+def _test_sums(n: Floats, shares: Floats, times: Floats) -> Floats:
     """Statistic, variance and third cumulant of the test, from the cells that can tell something.
 
     In a cell where less than ``LEAST_EXPECTED`` rows are expected to have another label than most rows of the context,
@@ -378,7 +383,7 @@ def _test_sums(n: Floats, shares: Floats) -> Floats:
     left = np.flatnonzero(n.any(axis=(1, 2)))
     if len(left):
         cells, p = n[left].reshape(len(left), -1), shares[left].reshape(len(left), -1, shares.shape[3])
-        cumulants[left] = additive_cumulants(cells, p, interaction_projection(n[left]), pooled[left])
+        cumulants[left] = additive_cumulants(cells, p, interaction_projection(n[left]), pooled[left], times)
     return cumulants
 
 
@@ -423,7 +428,7 @@ def square_matrix(n: Floats) -> Floats:
     return blocks.transpose(0, 1, 3, 2, 4).reshape(n_contexts, n_u * n_v, n_u * n_v)
 
 
-def _label_variance(n: Floats, shares: Floats) -> tuple[Floats, Floats]:
+def _label_variance(n: Floats, shares: Floats, times: Floats) -> tuple[Floats, Floats]:
     """Variance of p'Qp / 8 that the labels bring, in two parts: 4 p'Q S Q p, and 2 tr (Q S)^2, S that of the shares.
 
     The first one holds the second one twice, because p itself is observed with noise. For S each label has a quarter of
@@ -433,10 +438,10 @@ def _label_variance(n: Floats, shares: Floats) -> tuple[Floats, Floats]:
     matrix = square_matrix(n)
     spread = np.where(cells > 1, 1 / np.maximum(cells - 1, 1), 0.0)
     slope = matrix @ p
-    p = (cells[..., None] * p + SMOOTHING) / (cells + p.shape[2] * SMOOTHING)[..., None]
+    p = (cells[..., None] * p + SMOOTHING) / (cells + times.sum() * SMOOTHING)[..., None]
     # Of the multinomial shares of a cell: g'Sg = (sum p g^2 - (sum p g)^2) / (n - 1); g is 0 for labels without rows
     own = ((p * slope**2).sum(axis=2) - (p * slope).sum(axis=2) ** 2) * spread
-    products = label_products(p) * spread[:, :, None] * spread[:, None]
+    products = label_products(p, times) * spread[:, :, None] * spread[:, None]
     return 4 * own.sum(axis=1) / 64, 2 * (matrix**2 * products).sum(axis=(1, 2)) / 64
 
 
