@@ -5,9 +5,11 @@ from itertools import product
 
 import numpy as np
 import pytest
+from conftest import coded
 from naive import naive_interaction_effect
 
-from analogical.count.squares import PairTables
+from analogical.count.given import Cells
+from analogical.count.squares import PairTables, pair_tables
 from analogical.estimate import interactions as module
 from analogical.estimate.interaction_tests import (
     AdditiveFits,
@@ -19,7 +21,7 @@ from analogical.estimate.interaction_tests import (
     null_cumulants,
     tail_probability,
 )
-from analogical.estimate.interactions import Moment, PairSums, SquareSums, rank_pairs, square_matrix
+from analogical.estimate.interactions import Moment, PairSums, SquareSums, rank_pairs, square_matrix, sum_pairs
 
 
 def sum_squares(tables, n_contexts):
@@ -351,6 +353,19 @@ def test_places_for_the_values_of_each_context_change_nothing(n_labels):
     assert found.moments == pytest.approx(whole.moments, rel=1e-9)
     assert found.p_common == pytest.approx(whole.p_common, rel=1e-9)
     assert not math.isnan(found.p_common)
+
+
+def test_contexts_in_which_all_rows_have_one_label_of_many_count_like_the_others():
+    """The same sums from tables that are made context by context and from whole ones; a quarter row for each label."""
+    rng = np.random.default_rng(0)
+    tables = rng.integers(0, 3, size=(40, 2, 2, 12)) * (rng.random((40, 2, 2, 12)) < 0.3)
+    tables[:20, ..., 1:] = 0
+    tables[:20, ..., 0] += 2
+    rows, labels = as_rows(tables)
+    table = coded(rows, labels)
+    (found,) = sum_pairs(table, [(0, 1)], [[2]])
+    assert not next(pair_tables(table, Cells.by(table, [2]), 0, 1)).is_whole
+    assert found.moments == pytest.approx(sums_of(tables).moments, rel=1e-9)
 
 
 @pytest.mark.parametrize("n_labels", [2, 3, 5])
