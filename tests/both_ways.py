@@ -1,36 +1,22 @@
-"""Files read as a whole and in batches: the same table, the same notes, or the same refusal."""
+"""Files read as a whole and held by DuckDB: the same table, the same notes, or the same refusal."""
 
-from contextlib import contextmanager, suppress
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+import polars as pl
 import pytest
 
 from analogical import InputError
-from analogical.io import batches, files, text_batches
-from analogical.io.batches import BatchTable
-from analogical.io.text import find_shape, parse_text
-from analogical.io.text_batches import WholeInstead, open_text
-
-CUTS = [
-    {"BLOCK": 7},
-    {"BLOCK": 64, "BEGINNING": 1, "RECORDS": 2, "FEW": 1},
-    {"BLOCK": 20, "BEGINNING": 30, "LONGEST": 50, "FEW": 3},
-]
-"""Sizes of blocks, and how many different cells are few: small, so that small files are cut often."""
+from analogical.duck import DuckTable
+from analogical.io import files
+from analogical.io.text import parse_text
 
 
-@contextmanager
-def cut(BLOCK, BEGINNING=2**18, RECORDS=2**17, LONGEST=2**26, FEW=2**16):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(files, "BLOCK", BLOCK)
-        patch.setattr(text_batches, "BEGINNING", BEGINNING)
-        patch.setattr(text_batches, "RECORDS", RECORDS)
-        patch.setattr(text_batches, "LONGEST", LONGEST)
-        patch.setattr(batches, "FEW", FEW)
-        patch.setattr(batches, "PART", 50)
-        yield
+def collected(table):
+    """A table that DuckDB holds as a dataframe."""
+    relation = table.relation
+    cells = relation.relation.to_arrow_table().rename_columns(list(relation.columns))
+    return pl.from_arrow(cells)
 
 
 def outcome(read):
@@ -39,49 +25,44 @@ def outcome(read):
         frame, notes = read()
     except InputError as error:
         return str(error)
-    return (frame.collect() if isinstance(frame, BatchTable) else frame), notes
+    notes = tuple(note for note in notes if note.kind != "held-by-duckdb")
+    return (collected(frame) if isinstance(frame, DuckTable) else frame), notes
 
 
 def same(found, expected):
     if isinstance(expected, str) or isinstance(found, str):
         assert found == expected
         return
-    assert found[1] == expected[1]
-    assert found[0].schema == expected[0].schema
-    assert found[0].equals(expected[0])
+    assert found[1] == tuple(note for note in expected[1] if note.kind != "blank-lines" or note in found[1])
+    assert found[0].columns == expected[0].columns
+    assert found[0].rows() == expected[0].rows()
+
+
+def open_large(file, **options):
+    """What open_file gives if every file is large."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(files, "MANY_BYTES", 0)
+        patch.setattr(files, "MANY_CELLS", 0)
+        return files.open_file(str(file), **options)
 
 
 def parse_both_ways(content, what, given):
-    """What parse_text gives, after it was compared with reading in batches of several sizes."""
+    """What parse_text gives, after it was compared with what DuckDB holds."""
     expected = outcome(lambda: parse_text(content, what, given))
-    for sizes in CUTS:
-        asked, compared = given, expected
-        if "BEGINNING" in sizes and given.separator is None and not isinstance(expected, str):
-            # a short beginning may not tell the separator
-            text = content.decode("utf-8-sig", "replace").replace("\r\n", "\n").lstrip("\n\r ") + "\n"
-            asked = replace(given, separator=find_shape(text, what, given, []).separator)
-            compared = expected[0], tuple(note for note in expected[1] if note.kind != "separator")
-        with cut(**sizes), suppress(WholeInstead):
-            blocks = partial(in_blocks, content, sizes["BLOCK"])
-            same(outcome(partial(open_text, blocks, what, asked, len(content))), compared)
+    if not isinstance(expected, str):
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "table.csv")
+            path.write_bytes(content)
+            same(outcome(lambda: vars(open_large(path, **vars(given))).values()), expected)
     return given_or_raised(expected)
 
 
-def in_blocks(content, size):
-    return (content[start : start + size] for start in range(0, len(content), size))
-
-
 def read_both_ways(file, **options):
-    """What read_file gives, after it was compared with opening the file to be read in batches."""
+    """What read_file gives, after it was compared with what DuckDB holds."""
     if file == "-":
         return files.read_file(file, **options)
     expected = outcome(lambda: vars(files.read_file(file, **options)).values())
-    size = Path(file).stat().st_size if not isinstance(expected, str) else 0
-    with pytest.MonkeyPatch.context() as patch, cut(BLOCK=max(20, size // 5), FEW=1_000):
-        patch.setattr(files, "MANY_BYTES", 0)
-        patch.setattr(files, "MANY_CELLS", 0)
-        patch.setattr(files, "BATCH", max(1, size // 1_000))
-        same(outcome(lambda: vars(files.open_file(file, **options)).values()), expected)
+    same(outcome(lambda: vars(open_large(file, **options)).values()), expected)
     return files.FileTable(*given_or_raised(expected))
 
 

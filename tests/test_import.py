@@ -110,7 +110,7 @@ def stages_used(path, *, lazy=True):
 
 ARROWS = {
     "table": {"table", "io", "count", "estimate"},
-    "io": {"io", "table"},
+    "io": {"io", "table", "duck"},
     "count": {"count"},
     "estimate": {"estimate", "count"},
     "table_counts": {"table", "count", "estimate"},

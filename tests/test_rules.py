@@ -163,7 +163,7 @@ def test_notes_are_made_where_tables_are_read():
         for path in SOURCE.rglob("*.py")
         if functions_of(parsed(path), lambda node: isinstance(node, ast.Call) and ast.unparse(node.func) == "Note")
     }
-    assert makers == {"io", "table", "engines"}
+    assert makers == {"io", "table", "engines", "duck"}
 
 
 # ---------------------------------------------------------------- how long functions are

@@ -99,6 +99,7 @@ def measure_here(path: str, repetitions: int, everything: bool) -> dict[str, Mea
 
     from analogical import relevance
     from analogical.count.pairs import count_pairs
+    from analogical.io.files import open_file
     from analogical.table.encode import encode_table
 
     def count() -> Counts:
@@ -111,6 +112,7 @@ def measure_here(path: str, repetitions: int, everything: bool) -> dict[str, Mea
         jobs["DuckDB, a query for each feature"] = lambda: duckdb_counts(path, N_CORES)
         jobs["Polars, a query for each feature"] = lambda: polars_counts(path)
         jobs["relevance, in memory"] = lambda: counts_of(relevance(pl.read_parquet(path), LABEL, n_jobs=N_CORES))
+        jobs["relevance, in DuckDB"] = lambda: counts_of(relevance(open_file(path).frame, LABEL))
     found = {}
     for name, job in jobs.items():
         found[name], answer = best_of(repetitions, job)
@@ -173,8 +175,9 @@ def measure_partition(kind: str) -> Measured:
 
     from analogical._types import CodedRows, Margins
     from analogical.count.kept import KeepContexts
+    from analogical.engines.blocks import deal_features
     from analogical.spark.parts import CountPart
-    from analogical.spark.planning import MOST_CELLS, deal_features
+    from analogical.spark.planning import MOST_CELLS
     from analogical.spark.words import LABEL as LABELS
     from analogical.spark.words import Layout
 

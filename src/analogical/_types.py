@@ -202,6 +202,7 @@ NoteKind = Literal[
     "numbered-names",
     "empty-column",
     "first-sheet",
+    "held-by-duckdb",
     "spaces-stripped",
     "read-as-missing",
     "decimal-commas",

@@ -310,7 +310,7 @@ def test_bad_files_get_one_sentence_and_exit_code_2(run, tmp_path, case):
     ("arguments", "message"),
     [
         (["score", "nowhere.csv"], "There is no file 'nowhere.csv'; give a CSV"),
-        (["score", "."], "'.' is a directory; give one file, or read the folder with --engine spark."),
+        (["score", "."], "'.' is a directory without Parquet files; give one file, or a folder of Parquet files."),
         (
             ["score", "titanic", "--label", "survivd"],
             "no column 'survivd' to take as --label; did you mean 'survived'?",

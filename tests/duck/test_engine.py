@@ -10,7 +10,6 @@ from analogical.duck import engine as duck_engine
 from analogical.duck.engine import DuckEngine
 from analogical.duck.session import Session
 
-
 SESSION = Session()
 NAMES = count()
 
@@ -22,7 +21,7 @@ def held(rows, n_features=None, has_unit=False):
         columns["weight"] = rows.weights
     name = f"codes{next(NAMES)}"
     SESSION.connection.register("given", pa.table({name: pa.array(cells) for name, cells in columns.items()}))
-    SESSION.run(f"CREATE TABLE {name} AS SELECT * FROM given", "writing rows")
+    SESSION.run(f"CREATE TABLE {name} AS SELECT * FROM given", "writing rows")  # noqa: S608
     margins = margins_of(rows.select(range(rows.n_features if n_features is None else n_features)))
     unit = rows.n_features - 1 if has_unit else None
     return DuckEngine(SESSION, name, margins, tuple(rows.n_values.tolist()), rows.weights is not None, unit)

@@ -9,8 +9,9 @@ from conftest import coded
 from engine_contract import margins_of
 
 from analogical._types import Margins
+from analogical.engines.blocks import deal_features
 from analogical.engines.cells import ByValue, Encoder, Steps, UnitEncoder
-from analogical.spark.planning import choose_plan, deal_features, finishes_in_memory, largest_part
+from analogical.spark.planning import choose_plan, finishes_in_memory, largest_part
 from analogical.spark.words import Layout, PackBatches
 
 # ---------------------------------------------------------------- words

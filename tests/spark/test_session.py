@@ -206,17 +206,6 @@ def test_errors_of_spark_in_one_line():
     assert not is_spark_frame([1])
 
 
-def test_the_better_choice_is_named_where_memory_is_short(run, tmp_path, monkeypatch):
-    file = tmp_path / "t.csv"
-    file.write_text("a,b,y\n0,0,0\n0,1,1\n1,0,1\n1,1,0\n")
-    monkeypatch.setattr("analogical.cli.reading.free_memory", lambda: 100_000_000)
-    code, _, errors = run("score", str(file), "--label", "y")
-    assert code == 0
-    assert "about 1 GB of memory are needed and 0 GB are free; consider Spark" in " ".join(errors.split())
-    code, _, errors = run("score", str(file), "--label", "y", "--engine", "memory")
-    assert (code, errors) == (0, "")
-
-
 def test_a_master_needs_the_engine(run):
     code, _, errors = run("score", "monks-1", "--master", "local[2]")
     assert code == 2
@@ -228,7 +217,6 @@ def test_a_master_needs_the_engine(run):
     [
         (("-",), "cannot read standard input"),
         (("monks-1",), "is counted in memory"),
-        (("t.csv", "--groups", "g"), "--groups is not available with --engine spark"),
     ],
 )
 def test_what_spark_cannot_read_is_refused_before_it_starts(run, arguments, message):

@@ -9,8 +9,6 @@ import pyarrow as pa
 import pytest
 
 from analogical import AnalogicalSelector, InputError, evidence, interactions, redundancies, relevance, report, select
-from analogical.io import batches
-from analogical.io.batches import BatchColumn, BatchTable
 from analogical.show.notes import describe_notes
 from analogical.table.columns import Column
 from analogical.table.dates import parts_of
@@ -116,26 +114,6 @@ def test_arrays_and_lists_of_dates_have_parts():
     array = np.array(TIMES, "M8[s]").reshape(-1, 1)
     names = encode_table(array, WEEKEND, Rules(feature_names=["at"], ids="keep")).names
     assert names == ("at", "at.month", "at.weekday", "at.hour")
-
-
-def in_batches(frame):
-    def column(series):
-        return BatchColumn(series.name, series.dtype, len(series), lambda: iter([series[:500], series[500:]]))
-
-    return BatchTable([column(series) for series in frame.get_columns()])
-
-
-@pytest.mark.parametrize("few", [100, 10_000])
-@pytest.mark.parametrize("zone", [None, "Asia/Tokyo"])
-def test_batches_have_the_parts_of_memory(few, zone, monkeypatch):
-    monkeypatch.setattr(batches, "FEW", few)
-    stamps = pl.Series(datetime(2021, 3, 1) + timedelta(minutes=41 * k) for k in range(N))
-    whole = frame(at=pl.Series(TIMES, dtype=pl.Datetime("us", zone)), stamp=stamps.dt.replace_time_zone(zone))
-    table, other = encode_table(whole, WEEKEND), encode_table(in_batches(whole), WEEKEND)
-    assert table.names == other.names
-    assert table.names[-5:] == ("at.month", "at.weekday", "at.hour", "stamp.weekday", "stamp.hour")
-    assert (table.codes == other.codes).all()
-    assert table.notes == other.notes
 
 
 def test_a_weekday_that_decides_is_found_and_a_note_names_the_parts():

@@ -13,7 +13,7 @@ from analogical.rivals import MAX_ROWS, METHODS, choose_methods
 __all__ = ["compare"]
 
 
-@reads_table(without=("groups",))
+@reads_table(without=("groups", "engine", "master"))
 def compare(
     source: Source,
     output: Output,

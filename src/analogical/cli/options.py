@@ -4,14 +4,13 @@ import inspect
 import re
 from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from analogical.cli.reading import read_source, refuse_to_overwrite, split_names
 from analogical.cli.streams import be_quiet
 from analogical.cli.writing import Output
-from analogical.errors import InputError
 from analogical.table.rules import ColumnOptions, Ids, Missing, Rules
 
 if TYPE_CHECKING:
@@ -58,8 +57,8 @@ def _about(name: str) -> str:
 _FILE = Annotated[
     str,
     typer.Argument(
-        help="CSV or TSV (also compressed), Parquet, Arrow/Feather or workbook; - for CSV on stdin; or a built-in"
-        " table (see: analogical tables).",
+        help="CSV or TSV (also compressed), Parquet (also a folder or a pattern), Arrow/Feather or workbook; - for CSV"
+        " on stdin; or a built-in table (see: analogical tables).",
         show_default=False,
     ),
 ]
@@ -119,8 +118,23 @@ _READING = {
         help="Names for the columns of a text file without a header, separated by commas; x0, x1, ... by default.",
         rich_help_panel=READING,
     ),
+    "engine": _option(
+        Literal["auto", "memory", "duckdb", "spark"],
+        "auto",
+        help="Who holds and counts the table: memory, DuckDB on this machine, also beyond memory, or Apache Spark. auto"
+        " takes DuckDB for large files and for folders of Parquet files.",
+        rich_help_panel=READING,
+    ),
+    "master": _option(
+        str | None,
+        None,
+        metavar="URL",
+        help="Where Spark runs: local[4], spark://host:7077, yarn, or sc://host:15002 for Spark Connect; all cores of"
+        " this machine by default. All workers must be able to read the file.",
+        rich_help_panel=READING,
+    ),
 }
-"""How a file becomes a table."""
+"""How a file becomes a table, and who holds it."""
 
 
 _OUTPUT = {
@@ -166,9 +180,7 @@ def reads_table(
             own_given = {parameter.name: given.pop(parameter.name) for parameter in own}
             written = Output(**{name: given.pop(name) for name in output})
             refuse_to_overwrite(given["file"], {"plot": written.plot, "out": own_given.get("out")})
-            engine = own_given.get("engine", "memory")
-            master = master_of(engine, own_given.get("master"))
-            source = read_source(given.pop("file"), **given, master=master, may_suggest_spark=engine == "auto")
+            source = read_source(given.pop("file"), **given)
             command(source, written, **own_given)
 
         parameters = [
@@ -185,15 +197,6 @@ def reads_table(
         return read_and_run
 
     return decorate
-
-
-def master_of(engine: str, master: str | None) -> str | None:
-    """Where Spark runs, if it counts: the given master, or this machine."""
-    if engine != "spark":
-        if master is not None:
-            raise InputError(f"--master {master} applies to Spark only; add --engine spark.")
-        return None
-    return master or "local[*]"
 
 
 def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:

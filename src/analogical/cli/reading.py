@@ -4,23 +4,18 @@ import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
-from analogical._progress import progress_line
 from analogical._types import Note
-from analogical.cli.streams import say_note, shows_progress
 from analogical.datasets import WEIGHTS, load_table, table_names
 from analogical.errors import InputError
 from analogical.io.formats import NA, TextFormat, refuse_text_options
-from analogical.show.notes import describe_notes, ignored_note, label_note, memory_note, sum_up_notes, warnings_of
+from analogical.show.notes import describe_notes, ignored_note, label_note, sum_up_notes, warnings_of
 from analogical.show.words import quoted
 from analogical.table.choosing import Names, unknown_column
+from analogical.table.reading import NamedLists
 
 if TYPE_CHECKING:
-    import polars as pl
-    from pyspark.sql import DataFrame
-
-    from analogical.io.batches import BatchTable
     from analogical.table.rules import ColumnOptions
 
 __all__ = ["Source", "read_source", "refuse_role", "refuse_to_overwrite", "split_names"]
@@ -29,17 +24,13 @@ LABELS = ("class", "label", "target", "y", "outcome")
 """Names of a first column that may be the label."""
 
 
-MEMORY_PER_CODE = 2.5
-MEMORY_BESIDE = 500_000_000
-"""Bytes that a large table takes: for each cell, and besides."""
-
-
 @dataclass(frozen=True)
 class Source:
     """What was read and how its columns are used."""
 
     title: str
-    frame: "pl.DataFrame | BatchTable | DataFrame"
+    frame: Any
+    """A dataframe, or a table that DuckDB or Spark holds."""
     label: str
     options: "ColumnOptions"
     """Which columns, and what becomes of their cells: column options, as every function of the library takes them."""
@@ -54,6 +45,12 @@ class Source:
     def data(self) -> tuple[Any, str]:
         """Table and label, as every function of the library takes them."""
         return self.frame, self.label
+
+    def without_label(self) -> "ColumnOptions":
+        """The options for functions that take no label: it is then a column to leave out."""
+        if "features" in self.options:
+            return self.options
+        return {**self.options, "ignore": [*(self.options.get("ignore") or ()), self.label]}
 
     def to_dict(self) -> dict[str, Any]:
         """Title and notes, for JSON."""
@@ -73,11 +70,11 @@ def read_source(
     separator: str | None = None,
     header: bool = True,
     names: str | None = None,
+    engine: Literal["auto", "memory", "duckdb", "spark"] = "memory",
     master: str | None = None,
-    may_suggest_spark: bool = False,
     **cells: Any,
 ) -> Source:
-    """Read a table and settle the roles of its columns; with ``master``, the table stays on that Spark cluster."""
+    """Read a table and settle the roles of its columns; on DuckDB and on Spark it stays where it is."""
     if features is not None and ignore is not None:
         raise InputError("--features and --ignore cannot be used together; give one of them.")
     text_format = TextFormat(
@@ -86,13 +83,17 @@ def read_source(
         None if names is None else tuple(split_names(names)),
         NA if na is None else tuple(split_names(na)),
     )
-    if master is not None:
-        opened = _on_spark(file, master, text_format, groups)
-    elif _is_built_in(file):
+    if master is not None and engine != "spark":
+        raise InputError(f"--master {master} applies to Spark only; add --engine spark.")
+    if _is_built_in(file):
+        if engine not in ("auto", "memory"):
+            raise InputError(f"The built-in table {file} is counted in memory; leave out --engine {engine}.")
         opened = _built_in(file, text_format, weights, ignore)
         weights = WEIGHTS
+    elif engine == "spark":
+        opened = _on_spark(file, master or "local[*]", text_format)
     else:
-        opened = _from_file(file, text_format, may_suggest_spark=may_suggest_spark)
+        opened = _from_file(file, text_format, engine)
     frame, notes = opened.frame, list(opened.notes)
     about = opened.about
     if label is None and opened.label is None:
@@ -109,10 +110,7 @@ def read_source(
     if ignore is not None:
         left_out = _columns(ignore, frame, roles, "--ignore")
         notes.append(ignored_note(left_out))
-        columns = set(frame.columns)
-        if parts := [name for name in left_out if name not in columns]:
-            options["ignore"] = parts
-        frame = _without(frame, [name for name in left_out if name in columns])
+        options["ignore"] = left_out
     if bins:
         options["bins"] = _parse_bins(bins)
     return Source(
@@ -132,14 +130,11 @@ class _Opened(NamedTuple):
     """None if it is not known, and the last column is taken."""
 
 
-def _from_file(file: str, text_format: TextFormat, *, may_suggest_spark: bool) -> _Opened:
+def _from_file(file: str, text_format: TextFormat, engine: Literal["auto", "memory", "duckdb"]) -> _Opened:
     """A table in a file or on standard input."""
     from analogical.io.files import open_file
 
-    progress = progress_line("reading") if shows_progress() else None
-    read = open_file(file, **vars(text_format), progress=progress)
-    if may_suggest_spark:
-        _suggest_spark(read.frame)
+    read = open_file(file, **vars(text_format), engine=engine)
     return _opened("standard input" if file == "-" else file, read.frame, read.notes)
 
 
@@ -154,34 +149,7 @@ def _likely_label(columns: Sequence[str]) -> str | None:
     return columns[0] if first in LABELS and last not in LABELS else None
 
 
-def _without(frame: Any, names: list[str]) -> Any:
-    """The table without some columns."""
-    from analogical.spark.session import is_spark_frame
-
-    if not is_spark_frame(frame):
-        return frame.drop(names)
-    kept = {f"s{place}": name for place, name in enumerate(frame.columns) if name not in names}
-    return frame.toDF(*(f"s{place}" for place in range(len(frame.columns)))).select(*kept).toDF(*kept.values())
-
-
-def _suggest_spark(frame: Any) -> None:
-    """Say at once if a table takes more memory than is free: its codes, and what counting them takes."""
-    n_rows = frame.n_rows if hasattr(frame, "n_rows") else len(frame)
-    needed, free = int(MEMORY_PER_CODE * n_rows * frame.width) + MEMORY_BESIDE, free_memory()
-    if free is not None and needed > free:
-        say_note(memory_note(needed, free))
-
-
-def free_memory() -> int | None:
-    """Bytes of memory that can be had without swapping; None where the system does not tell."""
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-        return next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
-    except (OSError, StopIteration, ValueError):
-        return None
-
-
-def _on_spark(file: str, master: str, text_format: TextFormat, groups: str | None) -> _Opened:
+def _on_spark(file: str, master: str, text_format: TextFormat) -> _Opened:
     """A table that a Spark cluster sees."""
     from analogical.io.files import quiet_stderr
     from analogical.spark.files import read_spark_file
@@ -189,10 +157,6 @@ def _on_spark(file: str, master: str, text_format: TextFormat, groups: str | Non
 
     if file == "-":
         raise InputError("--engine spark cannot read standard input; give a path that all workers can read.")
-    if _is_built_in(file):
-        raise InputError(f"The built-in table {file} is counted in memory; leave out --engine spark.")
-    if groups is not None:
-        raise InputError("--groups is not available with --engine spark; leave out one of them.")
     with quiet_stderr():  # Java keeps the stderr that it begins with, and would write its logs there
         session = open_session(master)
     read = read_spark_file(session, file, text_format)
@@ -208,8 +172,6 @@ def _is_built_in(file: str) -> bool:
 
 def _built_in(file: str, text_format: TextFormat, weights: str | None, ignore: str | None) -> _Opened:
     """A built-in table, for which no library of dataframes is loaded."""
-    from analogical.io.batches import BatchTable, HeldColumn
-
     refuse_text_options(text_format, f"the built-in table {file}")
     table = load_table(file)
     if weights not in (None, WEIGHTS) or (ignore is not None and WEIGHTS in split_names(ignore)):
@@ -217,20 +179,17 @@ def _built_in(file: str, text_format: TextFormat, weights: str | None, ignore: s
             f"The column {WEIGHTS!r} of the built-in table {file} holds its weights; leave it out of --ignore, and do"
             " not name other --weights."
         )
-    frame = BatchTable([HeldColumn.of(*column) for column in table.columns().items()])
-    return _Opened(f"built-in table {file}", frame, label=table.label)
+    return _Opened(f"built-in table {file}", NamedLists(table.columns()), label=table.label)
 
 
-def _column(given: str, frame: "pl.DataFrame | BatchTable | DataFrame", option: str) -> str:
+def _column(given: str, frame: Any, option: str) -> str:
     """The name of a column of the table."""
     if given not in frame.columns:
         raise unknown_column(given, frame.columns, option)
     return given
 
 
-def _columns(
-    given: str, frame: "pl.DataFrame | BatchTable | DataFrame", roles: dict[str, str], option: str
-) -> list[str]:
+def _columns(given: str, frame: Any, roles: dict[str, str], option: str) -> list[str]:
     """The columns and parts of dates that names and patterns stand for, without columns that have a role."""
     names = Names(frame.columns)
     found: list[str] = []

@@ -23,22 +23,6 @@ def score(
         typer.Option(help="Count identical rows with the same label as often as they occur, or once."),
     ] = "count",
     confidence: Confidence = 0.95,
-    engine: Annotated[
-        Literal["auto", "memory", "spark"],
-        typer.Option(
-            help="Where to count: in memory or on Apache Spark. auto counts in memory, and suggests Spark if memory is"
-            " short."
-        ),
-    ] = "auto",
-    master: Annotated[  # noqa: ARG001 (the table is opened there)
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="Where Spark runs: local[4], spark://host:7077, yarn, or sc://host:15002 for Spark Connect; all cores"
-            " of this machine by default. All workers must be able to read the file.",
-            show_default=False,
-        ),
-    ] = None,
     paper: Annotated[
         bool,
         typer.Option("--paper", help="Show the index of the paper (ARI) with its own words, in place of the effects."),
@@ -68,10 +52,7 @@ def score(
 
     - analogical score /data/visits --label readmitted --engine spark --master spark://host:7077
     """
-    if engine == "spark":
-        from analogical.spark import relevance
-    else:
-        from analogical.verbs.relevance import relevance
+    from analogical.verbs.relevance import relevance
 
     result = relevance(
         *source.data,

@@ -23,8 +23,9 @@ __all__ = ["write_codes"]
 
 MOST_COMPARED = 256
 """Numbers that are told apart by comparisons in SQL, eight for each cell."""
-MOST_WORDS = 10_000
-"""Texts that are looked up in SQL."""
+MOST_LISTED, MOST_WORDS = 64, 10_000
+"""Texts that are looked for in a list, which DuckDB does once for each entry of a file's own list of texts, and those
+that are looked up as a type of their own."""
 
 
 def write_codes(session: Session, table: EngineTable, relation: DuckRelation, *, is_own: bool) -> DuckEngine:
@@ -34,6 +35,7 @@ def write_codes(session: Session, table: EngineTable, relation: DuckRelation, *,
     """
     ends = relation.look({"n": "count(*)", "last": f"max({ROW})"}, "counting the rows")
     writing = _Writing(session, table, relation, is_whole=ends["last"] == ends["n"] - 1)
+    session.make_room(ends["n"] * len(table.encoders))
     connection = session.connection.cursor()
     if is_own and not writing.by_encoder:
         source = f"({relation.project({name: name for name in writing.sources}).relation.sql_query()})"
@@ -63,7 +65,7 @@ def _refuse_changed(engine: DuckEngine, table: EngineTable) -> None:
     groups = engine.group([[c] for c in columns], most) or []
     sizes = [np.bincount(rows.codes[:, 0], rows.weights).astype(np.int64) for rows in groups]
     by_label = [np.bincount(rows.labels, rows.weights).astype(np.int64) for rows in groups[:1]]
-    table.refuse_changed(*by_label or [np.zeros(0, np.int64)], sizes)
+    table.refuse_changed(by_label[0] if by_label else np.zeros(0, np.int64), sizes)
 
 
 @dataclass
@@ -117,7 +119,7 @@ class _Writing:
             columns.append(f"CAST({_code(encoder, place)} AS {kind}) AS {name}")
         columns += [WEIGHT] if self.table.is_weighted else []
         columns += [] if self.is_whole else [ROW]
-        chosen = f"SELECT *{', ' + inner if inner else ''} FROM {source}"
+        chosen = f"SELECT *{', ' + inner if inner else ''} FROM {source}"  # noqa: S608
         return f"CREATE TABLE codes AS SELECT {', '.join(columns)} FROM ({chosen})"  # noqa: S608
 
     def reader(self) -> "pa.RecordBatchReader":
@@ -145,6 +147,9 @@ class _Writing:
         """The place of a cell in SQL, the number of places if it is missing; None if the encoder does it."""
         cell, places, kind = encoder.source, encoder.places, self.relation.kinds[encoder.source]
         if isinstance(places, ByValue):
+            if kind == "text" and 0 < len(places) <= MOST_LISTED:
+                words = ", ".join(map(self.relation.dialect.literal, places.values.to_pylist()))
+                return f"coalesce(list_position([{words}], {cell}) - 1, {len(places)})"
             if kind == "text" and 0 < len(places) <= MOST_WORDS:
                 name = f"texts_{cell}"
                 self.session.name_texts(name, places.values)

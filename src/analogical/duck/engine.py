@@ -16,14 +16,15 @@ from analogical.count.counts import refuse_too_many_rows
 from analogical.count.groups import evenly
 from analogical.count.pairs import ContextSums, join_blocks, sum_contexts
 from analogical.duck.session import Session
-from analogical.spark.planning import deal_features, entropy
+from analogical.engines.blocks import deal_features, entropy
 
 __all__ = ["DuckEngine", "code_type"]
 
 Summary = TypeVar("Summary")
 
 PART_CELLS = 200_000_000
-"""Cells of a part of the table that is counted in this process at once, in some 3 bytes each."""
+"""Cells of a part of the table that is counted in this process at once, in some 4 bytes each; of tables with more than
+1 GB of codes half as many, so that 20,000,000 rows with 30 features stay below 2 GB."""
 EVEN_BITS = 5
 """Bits by which the columns that divide the table vary more than the parts need: then parts are about equally large."""
 MERGED = 0.5
@@ -64,7 +65,8 @@ class DuckEngine:
     @property
     def n_parts(self) -> int:
         """Parts of the table that are counted one after the other."""
-        return max(1, -(-self.n_stored * self.margins.n_features // PART_CELLS))
+        is_large = self.n_stored * len(self.n_values) > 4 * PART_CELLS
+        return max(1, -(-self.n_stored * self.margins.n_features // (PART_CELLS // (2 if is_large else 1))))
 
     def n_values_of(self, column: int) -> int:
         """Number of codes of a column."""
@@ -95,9 +97,7 @@ class DuckEngine:
         with self._merged() as engine:
             sums = []
             for block in self.blocks:
-                parts = [
-                    sum_contexts(rows, summarise, features=block, n_jobs=-1) for rows in engine._divided(block)
-                ]
+                parts = [sum_contexts(rows, summarise, features=block, n_jobs=-1) for rows in engine._divided(block)]
                 whole = parts[0]
                 for part in parts[1:]:
                     whole += part
@@ -120,7 +120,9 @@ class DuckEngine:
 
         keys = self._keys(columns)
         wanted = {f"k{k}": word for k, word in enumerate(keys.pack(rows))}
-        table = pa.table({name: pa.array(word) for name, word in wanted.items()} | {"place": np.arange(len(rows.codes))})
+        table = pa.table(
+            {name: pa.array(word) for name, word in wanted.items()} | {"place": np.arange(len(rows.codes))}
+        )
         words = ", ".join(f"{word} AS k{k}" for k, word in enumerate(keys.words(columns)))
         found = self.session.arrow(
             f"SELECT min(position) AS first FROM (SELECT {words}, {self.position} AS position FROM {self.table})"  # noqa: S608
@@ -157,7 +159,10 @@ class DuckEngine:
     def _merged(self) -> Iterator["DuckEngine"]:
         """The table with identical rows merged, if that leaves few of them; otherwise as it is."""
         names = ", ".join([*(f"c{c}" for c in range(self.margins.n_features)), "label"])
-        about = self.session.one(f"SELECT approx_count_distinct(hash({names})) FROM {self.table}", "looking at the rows")  # noqa: S608
+        about = self.session.one(
+            f"SELECT approx_count_distinct(hash({names})) FROM {self.table}",  # noqa: S608
+            "looking at the rows",
+        )
         if about > MERGED * self.n_stored:
             yield self
             return

@@ -21,20 +21,18 @@ if TYPE_CHECKING:
 
 __all__ = ["NotFaithful", "open_batches", "open_parquet", "open_text"]
 
-LONGEST_LINE = 2**26
-"""Bytes of a line; a longer one is refused."""
-BLANK = r"^[ \t]+\""
-"""A cell that begins like this is in quotes for us, and not for DuckDB."""
+ODD = ("chr(13) || chr(10)", "chr(0)")
+"""What a cell may not hold: line ends that memory reads as one character, and characters that end texts."""
 
 
 class NotFaithful(Exception):  # noqa: N818 (reading the file as a whole copes with it, or says what is wrong)
     """DuckDB does not read a text, or not as a text is read in memory."""
 
 
-def open_parquet(paths: str, *, is_folder: bool = False) -> DuckTable:
+def open_parquet(paths: str) -> DuckTable:
     """The table in Parquet files: one, or all that a pattern names, in the order of their names."""
     session = Session()
-    return DuckTable(session, _parquet(session, paths, is_folder=is_folder))
+    return DuckTable(session, _parquet(session, paths))
 
 
 def open_batches(batches: "pa.RecordBatchReader") -> DuckTable:
@@ -58,7 +56,6 @@ def open_text(path: str, shape: "TextShape", given: TextFormat) -> tuple[DuckTab
         "escape": '"',
         "columns": dict.fromkeys(names, "VARCHAR"),
         "strict_mode": True,
-        "max_line_size": LONGEST_LINE,
     }
     written = ", ".join(f"{name} = {_literal(value)}" for name, value in settings.items())
     try:
@@ -74,9 +71,9 @@ def open_text(path: str, shape: "TextShape", given: TextFormat) -> tuple[DuckTab
     if shape.may_end_empty and not relation.look({"n": f"count({names[-1]})"}, "looking at the cells")["n"]:
         notes.append(Note("empty-column"))
         kept = kept[:-1]
-    conditions = {f"c{k}": {f"n{k}": f"regexp_matches(c{k}, '{BLANK}')"} for k in range(len(kept))}
-    if any(relation.count_where(conditions).values()):
-        raise NotFaithful("cells in quotes begin with spaces")
+    odd = {k: " OR ".join(f"contains(c{k}, {text})" for text in ODD) for k in range(len(kept))}
+    if any(relation.count_where({f"c{k}": {f"n{k}": condition} for k, condition in odd.items()}).values()):
+        raise NotFaithful("cells hold line ends of Windows, or zeros")
     typed = type_cells(replace(relation, row=DuckRelation.row), kept, given.na, shape.separator)
     named = replace(cast("DuckRelation", typed.relation), names=tuple(kept))
     return DuckTable(session, named), (*notes, *typed.notes)
@@ -89,16 +86,17 @@ def _stored(session: Session, query: str) -> str:
     return path
 
 
-def _parquet(session: Session, paths: str, *, is_folder: bool = False) -> DuckRelation:
+def _parquet(session: Session, paths: str) -> DuckRelation:
     """Parquet files as a relation; the position of a row is known from their sizes."""
     sizes = session.arrow(
-        f"SELECT file_name, num_rows FROM parquet_file_metadata({_literal(paths)})", "reading the file"  # noqa: S608
+        f"SELECT num_rows FROM parquet_file_metadata({_literal(paths)})",  # noqa: S608
+        "reading the file",
     )
     ends = np.cumsum(sizes.column("num_rows").to_numpy())
     starts = [0, *ends.tolist()[:-1]]
     relation = ask(
         session.connection,
-        lambda: session.connection.read_parquet(paths, hive_partitioning=is_folder),
+        lambda: session.connection.read_parquet(paths, hive_partitioning="**" in paths),
         "reading the file",
     )
     row = "file_row_number" if len(starts) == 1 else f"({starts}::BIGINT[])[file_index::BIGINT + 1] + file_row_number"

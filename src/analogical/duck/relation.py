@@ -125,7 +125,7 @@ class DuckRelation:
 
     def count_where(self, conditions: Mapping[str, Mapping[str, str]]) -> dict[str, int]:
         """For columns by name how many rows meet conditions on them; each different cell is looked at once."""
-        counts = {}
+        counts: dict[str, int] = {}
         for column, own in conditions.items():
             sums = {name: f"coalesce(sum(CASE WHEN {condition} THEN n END), 0)" for name, condition in own.items()}
             grouped = replace(self, relation=self.relation.aggregate(f"{column}, count(*) AS n", column), names=None)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -17,8 +18,7 @@ __all__ = ["Session", "ask"]
 Answer = TypeVar("Answer")
 
 MEMORY = 2**30
-"""Bytes that DuckDB may take; what does not fit goes to the temporary folder. With the parts of a table that are counted
-in this process, 2 GB are not passed."""
+"""Bytes that DuckDB may take at first; what does not fit goes to the temporary folder."""
 
 
 class Session:
@@ -35,6 +35,11 @@ class Session:
             config={"memory_limit": f"{memory}B", "temp_directory": self.folder}
         )
         finalize(self, self.connection.close)  # before the folder is removed: the last one is called first
+
+    def make_room(self, n_bytes: int) -> None:
+        """More memory for a table of so many bytes, up to half of what is free: from the folder it is read slowly."""
+        most = max(MEMORY, (free_memory() or 0) // 2)
+        self.run(f"SET memory_limit = '{max(MEMORY, min(most, n_bytes + MEMORY // 2))}B'", "asking for memory")
 
     def run(self, query: str, doing: str) -> None:
         """Run a statement that has no result."""
@@ -61,6 +66,15 @@ class Session:
         self.connection.register("texts", pa.table({"text": texts}))
         self.run(f"CREATE TYPE {name} AS ENUM (SELECT text FROM texts)", "looking at texts")  # noqa: S608
         self.connection.unregister("texts")
+
+
+def free_memory() -> int | None:
+    """Bytes of memory that can be had without swapping; None where the system does not tell."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration, ValueError):
+        return None
 
 
 def ask(connection: "DuckDBPyConnection", question: Callable[[], Answer], doing: str) -> Answer:

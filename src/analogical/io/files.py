@@ -1,10 +1,14 @@
 """A file or a stream to a dataframe, with a note for all that was detected, or an error that says why it failed."""
 
+import codecs
+import glob
 import io
 import lzma
 import os
+import re
 import signal
 import sys
+import tempfile
 import threading
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -12,19 +16,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 import polars as pl
 
-from analogical._progress import Progress
 from analogical._types import Note
 from analogical.datasets import table_names
 from analogical.errors import InputError
-from analogical.io.batches import BatchColumn, BatchTable
 from analogical.io.formats import NA, TextFormat, refuse_text_options
-from analogical.io.text import parse_text
-from analogical.io.text_batches import WholeInstead, open_text
+from analogical.io.text import find_shape, parse_text
 from analogical.io.typing import CellNotes, type_columns
+
+if TYPE_CHECKING:
+    from analogical.duck import DuckTable
 
 __all__ = ["FileTable", "open_file", "quiet_stderr", "read_file"]
 
@@ -34,18 +38,14 @@ _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"PK\x03\x04": "workbook"}
 """Formats by the first bytes, which know better than the name."""
 _WORKBOOKS = (".xlsx", ".xls", ".xlsb", ".ods")
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
-_SCANNERS: dict[str, Callable[[str], pl.LazyFrame]] = {
-    "parquet": lambda file: pl.scan_parquet(file, glob=False, hive_partitioning=False),
-    "arrow": lambda file: pl.scan_ipc(file, glob=False, hive_partitioning=False),
-}
-MANY_CELLS = 10_000_000
-"""Cells of a Parquet or Arrow file from which on it is read in batches."""
-MANY_BYTES = 30_000_000
-"""Bytes of a text, after it was unpacked, from which on it is read in batches."""
+MANY_CELLS = 50_000_000
+"""Cells of a Parquet or Arrow file from which on DuckDB holds it: in memory its texts would take 16 bytes each."""
+MANY_BYTES = 200_000_000
+"""Bytes of a text, after it was unpacked, from which on DuckDB holds it: in memory it takes about six times as many."""
+BEGINNING = 2**18
+"""Bytes of a text that tell its separator and the names of its columns."""
 MOST_UNPACKED = 500_000_000
 """Bytes that are unpacked at most where a text has to be read as a whole: a small file may hold any number."""
-BATCH = 2**18
-"""Rows that are read together."""
 BLOCK = 2**24
 """Bytes that are read together."""
 
@@ -67,7 +67,7 @@ class FileTable:
     ((2, 2), 'separator', ('semicolon',))
     """
 
-    frame: pl.DataFrame | BatchTable
+    frame: "pl.DataFrame | DuckTable"
     notes: tuple[Note, ...] = ()
 
 
@@ -108,12 +108,12 @@ def open_file(
     header: bool = True,
     names: Sequence[str] | None = None,
     na: Sequence[str] = NA,
-    progress: Progress | None = None,
+    engine: Literal["auto", "memory", "duckdb"] = "auto",
 ) -> FileTable:
-    r"""The table in a file as :func:`read_file` reads it; a large one as a table whose columns are read in batches.
+    r"""The table in a file as :func:`read_file` reads it; a large one as a table that DuckDB reads when it is needed.
 
-    Every function of the library takes such a table as X. Only codes are held then, never the cells of the file.
-    ``progress`` is told how many columns, or megabytes of a text file, have been read.
+    Every function of the library takes such a table as X. ``engine`` says who holds it: DuckDB also reads a folder of
+    Parquet files, or all that a pattern names; by default it is taken for large files and for these.
 
     Examples
     --------
@@ -127,18 +127,72 @@ def open_file(
     ['colour', 'size']
     """
     text_format = TextFormat(separator, header, None if names is None else tuple(names), tuple(na))
+    several = None if engine == "memory" else _several(file)
+    if several is not None and any(glob.iglob(several, recursive=True)):  # noqa: PTH207 (any pattern, also an absolute one)
+        from analogical.duck.files import open_parquet
+
+        refuse_text_options(text_format, repr(file))
+        return FileTable(open_parquet(several), (Note("held-by-duckdb"),))
     source = _Source.of(file)
-    if source.kind in _SCANNERS and source.content is None:
-        refuse_text_options(text_format, source.what)
-        table = _in_batches(source, progress)
-        if table is not None:
-            return FileTable(table)
-    elif source.kind == "text" and source.is_large():
-        try:
-            return FileTable(*open_text(source.blocks, source.what, text_format, source.size, progress))
-        except WholeInstead:  # reading it as a whole copes with it, or says what is wrong
-            pass
+    if engine == "duckdb" or (engine == "auto" and source.is_large()):
+        held = _held(source, text_format, is_forced=engine == "duckdb")
+        if held is not None:
+            return held if engine == "duckdb" else FileTable(held.frame, (Note("held-by-duckdb"), *held.notes))
     return _read(source, text_format)
+
+
+# ---------------------------------------------------------------- tables that DuckDB holds
+
+
+def _several(file: str) -> str | None:
+    """The pattern of the Parquet files that a folder or a pattern stands for; None if it stands for one file."""
+    try:
+        path = Path(file)
+        if path.is_dir():
+            is_divided = not any(path.glob("*.parquet")) and any(path.glob("*=*"))  # by columns, as databases write
+            return str(path / "**" / "*.parquet") if is_divided else str(path / "*.parquet")
+        return file if any(c in file for c in "*?[") and not path.exists() else None
+    except (OSError, ValueError):
+        return None
+
+
+def _held(source: "_Source", text_format: TextFormat, *, is_forced: bool) -> FileTable | None:
+    """The table, held by DuckDB; None if it is to be read as a whole, which copes with it or says what is wrong."""
+    from analogical.duck.files import NotFaithful, open_batches, open_parquet, open_text
+
+    if source.kind != "text":
+        refuse_text_options(text_format, source.what)
+    is_file = source.content is None and source.compression is None
+    if source.kind == "parquet" and is_file:
+        with _said_if_damaged(source):
+            return FileTable(open_parquet(source.path))
+    if source.kind == "arrow" and is_file:
+        import pyarrow as pa
+
+        with pa.memory_map(source.path) as mapped, _said_if_damaged(source):
+            batches = pa.ipc.open_file(mapped)
+            every = (batches.get_batch(k) for k in range(batches.num_record_batches))
+            return FileTable(open_batches(pa.RecordBatchReader.from_batches(batches.schema, every)))
+    if source.kind == "text":
+        try:
+            with source.unpacked() as path:
+                notes: list[Note] = []
+                beginning = source.beginning()
+                shape = find_shape(beginning, source.what, text_format, notes)
+                if "\r" in beginning or re.search(re.escape(shape.separator) + '[ \t]+"', beginning):
+                    raise NotFaithful("lines end in carriage returns, or quotes follow spaces")
+                frame, more = open_text(path, shape, text_format)
+            return FileTable(frame, (*notes, *more))
+        except (NotFaithful, UnicodeDecodeError) as error:
+            if is_forced:
+                raise InputError(
+                    f"{source.what} cannot be read by DuckDB ({error}); save it as UTF-8 text with one row per line, or"
+                    " use --engine memory."
+                ) from None
+            return None
+    if is_forced:
+        raise InputError(f"{source.what} cannot be read by DuckDB; use --engine memory, or save it as Parquet or CSV.")
+    return None
 
 
 def _read(source: "_Source", text_format: TextFormat) -> FileTable:
@@ -185,7 +239,9 @@ class _Source:
             reason = getattr(error, "strerror", None) or str(error)
             raise InputError(f"{what} cannot be read: {reason}.") from None
         if is_folder:
-            raise InputError(f"{what} is a directory; give one file, or read the folder with --engine spark.")
+            raise InputError(
+                f"{what} is a directory without Parquet files; give one file, or a folder of Parquet files."
+            )
         if is_empty:
             raise InputError(f"{what} is empty; give a file with a header and rows.")
         return cls(file, what, content)
@@ -237,14 +293,53 @@ class _Source:
 
     def is_large(self) -> bool:
         """Whether what is in the file is large, which is known of a compressed one when it was unpacked so far."""
-        if self.compression is None:
-            return self.size >= MANY_BYTES
-        n_bytes = 0
-        for block in self.blocks():
-            n_bytes += len(block)
-            if n_bytes >= MANY_BYTES:
-                return True
-        return False
+        if self.content is not None:
+            return False
+        if self.kind == "text":
+            n_bytes = self.size
+            if self.compression is not None:
+                n_bytes = 0
+                for block in self.blocks():
+                    n_bytes += len(block)
+                    if n_bytes >= MANY_BYTES:
+                        break
+            return n_bytes > 0 and n_bytes >= MANY_BYTES
+        n_cells = self._n_cells()
+        return n_cells > 0 and n_cells >= MANY_CELLS
+
+    def _n_cells(self) -> int:
+        """Cells of a Parquet or Arrow file; 0 if it cannot be read, which reading it as a whole tells."""
+        scanners: dict[str, Callable[..., pl.LazyFrame]] = {"parquet": pl.scan_parquet, "arrow": pl.scan_ipc}
+        if self.kind not in scanners or self.compression is not None:
+            return 0
+        try:
+            with quiet_stderr():
+                scan = scanners[self.kind](self.path, glob=False, hive_partitioning=False)
+                return len(scan.collect_schema()) * int(scan.select(pl.len()).collect().item())
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # a panic of polars is no Exception
+            return 0
+
+    def beginning(self) -> str:
+        """The first lines of a text in UTF-8."""
+        content = next(self.blocks(), b"")[: BEGINNING + 4]
+        if b"\0" in content:
+            raise UnicodeDecodeError("utf-8", content[:4], 0, 1, "a zero is no character of a text")
+        decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        return decoder.decode(content).replace("\r\n", "\n")
+
+    @contextmanager
+    def unpacked(self) -> Iterator[str]:
+        """The path of the text itself, in a temporary file where it was compressed or piped."""
+        if self.content is None and self.compression is None:
+            yield self.path
+            return
+        with tempfile.NamedTemporaryFile(prefix="analogical-") as stream:
+            for block in self.blocks():
+                stream.write(block)
+            stream.flush()
+            yield stream.name
 
     def whole(self) -> bytes:
         """Everything in the file, unpacked."""
@@ -311,33 +406,6 @@ def _standard_input() -> bytes:
 
 
 # ---------------------------------------------------------------- formats with types of their own
-
-
-def _in_batches(source: _Source, progress: Progress | None) -> BatchTable | None:
-    """The table in a Parquet or Arrow file, to be read in batches; None if it is small, or cannot be read at all."""
-    try:
-        with quiet_stderr():
-            scan = _SCANNERS[source.kind](source.path)
-            schema = scan.collect_schema()
-            n_rows = int(scan.select(pl.len()).collect().item())
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # a panic of polars is no Exception; reading the file as a whole says what is wrong
-        return None
-    if not n_rows or n_rows * len(schema) < MANY_CELLS:
-        return None
-
-    def read(position: int) -> Iterator[pl.Series]:
-        for start in range(0, n_rows, BATCH):
-            with _said_if_damaged(source), quiet_stderr():
-                batch = scan.select(pl.nth(position)).slice(start, BATCH).collect().to_series()
-            yield batch
-
-    columns = [
-        BatchColumn(name, dtype, n_rows, partial(read, position))
-        for position, (name, dtype) in enumerate(schema.items())
-    ]
-    return BatchTable(columns, progress)
 
 
 def _read_binary(source: _Source) -> pl.DataFrame:

@@ -16,7 +16,6 @@ __all__ = [
     "ignored_note",
     "label_note",
     "leaks_of",
-    "memory_note",
     "no_room_note",
     "sum_up_notes",
     "warnings_of",
@@ -72,14 +71,6 @@ def label_note(name: str, likely: str | None = None) -> str:
 def ignored_note(names: Sequence[str]) -> str:
     """Which columns were left out on the command line."""
     return f"ignored: {', '.join(names)}"
-
-
-def memory_note(needed: int, free: int) -> str:
-    """That a table takes more memory than is free, in bytes."""
-    return (
-        f"about {needed / 1e9:,.0f} GB of memory are needed and {free / 1e9:,.0f} GB are free; consider Spark (--engine"
-        " spark --master URL)"
-    )
 
 
 def drawn_note(path: object) -> str:
@@ -244,6 +235,9 @@ NOTES: dict[NoteKind, NoteWords] = {
         "left out the last column, which is empty: lines end with a separator", "empty last column left out"
     ),
     "first-sheet": NoteWords("read the first sheet of the workbook", "first sheet"),
+    "held-by-duckdb": NoteWords(
+        "large table, held and counted by DuckDB (--engine memory reads it as a whole)", "counted by DuckDB"
+    ),
     "spaces-stripped": NoteWords("spaces around values were stripped", "spaces stripped"),
     "unnamed-columns": NoteWords("columns without a name: {names}", of_columns="without a name"),
     "numbered-names": NoteWords("repeated column names were numbered: {names}", "repeated names numbered"),

@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
+from analogical.engines.blocks import deal_features
 from analogical.engines.encode import EngineTable, encode_relation
 from analogical.engines.study import EngineStudy
 from analogical.estimate.significance import pools_contexts
 from analogical.spark.engine import KeptFrame, SparkEngine
-from analogical.spark.planning import MOST_GROUPS, SparkPlan, choose_plan, deal_features, finishes_in_memory
+from analogical.spark.planning import MOST_GROUPS, SparkPlan, choose_plan, finishes_in_memory
 from analogical.spark.relation import SparkRelation
 from analogical.spark.session import check_spark, ship_package
 from analogical.spark.words import Layout, PackBatches

@@ -11,10 +11,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from analogical._types import CodedRows, Ints, Margins
+from analogical._types import CodedRows, Margins
 from analogical.count.groups import number_groups
+from analogical.engines.blocks import deal_features
 
-__all__ = ["MOST_GROUPS", "SparkPlan", "choose_plan", "deal_features", "finishes_in_memory"]
+__all__ = ["MOST_GROUPS", "SparkPlan", "choose_plan", "finishes_in_memory"]
 
 MOST_BLOCKS = 4
 EVEN = 2.0
@@ -69,22 +70,6 @@ def choose_plan(margins: Margins, sample: CodedRows, n_distinct: float, shuffle_
     skew, blocks = best
     is_merged = skew > EVEN or n_distinct <= MERGED * margins.n_rows
     return SparkPlan("blocks", blocks, n_partitions, skew, is_merged)
-
-
-def deal_features(margins: Margins, n_blocks: int) -> tuple[tuple[int, ...], ...]:
-    """Features dealt to blocks, those with the most even values first, back and forth, so that all blocks vary."""
-    order = sorted(range(margins.n_features), key=lambda i: (-entropy(margins.value_sizes(i)), i))
-    blocks: list[list[int]] = [[] for _ in range(n_blocks)]
-    for place, feature in enumerate(order):
-        turn, seat = divmod(place, n_blocks)
-        blocks[seat if turn % 2 == 0 else n_blocks - 1 - seat].append(feature)
-    return tuple(tuple(sorted(block)) for block in blocks)
-
-
-def entropy(sizes: Ints) -> float:
-    """Bits that tell the value of a row."""
-    shares = sizes[sizes > 0] / sizes.sum()
-    return float(-(shares * np.log2(shares)).sum())
 
 
 def largest_part(sample: CodedRows, block: tuple[int, ...], n_partitions: int) -> float:

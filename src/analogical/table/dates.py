@@ -78,10 +78,6 @@ def _as_times(column: Column) -> NDArray[Any] | None:
         times = days_of_numbers(days)
         is_day = times.astype("M8[M]").astype(np.int64) == _months_of_numbers(days)
         return times.astype("M8[us]") if is_day.all() else None
-    if hasattr(values, "dt"):  # very many, of a column that was read in batches
-        if getattr(values.dtype, "time_zone", None) is not None:
-            values = values.dt.replace_time_zone(None)
-        return np.asarray(values.to_numpy()).astype("M8[us]")
     known = [plain(value) for value in values]
     zoned = any(getattr(value, "tzinfo", None) is not None for value in known)
     return np.array([value.replace(tzinfo=None) for value in known] if zoned else known, dtype="M8[us]")

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from analogical._checks import brief
 from analogical._types import Bools, Codes, Note
 from analogical.errors import InputError
-from analogical.io.batches import BatchColumn, BatchTable
 from analogical.table.choosing import name_of, refuse_repeated
 from analogical.table.columns import Column, Kind, encode_array, encode_objects
 from analogical.table.integers import code_type, dense_codes
@@ -18,7 +17,42 @@ from analogical.table.integers import code_type, dense_codes
 if TYPE_CHECKING:
     from analogical.table.frames import Frame
 
-__all__ = ["ChosenColumns", "RawTable", "encode_cells", "read_table"]
+__all__ = ["ChosenColumns", "NamedLists", "RawTable", "encode_cells", "read_table"]
+
+
+@dataclass(frozen=True)
+class NamedLists:
+    """Columns as lists with names: a built-in table, for which no library of dataframes is loaded."""
+
+    lists: dict[str, list[Any]]
+    backend = "polars"
+    index = None
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+        return list(self.lists)
+
+    keys = columns
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(next(iter(self.lists.values()), []))
+
+    def __getitem__(self, position: int) -> list[Any]:
+        return self.lists[self.columns[position]]
+
+    def column(self, name: str) -> list[Any]:
+        """A column by its name."""
+        return self.lists[name]
+
+    def whole_numbers(self, chosen: Sequence[int]) -> None:
+        """Nothing: columns are encoded one by one."""
+
+    def row_names(self, positions: Sequence[int]) -> list[Hashable]:
+        """The positions themselves."""
+        return list(positions)
 
 
 @dataclass(frozen=True)
@@ -26,9 +60,9 @@ class RawTable:
     """The user's columns, not yet encoded."""
 
     keys: tuple[Hashable, ...]
-    cells: "Sequence[Any] | Frame | BatchTable"
+    cells: "Sequence[Any] | Frame | NamedLists"
     n_rows: int
-    frame: "Frame | BatchTable | None" = None
+    frame: "Frame | NamedLists | None" = None
     matrix: NDArray[Any] | None = None
     """The whole table, if it is a numpy array of whole numbers or booleans, which is encoded in one go."""
     notes: tuple[Note, ...] = ()
@@ -68,28 +102,20 @@ class ChosenColumns:
 
     def look(self, position: int) -> Column:
         """A column that is going to be loaded as well."""
-        column = self.load(position)
-        if not isinstance(self.raw.frame, BatchTable):
-            self._held[position] = column
-        return column
+        self._held[position] = self.load(position)
+        return self._held[position]
 
     def load(self, position: int) -> Column:
         """A column; it is not kept here."""
         if position in self._held:
             return self._held[position] if self.matrix is not None else self._held.pop(position)
         column = self.raw.encode(position, self.names[position])
-        self._say(position)
         return column if self._kept is None else column.take(self._kept)
-
-    def _say(self, position: int) -> None:
-        """How many columns have been read, where that takes long."""
-        if isinstance(self.raw.frame, BatchTable) and self.raw.frame.progress is not None:
-            self.raw.frame.progress(list(self.names).index(position) + 1, len(self.names))
 
 
 def encode_cells(cells: Any, what: str) -> Column:
     """Codes of one column of any kind."""
-    if isinstance(cells, _SparseCells | BatchColumn):
+    if isinstance(cells, _SparseCells):
         return cells.encode(what)
     if isinstance(cells, np.ndarray):
         return encode_array(cells, what)
@@ -117,8 +143,7 @@ def read_table(X: Any) -> RawTable:
         return _read_sparse(X)
     if isinstance(X, memoryview):
         return _read_array(np.asarray(X))
-    if isinstance(X, BatchTable):
-        refuse_repeated(X.columns)
+    if isinstance(X, NamedLists):
         return RawTable(tuple(X.columns), X, X.n_rows, frame=X)
     if isinstance(X, list | tuple):
         return _read_rows(list(X))

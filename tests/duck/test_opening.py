@@ -1,0 +1,178 @@
+"""Tables in DuckDB and files that it holds: the results of memory, and nothing is left behind."""
+
+import gc
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import fields
+from datetime import date, timedelta
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import polars as pl
+import pytest
+from both_ways import open_large
+
+from analogical import InputError, Study, audit, evidence, interactions, redundancies, relevance, select
+from analogical._types import same
+from analogical.duck import DuckTable, codes
+from analogical.duck.session import Session
+from analogical.io.files import open_file, read_file
+
+M = 3000
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 3, (M, 5))
+    label = ((rows[:, 0] == rows[:, 1]) | (rows[:, 2] == 2)) ^ (rng.random(M) < 0.1)
+    return pl.DataFrame({f"f{i}": rows[:, i] for i in range(5)}).with_columns(
+        word=pl.Series(rng.choice(["red", "Red", "it's", None], M).tolist()),
+        many=pl.Series([f"word {k}" for k in rng.integers(0, 90, M)]),
+        x=pl.Series(rng.normal(size=M)),
+        gaps=pl.Series([None if k % 9 == 0 else float(k % 40) for k in range(M)]),
+        day=pl.Series([date(2020, 1, 1) + timedelta(days=int(k)) for k in rng.integers(0, 900, M)]),
+        flag=pl.Series(rng.random(M) < 0.4),
+        unit=pl.Series(rng.integers(0, 300, M)),
+        y=pl.Series(np.where(label, "yes", "no")),
+    )
+
+
+def differences(found, expected):
+    """Fields that are not the same, up to the last digits."""
+
+    def close(one, other):
+        if isinstance(one, np.ndarray) and one.dtype.kind == "f":
+            return np.allclose(one, other, rtol=1e-9, atol=1e-12, equal_nan=True)
+        return same(one, other)
+
+    names = [field.name for field in fields(expected) if field.name != "settings"]
+    return [name for name in names if not close(getattr(found, name), getattr(expected, name))]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"groups": "unit"},
+        {"weights": "unit", "ignore": ["x", "day"]},
+        {"duplicates": "once", "features": ["f0", "f1", "f2", "word"]},
+        {"missing": "drop", "given": ["f0", "flag"]},
+        {"given": "all", "features": ["f0", "f1", "f2", "f3", "word"]},
+    ],
+    ids=str,
+)
+def test_relevance_is_that_of_memory(frame, options):
+    relation = duckdb.connect().from_arrow(frame.to_arrow())
+    found, expected = relevance(relation, "y", **options), relevance(frame, "y", **options)
+    assert differences(found, expected) == []
+    assert found.settings.engine == "duckdb"
+
+
+@pytest.mark.parametrize("most", [codes.MOST_LISTED, 2])
+def test_words_and_numbers_get_their_codes_in_every_way(frame, most, monkeypatch):
+    monkeypatch.setattr(codes, "MOST_LISTED", most)
+    monkeypatch.setattr(codes, "MOST_WORDS", 100 if most > 2 else 50)
+    monkeypatch.setattr(codes, "MOST_COMPARED", 1000 if most > 2 else 4)
+    relation = duckdb.connect().from_arrow(frame.to_arrow())
+    assert differences(relevance(relation, "y"), relevance(frame, "y")) == []
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv", "arrow"])
+def test_every_verb_takes_a_file_that_duckdb_holds(frame, kind, tmp_path):
+    path = tmp_path / f"t.{kind}"
+    {"parquet": frame.write_parquet, "csv": frame.write_csv, "arrow": frame.write_ipc}[kind](path)
+    table = open_large(path).frame
+    assert isinstance(table, DuckTable)
+    study, here = Study(table, "y"), Study(read_file(str(path)).frame, "y")
+    assert differences(relevance(study), relevance(here)) == []
+    assert select(study).features == select(here).features
+    assert set(differences(audit(study, "f0"), audit(here, "f0"))) <= {"backend", "examples"}  # examples come by name
+    assert evidence(study, "f0").pairs[0].rows == evidence(here, "f0").pairs[0].rows
+    ours, theirs = (interactions(one).to_dict()["pairs"][0] for one in (study, here))
+    numbers = ("effect", "p_value", "squares", "broken")
+    assert (ours["first"], ours["second"]) == (theirs["first"], theirs["second"])
+    assert [ours[name] for name in numbers] == pytest.approx([theirs[name] for name in numbers], rel=1e-9)
+    assert redundancies(study).to_dict() == redundancies(here).to_dict()
+
+
+def test_rows_are_named_by_their_place_in_the_file_though_some_are_left_out(tmp_path):
+    cells = {"a": [0, 0, 1, 1, 0, 1], "b": [0, 0, 0, 0, 1, 1], "y": [None, "n", "p", None, "n", "n"]}
+    pl.DataFrame(cells).write_parquet(tmp_path / "t.parquet")
+    table = open_file(str(tmp_path / "t.parquet"), engine="duckdb").frame
+    found, expected = evidence(table, "y", "a", given=["b"]), evidence(pl.DataFrame(cells), "y", "a", given=["b"])
+    assert [pair.rows for pair in found.pairs] == [pair.rows for pair in expected.pairs] == [(1, 2), (4, 5)]
+
+
+def test_a_folder_and_a_pattern_are_read_in_the_order_of_the_names(frame, tmp_path):
+    for k in range(3):
+        frame[k * 1000 : (k + 1) * 1000].write_parquet(tmp_path / f"part-{k}.parquet")
+    for file in (tmp_path, tmp_path / "part-*.parquet"):
+        opened = open_file(str(file))
+        assert opened.notes[0].kind == "held-by-duckdb"
+        assert differences(relevance(opened.frame, "y"), relevance(frame, "y")) == []
+
+
+def test_what_duckdb_cannot_read_is_refused_by_name_if_it_was_asked_for(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes("a,b,y\n1,\xe9,0\n2,x,1\n".encode("latin-1"))
+    with pytest.raises(InputError, match=r"cannot be read by DuckDB .*save it as UTF-8 text with one row per line"):
+        open_file(str(path), engine="duckdb")
+    assert open_large(path).frame["b"].to_list() == ["é", "x"]
+
+
+def test_a_table_that_changes_between_two_reads_is_refused(frame, tmp_path):
+    path = tmp_path / "t.parquet"
+    frame.write_parquet(path)
+    table = open_file(str(path), engine="duckdb").frame
+    relation = table.relation
+
+    class Changing(type(relation)):
+        def look(self, numbers, doing):
+            if doing == "counting the rows" and "last" in numbers:
+                frame.with_columns(f0=1 - pl.col("f0") % 2).write_parquet(path)
+            return super().look(numbers, doing)
+
+    changing = DuckTable(table.session, Changing(**{f.name: getattr(relation, f.name) for f in fields(relation)}))
+    with pytest.raises(InputError, match=r"The table changed while it was read"):
+        relevance(changing, "y")
+
+
+def test_the_folder_of_a_session_goes_with_it():
+    session = Session()
+    folder = Path(session.folder)
+    session.run("CREATE TABLE t AS SELECT range FROM range(10)", "writing")
+    assert folder.is_dir()
+    del session
+    gc.collect()
+    assert not folder.exists()
+
+
+def test_an_error_of_duckdb_is_one_sentence():
+    session = Session(memory=2**24)
+    with pytest.raises(InputError, match=r"^DuckDB could not finish sorting \(Out of Memory.*TMPDIR"):
+        session.run("CREATE TABLE t AS SELECT list(range) FROM range(50_000_000)", "sorting")
+
+
+def test_ctrl_c_ends_a_statement_at_once_and_removes_the_folder(tmp_path):
+    code = (
+        "from analogical.duck.session import Session\ns = Session()\nprint('begun', flush=True)\n"
+        "s.run('CREATE TABLE t AS SELECT count(*) FROM range(1000000000) a, range(1000) b WHERE hash(a.range) % 7 = 1',"
+        " 'x')"
+    )
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment
+    )
+    assert process.stdout.readline() == b"begun\n"
+    time.sleep(0.3)
+    began = time.perf_counter()
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=20)
+    assert time.perf_counter() - began < 2
+    assert b"KeyboardInterrupt" in errors
+    assert list(tmp_path.iterdir()) == []
