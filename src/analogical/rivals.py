@@ -95,6 +95,10 @@ class Method:
             raise InputError(f"The method {self.name!r} needs the table, not its codes; use analogical.compare.")
         return self.score(_coded(codes, labels, weights), rng)
 
+    def __reduce__(self) -> tuple[Callable[[str], "Method"], tuple[str]]:
+        """Pickled by name, as functions are."""
+        return _method, (self.name,)
+
     @property
     def is_available(self) -> bool:
         """Whether the library that it needs is installed."""
@@ -331,6 +335,10 @@ def one_hot(codes: Codes, fewest: int = 1) -> tuple[Floats, Positions]:
 
 def _greedy_seconds(n_rows: int, n_features: int) -> float:
     return 1.6e-8 * n_rows * n_features * min(n_features, MAX_PICKS)
+
+
+def _method(name: str) -> Method:
+    return METHODS[name]
 
 
 METHODS = {

@@ -72,16 +72,19 @@ def open_text(path: str, shape: "TextShape", given: TextFormat) -> tuple[DuckTab
         notes.append(Note("empty-column"))
         kept = kept[:-1]
     odd = {k: " OR ".join(f"contains(c{k}, {text})" for text in ODD) for k in range(len(kept))}
-    if any(relation.count_where({f"c{k}": {f"n{k}": condition} for k, condition in odd.items()}).values()):
+    conditions = {f"c{k}": {f"n{k}": condition} for k, condition in odd.items()}
+    if any(relation.count_where({name: name for name in conditions}, conditions).values()):
         raise NotFaithful("cells hold line ends of Windows, or zeros")
-    typed = type_cells(replace(relation, row=DuckRelation.row), kept, given.na, shape.separator)
-    named = replace(cast("DuckRelation", typed.relation), names=tuple(kept))
-    return DuckTable(session, named), (*notes, *typed.notes)
+    typed = type_cells(relation, kept, given.na, shape.separator)
+    cells = cast("DuckRelation", typed.relation).relation.sql_query()
+    again = _parquet(session, _stored(session, cells, "cells"))  # what cells are is found out once, not in every pass
+    Path(stored).unlink()
+    return DuckTable(session, replace(again, names=tuple(kept))), (*notes, *typed.notes)
 
 
-def _stored(session: Session, query: str) -> str:
+def _stored(session: Session, query: str, name: str = "table") -> str:
     """The path of a Parquet file with the result of a query, in the folder of the session."""
-    path = str(Path(session.folder) / "table.parquet")
+    path = str(Path(session.folder) / f"{name}.parquet")
     session.run(f"COPY ({query}) TO {_literal(path)} (FORMAT parquet)", "reading the file")
     return path
 

@@ -123,12 +123,13 @@ class DuckRelation:
         (row,) = self._run(self.relation.aggregate(written), doing).to_pylist()
         return dict(row)
 
-    def count_where(self, conditions: Mapping[str, Mapping[str, str]]) -> dict[str, int]:
-        """For columns by name how many rows meet conditions on them; each different cell is looked at once."""
+    def count_where(self, cells: Mapping[str, str], conditions: Mapping[str, Mapping[str, str]]) -> dict[str, int]:
+        """How many rows meet conditions on columns; each different cell is looked at once."""
         counts: dict[str, int] = {}
         for column, own in conditions.items():
             sums = {name: f"coalesce(sum(CASE WHEN {condition} THEN n END), 0)" for name, condition in own.items()}
-            grouped = replace(self, relation=self.relation.aggregate(f"{column}, count(*) AS n", column), names=None)
+            different = self.relation.aggregate(f"{column}, count(*) AS n", column)
+            grouped = replace(self, relation=different.project(f"{cells[column]} AS {column}, n"), names=None)
             counts |= {name: int(n) for name, n in grouped.look(sums, "looking at the cells").items()}
         return counts
 

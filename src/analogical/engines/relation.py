@@ -114,8 +114,8 @@ class Relation(Protocol):
         """One row of aggregates."""
         ...
 
-    def count_where(self, conditions: Mapping[str, Mapping[str, str]]) -> dict[str, int]:
-        """For columns, by name, how many rows meet conditions on that column; conditions have names of their own."""
+    def count_where(self, cells: Mapping[str, str], conditions: Mapping[str, Mapping[str, str]]) -> dict[str, int]:
+        """How many rows meet each condition, by its name, on columns as expressions of themselves (``cells``)."""
         ...
 
     def count_values(self, columns: Sequence[str], limit: int) -> "dict[str, ValueCounts]":

@@ -55,16 +55,13 @@ class _Texts:
     def __init__(self, relation: Relation, names: Sequence[str], words: Sequence[str]) -> None:
         self.raw, self.names, self.words = relation, names, words
         self.dialect = relation.dialect
-        literals = ", ".join(map(self.dialect.literal, words))
-        cells = {f"c{k}": self._stripped(f"c{k}") for k in range(len(names))}
-        kept = {name: f"CASE WHEN lower({cell}) NOT IN ({literals}) THEN {cell} END" for name, cell in cells.items()}
-        self.plain = relation.project(kept)
         self.seen = CellNotes()
+        self.kept = self._find_kept()
+        self.plain = relation.project(self.kept)
 
     def typed(self, separator: str) -> TypedCells:
         """All columns as what they hold."""
         counts = self._count_matches(range(len(self.names)), FIRST_TESTS)
-        self._count_changed_cells()
         further = [k for k in counts if needs_further_tests(counts[k])]
         for k, more in self._count_matches(further, FURTHER_TESTS).items():
             counts[k] |= more
@@ -88,24 +85,41 @@ class _Texts:
         for k in places:
             own = {f"t{k}_{i}": self._matches(f"c{k}", pattern) for i, pattern in enumerate(tests.values())}
             conditions[f"c{k}"] = {f"t{k}_present": f"c{k} IS NOT NULL"} | own
-        seen = self.plain.count_where(conditions)
+        seen = self.raw.count_where(self.kept, conditions)
         return {
             k: {"present": seen[f"t{k}_present"]} | {name: seen[f"t{k}_{i}"] for i, name in enumerate(tests)}
             for k in places
         }
 
-    def _count_changed_cells(self) -> None:
-        """Whether spaces were stripped, and which words were read as missing, with how often each occurs."""
-        conditions = {}
-        for k in range(len(self.names)):
-            cell = self._stripped(f"c{k}")
-            own = {f"w{k}_{i}": f"lower({cell}) = {self.dialect.literal(w)}" for i, w in enumerate(self.words)}
-            conditions[f"c{k}"] = {f"spaces{k}": f"length({cell}) < length(c{k})"} | own
-        seen = self.raw.count_where(conditions)
+    def _find_kept(self) -> dict[str, str]:
+        """Cells without spaces around them, missing where a word says so; columns that have neither as they are.
+
+        Which words were read as missing, and whether spaces were stripped, is kept in mind.
+        """
+        literals = [self.dialect.literal(word) for word in self.words]
+        names = {f"c{k}": self._stripped(f"c{k}") for k in range(len(self.names))}
+        itself = {name: name for name in names}
+        changes = {
+            name: {
+                f"{name}_spaces": f"length({cell}) < length({name})",
+                f"{name}_words": f"lower({cell}) IN ({', '.join(literals)})",
+            }
+            for name, cell in names.items()
+        }
+        seen = self.raw.count_where(itself, changes)
+        worded = {name: cell for name, cell in names.items() if seen[f"{name}_words"]}
+        words = {name: {f"{name}_{i}": f"{name} = {w}" for i, w in enumerate(literals)} for name in worded}
+        counts = self.raw.count_where({name: f"lower({cell})" for name, cell in worded.items()}, words)
         for i, word in enumerate(self.words):
-            n = sum(seen[f"w{k}_{i}"] for k in range(len(self.names)))
+            n = sum(counts[f"{name}_{i}"] for name in worded)
             self.seen.missing.update({word: n} if word and n else {})
-        self.seen.has_spaces = any(seen[f"spaces{k}"] for k in range(len(self.names)))
+        self.seen.has_spaces = any(seen[f"{name}_spaces"] for name in names)
+        kept = {name: cell if seen[f"{name}_spaces"] else name for name, cell in names.items()}
+        without = {
+            name: f"CASE WHEN lower({kept[name]}) NOT IN ({', '.join(literals)}) THEN {kept[name]} END"
+            for name in worded
+        }
+        return kept | without
 
     def _settled(self, place: int, reading: Reading, counts: Mapping[str, int]) -> Reading:
         """The reading if all cells can be read like that, but for few different words; otherwise text."""

@@ -116,11 +116,11 @@ class SparkRelation:
         (row,) = collect(self.frame.agg(*wanted), doing).to_pylist()
         return dict(row)
 
-    def count_where(self, conditions: Mapping[str, Mapping[str, str]]) -> dict[str, int]:
+    def count_where(self, cells: Mapping[str, str], conditions: Mapping[str, Mapping[str, str]]) -> dict[str, int]:
         """How many rows meet conditions on columns, in one pass."""
         every = {name: condition for own in conditions.values() for name, condition in own.items()}
         wanted = {name: f"count(CASE WHEN {condition} THEN 1 END)" for name, condition in every.items()}
-        return self.look(wanted, "looking at the cells") if wanted else {}
+        return self.project(cells).look(wanted, "looking at the cells") if wanted else {}
 
     def count_values(self, columns: Sequence[str], limit: int) -> dict[str, ValueCounts]:
         """The values of columns, with the rows of each."""

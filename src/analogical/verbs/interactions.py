@@ -95,8 +95,8 @@ class Interactions(Result):
     Examples
     --------
     >>> from analogical import interactions
-    >>> found = interactions([[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5)
-    >>> found.squares, found.broken, found.effect.tolist(), found.status
+    >>> result = interactions([[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5)
+    >>> result.squares, result.broken, result.effect.tolist(), result.status
     ((625,), (625,), [1.0], ('effect',))
     """
 
@@ -252,8 +252,8 @@ def interactions(
 
     >>> from analogical import interactions
     >>> rows = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)] * 4
-    >>> found = interactions(rows, [a ^ b for a, b, c in rows], feature_names=["a", "b", "c"])
-    >>> found["a", "b"]["index"], found["a", "b"]["effect"], found["a", "c"]["index"]
+    >>> result = interactions(rows, [a ^ b for a, b, c in rows], feature_names=["a", "b", "c"])
+    >>> result["a", "b"]["index"], result["a", "b"]["effect"], result["a", "c"]["index"]
     (1.0, 1.0, 0.0)
     """
     wanted = columns.pop("features", None)

@@ -114,10 +114,10 @@ class Redundancies(Result):
     --------
     >>> from analogical import redundancies
     >>> rows = [("Lyon", "FR", "+33"), ("Nice", "FR", "+33"), ("Turin", "IT", "+39")] * 10
-    >>> found = redundancies(rows, feature_names=["town", "country", "prefix"])
-    >>> found.renamings
+    >>> result = redundancies(rows, feature_names=["town", "country", "prefix"])
+    >>> result.renamings
     (('country', 'prefix'),)
-    >>> found["country"]
+    >>> result["country"]
     [{'feature': 'country', 'kind': 'determined', 'determined_by': ['town'], 'support': 27, 'left': 0.0}]
     """
 

@@ -85,8 +85,8 @@ class Selection(Result):
     Examples
     --------
     >>> from analogical import load_table, select
-    >>> found = select(load_table("monks-1").to_frame(), "class", weights="count")
-    >>> found.features
+    >>> result = select(load_table("monks-1").to_frame(), "class", weights="count")
+    >>> result.features
     ('jacket_color', 'body_shape', 'head_shape')
     """
 

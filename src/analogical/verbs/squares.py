@@ -41,8 +41,8 @@ class Square:
     Examples
     --------
     >>> from analogical import squares
-    >>> found = squares([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0], 0, 1)
-    >>> found[0].first_values, found[0].second_values, found[0].labels
+    >>> result = squares([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0], 0, 1)
+    >>> result[0].first_values, result[0].second_values, result[0].labels
     ((0, 1), (0, 1), (0, 1, 1, 0))
     """
 
@@ -100,8 +100,8 @@ class Squares(Result):
     Examples
     --------
     >>> from analogical import squares
-    >>> found = squares([[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5, 0, 1)
-    >>> found.first, found.second, found.shares(1).tolist()
+    >>> result = squares([[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5, 0, 1)
+    >>> result.first, result.second, result.shares(1).tolist()
     ('x0', 'x1', [[0.0, 1.0], [1.0, 0.0]])
     """
 
