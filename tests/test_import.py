@@ -58,7 +58,8 @@ def test_what_runs_on_executors_of_spark_needs_numpy_only_until_it_is_called():
 
 SOURCE = Path(analogical.__file__).parent
 STAGES = (
-    "table", "io", "count", "estimate", "study", "engines", "verbs", "duck", "spark", "show", "plot", "cli", "paper",
+    "table", "io", "count", "estimate", "table_counts", "study", "engines", "arguments", "verbs", "duck", "spark",
+    "show", "plot", "cli", "paper",
 )  # fmt: skip
 
 
@@ -112,9 +113,11 @@ ARROWS = {
     "io": {"io", "table", "duck"},
     "count": {"count"},
     "estimate": {"estimate", "count"},
-    "study": {"table", "count", "estimate", "engines", "show"},
-    "engines": {"engines", "study", "table", "io", "count", "estimate"},
-    "verbs": {"verbs", "study", "table", "count", "estimate", "show", "plot"},
+    "table_counts": {"table", "count", "estimate"},
+    "study": {"table_counts", "table", "count", "estimate", "engines", "show"},
+    "engines": {"engines", "study", "table_counts", "table", "io", "count", "estimate"},
+    "arguments": {"study", "table_counts", "table", "engines"},
+    "verbs": {"verbs", "arguments", "study", "table_counts", "table", "count", "estimate", "show", "plot"},
     "duck": {"duck", "engines", "table", "io", "count", "estimate"},
     "spark": {"spark", "engines", "study", "table", "io", "count", "estimate"},
     "show": {"show", "table", "verbs"},

@@ -89,7 +89,8 @@ def test_every_number_is_that_of_the_loops_on_the_given_columns(way, data):
         if n_known:
             assert result.noise_rate[i] == pytest.approx(float(noise) / n_known)
             whole = float(changed - noise) / n_known
-            size = study.size(i, [names.index(name) for name in result.given[i]], 0.95)
+            given = tuple(sorted(names.index(name) for name in result.given[i]))
+            ((_, size),) = study.sizes([(i, given)], 0.95)
             assert_between_its_parts(result.effect[i], whole, size.common, has_noise=noise > 0)
         else:
             assert np.isnan(result.noise_rate[i])

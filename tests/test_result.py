@@ -305,9 +305,7 @@ def test_the_table_is_described_in_a_few_words():
     assert view_of(result).about == (
         "60 rows",
         "2 features",
-        "identifiers set aside: 1 column",
-        "missing cells in 1 column",
-        "1 column binned",
+        "columns: 1 set aside, 1 with missing cells, 1 binned",
     )
     assert len(view_of(result).notes) == 3
 
@@ -316,6 +314,7 @@ def test_explain_says_what_the_numbers_rest_on():
     words = explain(MIXED)
     assert "2 features have no pairs (b and <b>): the given features determine them, or there are" in words
     assert "Intervals and p assume independent rows; use groups (--groups) if they are not." in words
+    assert "Intervals are not adjusted: one may exclude 0 beside a p that is not significant." in words
     assert "associations given the recorded features, not causes" in words
     (details,) = view_of(TITANIC).details
     assert [heading.title for heading in details.headings] == ["feature", "index", "noise", "pairs compared", "given"]

@@ -15,6 +15,7 @@ import analogical
 from analogical._results import Result
 
 SOURCE = Path(analogical.__file__).parent
+STUDY = ("table_counts.py", "study.py", "arguments.py", "engines/study.py")
 
 DIVIDE = {
     "count/counts.py": {
@@ -85,7 +86,7 @@ def is_division(node):
     return isinstance(node, ast.Attribute) and node.attr in {"mean", "average", "divide", "true_divide"}
 
 
-@pytest.mark.parametrize("path", files_of("count", "study.py", "engines/study.py", "verbs"), ids=place_of)
+@pytest.mark.parametrize("path", files_of("count", *STUDY, "verbs"), ids=place_of)
 def test_only_estimates_divide(path):
     assert functions_of(parsed(path), is_division) == set(DIVIDE.get(place_of(path), ())), (
         "what divides belongs in estimate/; an exception stands in DIVIDE, with its reason"
@@ -118,9 +119,7 @@ def words_for_people(tree):
     return {node for node in found if isinstance(node.value, str) and THREE_WORDS.search(node.value)}
 
 
-@pytest.mark.parametrize(
-    "path", files_of("table", "count", "estimate", "study.py", "engines/study.py", "verbs"), ids=place_of
-)
+@pytest.mark.parametrize("path", files_of("table", "count", "estimate", *STUDY, "verbs"), ids=place_of)
 def test_only_presentation_has_sentences(path):
     tree = parsed(path)
     found = words_for_people(tree)

@@ -12,6 +12,7 @@ import analogical
 from analogical import (
     InputError,
     Study,
+    arguments,
     audit,
     compare,
     evidence,
@@ -172,7 +173,7 @@ def strong_and_weak():
 
 def test_what_joins_the_set_by_its_test_is_outside_all_the_same():
     study = Study(*strong_and_weak())
-    assert study.found.columns == (0,)
+    assert study.searched.columns == (0,)
     assert study.deciding == (0, 1)
     assert study.is_outside.tolist() == [False, True, True, True]
 
@@ -192,14 +193,14 @@ def test_a_number_that_was_chosen_in_other_bins_is_not_outside():
     number, other = rng.random(1200), rng.random(1200)
     y = np.isin((number * 4).astype(int), (0, 2)) ^ (rng.random(1200) < 0.05)
     study = Study(pd.DataFrame({"other": other, "number": number}), y)
-    assert min(study.found.columns) >= study.n_features
+    assert min(study.searched.columns) >= study.n_features
     assert study.is_outside.tolist() == [True, False]
 
 
 def test_without_a_deciding_set_every_feature_is_outside():
     rng = np.random.default_rng(8)
     study = Study(rng.integers(0, 3, (100, 3)), rng.integers(0, 2, 100))
-    assert study.found.columns == ()
+    assert study.searched.columns == ()
     assert study.is_outside.tolist() == [True, True, True]
 
 
@@ -332,7 +333,7 @@ def test_a_study_names_its_table_what_was_noted_and_its_questions(confounded):
     study = Study(X.assign(id=np.arange(len(X))), pd.Series(y, name="ill"))
     text = repr(study)
     assert text.startswith("Study of 5 features for 'ill' (2 classes), 1,500 rows: z, w, u, x and c\n")
-    assert text.endswith("identifiers set aside: 1 column.")
+    assert text.endswith("1 column set aside.")
     assert max(map(len, text.splitlines())) <= 80
     assert questions(study) == list(QUESTIONS) == [*dict.fromkeys(questions(study))]
     assert {*FOUND_BY, "relaxed_index"} == set(QUESTIONS)
@@ -357,7 +358,8 @@ def test_a_study_says_how_it_was_made(confounded):
 def calls(monkeypatch):
     """How often a table is encoded, a deciding set searched for, and a feature measured."""
     counted = Counter()
-    for module, name in ((study_module, "encode_table"), (study_module, "Decider"), (relevance_module, "_measure")):
+    encoded = (study_module, "encode_table"), (arguments, "encode_table")
+    for module, name in (*encoded, (study_module, "Decider"), (relevance_module, "_measure")):
         original = getattr(module, name)
 
         def count(*args, _name=name, _original=original, **more):

@@ -137,10 +137,9 @@ def measure_on_spark(
     name: str, path: str, repetitions: int, everything: bool = False, exploded: bool = False
 ) -> dict[str, Measured]:
     """Times and counts on the session of this process and, on request, of all of ``relevance`` and the naive plan."""
-    from analogical.spark.verbs import count_pairs
     from pyspark.sql import SparkSession
 
-    from analogical.spark import relevance
+    from analogical import Study, relevance
 
     spark = SparkSession.active()
 
@@ -151,8 +150,12 @@ def measure_on_spark(
         with urllib.request.urlopen(f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/stages") as page:  # noqa: S310
             return sum(stage["shuffleWriteBytes"] for stage in json.load(page))
 
+    def count() -> tuple[Any, Any]:
+        study = Study(spark.read.parquet(path), LABEL)
+        return study.counts, study.plan
+
     found: dict[str, Measured] = {}
-    found[name], (counts, plan) = best_of(repetitions, lambda: count_pairs(spark.read.parquet(path), LABEL), shuffled)
+    found[name], (counts, plan) = best_of(repetitions, count, shuffled)
     found[name] |= {"counts": counts_of(counts), "plan": describe_plan(plan)}
     if everything:
         what = f"relevance{name.removeprefix('analogical')}"

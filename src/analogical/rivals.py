@@ -55,10 +55,6 @@ TIES = 1e-10
 """Information, in nats, that is equal up to rounding."""
 
 
-def _no_time(n_rows: int, n_features: int) -> float:  # noqa: ARG001
-    return 0.0
-
-
 @dataclass(frozen=True)
 class Method:
     """A way to score features; ``method(codes, labels, rng)`` gives one score per feature.
@@ -82,7 +78,7 @@ class Method:
     """From coded rows to one score per feature; None if it needs the table, as ours does: it cuts numbers anew."""
     is_slow: bool = False
     """Whether large tables have to be sampled: it compares all rows with each other, or grows trees."""
-    seconds: Callable[[int, int], float] = _no_time
+    seconds: Callable[[int, int], float] = lambda _rows, _features: 0.0
     """About how long it takes on so many rows and features: measured on one core, a little high. Nothing is timed, so
     what is left out does not depend on how busy a machine is."""
     package: str | None = None
@@ -98,6 +94,10 @@ class Method:
         if self.score is None:
             raise InputError(f"The method {self.name!r} needs the table, not its codes; use analogical.compare.")
         return self.score(_coded(codes, labels, weights), rng)
+
+    def __reduce__(self) -> tuple[Callable[[str], "Method"], tuple[str]]:
+        """Pickled by name, as functions are."""
+        return _method, (self.name,)
 
     @property
     def is_available(self) -> bool:
@@ -131,14 +131,6 @@ def relaxed_index(codes: Codes, labels: Labels) -> Floats:
     [0.99, 0.0]
     """
     return relaxed_scores(_coded(codes, labels))
-
-
-def _ari(rows: CodedRows, _: np.random.Generator) -> Floats:
-    return score_pairs(count_pairs(rows), rows.n_values).score
-
-
-def _relaxed(rows: CodedRows, _: np.random.Generator) -> Floats:
-    return relaxed_scores(rows)
 
 
 def _coded(codes: Codes, labels: Labels, weights: Ints | None = None) -> CodedRows:
@@ -176,12 +168,9 @@ def _cross(column: Codes, rows: CodedRows) -> Cells:
     return Cells(sizes, value, rows_of_value, rows_of_label)
 
 
-def _chi2(rows: CodedRows, _: np.random.Generator) -> Floats:
-    return np.array([_pearson(_cross(column, rows)) for column in rows.codes.T])
-
-
-def _mi(rows: CodedRows, _: np.random.Generator) -> Floats:
-    return np.array([_information(_cross(column, rows)) for column in rows.codes.T])
+def _each(measure: Callable[[Cells], float], rows: CodedRows) -> Floats:
+    """A measure of every feature alone."""
+    return np.array([measure(_cross(column, rows)) for column in rows.codes.T])
 
 
 def _pearson(cells: Cells) -> float:
@@ -230,7 +219,7 @@ def _greedy_order(rows: CodedRows, k: int, criterion: Criterion) -> Positions:
     I(f, s; y) = I(f; y | s) + I(s; y), and the last term is the same for all f. So JMI adds up I(f; y | s) where CMIM
     takes its minimum (Brown et al., 2012).
     """
-    alone = np.array([_information(_cross(column, rows)) for column in rows.codes.T])
+    alone = _each(_information, rows)
     value, chosen = alone, []
     is_left = np.ones(rows.n_features, np.bool_)
     for place in range(min(k, rows.n_features)):
@@ -257,19 +246,12 @@ def _together_with(pick: int, is_left: Bools, rows: CodedRows) -> Floats:
     return information
 
 
-def _jmi(rows: CodedRows, _: np.random.Generator) -> Floats:
-    return _places(_greedy_order(rows, MAX_PICKS, "jmi"))
-
-
-def _cmim(rows: CodedRows, _: np.random.Generator) -> Floats:
-    return _places(_greedy_order(rows, MAX_PICKS, "cmim"))
-
-
-def _places(order: Positions) -> Floats:
+def _places(rows: CodedRows, criterion: Criterion) -> Floats:
     """The place of every feature from the end: n for the feature chosen first, 1 for the last of n.
 
     The criterion itself depends on what was chosen before, so its values do not rank the features.
     """
+    order = _greedy_order(rows, MAX_PICKS, criterion)
     scores = np.empty(len(order), np.float64)
     scores[order] = np.arange(len(order), 0, -1)
     return scores
@@ -355,19 +337,11 @@ def _greedy_seconds(n_rows: int, n_features: int) -> float:
     return 1.6e-8 * n_rows * n_features * min(n_features, MAX_PICKS)
 
 
-def _forest_seconds(n_rows: int, n_features: int) -> float:
-    return 0.6 + 4e-6 * n_rows * n_features
+def _method(name: str) -> Method:
+    return METHODS[name]
 
 
-def _relief_seconds(n_rows: int, n_features: int) -> float:
-    return 6e-8 * n_rows**2 + 6e-10 * n_rows**2 * n_features
-
-
-def _relieff_seconds(n_rows: int, n_features: int) -> float:
-    return 5e-8 * n_rows**2 * n_features
-
-
-METHODS: dict[str, Method] = {
+METHODS = {
     method.name: method
     for method in (
         Method(
@@ -380,38 +354,35 @@ METHODS: dict[str, Method] = {
             "ari",
             "ARI",
             "share of pairs that differ on this feature only whose labels differ",
-            _ari,
+            lambda rows, _: score_pairs(count_pairs(rows), rows.n_values).score,
         ),
         Method(
             "relaxed",
             "ARI relaxed",
             "the index with rows at larger distances compared too, near ones with more weight",
-            _relaxed,
+            lambda rows, _: relaxed_scores(rows),
         ),
         Method(
             "chi2",
             "χ²",
             "Pearson's chi-square of the feature's values and the label",
-            _chi2,
+            lambda rows, _: _each(_pearson, rows),
         ),
         Method(
-            "mi",
-            "MI",
-            "mutual information of the feature and the label",
-            _mi,
+            "mi", "MI", "mutual information of the feature and the label", lambda rows, _: _each(_information, rows)
         ),
         Method(
             "jmi",
             "JMI",
             "joint mutual information with the features chosen before, summed; the score is the place in that order",
-            _jmi,
+            lambda rows, _: _places(rows, "jmi"),
             seconds=_greedy_seconds,
         ),
         Method(
             "cmim",
             "CMIM",
             "smallest mutual information given one of the features chosen before; the score is the place in that order",
-            _cmim,
+            lambda rows, _: _places(rows, "cmim"),
             seconds=_greedy_seconds,
         ),
         Method(
@@ -420,7 +391,7 @@ METHODS: dict[str, Method] = {
             "impurity importance in a random forest of 100 trees on indicators (scikit-learn)",
             _forest,
             is_slow=True,
-            seconds=_forest_seconds,
+            seconds=lambda n_rows, n_features: 0.6 + 4e-6 * n_rows * n_features,
         ),
         Method(
             "relief",
@@ -428,7 +399,7 @@ METHODS: dict[str, Method] = {
             "Kira and Rendell's Relief over all rows, averaged over equally near neighbours",
             _relief,
             is_slow=True,
-            seconds=_relief_seconds,
+            seconds=lambda n_rows, n_features: 6e-8 * n_rows**2 + 6e-10 * n_rows**2 * n_features,
         ),
         Method(
             "relieff",
@@ -436,7 +407,7 @@ METHODS: dict[str, Method] = {
             "ReliefF with 10 neighbours (scikit-rebate)",
             _relieff,
             is_slow=True,
-            seconds=_relieff_seconds,
+            seconds=lambda n_rows, n_features: 5e-8 * n_rows**2 * n_features,
             package="skrebate",
         ),
     )

@@ -193,9 +193,9 @@ def test_a_wide_table_is_compared_given_what_matters(run):
     assert code == 0
     words = " ".join(out.split())
     assert words.startswith("2 of 20 features have a significant effect on 'class'.")
-    assert re.search("Given the deciding set: x[12] and x[12]. It explains", words)
+    assert re.search("Given the deciding set: x[01] and x[01]. It explains", words)
     lines = [line.split()[0] for line in out.splitlines() if line.startswith("x")]
-    assert set(lines[:2]) == {"x1", "x2"}
+    assert set(lines[:2]) == {"x0", "x1"}
     assert max(len(line.rstrip()) for line in out.splitlines()) <= 80
     paper = json.loads(run("score", "-", "--given", "all", "--json", stdin=wide.encode())[1])
     assert paper["settings"]["given"] == "all"
@@ -203,7 +203,7 @@ def test_a_wide_table_is_compared_given_what_matters(run):
 
 
 def test_long_names_are_cut_and_numbers_are_not(run):
-    table = run("generate", "g1", "--features", 4)[1].replace("x1", "a_name_" * 12)
+    table = run("generate", "g1", "--features", 4)[1].replace("x0", "a_name_" * 12)
     out = run("score", "-", "--given", "all", stdin=table.encode())[1]
     first = next(line for line in out.splitlines() if line.startswith("a_name"))
     assert first.split()[1:5] == ["87", "16", "to", "100"]
@@ -251,12 +251,12 @@ def test_generate_writes_a_table_that_score_reads(run):
     assert (code, err) == (0, "")
     assert out == run("generate", "g3", "--features", 5, "--values", 3, "--rows", 100, "--seed", 1)[1]
     rows = list(csv.reader(io.StringIO(out)))
-    assert (rows[0], len(rows)) == (["x1", "x2", "x3", "x4", "x5", "class"], 101)
+    assert (rows[0], len(rows)) == (["x0", "x1", "x2", "x3", "x4", "class"], 101)
     assert json.loads(run("score", "-", "--json", stdin=out.encode())[1])["n_rows"] == 100
 
 
 def test_generate_writes_the_whole_universe_by_default(run):
-    assert run("generate", "g2", "--features", 2)[1] == "x1,x2,class\n0,0,0\n0,1,1\n1,0,1\n1,1,0\n"
+    assert run("generate", "g2", "--features", 2)[1] == "x0,x1,class\n0,0,0\n0,1,1\n1,0,1\n1,1,0\n"
 
 
 def test_tables_are_listed_with_rows_features_and_source(run):

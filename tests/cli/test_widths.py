@@ -66,7 +66,7 @@ def test_a_pipe_gets_every_column_and_whole_names(run, monkeypatch, columns):
         monkeypatch.setenv("COLUMNS", columns)
     monkeypatch.setattr("shutil.get_terminal_size", lambda fallback=(80, 24): os.terminal_size(fallback))
     name = "number_of_loans_in_the_last_twelve_months"
-    table = run("generate", "g1", "--features", 4)[1].replace("x1", name)
+    table = run("generate", "g1", "--features", 4)[1].replace("x0", name)
     code, out, _ = run("score", "-", "--given", "all", stdin=table.encode())
     assert code == 0
     assert "Not shown" not in out
@@ -82,7 +82,7 @@ def test_a_tiny_terminal_still_shows_whole_numbers(run, monkeypatch):
 
 
 def test_long_names_do_not_push_out_the_numbers(run):
-    table = run("generate", "g1", "--features", 3)[1].replace("x1", "x" * 1000)
+    table = run("generate", "g1", "--features", 3)[1].replace("x0", "x" * 1000)
     for command in (
         ["score", "-"],
         ["evidence", "-", "--feature", "x2"],

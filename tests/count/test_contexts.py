@@ -15,8 +15,6 @@ from analogical.count.pairs import contexts_themselves, count_pairs, sum_context
 
 CONTEXT_CONSTANTS = {
     "as they are": {},
-    "packed contexts are sorted": {"SHORT_BITS": 0},
-    "labels are sorted": {"LOOKUP_CELLS": 0},
     "contexts of two rows are packed": {"PACKED_BITS": 8},
     "no context is packed": {"PACKED_BITS": 0},
 }
@@ -230,9 +228,8 @@ def test_sums_add_over_parts_divided_by_the_columns_outside_a_block(is_weighted)
         for feature in block:
             one, two = (part.summaries[feature] or Contexts.none() for part in parts)
             together = whole.summaries[feature] or Contexts.none()
-            assert tables_of(0, one + two) == tables_of(0, together)
-            assert profile_of(one.profile + two.profile) == profile_of(together.profile)
-            assert profile_of((one + two).profile) == profile_of(together.profile)
+            assert tables_of(0, Contexts.joined([one, two])) == tables_of(0, together)
+            assert profile_of(Contexts.joined([one, two]).profile) == profile_of(together.profile)
 
 
 def test_counts_do_not_add_over_arbitrary_chunks_of_rows():
@@ -282,7 +279,7 @@ def test_equal_contexts_of_added_parts_are_put_together():
     rows, labels = rng.integers(0, 3, (300, 4)), rng.integers(0, 3, 300)
     alone = sum_contexts(coded(rows, labels), contexts_themselves, features=[1]).summaries[1]
     alone = Contexts(alone.starts, np.arange(1, len(alone) + 1), alone.values, alone.labels, alone.sizes)
-    compacted = (alone + alone).compacted()
+    compacted = Contexts.joined([alone, alone]).compacted()
     once, twice = tables_of(1, alone), tables_of(1, compacted)
     assert twice == Counter({table: 2 * times for table, times in once.items()})
     assert len(compacted) == len(once)

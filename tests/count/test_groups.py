@@ -1,13 +1,12 @@
 """Groups of equal rows against dictionaries, also beyond 64 bits of features."""
 
-from collections import Counter
-
 import numpy as np
 import pytest
 from conftest import coded, random_table
 
 from analogical.count import groups
-from analogical.count.groups import collapse_rows, merge_rows, number_groups, rows_by_context
+from analogical.count.given import Cells
+from analogical.count.groups import collapse_rows, merge_rows, number_groups
 
 SHAPES = [(30, 1, 2), (40, 5, 3), (60, 7, 300), (50, 64, 2), (50, 65, 2), (40, 200, 3), (40, 5, 70_000), (1, 3, 2)]
 
@@ -65,17 +64,14 @@ def test_collapsed_rows_are_the_first_of_each_row_and_label_counted_once(m, n, v
 
 
 @pytest.mark.parametrize(("m", "n", "v"), SHAPES)
-def test_rows_are_brought_together_by_their_context(m, n, v):
+def test_rows_are_divided_by_their_context(m, n, v):
     for seed in range(20):
         rows = table(m, n, v, seed)
         for feature in {0, n // 2, n - 1}:
-            order, starts = rows_by_context(rows, feature)
-            assert sorted(order.tolist()) == list(range(m))
+            cells = Cells.by(rows, (f for f in range(n) if f != feature))
             contexts = [tuple(row[:feature] + row[feature + 1 :]) for row in rows.codes.tolist()]
-            parts = [part.tolist() for part in np.split(order, starts[1:])]
-            assert all(part == sorted(part) for part in parts)
-            assert Counter(contexts) == {contexts[part[0]]: len(part) for part in parts}
-            assert all(contexts[r] == contexts[part[0]] for part in parts for r in part)
+            assert [tuple(cells.codes[k].tolist()) for k in cells.of_row] == contexts
+            assert sorted(map(tuple, cells.codes.tolist())) == sorted(set(contexts))
 
 
 def test_merged_rows_are_the_distinct_ones_in_an_order_of_their_own():

@@ -53,7 +53,7 @@ def test_blocks_and_threads_change_nothing(monkeypatch):
     rng = np.random.default_rng(0)
     rows = coded(np.column_stack([np.arange(300), rng.integers(0, 2, (300, 8))]), rng.integers(0, 2, 300))
     one = all_within(rows.codes, 4)
-    monkeypatch.setattr(neighbours, "BLOCK", 37)
+    monkeypatch.setattr(neighbours, "STRIP", 37)
     monkeypatch.setattr(neighbours, "TILE", 5)
     many = all_within(rows.codes, 4, n_threads=3)
     ones = np.ones(300, int)
@@ -66,8 +66,8 @@ def test_pairs_are_kept_with_the_probability_of_their_distance():
     keep = np.append(0, np.full(20, 0.1))
     keep[10] = 0.0
     one, again, other = (find_near_pairs(codes, keep, np.random.SeedSequence(s), 2) for s in (5, 5, 6))
-    assert np.array_equal(one.sets, again.sets)
-    assert not np.array_equal(one.sets, other.sets)
+    assert np.array_equal(one.member, again.member)
+    assert not np.array_equal(one.member, other.member)
     sizes = np.bincount(np.repeat(one.distance, np.diff(one.starts, append=len(one.left))), minlength=21)
     exact = count_distances(coded(codes, np.zeros(1500)))
     assert sizes[10] == 0
@@ -94,15 +94,3 @@ def test_distances_beyond_16_bits_are_counted():
     distances = count_distances(table)
     assert (np.flatnonzero(distances).tolist(), distances.sum()) == ([35_000, 40_000], 3)
     assert sorted(all_within(table.codes, 40_000).distance.tolist()) == [35_000, 40_000]
-
-
-def test_a_search_that_is_interrupted_stops(monkeypatch):
-    def interrupt(blocks, *_):
-        stopped.append(blocks.stopped)
-        raise KeyboardInterrupt
-
-    stopped = []
-    monkeypatch.setattr(neighbours, "_keep_pairs", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        all_within(np.zeros((5_000, 4), np.uint8), 4, n_threads=2)
-    assert all(event.is_set() for event in stopped)

@@ -9,7 +9,7 @@ from conftest import coded
 from naive import naive_counts, naive_disagreements
 from scipy.optimize import brentq, minimize
 
-from analogical.estimate.attribution import ConvergenceWarning, fit_noisy_or, noisy_or
+from analogical.estimate.attribution import fit_noisy_or, noisy_or
 from analogical.estimate.sampling import Neighbours, find_neighbours
 
 
@@ -47,15 +47,12 @@ def test_noisy_or_at_distance_one_is_ari():
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("leak", [False, True])
-def test_likelihood_never_falls_and_the_fit_is_its_maximum(seed, leak):
+def test_the_fit_is_the_maximum_of_the_likelihood(seed, leak):
     rng = np.random.default_rng(seed)
     rows = rng.integers(0, 2 + seed % 2, (80, 6))
     labels = (rows[:, 0] > 0) ^ (rows[:, 1] > 0) ^ (rng.random(80) < 0.1)
     found = unbalanced(rows, labels, 4)
     fit = noisy_or(found, leak=leak)
-    assert fit.converged
-    assert len(fit.log_likelihood) > 3
-    assert (np.diff(fit.log_likelihood) >= 0).all()
     members = found.member.astype(float)
     if leak:
         members = np.hstack([members, np.ones((len(members), 1))])
@@ -83,8 +80,8 @@ def test_distances_weigh_in_the_likelihood_as_given():
     assert t0 == pytest.approx([0.375, (50 + 12.5) / 150, 0.5], abs=1e-3)
 
 
-def slow_maximum(found, weight):
-    """The largest mean log-likelihood of a pair, by a general optimiser."""
+def likelihood_of(found, weight):
+    """A function of rates: minus the mean log-likelihood of a pair, and its derivatives."""
     mass = weight[found.distance] / (weight[found.distance] * found.pairs).sum()
     pairs, changed = mass * found.pairs, mass * found.changed
     members = found.member.astype(float)
@@ -94,9 +91,14 @@ def slow_maximum(found, weight):
         slope = members.T @ (pairs - changed - changed / np.expm1(x))
         return -(changed @ np.log(-np.expm1(-x)) - (pairs - changed) @ x), slope
 
-    start = np.full(members.shape[1], 0.5 / members.shape[1])
+    return loss
+
+
+def slow_minimum(loss, n_features):
+    """The smallest loss, by a general optimiser."""
+    start = np.full(n_features, 0.5 / n_features)
     options = {"maxiter": 20_000, "maxfun": 50_000, "ftol": 1e-16, "gtol": 1e-12}
-    return -minimize(loss, start, jac=True, bounds=[(0, 30)] * len(start), method="L-BFGS-B", options=options).fun
+    return minimize(loss, start, jac=True, bounds=[(0, 30)] * n_features, method="L-BFGS-B", options=options).fun
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -108,9 +110,9 @@ def test_no_slow_optimiser_finds_a_larger_likelihood(seed):
     labels = rng.integers(0, rng.integers(2, 4), n_rows) if seed % 2 else rows[:, 0]
     weight = 0.9 ** np.arange(n_features + 1)
     found = find_neighbours(coded(rows, labels), n_features, 1.0)
-    fit = noisy_or(found, weight)
-    assert fit.converged
-    assert fit.log_likelihood[-1] >= slow_maximum(found, weight) - 2e-5  # what the ridge may cost
+    loss, score = likelihood_of(found, weight), noisy_or(found, weight).score
+    rates = -np.log1p(-np.where(score > 1e-9, score, 0.0))  # smaller scores only order features without a rate
+    assert loss(rates)[0] <= slow_minimum(loss, n_features) + 2e-5  # what the ridge may cost
 
 
 def test_features_on_which_the_same_pairs_differ_share_alike():
@@ -169,19 +171,21 @@ def test_a_feature_on_which_one_pair_in_a_hundred_differs_keeps_half_its_score()
     assert shrunk == pytest.approx(plain.score * [0.99 / 1.0, 0.5])
 
 
-def test_a_fit_that_is_cut_short_warns():
-    rows, labels = noisy_table()
-    found = unbalanced(rows, labels, 4)
-    with pytest.warns(ConvergenceWarning, match="did not reach its tolerance 1e-14 within 2 steps"):
-        assert not noisy_or(found, max_steps=2).converged
-
-
 def test_no_changed_pair_means_zero_and_no_pair_nan():
     rows = [[0, 0, 1], [1, 1, 1], [0, 1, 1]]
     found = find_neighbours(coded(rows, [0, 0, 0], n_values=[2, 2, 2], n_labels=2), 3, 1.0)
     for score in (noisy_or(found).score, fit_noisy_or(found, np.ones(4), True)):
         assert score[:2].tolist() == [0, 0]
         assert np.isnan(score[2])
+
+
+@pytest.mark.parametrize("leak", [False, True])
+def test_without_any_near_pair_nothing_has_a_score(leak):
+    found = find_neighbours(coded([[0, 0, 0], [1, 1, 1]], [0, 1]), 2, 1.0)
+    fit = noisy_or(found, np.ones(4), leak=leak)
+    assert np.isnan(fit.score).tolist() == [True] * 3
+    assert fit.coverage.tolist() == [0, 0, 0]
+    assert np.isnan(fit_noisy_or(found, np.ones(4), leak)).all()
 
 
 @pytest.mark.parametrize("leak", [False, True])

@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 from conftest import coded
 from naive import naive_deals, naive_value_label_counts
+from scipy.sparse import csc_array
 from scipy.stats import chi2, fisher_exact, hypergeom
 
 from analogical.count.contexts import Stack
 from analogical.count.pairs import contexts_themselves, sum_contexts
 from analogical.estimate import directions
 from analogical.estimate.directions import (
-    DirectionSums,
+    DirectionTests,
     Kinds,
-    direction_p_values,
+    TableSums,
     informative_tables,
     moments_of_tables,
     quadratic_forms,
@@ -37,16 +38,21 @@ def apart(n):
     return Kinds.of(np.arange(n, 0, -1))
 
 
-def sums_of(tables, times=None):
-    """Direction sums of tables whose values and labels are numbered from frequent to rare."""
-    times = np.ones(len(tables)) if times is None else times
-    kinds = [apart(tables.shape[1])], apart(tables.shape[2])
-    return DirectionSums._of_alike(tables, times, np.zeros(len(tables), np.intp), *kinds)[0]
+def direction_tests(tables, times=None):
+    """The tests of tables whose values and labels are numbered from frequent to rare."""
+    kinds, one = ([apart(tables.shape[1])], apart(tables.shape[2])), np.zeros(len(tables), np.intp)
+    return DirectionTests.of_tables(tables, np.ones(len(tables)) if times is None else times, one, *kinds)[0]
 
 
-def p_values_of(sums):
+def sums_of(tables, times):
+    """Deviations and covariances of all of such tables."""
+    (sums,) = TableSums.of(tables, [csc_array(times[None])], apart(tables.shape[1]), apart(tables.shape[2]))
+    return sums.deviation[0], sums.covariance[0]
+
+
+def p_values_of(tests):
     """P-values of what is frequent and of what is rare."""
-    return direction_p_values([sums])[0]
+    return tests.of_frequent(), tests.of_rare()
 
 
 def tables_of(rows, labels):
@@ -76,19 +82,19 @@ def all_counts(rows, labels, n_labels=3):
 def test_deviation_and_covariance_are_those_of_all_deals(seed, n_labels):
     rows, labels = small_table(seed, n_labels)
     deals, observed = all_counts(rows, labels, n_labels)
-    found = sums_of(*tables_of(rows, labels))
-    assert found.deviation == pytest.approx(observed - deals.mean(axis=0), abs=1e-9)
-    assert found.covariance == pytest.approx(np.cov(deals.T, bias=True), abs=1e-9)
+    summed_deviation, summed_covariance = sums_of(*tables_of(rows, labels))
+    assert summed_deviation == pytest.approx(observed - deals.mean(axis=0), abs=1e-9)
+    assert summed_covariance == pytest.approx(np.cov(deals.T, bias=True), abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(6))
 def test_moments_of_single_tables_add_up_to_the_sums(seed):
     tables, times = tables_of(*small_table(seed))
     deviation, covariance = moments_of_tables(tables)
-    summed = sums_of(tables, np.array([3.0, 2.0][: len(times)]))
     weights = np.array([3.0, 2.0][: len(times)])
-    assert summed.deviation == pytest.approx(weights @ deviation)
-    assert summed.covariance == pytest.approx(np.einsum("c,cij->ij", weights, covariance))
+    summed_deviation, summed_covariance = sums_of(tables, weights)
+    assert summed_deviation == pytest.approx(weights @ deviation)
+    assert summed_covariance == pytest.approx(np.einsum("c,cij->ij", weights, covariance))
 
 
 def test_two_values_and_labels_give_the_mantel_haenszel_statistic(monkeypatch):
@@ -99,11 +105,11 @@ def test_two_values_and_labels_give_the_mantel_haenszel_statistic(monkeypatch):
     expected = rows[:, 0] * columns[:, 0] / n
     variance = rows.prod(axis=1) * columns.prod(axis=1) / (n**2 * (n - 1))
     statistic = (a - expected).sum() ** 2 / variance.sum()
-    exact = p_values_of(sums_of(tables))[0]
+    exact = p_values_of(direction_tests(tables))[0]
     assert exact.p == pytest.approx(mantelhaen_exact(tables))
     assert exact.p == pytest.approx(chi2.sf(statistic, 1), rel=0.2)
     monkeypatch.setattr(directions, "EXACT", 0.0)
-    frequent, rare = p_values_of(sums_of(tables))
+    frequent, rare = p_values_of(direction_tests(tables))
     assert frequent.p == pytest.approx(chi2.sf(statistic, 1))
     assert math.isnan(rare.p)
 
@@ -126,7 +132,7 @@ def test_directions_that_cannot_vary_are_no_degrees_of_freedom():
 
 
 def test_no_context_that_tells_gives_no_p_value():
-    assert all(math.isnan(found.p) for found in p_values_of(sums_of(np.zeros((0, 2, 2)), np.zeros(0))))
+    assert all(math.isnan(found.p) for found in p_values_of(direction_tests(np.zeros((0, 2, 2)))))
 
 
 def test_contexts_with_one_value_or_one_label_are_left_out():
@@ -179,7 +185,7 @@ def test_room_is_what_a_cell_could_have_below_and_above_its_expectation():
 def test_room_is_little_where_contexts_have_opposite_majorities():
     """All pooled expected cells are near 500, and yet one row of each context can move."""
     tables = np.array([[[500.0, 0.0], [499.0, 1.0]], [[0.0, 500.0], [1.0, 499.0]]])
-    found = sums_of(tables)
+    found = direction_tests(tables)
     assert found.room.max() < 1.1
     frequent, rare = p_values_of(found)
     assert math.isnan(frequent.p)
@@ -189,7 +195,7 @@ def test_room_is_little_where_contexts_have_opposite_majorities():
 def test_room_below_in_one_context_and_above_in_another_is_no_room():
     """Two rows of a value in each of ten contexts, and a majority of 97 % that changes: hardly a row can move."""
     even = np.array([[95.0, 3.0], [2.0, 0.0]])
-    found = sums_of(np.array([even, even[:, ::-1]]), np.array([5.0, 5.0]))
+    found = direction_tests(np.array([even, even[:, ::-1]]), np.array([5.0, 5.0]))
     assert found.room[1, 0] == pytest.approx(10 * 2 * 3 / 100)
     assert math.isnan(p_values_of(found)[0].p)
 
@@ -202,7 +208,7 @@ def test_room_below_in_one_context_and_above_in_another_is_no_room():
 def test_rare_cells_have_the_p_values_of_all_deals(seed, n_labels):
     rows, labels = small_table(seed, n_labels)
     deals, observed = all_counts(rows, labels, n_labels)
-    frequent, rare = p_values_of(sums_of(*tables_of(rows, labels)))
+    frequent, rare = p_values_of(direction_tests(*tables_of(rows, labels)))
     assert math.isnan(frequent.p)  # eight rows
     # all_counts leaves out the last value and label: the others follow from sums
     shape = (2, n_labels - 1)
@@ -235,14 +241,14 @@ def _with_last(counts, rows, labels):
 
 
 def test_one_rare_cell_is_fishers_exact_test():
-    frequent, rare = p_values_of(sums_of(np.array([[[1900.0, 60.0], [10.0, 4.0]]])))
+    frequent, rare = p_values_of(direction_tests(np.array([[[1900.0, 60.0], [10.0, 4.0]]])))
     assert math.isnan(frequent.p)
     assert rare.p == pytest.approx(fisher_exact([[1900, 60], [10, 4]]).pvalue)
 
 
 def test_frequent_values_are_tested_together_and_the_rare_one_alone():
     table = np.array([[[80.0, 20.0], [60.0, 30.0], [1.0, 3.0]]])
-    frequent, rare = p_values_of(sums_of(table))
+    frequent, rare = p_values_of(direction_tests(table))
     merged = table[0, 1:].sum(axis=0)
     assert frequent.p == pytest.approx(fisher_exact([table[0, 0], merged]).pvalue, rel=1e-6)
     cells = [fisher_exact([table[0, v], table[0].sum(axis=0) - table[0, v]]).pvalue for v in range(3)]
@@ -254,7 +260,7 @@ def test_more_than_two_frequent_values_are_a_chi_square_test(monkeypatch):
     n = table.sum()
     expected = table.sum(axis=1)[:, None] * table.sum(axis=0) / n
     statistic = ((table - expected) ** 2 / expected).sum() * (n - 1) / n
-    frequent, rare = p_values_of(sums_of(table[None]))
+    frequent, rare = p_values_of(direction_tests(table[None]))
     assert frequent.p == pytest.approx(chi2.sf(statistic, 2))
     assert math.isnan(rare.p)
 
@@ -264,7 +270,7 @@ def test_the_finest_table_with_room_is_taken(turned):
     """Labels of 300, 200 and 4 rows: the third is merged with the second, for both values."""
     table = np.array([[170.0, 90.0, 1.0], [130.0, 110.0, 3.0]])
     table = table.T if turned else table
-    found = sums_of(table[None])
+    found = direction_tests(table[None])
     merged = np.add.reduceat(table, [0, 1], axis=0 if turned else 1)
     assert found.told == (2, 2)
     assert p_values_of(found)[0].p == pytest.approx(fisher_exact(merged).pvalue)
@@ -285,6 +291,6 @@ def test_a_label_that_never_varies_does_not_stand_in_the_way():
     varied = rng.integers(5, 20, size=(40, 3, 2)).astype(float)
     varied[:, 0, 0] += 6
     with_constant = np.concatenate([np.zeros((40, 3, 1)), varied], axis=2)  # the most frequent label, elsewhere
-    expected, found = p_values_of(sums_of(varied))[0].p, p_values_of(sums_of(with_constant))[0].p
+    expected, found = p_values_of(direction_tests(varied))[0].p, p_values_of(direction_tests(with_constant))[0].p
     assert found == pytest.approx(expected, rel=1e-9)
     assert found < 0.01

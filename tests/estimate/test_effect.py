@@ -26,7 +26,7 @@ def losses_of(effect):
     """How many rows lose how much, without those that lose nothing."""
     found = {}
     for pairs, part, rows in zip(
-        effect.lost_pairs.tolist(), effect.lost_effect.tolist(), effect.rows.tolist(), strict=True
+        effect.lost_pairs.tolist(), effect.lost_effect.tolist(), effect.profile.rows.tolist(), strict=True
     ):
         key = pairs, round(part, 9) + 0.0
         found[key] = found.get(key, 0) + rows

@@ -45,7 +45,7 @@ def test_a_context_that_occurs_twice_is_dealt_twice():
     """Two rows of each value, labels apart, in two contexts: 2 of 6 deals each are as far."""
     rows = [(v, c) for c in (0, 1) for v in (0, 0, 1, 1)]
     found = few_deals(rows, [0, 0, 1, 1] * 2)
-    assert found.n_deals == 9
+    assert len(found.more) == 9
     assert found.p_value().p == pytest.approx((2 / 6) ** 2)
 
 
@@ -54,8 +54,8 @@ def test_no_more_deals_than_the_limit_are_gone_through(monkeypatch):
     rows, labels = rng.integers(0, [2, 2], size=(14, 2)), rng.integers(0, 2, size=14)
     whole = few_deals(rows, labels)
     one, two = (few_deals(rows[rows[:, 1] == c], labels[rows[:, 1] == c]) for c in (0, 1))
-    assert whole.n_deals == one.n_deals * two.n_deals
-    monkeypatch.setattr(exact_deals, "MAX_DEALS", whole.n_deals - 1)
+    assert len(whole.more) == len(one.more) * len(two.more)
+    monkeypatch.setattr(exact_deals, "MAX_DEALS", len(whole.more) - 1)
     assert few_deals(rows, labels) is None
 
 
@@ -63,7 +63,26 @@ def test_no_more_deals_than_the_limit_are_gone_through(monkeypatch):
 def test_tables_are_counted(n_rows):
     """n rows of each of two values and labels can become n + 1 tables."""
     found = few_deals([(0,), (1,)], [0, 1], [n_rows, n_rows])
-    assert found.n_deals == n_rows + 1
+    assert len(found.more) == n_rows + 1
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_context_has_fewer_deals_than_it_seems(seed):
+    rng = np.random.default_rng(seed)
+    n_values, n_labels = int(rng.integers(2, 6)), int(rng.integers(2, 4))
+    rows, labels = rng.integers(0, n_values, size=(9, 1)), rng.integers(0, n_labels, size=9)
+    rows[:2, 0], labels[:2] = (0, 1), (0, 1)
+    contexts = contexts_of(rows, labels)
+    if can_tell(contexts).all():
+        (least,) = exact_deals._fewest_deals(contexts)
+        assert 2 <= least <= len(few_deals(rows, labels).more)
+
+
+def test_very_many_values_are_seen_to_have_many_deals_before_any_is_made():
+    """Of 400 values any can have one rare label, and any two can have two."""
+    one, two = (np.append(np.zeros(800 - k, int), np.ones(k, int)) for k in (1, 2))
+    fewest = [exact_deals._fewest_deals(contexts_of([(v,) for v in range(400)] * 2, y))[0] for y in (one, two)]
+    assert fewest == [400, 400 * 399 / 2]
 
 
 def test_many_values_are_not_counted():

@@ -5,9 +5,12 @@ from itertools import product
 
 import numpy as np
 import pytest
+from conftest import coded
 from naive import naive_interaction_effect
 
-from analogical.count.squares import PairTables
+from analogical.count import squares
+from analogical.count.given import Cells
+from analogical.count.squares import PairTables, pair_tables
 from analogical.estimate import interactions as module
 from analogical.estimate.interaction_tests import (
     AdditiveFits,
@@ -19,7 +22,7 @@ from analogical.estimate.interaction_tests import (
     null_cumulants,
     tail_probability,
 )
-from analogical.estimate.interactions import Moment, PairSums, SquareSums, rank_pairs, square_matrix
+from analogical.estimate.interactions import Moment, PairSums, SquareSums, rank_pairs, square_matrix, sum_pairs
 
 
 def sum_squares(tables, n_contexts):
@@ -325,12 +328,12 @@ def test_common_sums_add_over_contexts():
 
 
 def in_places(counts, n_places):
-    """One context with places for the values and labels that it holds, and empty ones."""
-    axes = [np.flatnonzero(counts.sum(axis=tuple({0, 1, 2} - {axis}))) for axis in range(3)]
+    """One context with places for the values that it holds, and empty ones."""
+    axes = [np.flatnonzero(counts.sum(axis=tuple({0, 1, 2} - {axis}))) for axis in range(2)]
     values = [np.append(axis, np.zeros(n - len(axis), int)) for axis, n in zip(axes, n_places, strict=True)]
-    table = np.zeros(n_places, np.int64)
-    table[: len(axes[0]), : len(axes[1]), : len(axes[2])] = counts[np.ix_(*axes)]
-    return PairTables(table[None], *(each[None] for each in values), counts.shape[2])
+    table = np.zeros((*n_places, counts.shape[2]), np.int64)
+    table[: len(axes[0]), : len(axes[1])] = counts[np.ix_(*axes)]
+    return PairTables(table[None], *(each[None] for each in values), np.arange(counts.shape[2])[None])
 
 
 @pytest.mark.parametrize("n_labels", [2, 3, 12])
@@ -343,7 +346,7 @@ def test_places_for_the_values_of_each_context_change_nothing(n_labels):
         table[..., 5:11] = 0
     sums = PairSums([(6, 7)] * 2, n_labels)
     for k, table in enumerate(tables):
-        sums.add(1, in_places(table, (4 + k % 2, 7, min(n_labels, 7 + k % 3))))
+        sums.add(1, in_places(table, (4 + k % 2, 7)))
     none, found = sums.finished()
     whole = sums_of(tables)
     assert none.squares == 0
@@ -353,23 +356,46 @@ def test_places_for_the_values_of_each_context_change_nothing(n_labels):
     assert not math.isnan(found.p_common)
 
 
+def test_contexts_in_which_all_rows_have_one_label_of_many_count_like_the_others():
+    """The same sums from tables that are made context by context and from whole ones; a quarter row for each label."""
+    rng = np.random.default_rng(0)
+    tables = rng.integers(0, 3, size=(40, 2, 2, 12)) * (rng.random((40, 2, 2, 12)) < 0.3)
+    tables[:20, ..., 1:] = 0
+    tables[:20, ..., 0] += 2
+    rows, labels = as_rows(tables)
+    table = coded(rows, labels)
+    (found,) = sum_pairs(table, [(0, 1)], [[2]])
+    assert not next(pair_tables(table, Cells.by(table, [2]), 0, 1)).is_whole
+    assert found.moments == pytest.approx(sums_of(tables).moments, rel=1e-9)
+
+
+@pytest.mark.parametrize("n_labels", [17, 40])
+def test_places_for_the_labels_of_each_context_change_nothing(monkeypatch, n_labels):
+    rng = np.random.default_rng(n_labels)
+    rows, labels = rng.integers(0, [3, 20, 40], size=(900, 3)), rng.integers(0, n_labels, size=900)
+    rows[:, 1] = np.digitize(rows[:, 1], [9, 18])
+    rows[labels < n_labels // 2, 2] %= 4  # few contexts with many labels, many with few
+    labels[(rows[:, 1] == 2) | (rows[:, 2] % 5 == 4)] = 3  # small cells and whole contexts that have a single one
+    table = coded(rows, labels, rng.integers(1, 4, size=900))
+    pairs, contexts = [(0, 1), (0, 2)], [[2], []]
+    found = sum_pairs(table, pairs, contexts)
+    n_places = {tables.counts.shape[3] for tables in pair_tables(table, Cells.by(table, [2]), 0, 1)}
+    assert min(n_places) == 2  # a single label, and an empty place for all others
+    monkeypatch.setattr(squares, "FEW_LABELS", n_labels)
+    assert {tables.counts.shape[3] for tables in pair_tables(table, Cells.by(table, [2]), 0, 1)} == {n_labels}
+    for one, whole in zip(found, sum_pairs(table, pairs, contexts), strict=True):
+        assert (one.squares, one.broken, one.effect_squares) == (whole.squares, whole.broken, whole.effect_squares)
+        assert one.moments == pytest.approx(whole.moments, rel=1e-9)
+        assert one.p_common == pytest.approx(whole.p_common, rel=1e-9, nan_ok=True)
+    assert not math.isnan(found[0].p_common)
+
+
 @pytest.mark.parametrize("n_labels", [2, 3, 5])
 def test_products_of_covariances_are_those_of_matrices(n_labels):
     p = np.random.default_rng(n_labels).dirichlet(np.ones(n_labels), size=(1, 4))
     s = [np.diag(one) - np.outer(one, one) for one in p[0]]
     expected = [[np.trace(one @ other) for other in s] for one in s]
-    assert label_products(p, np.ones(n_labels))[0] == pytest.approx(np.array(expected), rel=1e-12)
-
-
-def test_labels_that_are_alike_may_stand_together():
-    rng = np.random.default_rng(2)
-    n, p = np.array([[5.0, 9, 4, 7]]), rng.dirichlet(np.ones(4), size=(1, 4))
-    projection, pooled = interaction_projection(n.reshape(1, 2, 2)), np.full((1, 4), 0.25)
-    every = np.append(p, np.zeros((1, 4, 6)), axis=2)
-    pooled_every = np.append(pooled, np.zeros((1, 6)), axis=1)
-    expected = additive_cumulants(n, every, projection, pooled_every)
-    found = additive_cumulants(n, every[..., :5], projection, pooled_every[:, :5], np.array([1.0, 1, 1, 1, 6]))
-    assert found == pytest.approx(expected, rel=1e-12)
+    assert label_products(p)[0] == pytest.approx(np.array(expected), rel=1e-12)
 
 
 def test_a_small_interaction_that_is_the_same_in_many_small_contexts_is_significant():

@@ -95,7 +95,7 @@ def test_large_and_wide_tables_are_looked_at_in_parts(monkeypatch):
     columns = np.column_stack([NOISE, wrong_in(4), NOISE, LABELS])
     whole = find_leaks(coded(columns, LABELS))
     assert list(whole) == [1, 3]
-    monkeypatch.setattr(leaks, "MAX_ENTRIES", 300)
+    monkeypatch.setattr("analogical.count.given.ENTRIES", 5)
     monkeypatch.setattr(leaks, "N_SAMPLE", 60)
     assert find_leaks(coded(columns, LABELS)) == whole
     every = np.zeros(200, int)

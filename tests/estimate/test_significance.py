@@ -14,7 +14,7 @@ from scipy.stats import chi2, false_discovery_control
 from analogical import relevance
 from analogical.count.contexts import Contexts, Stack
 from analogical.count.pairs import contexts_themselves, sum_contexts
-from analogical.estimate import significance, strata
+from analogical.estimate import directions, significance
 from analogical.estimate.directions import Kinds, quadratic_forms
 from analogical.estimate.laws import PValue, smallest_of
 from analogical.estimate.significance import adjust_for_features, combine, p_values_of, pools_contexts
@@ -213,7 +213,7 @@ def test_rows_are_grouped_alike_by_a_table_by_sorting_and_by_numbers_of_groups(m
     assert strata_p_value(table, 0) == pytest.approx(expected)
     monkeypatch.setattr("analogical.count.given.LARGEST_KEY", 1)
     assert strata_p_value(table, 0) == pytest.approx(expected)
-    monkeypatch.setattr(strata, "CHUNK", 1)
+    monkeypatch.setattr(directions, "CHUNK", 1)
     assert strata_p_value(table, 0) == pytest.approx(expected)
 
 
@@ -437,7 +437,7 @@ def test_strata_of_a_feature_are_taken_together(monkeypatch):
         calls.append(len(deviations))
         return quadratic_forms(deviations, covariances)
 
-    monkeypatch.setattr(strata, "quadratic_forms", forms)
+    monkeypatch.setattr(directions, "quadratic_forms", forms)
     rng = np.random.default_rng(0)
     rows, labels = np.column_stack([rng.integers(0, 2, 8000), np.arange(8000) // 80]), rng.integers(0, 2, 8000)
     assert 0 < strata_p_value(coded(rows, labels), 0) <= 1

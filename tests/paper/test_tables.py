@@ -8,8 +8,7 @@ import pytest
 
 from analogical.paper import Plan, tables
 from analogical.paper.accuracy import accuracies, accuracies_as_published, choose_features
-from analogical.paper.datasets import Dataset, load_dataset
-from analogical.paper.published import published
+from analogical.paper.datasets import Dataset, load_dataset, published
 from analogical.paper.results import Cell, ReproducedTable, estimated_bound, known_bound
 from analogical.paper.tables import build_table
 from analogical.paper.writing import FORMATS, as_csv, as_json, as_latex, as_markdown
@@ -150,10 +149,15 @@ def test_at_most_k_features_with_a_positive_score_are_chosen():
 
 
 def test_every_relevant_feature_must_score_higher_to_be_on_top():
-    relevant = np.array([True, True, False, False])
-    assert tables._puts_on_top(np.array([0.2, 0.5, np.nan, 0.1]), relevant)
-    assert not tables._puts_on_top(np.array([0.2, np.nan, np.nan, 0.1]), relevant)  # no evidence is the lowest score
-    assert not tables._puts_on_top(np.array([0.2, 0.1, 0.1, 0.0]), relevant)
+    sample = tables.Sample("g2", n_features=4, n_values=2, n_rows=8)
+    runs = [
+        [0.2, 0.5, np.nan, 0.1],
+        [0.2, np.nan, np.nan, 0.1],
+        [0.2, 0.1, 0.1, 0.0],
+    ]  # no evidence is the lowest score
+    assert [tables._on_top(sample, "", np.array([run])).ours for run in runs] == [1, 0, 0]
+    assert tables._on_top(sample, " relaxed", np.array(runs)).row == "8 relaxed"
+    assert tables._on_top(sample._replace(function="g4"), "", np.array(runs)).ours is None
 
 
 def test_table_5_is_right_but_for_the_last_three_percentages():

@@ -25,19 +25,7 @@ from analogical import (
     squares,
     transitions,
 )
-from analogical.plot import (
-    plot_audit,
-    plot_comparison,
-    plot_evidence,
-    plot_forest,
-    plot_interactions,
-    plot_redundancies,
-    plot_relevance,
-    plot_selection,
-    plot_squares,
-    plot_transitions,
-    save_figure,
-)
+from analogical.plot import plot_forest, save_figure
 from analogical.plot.canvas import CHANGED, EFFECT, UNTOLD, plain_text
 
 ROWS = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
@@ -85,12 +73,12 @@ def test_drawing_undoes_its_own_settings_only():
 def test_interactions_are_bars_in_points_with_intervals_and_p_values():
     rows = ROWS * 10
     result = interactions(rows, [a & b for a, b, c in rows], feature_names=["a", "b", "c"])
-    ax = plot_interactions(result)
+    ax = result.plot()
     assert names_of(ax) == ["a × b", "a × c", "b × c"]
-    assert [bar.get_width() for bar in ax.patches] == pytest.approx([50, 0, 0])  # the root of 1/4
+    assert [bar.get_width() for bar in ax.patches] == pytest.approx([100, 0, 0])  # twice the root of 1/4
     assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == [EFFECT, UNTOLD, UNTOLD]
     assert [segments_of(ax)[0][0], segments_of(ax)[0][1]] == pytest.approx(
-        [100 * result.effect_low[0] ** 0.5, 100 * result.effect_high[0] ** 0.5]
+        [200 * result.effect_low[0] ** 0.5, 200 * result.effect_high[0] ** 0.5]
     )
     assert texts_of(ax)[0] == "p < .001"
     assert ax.get_title(loc="left") == "Interactions for y"
@@ -98,20 +86,28 @@ def test_interactions_are_bars_in_points_with_intervals_and_p_values():
 
 
 def test_interactions_show_the_index_where_nothing_else_is_known():
-    ax = plot_interactions(interactions(ROWS, [a ^ b for a, b, c in ROWS], given="all"))
+    ax = interactions(ROWS, [a ^ b for a, b, c in ROWS], given="all").plot()
     assert texts_of(ax) == ["index 1.00", "index 0.00", "index 0.00"]
-    assert "–" in texts_of(plot_interactions(interactions([(0, 0), (0, 1), (1, 0)], [0, 1, 1])))
+    assert "–" in texts_of(interactions([(0, 0), (0, 1), (1, 0)], [0, 1, 1]).plot())
     copied = [(a, b, a) for a, b, c in ROWS * 5]
-    assert "copy of x0" in texts_of(plot_interactions(interactions(copied, [a ^ b for a, b, c in copied])))
+    assert "copy of x0" in texts_of(interactions(copied, [a ^ b for a, b, c in copied]).plot())
+
+
+def test_both_names_of_a_pair_can_be_read():
+    names = ["number_of_loans_before_2020", "date_of_the_first_screening"]
+    ax = interactions([row[:2] for row in ROWS], [a ^ b for a, b, c in ROWS], feature_names=names).plot()
+    assert names_of(ax) == ["number…_2020 × date_o…ening"]
 
 
 def test_the_first_20_of_many_interactions_are_drawn():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 2, size=(500, 14))
-    ax = plot_interactions(interactions(X, X[:, 2] ^ X[:, 9] ^ (rng.random(500) < 0.1)))
+    found = interactions(X, X[:, 2] ^ X[:, 9] ^ (rng.random(500) < 0.1))
+    ax = found.plot()
     assert names_of(ax)[0] == "x2 × x9"
     assert len(names_of(ax)) == 20
     assert "and 71 more" in texts_of(ax)
+    assert "and 88 more" in texts_of(found.plot(top=3))
     assert_readable(ax)
 
 
@@ -119,20 +115,22 @@ def test_a_card_shows_shares_and_rows():
     rows = [("off", "out"), ("on", "out"), ("off", "in"), ("on", "in"), ("on", "in")]
     labels = ["dark", "dark", "dark", "light", "dark"]
     result = squares(rows, labels, 0, 1, feature_names=["switch", "fuse"])
-    ax = plot_squares(result)
+    ax = result.plot()
     assert texts_of(ax) == ["0 %\n1 row", "0 %\n1 row", "0 %\n1 row", "50 %\n2 rows"]
     assert ax.get_title(loc="left") == "Share of y = light"
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("switch", "fuse")
-    assert texts_of(plot_squares(result, label="dark"))[0] == "100 %\n1 row"
+    assert texts_of(result.plot(label="dark"))[0] == "100 %\n1 row"
     with pytest.raises(InputError, match="There is no class 'red' in the result"):
-        plot_squares(result, label="red")
+        result.plot(label="red")
+    turned = squares([(value, "on") for value in "abc"] + [("a", "off")], [0, 1, 1, 0], 0, 1).plot()
+    assert (turned.get_xlabel(), turned.get_ylabel()) == ("x1", "x0")  # fewer values across, as in the printed table
     missing = squares([("a", "x"), ("b", "x"), ("a", "y")], [0, 1, 1], 0, 1)
-    assert texts_of(plot_squares(missing))[-1] == "no rows"
+    assert texts_of(missing.plot())[-1] == "no rows"
 
 
 def test_only_the_most_frequent_values_fit_on_a_card():
     rng = np.random.default_rng(0)
-    ax = plot_squares(squares(rng.integers(0, [15, 2], size=(300, 2)), rng.integers(0, 2, 300), 0, 1))
+    ax = squares(rng.integers(0, [15, 2], size=(300, 2)), rng.integers(0, 2, 300), 0, 1).plot()
     assert len(texts_of(ax)) == 24
 
 
@@ -184,7 +182,7 @@ def assert_readable(ax, most=20):
 
 def test_bars_are_the_effects_best_first_with_intervals_and_points():
     result = titanic()
-    ax = plot_relevance(result)
+    ax = result.plot()
     assert names_of(ax) == result.ranking()
     points = [
         100 * np.sqrt(effect[result.order()]) for effect in (result.effect, result.effect_low, result.effect_high)
@@ -206,19 +204,19 @@ def test_bars_are_the_effects_best_first_with_intervals_and_points():
 @pytest.mark.parametrize("n_features", [3, 20, 300])
 def test_a_figure_fits_any_number_of_features(n_features):
     result = wide(n_features)
-    ax = plot_relevance(result)
+    ax = result.plot()
     assert_readable(ax)
     shown = names_of(ax)
     assert len(shown) == min(n_features, 20)
     assert len(set(shown)) == len(shown)  # cut in the middle, so that they differ
     assert all(len(name) <= 28 for name in shown)
     assert ("and 280 more" in texts_of(ax)) == (n_features == 300)
-    assert names_of(plot_relevance(result, top=2)) == names_of(plot_relevance(result))[:2]
+    assert names_of(result.plot(top=2)) == names_of(result.plot())[:2]
 
 
 def test_colours_say_what_is_significant():
     result = wide(20)
-    ax = plot_relevance(result)
+    ax = result.plot()
     expected = [EFFECT if result.status[i] == "effect" else UNTOLD for i in result.order()]
     assert {EFFECT, UNTOLD} <= set(expected)
     assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == expected
@@ -228,11 +226,11 @@ def test_colours_say_what_is_significant():
 def test_what_has_no_size_or_direction_is_said_beside_the_bar():
     monks = load_table("monks-1").to_frame("pandas").drop(columns="count")
     monks["copy"], monks["one"] = monks["jacket_color"], 1
-    said = dict(zip(*(f(plot_relevance(relevance(monks, "class"))) for f in (names_of, texts_of)), strict=True))
+    said = dict(zip(*(f(relevance(monks, "class").plot()) for f in (names_of, texts_of)), strict=True))
     assert said["head_shape"] == "71   mixed direction"
     assert said["copy"] == "same as jacket_color"
     assert said["one"] == "–"
-    paper = plot_relevance(relevance(monks.drop(columns=["copy", "one"]), "class", given="all"))
+    paper = relevance(monks.drop(columns=["copy", "one"]), "class", given="all").plot()
     said = dict(zip(names_of(paper), texts_of(paper), strict=True))
     assert said["head_shape"] == "71   mixed direction"
 
@@ -240,11 +238,11 @@ def test_what_has_no_size_or_direction_is_said_beside_the_bar():
 def test_a_wide_interval_does_not_make_all_bars_tiny():
     result = titanic()
     wide_one = dataclasses.replace(result, effect=result.effect / 4, effect_high=np.array([0.9, 0.9, 0.9]))
-    ax = plot_relevance(wide_one)
+    ax = wide_one.plot()
     assert ax.get_xlim() == pytest.approx((0, 100 * result.effect.max() ** 0.5 * 1.03))  # twice the largest bar
     assert max(right for _, right in segments_of(ax)) <= ax.get_xlim()[1]
     tiny = dataclasses.replace(result, effect=result.effect / 1e4, effect_high=result.effect_high / 1e4)
-    assert plot_relevance(tiny).get_xlim() == pytest.approx((0, 10.3))
+    assert tiny.plot().get_xlim() == pytest.approx((0, 10.3))
 
 
 def test_names_of_the_data_never_become_formulas(tmp_path):
@@ -254,7 +252,7 @@ def test_names_of_the_data_never_become_formulas(tmp_path):
     own = Figure().subplots()
     own.set_title("$before$", loc="left")
     own.set_yticks([0, 1], ["$a$", "$b$"])
-    for ax in (plot_relevance(result), plot_relevance(result, own)):
+    for ax in (result.plot(), result.plot(own)):
         assert set(names_of(ax)) == {
             "$x^2$",
             r"$\frac{$",
@@ -271,14 +269,14 @@ def test_names_of_the_data_never_become_formulas(tmp_path):
     labels = [f"${k % 3}$" for k in range(len(table))]
     odd = {"feature_names": ["$f$", "$g$"]}
     for ax in (
-        plot_audit(audit(table, labels, 0, **odd)),
-        plot_transitions(transitions(table, labels, 0, **odd)),
+        audit(table, labels, 0, **odd).plot(),
+        transitions(table, labels, 0, **odd).plot(),
         plot_forest(audit(table, labels, 0, **odd), audit(table, labels, 1, **odd)),
-        plot_evidence(evidence(table, labels, 0, **odd)),
-        plot_redundancies(redundancies([(*row, row[0]) for row in table], feature_names=["$f$", "$g$", "$h$"])),
-        plot_interactions(interactions(table, labels, **odd)),
-        plot_comparison(compare(table, labels, methods=["ari"], **odd)),
-        plot_selection(select(table, labels, 2, **odd)),
+        evidence(table, labels, 0, **odd).plot(),
+        redundancies([(*row, row[0]) for row in table], feature_names=["$f$", "$g$", "$h$"]).plot(),
+        interactions(table, labels, **odd).plot(),
+        compare(table, labels, methods=["ari"], **odd).plot(),
+        select(table, labels, 2, **odd).plot(),
     ):
         assert_readable(ax, most=40)
         save_figure(ax.figure, tmp_path / "odd.svg")
@@ -362,25 +360,25 @@ def test_contexts_of_an_audit_are_those_of_the_rows():
 
 def test_an_audit_of_many_values_shows_the_largest_and_one_on_request():
     result = audit(load_table("titanic").to_frame(), "survived", "class", weights="count")
-    ax = plot_audit(result)
+    ax = result.plot()
     assert names_of(ax) == ["1st", "3rd", "2nd"]
     assert "crew" in ax.get_xlabel()
     assert_readable(ax)
-    one = plot_audit(result, value="2nd")
+    one = result.plot(value="2nd")
     assert names_of(one)[:2] == ["adjusted", "crude (all rows)"]
     assert one.get_title(loc="left") == "survived by class: 2nd"
     with pytest.raises(InputError, match="There is no value '4th' in the result"):
-        plot_audit(result, value="4th")
+        result.plot(value="4th")
     with pytest.raises(InputError, match="There is no label 'maybe' in the result"):
-        plot_audit(result, label="maybe")
+        result.plot(label="maybe")
     rng = np.random.default_rng(1)
     many = audit(rng.integers(0, 40, (2000, 1)), rng.integers(0, 3, 2000), 0)
-    ax = plot_audit(many)
+    ax = many.plot()
     assert_readable(ax)
     assert "and 97 more" in texts_of(ax)
     assert ": " in names_of(ax)[0]
     with pytest.raises(InputError, match="No two rows could be compared, so there is no difference to draw for 'x0'"):
-        plot_audit(audit([(0, 0), (1, 1)], [0, 1], 0, given="all"))
+        audit([(0, 0), (1, 1)], [0, 1], 0, given="all").plot()
 
 
 def test_long_values_and_many_contexts_fit_an_audit():
@@ -389,14 +387,14 @@ def test_long_values_and_many_contexts_fit_an_audit():
     rows = [(words[a], words[b], words[c]) for a, b, c in rng.integers(0, [2, 30, 30], (3000, 3))]
     names = ["the feature that is audited, with a long name", "education of the person", "status of the person"]
     result = audit(rows, rng.choice(words[:2], 3000), 0, given="all", feature_names=names)
-    ax = plot_audit(result)
+    ax = result.plot()
     assert_readable(ax)
     assert len(names_of(ax)) == 20
     assert any(text.startswith("and ") and text.endswith(" more") for text in texts_of(ax))
     several = audit(rows, rng.choice(words[:5], 3000), 1, given=names[:1], feature_names=names)
-    assert_readable(plot_audit(several))
+    assert_readable(several.plot())
     found = transitions([row[:1] for row in rows] + [(words[9],)], [*rng.choice(words[:2], 3000), words[0]], 0)
-    ax = plot_transitions(found)
+    ax = found.plot()
     assert_readable(ax)
     assert len(set(names_of(ax))) == 3
 
@@ -461,7 +459,7 @@ def test_evidence_is_one_line_per_pair():
     assert_readable(ax)
     assert names_of(evidence(ROWS, [a for a, b, c in ROWS], 0, given=[]).plot())[0] == "any two rows"
     with pytest.raises(InputError, match="There are no pairs of rows to draw for 'x0'"):
-        plot_evidence(evidence([(0, 0), (1, 1)], [0, 1], 0, given="all"))
+        evidence([(0, 0), (1, 1)], [0, 1], 0, given="all").plot()
 
 
 def test_redundancies_are_shares_of_rows_that_could_have_contradicted():
@@ -492,7 +490,7 @@ def test_transitions_are_shares_of_the_pairs_of_each_change():
     assert [to_hex(bar.get_facecolor()) for bar in ax.patches][::n] == [CHANGED, "#f0c690", UNTOLD]
     assert_readable(ax)
     with pytest.raises(InputError, match="No two rows were compared for 'x0', so it has no transitions to draw"):
-        plot_transitions(transitions([(0, 0), (1, 1)], [0, 1], 0, given="all"))
+        transitions([(0, 0), (1, 1)], [0, 1], 0, given="all").plot()
 
 
 # ---------------------------------------------------------------- several methods
@@ -529,7 +527,7 @@ def test_a_method_without_evidence_has_dashes():
 
 def test_a_number_of_rows_that_cannot_be_drawn_is_refused():
     with pytest.raises(InputError, match="top must be a whole number from 1 to 20, got 21"):
-        plot_relevance(titanic(), top=21)
+        titanic().plot(top=21)
 
 
 def test_every_figure_is_drawn_where_it_is_asked_for():

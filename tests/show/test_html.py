@@ -53,6 +53,8 @@ def test_numbers_stand_on_the_right_and_bars_follow_them():
     assert '<p class="muted">A note.</p>' in html
     unknown = render_html(View("", tables=(Table(HEADINGS, ((Cell("a"), Cell("-", bar=math.nan)),)),)))
     assert 'style="width:0px"' in unknown
+    shaded = render_html(View("", tables=(Table(HEADINGS, ((Cell("a"), Cell("50.0 % of 8", shade=0.5)),)),)))
+    assert '<td style="background:rgba(53,118,196,0.20)">50.0 % of 8</td>' in shaded
 
 
 @pytest.mark.parametrize(("n_rows", "n_shown"), [(60, 60), (61, 50), (5000, 50)])

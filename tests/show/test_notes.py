@@ -105,7 +105,12 @@ def test_a_few_words_sum_up_notes_and_count_the_others():
         Note("collected"),
         Note("aligned", ("label",)),
     ]
-    assert sum_up_notes(notes) == ("3 columns binned", "missing cells in 1 column", "2 more notes")
+    assert sum_up_notes(notes) == ("columns: 3 binned, 1 with missing cells", "2 more notes")
+    assert sum_up_notes(notes[:2]) == ("3 columns binned",)
+    assert sum_up_notes([*notes[2:3], Note("separator", words=("tab",))]) == (
+        "separator detected",
+        "1 column with missing cells",
+    )
     assert sum_up_notes([]) == ()
 
 

@@ -17,7 +17,7 @@ from analogical import MissingDependencyError, load_table, report
 from analogical.show.report import rendering
 from analogical.show.report.page import page_of
 from analogical.show.report.rendering import render
-from analogical.show.report.sentences import describe_turn
+from analogical.show.report.summary import describe_turn
 from analogical.show.words import number, percent
 from analogical.verbs.report import Turn
 
@@ -135,11 +135,11 @@ def test_numbers_on_the_page_are_those_of_the_result(result):
         else:
             assert np.isnan(found.effect[i]) or np.isnan(found.noise_rate[i])
         assert row["alone"] == (None if np.isnan(result.alone[i]) else 100 * math.sqrt(result.alone[i]))
-        assert row["status"] == found.status[i]
+        assert row["status_text"].startswith(found.status[i])
         assert row["has_effect"] == (found.status[i] == "effect")
         assert bool(row["direction"]) == (row["has_effect"] and found.points[i] is not None)
         assert paper[1]["text"] == f"{found.ari[i]:.3f}"
-    assert (page["n_rows"], page["n_features"]) == (found.n_rows, len(found.names))
+    assert (dict(page["facts"])["Rows"], page["n_features"]) == (f"{found.n_rows:,}", len(found.names))
     assert sum(part["rows"] for part in page["classes"]) == found.n_rows
     for panel, shown in zip(result.panels, page["panels"], strict=True):
         assert [v["rows"] for v in shown["values"]] == [entry.n_rows for entry in panel.values]
@@ -171,9 +171,10 @@ def test_bars_are_in_proportion_to_effects():
 def test_shares_of_a_card_are_counts_of_rows():
     found = made("weights")
     card, squares = page_of(found)["together"]["cards"][0], found.squares[0]
-    cells = {(c["share"], c["rows"]) for row in card["cells"] for c in row if c["rows"]}
+    cells = {(c["text"], c["shade"]) for row in card["table"]["rows"] for c in row[1:] if c["shade"] is not None}
+    shares, rows = squares.shares("yes"), squares.counts.sum(axis=2)
     expected = {
-        (int(squares.counts[u, v, 1]) / int(squares.counts[u, v].sum()), int(squares.counts[u, v].sum()))
+        (f"{percent(shares[u, v])} of {rows[u, v]:,}", round(10 * shares[u, v]))
         for u in range(squares.counts.shape[0])
         for v in range(squares.counts.shape[1])
         if squares.counts[u, v].sum()
@@ -318,10 +319,24 @@ def test_what_is_unclear_is_said_with_p_and_what_is_possible():
 
 def test_an_audit_shows_crude_beside_matched():
     found = report(load_table("berkeley").to_frame("polars"), "admitted", weights="count", protected="gender")
-    (row,) = page_of(found)["audits"][0]["rows"]
-    assert (row["difference_text"], row["crude_text"], row["p_text"]) == ("+1.8", "-14.2", ".228")
-    assert row["crude_at"] < 50 < row["at"]
+    audit = page_of(found)["audits"][0]
+    (row,), (chart,) = audit["table"]["rows"], audit["charts"]
+    titles = [heading["title"] for heading in audit["table"]["headings"]]
+    texts = dict(zip(titles, (cell["text"] for cell in row), strict=True))
+    assert (texts["points for 'yes'"], texts["crude"], texts["p"]) == ("+1.8", "-14.2", ".228")
+    assert chart["crude"] < 50 < chart["at"]
+    assert chart["low"] < 50 < chart["at"] < chart["high"]
     assert "not causes" in words_of(found.html)
+
+
+def test_rows_without_numbers_are_not_numbered():
+    found = made("weights")
+    panel = found.panels[0]
+    pair = replace(panel.changed_pair, rows=None, index=())
+    pages = [page_of(replace(found, panels=(replace(panel, changed_pair=p),))) for p in (panel.changed_pair, pair)]
+    numbers = [page["panels"][0]["cards"][0]["rows"] for page in pages]
+    assert numbers == [[f"row {name}" for name in panel.changed_pair.index], ["one row", "another row"]]
+    assert ["another row" in render(page, "x") for page in pages] == [False, True]
 
 
 def test_the_answer_is_said_with_its_reasons():

@@ -1,6 +1,8 @@
 """What is said when Spark cannot be had, and when it would be the better choice."""
 
+import signal
 import socket
+import subprocess
 import sys
 import threading
 import time
@@ -9,13 +11,15 @@ from types import SimpleNamespace
 import pytest
 from standalone import free_port
 
+import analogical
 from analogical.errors import InputError, MissingDependencyError, SparkError
 from analogical.spark.session import (
     check_java,
     check_spark,
+    collect,
     first_line,
     is_spark_frame,
-    java_ends_without_answer,
+    java_ends_without_session,
     open_session,
 )
 
@@ -118,7 +122,7 @@ def test_java_is_ended_where_a_master_does_not_answer_and_nothing_is_left_of_it(
     monkeypatch.setattr("analogical.spark.session.ANSWER_SECONDS", 0.05)
 
     def wait():
-        with java_ends_without_answer("spark://host:7077"):
+        with java_ends_without_session("spark://host:7077"):
             assert ended.wait(5)
             raise RuntimeError("Java has ended")
 
@@ -135,11 +139,51 @@ def test_java_goes_on_where_the_master_answers_in_time(monkeypatch):
 
     monkeypatch.setattr(SparkContext, "_ensure_initialized", lambda: None)
     monkeypatch.setattr(SparkContext, "_gateway", "running")
-    with java_ends_without_answer("spark://host:7077"):
+    with java_ends_without_session("spark://host:7077"):
         pass
-    with pytest.raises(ValueError, match="of another kind"), java_ends_without_answer("spark://host:7077"):
+    with pytest.raises(ValueError, match="of another kind"), java_ends_without_session("spark://host:7077"):
         raise ValueError("of another kind")
     assert SparkContext._gateway == "running"
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
+def test_java_that_was_started_ends_with_what_went_wrong(monkeypatch, error):
+    from pyspark import SparkContext, java_gateway
+
+    monkeypatch.setattr(SparkContext, "_gateway", None)
+    monkeypatch.setattr(SparkContext, "_jvm", None)
+    started = []
+
+    def interrupted():
+        with java_ends_without_session("local[2]"):
+            started.append(java_gateway.Popen(["sleep", "60"]))
+            SparkContext._gateway = "of a process"
+            raise error
+
+    with pytest.raises(error):
+        interrupted()
+    assert started[0].wait(10) == -signal.SIGTERM
+    assert SparkContext._gateway is None
+    assert java_gateway.Popen is subprocess.Popen
+
+
+def test_jobs_that_ctrl_c_cancelled_are_an_interruption_and_no_error():
+    def cancelled():
+        try:
+            raise KeyboardInterrupt
+        finally:
+            raise RuntimeError("Job 3 cancelled as part of cancellation of all jobs")
+
+    with pytest.raises(KeyboardInterrupt):
+        collect(SimpleNamespace(toArrow=cancelled), "the count")
+
+
+def test_the_verbs_of_the_package_are_those_for_spark():
+    for name in ("Study", "audit", "evidence", "interactions", "redundancies", "relevance", "report", "select"):
+        assert getattr(analogical.spark, name) is getattr(analogical, name)
+    assert (analogical.spark.squares, analogical.spark.transitions) == (analogical.squares, analogical.transitions)
+    with pytest.raises(AttributeError, match=r"module 'analogical\.spark' has no attribute 'compare'"):
+        analogical.spark.compare  # noqa: B018
 
 
 def test_yarn_needs_to_know_where_it_runs(monkeypatch):

@@ -77,7 +77,7 @@ def test_every_verb_says_what_it_says_in_memory(studies, verb):
 
 def test_a_study_on_spark_says_what_it_is_and_has_no_numbers_of_rows(studies):
     there, here = studies
-    assert repr(there) == repr(here)
+    assert repr(there).splitlines()[:5] == repr(here).splitlines()[:5]
     assert analogical.evidence(there, "sex").pairs[0].rows is None
 
 

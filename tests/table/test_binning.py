@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from naive import naive_bin, naive_quantile_edges
 
 from analogical import InputError, relevance
-from analogical.table.binning import BinRule, bin_column, check_bins
+from analogical.table.binning import BinRule, bin_column, check_bins, merge_bins
 from analogical.table.columns import MISSING, encode_objects
 from analogical.table.encode import encode_table
 from analogical.table.rules import Rules
@@ -285,3 +285,17 @@ def test_bins_are_named_with_as_few_digits_as_tell_them_apart():
         "2020-01-01 00:00 to 2020-01-01 01:00",
         "2020-01-01 02:00 to 2020-01-01 03:00",
     ]
+
+
+@pytest.mark.parametrize(
+    ("sizes", "n_bins", "has_missing", "expected"),
+    [
+        ([4, 4, 4, 4], 2, False, [0, 0, 1, 1]),
+        ([4, 4, 4, 4, 9], 2, True, [0, 0, 1, 1, 2]),
+        ([10, 1, 1, 1], 2, False, [0, 1, 1, 1]),
+        ([1, 1, 10, 1, 1], 4, False, [0, 0, 1, 2, 2]),  # a bin that would be empty is not there
+        ([3], 8, False, [0]),
+    ],
+)
+def test_fine_bins_are_merged_by_where_their_middle_lies(sizes, n_bins, has_missing, expected):
+    assert merge_bins(np.array(sizes), n_bins, has_missing).tolist() == expected

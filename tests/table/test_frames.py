@@ -159,3 +159,9 @@ def test_frames_are_built_in_the_library_that_is_asked_for():
         build_frame({"a": [1]}, "excel")
     with pytest.raises(MissingDependencyError, match="modin was asked for, which is not installed"):
         build_frame({"a": [1]}, "modin")
+
+
+def test_words_of_polars_are_in_the_order_of_their_rows_whatever_else_is_held():
+    held = pl.Series(["c", "b", "a"], dtype=pl.Categorical)
+    column = encode_series(as_series(pl.Series(["a", None, "c", "b", "a"])), "feature")
+    assert (column.values, column.codes.tolist(), len(held)) == (["a", "c", "b"], [0, -1, 1, 2, 0], 3)

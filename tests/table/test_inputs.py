@@ -229,7 +229,7 @@ def test_bad_tables_get_one_clear_sentence(case):
         ({"weights": [1] * 7}, "weights has 7 values and X has 8 rows"),
         ({"weights": [0.5] * 8}, r"whole numbers from 0 .* got 0.5 in row 0; use counts, not shares"),
         ({"weights": [1] * 7 + [-1]}, "got -1 in row 7"),
-        ({"weights": [1] * 7 + [float("nan")]}, "got nan in row 7"),
+        ({"weights": [1] * 7 + [float("nan")]}, "got a missing value in row 7"),
         ({"weights": ["a"] * 8}, "whole numbers from 0 .* got 'a' in row 0"),
         ({"weights": [0] * 8}, "at least one above 0; all 8 weights are zero"),
         ({"weights": {0: 1}}, "weights must be one value per row, got dict"),

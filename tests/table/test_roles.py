@@ -1,5 +1,8 @@
 """Which column is the label and which the weights, however they are given; and which columns are left as features."""
 
+from decimal import Decimal
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -265,3 +268,31 @@ def test_fractional_weights_are_refused_with_advice():
         InputError, match=r"got 1.5 in row 1 of 'w'; use counts, not shares. Survey weights are not supp"
     ):
         encode_table(pl.DataFrame({"a": [0, 1], "w": [1.0, 1.5], "y": [0, 1]}), "y", Rules(weights="w"))
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        [Decimal(2), Decimal(1), Decimal(2)],
+        [Fraction(2), 1, 2.0],
+        pl.Series([2, 1, 2], dtype=pl.Int128),
+        np.ma.masked_array([2, 1, 2], [False, False, False]),
+    ],
+)
+def test_weights_are_whole_numbers_of_any_type(weights):
+    encoded = encode_table([[0], [1], [0]], [0, 1, 1], Rules(weights=weights)).weights
+    assert (encoded.dtype, encoded.tolist()) == (np.int64, [2, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("weights", "problem"),
+    [
+        ([True, None, True], "got a missing value in row 1"),
+        (np.ma.masked_array([2, 1, 2], [False, False, True]), "got a missing value in row 2"),
+        ([1, "two", 1], "got 'two' in row 1"),
+        ([1, -1, 0.5], "got -1 in row 1; use counts"),
+    ],
+)
+def test_weights_that_are_no_counts_are_refused_by_row(weights, problem):
+    with pytest.raises(InputError, match=problem):
+        encode_table([[0], [1], [0]], [0, 1, 1], Rules(weights=weights))

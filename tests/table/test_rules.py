@@ -96,7 +96,7 @@ def test_ids_are_kept_if_they_are_asked_for():
 def test_positions_are_those_of_the_users_table():
     table = encoded({"ticket": STRINGS, "letter": LETTERS, "colour": ["r", "g"] * 30})
     assert [column.position for column in table.columns] == [1, 2]
-    assert (table.find("colour"), table.find(2), table.place_of(0), table.place_of(2)) == (1, 1, None, 1)
+    assert (table.find("colour"), table.find(2)) == (1, 1)
 
 
 def test_if_all_columns_are_ids_none_is_set_aside():

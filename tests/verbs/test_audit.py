@@ -507,6 +507,21 @@ def test_of_several_values_and_classes_each_difference_has_its_own_units():
     assert found.p_adjusted > found.p_value
 
 
+def test_two_of_very_many_values_are_compared_by_units():
+    """Values beyond the first 64 have places of their own where only two are compared."""
+    rng = np.random.default_rng(7)
+    value, unit = np.append(np.arange(100), rng.integers(98, 100, 200)), np.arange(300) // 3
+    rows, label = np.column_stack([value, rng.integers(0, 2, 300)]), rng.integers(0, 2, 300)
+    some = value >= 98
+    many, two = (
+        audit_all(rows[chosen].astype(str), label[chosen], 0, reference="98", groups=unit[chosen])
+        for chosen in (slice(None), some)
+    )
+    (one,) = two.differences
+    found = next(d for d in many.differences if d.values == one.values)
+    assert (found.difference_low, found.difference_high) == pytest.approx((one.difference_low, one.difference_high))
+
+
 def test_repeated_measurements_keep_their_power():
     """Twenty people, each measured four times with each drug: the labels differ by 15 points within people."""
     rng = np.random.default_rng(8)

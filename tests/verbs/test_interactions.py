@@ -13,6 +13,7 @@ from saying import all_said
 
 import analogical.verbs.interactions as module
 from analogical import InputError, interactions, load_table, squares
+from analogical.show.views import view_of
 
 UNIVERSE = list(product((0, 1), repeat=4))
 
@@ -674,3 +675,14 @@ def test_tables_without_interactions_rarely_show_one(kind):
         shares = 0.3 if kind == "noise" else 0.1 + 0.2 * X[:, 1] + 0.15 * X[:, 5]
         n_found += "effect" in interactions(X, rng.random(200) < shares).status
     assert n_found <= 7  # 2 are expected; more than 7 have a probability of .001
+
+
+def test_a_view_shows_so_many_pairs_and_names_the_rest():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (200, 8))
+    found = interactions(X, X[:, 0] ^ X[:, 1])
+    (table,) = view_of(found, top=3).tables
+    assert (len(table.rows), table.note) == (3, "... and 25 more; to_frame() and --json have all")
+    assert len(view_of(found).tables[0].rows) == 20
+    said = " ".join(view_of(found).explanation)
+    assert "p is adjusted for 28 pairs. Intervals are not adjusted: one may exclude 0" in said

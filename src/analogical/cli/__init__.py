@@ -1,5 +1,7 @@
 """The command line: parse, read, call, write, exit code."""
 
+import atexit
+import gc
 import sys
 
 __all__ = ["main"]
@@ -7,6 +9,9 @@ __all__ = ["main"]
 
 def main() -> None:
     """Run the command line, or say what to install for it."""
+    # Imports and the end of a process make hardly any garbage, and looking for it took a tenth of a short command.
+    gc.set_threshold(1_000_000)
+    atexit.register(gc.disable)
     try:
         from analogical.cli.app import run
     except KeyboardInterrupt:

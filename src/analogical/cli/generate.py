@@ -39,7 +39,7 @@ def generate(
     if seed is not None:
         check_whole("--seed", seed, low=0)
     X, y = sample(function, features, values, rows, seed)
-    names = [f"x{i}" for i in range(1, features + 1)]
+    names = [f"x{i}" for i in range(features)]
     write_csv([*names, "class"], ((*row, label) for row, label in zip(X.tolist(), y.tolist(), strict=True)))
 
 

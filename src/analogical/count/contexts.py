@@ -14,27 +14,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._types import Bools, Codes, Ints, Keys, Positions
+from analogical._types import Bools, Codes, Ints, Positions
 from analogical.count.counts import RowProfile
+from analogical.count.groups import count_keys
 
 __all__ = [
     "Contexts",
     "Parts",
     "Stack",
-    "contexts_of_keys",
     "contexts_of_rows",
     "contexts_of_tables",
     "differs_from_last",
 ]
 
-SHORT_BITS = 16
-"""Contexts that pack into so many bits are counted in a table of that size; longer ones are sorted."""
-FEW_CONTEXTS = 512
-"""So few contexts are not looked for among each other."""
-LOOKUP_CELLS = 8
-"""Labels of contexts are added up in a table of at most so many entries for each cell; beyond, they are sorted."""
 PACKED_BITS = 62
-"""Contexts that do not pack into so many bits are not looked for among each other."""
+"""Contexts that pack into so many bits are compared as one number."""
 
 
 @dataclass(frozen=True)
@@ -110,15 +104,8 @@ class Contexts:
         """The parts by label, ordered by context and label, and the part of each cell."""
         n_labels = int(self.labels.max(initial=0)) + 1
         keys = self.owner * n_labels + self.labels
-        if len(self) * n_labels <= LOOKUP_CELLS * len(keys):
-            known = np.flatnonzero(np.bincount(keys, minlength=1))
-            place = np.zeros(len(self) * n_labels, np.intp)
-            place[known] = np.arange(len(known))
-            part_of_cell = place[keys]
-        else:
-            known, part_of_cell = np.unique(keys, return_inverse=True)
-        sizes = np.bincount(part_of_cell, weights=self.sizes, minlength=len(known)).astype(np.int64)  # below 2**53
-        return Parts(known // n_labels, sizes), part_of_cell
+        known, sizes = count_keys(keys, len(self) * n_labels, self.sizes)
+        return Parts(known // n_labels, sizes), np.searchsorted(known, keys)
 
     @cached_property
     def pairs(self) -> Ints:
@@ -152,36 +139,43 @@ class Contexts:
         """How many rows sit in how many pairs."""
         return RowProfile.of(self.pairs, self.changed, self.sizes * self.times[self.owner])
 
-    def __add__(self, other: "Contexts") -> "Contexts":
-        """Contexts of two parts of a table that share no context (see ``PairCounts.__add__``)."""
-        return Contexts(
-            starts=np.concatenate([self.starts, other.starts + len(self.sizes)]),
-            times=np.concatenate([self.times, other.times]),
-            values=np.concatenate([self.values, other.values]),
-            labels=np.concatenate([self.labels, other.labels]),
-            sizes=np.concatenate([self.sizes, other.sizes]),
-        )
-
     def compacted(self) -> "Contexts":
-        """The same contexts in another order, equal ones once: those of parts of a table that were added up."""
+        """The same contexts in another order, equal ones once."""
+        n_labels, n_sizes = int(self.labels.max(initial=0)) + 1, int(self.sizes.max(initial=0)) + 1
+        n_bits = ((int(self.values.max(initial=0)) + 1) * n_labels * n_sizes - 1).bit_length()
+        packed = (self.values.astype(np.int64) * n_labels + self.labels) * n_sizes + self.sizes  # cells in so many bits
         lengths = np.diff(self.starts, append=len(self.sizes))
-        found = Contexts.none()
+        compacted = []
         for length in np.unique(lengths).tolist():
             chosen = np.flatnonzero(lengths == length)
-            cells = self.starts[chosen][:, None] + np.arange(length)
-            whole = np.hstack([self.values[cells], self.labels[cells], self.sizes[cells]])  # int64
-            order = np.lexsort(whole.T)
-            is_new = np.ones(len(order), np.bool_)
-            is_new[1:] = (whole[order[1:]] != whole[order[:-1]]).any(axis=1)
-            first = cells[order[is_new]].ravel()
-            found = found + Contexts(
-                starts=np.arange(0, len(first), length),
-                times=_sums(self.times[chosen][order], np.flatnonzero(is_new)),
-                values=self.values[first],
-                labels=self.labels[first],
-                sizes=self.sizes[first],
-            )
-        return found
+            cells, times = self.starts[chosen][:, None] + np.arange(length), self.times[chosen]
+            if length * n_bits <= PACKED_BITS:
+                shifts = n_bits * np.arange(length)
+                keys = (packed[cells] << shifts).sum(axis=1)
+                held, times = count_keys(keys, 1 << length * n_bits, None if (times == 1).all() else times)
+                above, sizes = np.divmod((held[:, None] >> shifts & (1 << n_bits) - 1).ravel(), n_sizes)
+                values, labels = np.divmod(above, n_labels)
+            else:
+                whole = np.hstack([self.values[cells], self.labels[cells], self.sizes[cells]])
+                whole, kind = np.unique(whole, axis=0, return_inverse=True)
+                times = np.bincount(kind.ravel(), times).astype(np.int64)
+                values, labels, sizes = (part.ravel() for part in np.hsplit(whole, 3))
+            starts = np.arange(0, len(sizes), length)
+            compacted.append(Contexts(starts, times, values.astype(np.uint32), labels.astype(np.uint32), sizes))
+        return Contexts.joined(compacted)
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Contexts]") -> "Contexts":
+        """Those of parts of a table that share no context (see ``PairCounts.__add__``), or of several features."""
+        parts = parts or [cls.none()]
+        first_cells = np.cumsum([0, *(len(part.sizes) for part in parts)])
+        return cls(
+            starts=np.concatenate([part.starts + first for part, first in zip(parts, first_cells, strict=False)]),
+            times=np.concatenate([part.times for part in parts]),
+            values=np.concatenate([part.values for part in parts]),
+            labels=np.concatenate([part.labels for part in parts]),
+            sizes=np.concatenate([part.sizes for part in parts]),
+        )
 
     @classmethod
     def none(cls) -> "Contexts":
@@ -201,19 +195,10 @@ class Stack:
     n_features: int
 
     @classmethod
-    def of(cls, found: Sequence[Contexts]) -> "Stack":
+    def of(cls, parts: Sequence[Contexts]) -> "Stack":
         """From the contexts of each feature."""
-        if len(found) == 1:
-            return cls(found[0], np.zeros(len(found[0]), np.intp), 1)
-        first_cells = np.cumsum([0, *(len(one.sizes) for one in found)])
-        contexts = Contexts(
-            starts=np.concatenate([one.starts + first for one, first in zip(found, first_cells, strict=False)]),
-            times=np.concatenate([one.times for one in found]),
-            values=np.concatenate([one.values for one in found]),
-            labels=np.concatenate([one.labels for one in found]),
-            sizes=np.concatenate([one.sizes for one in found]),
-        )
-        return cls(contexts, np.repeat(np.arange(len(found)), [len(one) for one in found]), len(found))
+        contexts = parts[0] if len(parts) == 1 else Contexts.joined(parts)
+        return cls(contexts, np.repeat(np.arange(len(parts)), [len(part) for part in parts]), len(parts))
 
     @cached_property
     def bounds(self) -> Positions:
@@ -297,55 +282,24 @@ def contexts_of_rows(new_context: Bools, values: Codes, labels: Codes, weights: 
     )
 
 
-def contexts_of_keys(keys: Codes, new_context: Bools, value_bits: int, label_bits: int) -> Contexts:
-    """Contexts of rows whose sorted keys end in value and label; short contexts that are equal are found."""
-    n_bits = value_bits + label_bits
-    starts = np.flatnonzero(new_context)
-    lengths = np.diff(starts, append=len(keys))
-    ends = keys & keys.dtype.type((1 << n_bits) - 1)
-    longest = int(lengths.max(initial=0))
-    n_packed = PACKED_BITS // max(n_bits, 1)  # rows of a context that pack into one number
-    if len(starts) < FEW_CONTEXTS:
-        return _repeated(new_context, ends.astype(np.uint64), label_bits, None)
-    found = Contexts.none()
-    for length in range(2, min(longest, n_packed) + 1):
-        chosen = starts[lengths == length]
-        if len(chosen):
-            packed = np.zeros(len(chosen), np.uint64)
-            for k in range(length):
-                packed = packed << np.uint64(n_bits) | ends[chosen + k]
-            distinct, times = _distinct(packed, length * n_bits)
-            shifts = np.arange(length - 1, -1, -1, dtype=np.uint64) * np.uint64(n_bits)
-            rows = (distinct[:, None] >> shifts & np.uint64((1 << n_bits) - 1)).ravel()
-            is_first = np.zeros(len(rows), np.bool_)
-            is_first[::length] = True
-            found = found + _repeated(is_first, rows, label_bits, times)
-    if longest > n_packed:
-        kept = np.repeat(lengths > n_packed, lengths)
-        found = found + _repeated(new_context[kept], ends[kept].astype(np.uint64), label_bits, None)
-    return found
-
-
 def contexts_of_tables(cells: NDArray[Any]) -> Contexts:
     """Contexts from an array of counts of shape (labels, outer, values, inner); each (outer, inner) is a context."""
-    n_labels, _, n_values, _ = cells.shape
+    n_labels, _, n_values, n_inner = cells.shape
     n_bits = int(cells.max(initial=0)).bit_length()
-    if n_bits * n_labels * n_values > PACKED_BITS:
+    width = n_bits * n_labels * n_values
+    if width > PACKED_BITS:
         tables = cells.transpose(1, 3, 2, 0).reshape(-1, n_values, n_labels)
         return _sparse(tables, np.ones(len(tables), np.int64))
-    width = n_bits * n_labels * n_values
-    packed = np.zeros(
-        (cells.shape[1], cells.shape[3]), np.uint16 if width <= 16 else np.uint32 if width <= 32 else np.uint64
-    )
+    packed = np.zeros((cells.shape[1], n_inner), np.min_scalar_type((1 << width) - 1))
     shift = packed.dtype.type(n_bits)
     for value in range(n_values):
         for label in range(n_labels):
             packed <<= shift
             packed |= cells[label, :, value, :].astype(packed.dtype, copy=False)
-    distinct, times = _distinct(packed.ravel(), width)
-    places = np.arange(n_values * n_labels - 1, -1, -1, dtype=np.uint64) * np.uint64(n_bits)
-    tables = distinct[:, None] >> places & np.uint64((1 << n_bits) - 1)
-    return _sparse(tables.astype(np.int64).reshape(-1, n_values, n_labels), times)
+    held, times = count_keys(packed.ravel().astype(np.int64), 1 << width, None)
+    places = n_bits * np.arange(n_values * n_labels - 1, -1, -1)
+    tables = held[:, None] >> places & (1 << n_bits) - 1
+    return _sparse(tables.reshape(-1, n_values, n_labels), times)
 
 
 def differs_from_last(values: NDArray[Any]) -> Bools:
@@ -353,16 +307,6 @@ def differs_from_last(values: NDArray[Any]) -> Bools:
     differs = np.ones(len(values), dtype=np.bool_)
     np.not_equal(values[1:], values[:-1], out=differs[1:])
     return differs
-
-
-def _repeated(new_context: Bools, ends: Keys, label_bits: int, times: Ints | None) -> Contexts:
-    """Contexts of sorted rows, each occurring so many times, from the ends of their keys."""
-    values, labels = ends >> np.uint64(label_bits), ends & np.uint64((1 << label_bits) - 1)
-    found = contexts_of_rows(new_context, values, labels, None)
-    if times is None or not len(found):
-        return found
-    varied = np.logical_or.reduceat(differs_from_last(values) & ~new_context, np.flatnonzero(new_context))
-    return Contexts(found.starts, times[varied], found.values, found.labels, found.sizes)
 
 
 def _sparse(tables: NDArray[Any], times: Ints) -> Contexts:
@@ -382,17 +326,6 @@ def _sparse(tables: NDArray[Any], times: Ints) -> Contexts:
         labels=labels.astype(np.uint32),
         sizes=tables[owner, values, labels].astype(np.int64),
     )
-
-
-def _distinct(packed: NDArray[Any], n_bits: int) -> tuple[Keys, Ints]:
-    """The different numbers of so many bits, and how often each occurs."""
-    if n_bits <= SHORT_BITS:
-        counts = np.bincount(packed.astype(np.intp))
-        found = np.flatnonzero(counts)
-        return found.astype(np.uint64), counts[found]
-    packed = np.sort(packed)
-    starts = np.flatnonzero(differs_from_last(packed))
-    return packed[starts].astype(np.uint64), np.diff(starts, append=len(packed))
 
 
 def _slices(bounds: Positions) -> list[slice]:

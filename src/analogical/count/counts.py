@@ -6,14 +6,14 @@ from functools import cached_property
 import numpy as np
 
 from analogical._types import Ints
+from analogical.count.groups import count_keys
 from analogical.errors import InputError
 
-__all__ = ["PairCounts", "RowProfile", "refuse_too_many_rows"]
+__all__ = ["EqualRows", "PairCounts", "RowProfile", "pairs_within", "refuse_too_many_rows"]
 
 MAX_TOTAL = 2**31  # rows; with more, products of two sizes would not fit int64
 MAX_PAIRS = 2**61
 """Pairs of a feature; with more, the sums that intervals rest on would not fit int64."""
-LOOKUP = 2**20  # keys below this are counted in a table of that size instead of being sorted
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,16 @@ class PairCounts:
 
 
 @dataclass(frozen=True)
+class EqualRows:
+    """Rows in groups that agree on some features, or on all: how many groups, and pairs of rows within them."""
+
+    n_distinct: int
+    n_pairs: int
+    n_contradictions: int
+    """Those of the pairs that have different labels."""
+
+
+@dataclass(frozen=True)
 class RowProfile:
     """How many rows sit in how many pairs: all that intervals need to know of a feature.
 
@@ -82,26 +92,8 @@ class RowProfile:
             return cls(pairs, changed, rows)
         base = int(changed.max()) + 1
         keys = pairs * base + changed  # below 2**62: at most 2**31 of each
-        if int(keys.max()) < LOOKUP:
-            totals = np.bincount(keys, weights=rows).astype(np.int64)  # exact: sums of rows are below 2**53
-            known = np.flatnonzero(totals)
-            return cls(known // base, known % base, totals[known])
-        known, entry = np.unique(keys, return_inverse=True)
-        totals = np.bincount(entry, weights=rows).astype(np.int64)
-        known, totals = known[totals > 0], totals[totals > 0]
+        known, totals = count_keys(keys, int(keys.max()) + 1, rows)
         return cls(known // base, known % base, totals)
-
-    def compacted(self) -> "RowProfile":
-        """The same with equal entries as one."""
-        return RowProfile.of(self.pairs, self.changed, self.rows)
-
-    def __add__(self, other: "RowProfile") -> "RowProfile":
-        """Profiles of two parts of a table that share no context (see :meth:`PairCounts.__add__`)."""
-        return RowProfile.of(
-            np.concatenate([self.pairs, other.pairs]),
-            np.concatenate([self.changed, other.changed]),
-            np.concatenate([self.rows, other.rows]),
-        )
 
     @cached_property
     def n_pairs(self) -> int:
@@ -126,6 +118,11 @@ class RowProfile:
     def n_paired_rows(self) -> int:
         """Rows that sit in at least one pair."""
         return int(self.rows[self.pairs > 0].sum())
+
+
+def pairs_within(sizes: Ints) -> int:
+    """Pairs of rows inside groups of these sizes: exact, since there are at most 2**31 rows."""
+    return int((sizes * (sizes - 1) // 2).sum())
 
 
 def refuse_too_many_rows(total: float) -> None:

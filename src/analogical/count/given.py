@@ -9,6 +9,7 @@ columns.
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,11 @@ class Cells:
     """Number of the cell that each row is in, without gaps."""
     codes: NDArray[Any]
     """Shape (cells, columns)."""
+
+    @classmethod
+    def by(cls, rows: CodedRows, columns: Iterable[int]) -> "Cells":
+        """Rows divided by some of their columns."""
+        return cls.of([rows.codes[:, column] for column in columns], len(rows.codes))
 
     @classmethod
     def of(cls, columns: Sequence[Codes], n_rows: int) -> "Cells":
@@ -102,8 +108,8 @@ def count_given(rows: CodedRows, cells: Cells, features: Sequence[int], n_thread
     --------
     >>> codes = np.array([[0, 0], [1, 0], [0, 1], [0, 1]], dtype=np.uint8)
     >>> rows = CodedRows(codes, np.array([0, 1, 1, 0], dtype=np.uint8), n_values=np.array([2, 2]), n_labels=2)
-    >>> (found,) = count_given(rows, Cells.of([codes[:, 1]], 4), [0], 1)
-    >>> found.stack.contexts.sizes.tolist(), found.given.tolist(), found.value_sizes[0].tolist()
+    >>> (counted,) = count_given(rows, Cells.by(rows, [1]), [0], 1)
+    >>> counted.stack.contexts.sizes.tolist(), counted.given.tolist(), counted.value_sizes[0].tolist()
     ([1, 1], [[0]], [3, 1])
     """
     refuse_too_many_rows(len(rows.codes) if rows.weights is None else float(rows.weights.sum(dtype=np.float64)))
@@ -122,20 +128,20 @@ def count_given(rows: CodedRows, cells: Cells, features: Sequence[int], n_thread
             yield _counted(places, sizes, cells, block, (n_values, rows.n_labels))
 
 
-def tables_given(rows: CodedRows, cells: Cells, n_threads: int) -> Iterator[tuple[list[int], Ints]]:
-    """For all features, some at a time: rows by feature, cell and value, whatever their label."""
-    rows = replace(rows, labels=np.zeros(len(rows.codes), np.uint8), n_labels=1)
-    for n_values, some in _alike(rows, range(rows.n_features)).items():
-        at_once = max(ENTRIES // (len(cells) * n_values), 1)
+def tables_given(rows: CodedRows, cells: Cells, features: Iterable[int]) -> Iterator[tuple[list[int], Ints]]:
+    """For features, some at a time: rows by feature, cell, value and label."""
+    for n_values, some in _alike(rows, features).items():
+        shape = len(cells), n_values, rows.n_labels
+        at_once = max(ENTRIES // math.prod(shape), 1)
         for start in range(0, len(some), at_once):
             block = some[start : start + at_once]
-            yield block, _tables(rows, cells, block, n_values, n_threads).reshape(len(block), len(cells), n_values)
+            yield block, _tables(rows, cells, block, n_values, 1).reshape(len(block), *shape)
 
 
 def count_one(rows: CodedRows, columns: Sequence[int], feature: int, given: Sequence[int]) -> Counted:
     """The contexts of one of the columns that these rows have, some others given."""
     place = {column: k for k, column in enumerate(columns)}
-    cells = Cells.of([rows.codes[:, place[column]] for column in given], len(rows.codes))
+    cells = Cells.by(rows, (place[column] for column in given))
     (counted,) = count_given(rows, cells, [place[feature]], 1)
     return replace(counted, features=(feature,))
 
@@ -173,7 +179,7 @@ def _tables(rows: CodedRows, cells: Cells, block: list[int], n_values: int, n_th
     n_rows, n_labels, size = len(rows.codes), rows.n_labels, len(cells) * n_values * rows.n_labels
     n_columns = min(max(TILE // n_rows, 1), len(block))
     n_parts = max(min(n_threads, n_rows // TILE), 1)
-    found = np.zeros((n_parts, len(block), size), np.int64)
+    tables = np.zeros((n_parts, len(block), size), np.int64)
 
     def count(part: int) -> list[Task]:
         stop = n_rows * (part + 1) // n_parts
@@ -184,15 +190,11 @@ def _tables(rows: CodedRows, cells: Cells, block: list[int], n_values: int, n_th
             weights = None if rows.weights is None else rows.weights[some]
             for first in range(0, len(block), n_columns):
                 codes = _columns(rows.codes, some, block[first : first + n_columns])
-                counts = _count(keys, codes, n_labels, weights, size)
-                found[part, first : first + n_columns] += counts
+                tables[part, first : first + n_columns] += _count(keys, codes, n_labels, weights, size)
         return []
 
-    def task(part: int) -> Task:
-        return lambda: count(part)
-
-    run_tasks(map(task, range(n_parts)), n_parts)
-    return found[0] if n_parts == 1 else np.asarray(found.sum(axis=0))
+    run_tasks([partial(count, part) for part in range(n_parts)], n_parts)
+    return tables[0] if n_parts == 1 else np.asarray(tables.sum(axis=0))
 
 
 def _columns(codes: Codes, rows: slice, columns: list[int]) -> Codes:

@@ -1,28 +1,56 @@
-"""Numbers for groups of equal rows, exactly, however many features there are."""
+"""Codes packed into one whole number per row, and numbers for groups of equal rows, however many features there are."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
 
 import numpy as np
 
-from analogical._types import CodedRows, Codes, Ints, Keys, Positions
-from analogical.count.packing import PACKED_BITS, pack_codes
+from analogical._types import CodedRows, Codes, Floats, Ints, Keys, Positions
 
 __all__ = [
+    "PACKED_BITS",
     "are_few",
     "collapse_rows",
     "count_cells",
     "count_keys",
     "draw_rows",
+    "equal_columns",
     "evenly",
     "first_rows",
+    "merge_rare",
     "merge_rows",
     "number_groups",
-    "rows_by_context",
+    "pack_codes",
 ]
 
+PACKED_BITS = 53  # codes are packed by a matrix product in float64, exact below 2**53
+CHUNK = 2**17  # codes packed at a time: stays in cache, and too few for BLAS to start threads of its own
+SPREAD = 8
+"""Columns that lie among more than so many others each are picked out first."""
 SPARSE, SMALL = 4, 1024
 """A table of counts may have so many entries for each row, or in all."""
+
+
+def pack_codes(codes: Codes, features: Sequence[int], places: Sequence[int], rows: Positions | None = None) -> Keys:
+    """Sum over the features of place times code, for the given rows (None: all); below 2**53, exact in float64."""
+    n_rows = len(codes) if rows is None else len(rows)
+    keys = np.zeros(n_rows, np.uint64)
+    if not features:
+        return keys
+    first, width = min(features), max(features) + 1 - min(features)
+    if width > SPREAD * len(features):
+        codes, first, width = codes[:, features], 0, len(features)
+        factors = np.array(places, np.float64)
+    else:
+        factors = np.zeros(width)
+        factors[np.subtract(features, first)] = places
+    step = max(1024, CHUNK // width)
+    for start in range(0, n_rows, step):
+        chunk = slice(start, start + step)
+        part = codes[chunk if rows is None else rows[chunk], first : first + width]
+        keys[chunk] = part.astype(np.float64) @ factors
+    return keys
 
 
 def number_groups(codes: Codes, n_values: Ints, features: Sequence[int], start: Codes | None = None) -> Keys:
@@ -58,7 +86,7 @@ def merge_rows(rows: CodedRows) -> CodedRows:
     return merged if (weights == 1).all() else merged.weighted(weights[held])
 
 
-def draw_rows(rows: CodedRows, n_drawn: int, rng: np.random.Generator) -> CodedRows:
+def draw_rows(rows: CodedRows, n_drawn: int, rng: "np.random.Generator") -> CodedRows:
     """So many rows drawn without replacement, each weight standing for as many rows."""
     if rows.weights is None:
         return rows.take(np.sort(rng.choice(len(rows.codes), n_drawn, replace=False)))
@@ -87,12 +115,22 @@ def first_rows(column: Codes | Positions, n_values: int) -> Ints:
     return firsts
 
 
-def rows_by_context(rows: CodedRows, feature: int) -> tuple[Positions, Positions]:
-    """Positions of the rows, brought together by their context for a feature, and where each context starts."""
-    others = [f for f in range(rows.n_features) if f != feature]
-    ids = number_groups(rows.codes, rows.n_values, others)
-    order = np.argsort(ids, kind="stable")
-    return order, np.flatnonzero(np.append(True, np.diff(ids[order]) != 0))
+def equal_columns(codes: Codes, n_values: Ints, columns: Iterable[int]) -> list[tuple[int, ...]]:
+    """Columns in groups that divide the rows in the same way: with the same values, or with values renamed."""
+    groups: dict[bytes, list[int]] = {}
+    for column in columns:
+        first = first_rows(codes[:, column], int(n_values[column])).astype(np.uint32)
+        groups.setdefault(sha256(first[codes[:, column]].tobytes()).digest(), []).append(column)
+    return [tuple(group) for group in groups.values()]
+
+
+def merge_rare(sizes: Ints | Floats, most: int) -> Ints:
+    """For each code, with so many rows, a place of its own; of more codes the rarest share the last place."""
+    if len(sizes) <= most:
+        return np.arange(len(sizes))
+    places = np.full(len(sizes), most - 1)
+    places[np.argsort(-sizes, kind="stable")[: most - 1]] = np.arange(most - 1)
+    return places
 
 
 def _words(features: Sequence[int], bits: Sequence[int]) -> list[list[int]]:

@@ -3,7 +3,6 @@
 They are kept on the executors of Spark, part by part, so this file imports little.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from analogical.count.contexts import Contexts
@@ -27,7 +26,7 @@ class KeptContexts:
     @property
     def contexts(self) -> Contexts | None:
         """The contexts of all parts, equal ones once; None if they were too many."""
-        return None if self.parts is None else _together(self.parts).compacted()
+        return None if self.parts is None else Contexts.joined(self.parts).compacted()
 
 
 @dataclass(frozen=True)
@@ -46,13 +45,5 @@ def _at_most(parts: tuple[Contexts, ...] | None, most: int) -> tuple[Contexts, .
     """The parts if they have at most so many cells, perhaps after equal contexts were put together; else None."""
     if parts is None or sum(len(part.sizes) for part in parts) <= most:
         return parts
-    together = _together(parts).compacted()
+    together = Contexts.joined(parts).compacted()
     return (together,) if len(together.sizes) <= most // 2 else None  # half, so that this is seldom done
-
-
-def _together(parts: Sequence[Contexts]) -> Contexts:
-    """Two by two, so that cells are copied a few times only."""
-    if len(parts) <= 1:
-        return parts[0] if parts else Contexts.none()
-    half = len(parts) // 2
-    return _together(parts[:half]) + _together(parts[half:])

@@ -18,11 +18,11 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from analogical._types import CodedRows
+from analogical._types import CodedRows, Ints
 from analogical.count.contexts import Contexts
-from analogical.count.counts import PairCounts, refuse_too_many_rows
-from analogical.count.sorting import sum_by_sorting
-from analogical.count.tabulating import fits_in_table, sum_in_table
+from analogical.count.counts import EqualRows, PairCounts, refuse_too_many_rows
+from analogical.count.sorting import contexts_by_sorting
+from analogical.count.tabulating import contexts_in_table, count_in_table, fits_in_table
 from analogical.count.threads import n_threads_for
 
 __all__ = ["ContextSums", "contexts_themselves", "count_pairs", "join_blocks", "no_summary", "sum_contexts"]
@@ -84,18 +84,10 @@ def count_pairs(rows: CodedRows, *, n_jobs: int | None = None) -> PairCounts:
     >>> count_pairs(CodedRows(codes, labels, n_values=np.array([2, 2]), n_labels=2))
     PairCounts(pairs=array([2, 1]), changed=array([1, 1]), n_rows=4, n_distinct=3, n_identical=1, n_contradictions=1)
     """
-    rows, total = _without_weight_zero(rows)
-    sum_pairs = sum_in_table if fits_in_table(rows) else sum_by_sorting
-    sums = sum_pairs(rows, n_threads_for(n_jobs, rows.codes.size))
-    pairs = sums.by_context - sums.by_row
-    return PairCounts(
-        pairs=pairs,
-        changed=pairs - (sums.by_context_and_label - sums.by_row_and_label),
-        n_rows=total,
-        n_distinct=sums.n_distinct,
-        n_identical=sums.by_row,
-        n_contradictions=sums.by_row - sums.by_row_and_label,
-    )
+    counted, total = _without_weight_zero(rows)
+    if not fits_in_table(counted):
+        return sum_contexts(counted, no_summary, n_jobs=n_jobs).counts
+    return _counts(*count_in_table(counted, n_threads_for(n_jobs, counted.codes.size)), total)
 
 
 def sum_contexts(
@@ -115,8 +107,8 @@ def sum_contexts(
     >>> codes = np.array([[0, 0], [0, 1], [1, 1], [1, 1]], dtype=np.uint8)
     >>> labels = np.array([0, 1, 1, 0], dtype=np.uint8)
     >>> rows = CodedRows(codes, labels, n_values=np.array([2, 2]), n_labels=2)
-    >>> found = sum_contexts(rows, lambda feature, contexts: len(contexts))
-    >>> found.counts.pairs, found.summaries
+    >>> sums = sum_contexts(rows, lambda feature, contexts: len(contexts))
+    >>> sums.counts.pairs, sums.summaries
     (array([2, 1]), (1, 1))
     """
     rows, total = _without_weight_zero(rows)
@@ -131,12 +123,14 @@ def sum_contexts(
             pairs[feature], changed[feature] = contexts.profile.n_pairs, contexts.profile.n_changed
             summaries[feature] = summarise(feature, contexts)
 
-    sum_pairs = sum_in_table if fits_in_table(rows, for_contexts=True) else sum_by_sorting
     places = None if features is None else range(len(features))
-    sums = sum_pairs(rows, n_threads_for(n_jobs, rows.codes.size), visit, places)
-    n_contradictions = sums.by_row - sums.by_row_and_label
-    counts = PairCounts(pairs, changed, total, sums.n_distinct, sums.by_row, n_contradictions)
-    return ContextSums(counts, tuple(summaries))
+    visit_all = contexts_in_table if fits_in_table(rows, for_contexts=True) else contexts_by_sorting
+    identical = visit_all(rows, n_threads_for(n_jobs, rows.codes.size), visit, places)
+    return ContextSums(_counts(pairs, changed, identical, total), tuple(summaries))
+
+
+def _counts(pairs: Ints, changed: Ints, identical: EqualRows, n_rows: int) -> PairCounts:
+    return PairCounts(pairs, changed, n_rows, identical.n_distinct, identical.n_pairs, identical.n_contradictions)
 
 
 def _together(n_features: int, features: Sequence[int] | None) -> list[int]:

@@ -12,45 +12,34 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._types import Bools, CodedRows, Codes, Ints, Positions
-from analogical.count.contexts import Contexts, contexts_of_keys, contexts_of_rows, differs_from_last
-from analogical.count.packing import PACKED_BITS, PairSums, pack_codes, pairs_between
+from analogical._types import Bools, CodedRows, Codes, Positions
+from analogical.count.contexts import Contexts, contexts_of_rows, differs_from_last
+from analogical.count.counts import EqualRows, pairs_within
+from analogical.count.groups import PACKED_BITS, count_keys, pack_codes
 from analogical.count.threads import Task, run_tasks
 
-__all__ = ["sum_by_sorting"]
+__all__ = ["contexts_by_sorting"]
 
 SPARSE_BITS = 3  # a block is worth isolating when its outside has 2**3 times more possible values than there are rows
 MAX_PARTS = 64  # a block is divided into no more parts
 CHUNK = 2**17  # keys that are changed together: they stay in cache, and long tables need little more than their keys
-SMALL_SORT = 2**16  # keys; features are sorted together up to here, to save calls
+SMALL_SORT = 2**16  # keys; up to here nothing is gained by leaving out those that are alone
 SLOT_BITS = 2  # hashes are counted in 2**2 to 2**3 slots for each key: of keys that are alone about a sixth stay
 
 
-def sum_by_sorting(
-    rows: CodedRows,
-    n_threads: int,
-    visit: Callable[[int, Contexts], None] | None = None,
-    features: Sequence[int] | None = None,
-) -> PairSums:
-    """Sums of pairs for every feature; with ``visit``, the contexts of each of ``features`` are handed to it."""
+def contexts_by_sorting(
+    rows: CodedRows, n_threads: int, visit: Callable[[int, Contexts], None], features: Sequence[int] | None = None
+) -> EqualRows:
+    """Hand the contexts of every feature, or of some, to ``visit``; and count identical rows."""
     everything = range(rows.n_features)
     sorter = _Sorter(rows, visit, everything if features is None else features)
-    if len(rows.codes) > 1:
-        run_tasks([partial(sorter.look, _Branch(len(rows.codes)), everything, rows_too=True)], n_threads)
-    sums = sorter.sums
-    constant = rows.n_values == 1  # without them groups by context are groups by row
-    sums.by_context[constant], sums.by_context_and_label[constant] = sums.by_row, sums.by_row_and_label
-    if rows.weights is not None:  # the pairs that a row of weight w forms with itself
-        within = pairs_between(rows.weights, int(rows.weights.sum()))
-        sums.by_context += within
-        sums.by_context_and_label += within
-        sums.by_row += within
-        sums.by_row_and_label += within
-    return sums
+    run_tasks([partial(sorter.look, sorter.whole, everything)], n_threads)
+    return sorter.identical_rows()
 
 
 @dataclass(frozen=True)
@@ -62,11 +51,15 @@ class _Branch:
     rows: Positions | None = None
     group: NDArray[np.uint32] | None = None
 
+    def of_rows(self, numbers: NDArray[Any]) -> NDArray[Any]:
+        """Those numbers, one for each row of the table, that belong to the rows of the branch."""
+        return numbers if self.rows is None else numbers[self.rows]
+
 
 class _Sorter:
-    """Fills in `sums`, or visits contexts, task by task; each feature is dealt with by exactly one task."""
+    """Visits contexts, task by task; each feature is dealt with by exactly one task."""
 
-    def __init__(self, rows: CodedRows, visit: Callable[[int, Contexts], None] | None, wanted: Sequence[int]) -> None:
+    def __init__(self, rows: CodedRows, visit: Callable[[int, Contexts], None], wanted: Sequence[int]) -> None:
         self.rows = rows
         self.visit = visit
         self.wanted = np.zeros(rows.n_features, np.bool_)
@@ -74,27 +67,26 @@ class _Sorter:
         self.wanted[list(wanted)] = True
         self.wanted &= rows.n_values > 1
         self.n_wanted = np.append(0, np.cumsum(self.wanted))
-        self.sums = PairSums.zeros(rows.n_features)
-        self.sums.n_distinct = len(rows.codes)
         self.bits = [int(n - 1).bit_length() for n in rows.n_values.tolist()]
         self.spans_before: list[float] = np.append(0, np.cumsum(np.log2(rows.n_values))).tolist()
         self.label_bits = (rows.n_labels - 1).bit_length()
+        self.whole = _Branch(len(rows.codes))
+        self.agreeing: tuple[_Branch, Sequence[int]] = self.whole, range(rows.n_features)
+        """Rows among which all identical ones are, and the features on which they may differ."""
 
-    def look(self, branch: _Branch, block: range, *, rows_too: bool) -> list[Task]:
-        """Deal with the features of a block inside the groups of a branch, at once or part by part.
-
-        On request, with identical rows as well.
-        """
-        if not (rows_too or self.wants(block)):
+    def look(self, branch: _Branch, block: range) -> list[Task]:
+        """Deal with the features of a block inside the groups of a branch, at once or part by part."""
+        if branch.n_rows < 2 or self.n_wanted[block.stop] == self.n_wanted[block.start]:
             return []
         parts = self.parts(branch, block)
-        if len(parts) == 1:
-            return self.look_at_block(branch, block, rows_too=rows_too)
-        tasks: list[Task] = []
-        for part in parts:
-            outside = [feature for feature in block if feature not in part]
-            tasks.append(partial(self.isolate, branch, outside, part, rows_too=rows_too and part is parts[0]))
-        return tasks
+        if len(parts) > 1:
+            return [partial(self.isolate, branch, block, part) for part in parts]
+        if not self.fits(branch, block):  # a single feature with very many values
+            return [partial(self.collect_large, branch, block[0])]
+        keys = self.pack(branch, block, with_label=True)
+        offsets = np.cumsum([self.label_bits, *(self.bits[feature] for feature in reversed(block))]).tolist()
+        places = zip(reversed(block), offsets, strict=False)
+        return [partial(self.collect, branch, keys, f, offset) for f, offset in places if self.wanted[f]]
 
     def parts(self, branch: _Branch, block: range) -> list[range]:
         """The block itself if its features are best dealt with one by one, else parts to isolate from each other.
@@ -114,125 +106,76 @@ class _Sorter:
         """Bits of information in the features of a block, at most."""
         return self.spans_before[block.stop] - self.spans_before[block.start]
 
-    def wants(self, block: range) -> bool:
-        """Whether some feature of a block is to be dealt with."""
-        return bool(self.n_wanted[block.stop] > self.n_wanted[block.start])
-
-    def isolate(self, branch: _Branch, outside: Sequence[int], part: range, *, rows_too: bool) -> list[Task]:
-        """Keep the rows that also agree with another row on the features outside a part, one key at a time."""
-        if not (rows_too or self.wants(part)):
+    def isolate(self, branch: _Branch, block: range, part: range) -> list[Task]:
+        """Deal with a part of a block, among the rows that agree with another row on the rest of the block."""
+        if self.n_wanted[part.stop] == self.n_wanted[part.start]:
             return []
-        word = self.next_word(branch, outside)
-        branch = self.regroup(branch, word)
-        if branch.n_rows < 2:
-            return []
-        if len(word) < len(outside):
-            return [partial(self.isolate, branch, outside[len(word) :], part, rows_too=rows_too)]
-        return self.look(branch, part, rows_too=rows_too)
+        narrowed = self.narrowed(branch, [feature for feature in block if feature not in part])
+        if branch is self.whole:
+            self.agreeing = narrowed, part
+        return self.look(narrowed, part)
 
-    def look_at_block(self, branch: _Branch, block: range, *, rows_too: bool) -> list[Task]:
-        """Tasks for the features of a block, one or several at a time, and for whole rows."""
-        if not self.fits(branch, block):  # a single feature with very many values: it is left out of the keys
-            return self.look_at_large_feature(branch, block, rows_too=rows_too)
-        keys = self.pack(branch, block, with_label=True)
-        offsets: dict[int, int] = {}
-        offset = self.label_bits
-        for feature in reversed(block):
-            offsets[feature] = offset
-            offset += self.bits[feature]
-        if self.visit is not None:
-            tasks: list[Task] = [partial(self.count, branch, keys, {None: 0})] if rows_too else []
-            chosen = [feature for feature in block if self.wanted[feature]]
-            return [*tasks, *(partial(self.collect, branch, keys, f, offsets[f]) for f in chosen)]
-        masks: dict[int | None, int] = {None: 0} if rows_too else {}
-        masks |= {f: (1 << self.bits[f]) - 1 << offset for f, offset in offsets.items() if self.wanted[f]}
-        step = max(1, SMALL_SORT // branch.n_rows)
-        items = list(masks.items())
-        return [partial(self.count, branch, keys, dict(items[i : i + step])) for i in range(0, len(items), step)]
+    def narrowed(self, branch: _Branch, features: Sequence[int]) -> _Branch:
+        """The rows of a branch that also agree with another row on some features, one key at a time."""
+        while len(features) and branch.n_rows > 1:
+            word = self.next_word(branch, features)
+            branch = self.regroup(branch, word)
+            features = features[len(word) :]
+        return branch
 
-    def look_at_large_feature(self, branch: _Branch, block: range, *, rows_too: bool) -> list[Task]:
-        """Tasks for a feature that does not go into a key beside group and label."""
-        keys = self.pack(branch, (), with_label=True)
-        tasks: list[Task] = []
-        if rows_too:
-            same = self.regroup(branch, block)
-            tasks.append(partial(self.count, same, self.pack(same, (), with_label=True), {None: 0}))
-        if self.visit is not None:
-            return [*tasks, partial(self.collect_large, branch, keys, block[0])]
-        return [*tasks, partial(self.count, branch, keys, {block[0]: 0})]
-
-    def count(self, branch: _Branch, keys: Codes, masks: dict[int | None, int]) -> list[Task]:
-        """Count groups of equal keys for each feature (None: whole rows), its bits masked out of the keys."""
-        masked = keys & ~np.array(list(masks.values()), keys.dtype)[:, None]
-        weights = self.weights(branch)
-        if len(masked) == 1:
-            met = _may_meet(masked[0], self.label_bits)
-            masked, weights = masked[:, met], None if weights is None else weights[met]
-        counts = _sum_groups(masked, self.label_bits, weights)
-        for feature, n_pairs, n_unchanged, n_groups in zip(masks, *counts, strict=True):
-            if feature is None:
-                self.sums.by_row, self.sums.by_row_and_label = n_pairs, n_unchanged
-                self.sums.n_distinct -= masked.shape[1] - n_groups
-            else:
-                self.sums.by_context[feature], self.sums.by_context_and_label[feature] = n_pairs, n_unchanged
-        return []
+    def identical_rows(self) -> EqualRows:
+        """Rows that are equal on every feature."""
+        rows, same = self.rows, self.narrowed(*self.agreeing)
+        group = np.zeros(same.n_rows, np.int64) if same.group is None else same.group.astype(np.int64)
+        keys, weights, alone = group * rows.n_labels + same.of_rows(rows.labels).astype(np.int64), None, 0
+        if rows.weights is not None:
+            weights = same.of_rows(rows.weights)
+            alone = pairs_within(rows.weights) - pairs_within(weights)  # a row of weight w has pairs with itself
+        groups, sizes = count_keys(group, same.n_groups, weights)
+        _, with_label = count_keys(keys, same.n_groups * rows.n_labels, weights)
+        n_pairs, n_unchanged = pairs_within(sizes), pairs_within(with_label)
+        return EqualRows(len(rows.codes) - same.n_rows + len(groups), n_pairs + alone, n_pairs - n_unchanged)
 
     def collect(self, branch: _Branch, keys: Codes, feature: int, offset: int) -> list[Task]:
         """Hand over the contexts of a feature whose code begins at a bit of the keys."""
-        value_bits = self.bits[feature]
-        n_low = value_bits + self.label_bits
-        keys = _move_down(keys, offset, value_bits, self.label_bits)
-        weights = self.weights(branch)
-        met = _may_meet(keys, n_low)
-        keys, weights = keys[met], None if weights is None else weights[met]
+        kind, value_bits, label_bits = keys.dtype.type, self.bits[feature], self.label_bits
+        keys = _moved_down(keys, offset, value_bits, label_bits)
+        met = _may_meet(keys, value_bits + label_bits)
+        keys, weights = keys[met], None if self.rows.weights is None else branch.of_rows(self.rows.weights)[met]
         if weights is None:
             keys.sort()
         else:
             order = np.argsort(keys)
             keys, weights = keys[order], weights[order]
-        new_context = _starts(keys >> keys.dtype.type(n_low))
+        new_context = differs_from_last(keys >> kind(value_bits + label_bits))
         meets = _not_alone(new_context)
-        keys, new_context = keys[meets], new_context[meets]
-        if weights is None:
-            found = contexts_of_keys(keys, new_context, value_bits, self.label_bits)
-        else:
-            values = keys >> keys.dtype.type(self.label_bits) & keys.dtype.type((1 << value_bits) - 1)
-            labels = keys & keys.dtype.type((1 << self.label_bits) - 1)
-            found = contexts_of_rows(new_context, values, labels, weights[meets])
-        self.hand_over(feature, found)
+        keys, weights = keys[meets], None if weights is None else weights[meets]
+        values, labels = keys >> kind(label_bits) & kind((1 << value_bits) - 1), keys & kind((1 << label_bits) - 1)
+        self.visit(feature, contexts_of_rows(new_context[meets], values, labels, weights).compacted())
         return []
 
-    def collect_large(self, branch: _Branch, keys: Codes, feature: int) -> list[Task]:
-        """Hand over the contexts of a feature that is not in the keys."""
-        values = self.rows.codes[:, feature] if branch.rows is None else self.rows.codes[branch.rows, feature]
-        labels = keys & keys.dtype.type((1 << self.label_bits) - 1)
-        groups = keys >> keys.dtype.type(self.label_bits)
+    def collect_large(self, branch: _Branch, feature: int) -> list[Task]:
+        """Hand over the contexts of a feature whose code does not go into a key beside group and label."""
+        values, labels = branch.of_rows(self.rows.codes[:, feature]), branch.of_rows(self.rows.labels)
+        groups = np.zeros(branch.n_rows, np.uint32) if branch.group is None else branch.group
         order = np.lexsort((labels, values, groups))
-        weights = self.weights(branch)
-        found = contexts_of_rows(
-            differs_from_last(groups[order]), values[order], labels[order], None if weights is None else weights[order]
-        )
-        self.hand_over(feature, found)
+        weights = None if self.rows.weights is None else branch.of_rows(self.rows.weights)[order]
+        new_context = differs_from_last(groups[order])
+        self.visit(feature, contexts_of_rows(new_context, values[order], labels[order], weights).compacted())
         return []
-
-    def hand_over(self, feature: int, contexts: Contexts) -> None:
-        if self.visit is not None:
-            self.visit(feature, contexts)
 
     def regroup(self, branch: _Branch, features: Sequence[int]) -> _Branch:
         """Split the groups of a branch by some more features, and drop the rows that are alone then."""
         keys = self.pack(branch, features, with_label=False)
         met = _may_meet(keys, 0)
         keys, order = _sort_with_order(keys[met], self.n_bits(branch, features))
-        starts = _starts(keys)
-        del keys
-        meets = _not_alone(starts)
-        first = starts[meets]
+        is_new = differs_from_last(keys)
+        meets = _not_alone(is_new)
         number = np.zeros(branch.n_rows, np.uint32)  # of the group, from 1; 0 is alone
-        number[met[order[meets]]] = np.cumsum(first, dtype=np.uint32)
+        number[met[order[meets]]] = np.cumsum(is_new[meets], dtype=np.uint32)
         left = np.flatnonzero(number)
         rows = left if branch.rows is None else branch.rows[left]
-        return _Branch(len(left), max(1, int(np.count_nonzero(first))), rows, number[left] - np.uint32(1))
+        return _Branch(len(left), int(np.count_nonzero(is_new[meets])), rows, number[left] - np.uint32(1))
 
     def pack(self, branch: _Branch, features: Sequence[int], *, with_label: bool) -> Codes:
         """One integer for each row of a branch: its group, its codes on the features and, lowest, its label."""
@@ -246,9 +189,8 @@ class _Sorter:
             if branch.group is not None:
                 part |= branch.group[chunk].astype(np.uint64) << np.uint64(n_packed)
             if with_label:
-                labels = self.rows.labels[chunk if branch.rows is None else branch.rows[chunk]]
                 part <<= np.uint64(self.label_bits)
-                part |= labels
+                part |= self.rows.labels[chunk if branch.rows is None else branch.rows[chunk]]
         return keys.astype(np.uint32) if n_bits <= 32 else keys
 
     def n_bits(self, branch: _Branch, features: Sequence[int]) -> int:
@@ -269,30 +211,18 @@ class _Sorter:
             n_taken += 1
         return features[:n_taken]
 
-    def weights(self, branch: _Branch) -> Ints | None:
-        """Weights of the rows of a branch."""
-        weights = self.rows.weights
-        return weights if weights is None or branch.rows is None else weights[branch.rows]
 
-
-def _move_down(keys: Codes, offset: int, value_bits: int, label_bits: int) -> Codes:
+def _moved_down(keys: Codes, offset: int, value_bits: int, label_bits: int) -> Codes:
     """Keys in which the code that begins at a bit has been moved next to the label, so that its context comes first."""
     kind = keys.dtype.type
-    if offset == label_bits:
-        return keys.copy()
     moved = np.empty_like(keys)
     for start in range(0, len(keys), CHUNK):
         part = keys[start : start + CHUNK]
-        low = part & kind((1 << label_bits) - 1)
+        above = part & kind((1 << 8 * keys.itemsize) - (1 << offset + value_bits))
+        between = part & kind((1 << offset) - (1 << label_bits))
         value = part >> kind(offset) & kind((1 << value_bits) - 1)
-        between = part >> kind(label_bits) & kind((1 << offset - label_bits) - 1)
-        above = np.zeros_like(part) if offset + value_bits >= 8 * keys.itemsize else part >> kind(offset + value_bits)
-        above <<= kind(offset - label_bits)
-        above |= between
-        above <<= kind(value_bits + label_bits)
-        above |= value << kind(label_bits)
-        above |= low
-        moved[start : start + CHUNK] = above
+        label = part & kind((1 << label_bits) - 1)
+        moved[start : start + CHUNK] = above | between << kind(value_bits) | value << kind(label_bits) | label
     return moved
 
 
@@ -325,60 +255,10 @@ def _may_meet(keys: Codes, n_low: int) -> Positions:
     return np.concatenate([start + np.flatnonzero(held[slots(start)] > 1) for start in starts])
 
 
-def _sum_groups(keys: Codes, label_bits: int, weights: Ints | None) -> tuple[list[int], list[int], list[int]]:
-    """For each line of keys: pairs between rows of equal keys, and the number of different keys.
-
-    Pairs are counted without and with the label, which stands in the lowest bits; keys are told apart without it.
-    Sorts the keys in place.
-    """
-    if weights is None:
-        keys.sort(axis=1)
-    else:
-        order = np.argsort(keys, axis=1)
-        keys = np.take_along_axis(keys, order, axis=1)
-        weights = weights[order].ravel()
-    n_lines, n_keys = keys.shape
-    starts = _starts(keys >> keys.dtype.type(label_bits))
-    n_groups = [int(np.count_nonzero(line)) for line in starts]
-    meets = _not_alone(starts)
-    lines = np.searchsorted(meets, np.arange(n_lines + 1) * n_keys)
-    if weights is not None:
-        weights = weights[meets]
-    by_context = _pairs_in_runs(starts.ravel()[meets], lines, weights)
-    by_context_and_label = _pairs_in_runs(_starts(keys).ravel()[meets], lines, weights)
-    return by_context, by_context_and_label, n_groups
-
-
-def _pairs_in_runs(starts: Bools, lines: Positions, weights: Ints | None) -> list[int]:
-    """Pairs between rows of the same run, for each line: `starts` begin a run, `lines` bound the lines."""
-    first = np.append(np.flatnonzero(starts), len(starts))
-    if weights is None:
-        sizes, apart = np.diff(first), np.diff(lines)
-    else:
-        sizes, apart = _sums(weights, first), _sums(weights * weights, lines)
-    squares = _sums(sizes * sizes, np.searchsorted(first, lines))
-    pairs: list[int] = ((squares - apart).view(np.uint64) >> np.uint64(1)).tolist()  # modulo 2**64: see pairs_between
-    return pairs
-
-
-def _sums(x: Ints, bounds: Positions) -> Ints:
-    """Sums of x from each bound to the next."""
-    sums = np.add.reduceat(np.append(x, 0), bounds[:-1])
-    sums[bounds[1:] == bounds[:-1]] = 0  # reduceat takes one element of an empty slice
-    return sums
-
-
-def _starts(keys: Codes) -> Bools:
-    """Whether each of the sorted keys differs from the one before, line by line."""
-    starts = np.ones(keys.shape, np.bool_)
-    np.not_equal(keys[..., 1:], keys[..., :-1], out=starts[..., 1:])
-    return starts
-
-
-def _not_alone(starts: Bools) -> Positions:
-    """Where the sorted keys, all lines in a row, equal the one before or the one after."""
-    alone = starts.flatten()
-    alone[:-1] &= starts.ravel()[1:]
+def _not_alone(is_new: Bools) -> Positions:
+    """Where sorted keys equal the one before or the one after, from whether each differs from the one before."""
+    alone = is_new.copy()
+    alone[:-1] &= is_new[1:]
     return np.flatnonzero(~alone)
 
 
@@ -392,14 +272,10 @@ def _sort_with_order(keys: Codes, n_bits: int) -> tuple[Codes, Positions]:
         order = np.argsort(keys)
         return keys[order], order
     both = keys.astype(np.uint64, copy=False)
-    for start in range(0, len(both), CHUNK):
-        part = both[start : start + CHUNK]
-        part <<= np.uint64(position_bits)
-        part |= np.arange(start, start + len(part), dtype=np.uint64)
+    both <<= np.uint64(position_bits)
+    both |= np.arange(len(both), dtype=np.uint64)
     both.sort()
-    found = both >> np.uint64(position_bits)
-    both &= np.uint64((1 << position_bits) - 1)
-    return found, both.view(np.intp)
+    return both >> np.uint64(position_bits), (both & np.uint64((1 << position_bits) - 1)).view(np.intp)
 
 
 def _split(block: range, n_parts: int) -> list[range]:

@@ -16,24 +16,25 @@ products are added over all twos of values at once, as products of matrices: f_v
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._types import Bools, CodedRows, Codes, Ints, Keys, Positions
+from analogical._types import CodedRows, Codes, Ints, Positions
+from analogical.count.given import Cells
+from analogical.count.groups import count_keys
 from analogical.errors import InputError
 
-__all__ = ["MAX_CELLS", "PairTables", "context_numbers", "count_squares", "pair_tables", "repeated_cells"]
+__all__ = ["MAX_CELLS", "PairTables", "count_squares", "pair_tables", "repeated_cells"]
 
 MAX_CELLS = 2**22
 """Entries of the tables that are made at a time."""
-FEW_LABELS = 8
+FEW_LABELS = 16
 """Up to so many labels, every table has a place for each of them."""
 LEAST_ROWS = 4
 """Different rows that a context with a square holds."""
-LOOKUP = 8
-"""The values of contexts are looked up in a table of at most so many entries for each row; beyond, they are sorted."""
 EXACT_PAIRS = math.isqrt(2**53)
 EXACT = math.isqrt(EXACT_PAIRS)
 """Rows of a context whose square and fourth power are exact in float64, and with it sums of products of two and four
@@ -45,7 +46,7 @@ class PairTables:
     """Rows of some contexts by value of i, value of j and label, in tables of one shape.
 
     A table has places for the values that its context holds (and for the labels, where these are many), so that tables
-    stay small. Places may be empty; where there are fewer places than labels, the last one is.
+    stay small. Places may be empty; where there are fewer places than labels, the last one is, and stands for the rest.
     """
 
     counts: Ints
@@ -54,8 +55,6 @@ class PairTables:
     """Values of i in the places of each context, of shape (contexts, values of i)."""
     second: Positions
     labels: Positions
-    n_labels: int
-    """Labels of the whole table."""
     is_whole: bool = False
     """Whether every value and label has a place, in their order."""
 
@@ -63,178 +62,94 @@ class PairTables:
     def whole(cls, counts: Ints) -> "PairTables":
         """Tables with a place for every value and label."""
         first, second, labels = (np.broadcast_to(np.arange(n), (len(counts), n)) for n in counts.shape[1:])
-        return cls(counts, first, second, labels, counts.shape[3], is_whole=True)
+        return cls(counts, first, second, labels, is_whole=True)
 
     def of_some(self, contexts: Positions) -> "PairTables":
         """The tables of some contexts."""
         counts, first, second, labels = (each[contexts] for each in (self.counts, self.first, self.second, self.labels))
-        return PairTables(counts, first, second, labels, self.n_labels, self.is_whole)
+        return PairTables(counts, first, second, labels, self.is_whole)
 
 
-def context_numbers(ids: Keys) -> tuple[Positions, int]:
-    """Numbers of groups from 0 without gaps, and how many groups there are."""
-    known, numbers = np.unique(ids, return_inverse=True)
-    return numbers.astype(np.intp), len(known)
-
-
-def pair_tables(rows: CodedRows, groups: Positions, n_groups: int, i: int, j: int) -> Iterator[PairTables]:
-    """Tables of the contexts that may hold squares of two features; ``groups`` is the context of each row.
+def pair_tables(rows: CodedRows, contexts: Cells, i: int, j: int) -> Iterator[PairTables]:
+    """Tables of the contexts that may hold squares of two features.
 
     Tables of all values are made if they have fewer entries than there are rows. Otherwise contexts with a single value
     of i or of j, which hold no square, are left out, and the others have places for their own values only.
     """
-    shape = (int(rows.n_values[i]), int(rows.n_values[j]), rows.n_labels)
-    n_cells = shape[0] * shape[1] * shape[2]
+    n_first, n_second = int(rows.n_values[i]), int(rows.n_values[j])
+    n_cells = n_first * n_second * rows.n_labels
     if n_cells > 4 * MAX_CELLS:
         raise InputError(
-            f"Two features with {shape[0]:,} and {shape[1]:,} values have too many combinations to count squares;"
+            f"Two features with {n_first:,} and {n_second:,} values have too many combinations to count squares;"
             " bin them, merge rare values, or leave one of them out."
         )
+    groups, n_groups = contexts.of_row.astype(np.intp, copy=False), len(contexts)
     if n_groups * n_cells <= len(groups):
-        keys = ((groups * shape[0] + rows.codes[:, i]) * shape[1] + rows.codes[:, j]) * shape[2] + rows.labels
-        yield PairTables.whole(_counted(keys, rows.weights, n_groups * n_cells).reshape(n_groups, *shape))
-        return
-    yield from _SmallTables.of(rows, groups, n_groups, i, j).by_shape()
+        keys = (groups, rows.codes[:, i], rows.codes[:, j], rows.labels)
+        yield PairTables.whole(_counted(keys, rows.weights, (n_groups, n_first, n_second, rows.n_labels)))
+    else:
+        yield from _small_tables(rows, groups, n_groups, i, j)
 
 
-def _counted(keys: Positions, weights: Ints | None, n_keys: int) -> Ints:
-    """Rows of each key."""
-    return np.bincount(keys, weights, minlength=n_keys).astype(np.int64)  # sums of weights are below 2**53
+def _counted(keys: tuple[Codes | Positions, ...], weights: Ints | None, shape: tuple[int, ...]) -> Ints:
+    """Rows by context, place of the one value, place of the other one, and place of the label."""
+    sizes = np.bincount(np.ravel_multi_index(keys, shape), weights, minlength=math.prod(shape))
+    return sizes.astype(np.int64).reshape(shape)  # sums of weights are below 2**53
 
 
-def _of_contexts(groups: Positions, kept: Bools) -> tuple[Positions, Positions, int]:
-    """The rows of some contexts, their contexts in new numbers, and how many contexts there are."""
-    chosen = np.flatnonzero(kept[groups])
-    return chosen, (np.cumsum(kept) - 1)[groups[chosen]], int(np.count_nonzero(kept))
+def _small_tables(rows: CodedRows, groups: Positions, n_groups: int, i: int, j: int) -> Iterator[PairTables]:
+    """Tables of the contexts that hold two values of both features, by shape, at most ``MAX_CELLS`` entries at a time.
+
+    A shape may have a few places more than a context needs, so that there are fewer shapes.
+    """
+    is_large = np.bincount(groups, minlength=n_groups) >= LEAST_ROWS
+    rows, groups = rows.take(is_large[groups]), groups[is_large[groups]]
+    first, n_first = _places(groups, n_groups, rows.codes[:, i], int(rows.n_values[i]))
+    second, n_second = _places(groups, n_groups, rows.codes[:, j], int(rows.n_values[j]))
+    labels, n_labels = _label_places(groups, n_groups, rows.labels, rows.n_labels)
+    is_varied = (n_first > 1) & (n_second > 1)
+    most = int(rows.n_values[i]), int(rows.n_values[j]), rows.n_labels
+    shapes = np.stack([_rounded_up(n, top) for n, top in zip((n_first, n_second, n_labels), most, strict=True)])
+    by_shape = np.lexsort((*shapes, ~is_varied))[: np.count_nonzero(is_varied)]
+    number = np.full(n_groups, n_groups)
+    number[by_shape] = np.arange(len(by_shape))
+    order = np.argsort(number[groups], kind="stable")
+    groups, shapes = number[groups[order]], shapes[:, by_shape]
+    starts = np.flatnonzero((np.diff(shapes, prepend=0) != 0).any(axis=0))
+    for start, stop in pairwise([*starts.tolist(), len(by_shape)]):
+        shape = shapes[:, start].tolist()
+        at_once = max(MAX_CELLS // math.prod(shape), 1)
+        for begin in range(start, stop, at_once):
+            n_tables = min(at_once, stop - begin)
+            own = slice(*np.searchsorted(groups, (begin, begin + n_tables)))
+            some, context = rows.take(order[own]), groups[own] - begin
+            places = [place[order[own]] for place in (first, second, labels)]
+            held = [np.zeros((n_tables, n_places), np.intp) for n_places in shape]
+            held[0][context, places[0]], held[1][context, places[1]] = some.codes[:, i], some.codes[:, j]
+            held[2][context, places[2]] = some.labels
+            yield PairTables(_counted((context, *places), some.weights, (n_tables, *shape)), held[0], held[1], held[2])
 
 
-@dataclass(frozen=True)
-class _Axis:
-    """One side of tables that have places for what each context holds."""
+def _places(groups: Positions, n_groups: int, values: Codes, n_values: int) -> tuple[Positions, Ints]:
+    """The place of the value of each row among those that its context holds, and how many these are."""
+    keys = groups * n_values + values
+    held, _ = count_keys(keys, n_groups * n_values, None)
+    n_held = np.bincount(held // n_values, minlength=n_groups)
+    return np.searchsorted(held, keys) - (np.cumsum(n_held) - n_held)[groups], n_held
 
-    values: Codes
-    """Value of each row."""
-    places: Positions
-    """Place of the value of each row in the table of its context."""
-    n_held: Ints
-    """Values that each context holds."""
-    n_places: Ints
-    """Places that the table of each context has: at least as many, so that there are fewer shapes."""
 
-    @classmethod
-    def of_values(cls, groups: Positions, n_groups: int, values: Codes, n_values: int) -> "_Axis":
-        """Places for the values that contexts hold."""
-        if n_groups * n_values <= LOOKUP * len(groups):
-            held = np.zeros((n_groups, n_values), np.bool_)
-            held[groups, values] = True
-            n_below = np.cumsum(held, axis=1, dtype=np.int32)
-            places, n_held = n_below[groups, values].astype(np.intp) - 1, n_below[:, -1].astype(np.int64)
-        else:
-            keys, key = np.unique(groups * n_values + values, return_inverse=True)
-            owner = keys // n_values
-            starts = np.searchsorted(owner, np.arange(n_groups))
-            places, n_held = (np.arange(len(keys)) - starts[owner])[key], np.bincount(owner, minlength=n_groups)
-        return cls(values, places, n_held, _rounded_up(n_held, n_values))
-
-    @classmethod
-    def of_labels(cls, groups: Positions, n_groups: int, labels: Codes, n_labels: int) -> "_Axis":
-        """A place for every label; or, of many, for those that contexts hold and an empty one."""
-        if n_labels <= FEW_LABELS:
-            every = np.full(n_groups, n_labels)
-            return cls(labels, labels.astype(np.intp), every, every)
-        held = cls.of_values(groups, n_groups, labels, n_labels)
-        return cls(labels, held.places, held.n_held, _rounded_up(held.n_held + 1, n_labels))
-
-    def of_some(self, rows: Positions, contexts: Bools) -> "_Axis":
-        """The same for some rows and contexts."""
-        return _Axis(self.values[rows], self.places[rows], self.n_held[contexts], self.n_places[contexts])
-
-    def codes(self, groups: Positions, contexts: Positions, rows: Positions) -> Positions:
-        """The values in the places of some contexts, one context after the other; 0 in empty places."""
-        sizes = self.n_places[contexts]
-        starts = _starts(contexts, sizes, len(self.n_places))
-        codes = np.zeros(int(sizes.sum()), np.intp)
-        codes[starts[groups[rows]] + self.places[rows]] = self.values[rows]
-        return codes
+def _label_places(groups: Positions, n_groups: int, labels: Codes, n_labels: int) -> tuple[Codes | Positions, Ints]:
+    """The same for labels: every label has a place; of many, those that a context holds, and there is an empty one."""
+    if n_labels <= FEW_LABELS:
+        return labels, np.full(n_groups, n_labels)
+    places, n_held = _places(groups, n_groups, labels, n_labels)
+    return places, n_held + 1
 
 
 def _rounded_up(n_held: Ints, most: int) -> Ints:
     """Numbers of places: exact up to 8, then in steps of an eighth to a quarter."""
     steps = 2 ** np.maximum(np.ceil(np.log2(np.maximum(n_held, 1))).astype(np.int64) - 3, 0)
     return np.asarray(np.minimum(-(-n_held // steps) * steps, most))
-
-
-@dataclass(frozen=True)
-class _SmallTables:
-    """Rows of contexts that hold two values of both features or more, on their way into tables."""
-
-    groups: Positions
-    """Context of each row."""
-    first: _Axis
-    second: _Axis
-    labels: _Axis
-    weights: Ints | None
-    n_labels: int
-
-    @classmethod
-    def of(cls, rows: CodedRows, groups: Positions, n_groups: int, i: int, j: int) -> "_SmallTables":
-        """The rows of contexts that may hold squares."""
-        chosen, groups, n_groups = _of_contexts(groups, np.bincount(groups, minlength=n_groups) >= LEAST_ROWS)
-        first = _Axis.of_values(groups, n_groups, rows.codes[chosen, i], int(rows.n_values[i]))
-        second = _Axis.of_values(groups, n_groups, rows.codes[chosen, j], int(rows.n_values[j]))
-        is_varied = (first.n_held > 1) & (second.n_held > 1)
-        some, groups, n_groups = _of_contexts(groups, is_varied)
-        chosen = chosen[some]
-        return cls(
-            groups,
-            first.of_some(some, is_varied),
-            second.of_some(some, is_varied),
-            _Axis.of_labels(groups, n_groups, rows.labels[chosen], rows.n_labels),
-            None if rows.weights is None else rows.weights[chosen],
-            rows.n_labels,
-        )
-
-    def by_shape(self) -> Iterator[PairTables]:
-        """Tables by shape, of at most ``MAX_CELLS`` entries or one context at a time."""
-        shapes = np.stack([self.first.n_places, self.second.n_places, self.labels.n_places], axis=1)
-        order = np.lexsort(shapes.T)
-        part = (np.cumsum(shapes[order].prod(axis=1)) - 1) // MAX_CELLS
-        part_of = np.empty(len(order), np.intp)
-        part_of[order] = part
-        for number in np.unique(part).tolist():
-            yield from self._tables_of(order[part == number], np.flatnonzero(part_of[self.groups] == number), shapes)
-
-    def _tables_of(self, contexts: Positions, rows: Positions, shapes: Ints) -> Iterator[PairTables]:
-        """Tables of some contexts, which are in the order of their shapes, from their rows."""
-        first, second, labels = self.first, self.second, self.labels
-        shapes, groups = shapes[contexts], self.groups[rows]
-        keys = first.places[rows] * second.n_places[groups] + second.places[rows]
-        keys = keys * labels.n_places[groups] + labels.places[rows]
-        sizes = shapes.prod(axis=1)
-        keys += _starts(contexts, sizes, int(contexts.max()) + 1)[groups]
-        weights = None if self.weights is None else self.weights[rows]
-        counts = _counted(keys, weights, int(sizes.sum()))
-        codes = [axis.codes(self.groups, contexts, rows) for axis in (first, second, labels)]
-        bounds = np.flatnonzero(np.append(True, (np.diff(shapes, axis=0) != 0).any(axis=1)))
-        for start, stop in zip(bounds.tolist(), [*bounds[1:].tolist(), len(shapes)], strict=True):
-            n_tables, shape = stop - start, shapes[start].tolist()
-            here, counts = np.split(counts, [n_tables * int(sizes[start])])
-            of_first, of_second, of_labels = (part[: n_tables * n] for part, n in zip(codes, shape, strict=True))
-            codes = [part[n_tables * n :] for part, n in zip(codes, shape, strict=True)]
-            yield PairTables(
-                here.reshape(n_tables, *shape),
-                of_first.reshape(n_tables, -1),
-                of_second.reshape(n_tables, -1),
-                of_labels.reshape(n_tables, -1),
-                self.n_labels,
-            )
-
-
-def _starts(contexts: Positions, sizes: Ints, n_contexts: int) -> Positions:
-    """Where each context begins if contexts of these sizes stand one after the other, by number of the context."""
-    starts = np.zeros(n_contexts, np.intp)
-    starts[contexts] = np.cumsum(sizes) - sizes
-    return starts
 
 
 def repeated_cells(counts: Ints) -> Ints:

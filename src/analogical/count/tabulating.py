@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._types import CodedRows
+from analogical._types import CodedRows, Ints
 from analogical.count.contexts import Contexts, contexts_of_tables
-from analogical.count.packing import PairSums, pack_codes
+from analogical.count.counts import EqualRows
+from analogical.count.groups import pack_codes
 from analogical.count.threads import Task, run_tasks
 
-__all__ = ["fits_in_table", "sum_in_table"]
+__all__ = ["contexts_in_table", "count_in_table", "fits_in_table"]
 
 ENTRIES_PER_ROW = 6  # a table may have this many entries for each row of the data,
 MANY_ENTRIES = 2**22  # but no more than this plus one for each row, for the sake of memory
@@ -36,50 +37,48 @@ def fits_in_table(rows: CodedRows, *, for_contexts: bool = False) -> bool:
     return bool(0 < n_entries <= min(ENTRIES_PER_ROW * n_rows, MANY_ENTRIES + n_rows))
 
 
-def sum_in_table(
-    rows: CodedRows,
-    n_threads: int,
-    visit: Callable[[int, Contexts], None] | None = None,
-    features: Sequence[int] | None = None,
-) -> PairSums:
-    """Sums of pairs for every feature; with ``visit``, the contexts of each of ``features`` are handed to it.
+def count_in_table(rows: CodedRows, n_threads: int) -> tuple[Ints, Ints, EqualRows]:
+    """Pairs and changed pairs of every feature, and identical rows."""
+    table = _Table(rows)
+    pairs, changed = np.zeros((2, rows.n_features), np.int64)
+    identical = table.equal_rows(None)
 
-    Features with one value are no axes of the table; without them groups by context are groups by row.
-    """
-    sums = PairSums.zeros(rows.n_features)
-    axes = np.flatnonzero(rows.n_values > 1).tolist()
-    axis_of = {feature: axis for axis, feature in enumerate(axes)}
-    table = _Table(rows, axes)
-    sums.by_row, sums.by_row_and_label, sums.n_distinct = table.pairs(None)
-    sums.by_context[:], sums.by_context_and_label[:] = sums.by_row, sums.by_row_and_label
-    if visit is not None:
+    def count(axis: int, feature: int) -> list[Task]:
+        equal = table.equal_rows(axis)
+        pairs[feature] = equal.n_pairs - identical.n_pairs
+        changed[feature] = equal.n_contradictions - identical.n_contradictions
+        return []
 
-        def hand_over(feature: int) -> list[Task]:
-            visit(feature, contexts_of_tables(table.along(axis_of[feature])))
-            return []
+    run_tasks([partial(count, *place) for place in enumerate(table.axes)], n_threads)
+    return pairs, changed, identical
 
-        tasks: list[Task] = [
-            partial(hand_over, feature) for feature in (axes if features is None else features) if feature in axis_of
-        ]
-    else:
 
-        def count(feature: int) -> list[Task]:
-            sums.by_context[feature], sums.by_context_and_label[feature], _ = table.pairs(axis_of[feature])
-            return []
+def contexts_in_table(
+    rows: CodedRows, n_threads: int, visit: Callable[[int, Contexts], None], features: Sequence[int] | None = None
+) -> EqualRows:
+    """Hand the contexts of every feature, or of some, to ``visit``; and count identical rows."""
+    table = _Table(rows)
 
-        tasks = [partial(count, feature) for feature in axes]
-    run_tasks(tasks, n_threads)
-    return sums
+    def hand_over(axis: int, feature: int) -> list[Task]:
+        visit(feature, contexts_of_tables(table.along(axis)))
+        return []
+
+    wanted = set(table.axes if features is None else features)
+    run_tasks([partial(hand_over, axis, f) for axis, f in enumerate(table.axes) if f in wanted], n_threads)
+    return table.equal_rows(None)
 
 
 class _Table:
-    """A table of shape (labels, possible rows), seen along any axis.
+    """A table of shape (labels, possible rows), seen along any axis; features with one value are no axes.
 
     Along outer axes whole runs of entries are added, which is quick, so each half of the features has its turn outside:
     the rows are counted in two orders.
     """
 
-    def __init__(self, rows: CodedRows, axes: Sequence[int]) -> None:
+    def __init__(self, rows: CodedRows) -> None:
+        self.axes: list[int] = np.flatnonzero(rows.n_values > 1).tolist()
+        """The feature of each axis."""
+        axes = self.axes
         self.sizes: list[int] = rows.n_values[axes].tolist()
         self.half = len(self.sizes) // 2
         self.total = rows.n_rows
@@ -97,8 +96,8 @@ class _Table:
         n_outer = math.prod(self.sizes[start:axis])
         return table.reshape(len(table), n_outer, self.sizes[axis], -1)
 
-    def pairs(self, axis: int | None) -> tuple[int, int, int]:
-        """Sums of C2 over contexts (None: possible rows), without and with the label; and contexts that hold rows."""
+    def equal_rows(self, axis: int | None) -> EqualRows:
+        """Rows with the same context along an axis (None: identical rows)."""
         table = self.entries[:, None, None] if axis is None else self.along(axis)
         _, n_outer, n_values, n_inner = table.shape
         step = max(CHUNK // n_inner, 1)
@@ -116,8 +115,10 @@ class _Table:
                 squares += _total(np.square(together, dtype=square))
                 squares_with_label += _total(np.square(sums, dtype=square))
                 n_held += int(np.count_nonzero(together))
-        # modulo 2**64, as in pairs_between
-        return (squares - self.total) % 2**64 // 2, (squares_with_label - self.total) % 2**64 // 2, n_held
+        # Twice the pairs inside groups of c rows are the sum of c^2 less the rows. Squares are summed modulo 2**64,
+        # which is exact in the difference: there are at most 2**31 rows.
+        n_pairs, n_unchanged = ((total - self.total) % 2**64 // 2 for total in (squares, squares_with_label))
+        return EqualRows(n_held, n_pairs, n_pairs - n_unchanged)
 
 
 def _total(numbers: NDArray[Any]) -> int:

@@ -10,7 +10,7 @@ from analogical._types import CodedRows, Codes, Floats, Ints, Positions
 from analogical.count.groups import number_groups
 from analogical.estimate.deciding import share_left
 from analogical.estimate.dependencies import Near, near_among
-from analogical.study import MergedRows
+from analogical.table_counts import MergedRows
 
 if TYPE_CHECKING:
     from analogical.engines.study import EngineStudy
@@ -48,11 +48,11 @@ class GroupedRows:
 
     def agreeing(self, by: tuple[int, ...], targets: Positions) -> list[int]:
         """The targets on which all rows agree that agree on some columns."""
-        n_groups, found = len(self.group_sizes(by)), self._sizes([(*by, target) for target in targets.tolist()])
-        if any(sizes is None for sizes in found):
+        n_groups = len(self.group_sizes(by))
+        joined = dict(zip(targets.tolist(), self._sizes([(*by, target) for target in targets.tolist()]), strict=True))
+        if any(sizes is None for sizes in joined.values()):
             self.untold.add(len(by))
-        pairs = zip(targets.tolist(), found, strict=True)
-        return [target for target, sizes in pairs if sizes is not None and len(sizes) == n_groups]
+        return [target for target, sizes in joined.items() if sizes is not None and len(sizes) == n_groups]
 
     def alike(self, columns: Sequence[int]) -> list[tuple[int, ...]]:
         """Groups of two or more columns that divide the rows in the same way."""

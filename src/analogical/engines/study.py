@@ -21,18 +21,9 @@ from analogical.errors import InputError
 from analogical.estimate.dependencies import Dependencies, find_dependencies
 from analogical.estimate.significance import pools_contexts, test_contexts
 from analogical.estimate.sizes import Size
-from analogical.study import (
-    FEW_CELLS,
-    SEARCH_ROWS,
-    Duplicates,
-    Item,
-    ListedRows,
-    MergedRows,
-    RowNames,
-    Study,
-    UnitRows,
-)
+from analogical.study import SEARCH_ROWS, Duplicates, Study
 from analogical.table.meaning import EngineMeaning
+from analogical.table_counts import FEW_CELLS, Item, ListedRows, MergedRows, RowNames, UnitRows
 
 __all__ = ["EngineStudy"]
 

@@ -1,23 +1,45 @@
 """Pairs by disagreement set to one score per feature: whom to credit when two rows differ on several features.
 
 The model (noisy-or): each feature i on which two rows differ flips the label on its own with probability t_i, so a pair
-with disagreement set D has changed with probability 1 - prod over i in D of (1 - t_i). ``maximising`` finds the t of
-the largest likelihood. Where every D holds one feature, t is the paper's index.
+with disagreement set D has changed with probability 1 - prod over i in D of (1 - t_i). Where every D holds one feature,
+the t of the largest likelihood is the paper's index.
+
+In the rates lambda_i = -log(1 - t_i) a pair stays unchanged with probability exp(-sum over i in D of lambda_i), and the
+log-likelihood is concave. At its maximum many rates are 0, on wide tables all but a few. So Newton's method runs on the
+few features that count so far, and the gradient of all others then shows which ones must join them: one pass over the
+sets for each round, and an exact maximum at the end.
+
+scipy.optimize's L-BFGS-B takes nine times as long with 1,000 features (500 rows) and leaves scores 5e-8 off; it stops
+far from the maximum where its first step takes all features of a changed set to 0.
 """
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._types import Floats, Positions
+from analogical._types import Bools, Floats, Positions
 from analogical.count.threads import one_blas_thread
-from analogical.estimate.maximising import ENTRIES, Likelihood, Maximum
 from analogical.estimate.sampling import Neighbours
 
-__all__ = ["Attribution", "ConvergenceWarning", "fit_noisy_or", "noisy_or"]
+__all__ = ["Attribution", "fit_noisy_or", "noisy_or"]
 
+RIDGE = 1e-7
+"""Half of this times the sum of squared rates is taken off the mean log-likelihood of a pair. It settles what the pairs
+leave open: features on which the same pairs differ share alike, and a feature that always changes the label has a
+finite rate (t = 1 - 1e-6)."""
+TOLERANCE = 1e-14
+"""Newton's method stops when the mean log-likelihood of a pair can rise by no more than this."""
+MAX_STEPS = 1000
+"""Steps at most; each one raises the likelihood, and some tens are usual."""
+HALVINGS = 40
+"""A step of Newton's method is halved so often before it is given up: what is left to gain is then below rounding."""
+HIGHEST = 50.0
+"""No step leads to a higher rate; at the maximum the ridge keeps all rates below 17."""
+FEW = 64
+"""So many features are fitted together from the start."""
+ENTRIES = 2**18
+"""Entries of the matrix of sets and features that are looked at together: they stay in cache."""
 EDGE = 1e-9
 """Features that the fit credits with nothing have scores below this, in the order in which they would be credited."""
 NEGLIGIBLE = 1e-15
@@ -26,22 +48,15 @@ RARE = 0.01
 """A feature on which only this share of the pairs differ keeps half its score: few rows hold a rare value."""
 
 
-class ConvergenceWarning(UserWarning):
-    """The fit stopped before it reached its tolerance."""
-
-
 @dataclass(frozen=True)
 class Attribution:
-    """One score per feature, NaN without any pair, and how the fit went."""
+    """One score per feature, NaN without any pair."""
 
     score: Floats
     leak: float
     """How often labels differ without any feature's doing; 0 if that was not allowed for."""
     coverage: Floats
     """Share of the pairs, as weighted, that differ on the feature."""
-    log_likelihood: tuple[float, ...]
-    """Mean of a pair, at every step of the fit; it never falls."""
-    converged: bool
 
 
 def fit_noisy_or(neighbours: Neighbours, weight: Floats, leak: bool) -> Floats:
@@ -50,14 +65,7 @@ def fit_noisy_or(neighbours: Neighbours, weight: Floats, leak: bool) -> Floats:
     return fit.score * fit.coverage / (fit.coverage + RARE)
 
 
-def noisy_or(
-    neighbours: Neighbours,
-    weight: Floats | None = None,
-    *,
-    leak: bool = False,
-    tolerance: float = 1e-14,
-    max_steps: int = 1000,
-) -> Attribution:
+def noisy_or(neighbours: Neighbours, weight: Floats | None = None, *, leak: bool = False) -> Attribution:
     """Maximum-likelihood flip probability of each feature.
 
     Parameters
@@ -69,11 +77,10 @@ def noisy_or(
     leak : bool
         Let a pair also change without any feature's doing, P(changed | D) = 1 - (1 - t_0) prod (1 - t_i), so that label
         noise is not attributed to the features.
-    tolerance : float
-        Stop when the mean log-likelihood of a pair is within this of its maximum.
-    max_steps : int
-        Steps after which to give up, with a warning.
     """
+    if not len(neighbours.member):
+        nothing = np.zeros(neighbours.member.shape[1])
+        return Attribution(np.full_like(nothing, np.nan), 0.0, nothing)
     scale = 1.0 if weight is None else weight[neighbours.distance]
     pairs, changed = neighbours.pairs * scale, neighbours.changed * scale
     total = float(pairs.sum())
@@ -84,25 +91,22 @@ def noisy_or(
     coverage, changed_with = _sum_per_feature(member, pairs), _sum_per_feature(member, changed)
     is_changed = changed > NEGLIGIBLE
     if not is_changed.any():
-        return Attribution(np.where(coverage > 0, 0.0, np.nan)[kind], 0.0, coverage[kind], (), True)
+        return Attribution(np.where(coverage > 0, 0.0, np.nan)[kind], 0.0, coverage[kind])
     n_alike, pairs_with, member = np.bincount(kind).astype(np.float64), coverage, member[is_changed]
     if leak:  # t_0 is the t of a feature on which all pairs differ
         member = np.hstack([member, np.ones((len(member), 1), np.uint8)])
         pairs_with, changed_with = np.append(coverage, 1.0), np.append(changed_with, changed.sum())
         n_alike = np.append(n_alike, 1.0)
-    likelihood = Likelihood(member, changed[is_changed], np.maximum(pairs_with - changed_with, 0.0), n_alike)
+    likelihood = _Likelihood(member, changed[is_changed], np.maximum(pairs_with - changed_with, 0.0), RIDGE / n_alike)
     start = -np.log1p(-min(float(changed.sum()), 0.99)) / (pairs_with @ n_alike)  # all features share the changed pairs
     with one_blas_thread():
-        maximum = likelihood.maximise(start * n_alike, tolerance, max_steps)
-    if not maximum.converged:
-        warnings.warn(
-            f"The noisy-or fit did not reach its tolerance {tolerance:g} within {max_steps} steps; the last ones"
-            " still moved the scores a little.",
-            ConvergenceWarning,
-            stacklevel=3,
-        )
-    t = _flips(maximum, pairs_with, n_alike)
-    return Attribution(t[kind], float(t[-1]) if leak else 0.0, coverage[kind], maximum.values, maximum.converged)
+        rates, gradient = _maximise(likelihood, start * n_alike)
+    # The gradient orders features whose rate is 0: the nearer to 0 it is beside the pairs of the feature, the less was
+    # missing for a credit. Rounded, so that features that are alike stay so.
+    slack = np.divide(gradient, pairs_with, out=np.zeros_like(pairs_with), where=pairs_with > 0)
+    at_edge = EDGE * np.round(np.clip(1 + slack, 0, 1), 6)
+    t = np.where(pairs_with > 0, np.maximum(-np.expm1(-rates / n_alike), at_edge), np.nan)
+    return Attribution(t[kind], float(t[-1]) if leak else 0.0, coverage[kind])
 
 
 def _distinct_columns(member: NDArray[np.uint8]) -> tuple[Positions, Positions]:
@@ -113,23 +117,140 @@ def _distinct_columns(member: NDArray[np.uint8]) -> tuple[Positions, Positions]:
     return first[order], np.argsort(order)[kind]
 
 
-def _flips(maximum: Maximum, pairs_with: Floats, n_alike: Floats) -> Floats:
-    """Flip probabilities from rates, which features that are alike share; NaN for features without pairs.
-
-    The gradient orders features whose rate is 0: the nearer to 0 it is beside the pairs of the feature, the less was
-    missing for a credit. Rounded, so that features that are alike stay so.
-    """
-    has_pairs = pairs_with > 0
-    slack = np.divide(maximum.gradient, pairs_with, out=np.zeros_like(pairs_with), where=has_pairs)
-    at_edge = EDGE * np.round(np.clip(1 + slack, 0, 1), 6)
-    return np.where(has_pairs, np.maximum(-np.expm1(-maximum.rates / n_alike), at_edge), np.nan)
+def _chunks(member: NDArray[np.uint8]) -> list[slice]:
+    """Sets that are looked at together."""
+    step = max(1, ENTRIES // max(1, member.shape[1]))
+    return [slice(begin, begin + step) for begin in range(0, len(member), step)]
 
 
 def _sum_per_feature(member: NDArray[np.uint8], values: Floats) -> Floats:
-    """Sum over the sets that hold each feature, in chunks."""
+    """Sum over the sets that hold each feature."""
     sums = np.zeros(member.shape[1])
-    step = max(1, ENTRIES // max(1, member.shape[1]))
-    for start in range(0, len(values), step):
-        chunk = slice(start, start + step)
+    for chunk in _chunks(member):
         sums += values[chunk] @ member[chunk].astype(np.float64)
     return sums
+
+
+@dataclass(frozen=True)
+class _Likelihood:
+    """Pairs by disagreement set, with masses that add up to 1 over all pairs.
+
+    Features on which the same pairs differ are one column; its rate is the sum of theirs, and they share it alike.
+    """
+
+    member: NDArray[np.uint8]
+    """Shape (changed sets, features), 0 or 1: the sets in which some pair has changed."""
+    changed: Floats
+    """Mass of the changed pairs of each of these sets."""
+    unchanged_with: Floats
+    """Mass of the unchanged pairs that differ on each feature."""
+    ridge: Floats
+    """Of each column: what the sum of squares of equal parts of its rate, times ``RIDGE``, is beside its square."""
+
+    def of_features(self, columns: Positions) -> "_Likelihood":
+        """With some features only."""
+        if len(columns) == self.member.shape[1]:
+            return self
+        member = np.ascontiguousarray(self.member[:, columns])
+        return _Likelihood(member, self.changed, self.unchanged_with[columns], self.ridge[columns])
+
+    def value(self, rates: Floats) -> float:
+        """The mean log-likelihood of a pair, less the ridge; minus infinity where some changed set has no rate."""
+        total = -float(self.unchanged_with @ rates) - float(self.ridge @ rates**2) / 2
+        for chunk in _chunks(self.member):
+            exponent = self.member[chunk].astype(np.float64) @ rates
+            if not (exponent > 0).all():
+                return -np.inf
+            total += float(self.changed[chunk] @ np.log(-np.expm1(-exponent)))
+        return total
+
+    def gradient(self, rates: Floats) -> Floats:
+        """Its derivatives; of many features, few of which have a rate."""
+        used = np.flatnonzero(rates)
+        total = -self.unchanged_with - self.ridge * rates
+        for chunk in _chunks(self.member):
+            part = self.member[chunk].astype(np.float64)
+            total += (self.changed[chunk] * _odds(part[:, used] @ rates[used])) @ part
+        return total
+
+    def derivatives(self, rates: Floats) -> tuple[Floats, Floats]:
+        """Its derivatives, and minus its second derivatives."""
+        gradient = -self.unchanged_with - self.ridge * rates
+        curvature = np.diag(self.ridge)
+        for chunk in _chunks(self.member):
+            part = self.member[chunk].astype(np.float64)
+            odds = _odds(part @ rates)
+            mass = self.changed[chunk] * odds
+            gradient += mass @ part
+            curvature += (part * (mass * (1 + odds))[:, None]).T @ part
+        return gradient, curvature
+
+
+def _odds(exponent: Floats) -> Floats:
+    """Probability that a pair stays unchanged over that of a change."""
+    return np.asarray(1 / np.expm1(np.clip(exponent, 1e-12, 500.0)))  # beyond, it is 0 next to any other
+
+
+def _maximise(likelihood: _Likelihood, start: Floats) -> tuple[Floats, Floats]:
+    """The rates at the maximum, and the gradient there: 0 where the rate is above 0, at most 0 elsewhere."""
+    working = _first_features(likelihood, start)
+    rates = np.where(working, start, 0.0)
+    while True:
+        columns = np.flatnonzero(working)
+        rates[columns] = _newton(likelihood.of_features(columns), rates[columns])
+        gradient = likelihood.gradient(rates)
+        joins = ~working & (gradient > RIDGE / 100)
+        if not joins.any():
+            return rates, gradient
+        working = (working & (rates > 0)) | _largest(np.where(joins, gradient, 0.0), max(FEW, len(columns) // 2))
+
+
+def _first_features(likelihood: _Likelihood, start: Floats) -> Bools:
+    """All features if they are few; else those that one step of EM credits most, and one of every changed set."""
+    if len(start) <= FEW:
+        return np.ones(len(start), np.bool_)
+    credit, member = likelihood.gradient(start), likelihood.member
+    working = _largest(credit, FEW)
+    left = np.flatnonzero(~member[:, working].any(axis=1))
+    for chunk in _chunks(member[left]):
+        working[np.where(member[left[chunk]], credit, -np.inf).argmax(axis=1)] = True
+    return working
+
+
+def _largest(x: Floats, n_wanted: int) -> Bools:
+    """Where the largest positive numbers stand, and all others equal to the last of them."""
+    n_wanted = min(n_wanted, len(x))
+    bar = max(float(np.partition(x, len(x) - n_wanted)[len(x) - n_wanted]), np.finfo(float).tiny)
+    return np.asarray(x >= bar)
+
+
+def _newton(likelihood: _Likelihood, rates: Floats) -> Floats:
+    """The rates at the maximum by projected Newton steps (Bertsekas 1982): those that would fall below 0 stay there."""
+    value = likelihood.value(rates)
+    for _ in range(MAX_STEPS):
+        gradient, curvature = likelihood.derivatives(rates)
+        step = gradient / curvature.diagonal()
+        moved = rates - np.maximum(rates + step, 0)
+        bound = (rates <= min(1e-3, float(np.abs(moved).max()))) & (gradient < 0)
+        free = np.flatnonzero(~bound)
+        step[free] = _solve(curvature[np.ix_(free, free)], gradient[free])
+        gain = float(gradient[free] @ step[free]) - float(gradient[bound] @ rates[bound])
+        if gain <= TOLERANCE:
+            return np.where(bound, 0.0, rates)
+        for halving in range(HALVINGS):
+            tried = np.clip(rates + step / 2**halving, 0, HIGHEST)
+            better = likelihood.value(tried)
+            if better > value:
+                break
+        else:
+            return rates
+        rates, value = tried, better
+    return rates
+
+
+def _solve(matrix: Floats, vector: Floats) -> Floats:
+    """The solution of linear equations; the shortest of the best ones where rounding has left the matrix singular."""
+    try:
+        return np.asarray(np.linalg.solve(matrix, vector))
+    except np.linalg.LinAlgError:
+        return np.asarray(np.linalg.lstsq(matrix, vector, rcond=None)[0])

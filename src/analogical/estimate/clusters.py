@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from analogical._types import Bools, CodedRows, Codes, Floats, Ints, Positions
-from analogical.count.groups import number_groups, rows_by_context
+from analogical.count.given import Cells
 from analogical.count.pairs import contexts_themselves, sum_contexts
 from analogical.estimate.significance import combine, test_contexts
 
@@ -46,11 +46,8 @@ def unit_p_value(sub: CodedRows, groups: Ints) -> float:
 def with_unit(sub: CodedRows, groups: Ints) -> CodedRows | None:
     """The rows with their unit as one more given column, if the feature in column 0 varies within units; else None."""
     joined = _joined(sub, np.unique(groups, return_inverse=True)[1])
-    order, starts = rows_by_context(joined, 0)
-    values = joined.codes[order, 0]
-    changes = np.append(False, values[1:] != values[:-1])
-    changes[starts] = False
-    return joined if changes.any() else None
+    columns = range(joined.n_features)
+    return joined if len(Cells.by(joined, columns)) > len(Cells.by(joined, columns[1:])) else None
 
 
 def _joined(sub: CodedRows, unit: Positions) -> CodedRows:
@@ -72,16 +69,15 @@ def _p_within(sub: CodedRows, unit: Positions) -> float:
 
 def _p_between(sub: CodedRows, unit: Positions) -> float:
     """Every value against every label, with units as observations; the smallest p-value times their number."""
-    ids = number_groups(sub.codes, sub.n_values, range(1, sub.n_features))
-    context = np.unique(ids, return_inverse=True)[1]
+    context = Cells.by(sub, range(1, sub.n_features)).of_row.astype(np.intp)
     units = _Units.of(unit, context, sub.weights_or_ones().astype(np.float64), sub.labels)
     values = sub.codes[:, 0]
     of_labels = [units.deviations(sub.labels == label) for label in _held_by_units(sub.labels, unit)]
-    found = []
+    p_values = []
     for value in _held_by_units(values, unit):
         of_value = units.deviations(values == value)
-        found += [units.p_value(of_value, of_label) for of_label in of_labels]
-    return combine(found)
+        p_values += [units.p_value(of_value, of_label) for of_label in of_labels]
+    return combine(p_values)
 
 
 def _held_by_units(codes: Codes, unit: Positions) -> list[Any]:
@@ -124,8 +120,8 @@ class _Units:
     def deviations(self, holds: Bools) -> Floats:
         """How much more often than in its contexts something holds in each unit, scaled to about equal variances."""
         told = 1 - self.own > ROUNDING
-        found = _deviations(self.unit, self.context, self.weight, holds)[told]
-        scaled: Floats = found / np.sqrt(self.size[told]) / (1 - self.own[told]) ** 0.25
+        deviations = _deviations(self.unit, self.context, self.weight, holds)[told]
+        scaled: Floats = deviations / np.sqrt(self.size[told]) / (1 - self.own[told]) ** 0.25
         return scaled
 
     def p_value(self, a: Floats, b: Floats) -> float:
@@ -158,8 +154,7 @@ class _Units:
 def _deviations(unit: Positions, context: Positions, weight: Floats, holds: Bools) -> Floats:
     """For each unit, the rows for which something holds less those expected from the shares of their contexts."""
     share = np.bincount(context, weight * holds) / np.bincount(context, weight)
-    found: Floats = np.bincount(unit, weight * (holds - share[context])).astype(np.float64)
-    return found
+    return np.asarray(np.bincount(unit, weight * (holds - share[context])), np.float64)
 
 
 def _likeness(unit: Positions, context: Positions, weight: Floats, labels: Codes) -> float:
@@ -193,7 +188,7 @@ def _rarest_deal(a: Floats, b: Floats) -> float:
 
     a, b = (np.round(np.sort(x / np.abs(x).max()), 9) for x in (a, b))
     sums = abs(float(a @ b)), abs(float(a @ b[::-1]))
-    found = 0.0
+    probability = 0.0
     for total, other in zip(sums, (b, b[::-1]), strict=True):
         if total >= max(sums) * (1 - ROUNDING):
             new_a, new_other = np.diff(a) != 0, np.diff(other) != 0
@@ -202,5 +197,5 @@ def _rarest_deal(a: Floats, b: Floats) -> float:
                 for is_new in (new_a, new_other, new_a | new_other)
             ]
             of_a, of_b, of_both = (float(gammaln(n + 1).sum()) for n in runs)
-            found += math.exp(of_a + of_b - of_both - float(gammaln(len(a) + 1)))
-    return found
+            probability += math.exp(of_a + of_b - of_both - float(gammaln(len(a) + 1)))
+    return probability

@@ -9,15 +9,14 @@ named.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from hashlib import sha256
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from analogical._types import CodedRows, Codes, Floats, Ints, Positions
 from analogical.count.given import Cells, tables_given
-from analogical.count.groups import number_groups
+from analogical.count.groups import equal_columns
 from analogical.count.threads import one_blas_thread
 from analogical.estimate.votes import Candidate, State, Voting
 
@@ -118,7 +117,9 @@ class Decider:
         self.bins: dict[int, list[int]] = {}
         for column, feature in enumerate(owner.tolist()):
             self.bins.setdefault(feature, []).append(column)
-        varying = _without_copies(voting.rows.codes, np.flatnonzero(voting.varies[: self.n_features]).tolist())
+        varies, rows = np.flatnonzero(voting.varies[: self.n_features]).tolist(), voting.rows
+        # which of two equal columns is chosen would be chance
+        varying = [group[0] for group in equal_columns(rows.codes, rows.n_values, varies)]
         self.varying: list[int] = sorted(varying, key=lambda f: int(rank[f]))
         n = max(FEWEST, len(varying))
         self.need, self.need_of_pair, self.need_of_three = (GATE * math.log(math.comb(n, k)) for k in (1, 2, 3))
@@ -149,8 +150,7 @@ class Decider:
     def has_room(self, members: Sequence[int]) -> bool:
         """Whether the rows are enough for so many members: some are equal on all of them."""
         rows = self.voting.rows
-        n_cells = len(np.unique(number_groups(rows.codes, rows.n_values, sorted(members))))
-        return len(members) < 2 or n_cells * ROWS_PER_CELL <= rows.n_rows
+        return len(members) < 2 or len(Cells.by(rows, members)) * ROWS_PER_CELL <= rows.n_rows
 
     def explained(self, members: Sequence[int], together: frozenset[int]) -> float:
         """Share of the log-likelihood of the labels that members explain, of which some act together."""
@@ -161,20 +161,6 @@ class Decider:
         inside = {int(self.owner[c]) for c in members}
         state = self.voting.follow(members, together)
         return self.voting.candidates(state, [f for f in self.varying if f not in inside])
-
-
-def _without_copies(codes: Codes, columns: list[int]) -> list[int]:
-    """Columns less those that are an earlier one with its values renamed: which of them is chosen would be chance."""
-    seen: set[bytes] = set()
-    kept = []
-    for column in columns:
-        first, renamed = np.unique(codes[:, column], return_index=True, return_inverse=True)[1:]
-        order = np.argsort(np.argsort(first)).astype(np.uint32)  # values by their first row
-        key = sha256(order[renamed].tobytes()).digest()
-        if key not in seen:
-            seen.add(key)
-            kept.append(column)
-    return kept
 
 
 class _Search:
@@ -262,8 +248,8 @@ class _Search:
         """The members, the one that adds most first."""
         left, order, together = list(self.members), list[int](), self.together(self.members)
         while left:
-            found = self.voting.candidates(self.voting.follow(order, together), left)
-            order.append(max(left, key=lambda c: found[c].gain))
+            further = self.voting.candidates(self.voting.follow(order, together), left)
+            order.append(max(left, key=lambda c: further[c].gain))
             left.remove(order[-1])
         values = [self.voting.follow(order[:k], together).value for k in range(len(order) + 1)]
         owner = self.decider.owner
@@ -290,8 +276,8 @@ class _Search:
 
     def _gains(self, state: State, features: list[int]) -> dict[int, float]:
         """What each of some outside features adds."""
-        found = self.decider.alone if not state.features else self.voting.candidates(state, features)
-        return {f: found[f].gain for f in features}
+        candidates = self.decider.alone if not state.features else self.voting.candidates(state, features)
+        return {f: candidates[f].gain for f in features}
 
     def _best_single(self) -> tuple[int | None, float]:
         """The outside feature that adds most, the first of those that add the same, and what it adds."""
@@ -439,7 +425,9 @@ def share_left(rows: CodedRows, feature: int, other: int) -> float:
 def shares_left(rows: CodedRows, column: Codes) -> Floats:
     """The same for every feature of the rows, when one more column is known."""
     left = np.ones(rows.n_features)
-    for features, tables in tables_given(rows, Cells.of([column], len(column)), 1):
+    unlabelled = replace(rows, labels=np.zeros(len(column), np.uint8), n_labels=1)
+    for features, counts in tables_given(unlabelled, Cells.of([column], len(column)), range(rows.n_features)):
+        tables = counts[..., 0]
         whole = _entropies(tables.sum(axis=1))
         together, alone = _entropies(tables.reshape(len(features), -1)), _entropies(tables.sum(axis=2))
         left[features] = np.divide(np.maximum(together - alone, 0.0), whole, out=np.ones_like(whole), where=whole > 0)

@@ -16,7 +16,7 @@ from typing import Protocol
 import numpy as np
 
 from analogical._types import CodedRows, Codes, Floats, Ints, Positions
-from analogical.count.groups import first_rows
+from analogical.count.groups import equal_columns
 from analogical.estimate.deciding import share_left, shares_left
 
 __all__ = [
@@ -28,7 +28,6 @@ __all__ = [
     "TableRows",
     "find_dependencies",
     "near_among",
-    "number_alike",
 ]
 
 CHANCE = 0.05
@@ -154,7 +153,7 @@ class TableRows:
 
     def alike(self, columns: Sequence[int]) -> list[tuple[int, ...]]:
         """Groups of two or more columns that divide the rows in the same way."""
-        return number_alike(self.rows.codes, self.n_values, columns)
+        return [group for group in equal_columns(self.rows.codes, self.n_values, columns) if len(group) > 1]
 
     def near_pairs(self, columns: Positions, limits: Floats, n_looked_at: int) -> list[Near]:
         """Columns of which another one leaves no more open than a limit, on all rows or so many drawn ones."""
@@ -226,8 +225,8 @@ class _Search:
 
     def renamings(self, varying: Sequence[int]) -> list[tuple[int, ...]]:
         """Groups of two or more columns that divide the rows in the same way, in the given order."""
-        candidates = number_alike(self.rows.head, self.rows.n_values, varying)
-        groups = [group for alike in candidates for group in self.rows.alike(alike)]
+        candidates = equal_columns(self.rows.head, self.rows.n_values, varying)
+        groups = [group for alike in candidates if len(alike) > 1 for group in self.rows.alike(alike)]
         return sorted(group for group in groups if self._supported((group[0],), [group[1]], len(varying) - 1))
 
     def by_one(self, columns: Positions) -> Iterator[Found]:
@@ -360,12 +359,3 @@ def _agreeing(codes: Codes, found: _Sorted, columns: Positions) -> Positions:
         columns = columns[(one == other).all(axis=0)]
         start += len(some)
     return columns
-
-
-def number_alike(codes: Codes, n_values: Ints, columns: Sequence[int]) -> list[tuple[int, ...]]:
-    """Groups of two or more columns that are equal if their values are numbered by first appearance."""
-    groups: dict[bytes, list[int]] = {}
-    for i in columns:
-        numbered = first_rows(codes[:, i], int(n_values[i]))[codes[:, i]]
-        groups.setdefault(numbered.astype(np.int32).tobytes(), []).append(i)
-    return [tuple(group) for group in groups.values() if len(group) > 1]

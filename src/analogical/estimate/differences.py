@@ -123,8 +123,8 @@ def split_two_values(contexts: Contexts, first: int, second: int, n_labels: int)
     cells = {value: np.flatnonzero(contexts.values == value) for value in (first, second)}
     shared = np.intersect1d(contexts.owner[cells[first]], contexts.owner[cells[second]])
     sides = []
-    for found in cells.values():
-        mine = found[np.isin(contexts.owner[found], shared)]
+    for own in cells.values():
+        mine = own[np.isin(contexts.owner[own], shared)]
         place = np.searchsorted(shared, contexts.owner[mine]), contexts.labels[mine]
         sides.append(csc_array((contexts.sizes[mine], place), shape=(len(shared), n_labels)))
     return TwoValues(sides[0], sides[1], contexts.times[shared])
@@ -185,7 +185,11 @@ def measure_difference_of_units(
     part = replace(part, labels=(part.labels == label).astype(np.uint8), n_labels=2)
     p_value = unit_p_value(part, unit)
     n_units = int(unit.max()) + 1
-    error = measure_size_of_units(part, unit, confidence).common.between(*values, 1)[1] if n_units > 1 else 0.0
+    error = 0.0
+    if n_units > 1:
+        size = measure_size_of_units(part, unit, confidence)
+        first, second = size.values[list(values)].tolist()
+        error = size.common.between(first, second, 1)[1]
     reach = float(stdtrit(max(n_units - 1, 1), (1 + confidence) / 2)) * error
     low, high = compared.difference - reach, compared.difference + reach
     if error <= ROUNDING:  # no unit differs from another: as if half of them made a pair each with the other half

@@ -15,33 +15,25 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, product
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from analogical._types import Bools, Floats, Ints, Positions
-from analogical.count.contexts import Stack, differs_from_last
+from analogical.count.contexts import Stack
 from analogical.estimate.laws import ENOUGH, Law, PValue, law_of_contexts, smallest_of
 
-__all__ = [
-    "DirectionSums",
-    "Kinds",
-    "direction_p_values",
-    "finest_first",
-    "has_room",
-    "hold_two",
-    "informative_tables",
-    "margins",
-    "moments_of_tables",
-    "quadratic_forms",
-    "rooms_of_tables",
-]
+if TYPE_CHECKING:
+    from scipy.sparse import csc_array
+
+__all__ = ["DirectionTests", "Kinds", "TableSums", "diagonals", "informative_tables"]
 
 MAX_KINDS = 8
 """Values, or labels, that are told apart; the rarest of more are taken together, which no label can influence."""
 EXACT = 100.0
 """Below this room a table of two by two has its exact p-value. With a room of 5 a chi-square tail of .0001 stands for a
 chance seven times as large, with 25 for twice and with 100 for 1.3 times as large (upper tail of a Poisson number)."""
-CHUNK = 4_000_000
+CHUNK = 2_000_000
 """Numbers that are held at once for contexts."""
 
 
@@ -96,64 +88,118 @@ class Kinds:
 
 
 @dataclass(frozen=True)
-class DirectionSums:
-    """Observed less expected rows by value and label, their covariance, and how far they could have moved."""
+class TableSums:
+    """Sums over groups of contexts, whose values are merged alike; one entry for each group."""
 
     values: Kinds
     labels: Kinds
     deviation: Floats
-    """Without the last value and label, shape (k,)."""
+    """Observed less expected rows by value and label, without the last of each: shape (groups, k)."""
     covariance: Floats
-    """Shape (k, k)."""
+    """Shape (groups, k, k)."""
+    room: Floats
+    """How far rows of each set of values with each set of labels could move."""
+
+    @classmethod
+    def of(cls, tables: Floats, groupings: Sequence["csc_array"], values: Kinds, labels: Kinds) -> "list[TableSums]":
+        """For several groupings: matrices of groups and contexts, with how often a context counts in a group."""
+        size = (values.n - 1) * (labels.n - 1)
+        sets = len(values.sets()), len(labels.sets())
+        totals = [np.zeros((grouping.shape[0], size + size**2 + sets[0] * sets[1])) for grouping in groupings]
+        step = max(CHUNK // (size**2 + 4 * sets[0] * sets[1]), 1)
+        for start in range(0, len(tables), step):
+            some = tables[start : start + step]
+            parts = [*moments_of_tables(some), rooms_of_tables(some, values, labels)]
+            flat = np.hstack([part.reshape(len(some), -1) for part in parts])
+            for k, grouping in enumerate(groupings):
+                totals[k] += grouping[:, start : start + step] @ flat
+        summed = []
+        for total in totals:
+            deviation, covariance, room = np.split(total, np.cumsum([size, size**2]), axis=1)
+            covariance, room = covariance.reshape(len(total), size, size), room.reshape(len(total), *sets)
+            summed.append(cls(values, labels, deviation, covariance, room))
+        return summed
+
+    def finest(self) -> "FinestTables":
+        """For each group the test of the finest table whose cells all have room."""
+        n_values, n_labels, freedom = np.zeros((3, len(self.room)), np.int64)
+        statistic = np.zeros(len(self.room))
+        # Without the last kind, merging others into it changes nothing for those that stand alone.
+        places = np.arange(self.deviation.shape[1]).reshape(self.values.n - 1, self.labels.n - 1)
+        for level in finest_first(self.values, self.labels):
+            cells = self.room[:, self.values.members(level[0])][:, :, self.labels.members(level[1])]
+            told = np.flatnonzero((n_values == 0) & has_room(cells))
+            if len(told):
+                kept = places[: level[0] - 1, : level[1] - 1].ravel()
+                n_values[told], n_labels[told] = level
+                statistic[told], freedom[told] = quadratic_forms(
+                    self.deviation[told][:, kept], self.covariance[told][:, kept][:, :, kept]
+                )
+        return FinestTables(n_values, n_labels, statistic, freedom)
+
+
+@dataclass(frozen=True)
+class FinestTables:
+    """Cochran-Mantel-Haenszel tests of several tables: values and labels told apart, 0 if there is none; statistics."""
+
+    n_values: Ints
+    n_labels: Ints
+    statistic: Floats
+    freedom: Ints
+
+
+@dataclass(frozen=True)
+class DirectionTests:
+    """The tests of one feature."""
+
+    values: Kinds
+    labels: Kinds
     room: Floats
     """How far rows of each set of values with each set of labels could move, over all contexts."""
     n_contexts: int
-    told: tuple[int, int] | None
-    """Values and labels of the finest table whose cells all have room."""
+    told: tuple[int, int]
+    """Values and labels of the finest table whose cells all have room; 0 if there is none."""
+    p_told: float
+    """Its p-value."""
     laws: dict[tuple[int, int], tuple[Law, int]] = field(repr=False)
     """For cells with little room, of kinds: the law of their rows, and their rows."""
 
     @classmethod
-    def of_stack(cls, stack: Stack, values: Sequence[Kinds], labels: Kinds) -> "list[DirectionSums]":
+    def of_stack(cls, stack: Stack, values: Sequence[Kinds], labels: Kinds) -> "list[DirectionTests]":
         """For each of several features, from their contexts and the kinds of their values."""
-        found: dict[int, DirectionSums] = {}
+        tests: dict[int, DirectionTests] = {}
         for features, tables, which in informative_tables(stack, values, labels):
             times = stack.contexts.times[which].astype(np.float64)
             place = np.searchsorted(features, stack.feature[which])
-            sums = cls._of_alike(tables, times, place, [values[k] for k in features], labels)
-            found |= zip(features, sums, strict=True)
-        return [found[k] for k in range(stack.n_features)]
+            alike = cls.of_tables(tables, times, place, [values[k] for k in features], labels)
+            tests |= zip(features, alike, strict=True)
+        return [tests[k] for k in range(stack.n_features)]
 
     @classmethod
-    def _of_alike(
+    def of_tables(
         cls, tables: Floats, times: Floats, feature: Positions, kinds: list[Kinds], labels: Kinds
-    ) -> "list[DirectionSums]":
+    ) -> "list[DirectionTests]":
         """Of several features whose values are merged alike, from the tables of each, one feature after the other."""
-        values, n = kinds[0], len(kinds)
-        size = (values.n - 1) * (labels.n - 1)
-        sets = len(values.sets()), len(labels.sets())
-        deviation, covariance, room = np.zeros((n, size)), np.zeros((n, size, size)), np.zeros((n, *sets))
-        for some in _chunks(len(tables), values.n**2 + labels.n**2 + 4 * sets[0] * sets[1]):
-            moved, of_values, of_labels = _margins(tables[some])
-            rooms = rooms_of_tables(tables[some], values, labels).reshape(-1, sets[0] * sets[1])
-            starts = np.flatnonzero(differs_from_last(feature[some]))
-            for k, start, stop in zip(feature[some][starts], starts, [*starts[1:], len(moved)], strict=True):
-                own, often = slice(start, stop), times[some][start:stop]
-                deviation[k] += often @ moved[own]
-                covariance[k] += _summed(often, of_values[own], of_labels[own])
-                room[k] += (often @ rooms[own]).reshape(sets)
-        bounds = np.searchsorted(feature, np.arange(n + 1)).tolist()
-        told = _finest_with_room(room, values, labels)
+        from scipy.sparse import csc_array
+        from scipy.special import chdtrc
+
+        of_feature = csc_array((times, (feature, np.arange(len(tables)))), shape=(len(kinds), len(tables)))
+        (sums,) = TableSums.of(tables, [of_feature], kinds[0], labels)
+        finest = sums.finest()
+        told = list(zip(finest.n_values.tolist(), finest.n_labels.tolist(), strict=True))
+        p_told = chdtrc(finest.freedom, finest.statistic).tolist()
+        bounds = np.searchsorted(feature, np.arange(len(kinds) + 1)).tolist()
         a, b = margins(tables)
-        found = []
+        tests = []
         for k, own in enumerate(slice(*two) for two in pairwise(bounds)):
-            one = cls(kinds[k], labels, deviation[k], covariance[k], room[k], int(times[own].sum()), told[k], {})
-            for v, c in cells_of(values.n, labels.n) if size else ():
+            one = cls(kinds[k], labels, sums.room[k], int(times[own].sum()), told[k], p_told[k], {})
+            for v, c in cells_of(kinds[k].n, labels.n) if sums.deviation.shape[1] else ():
                 if one._is_exact(v, c):
                     numbers = a[own].sum(axis=1), a[own, v], b[own, c], times[own]
-                    one.laws[v, c] = law_of_contexts(*_whole(*numbers)), int(times[own] @ tables[own, v, c])
-            found.append(one)
-        return found
+                    law = law_of_contexts(*(x.astype(np.int64) for x in numbers))
+                    one.laws[v, c] = law, int(times[own] @ tables[own, v, c])
+            tests.append(one)
+        return tests
 
     @property
     def sees_all(self) -> bool:
@@ -162,10 +208,16 @@ class DirectionSums:
         is_told = finest == (2, 2) or self.told == finest
         return self.n_contexts == 1 and self.values.all_apart and self.labels.all_apart and is_told
 
+    def of_frequent(self) -> PValue:
+        """The p-value of all that is frequent together; NaN without."""
+        if self.told == (2, 2) and (0, 0) in self.laws:
+            return self.of_cell(0, 0)
+        return PValue(self.p_told if all(self.told) else math.nan)
+
     def of_rare(self) -> PValue:
-        """The smallest p-value of cells that have little room, corrected for how many there are."""
+        """The smallest p-value of cells that have little room, corrected for how many there are; NaN without."""
         rare = [cell for cell in self.laws if 0 < self.room[cell] < ENOUGH]
-        return smallest_of([self.of_cell(*cell) for cell in sorted(rare)])
+        return smallest_of(self.of_cell(*cell) for cell in sorted(rare))
 
     def of_cell(self, value: int, label: int) -> PValue:
         """The exact p-value of one cell."""
@@ -177,44 +229,9 @@ class DirectionSums:
         return bool(self.room[value, label] < (ENOUGH if value or label else EXACT))
 
 
-def direction_p_values(found: Sequence[DirectionSums]) -> list[tuple[PValue, PValue]]:
-    """For each feature the p-values of all that is frequent together, and of cells that are rare; NaN without."""
-    from scipy.special import chdtrc
-
-    frequent = [PValue(math.nan)] * len(found)
-    alike: dict[tuple[int, ...], list[int]] = {}
-    for k, one in enumerate(found):
-        if one.told == (2, 2) and (0, 0) in one.laws:
-            frequent[k] = one.of_cell(0, 0)
-        elif one.told is not None:
-            alike.setdefault((one.values.n, one.labels.n, *one.told), []).append(k)
-    for (n_values, n_labels, *told), some in alike.items():
-        # Without the last kind, merging others into it changes nothing for those that stand alone.
-        places = np.arange((n_values - 1) * (n_labels - 1)).reshape(n_values - 1, n_labels - 1)
-        kept = places[: told[0] - 1, : told[1] - 1].ravel()
-        covariances = np.stack([found[k].covariance for k in some])[:, kept][:, :, kept]
-        statistics, freedoms = quadratic_forms(np.stack([found[k].deviation for k in some])[:, kept], covariances)
-        for k, p in zip(some, chdtrc(freedoms, statistics).tolist(), strict=True):
-            frequent[k] = PValue(p)
-    return [(of_frequent, one.of_rare()) for of_frequent, one in zip(frequent, found, strict=True)]
-
-
 def cells_of(n_values: int, n_labels: int) -> Iterator[tuple[int, int]]:
     """Cells whose rows are not known from another cell's: of two values, or of two labels, the first is enough."""
     return product(range(1 if n_values == 2 else n_values), range(1 if n_labels == 2 else n_labels))
-
-
-def _finest_with_room(room: Floats, values: Kinds, labels: Kinds) -> list[tuple[int, int] | None]:
-    """For each of several features whose values are merged alike, the finest table whose cells all have room."""
-    found: list[tuple[int, int] | None] = [None] * len(room)
-    is_left = np.ones(len(room), np.bool_)
-    for n_values, n_labels in finest_first(values, labels):
-        cells = room[:, values.members(n_values)][:, :, labels.members(n_labels)]
-        told = is_left & has_room(cells)
-        for k in np.flatnonzero(told).tolist():
-            found[k] = n_values, n_labels
-        is_left &= ~told
-    return found
 
 
 def finest_first(values: Kinds, labels: Kinds) -> list[tuple[int, int]]:
@@ -271,10 +288,20 @@ def margins(tables: Floats) -> tuple[Floats, Floats]:
 
 
 def moments_of_tables(tables: Floats) -> tuple[Floats, Floats]:
-    """Observed less expected and its covariance for each table, without the last value and label."""
-    deviation, of_values, of_labels = _margins(tables)
-    size = deviation.shape[1]
-    return deviation, np.einsum("cvw,clm->cvlwm", of_values, of_labels).reshape(len(tables), size, size)
+    """Observed less expected and its covariance for each table, without the last value and label.
+
+    The rows of value v with label l follow the multivariate hypergeometric distribution: with a_v rows of v, b_l of l
+    and n in all, cov = (n a_v [v = w] - a_v a_w) (n b_l [l = m] - b_l b_m) / (n^2 (n - 1)).
+    """
+    a, b = margins(tables)
+    n = (a @ np.ones(a.shape[1]))[:, None, None]
+    deviation = (tables - a[:, :, None] * b[:, None, :] / n)[:, :-1, :-1]
+    a, b = a[:, :-1], b[:, :-1]
+    of_values = (n * diagonals(a) - a[:, :, None] * a[:, None, :]) / (n**2 * (n - 1))
+    of_labels = n * diagonals(b) - b[:, :, None] * b[:, None, :]
+    size = deviation.shape[1] * deviation.shape[2]
+    covariance = np.einsum("cvw,clm->cvlwm", of_values, of_labels)
+    return deviation.reshape(len(tables), size), covariance.reshape(len(tables), size, size)
 
 
 def rooms_of_tables(tables: Floats, values: Kinds, labels: Kinds) -> Floats:
@@ -287,32 +314,6 @@ def rooms_of_tables(tables: Floats, values: Kinds, labels: Kinds) -> Floats:
     a, b = by_value @ values.sets().T, by_label @ labels.sets().T
     n = (by_value @ np.ones(by_value.shape[1]))[:, None]
     return np.minimum(a, n - a)[:, :, None] * np.minimum(b, n - b)[:, None, :] / n[:, :, None]
-
-
-def _margins(tables: Floats) -> tuple[Floats, Floats, Floats]:
-    """Observed less expected of each table, and the two factors of its covariance, one of values and one of labels.
-
-    The rows of value v with label l follow the multivariate hypergeometric distribution: with a_v rows of v, b_l of l
-    and n in all, cov = (n a_v [v = w] - a_v a_w) (n b_l [l = m] - b_l b_m) / (n^2 (n - 1)).
-    """
-    a, b = margins(tables)
-    n = a @ np.ones(a.shape[1])
-    expected = a[:, :, None] * b[:, None, :] / n[:, None, None]
-    size = (tables.shape[1] - 1) * (tables.shape[2] - 1)
-    deviation = (tables - expected)[:, :-1, :-1].reshape(len(tables), size)
-    a, b = a[:, :-1], b[:, :-1]
-    of_values = n[:, None, None] * _diagonals(a) - a[:, :, None] * a[:, None, :]
-    of_labels = n[:, None, None] * _diagonals(b) - b[:, :, None] * b[:, None, :]
-    return deviation, of_values / (n**2 * (n - 1))[:, None, None], of_labels
-
-
-def _summed(times: Floats, of_values: Floats, of_labels: Floats) -> Floats:
-    """The sum over contexts of (values x values) times (labels x labels), as one matrix product."""
-    n_values, n_labels = of_values.shape[1], of_labels.shape[1]
-    flat_values = (times[:, None, None] * of_values).reshape(len(times), n_values**2)
-    summed = flat_values.T @ of_labels.reshape(len(times), n_labels**2)
-    covariance = summed.reshape(n_values, n_values, n_labels, n_labels).transpose(0, 2, 1, 3)
-    return covariance.reshape(n_values * n_labels, n_values * n_labels)
 
 
 def quadratic_forms(deviations: Floats, covariances: Floats) -> tuple[Floats, Ints]:
@@ -330,19 +331,9 @@ def quadratic_forms(deviations: Floats, covariances: Floats) -> tuple[Floats, In
     return parts.sum(axis=1), np.count_nonzero(varies, axis=1)
 
 
-def _diagonals(rows: Floats) -> Floats:
+def diagonals(rows: Floats) -> Floats:
     """A diagonal matrix for each row."""
     square = np.zeros((*rows.shape, rows.shape[1]))
     k = np.arange(rows.shape[1])
     square[:, k, k] = rows
     return square
-
-
-def _chunks(n: int, width: int) -> Iterator[slice]:
-    """Parts of n contexts whose numbers, so many for each, are held at once."""
-    step = max(CHUNK // width, 1)
-    return (slice(start, start + step) for start in range(0, n, step))
-
-
-def _whole(*numbers: Floats) -> tuple[Ints, ...]:
-    return tuple(x.astype(np.int64) for x in numbers)

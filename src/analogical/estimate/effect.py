@@ -28,7 +28,7 @@ __all__ = ["EffectSums", "skewed_interval"]
 class EffectSums:
     """Sums over the pairs of a feature whose values both have repeated rows.
 
-    The arrays say what is lost without a row, for ``rows`` rows each: pairs, and the sum of effects over pairs.
+    The arrays say what is lost without a row, for each entry of the profile: pairs, and the sum of effects over pairs.
     """
 
     profile: RowProfile
@@ -37,7 +37,6 @@ class EffectSums:
     """Sum over the pairs of the mean of the two within-value rates."""
     lost_pairs: Ints
     lost_effect: Floats
-    rows: Ints
 
     @classmethod
     def of(cls, contexts: Contexts) -> "EffectSums":
@@ -51,7 +50,7 @@ class EffectSums:
         told = repeated.contexts
         if not len(told):
             nothing, no_pulls = np.zeros(0, np.int64), np.zeros(0)
-            return [cls(RowProfile(nothing, nothing, nothing), 0.0, nothing, no_pulls, nothing)] * stack.n_features
+            return [cls(RowProfile(nothing, nothing, nothing), 0.0, nothing, no_pulls)] * stack.n_features
         n, first = told.value_parts.sizes, told.value_starts  # rows of each value of each context
         value = told.value_of_cell
         agreeing = np.add.reduceat(told.sizes * (told.sizes - 1), first)
@@ -72,7 +71,6 @@ class EffectSums:
                 noise[k],
                 lost_pairs[cells],
                 lost_effect[cells],
-                rows[cells],
             )
             for k, cells in enumerate(repeated.cells())
         ]
@@ -93,7 +91,7 @@ class EffectSums:
     def variance(self, n_rows: int) -> float:
         """Variance of the effect by leaving out one row of n_rows at a time."""
         total = self.effect() * self.n_pairs
-        return jackknife_variance(self.n_pairs, total, self.lost_pairs, self.lost_effect, self.rows, n_rows)
+        return jackknife_variance(self.n_pairs, total, self.lost_pairs, self.lost_effect, self.profile.rows, n_rows)
 
 
 def skewed_interval(effect: float, variance: float, quantile: float) -> tuple[float, float]:

@@ -7,6 +7,8 @@ probability. What they add to the statistic of ``deals``, less what was observed
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
 
 import numpy as np
 
@@ -25,25 +27,23 @@ TIE = 1e-9
 """Statistics closer than this, relative to their range, are equal but for rounding."""
 
 Table = tuple[tuple[int, ...], ...]
+"""Rows by value and label."""
 
 
 @dataclass(frozen=True)
 class FewDeals:
-    """Contexts that hold two values, two labels and repeats, as tables of rows by value and label; not too many."""
+    """All ways to deal the labels of the contexts that hold two values, two labels and repeats; not too many."""
 
-    tables: tuple[tuple[Table, int], ...]
-    """Each with how many contexts look like it."""
-    n_deals: int
+    more: Floats
+    """By how much the statistic of each deal is larger than the observed one."""
+    chances: Floats
 
     @classmethod
     def of(cls, contexts: Contexts, tells: Bools) -> "FewDeals | None":
-        """The contexts that tell; None if they have too many deals."""
-        chosen = np.flatnonzero(tells)
-        if 2 ** min(int(contexts.times[chosen].sum()), 64) > MAX_DEALS:  # every one has two deals at least
-            return None
-        tables, n_deals = [], 1
+        """The deals of the contexts that tell; None if they are too many."""
+        more, chances = np.zeros(1), np.ones(1)
         ends = np.append(contexts.starts, len(contexts.sizes))
-        for c in chosen.tolist():
+        for c in np.flatnonzero(tells).tolist():
             cells = slice(ends[c], ends[c + 1])
             values, rows = np.unique(contexts.values[cells], return_inverse=True)
             labels, columns = np.unique(contexts.labels[cells], return_inverse=True)
@@ -51,44 +51,33 @@ class FewDeals:
                 return None
             table = np.zeros((len(values), len(labels)), np.int64)
             table[rows, columns] = contexts.sizes[cells]
-            found: Table = tuple(tuple(row) for row in table.tolist())
-            n_deals *= _n_tables(*_margins(found)) ** int(contexts.times[c])
-            if n_deals > MAX_DEALS:
-                return None
-            tables.append((found, int(contexts.times[c])))
-        return cls(tuple(tables), n_deals)
+            law = _law(tuple(map(tuple, table.tolist())), MAX_DEALS)
+            for _ in range(int(contexts.times[c])):
+                if law is None or len(more) * len(law.more) > MAX_DEALS:
+                    return None
+                more = (more[:, None] + law.more).ravel()
+                chances = (chances[:, None] * law.chances).ravel()
+        return cls(more, chances)
 
     @classmethod
     def of_stack(cls, stack: Stack) -> "list[FewDeals | None]":
         """For each of several features its contexts that tell; None if they have too many deals."""
         contexts, tells = stack.contexts, can_tell(stack.contexts)
-        # With its most frequent value and label against all others, a context can become so many tables at least.
-        rows = contexts.n_rows
-        value, label = largest_parts(contexts)
-        least = 1 + np.minimum(np.minimum(value, rows - value), np.minimum(label, rows - label))
-        log_deals = stack.sums(np.where(tells, contexts.times * np.log(least), 0.0))
+        log_deals = stack.sums(np.where(tells, contexts.times * np.log(_fewest_deals(contexts)), 0.0))
         may_be_few = log_deals <= math.log(MAX_DEALS) + TIE
-        found: list[FewDeals | None] = [None] * stack.n_features
+        deals: list[FewDeals | None] = [None] * stack.n_features
         if may_be_few.any():
             parts = stack.split()
             for k in np.flatnonzero(may_be_few).tolist():
-                found[k] = cls.of(parts[k], tells[stack.bounds[k] : stack.bounds[k + 1]])
-        return found
+                deals[k] = cls.of(parts[k], tells[stack.bounds[k] : stack.bounds[k + 1]])
+        return deals
 
     def p_value(self) -> PValue:
         """Share of all deals whose statistic is at least the observed one; NaN if no context tells."""
-        if not self.tables:
-            return PValue(math.nan)
-        more, chances = np.zeros(1), np.ones(1)
-        for table, times in self.tables:
-            steps, step_chances = _law(table)
-            for _ in range(times):
-                more = (more[:, None] + steps).ravel()
-                chances = (chances[:, None] * step_chances).ravel()
-        limit = TIE * float(np.ptp(more))
+        limit = TIE * float(np.ptp(self.more))
         if not limit:
             return PValue(math.nan)
-        p, smallest = (float(chances[more >= least - limit].sum()) for least in (0.0, more.max()))
+        p, smallest = (float(self.chances[self.more >= least - limit].sum()) for least in (0.0, self.more.max()))
         return PValue(min(p, 1.0), min(smallest, 1.0))
 
 
@@ -101,69 +90,49 @@ def p_values_any_direction(stack: Stack) -> list[PValue]:
     ]
 
 
-def _margins(table: Table) -> tuple[list[int], tuple[int, ...]]:
-    return [sum(row) for row in table], tuple(map(sum, zip(*table, strict=True)))
+def _fewest_deals(contexts: Contexts) -> Floats:
+    """Tables that each context can become, at least.
 
-
-def _law(table: Table) -> tuple[Floats, Floats]:
-    """By how much each deal of a table has more pairs of rows of a value that agree, over the rows of the value.
-
-    In whole numbers up to the division: next to the pairs themselves the differences can be very small.
+    So many if its most frequent value and label stand against all others; and if k rows have another label than most,
+    the choices of k values, or of half of the values if k is more, that have one such row each: ways to share rows
+    among values are the more, the nearer to half of all rows these are. Likewise with values and labels exchanged.
     """
-    by_value, by_label = _margins(table)
+    from scipy.special import binom
+
+    rows, largest = contexts.n_rows, largest_parts(contexts)
+    value, label = (np.minimum(most, rows - most) for most in largest)
+    n_values, n_labels = (
+        np.bincount(parts.owner, minlength=len(contexts)) for parts in (contexts.value_parts, contexts.label_parts)
+    )
+    by_value = binom(n_values, np.minimum(label, n_values // 2))
+    by_label = binom(n_labels, np.minimum(value, n_labels // 2))
+    return np.asarray(np.maximum(1 + np.minimum(value, label), np.maximum(by_value, by_label)))
+
+
+@lru_cache(maxsize=4096)
+def _law(table: Table, most: int) -> FewDeals | None:
+    """The deals of one context; None if there are more than so many. Features meet the same tables again and again.
+
+    In whole numbers up to the division: next to the pairs of rows of a value that agree, whose number over the rows of
+    the value is added up, the differences can be very small.
+    """
+    by_value, by_label = [sum(row) for row in table], tuple(map(sum, zip(*table, strict=True)))
     here = [sum(x * x for x in row) for row in table]
     total = math.lgamma(sum(by_value) + 1) - sum(math.lgamma(n + 1) for n in by_label)
-    steps, chances = [], []
-    for rows, log_ways in _tables(by_value, by_label):
+    more, chances = [], []
+    for rows, log_ways in islice(_tables(by_value, by_label), most + 1):
         dealt = [sum(x * x for x in row) for row in rows]
-        steps.append(sum((x - y) / (2 * n) for x, y, n in zip(dealt, here, by_value, strict=True)))
+        more.append(sum((x - y) / (2 * n) for x, y, n in zip(dealt, here, by_value, strict=True)))
         chances.append(log_ways - total)
     weights = np.exp(np.array(chances))
-    return np.array(steps), weights / weights.sum()
-
-
-def _n_tables(by_value: list[int], by_label: tuple[int, ...]) -> int:
-    """Tables with these margins, or some number above the limit: every choice of the first rows can be completed."""
-    of_two = _n_tables_of_two(by_value, max(by_label))
-    if len(by_label) == 2 or of_two > MAX_DEALS:  # there are no fewer of more labels
-        return of_two
-    left = {by_label: 1}
-    for n in by_value[:-1]:
-        after: dict[tuple[int, ...], int] = {}
-        n_found = 0
-        for limits, ways in left.items():
-            for row in _rows(n, limits):
-                rest = tuple(a - b for a, b in zip(limits, row, strict=True))
-                after[rest] = after.get(rest, 0) + ways
-                n_found += ways
-                if n_found > MAX_DEALS:
-                    return n_found
-        left = after
-    return sum(left.values())
-
-
-def _n_tables_of_two(by_value: list[int], of_label: int) -> int:
-    """Tables with two labels, of which one has so many rows; some number above the limit if they are more.
-
-    The ways to share rows with the rarer label among values are added up value by value, as running sums; the most
-    frequent value gets the rest, so that huge values and labels cost nothing.
-    """
-    *others, largest = sorted(by_value)
-    of_label = min(of_label, sum(by_value) - of_label)
-    most = min(of_label, sum(others))
-    if most >= MAX_DEALS:
-        return MAX_DEALS + 1
-    ways = np.zeros(most + 1)
-    ways[0] = 1
-    for n in others:
-        running = np.cumsum(np.minimum(ways, MAX_DEALS + 1.0))
-        ways = running.copy()
-        ways[n + 1 :] -= running[: max(most - n, 0)]
-    return int(min(ways[max(of_label - largest, 0) :].sum(), MAX_DEALS + 1.0))
+    return FewDeals(np.array(more), weights / weights.sum()) if len(more) <= most else None
 
 
 def _tables(by_value: list[int], by_label: tuple[int, ...]) -> Iterator[tuple[list[tuple[int, ...]], float]]:
-    """All tables with these margins, with the logarithm of the number of deals that give each."""
+    """All tables with these margins, with the logarithm of the number of deals that give each.
+
+    Every choice of the first rows can be completed, so that the next one is found at once however many there are.
+    """
     if len(by_value) == 1:
         yield [by_label], math.lgamma(by_value[0] + 1) - sum(math.lgamma(x + 1) for x in by_label)
         return

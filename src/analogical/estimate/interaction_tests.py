@@ -37,7 +37,8 @@ __all__ = [
 ]
 
 MAX_LABELS = 8
-"""Labels up to which the third cumulant of single rows, which has as many entries cubed, is taken into account."""
+"""Labels up to which the third cumulant of single rows, which has as many entries cubed, is taken into account. Tables
+have a place for each of so many."""
 LEAST_ROWS = 0.5
 """Rows of the rarer labels for which a fitted share must leave room in a cell."""
 LEAST_FREEDOM = 0.5
@@ -182,28 +183,29 @@ class CommonSums:
         return float(chdtrc(2 * mean**2 / spread, 2 * mean * statistic / spread))
 
 
-def label_products(shares: Floats, times: Floats) -> Floats:
+def label_products(shares: Floats, times: Floats | None = None) -> Floats:
     """tr(S S') for every two cells of a context, S and S' being the covariances diag(p) - pp' of the labels of a row.
 
     The sum over labels of p (1 - p) p' (1 - p'), plus all products p_l p'_l p_m p'_m of different labels: nothing is
     subtracted, so that rare labels keep their digits. Of many labels these products are (sum p p')^2 - sum (p p')^2,
-    which costs three products of matrices. ``times`` is how many labels each column stands for.
+    which costs three products of matrices. ``times`` is how many labels each one stands for, if there are many.
     """
-    if len(times) == 2:
+    times = np.ones(shares.shape[2]) if times is None else times
+    if times.sum() == 2:
         spread = 2 * shares[..., 0] * shares[..., 1]
         return np.asarray(spread[:, :, None] * spread[:, None])
-    if len(times) > MAX_LABELS:
+    if times.sum() > MAX_LABELS:
         own, squared, together = (
             (times * part) @ part.transpose(0, 2, 1) for part in (shares * (1 - shares), shares**2, shares)
         )
         return np.asarray(own + together**2 - squared)
     total, before = np.zeros((2, len(shares), shares.shape[1], shares.shape[1]))
-    for label, n in enumerate(times.tolist()):
+    for label in range(shares.shape[2]):
         p = shares[..., label]
         own = p * (1 - p)
         both = p[:, :, None] * p[:, None]
-        total += n * own[:, :, None] * own[:, None] + n * both * (2 * before + (n - 1) * both)
-        before += n * both
+        total += own[:, :, None] * own[:, None] + 2 * both * before
+        before += both
     return total
 
 
@@ -263,7 +265,7 @@ def additive_cumulants(n: Floats, p: Floats, projection: Floats, pooled: Floats,
     pooled : ndarray of shape (contexts, labels)
         Shares of the labels in the whole context.
     times : ndarray of shape (labels,), optional
-        How many labels each of these stands for: labels that no row has are kept once.
+        How many labels each of these stands for: labels that no row has are kept once, if there are many.
 
     Returns
     -------
@@ -328,7 +330,7 @@ def _possible_shares(fit: Floats, n_rows: Floats, times: Floats) -> Floats:
     """Shares of labels away from 0 and 1 by half a row of the context, adding up to 1."""
     least = (0.5 / (n_rows + 1))[:, None, None]
     clipped = np.clip(fit, least, 1 - least)
-    shares: Floats = clipped / (clipped @ times)[..., None]
+    shares: Floats = clipped / (clipped * times).sum(axis=2, keepdims=True)
     return shares
 
 
@@ -338,7 +340,8 @@ def mixed_shares(fit: Floats, pooled: Floats, n: Floats, larger: Floats, times: 
     What fits best has too little noise in small cells with rare labels: a share of 0 may fit by chance. The spread
     1 - sum p^2 of a cell is raised to that of the context, or to one row of the cell if that is less.
     """
-    own = 1 - fit**2 @ (np.ones(fit.shape[2]) if times is None else times)
+    times = np.ones(fit.shape[2]) if times is None else times
+    own = 1 - (fit**2 * times).sum(axis=2)
     whole = 1 - (pooled**2).sum(axis=1)[:, None]
     wanted = np.minimum(whole, 2 * LEAST_ROWS / np.maximum(n, 1)) / larger
     lacking = np.where((own < wanted) & (whole > own), (wanted - own) / np.where(whole > own, whole - own, 1.0), 0.0)
@@ -351,7 +354,7 @@ def _three_to_two(shares: Floats, factor: Floats, n: Floats, times: Floats) -> F
     Labels that are alike, of which there are ``times``, share one line of S: their sum has one eigenvector, and the
     others of them have the eigenvalue of their mean share.
     """
-    if len(times) == 2:
+    if times.sum() == 2:
         return np.ones(len(shares))
     weights = factor * n / n.sum(axis=1, keepdims=True)
     share = np.einsum("gc,gcl->gl", weights, shares)

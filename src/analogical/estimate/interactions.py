@@ -16,14 +16,15 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import partial
 from statistics import NormalDist
 
 import numpy as np
 
 from analogical._progress import Progress
 from analogical._types import Bools, CodedRows, Floats, Ints, Positions
-from analogical.count.groups import number_groups
-from analogical.count.squares import PairTables, context_numbers, count_squares, pair_tables, repeated_cells
+from analogical.count.given import Cells
+from analogical.count.squares import PairTables, count_squares, pair_tables, repeated_cells
 from analogical.count.threads import Task, one_blas_thread, run_tasks
 from analogical.estimate.interaction_tests import (
     AdditiveFits,
@@ -305,8 +306,10 @@ class PairSums:
         repeated = repeated_cells(counts)
         effect_squares, _ = count_squares(repeated.sum(axis=3, keepdims=True))
         moments = np.zeros((len(counts), len(Moment)))
+        times = np.ones(counts.shape[3])
+        times[-1] += self._n_labels - len(times)
         for some in _in_parts(np.flatnonzero(effect_squares > 0), counts[0]):
-            moments[some] = _context_moments(repeated[some].astype(np.float64), has_matrix[some], self._n_labels)
+            moments[some] = _context_moments(repeated[some].astype(np.float64), has_matrix[some], times)
         stops = np.cumsum(sizes).tolist()
         for pair, start, stop in zip(pairs, [0, *stops[:-1]], stops, strict=True):
             self.sums[pair] = self.sums[pair] + SquareSums(
@@ -339,8 +342,11 @@ def _in_parts(contexts: Positions, table: Ints) -> Iterator[Positions]:
         yield contexts[start : start + at_once]
 
 
-def _context_moments(counts: Floats, has_matrix: Bools, n_labels: int) -> Floats:
-    """The moments of each context, from tables without cells of a single row; some only for those with matrices."""
+def _context_moments(counts: Floats, has_matrix: Bools, times: Floats) -> Floats:
+    """The moments of each context, from tables without cells of a single row; some only for those with matrices.
+
+    ``times`` is how many labels each place stands for.
+    """
     if counts.shape[1] > counts.shape[2]:
         counts = counts.transpose(0, 2, 1, 3)
     n = counts.sum(axis=3)
@@ -355,8 +361,6 @@ def _context_moments(counts: Floats, has_matrix: Bools, n_labels: int) -> Floats
     moments[:, Moment.WEIGHT_WEIGHT] = (weights**2 * each).sum(axis=(1, 2))
     some = np.flatnonzero(has_matrix)
     if len(some):
-        times = np.ones(shares.shape[3])
-        times[-1] += n_labels - len(times)
         labels, products = _label_variance(n[some], shares[some], times)
         moments[some, Moment.LABELS] = labels
         moments[some, Moment.PRODUCTS] = products
@@ -428,8 +432,7 @@ def _label_variance(n: Floats, shares: Floats, times: Floats) -> tuple[Floats, F
     """Variance of p'Qp / 8 that the labels bring, in two parts: 4 p'Q S Q p, and 2 tr (Q S)^2, S that of the shares.
 
     The first one holds the second one twice, because p itself is observed with noise. For S each label has a quarter of
-    a row more in each cell: a small cell that happens to have one label only is not without noise. ``times`` is how
-    many labels each one stands for.
+    a row more in each cell: a small cell that happens to have one label only is not without noise.
     """
     cells, p = n.reshape(len(n), -1), shares.reshape(len(n), -1, shares.shape[3])
     matrix = square_matrix(n)
@@ -460,28 +463,25 @@ def sum_pairs(
     order = sorted(range(len(pairs)), key=lambda k: (tuple(contexts[k]), shapes[k]))
     n_done = [0]
 
-    def task(part: list[int]) -> Task:
-        def run() -> list[Task]:
-            some = PairSums([shapes[k] for k in part], rows.n_labels)
-            members: tuple[int, ...] | None = None
-            for place, k in enumerate(part):
-                if tuple(contexts[k]) != members:
-                    members = tuple(contexts[k])
-                    groups, n_groups = context_numbers(number_groups(rows.codes, rows.n_values, members))
-                some.has_common[place] &= n_groups > 1
-                for tables in pair_tables(rows, groups, n_groups, *pairs[k]):
-                    some.add(place, tables)
-            for k, found in zip(part, some.finished(), strict=True):
-                sums[k] = found
-            n_done[0] += len(part)
-            if progress is not None:
-                progress(n_done[0], len(pairs))
-            return []
-
-        return run
+    def look(part: list[int]) -> list[Task]:
+        some = PairSums([shapes[k] for k in part], rows.n_labels)
+        members: tuple[int, ...] | None = None
+        for place, k in enumerate(part):
+            if tuple(contexts[k]) != members:
+                members = tuple(contexts[k])
+                cells = Cells.by(rows, members)
+            some.has_common[place] &= len(cells) > 1
+            for tables in pair_tables(rows, cells, *pairs[k]):
+                some.add(place, tables)
+        for k, of_pair in zip(part, some.finished(), strict=True):
+            sums[k] = of_pair
+        n_done[0] += len(part)
+        if progress is not None:
+            progress(n_done[0], len(pairs))
+        return []
 
     with one_blas_thread():  # the matrices are small, and the tasks have threads of their own
-        run_tasks([task(part) for part in reversed(_parts(order, shapes, rows.n_labels))], n_threads)
+        run_tasks([partial(look, part) for part in reversed(_parts(order, shapes, rows.n_labels))], n_threads)
     return sums
 
 

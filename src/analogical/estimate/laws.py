@@ -7,6 +7,7 @@ themselves, so the law of the sum is the convolution of theirs. All terms are po
 
 import math
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -65,15 +66,15 @@ class Law:
         place = observed - self.lowest
         inside = 0 <= place < len(self.chances)
         rarest = float(self.chances[self.chances > 0].min())
-        found, smallest = (
+        p, smallest = (
             float(self.chances[self.chances <= chance * (1 + TIE)].sum())
             for chance in (float(self.chances[place]) if inside else 0.0, rarest)
         )
         # An outcome that was left out as too rare is no more likely than the rarest one kept.
-        return PValue(min(max(found, sys.float_info.min), 1.0), min(smallest, 1.0))
+        return PValue(min(max(p, sys.float_info.min), 1.0), min(smallest, 1.0))
 
 
-def smallest_of(found: list[PValue]) -> PValue:
+def smallest_of(p_values: Iterable[PValue]) -> PValue:
     """The smallest of several p-values, multiplied by how many of them could be so small.
 
     This is Bonferroni's correction as Tarone (1990) has it for discrete tests: a test whose smallest possible p-value
@@ -81,7 +82,7 @@ def smallest_of(found: list[PValue]) -> PValue:
     p is at most some s, and the chance of that is at most s times the number of tests that count at s, which is at most
     t. Unknown ones (NaN) do not count; NaN if all are unknown.
     """
-    known = [one for one in found if not math.isnan(one.p)]
+    known = [one for one in p_values if not math.isnan(one.p)]
     if not known:
         return PValue(math.nan)
 

@@ -1,8 +1,11 @@
 """Columns that tell the label nearly alone: the answer, or the label under another name."""
 
+from collections.abc import Iterable
+
 import numpy as np
 
-from analogical._types import Bools, CodedRows, Codes, Floats, Ints, Positions
+from analogical._types import CodedRows, Codes, Ints
+from analogical.count.given import Cells, tables_given
 
 __all__ = ["FEWEST_ROWS", "cut_share", "find_leaks", "tell_by_cut"]
 
@@ -19,8 +22,6 @@ N_SAMPLE = 5_000
 N_CELLS = 4_000_000
 FEWEST_SAMPLED = 200
 """Rows that are looked at first: so many, fewer if there are so many cells, but not fewer than the last."""
-MAX_ENTRIES = 4_000_000
-"""Cells that are counted together."""
 
 
 def find_leaks(rows: CodedRows, most: float = MOST) -> dict[int, float]:
@@ -48,19 +49,11 @@ def _nearly_tell(rows: CodedRows, most: float) -> dict[int, float]:
     """Columns with few values that tell the label in nearly all rows."""
     if rows.n_rows < FEWEST_ROWS or not 2 <= rows.n_labels <= MAX_VALUES:
         return {}
-    few = np.flatnonzero((rows.n_values > 1) & (rows.n_values <= MAX_VALUES))
+    few = np.flatnonzero((rows.n_values > 1) & (rows.n_values <= MAX_VALUES)).tolist()
     n_sampled = max(FEWEST_SAMPLED, min(N_SAMPLE, N_CELLS // max(1, len(few))))
     step = -(-len(rows.codes) // n_sampled)
-    some = rows.take(np.arange(0, len(rows.codes), step)) if step > 1 else rows
-    leaks: list[int] = []
-    at_once = max(1, MAX_ENTRIES // max(len(some.codes), MAX_VALUES * rows.n_labels))
-    for start in range(0, len(few), at_once):
-        chosen = few[start : start + at_once]
-        leaks += chosen[_is_leak(some, chosen, most)[0]].tolist()
-    if not leaks:
-        return {}
-    is_leak, share = _is_leak(rows, np.array(leaks), most)
-    return {i: float(s) for i, yes, s in zip(leaks, is_leak, share, strict=True) if yes}
+    likely = _telling(rows.take(np.arange(0, len(rows.codes), step)), few, most) if step > 1 else few
+    return _telling(rows, likely, most)
 
 
 def tell_by_cut(ranks: Ints, labels: Codes, weights: Ints | None) -> float | None:
@@ -103,23 +96,14 @@ def cut_share(ranks: Ints, labels: Codes, weights: Ints | None, most: float = MO
     return float(told) / n_rows if told - base >= most * (n_rows - base) else None
 
 
-def _is_leak(rows: CodedRows, columns: Positions, most: float) -> tuple[Bools, Floats]:
-    """For each column whether it tells the label, and in which share of the rows."""
-    widest = int(rows.n_values[columns].max(initial=1))
-    table: Ints = np.zeros((len(columns), widest, rows.n_labels), np.int64)
-    step = max(1, MAX_ENTRIES // len(columns))
-    for start in range(0, len(rows.codes), step):
-        part = slice(start, start + step)
-        keys = rows.codes[part, columns].astype(np.int64) + widest * np.arange(len(columns))
-        keys = keys * rows.n_labels + rows.labels[part, None]
-        weights = None if rows.weights is None else np.repeat(rows.weights[part], len(columns))
-        table += np.bincount(keys.ravel(), weights, minlength=table.size).reshape(table.shape).astype(np.int64)
-    return _tell_label(table, most)
-
-
-def _tell_label(tables: Ints, most: float) -> tuple[Bools, Floats]:
-    """The same from tables of rows (columns, values, labels)."""
-    largest = tables.max(axis=2)
-    told = np.where(largest > 1, largest, 0).sum(axis=1)  # a value of one row tells nothing
-    n_rows, base = int(tables[:1].sum()), int(tables[:1].sum(axis=1).max(initial=0))
-    return told - base >= most * (n_rows - base), told / max(n_rows, 1)
+def _telling(rows: CodedRows, columns: Iterable[int], most: float) -> dict[int, float]:
+    """Those of the columns that tell the label in nearly all rows, with the share of rows that they tell right."""
+    telling: dict[int, float] = {}
+    sizes = rows.label_sizes()
+    n_rows, base = int(sizes.sum()), int(sizes.max())
+    for block, tables in tables_given(rows, Cells.of([], len(rows.codes)), columns):
+        largest = tables[:, 0].max(axis=2)
+        told = np.where(largest > 1, largest, 0).sum(axis=1)  # a value of one row tells nothing
+        is_leak = told - base >= most * (n_rows - base)
+        telling |= {block[k]: float(told[k]) / max(n_rows, 1) for k in np.flatnonzero(is_leak).tolist()}
+    return telling

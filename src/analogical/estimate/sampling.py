@@ -47,14 +47,14 @@ class Neighbours:
     """Weight of all pairs of each set, and of those that differ in label."""
 
     @classmethod
-    def of(cls, sample: CodedRows, found: NearPairs, keep: Floats) -> "Neighbours":
+    def of(cls, sample: CodedRows, near: NearPairs, keep: Floats) -> "Neighbours":
         """From pairs that were kept with a probability at each distance."""
-        left, right, weights = found.left, found.right, sample.weights_or_ones()
+        left, right, weights = near.left, near.right, sample.weights_or_ones()
         weight = weights[left] * weights[right] * class_weights(sample.labels, weights, left, right)
         changed = weight * (sample.labels[left] != sample.labels[right])
-        stands_for = 1 / keep[found.distance]
-        totals = (np.add.reduceat(numbers, found.starts) if len(left) else numbers for numbers in (weight, changed))
-        return cls(found.member, found.distance, *(total * stands_for for total in totals))
+        stands_for = 1 / keep[near.distance]
+        totals = (np.add.reduceat(numbers, near.starts) if len(left) else numbers for numbers in (weight, changed))
+        return cls(near.member, near.distance, *(total * stands_for for total in totals))
 
 
 def rows_compared(n_features: int, max_compared: int = MAX_COMPARED) -> int:

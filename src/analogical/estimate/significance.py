@@ -19,7 +19,7 @@ from analogical._types import Bools, CodedRows, Floats, Ints
 from analogical.count.contexts import Contexts, Stack
 from analogical.count.given import Counted
 from analogical.estimate.deciding import MOST
-from analogical.estimate.directions import DirectionSums, Kinds, direction_p_values
+from analogical.estimate.directions import DirectionTests, Kinds
 from analogical.estimate.exact_deals import p_values_any_direction
 from analogical.estimate.laws import PValue, smallest_of
 from analogical.estimate.strata import strata_p_value, strata_p_values
@@ -69,12 +69,8 @@ def p_values_of(stack: Stack, values: Sequence[Kinds], labels: Kinds) -> list[tu
 
     NaN where a test is not made. Where the others see every direction too, the first one would be paid for twice.
     """
-    sums = DirectionSums.of_stack(stack, values, labels)
-    any_direction = p_values_any_direction(stack)
-    return [
-        (PValue(math.nan) if one.sees_all else p_any, *common)
-        for one, p_any, common in zip(sums, any_direction, direction_p_values(sums), strict=True)
-    ]
+    both = zip(DirectionTests.of_stack(stack, values, labels), p_values_any_direction(stack), strict=True)
+    return [(PValue(math.nan) if one.sees_all else p_any, one.of_frequent(), one.of_rare()) for one, p_any in both]
 
 
 def _tested(stack: Stack, p_values: Iterable[Iterable[PValue]]) -> list[Tested]:
@@ -82,7 +78,7 @@ def _tested(stack: Stack, p_values: Iterable[Iterable[PValue]]) -> list[Tested]:
     contexts = stack.contexts
     rows = contexts.sizes * contexts.times[contexts.owner]
     pairs, changed = (stack.sums_of_cells(rows * of_row) // 2 for of_row in (contexts.pairs, contexts.changed))
-    combined = [max(smallest_of(list(tests)).p, sys.float_info.min) for tests in p_values]
+    combined = [max(smallest_of(tests).p, sys.float_info.min) for tests in p_values]
     return list(map(Tested, pairs.tolist(), changed.tolist(), combined))
 
 
@@ -93,7 +89,7 @@ def pools_contexts(n_features: int) -> bool:
 
 def combine(p_values: Iterable[float]) -> float:
     """The smallest p-value times their number; unknown ones (NaN) do not count, NaN if all are unknown."""
-    return smallest_of([PValue(p) for p in p_values]).p
+    return smallest_of(PValue(p) for p in p_values).p
 
 
 def adjust_for_features(p_values: Floats, strictly: Bools | None = None) -> Floats:

@@ -22,7 +22,9 @@ from scipy.special import stdtrit
 from analogical._types import CodedRows, Floats, Ints, Positions
 from analogical.count.contexts import Contexts, Stack
 from analogical.count.counts import RowProfile
-from analogical.count.groups import rows_by_context
+from analogical.count.given import Cells
+from analogical.count.groups import merge_rare
+from analogical.estimate.directions import diagonals
 from analogical.estimate.effect import EffectSums, skewed_interval
 from analogical.estimate.intervals import FEWEST_FREE, MANY, share_interval
 
@@ -34,8 +36,6 @@ together: the cost grows with the cube."""
 PSEUDO_ROWS = 4.0
 """Rows of a value for which the variance of its share counts double: two rows with equal labels do not show that there
 is no variance (Agresti and Coull add four rows, half of them with the label)."""
-CHUNK = 2**20
-"""Numbers that are multiplied at once for contexts."""
 
 
 @dataclass(frozen=True)
@@ -117,13 +117,8 @@ class _Cells:
 
     def products(self, first: Floats, weight: Floats, second: Floats) -> Floats:
         """For each feature the sum over its contexts of weight times first x second."""
-        found = np.zeros((len(self.bounds) - 1, first.shape[1], second.shape[1]))
-        step = max(CHUNK // first.shape[1], 1)
-        for k, (start, stop) in enumerate(pairwise(self.bounds)):
-            for begin in range(start, stop, step):
-                some = slice(begin, min(begin + step, stop))
-                found[k] += (first[some] * weight[some, None]).T @ second[some]
-        return found
+        spans = [slice(start, stop) for start, stop in pairwise(self.bounds)]
+        return np.stack([(first[own] * weight[own, None]).T @ second[own] for own in spans])
 
 
 def common_differences(cells: _Cells) -> list[CommonDifference]:
@@ -149,7 +144,7 @@ def common_differences(cells: _Cells) -> list[CommonDifference]:
     table: Floats = counts.astype(np.float64).reshape(n_features, n_values, n_labels)
     of_value = table.sum(axis=2)
     pairs = cells.products(mean_value, t * n, mean_value * n[:, None])
-    squares = _diagonals(of_value) - cells.products(mean_value, t * n, mean_value)
+    squares = diagonals(of_value) - cells.products(mean_value, t * n, mean_value)
     moved = table - cells.products(mean_value, t * n, mean_label)
     inverse: Floats = np.linalg.pinv(squares, rcond=1e-9, hermitian=True).astype(np.float64)
     shares = (inverse @ moved).transpose(0, 2, 1)
@@ -184,7 +179,7 @@ def _moments(shares: Floats, covariance: Floats, pairs: Floats) -> tuple[list[fl
 
     With L and P such that x' L x / P is the mean squared difference of x over pairs.
     """
-    laplacian = _diagonals(pairs.sum(axis=2)) - pairs
+    laplacian = diagonals(pairs.sum(axis=2)) - pairs
     total = pairs.sum(axis=(1, 2)) / 2
     total = np.where(total > 0, total, math.nan)
     along = shares @ laplacian  # shape (features, labels, values)
@@ -209,8 +204,8 @@ def measure_sizes(stack: Stack, n_values: Sequence[int], n_labels: int, n_rows: 
         contexts = some.contexts
         weights = (contexts.sizes * contexts.times[contexts.owner]).astype(np.float64)
         parts = list(zip(some.cells(), features, strict=True))
-        values = [_few(contexts.values[own], weights[own], n_values[k]) for own, k in parts]
-        labels = [_few(contexts.labels[own], weights[own], n_labels) for own, _ in parts]
+        values = [_places(contexts.values[own], weights[own], n_values[k]) for own, k in parts]
+        labels = [_places(contexts.labels[own], weights[own], n_labels) for own, _ in parts]
         cells = _Cells(
             contexts.owner,
             _placed(values, some, contexts.values),
@@ -241,9 +236,8 @@ def _size(
 ) -> Size:
     """The effect of one feature from its common part and its whole."""
     effect, (low, high) = common.effect(), common.interval(quantile)
-    if not (
-        contexts.value_parts.sizes > 1
-    ).any():  # without repeated rows the labels may have no noise: then the index is the effect
+    if contexts.value_parts.sizes.max() == 1:
+        # without repeated rows the labels may have no noise: then the index is the effect
         index, (_, index_high) = _share(contexts.profile), share_interval(contexts.profile, n_rows, confidence)
         return Size(max(effect, index), low, max(high, index_high), common, *kinds)
     if not whole.n_pairs:  # rows repeat for one value only: no difference between two of them is known without bias
@@ -278,20 +272,18 @@ def measure_size_of_units(rows: CodedRows, groups: Ints, confidence: float) -> S
 
     Repeated rows of one unit do not show the noise, so this is the common part alone, its variance from whole units.
     """
-    order, starts = rows_by_context(rows, 0)
-    context = np.empty(len(order), np.intp)
-    context[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
+    contexts = Cells.by(rows, range(rows.n_features - 1, 0, -1))
     n_values, n_labels = int(rows.n_values[0]), rows.n_labels
     weights = rows.weights_or_ones().astype(np.float64)
-    values = _few(rows.codes[:, 0], weights, n_values)
-    labels = _few(rows.labels, weights, n_labels)
+    values = _places(rows.codes[:, 0], weights, n_values)
+    labels = _places(rows.labels, weights, n_labels)
     cells = _Cells(
-        context,
+        contexts.of_row,
         values[rows.codes[:, 0]],
         labels[rows.labels],
         weights,
-        np.ones(len(starts)),
-        [0, len(starts)],
+        np.ones(len(contexts)),
+        [0, len(contexts)],
         int(values.max()) + 1,
         int(labels.max()) + 1,
         groups.astype(np.intp),
@@ -305,14 +297,9 @@ def measure_size_of_units(rows: CodedRows, groups: Ints, confidence: float) -> S
     return Size(effect, min(low, max(effect, 0.0)), max(high, effect), common, values, labels)
 
 
-def _few(codes: Any, weights: Floats, n: int) -> Ints:
-    """For each code its own place, or the last one for the rarest of very many."""
-    if n <= MOST_VALUES:
-        return np.arange(n)
-    sizes = np.bincount(codes, weights, minlength=n)
-    places = np.full(n, MOST_VALUES - 1)
-    places[np.argsort(-sizes, kind="stable")[: MOST_VALUES - 1]] = np.arange(MOST_VALUES - 1)
-    return places
+def _places(codes: Any, weights: Floats, n: int) -> Ints:
+    """The place of each of n codes in the common difference."""
+    return merge_rare(np.bincount(codes, weights, minlength=n), MOST_VALUES)
 
 
 def _placed(places: Sequence[Ints], stack: Stack, codes: Any) -> Positions:
@@ -326,16 +313,9 @@ def _at_mean(
     cells: _Cells, mean_value: Floats, inverse: Floats, owner: Positions, value: Positions
 ) -> tuple[Floats, Floats]:
     """For m the mean of a context: A^+ m at each of its values, and m' A^+ m."""
-    own, both = np.zeros(len(owner)), np.zeros(len(mean_value))
-    step = max(CHUNK // cells.n_values, 1)
-    for k, (start, stop) in enumerate(pairwise(cells.bounds)):
-        for begin in range(start, stop, step):
-            some = slice(begin, min(begin + step, stop))
-            first, last = np.searchsorted(owner, (some.start, some.stop))
-            at_mean = mean_value[some] @ inverse[k]
-            own[first:last] = at_mean[owner[first:last] - begin, value[first:last]]
-            both[some] = np.einsum("cv,cv->c", at_mean, mean_value[some])
-    return own, both
+    spans = enumerate(slice(start, stop) for start, stop in pairwise(cells.bounds))
+    at_mean = np.concatenate([mean_value[own] @ inverse[k] for k, own in spans])
+    return at_mean[owner, value], np.einsum("cv,cv->c", at_mean, mean_value)
 
 
 def _meat(
@@ -350,7 +330,7 @@ def _meat(
     inner = cells.products(mean_value, by_cell @ np.ones(n_values), mean_value)
     n_features = len(across)
     flat = np.bincount(feature[owner] * n_values + value, spread, minlength=n_features * n_values).astype(np.float64)
-    meat: Floats = _diagonals(flat.reshape(n_features, n_values)) - across - across.transpose(0, 2, 1) + inner
+    meat: Floats = diagonals(flat.reshape(n_features, n_values)) - across - across.transpose(0, 2, 1) + inner
     return meat
 
 
@@ -365,14 +345,6 @@ def _meat_of_units(cells: _Cells, left: Floats, mean_value: Floats) -> Floats:
     of_context = csr_array((score, (unit, cells.context)), shape=(n_units, len(mean_value)))
     s = own - of_context @ mean_value
     return np.asarray(s.T @ s * n_units / max(n_units - 1, 1))
-
-
-def _diagonals(rows: Floats) -> Floats:
-    """A diagonal matrix for each row."""
-    square = np.zeros((*rows.shape, rows.shape[1]))
-    k = np.arange(rows.shape[1])
-    square[:, k, k] = rows
-    return square
 
 
 def _share(profile: RowProfile) -> float:

@@ -17,12 +17,14 @@ does nothing negative on average.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from analogical._types import Bools, CodedRows, Floats, Positions
 from analogical.count.entries import Entries, Parts
+from analogical.count.groups import are_few, merge_rare
 from analogical.count.threads import Task, run_tasks
 
 __all__ = ["Candidate", "State", "Voting"]
@@ -100,17 +102,14 @@ class Voting:
         """What each of the features would add."""
         left = sorted(features, key=lambda f: int(self.rows.n_values[f]))  # a block has as many values as its last one
         at_once = max(1, BLOCK // len(self.rows.codes))
-        found: dict[int, Candidate] = {}
+        candidates: dict[int, Candidate] = {}
 
-        def task(block: list[int]) -> Task:
-            def run() -> list[Task]:
-                found.update(zip(block, self._candidates_of(state, block), strict=True))
-                return []
+        def look(block: list[int]) -> list[Task]:
+            candidates.update(zip(block, self._candidates_of(state, block), strict=True))
+            return []
 
-            return run
-
-        run_tasks([task(left[k : k + at_once]) for k in range(0, len(left), at_once)], self.n_threads)
-        return found
+        run_tasks([partial(look, left[k : k + at_once]) for k in range(0, len(left), at_once)], self.n_threads)
+        return candidates
 
     def follow(self, features: Sequence[int], together: frozenset[int] = frozenset()) -> State:
         """The state after these features in order, each voting in the way that adds more.
@@ -136,8 +135,8 @@ class Voting:
             n_values = int(self.rows.n_values[feature])
             n_left //= n_values
             value, left = np.divmod(left, n_left)
-            ballot = votes.joined(ballot, value, n_values, is_of_parts=True)
-        return float(votes.values(ballot, state.own)[0]) - state.value
+            ballot = votes.joined(ballot, value, n_values)
+        return float(votes.values(ballot.shares, state.own[parts.parent])[0]) - state.value
 
     def forget(self) -> None:
         """Drop what was kept: it holds a number for each row and list of features."""
@@ -148,10 +147,11 @@ class Voting:
         n_values = int(self.rows.n_values[block[-1]])
         parts = state.entries.divided_by_each(self.rows, block)
         votes = _PartVotes(self.rows.n_labels, state.entries.labels[parts.parent], parts)
-        ways: dict[Way, Floats] = {"joint": votes.values(votes.joined(state.joint, parts.value, n_values), state.own)}
+        before, own = state.joint.of_parts(parts.parent), state.own[parts.parent]
+        ways: dict[Way, Floats] = {"joint": votes.values(votes.joined(before, parts.value, n_values).shares, own)}
         if state.features:
-            own = votes.alone(parts.value, n_values, self.class_sizes)
-            ways["own"] = votes.values(state.joint.shares[parts.parent], state.own, own)
+            alone = votes.alone(parts.value, n_values, self.class_sizes)
+            ways["own"] = votes.values(before.shares * own, alone)
         best = [max(ways, key=lambda way: ways[way][place]) for place in range(len(block))]
         return [Candidate(float(ways[way][place]) - state.value, way) for place, way in enumerate(best)]
 
@@ -163,7 +163,7 @@ class Voting:
         votes = _PartVotes(self.rows.n_labels, entries.labels, parts)
         joint, own = before.joint.of_parts(parts.parent), before.own[parts.parent]
         if way == "joint":
-            joint = votes.joined(before.joint, parts.value, n_values)
+            joint = votes.joined(joint, parts.value, n_values)
         else:
             own = own * votes.alone(parts.value, n_values, self.class_sizes)
             own /= own.sum(axis=1, keepdims=True)
@@ -185,13 +185,12 @@ class _PartVotes:
     def __init__(self, n_classes: int, labels: Positions, parts: Parts) -> None:
         self.n_classes, self.labels, self.parts = n_classes, labels, parts
 
-    def joined(self, votes: Ballot, value: Positions, n_values: int, *, is_of_parts: bool = False) -> Ballot:
+    def joined(self, before: Ballot, value: Positions, n_values: int) -> Ballot:
         """The votes of cells divided by one more feature, backed off to the votes before.
 
         Rows of a cell that the feature does not divide, or in which all labels agree, keep their vote: the feature
         tells them nothing, and counting the same rows again would only make the vote more certain.
         """
-        before = votes if is_of_parts else votes.of_parts(self.parts.parent)
         n_before = int(before.cell.max(initial=0)) + 1
         cell, n_cells = _numbered((self.parts.owner * n_before + before.cell) * n_values + value)
         table = np.bincount(cell * self.n_classes + self.labels, self.parts.sizes, minlength=n_cells * self.n_classes)
@@ -220,12 +219,9 @@ class _PartVotes:
         shares = (with_value + BACK_OFF * over_all[:, None]) / (with_label + BACK_OFF)
         return np.asarray(shares / over_all[:, None])
 
-    def values(self, votes: "Ballot | Floats", own: Floats | None = None, more: Floats | None = None) -> Floats:
-        """Log-likelihood of the labels under the product of the votes, for each feature of a block."""
-        shares = votes.shares if isinstance(votes, Ballot) else votes
-        shares = shares if own is None else shares * own[self.parts.parent]
-        shares = shares if more is None else shares * more
-        logs = self.parts.sizes * _log_shares(shares, self.labels)
+    def values(self, votes: Floats, more: Floats) -> Floats:
+        """Log-likelihood of the labels under the product of two votes, for each feature of a block."""
+        logs = self.parts.sizes * _log_shares(votes * more, self.labels)
         return np.bincount(self.parts.owner, logs, minlength=self.parts.n_owners).astype(np.float64)
 
 
@@ -237,17 +233,15 @@ def _log_shares(shares: Floats, labels: Positions) -> Floats:
 def _numbered(cells: Positions) -> tuple[Positions, int]:
     """Cells by small numbers, and how many there are at most."""
     n_cells = int(cells.max(initial=-1)) + 1
-    if n_cells <= max(4 * len(cells), 1024):
+    if are_few(n_cells, len(cells)):
         return cells, n_cells
-    found, places = np.unique(cells, return_inverse=True)
-    return places, len(found)
+    known, places = np.unique(cells, return_inverse=True)
+    return places, len(known)
 
 
 def _fewer_classes(rows: CodedRows) -> CodedRows:
     """Rows in which rare classes beyond the most frequent ones are one class."""
     if rows.n_labels <= MANY_CLASSES:
         return rows
-    sizes = np.bincount(rows.labels, rows.weights, minlength=rows.n_labels)
-    new = np.full(rows.n_labels, MANY_CLASSES - 1, dtype=np.uint8)
-    new[np.argsort(-sizes, kind="stable")[: MANY_CLASSES - 1]] = np.arange(MANY_CLASSES - 1)
-    return replace(rows, labels=new[rows.labels], n_labels=MANY_CLASSES)
+    labels = merge_rare(rows.label_sizes(), MANY_CLASSES).astype(np.uint8)[rows.labels]
+    return replace(rows, labels=labels, n_labels=MANY_CLASSES)

@@ -1,13 +1,16 @@
-"""The paper's data files: what is in them, where they are looked for, and how to get them.
+"""What the authors published: the numbers of their tables, and their data files: where they are, how to get them.
 
-They are not part of the project. Monks 1 and the whole universes of Monks 2 and 3 follow from their rules and are
-generated.
+The data files are not part of the project. Monks 1 and the whole universes of Monks 2 and 3 follow from their rules
+and are generated.
 """
 
 import hashlib
+import json
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +19,6 @@ from numpy.typing import NDArray
 
 from analogical.datasets import load_table
 from analogical.errors import InputError
-from analogical.paper.published import published
 
 __all__ = [
     "DATASETS",
@@ -27,10 +29,23 @@ __all__ = [
     "find_folder",
     "load_dataset",
     "missing_datasets",
+    "published",
 ]
 
 VARIABLE = "ANALOGICAL_DATA"
 """Environment variable with the folder that is searched when none is named."""
+
+
+@cache
+def published(part: str) -> Any:
+    """The printed numbers of one table, ``"table1"`` to ``"table6"``; or the data files, ``"files"``.
+
+    Examples
+    --------
+    >>> published("table1")["g3"]["ari"][:4]
+    [0.33, 0.33, 0.33, 0.0]
+    """
+    return json.loads((files("analogical.paper") / "published.json").read_text(encoding="utf-8"))[part]
 
 
 @dataclass(frozen=True)
@@ -80,25 +95,32 @@ def find_folder(folder: str | os.PathLike[str] | None = None) -> Path | None:
     return path
 
 
+def _find_file(name: str, folder: Path | None) -> Path | None:
+    """The data file of that name, None if it is not in the folder."""
+    path = None if folder is None or name not in DATASETS else folder / f"{name}.csv"
+    return path if path is not None and path.is_file() else None
+
+
 def missing_datasets(folder: Path | None, names: Iterable[str]) -> list[str]:
     """Those of the names whose files are not in the folder; what can be generated is never missing."""
-    return [name for name in names if name in DATASETS and (folder is None or not (folder / f"{name}.csv").is_file())]
+    return [name for name in names if name in DATASETS and _find_file(name, folder) is None]
 
 
 def describe_missing(names: Sequence[str], folder: Path | None) -> list[str]:
     """What is missing and how to get it, and which files are not the published ones."""
-    missing = missing_datasets(folder, names)
-    files = ", ".join(f"{name}.csv" for name in missing)
-    others = [
-        name
-        for name in names
-        if name in DATASETS and name not in missing and folder is not None and not _is_published(name, folder)
-    ]
-    how = f"Name the folder that holds them with --data or {VARIABLE}, or fetch them with --download."
-    return ([f"Missing data: {files}. {how}"] if missing else []) + [
-        f"{name}.csv is not the published file (its checksum differs): the printed numbers need not agree."
-        for name in others
-    ]
+    sentences = []
+    if missing := missing_datasets(folder, names):
+        sentences.append(
+            f"Missing data: {', '.join(f'{name}.csv' for name in missing)}. Name the folder that holds them with --data"
+            f" or {VARIABLE}, or fetch them with --download."
+        )
+    for name in names:
+        path = _find_file(name, folder)
+        if path is not None and _checksum(path.read_bytes()) != DATASETS[name].sha256:
+            sentences.append(
+                f"{name}.csv is not the published file (its checksum differs): the printed numbers need not agree."
+            )
+    return sentences
 
 
 def load_dataset(name: str, folder: Path | None = None) -> Dataset | None:
@@ -125,10 +147,11 @@ def load_dataset(name: str, folder: Path | None = None) -> Dataset | None:
     if name not in DATASETS:
         known = ", ".join([*_GENERATED, *DATASETS, *_RELABELLED])
         raise InputError(f"There is no dataset {name!r}; choose from {known}.")
-    if folder is None or missing_datasets(folder, [name]):
+    path = _find_file(name, folder)
+    if path is None:
         return None
     file = DATASETS[name]
-    coded = [_codes(column) for column in zip(*_read_cells(folder / f"{name}.csv", file), strict=True)]
+    coded = [_codes(column) for column in zip(*_read_cells(path, file), strict=True)]
     return Dataset(file.title, np.stack(coded[:-1], axis=1), coded[-1], feature_names(len(coded) - 1))
 
 
@@ -168,11 +191,6 @@ def _fetch(url: str) -> bytes:
             f"{url} cannot be downloaded ({getattr(error, 'reason', error)}); try again later, or name a folder"
             " with the file by --data."
         ) from None
-
-
-def _is_published(name: str, folder: Path) -> bool:
-    """Whether the file in the folder has the content of the published one."""
-    return _checksum((folder / f"{name}.csv").read_bytes()) == DATASETS[name].sha256
 
 
 def _checksum(content: bytes) -> str:

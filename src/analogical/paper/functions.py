@@ -1,8 +1,8 @@
 """The eight functions g1..g8 of the paper, for any number of features and values.
 
-Values are 0, 1, ..., and with more than two of them the functions read as in the published experiments:
-g1, g5 and g6 ask zero or not; g2 and g3 are the exclusive or of "not zero"; g4 and g7 add the values up;
-g8 reads the row as sum of 2^(n-i) x_i and asks whether that is a prime number.
+Features are x0, x1, ..., as those of an array; the paper counts from 1. Values are 0, 1, ..., and with more than two of
+them the functions read as in the published experiments: g1, g5 and g6 ask zero or not; g2 and g3 are the exclusive or
+of "not zero"; g4 and g7 add the values up; g8 reads the row as a binary number and asks whether it is prime.
 """
 
 from collections.abc import Callable
@@ -39,13 +39,14 @@ class Function:
     formula: str
     min_features: int
     rule: Callable[[Rows], Bools]
+    """From the columns of a table to a label for each row."""
     uses_all: bool = False
     """Whether every feature enters the formula; otherwise only the first ``min_features`` do."""
 
     def __call__(self, rows: Rows) -> NDArray[np.uint8]:
         """Label 0 or 1 of each row."""
         self.check_features(rows.shape[1])
-        return self.rule(rows).astype(np.uint8)
+        return self.rule(rows.T).astype(np.uint8)
 
     def check_features(self, n_features: int) -> None:
         """Refuse too few features."""
@@ -57,21 +58,14 @@ class Function:
         return tuple(range(n_features if self.uses_all else self.min_features))
 
 
-def _g5(x: Rows) -> Bools:
-    left = (x[:, 0] != 0) | (x[:, 1] != 0) | (x[:, 2] != 0)
-    right = (x[:, 3] != 0) | (x[:, 4] == 0) | (x[:, 5] != 0)
-    both: Bools = left & right
-    return both
-
-
 def _g8(x: Rows) -> Bools:
-    n = x.shape[1]
+    n = len(x)
     largest = int(x.max(initial=0)) * (2**n - 1)
     if largest > MAX_SIEVE:
         raise InputError(
             f"g8 tests numbers up to {MAX_SIEVE:,}, and rows of {n} features reach {largest:,}; use fewer features."
         )
-    return is_prime(x.astype(np.int64) @ (1 << np.arange(n - 1, -1, -1, dtype=np.int64)))
+    return is_prime((1 << np.arange(n - 1, -1, -1, dtype=np.int64)) @ x.astype(np.int64))
 
 
 def is_prime(numbers: NDArray[np.int64]) -> Bools:
@@ -91,27 +85,22 @@ def is_prime(numbers: NDArray[np.int64]) -> Bools:
     return sieve[numbers]
 
 
-FUNCTIONS: dict[str, Function] = {
+FUNCTIONS = {
     function.name: function
     for function in (
+        Function("g1", "x0 != 0 and (x1 != 0 or x2 != 0)", 3, lambda x: (x[0] != 0) & ((x[1] != 0) | (x[2] != 0))),
+        Function("g2", "xor(x0, x1)", 2, lambda x: (x[0] != 0) ^ (x[1] != 0)),
+        Function("g3", "xor(xor(x0, x1), x2)", 3, lambda x: (x[0] != 0) ^ (x[1] != 0) ^ (x[2] != 0)),
+        Function("g4", "x0 + ... + x(n-1) = 3", 1, lambda x: x.sum(axis=0, dtype=np.int64) == 3, uses_all=True),
         Function(
-            "g1",
-            "x1 != 0 and (x2 != 0 or x3 != 0)",
-            3,
-            lambda x: (x[:, 0] != 0) & ((x[:, 1] != 0) | (x[:, 2] != 0)),
+            "g5",
+            "(x0 != 0 or x1 != 0 or x2 != 0) and (x3 != 0 or x4 = 0 or x5 != 0)",
+            6,
+            lambda x: ((x[0] != 0) | (x[1] != 0) | (x[2] != 0)) & ((x[3] != 0) | (x[4] == 0) | (x[5] != 0)),
         ),
-        Function("g2", "xor(x1, x2)", 2, lambda x: (x[:, 0] != 0) ^ (x[:, 1] != 0)),
-        Function("g3", "xor(xor(x1, x2), x3)", 3, lambda x: (x[:, 0] != 0) ^ (x[:, 1] != 0) ^ (x[:, 2] != 0)),
-        Function("g4", "x1 + ... + xn = 3", 1, lambda x: x.sum(axis=1, dtype=np.int64) == 3, uses_all=True),
-        Function("g5", "(x1 != 0 or x2 != 0 or x3 != 0) and (x4 != 0 or x5 = 0 or x6 != 0)", 6, _g5),
-        Function(
-            "g6",
-            "x1 != 0 and (x2 != 0 or x3 = 0)",
-            3,
-            lambda x: (x[:, 0] != 0) & ((x[:, 1] != 0) | (x[:, 2] == 0)),
-        ),
-        Function("g7", "x1 + x2 + x3 = 2", 3, lambda x: x[:, :3].sum(axis=1, dtype=np.int64) == 2),
-        Function("g8", "2^(n-1) x1 + ... + 2 x(n-1) + xn is prime", 1, _g8, uses_all=True),
+        Function("g6", "x0 != 0 and (x1 != 0 or x2 = 0)", 3, lambda x: (x[0] != 0) & ((x[1] != 0) | (x[2] == 0))),
+        Function("g7", "x0 + x1 + x2 = 2", 3, lambda x: x[:3].sum(axis=0, dtype=np.int64) == 2),
+        Function("g8", "2^(n-1) x0 + ... + 2 x(n-2) + x(n-1) is prime", 1, _g8, uses_all=True),
     )
 }
 """The functions by name, ``"g1"`` to ``"g8"``."""

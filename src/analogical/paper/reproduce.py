@@ -13,7 +13,7 @@ from analogical.paper.results import ReproducedTable
 from analogical.paper.tables import TABLES, build_table
 from analogical.paper.texts import Variant
 from analogical.paper.writing import FORMATS, as_page
-from analogical.plot import require_matplotlib, save_figure
+from analogical.plot.canvas import require_matplotlib, save_figure
 
 if TYPE_CHECKING:
     import os

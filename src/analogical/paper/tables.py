@@ -8,13 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from analogical._types import Bools, Floats
+from analogical._types import Floats
 from analogical.paper.accuracy import accuracies, accuracies_as_published
-from analogical.paper.datasets import Dataset, describe_missing, feature_names, load_dataset
+from analogical.paper.datasets import Dataset, describe_missing, feature_names, load_dataset, published
 from analogical.paper.exact import expectation, universe_index
 from analogical.paper.functions import FUNCTIONS
 from analogical.paper.protocol import Plan, average_scores, repeat, score_as_published, score_third
-from analogical.paper.published import published
 from analogical.paper.results import PAPER_RUNS, Cell, ReproducedTable, estimated_bound, known_bound
 from analogical.paper.sampling import sample_rows, universe
 from analogical.paper.texts import Variant
@@ -167,19 +166,31 @@ class Sample(NamedTuple):
 
 
 def _stability(name: str, variant: Variant, data: dict[str, Dataset], plan: Plan) -> list[Cell]:  # noqa: ARG001
-    """A group per function, a row per sample size, a column per feature."""
+    """A group per function, a row per sample size, a column per feature.
+
+    Table 6, corrected, also has the relaxed index, and whether the relevant features come out on top.
+    """
+    has_more = (name, variant) == ("table6", "corrected")
+    relaxed = _run_samples(name, plan, relaxed_index, max_rows=SPARSE) if has_more else {}
     cells: list[Cell] = []
-    for sample, runs in _index_of_samples(name, plan).items():
+    for sample, ari in _run_samples(name, plan, paper_index).items():
+        runs = ari if variant == "as-published" else np.where(ari == 2, np.nan, ari)
         cells += _stability_cells(variant, sample, published(name)[sample.function][str(sample.n_rows)], runs)
+        if has_more:
+            cells.append(_on_top(sample, "", runs))
+        if sample in relaxed:
+            row, runs = f"{sample.n_rows} relaxed", relaxed[sample]
+            for i, mean in enumerate(average_scores(list(runs))):
+                sd = float(runs[:, i].std(ddof=1))
+                cells.append(Cell(sample.function, row, f"a{i + 1}", printed=None, ours=float(mean), sd=sd))
+            cells.append(_on_top(sample, " relaxed", runs))
     return cells
 
 
 def _stability_cells(variant: Variant, sample: Sample, printed: Any, runs: Floats) -> list[Cell]:
-    """One row; runs has shape (repetitions, features) and holds the paper's 0, share or 2."""
+    """One row; runs has shape (repetitions, features), with NaN or the paper's 2 where there was no pair."""
     means, sds = (printed["mean"], printed["sd"]) if isinstance(printed, dict) else (printed, [None] * len(printed))
     known = expectation(*sample)
-    if variant == "corrected":
-        runs = np.where(runs == 2, np.nan, runs)
     ours = average_scores(list(runs))
     return [
         Cell(
@@ -197,44 +208,20 @@ def _stability_cells(variant: Variant, sample: Sample, printed: Any, runs: Float
     ]
 
 
-def _dimensionality(name: str, variant: Variant, data: dict[str, Dataset], plan: Plan) -> list[Cell]:
-    """As Table 4; corrected, also the relaxed index, and whether the relevant features come out on top."""
-    stability = _stability(name, variant, data, plan)
-    if variant == "as-published":
-        return stability
-    relaxed = _run_samples(name, plan, relaxed_index, max_rows=SPARSE)
-    cells: list[Cell] = []
-    for sample, ari in _index_of_samples(name, plan).items():
-        g, row = sample.function, str(sample.n_rows)
-        relevant = np.array([p > 0 for p in universe_index(*sample[:3])])
-        cells += [cell for cell in stability if (cell.group, cell.row) == (g, row)]
-        cells.append(_on_top(g, row, np.where(ari == 2, np.nan, ari), relevant))
-        if sample in relaxed:
-            runs, row = relaxed[sample], f"{row} relaxed"
-            for i, mean in enumerate(average_scores(list(runs))):
-                sd = float(runs[:, i].std(ddof=1))
-                cells.append(Cell(g, row, f"a{i + 1}", printed=None, ours=float(mean), sd=sd))
-            cells.append(_on_top(g, row, runs, relevant))
-    return cells
+def _on_top(sample: Sample, index: str, runs: Floats) -> Cell:
+    """The share of runs in which every relevant feature scores higher than every other one, if there are others.
+
+    No evidence is the lowest score.
+    """
+    relevant = np.array([p > 0 for p in universe_index(*sample[:3])])
+    scores = np.where(np.isnan(runs), -np.inf, runs)
+    share = None
+    if not relevant.all():
+        share = float((scores[:, relevant].min(axis=1) > scores[:, ~relevant].max(axis=1)).mean())
+    return Cell(sample.function, f"{sample.n_rows}{index}", "all on top", printed=None, ours=share)
 
 
-def _on_top(function: str, row: str, runs: Floats, relevant: Bools) -> Cell:
-    """The share of runs in which every relevant feature scores higher than every other one, if there are others."""
-    share = None if relevant.all() else float(np.mean([_puts_on_top(scores, relevant) for scores in runs]))
-    return Cell(function, row, "all on top", printed=None, ours=share)
-
-
-def _puts_on_top(scores: Floats, relevant: Bools) -> bool:
-    """Whether every relevant feature scores higher than every other one; no evidence is the lowest score."""
-    known = np.where(np.isnan(scores), -np.inf, scores)
-    return bool(known[relevant].min() > known[~relevant].max())
-
-
-@lru_cache(maxsize=2)  # both variants read the same samples
-def _index_of_samples(name: str, plan: Plan) -> dict[Sample, Floats]:
-    return _run_samples(name, plan, paper_index)
-
-
+@lru_cache(maxsize=3)  # both variants read the same samples
 def _run_samples(
     name: str, plan: Plan, score: Callable[..., Floats], max_rows: int | None = None
 ) -> dict[Sample, Floats]:
@@ -277,6 +264,6 @@ TABLES: dict[str, Callable[[str, Variant, dict[str, Dataset], Plan], Sequence[Ce
     "table3": _accuracies,
     "table4": _stability,
     "table5": _cardinalities,
-    "table6": _dimensionality,
+    "table6": _stability,
 }
 """How the cells of each table are computed."""

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from analogical.errors import InputError
 from analogical.paper.protocol import Plan
-from analogical.paper.results import Cell, ReproducedTable
+from analogical.paper.results import ReproducedTable
 from analogical.paper.texts import PAGE_TITLE, READING, row_title
 
 __all__ = ["FORMATS", "as_csv", "as_json", "as_latex", "as_markdown", "as_page", "refuse_foreign_folder"]
@@ -112,28 +112,20 @@ def _grid(table: ReproducedTable, group: str) -> Iterator[list[str]]:
     for row in table.rows(group):
         cells = table.cells_of(group, row)
         if any(cell.printed is not None for cell in cells):
-            yield [f"{row_title(row)}, printed", *(_printed(cell, decimals) for cell in cells)]
-        yield [f"{row_title(row)}, ours", *(_ours(cell, decimals, table.name == "table3") for cell in cells)]
+            mark = {"differs": f" {DIFFERS}"}
+            printed = (_number(cell.printed, decimals, cell.printed_sd) + mark.get(cell.verdict, "") for cell in cells)
+            yield [f"{row_title(row)}, printed", *printed]
+        sds = [cell.sd if table.name == "table3" or cell.printed_sd is not None else None for cell in cells]
+        ours = (_number(cell.ours, decimals, sd) for cell, sd in zip(cells, sds, strict=True))
+        yield [f"{row_title(row)}, ours", *ours]
         if any(cell.expected is not None for cell in cells):
             yield [f"{row_title(row)}, expected", *(_number(cell.expected, decimals) for cell in cells)]
 
 
-def _printed(cell: Cell, decimals: int | None) -> str:
-    text = _number(cell.printed, decimals)
-    if cell.printed_sd:
-        text += f" ± {_number(cell.printed_sd, decimals)}"
-    return f"{text} {DIFFERS}" if cell.verdict == "differs" else text
-
-
-def _ours(cell: Cell, decimals: int | None, shows_spread: bool) -> str:
-    text = _number(cell.ours, decimals)
-    if cell.sd and (shows_spread or cell.printed_sd is not None):
-        text += f" ± {_number(cell.sd, decimals)}"
-    return text
-
-
-def _number(value: float | None, decimals: int | None) -> str:
+def _number(value: float | None, decimals: int | None, sd: float | None = None) -> str:
     """A number as text: whole ones without digits, others with so many decimals, or four significant digits."""
+    if sd:
+        return f"{_number(value, decimals)} ± {_number(sd, decimals)}"
     if value is None:
         return "–"
     if value == int(value):
@@ -199,15 +191,13 @@ def _differences(table: ReproducedTable) -> list[str]:
     if not cells:
         return []
     cells.sort(key=lambda cell: -abs((cell.printed or 0) - (cell.reference or 0)) / (cell.bound or 1))
-    rows = []
-    for cell in cells[:MOST_DIFFERENCES]:
-        numbers = (cell.printed, cell.ours, cell.expected, cell.bound)
-        rows.append(
-            [
-                f"{cell.group}, {row_title(cell.row)}, {cell.column}",
-                *("–" if n is None else f"{n:.4g}" for n in numbers),
-            ]
-        )
+    rows = [
+        [
+            f"{cell.group}, {row_title(cell.row)}, {cell.column}",
+            *("–" if n is None else f"{n:.4g}" for n in (cell.printed, cell.ours, cell.expected, cell.bound)),
+        ]
+        for cell in cells[:MOST_DIFFERENCES]
+    ]
     lines = ["", *_markdown_table([DIFFERS, "printed", "ours", "expected", "may differ by"], rows)]
     if len(cells) > MOST_DIFFERENCES:
         lines += ["", f"These are the {MOST_DIFFERENCES} largest of {len(cells):,} differences."]

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from analogical._results import entry_at
 from analogical.errors import InputError
 from analogical.plot.canvas import (
     CHANGED,
@@ -19,11 +20,12 @@ from analogical.plot.canvas import (
     short_name,
     significance_keys,
 )
+from analogical.show.words import marked, p_words, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from analogical.verbs.audit import Audit, Difference
+    from analogical.verbs.audit import Audit, Difference, InContext
 
 __all__ = ["plot_audit", "plot_forest"]
 
@@ -32,11 +34,14 @@ MOST_DIFFERENCES = 40
 
 
 class Row(NamedTuple):
-    """A row of a forest plot: a difference, or the name of a feature above its differences."""
+    """A row of a forest plot and what is drawn in it; a row with a name only is a heading."""
 
     name: str
-    difference: "Difference | None" = None
+    beside: str = ""
+    adjusted: "Difference | None" = None
     is_significant: bool = False
+    crude: "Difference | None" = None
+    context: "InContext | None" = None
 
 
 def plot_forest(*audits: "Audit", ax: "Axes | None" = None) -> "Axes":
@@ -83,167 +88,134 @@ def plot_forest(*audits: "Audit", ax: "Axes | None" = None) -> "Axes":
         rows += [row._replace(name=f"   {row.name}") for row in _rows_of(audit, audit.differences)]
     label = short_name(compared[0].label)
     followed = {difference.label for audit in compared for difference in audit.differences}
-    of = f" = {short_name(followed.pop())}" if len(followed) == 1 else ""
-    return _forest(
-        ax,
-        rows,
-        title=f"{label}{of}: adjusted differences",
-        x_label=f"difference in the share of {label}{of}, in percentage points, with {_level(compared[0])} interval",
-    )
+    of = f"{label} = {short_name(followed.pop())}" if len(followed) == 1 else label
+    shown_rows = _largest(rows, MOST_DIFFERENCES)
+    n_more = len(rows) - len(shown_rows)
+    return _draw(ax, compared[0], shown_rows, title=f"{of}: adjusted differences", of=of, n_more=n_more)
 
 
-def plot_audit(result: "Audit", ax: "Axes | None" = None, *, value: Any = None, label: Any = None) -> "Axes":
-    """Draw the differences of one audit as a forest plot; a single difference also context by context.
-
-    Parameters
-    ----------
-    result : Audit
-        The result of :func:`analogical.audit`.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure if not given.
-    value, label : optional
-        Show one comparison only, that of this value with the reference, or of this label; with its contexts.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        As :func:`plot_forest`. A single comparison is followed by an open circle for each context, those with most
-        pairs first, larger ones for more pairs.
-
-    Raises
-    ------
-    InputError
-        If no rows could be compared, or the value or the label is not in the result.
-
-    Examples
-    --------
-    >>> from analogical import audit, load_table
-    >>> ax = audit(load_table("berkeley").to_frame(), "admitted", "gender", weights="count").plot()
-    >>> [text.get_text() for text in ax.get_yticklabels()][:3]
-    ['adjusted', 'crude (all rows)', 'department=C']
-    """
-    chosen = _chosen(result, value, label)
-    if len(chosen) == 1:
-        return _plot_contexts(result, chosen[0], ax)
-    followed = {difference.label for difference in chosen}
-    what = short_name(followed.pop()) if len(followed) == 1 else "the label"
-    return _forest(
-        ax,
-        _rows_of(result, chosen),
-        title=f"{short_name(result.label)} by {short_name(result.feature)}{_given(result.given)}",
-        x_label=f"difference in the share of {what} from {short_name(result.reference)}, in percentage points,"
-        f" with {_level(result)} interval",
-        most=MOST_ROWS,
-    )
-
-
-def _chosen(result: "Audit", value: Any, label: Any) -> "list[Difference]":
-    """The differences of a value and a label, or an error that says which there are."""
-    from analogical._results import entry_at
-
+def plot_audit(result: "Audit", ax: "Axes | None", *, value: Any, label: Any) -> "Axes":
+    """The differences of one audit; a single one also context by context."""
     if not result.differences:
         raise InputError(
             f"No two rows could be compared, so there is no difference to draw for {result.feature!r}; name fewer"
             " features with given."
         )
+    differences = result.differences
     if value is not None:
-        entry_at(value, dict.fromkeys(d.values[1] for d in result.differences), "value")
+        entry_at(value, dict.fromkeys(d.values[1] for d in differences), "value")
+        differences = tuple(d for d in differences if d.values[1] == value)
     if label is not None:
         entry_at(label, dict.fromkeys(d.label for d in result.differences), "label")
-    return [
-        d for d in result.differences if (value is None or d.values[1] == value) and (label is None or d.label == label)
-    ]
+        differences = tuple(d for d in differences if d.label == label)
+    if len(differences) == 1:
+        return _plot_contexts(result, differences[0], ax)
+    followed = {difference.label for difference in differences}
+    what = short_name(followed.pop()) if len(followed) == 1 else "the label"
+    rows = _rows_of(result, differences)
+    return _draw(
+        ax,
+        result,
+        _largest(rows, MOST_ROWS),
+        title=f"{short_name(result.label)} by {short_name(result.feature)}{_given(result.given)}",
+        of=f"{what} from {short_name(result.reference)}",
+        n_more=len(rows) - MOST_ROWS,
+    )
 
 
 def _rows_of(audit: "Audit", differences: "Sequence[Difference]") -> list[Row]:
     """One row per difference, the highest first."""
-    from analogical.show.words import marked
-
     many_labels = len({d.label for d in audit.differences}) > 1
     significant = audit.significant()
     return [
-        Row(marked(d.values[1]) + (f": {marked(d.label)}" if many_labels else ""), d, d in significant)
+        Row(
+            name=marked(d.values[1]) + (f": {marked(d.label)}" if many_labels else ""),
+            beside=f"{_estimate(d)}   {p_words(d.p_adjusted)}",
+            adjusted=d,
+            is_significant=d in significant,
+            crude=d,
+        )
         for d in sorted(differences, key=lambda d: -d.difference)
     ]
 
 
-def _forest(ax: "Axes | None", rows: list[Row], *, title: str, x_label: str, most: int = MOST_DIFFERENCES) -> "Axes":
-    """The rows with the largest differences, in their order; names of features stay."""
-    from analogical.show.words import p_words
-
-    by_size = sorted(rows, key=lambda row: -np.inf if row.difference is None else -abs(row.difference.difference))
-    shown = [row for row in rows if row in by_size[:most]]
-    drawn = {place: row.difference for place, row in enumerate(shown) if row.difference is not None}
-    is_significant = [shown[place].is_significant for place in drawn]
-    with axes_with_rows(
-        ax,
-        [row.name for row in shown],
-        title=title,
-        x_label=x_label,
-        beside=[
-            "" if row.difference is None else f"{_estimate(row.difference)}   {p_words(row.difference.p_adjusted)}"
-            for row in shown
-        ],
-        legend=[*significance_keys(is_significant, edge=INK), key("white", "crude", "D", CHANGED)],
-        n_more=len(rows) - len(shown),
-        width=8.0,
-    ) as ax:
-        for place, difference in drawn.items():
-            _draw_crude(ax, place, difference)
-            _draw_adjusted(ax, place, difference, shown[place].is_significant)
-        _set_reach(ax, [100 * end for d in drawn.values() for end in (d.difference_low, d.difference_high, d.crude)])
-    for row, text in zip(shown, ax.get_yticklabels(), strict=True):
-        text.set_fontweight("bold" if row.difference is None else "normal")
-    return ax
+def _largest(rows: list[Row], most: int) -> list[Row]:
+    """The rows with the largest differences, in their order; headings stay."""
+    by_size = sorted(rows, key=lambda row: -np.inf if row.adjusted is None else -abs(row.adjusted.difference))
+    return [row for row in rows if row in by_size[:most]]
 
 
 def _plot_contexts(result: "Audit", difference: "Difference", ax: "Axes | None") -> "Axes":
     """One comparison: adjusted, crude, and each context."""
-    from analogical.show.words import marked, shown
-
-    is_significant = difference in result.significant()
     mine = [c for c in result.contexts if c.values == difference.values and c.label == difference.label]
     contexts = mine[: MOST_ROWS - 2]
-    pairs = np.array([c.pairs for c in contexts], dtype=np.float64)
-    differences = [100 * c.difference for c in contexts]
-    names = [", ".join(marked(v) for _, v in c.context) or "all rows" for c in contexts]
-    if len(result.given) == 1:
-        names = [f"{shown(result.given[0])}={name}" for name in names]
-    feature, label = (short_name(name) for name in (result.feature, result.label))
-    one_of_many = len(result.differences) > 1
+    named = f"{shown(result.given[0])}=" if len(result.given) == 1 else ""
+    rows = [
+        Row("adjusted", _estimate(difference), adjusted=difference, is_significant=difference in result.significant()),
+        Row("crude (all rows)", f"{100 * difference.crude:+.1f}", crude=difference),
+        *(
+            Row(
+                f"{named}{', '.join(marked(v) for _, v in c.context) or 'all rows'}",
+                f"{100 * c.difference:+.1f}  {c.rows[1]:,} vs. {c.rows[0]:,} rows",
+                context=c,
+            )
+            for c in contexts
+        ),
+    ]
+    reference, value = (short_name(name) for name in difference.values)
+    about = f": {value}" if len(result.differences) > 1 else _given(result.given)
+    return _draw(
+        ax,
+        result,
+        rows,
+        title=f"{short_name(result.label)} by {short_name(result.feature)}{about}",
+        of=f"{short_name(difference.label)} between {value} and {reference}",
+        n_more=result.n_contexts - len(contexts),
+    )
+
+
+def _draw(ax: "Axes | None", result: "Audit", rows: list[Row], *, title: str, of: str, n_more: int) -> "Axes":
+    """Squares with intervals are adjusted differences, diamonds crude ones, circles those of single contexts."""
+    contexts = {place: row.context for place, row in enumerate(rows) if row.context is not None}
     with axes_with_rows(
         ax,
-        ["adjusted", "crude (all rows)", *names],
-        title=f"{label} by {feature}: {short_name(difference.values[1])}"
-        if one_of_many
-        else f"{label} by {feature}{_given(result.given)}",
-        x_label=f"difference in the share of {short_name(difference.label)} between"
-        f" {short_name(difference.values[1])} and {short_name(difference.values[0])}, in percentage points,"
-        f" with {_level(result)} interval",
-        beside=[
-            _estimate(difference),
-            f"{100 * difference.crude:+.1f}",
-            *(f"{d:+.1f}  {c.rows[1]:,} vs. {c.rows[0]:,} rows" for d, c in zip(differences, contexts, strict=True)),
-        ],
+        [row.name for row in rows],
+        title=title,
+        x_label=f"difference in the share of {of}, in percentage points, with {100 * result.confidence:g} % interval",
+        beside=[row.beside for row in rows],
         legend=[
-            *significance_keys([is_significant], edge=INK),
+            *significance_keys([row.is_significant for row in rows if row.adjusted is not None], edge=INK),
             key("white", "crude", "D", CHANGED),
-            key("white", "one context", "o", MUTED),
+            *([key("white", "one context", "o", MUTED)] if contexts else []),
         ],
-        n_more=max(result.n_contexts - len(contexts), 0),
+        n_more=max(n_more, 0),
+        width=8.0,
     ) as ax:
-        _draw_adjusted(ax, 0, difference, is_significant)
-        _draw_crude(ax, 1, difference)
-        sizes = 16 + 110 * pairs / pairs.max(initial=1.0)
-        places = 2 + np.arange(len(contexts))
-        ax.scatter(differences, places, s=sizes, facecolor="white", edgecolor=MUTED, linewidth=1.3, zorder=3)
-        ends = (difference.difference_low, difference.difference_high, difference.crude)
-        _set_reach(ax, [100 * end for end in ends] + differences)
+        ends = [0.0]
+        for place, row in enumerate(rows):
+            if row.crude is not None:
+                ends.append(100 * row.crude.crude)
+                ax.plot(ends[-1], place, "D", markerfacecolor="white", markeredgecolor=CHANGED, markersize=6, zorder=4)
+            if row.adjusted is not None:
+                low, high = 100 * row.adjusted.difference_low, 100 * row.adjusted.difference_high
+                colour = EFFECT if row.is_significant else UNTOLD
+                ax.hlines(place, low, high, color=colour, linewidth=2.4, zorder=3)
+                middle = 100 * row.adjusted.difference
+                ax.plot(middle, place, "s", color=colour, markeredgecolor=INK, markersize=7, zorder=5)
+                ends += [low, high]
+        if contexts:
+            pairs = np.array([context.pairs for context in contexts.values()])
+            points = [100 * context.difference for context in contexts.values()]
+            sizes = 16 + 110 * pairs / pairs.max()
+            ax.scatter(points, [*contexts], s=sizes, facecolor="white", edgecolor=MUTED, linewidth=1.3, zorder=3)
+            ends += points
+        room = 0.06 * max(max(ends) - min(ends), 1.0)
+        ax.set_xlim(min(ends) - room, max(ends) + room)
+        ax.xaxis.set_major_formatter(lambda points, _: f"{points:+g}" if points else "0")
+        mark_zero(ax)
+    for row, text in zip(rows, ax.get_yticklabels(), strict=True):
+        text.set_fontweight("normal" if row.beside else "bold")
     return ax
-
-
-def _level(result: "Audit") -> str:
-    return f"{100 * result.confidence:g} %"
 
 
 def _given(given: Sequence[str]) -> str:
@@ -255,28 +227,5 @@ def _given(given: Sequence[str]) -> str:
 
 def _estimate(difference: "Difference") -> str:
     """A difference with its interval, in points."""
-    middle, low, high = (
-        100 * x for x in (difference.difference, difference.difference_low, difference.difference_high)
-    )
-    return f"{middle:+.1f} ({low:.1f} to {high:.1f})"
-
-
-def _draw_adjusted(ax: "Axes", place: int, difference: "Difference", is_significant: bool) -> None:
-    colour = EFFECT if is_significant else UNTOLD
-    ends = (100 * difference.difference_low, 100 * difference.difference_high)
-    ax.hlines(place, *ends, color=colour, linewidth=2.4, zorder=3)
-    ax.plot(100 * difference.difference, place, "s", color=colour, markeredgecolor=INK, markersize=7, zorder=5)
-
-
-def _draw_crude(ax: "Axes", place: int, difference: "Difference") -> None:
-    crude = 100 * difference.crude
-    ax.plot(crude, place, "D", markerfacecolor="white", markeredgecolor=CHANGED, markersize=6, zorder=4)
-
-
-def _set_reach(ax: "Axes", ends: Sequence[float]) -> None:
-    """Room for all marks, with a line at 0."""
-    lowest, highest = min([0.0, *ends]), max([0.0, *ends])
-    room = 0.06 * max(highest - lowest, 1.0)
-    ax.set_xlim(lowest - room, highest + room)
-    mark_zero(ax)
-    ax.xaxis.set_major_formatter(lambda points, _: f"{points:+g}" if points else "0")
+    low, high = 100 * difference.difference_low, 100 * difference.difference_high
+    return f"{100 * difference.difference:+.1f} ({low:.1f} to {high:.1f})"

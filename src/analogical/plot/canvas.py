@@ -12,6 +12,7 @@ import numpy as np
 
 from analogical._types import Floats
 from analogical.errors import InputError, MissingDependencyError
+from analogical.show.words import shorten, shorten_apart, shown
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,6 +24,7 @@ __all__ = [
     "MOST_ROWS",
     "axes_with_rows",
     "check_target",
+    "draw_bars",
     "draw_sizes",
     "key",
     "mark_zero",
@@ -85,13 +87,7 @@ def plain_text() -> Iterator[None]:
 
 
 def require_matplotlib() -> "type[Figure]":
-    """The class of figures, or an error with the install line.
-
-    Examples
-    --------
-    >>> require_matplotlib().__name__
-    'Figure'
-    """
+    """The class of figures, or an error with the install line."""
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError:
@@ -135,23 +131,25 @@ def axes_with_rows(
     beside: Sequence[str] = (),
     legend: Sequence[Any] = (),
     n_more: int = 0,
+    empty: str = "",
     above: int = 0,
     width: float = WIDTH,
 ) -> "Iterator[Axes]":
     """Axes to draw on, one row per name and the first one on top, finished with everything around them.
 
     ``beside`` are texts to the right of the rows, ``legend`` what the colours mean, ``n_more`` how many rows have no
-    room. ``above`` points are left free between the axes and the legend.
+    room, ``empty`` what is said where there are no rows. ``above`` points are left free between axes and legend.
     """
     n_rows = len(names)
     with plain_text():
         ax = new_axes(width, 1.25 + ROW * max(n_rows + bool(n_more), 2)) if ax is None else ax
         yield ax
+        if not n_rows:
+            ax.text(0.5, 0.5, empty, transform=ax.transAxes, ha="center", va="center", color=MUTED)
         ax.set_yticks(range(n_rows), short_names(names), fontsize=9, color=INK)
         ax.set_ylim(n_rows - 0.4 + bool(n_more), -0.6)
         if n_more:
-            note = _write(ax, 0, n_rows, f"and {n_more:,} more", -4, ha="right", fontsize=9)
-            note.set_fontstyle("italic")
+            _write(ax, 0, n_rows, f"and {n_more:,} more", -4, ha="right", fontsize=9, fontstyle="italic")
         for row, text in enumerate(beside):
             _write(ax, 1, row, text, 6, ha="left", fontsize=8.5)
         ax.tick_params(axis="x", labelsize=8.5, labelcolor=MUTED)
@@ -160,28 +158,16 @@ def axes_with_rows(
         ax.grid(visible=False, axis="y")
         ax.grid(axis="x", color=GRID, linewidth=0.8, zorder=0)
         ax.set_axisbelow(True)
-        for side in ax.spines.values():
-            side.set_visible(False)
+        ax.spines[:].set_visible(False)
         set_title(ax, title, above=24 + above if legend else 6 + above)
         _add_legend(ax, legend, above)
-        for words in (*ax.get_yticklabels(), *ax.get_xticklabels(), ax.xaxis.label):
-            _as_it_is(words)
+        _draw_as_it_is(*ax.get_yticklabels(), *ax.get_xticklabels(), ax.xaxis.label)
 
 
-def _write(ax: "Axes", x: float, row: float, text: str, offset: float, **style: Any) -> "Text":
+def _write(ax: "Axes", x: float, row: float, text: str, offset: float, **style: Any) -> None:
     """A text at a row, so many points from the left (x = 0) or right (x = 1) end of the axes."""
-    note = ax.annotate(
-        text,
-        (x, row),
-        xycoords=ax.get_yaxis_transform(),
-        xytext=(offset, 0),
-        textcoords="offset points",
-        va="center",
-        color=MUTED,
-        **style,
-    )
-    _as_it_is(note)
-    return note
+    place: dict[str, Any] = {"xycoords": ax.get_yaxis_transform(), "textcoords": "offset points"}
+    ax.annotate(text, (x, row), xytext=(offset, 0), va="center", color=MUTED, **place, **style)
 
 
 def _add_legend(ax: "Axes", handles: Sequence[Any], above: int) -> None:
@@ -190,7 +176,7 @@ def _add_legend(ax: "Axes", handles: Sequence[Any], above: int) -> None:
         return
     from matplotlib.transforms import ScaledTranslation
 
-    legend = ax.legend(
+    ax.legend(
         handles=handles,
         loc="lower left",
         bbox_to_anchor=(0, 1),
@@ -206,8 +192,6 @@ def _add_legend(ax: "Axes", handles: Sequence[Any], above: int) -> None:
         handletextpad=0.5,
         columnspacing=1.4,
     )
-    for text in legend.get_texts():
-        _as_it_is(text)
 
 
 def key(colour: str, label: str, marker: str = "s", edge: str | None = None) -> Any:
@@ -219,20 +203,23 @@ def key(colour: str, label: str, marker: str = "s", edge: str | None = None) -> 
     return mark
 
 
-def draw_sizes(ax: "Axes", effect: Floats, low: Floats, high: Floats, is_significant: Sequence[bool]) -> None:
-    """One bar per row, as long as the size of the effect in points, with its interval; without end if it is cut off."""
-    size, start, end = (size_in_points(ends) for ends in (effect, low, high))
+def draw_bars(ax: "Axes", lengths: Sequence[float] | Floats, colours: Sequence[str]) -> None:
+    """One bar per row, with a line where they begin."""
+    ax.barh(range(len(lengths)), lengths, BAR, color=colours, zorder=2)
+    mark_zero(ax)
+
+
+def draw_sizes(ax: "Axes", size: Floats, start: Floats, end: Floats, *, is_significant: Sequence[bool]) -> None:
+    """One bar per row, as long as a size in points, with its interval; without end where it is cut off."""
     largest, widest = (float(np.nanmax(points, initial=0.0)) for points in (size, end))
     right = 1.03 * min(max(widest, SMALLEST), max(REACH * largest, SMALLEST))
-    colours = [EFFECT if significant else UNTOLD for significant in is_significant]
-    ax.barh(range(len(size)), np.nan_to_num(size), BAR, color=colours, zorder=2)
+    draw_bars(ax, np.nan_to_num(size), [EFFECT if significant else UNTOLD for significant in is_significant])
     for row in np.flatnonzero(~(np.isnan(start) | np.isnan(end))).tolist():
         colour = INK if is_significant[row] else MUTED
         ax.hlines(row, start[row], min(end[row], right), color=colour, linewidth=1.1, zorder=3)
         ends = [x for x in (start[row], end[row]) if x <= right]
         ax.plot(ends, [row] * len(ends), "|", color=colour, markersize=5, markeredgewidth=1.1, zorder=3)
     ax.set_xlim(0, right)
-    mark_zero(ax)
 
 
 def size_in_points(effect: Floats) -> Floats:
@@ -253,27 +240,23 @@ def mark_zero(ax: "Axes") -> None:
 
 def set_title(ax: "Axes", title: str, *, above: int = 6) -> None:
     """A title on the left, so many points above the axes."""
-    _as_it_is(ax.set_title(title, loc="left", fontsize=11, color=INK, fontweight="bold", pad=above))
+    _draw_as_it_is(ax.set_title(title, loc="left", fontsize=11, color=INK, fontweight="bold", pad=above))
 
 
 def short_name(name: Any, width: int = 24) -> str:
     """A name of the user's as one harmless line, cut to a number of characters."""
-    from analogical.show.words import shorten, shown
-
     return shorten(shown(name), width)
 
 
 def short_names(names: Sequence[Any], width: int = LONGEST_NAME) -> list[str]:
     """Names of the user's, cut so that different ones still look different where that is possible."""
-    from analogical.show.words import shorten_apart, shown
-
-    return shorten_apart([shown(name) for name in names], width, "…")
+    return shorten_apart([shown(name) for name in names], width)
 
 
-def _as_it_is(text: "Text") -> None:
+def _draw_as_it_is(*texts: "Text") -> None:
     """Text that was made before, on the user's axes, may still take a dollar sign as the start of a formula."""
-    text.set_parse_math(False)
-    text.set_usetex(False)
+    for text in texts:
+        text.set(parse_math=False, usetex=False)
 
 
 # ---------------------------------------------------------------- files

@@ -5,18 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analogical._checks import check_whole
-from analogical.plot.canvas import (
-    BAR,
-    CHANGED,
-    EFFECT,
-    INK,
-    MOST_ROWS,
-    MUTED,
-    UNTOLD,
-    axes_with_rows,
-    key,
-    short_name,
-)
+from analogical.plot.canvas import BAR, CHANGED, EFFECT, INK, MOST_ROWS, MUTED, UNTOLD, axes_with_rows, key, short_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,31 +18,8 @@ BAND = 0.72
 """How much of its column a method's longest bar fills; the ranks are beside the bars."""
 
 
-def plot_comparison(result: "Comparison", ax: "Axes | None" = None, *, top: int = MOST_ROWS) -> "Axes":
-    """Draw the scores of several methods side by side, all in the order of the first one.
-
-    Parameters
-    ----------
-    result : Comparison
-        The result of :func:`analogical.compare`.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure if not given.
-    top : int
-        Number of features to show, at most 20.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        One column per method and one row per feature. A bar is the score as a share of the method's highest one, the
-        number beside it the rank; the best feature of each method is orange, a dash means no evidence.
-
-    Examples
-    --------
-    >>> from analogical import compare, load_table
-    >>> methods = compare(load_table("monks-1").to_frame(), "class", weights="count", methods=["ari", "mi"])
-    >>> [text.get_text() for text in methods.plot().get_xticklabels()]
-    ['ARI', 'MI']
-    """
+def plot_comparison(result: "Comparison", ax: "Axes | None", *, top: int) -> "Axes":
+    """The scores of several methods side by side, all in the order of the first one."""
     top = check_whole("top", top, low=1, high=MOST_ROWS)
     order = result.order()[:top]
     n_methods = len(result.methods)

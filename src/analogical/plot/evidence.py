@@ -18,6 +18,7 @@ from analogical.plot.canvas import (
     short_name,
     short_names,
 )
+from analogical.show.words import counted, marked
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,37 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["plot_evidence", "plot_transitions"]
 
 
-def plot_evidence(result: "Evidence", ax: "Axes | None" = None) -> "Axes":
-    """Draw example pairs of rows: the value and the label of each row, and what the two rows have in common.
-
-    Parameters
-    ----------
-    result : Evidence
-        The result of :func:`analogical.evidence`.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure if not given.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        One line per pair, from the value and label of one row to those of the other: orange if the labels differ,
-        grey if not. On the left are the values of the given features, on which the two rows agree, on the right the
-        number of pairs like this one.
-
-    Raises
-    ------
-    InputError
-        If there are no pairs to draw.
-
-    Examples
-    --------
-    >>> from analogical import evidence, load_table
-    >>> pairs = evidence(load_table("titanic").to_frame(), "survived", "sex", weights="count", limit=2)
-    >>> [text.get_text() for text in pairs.plot().get_yticklabels()]
-    ['1st, adult', '2nd, adult']
-    """
-    from analogical.show.words import counted, marked
-
+def plot_evidence(result: "Evidence", ax: "Axes | None") -> "Axes":
+    """Example pairs: the value and the label of each row, and what the two rows have in common."""
     if not result.pairs:
         raise InputError(f"There are no pairs of rows to draw for {result.feature!r}.")
     pairs = result.pairs[:MOST_ROWS]
@@ -92,36 +64,8 @@ class Part(NamedTuple):
     colour: str
 
 
-def plot_transitions(result: "Transitions", ax: "Axes | None" = None) -> "Axes":
-    """Draw how often the label changes with each change of value, the changes with most pairs first.
-
-    Parameters
-    ----------
-    result : Transitions
-        The result of :func:`analogical.transitions`.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure if not given.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        One bar for each change of value: the share of its pairs whose label changes, orange, and of those whose label
-        stays, grey. With two classes the two directions have a part each. Beside it is the number of pairs.
-
-    Raises
-    ------
-    InputError
-        If no two rows that agree on the given features differ on this one.
-
-    Examples
-    --------
-    >>> from analogical import load_table, transitions
-    >>> changes = transitions(load_table("berkeley").to_frame(), "admitted", "gender", weights="count")
-    >>> [round(float(bar.get_width())) for bar in changes.plot().patches]
-    [20, 18, 62]
-    """
-    from analogical.show.words import counted, marked
-
+def plot_transitions(result: "Transitions", ax: "Axes | None") -> "Axes":
+    """How often the label changes with each change of value, the changes with most pairs first."""
     if not result.counts:
         raise InputError(f"No two rows were compared for {result.feature!r}, so it has no transitions to draw.")
     by_values: dict[tuple[Any, Any], list[Transition]] = {}
@@ -149,8 +93,8 @@ def plot_transitions(result: "Transitions", ax: "Axes | None" = None) -> "Axes":
             widths = [100 * n / totals[values] for n, values in zip(pairs, shown, strict=True)]
             ax.barh(range(len(shown)), widths, BAR, left=drawn, color=part.colour, zorder=2)
             drawn += widths
-        ax.set_xlim(0, 100)
         mark_zero(ax)
+        ax.set_xlim(0, 100)
     return ax
 
 

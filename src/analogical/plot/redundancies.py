@@ -3,16 +3,14 @@
 from typing import TYPE_CHECKING, Any
 
 from analogical.plot.canvas import (
-    BAR,
     CHANGED,
     CHANGED_BACK,
     EFFECT,
     MOST_ROWS,
-    MUTED,
     UNTOLD,
     axes_with_rows,
+    draw_bars,
     key,
-    mark_zero,
     short_name,
 )
 
@@ -27,31 +25,8 @@ COLOURS = {"constant": UNTOLD, "same information": CHANGED, "determined": EFFECT
 """By the kind of redundancy."""
 
 
-def plot_redundancies(result: "Redundancies", ax: "Axes | None" = None) -> "Axes":
-    """Draw every redundant column with the columns that determine it.
-
-    Parameters
-    ----------
-    result : Redundancies
-        The result of :func:`analogical.redundancies`.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure if not given.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        A bar is the share of the rows that could have contradicted the finding and did not: orange for columns that
-        carry the same information as another, blue for columns that others determine. Of near-copies, light orange, it
-        is the share of their entropy that another column does not leave open. To its right are those columns.
-
-    Examples
-    --------
-    >>> from analogical import redundancies
-    >>> rows = [("Lyon", "FR", "+33"), ("Nice", "FR", "+33"), ("Turin", "IT", "+39")] * 10
-    >>> ax = redundancies(rows, feature_names=["town", "country", "prefix"]).plot()
-    >>> [text.get_text() for text in ax.texts]
-    ['= country', 'by town']
-    """
+def plot_redundancies(result: "Redundancies", ax: "Axes | None") -> "Axes":
+    """Every redundant column with the columns that determine it."""
     findings = result.records()[:MOST_ROWS]
     kinds = [finding["kind"] for finding in findings]
     shares = [
@@ -69,12 +44,10 @@ def plot_redundancies(result: "Redundancies", ax: "Axes | None" = None) -> "Axes
         beside=[_by(finding) for finding in findings],
         legend=[key(colour, kind) for kind, colour in COLOURS.items() if kind in kinds],
         n_more=len(result) - len(findings),
+        empty="No redundant column.",
     ) as ax:
-        ax.barh(range(len(findings)), shares, BAR, color=[COLOURS[kind] for kind in kinds], zorder=2)
+        draw_bars(ax, shares, [COLOURS[kind] for kind in kinds])
         ax.set_xlim(0, 100)
-        mark_zero(ax)
-        if not findings:
-            ax.text(0.5, 0.5, "No redundant column.", transform=ax.transAxes, ha="center", va="center", color=MUTED)
     return ax
 
 

@@ -5,14 +5,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analogical._checks import check_whole
-from analogical.plot.canvas import (
-    MOST_ROWS,
-    axes_with_rows,
-    draw_sizes,
-    short_name,
-    significance_keys,
-    size_in_points,
-)
+from analogical.plot.canvas import MOST_ROWS, axes_with_rows, draw_sizes, short_name, significance_keys, size_in_points
+from analogical.show.words import marked, shorten, signed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,32 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["plot_relevance"]
 
 
-def plot_relevance(result: "Relevance", ax: "Axes | None" = None, *, top: int = MOST_ROWS) -> "Axes":
-    """Draw the size of every effect in percentage points as a bar with its interval, best first.
-
-    Parameters
-    ----------
-    result : Relevance
-        The result of :func:`analogical.relevance`.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure if not given.
-    top : int
-        Number of features to show, at most 20.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        Blue bars are significant, grey ones are not. To the right of each bar are the size and the direction in
-        percentage points, with the interval of the latter. A dash marks a constant feature, or one without pairs.
-
-    Examples
-    --------
-    >>> from analogical import load_table, relevance
-    >>> result = relevance(load_table("titanic").to_frame(), "survived", weights="count")
-    >>> ax = result.plot()
-    >>> [round(float(bar.get_width())) for bar in ax.patches]
-    [49, 24, 16]
-    """
+def plot_relevance(result: "Relevance", ax: "Axes | None", *, top: int) -> "Axes":
+    """Sizes in points with intervals, best first."""
     top = check_whole("top", top, low=1, high=MOST_ROWS)
     order = result.order()[:top]
     is_effect = [result.status[i] == "effect" for i in order]
@@ -62,14 +32,13 @@ def plot_relevance(result: "Relevance", ax: "Axes | None" = None, *, top: int = 
         legend=significance_keys(is_effect),
         n_more=len(result.names) - len(order),
     ) as ax:
-        draw_sizes(ax, result.effect[order], result.effect_low[order], result.effect_high[order], is_effect)
+        effects = (result.effect, result.effect_low, result.effect_high)
+        draw_sizes(ax, *(size_in_points(effect[order]) for effect in effects), is_significant=is_effect)
     return ax
 
 
 def _size_and_direction(result: "Relevance", i: int) -> str:
     """The size of an effect and its direction, or what there is instead."""
-    from analogical.show.words import marked, shorten, signed
-
     points, copied = result.points[i], result.same_as[i]
     if copied is not None:
         return f"same as {short_name(copied)}"

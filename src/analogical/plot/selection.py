@@ -2,18 +2,8 @@
 
 from typing import TYPE_CHECKING
 
-from analogical.plot.canvas import (
-    BAR,
-    CHANGED,
-    EFFECT,
-    MOST_ROWS,
-    MUTED,
-    UNTOLD,
-    axes_with_rows,
-    key,
-    mark_zero,
-    short_name,
-)
+from analogical.plot.canvas import CHANGED, EFFECT, MOST_ROWS, MUTED, UNTOLD, axes_with_rows, draw_bars, key, short_name
+from analogical.show.selection import WORDS, selection_steps
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,33 +16,8 @@ COLOURS = {"gain": EFFECT, "interaction": CHANGED, "significant": MUTED, "index"
 """By the reason for the selection."""
 
 
-def plot_selection(result: "Selection", ax: "Axes | None" = None) -> "Axes":
-    """Draw what each selected feature adds to those before it, in the order selected.
-
-    Parameters
-    ----------
-    result : Selection
-        The result of :func:`analogical.select`.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure if not given.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The lines of the printed table. A bar is the share of the uncertainty of the label that the feature adds, blue
-        where its gain reaches the threshold, orange for features that act together, dark grey where the feature is
-        significant only, light grey where it only follows the relaxed index. The numbers on the right are the share
-        explained so far.
-
-    Examples
-    --------
-    >>> from analogical import load_table, select
-    >>> selection = select(load_table("monks-1").to_frame().drop(columns="count"), "class")
-    >>> [text.get_text() for text in selection.plot().get_yticklabels()]
-    ['jacket_color', 'body_shape × head_shape']
-    """
-    from analogical.show.selection import WORDS, selection_steps
-
+def plot_selection(result: "Selection", ax: "Axes | None") -> "Axes":
+    """What each selected feature adds to those before it."""
     steps = selection_steps(result)
     shown = steps[:MOST_ROWS]
     adds = [100 * step.adds if step.adds is not None else 0.0 for step in shown]
@@ -65,10 +30,8 @@ def plot_selection(result: "Selection", ax: "Axes | None" = None) -> "Axes":
         beside=[f"{100 * step.explained:.1f} %" for step in shown],
         legend=[key(colour, WORDS[reason]) for reason, colour in COLOURS.items() if reason in reasons],
         n_more=len(steps) - len(shown),
+        empty="No feature was selected.",
     ) as ax:
-        ax.barh(range(len(shown)), adds, BAR, color=[COLOURS[reason] for reason in reasons], zorder=2)
+        draw_bars(ax, adds, [COLOURS[reason] for reason in reasons])
         ax.set_xlim(min([0.0, *adds]) * 1.1, max([1.0, *adds]) * 1.04)
-        mark_zero(ax)
-        if not shown:
-            ax.text(0.5, 0.5, "No feature was selected.", transform=ax.transAxes, ha="center", va="center", color=MUTED)
     return ax

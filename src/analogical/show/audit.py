@@ -3,12 +3,24 @@
 import math
 
 from analogical.show.evidence import pair_blocks
-from analogical.show.sentences import NOT_CAUSES, agreeing_on, assumed, no_partner
+from analogical.show.sentences import NOT_ADJUSTED, NOT_CAUSES, agreeing_on, assumed, no_partner
 from analogical.show.views import Table, View, figures, tabulate, words
-from analogical.show.words import change, counted, listed, marked, p_value, p_words, percent, quoted, signed_share, verb
+from analogical.show.words import (
+    and_more,
+    change,
+    counted,
+    listed,
+    marked,
+    p_value,
+    p_words,
+    percent,
+    quoted,
+    signed_share,
+    verb,
+)
 from analogical.verbs.audit import Audit, Difference
 
-__all__ = ["view_audit"]
+__all__ = ["shown_differences", "view_audit"]
 
 MAX_DIFFERENCES = 30
 """Lines of the table of differences."""
@@ -60,10 +72,15 @@ def _conclude(result: Audit) -> str:
 # ---------------------------------------------------------------- the differences
 
 
+def shown_differences(result: Audit) -> list[Difference]:
+    """The lines of the table: all differences, or the largest ones."""
+    if len(result.differences) <= MAX_DIFFERENCES:
+        return list(result.differences)
+    return sorted(result.differences, key=lambda d: -abs(d.difference))[:MAX_DIFFERENCES]
+
+
 def _difference_table(result: Audit) -> Table:
-    differences = list(result.differences)
-    if len(differences) > MAX_DIFFERENCES:
-        differences.sort(key=lambda d: -abs(d.difference))
+    differences = shown_differences(result)
     many_labels = len({difference.label for difference in differences}) > 1
     label = quoted(differences[0].label, LONG_LABEL)
     columns = [
@@ -76,11 +93,11 @@ def _difference_table(result: Audit) -> Table:
         figures("crude", lambda d: signed_share(d.crude), leaves=5),
         figures("pairs", lambda d: f"{d.pairs:,}", leaves=3),
     ]
-    return tabulate(differences, columns, most=MAX_DIFFERENCES)
+    return tabulate(differences, columns, note=and_more(len(result.differences) - len(differences)))
 
 
-def _interval(found: Difference) -> str:
-    return f"{signed_share(found.difference_low)} to {signed_share(found.difference_high)}"
+def _interval(difference: Difference) -> str:
+    return f"{signed_share(difference.difference_low)} to {signed_share(difference.difference_high)}"
 
 
 # ---------------------------------------------------------------- who was compared
@@ -107,12 +124,12 @@ def _describe_limits(result: Audit) -> list[str]:
 
 
 def _explain(result: Audit) -> list[str]:
-    """What the numbers are, and what else was found."""
+    """What the numbers are, and what else was difference."""
     test = "exact Cochran-Mantel-Haenszel test" if result.n_groups is None else "tests within and between groups"
     said = [
         "points: adjusted difference (Mantel-Haenszel) in the share of the label from the reference; crude: the same"
         f" over all rows. p: {test}, adjusted for {counted(len(result.differences), 'comparison')} (Holm)."
-        f" {assumed(result.n_groups)}",
+        f"{f' {NOT_ADJUSTED}' if len(result.differences) > 1 else ''} {assumed(result.n_groups)}",
         f"{counted(result.n_pairs, 'pair')} in {counted(result.n_contexts, 'context')}, of which the largest holds"
         f" {percent(result.largest_context)}.",
         _describe_noise(result),
@@ -144,19 +161,19 @@ def _describe_noise(result: Audit) -> str:
     return f"{quoted(result.label)} differs in {percent(result.index)} of the pairs{noise}"
 
 
-def _explain_difference(result: Audit, found: Difference) -> list[str]:
+def _explain_difference(result: Audit, only: Difference) -> list[str]:
     """The only difference: its odds ratio, its homogeneity, and the mean over pairs."""
     said = []
-    if math.isfinite(found.odds_ratio) and found.odds_low == found.odds_low:
-        said.append(f"Odds ratio: {found.odds_ratio:.2f} ({found.odds_low:.2f} to {found.odds_high:.2f}).")
+    if math.isfinite(only.odds_ratio) and only.odds_low == only.odds_low:
+        said.append(f"Odds ratio: {only.odds_ratio:.2f} ({only.odds_low:.2f} to {only.odds_high:.2f}).")
     if result.n_groups is None:
-        same = "contexts too small" if found.p_homogeneity != found.p_homogeneity else p_words(found.p_homogeneity)
+        same = "contexts too small" if only.p_homogeneity != only.p_homogeneity else p_words(only.p_homogeneity)
         said.append(f"Test of equality in all contexts: {same}.")
     said.append(
-        f"Mean over pairs: {change(found.pair_difference)} ({counted(found.gained, 'pair')} gained"
-        f" {quoted(found.label)}, {found.lost:,} lost it)."
+        f"Mean over pairs: {change(only.pair_difference)} ({counted(only.gained, 'pair')} gained"
+        f" {quoted(only.label)}, {only.lost:,} lost it)."
     )
-    if found.difference * found.pair_difference < 0:
+    if only.difference * only.pair_difference < 0:
         said.append(
             "The adjusted difference and the mean over pairs differ in sign, because the mean gives large contexts more"
             " weight: look at single contexts."

@@ -30,18 +30,13 @@ def view_evidence(result: Evidence) -> View:
         explanation=(
             "Pairs whose labels differ come first, from as many contexts as possible; a line with a number of pairs"
             " stands for so many pairs of equal rows.",
-            f"→ is a change, = the same value in both rows. {ROW_NAMES}",
+            f"→ is a change, = the same value in both rows.{f' {ROW_NAMES}' if _has_numbers(result) else ''}",
         ),
     )
 
 
 def _describe_pairs(given: Sequence[str]) -> str:
     return f"Pairs of {agreeing_on(given)}."
-
-
-def _rows(pair: EvidencePair) -> Cell:
-    """Which rows these are; nothing where rows have no order."""
-    return Cell(f"rows {shown(pair.index[0])}, {shown(pair.index[1])}" if pair.index else "", "muted")
 
 
 def pair_blocks(result: Evidence) -> tuple[Table, ...]:
@@ -52,7 +47,7 @@ def pair_blocks(result: Evidence) -> tuple[Table, ...]:
     columns = [
         words("", lambda pair: Cell(_change(result.feature, pair.values), "strong"), may_wrap=True),
         words("", lambda pair: Cell(_change(result.label, pair.labels), _tone(pair)), may_wrap=True),
-        words("", _rows, may_wrap=True),
+        *([words("", _numbered, may_wrap=True)] if _has_numbers(result) else []),
         figures("", lambda pair: Cell(f"{pair.weight:,} pairs" if pair.weight > 1 else "", "muted"), may_wrap=True),
     ]
     return tuple(
@@ -64,6 +59,15 @@ def pair_blocks(result: Evidence) -> tuple[Table, ...]:
         )
         for context, pairs in blocks.items()
     )
+
+
+def _has_numbers(result: Evidence) -> bool:
+    """Whether rows can be named: where they have no order, they have no numbers."""
+    return any(pair.index for pair in result.pairs)
+
+
+def _numbered(pair: EvidencePair) -> Cell:
+    return Cell(f"rows {', '.join(map(shown, pair.index))}", "muted")
 
 
 def _tone(pair: EvidencePair | Transition) -> Any:
@@ -97,23 +101,21 @@ def view_transitions(result: Transitions) -> View:
         return View(no_partner(result.feature, result.given, result.same_as))
     sizes = sorted((transition.pairs for transition in result.counts), reverse=True)
     largest = [t for t in result.counts if t.pairs >= sizes[:MAX_TRANSITIONS][-1]][:MAX_TRANSITIONS]
-    left_out = f"The {len(largest)} largest of {len(sizes):,} transitions." if len(largest) < len(sizes) else ""
     return View(
         f"{counted(len(sizes), 'transition')} of {quoted(result.feature)} and {quoted(result.label)} in"
         f" {counted(result.n_pairs, 'pair')}.",
         lines=(_describe_pairs(result.given),),
-        tables=(transition_table(result.feature, result.label, largest, result.n_pairs, left_out),),
+        tables=(transition_table(result.feature, result.label, largest, n_pairs=result.n_pairs, n_all=len(sizes)),),
     )
 
 
-def transition_table(
-    feature: str, label: str, transitions: Sequence[Transition], n_pairs: int, note: str = ""
-) -> Table:
-    """How values and labels change, and in how many of the pairs."""
+def transition_table(feature: str, label: str, transitions: Sequence[Transition], *, n_pairs: int, n_all: int) -> Table:
+    """How values and labels change, and in how many of the pairs; the largest of all transitions, if not all."""
     columns = [
         words(shown(feature, LONG_NAME), lambda t: Cell(_change("", t.values), _tone(t)), may_wrap=True),
         words(shown(label, LONG_NAME), lambda t: Cell(_change("", t.labels), _tone(t)), may_wrap=True),
         figures("pairs", lambda t: Cell(number(t.pairs), _tone(t))),
         figures("share", lambda t: Cell(percent(t.pairs / n_pairs), _tone(t))),
     ]
-    return tabulate(transitions, columns, note=note)
+    n = len(transitions)
+    return tabulate(transitions, columns, note=f"The {n} largest of {n_all:,} transitions." if n < n_all else "")

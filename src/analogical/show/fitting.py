@@ -1,8 +1,9 @@
 """Tables to a number of columns: what is wrapped, shortened or left out so that no number is ever cut."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
+from typing import NamedTuple
 
 from analogical.show.views import Cell, Heading, Table
 from analogical.show.words import LONG_NAME, shorten_apart, width_of, wrap_words
@@ -47,6 +48,9 @@ class _Column:
     def has_bar(self) -> bool:
         return any(cell.bar is not None for cell in self.cells)
 
+    def without_bars(self) -> "_Column":
+        return _Column(self.heading, tuple(replace(cell, bar=None) for cell in self.cells))
+
     def narrowest(self, shortest_name: int) -> int:
         """How narrow the column may become."""
         if self.heading.may_shorten:
@@ -66,107 +70,79 @@ class _Column:
         return [[text] for text in texts]
 
 
-@dataclass(frozen=True)
-class _Plan:
-    """Columns to show, whether with bars, and how far names may be shortened."""
+class _Plan(NamedTuple):
+    """Columns to show, and how far names may be shortened."""
 
     columns: tuple[_Column, ...]
-    with_bars: bool
     shortest_name: int
-
-    @property
-    def floors(self) -> list[int]:
-        return [column.narrowest(self.shortest_name) for column in self.columns]
-
-    @property
-    def around(self) -> int:
-        """What gaps and bars take."""
-        n_bars = sum(map(self.draws, self.columns))
-        return GAP * (len(self.columns) - 1) + (GAP + BAR_WIDTH) * n_bars
-
-    def draws(self, column: _Column) -> bool:
-        """Whether a column of bars follows."""
-        return self.with_bars and column.has_bar
 
 
 def fit_table(
     table: Table, width: int, *, keeps_all: bool = False, writable: Callable[[str], str] = str, blocks: bool = True
 ) -> FittedTable:
-    """A table in so many columns.
+    """A table in lines of a width.
 
     Where there is not enough room, cells that may wrap are wrapped and names are shortened; then the bars go, and then
-    columns, in the order that their headings say. What may not go stays, even if the lines become too wide.
-
-    Parameters
-    ----------
-    table : Table
-        What to show.
-    width : int
-        Room for a line.
-    keeps_all : bool
-        Whether nothing may be left out and only very long names shortened, however wide the lines become.
-    writable : callable
-        Turns text into text that can be written, as wide as it will be.
-    blocks : bool
-        Whether bars are drawn with blocks, or with ``#``.
+    columns, in the order that their headings say. What may not go stays, even if the lines become too wide. With
+    ``keeps_all`` nothing goes and only very long names are shortened. ``writable`` turns text into text that can be
+    written, as wide as it will be; bars are drawn with ``blocks``, or with ``#``.
     """
-    columns = tuple(_columns(table, writable))
-    plans = list(_plans(columns, keeps_all))
-    plan = next((plan for plan in plans if sum(plan.floors) + plan.around <= width), plans[-1])
-    widths = _shrink([column.width for column in plan.columns], plan.floors, width - plan.around)
+    titles = [tuple(Cell(heading.title, "strong") for heading in table.headings)] if table.has_head else []
+    cells = [[replace(cell, text=writable(cell.text)) for cell in row] for row in (*titles, *table.rows)]
+    all_columns = tuple(_Column(heading, tuple(row[k] for row in cells)) for k, heading in enumerate(table.headings))
+    for columns, shortest_name in _plans(all_columns, keeps_all):
+        floors = [column.narrowest(shortest_name) for column in columns]
+        room = width - GAP * (len(columns) - 1) - (GAP + BAR_WIDTH) * sum(column.has_bar for column in columns)
+        if sum(floors) <= room:
+            break
+    widths = _shrink([column.width for column in columns], floors, room)
+    left_out = {column.heading for column in all_columns} - {column.heading for column in columns}
     return FittedTable(
-        lines=tuple(_lines(plan, widths, writable("…"), blocks)),
-        left_out=tuple(column.heading.title for column in columns if column not in plan.columns),
+        lines=tuple(_lines(columns, widths, writable("…"), blocks)),
+        left_out=tuple(column.heading.title for column in all_columns if column.heading in left_out),
     )
-
-
-def _columns(table: Table, writable: Callable[[str], str]) -> Iterator[_Column]:
-    for k, heading in enumerate(table.headings):
-        title = [Cell(heading.title, "strong")] if table.has_head else []
-        cells = (*title, *(row[k] for row in table.rows))
-        yield _Column(heading, tuple(Cell(writable(cell.text), cell.tone, cell.bar) for cell in cells))
 
 
 def _plans(columns: tuple[_Column, ...], keeps_all: bool) -> Iterator[_Plan]:
     """Ways to show a table, the fullest first."""
     if keeps_all:
-        yield _Plan(columns, True, LONG_NAME)
+        yield _Plan(columns, LONG_NAME)
         return
     orders = sorted({column.heading.leaves for column in columns} - {0}, reverse=True)
-    yield _Plan(columns, True, READABLE_NAME)
-    for order in [order for order in orders if order >= EXTRA]:
-        columns = tuple(c for c in columns if c.heading.leaves < order)
-        yield _Plan(columns, True, READABLE_NAME)
-    yield _Plan(columns, False, READABLE_NAME)
-    yield _Plan(columns, False, SHORTEST_NAME)
-    for order in [order for order in orders if order < EXTRA]:
-        yield _Plan(tuple(c for c in columns if c.heading.leaves < order), False, SHORTEST_NAME)
+    yield _Plan(columns, READABLE_NAME)
+    for order in orders:
+        if order >= EXTRA:
+            columns = tuple(column for column in columns if column.heading.leaves < order)
+            yield _Plan(columns, READABLE_NAME)
+    columns = tuple(column.without_bars() for column in columns)
+    yield _Plan(columns, READABLE_NAME)
+    yield _Plan(columns, SHORTEST_NAME)
+    for order in orders:
+        if order < EXTRA:
+            yield _Plan(tuple(column for column in columns if column.heading.leaves < order), SHORTEST_NAME)
 
 
 def _shrink(widths: list[int], floors: Sequence[int], room: int) -> list[int]:
     """Take from the widest column that may become narrower, until all fit."""
     widths = list(widths)
-    while sum(widths) > room:
-        loose = [k for k, floor in enumerate(floors) if widths[k] > floor]
-        if not loose:
-            break
-        widest = max(loose, key=widths.__getitem__)
-        widths[widest] -= 1
+    while sum(widths) > room and (loose := [k for k, floor in enumerate(floors) if widths[k] > floor]):
+        widths[max(loose, key=widths.__getitem__)] -= 1
     return widths
 
 
-def _lines(plan: _Plan, widths: Sequence[int], ellipsis: str, blocks: bool) -> Iterator[tuple[Cell, ...]]:
+def _lines(
+    columns: Sequence[_Column], widths: Sequence[int], ellipsis: str, blocks: bool
+) -> Iterator[tuple[Cell, ...]]:
     """The lines of all rows; a row has as many as its highest cell."""
-    texts = [column.blocks(width, ellipsis) for column, width in zip(plan.columns, widths, strict=True)]
+    texts = [column.blocks(width, ellipsis) for column, width in zip(columns, widths, strict=True)]
     for r, parts in enumerate(zip(*texts, strict=True)):
         for n, line in enumerate(zip_longest(*parts, fillvalue="")):
             cells = []
-            for column, text, width in zip(plan.columns, line, widths, strict=True):
+            for column, text, width in zip(columns, line, widths, strict=True):
                 cell = column.cells[r]
                 cells.append(Cell(_padded(text, width, column.heading.is_text), cell.tone))
-                if plan.draws(column):
-                    share = cell.bar if n == 0 else None
-                    cells.append(Cell(_bar(share, blocks).ljust(BAR_WIDTH), "accent"))
+                if column.has_bar:
+                    cells.append(Cell(_bar(cell.bar if n == 0 else None, blocks).ljust(BAR_WIDTH), "accent"))
             yield tuple(cells)
 
 

@@ -71,7 +71,7 @@ def _render_table(table: Table) -> str:
     body = "".join(
         "<tr>"
         + "".join(
-            f"<td{_classes(heading, cell.tone)}>{escape(cell.text)}{_bar(cell)}</td>"
+            f"<td{_classes(heading, cell.tone)}{_shade(cell)}>{escape(cell.text)}{_bar(cell)}</td>"
             for heading, cell in zip(table.headings, row, strict=True)
         )
         + "</tr>"
@@ -85,6 +85,11 @@ def _classes(heading: Heading, tone: Tone = "plain") -> str:
     """Words stand on the left, numbers on the right; the tone is a colour."""
     names = " ".join(name for name in ("text" if heading.is_text else "", tone if tone != "plain" else "") if name)
     return f' class="{names}"' if names else ""
+
+
+def _shade(cell: Cell) -> str:
+    """A colour behind a share, weak enough for text of any colour."""
+    return "" if cell.shade is None else f' style="background:rgba(53,118,196,{0.4 * cell.shade:.2f})"'
 
 
 def _bar(cell: Cell) -> str:

@@ -1,6 +1,6 @@
 """Pairs of features that act together, as a view."""
 
-from analogical.show.sentences import STATUSES, held_fixed, status_cell
+from analogical.show.sentences import NOT_ADJUSTED, STATUSES, held_fixed, status_cell
 from analogical.show.views import Cell, Column, View, figures, tabulate, words
 from analogical.show.words import (
     LONG_NAME,
@@ -26,11 +26,11 @@ FEW_EFFECTIVE = 30
 """Effective squares below which intervals are rough."""
 
 
-def view_interactions(result: Interactions) -> View:
-    """The table of pairs, strongest first, and what it says."""
+def view_interactions(result: Interactions, *, top: int = MAX_PAIRS) -> View:
+    """The table of pairs, strongest first and no more than ``top``, and what it says."""
     return View(
         headline=_answer(result),
-        tables=(tabulate(result.order().tolist(), _columns(result), most=MAX_PAIRS),),
+        tables=(tabulate(result.order().tolist(), _columns(result), most=top),),
         lines=tuple(filter(None, (_describe_given(result), _passed_over(result)))),
         about=(counted(result.n_rows, "row"), counted(len(result.names), "feature")),
         explanation=tuple(_explain(result)),
@@ -116,6 +116,7 @@ def _explain(result: Interactions) -> list[str]:
         " logical and, 0 where label shares are additive (in shares, not in odds). A square is four rows that agree on"
         " the given features and have two values of each of the two in all four combinations.",
         index,
+        f"p is adjusted for {counted(result.n_possible, 'pair')}. {NOT_ADJUSTED}",
     ]
     if any(result.status[k] == "effect" and result.effect_low[k] <= 0 for k in range(len(result))):
         said.append(

@@ -4,6 +4,7 @@ Sentences begin with our own words or with a name in quotes, so that a page may 
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 from analogical._types import Note, NoteKind
 from analogical.show.words import counted, listed, quoted, some_of, verb
@@ -32,14 +33,22 @@ def describe_notes(notes: Sequence[Note]) -> tuple[str, ...]:
 
 
 def sum_up_notes(notes: Sequence[Note]) -> tuple[str, ...]:
-    """What was done to a table, in a few words each."""
-    columns: dict[str, list[str]] = {}
+    """What was done to a table, in a few words each; columns are counted."""
+    said: dict[str, None] = {}
+    columns: dict[str, int] = {}
+    n_more = 0
     for note in notes:
-        if note.kind in _SHORT:
-            columns.setdefault(_SHORT[note.kind], []).extend(note.columns)
-    said = [text.format(counted(len(names), "column")) for text, names in columns.items()]
-    rest = len([note for note in notes if note.kind not in (*_SHORT, *WARNINGS)])
-    return (*said, counted(rest, "more note")) if rest else tuple(said)
+        words = NOTES[note.kind]
+        if words.of_columns:
+            columns[words.of_columns] = columns.get(words.of_columns, 0) + len(note.columns)
+        elif words.short:
+            said[words.short] = None
+        else:
+            n_more += note.kind not in WARNINGS
+    grouped = [f"columns: {', '.join(f'{n:,} {what}' for what, n in columns.items())}"] if columns else []
+    if len(columns) == 1:
+        grouped = [f"{counted(n, 'column')} {what}" for what, n in columns.items()]
+    return (*said, *grouped, *([counted(n_more, "more note")] if n_more else []))
 
 
 def warnings_of(notes: Sequence[Note]) -> tuple[str, ...]:
@@ -80,26 +89,33 @@ def no_room_note(titles: Sequence[str]) -> str:
 
 
 def _describe(note: Note) -> str:
-    if note.kind in _WITH_COUNTS:
-        return _WITH_COUNTS[note.kind](note)
-    return _SENTENCES[note.kind].format(", ".join(map(quoted, note.columns)))
+    sentence = NOTES[note.kind].sentence
+    return sentence(note) if callable(sentence) else sentence.format(**_parts(note))
 
 
-_SENTENCES: dict[NoteKind, str] = {
-    "label-taken-out": "the column {} of X is the label or a recoding of it, so it is not a feature",
-    "weights-taken-out": "the column {} of X holds the weights, so it is not a feature",
-    "groups-taken-out": "the column {} of X holds the groups, so it is not a feature",
-    "groups-name-kept": "the column {} of X has the name of the groups but different values; it is kept as a feature",
-    "label-name-kept": "the column {} of X has the name of the label but different values; it is kept as a feature",
-    "weights-name-kept": "the column {} of X has the name of the weights but different values; it is kept as a feature",
-    "collected": "X is a lazy frame and was collected",
-    "first-line-is-data": "the first line is data, because --names was given",
-    "header-has-numbers": "the first line, used as column names, contains numbers; if it is data, use --no-header",
-    "empty-column": "left out the last column, which is empty: lines end with a separator",
-    "first-sheet": "read the first sheet of the workbook",
-    "held-by-duckdb": "large table, held and counted by DuckDB (--engine memory reads it as a whole)",
-    "spaces-stripped": "spaces around values were stripped",
-}
+def _parts(note: Note) -> dict[str, Any]:
+    """What sentences say of a note; a note has only some of it."""
+    n, m, *_ = (*note.counts, 0, 0)
+    return {
+        "names": some_of(note.columns),
+        "quoted": ", ".join(map(quoted, note.columns)),
+        "first": note.columns[0] if note.columns else "",
+        "them": verb(note.columns, "it", "them"),
+        "n": n,
+        "m": m,
+        "counts": _with_details(note.columns, note.counts),
+        "word": "".join(note.words[:1]),
+        "words": _with_details(note.columns, note.words),
+        "spellings": some_of([f"{text} of {name}" for name, text in zip(note.columns, note.words, strict=False)], 3),
+    }
+
+
+def _with_details(names: Sequence[str], details: Sequence[Any]) -> str:
+    """Names with a number or a word each: age (5) and pay (1,200)."""
+    both = zip(names, details, strict=False)
+    return some_of(
+        [f"{name} ({detail:,})" if isinstance(detail, int) else f"{name} ({detail})" for name, detail in both]
+    )
 
 
 def _describe_leak(note: Note) -> str:
@@ -108,137 +124,32 @@ def _describe_leak(note: Note) -> str:
     else:
         shares = [f"{name} ({share} %)" for name, share in zip(note.columns, note.counts, strict=True)]
         start = f"these columns each predict nearly all labels alone: {listed(shares)}. Are they"
-    return (
-        f"{start} known before the label? If not, leave {verb(note.columns, 'it', 'them')} out with ignore (--ignore)"
-    )
-
-
-def _describe_units(note: Note) -> str:
-    (name,), (n_values, rows_each) = note.columns, note.counts
-    return (
-        f"{quoted(name)} looks like a unit with repeated rows ({n_values:,} values, about {rows_each:,} rows each):"
-        f" use groups={quoted(name)} (--groups) if rows of one unit are not independent"
-    )
-
-
-def _describe_missing_value(note: Note) -> str:
-    cells = [f"{name} ({n:,})" for name, n in zip(note.columns, note.counts, strict=True)]
-    return f"missing cells count as a separate value in {some_of(cells)}"
-
-
-def _describe_missing_dropped(note: Note) -> str:
-    dropped, total = note.counts
-    return f"left out: {dropped:,} of {counted(total, 'row')} with missing cells in {some_of(note.columns)}"
+    them = verb(note.columns, "it", "them")
+    return f"{start} known before the label? If not, leave {them} out with ignore (--ignore)"
 
 
 def _describe_bins(note: Note) -> str:
     what = "dates" if note.kind == "binned-time" else "numbers"
+    start = f"{what} in bins: {_with_details(note.columns, note.counts)}"
     if len(set(note.counts)) == 1:
-        n = note.counts[0]
         each = " each" if len(note.columns) > 1 else ""
-        start = f"{what} in {counted(n, 'bin')}{each}: {some_of(note.columns)}"
-    else:
-        cells = [f"{name} ({n})" for name, n in zip(note.columns, note.counts, strict=True)]
-        start = f"{what} in bins: {some_of(cells)}"
-    return f"{start} (edges in to_dict() and --json; no bins with bins=None, --bins none)"
+        start = f"{what} in {counted(note.counts[0], 'bin')}{each}: {some_of(note.columns)}"
+    approximate = "; edges are approximate, to 0.01 % of the rows" if note.kind == "binned-in-steps" else ""
+    return f"{start} (edges in to_dict() and --json; no bins with bins=None, --bins none){approximate}"
 
 
-def _describe_steps(note: Note) -> str:
-    return f"{_describe_bins(note)}; edges are approximate, to 0.01 % of the rows"
-
-
-def _describe_date_parts(note: Note) -> str:
-    return f"parts of dates as features: {some_of(note.columns)} (none with date_parts=False, --no-date-parts)"
-
-
-def _describe_ids(note: Note) -> str:
-    return (
-        f'set aside as identifiers: {some_of(note.columns)}; keep {verb(note.columns, "it", "them")} with ids="keep"'
-        " (--ids keep)"
-    )
-
-
-def _describe_folded(note: Note) -> str:
-    return (
-        f"merged values that differ only in case or spaces: {_spellings(note)}; keep them apart with fold_case=False"
-        " (--no-fold-case)"
-    )
-
-
-def _describe_may_fold(note: Note) -> str:
-    return f"fold_case=True (--fold-case) would merge: {_spellings(note)}"
-
-
-def _spellings(note: Note) -> str:
-    return some_of([f"{words} of {name}" for name, words in zip(note.columns, note.words, strict=True)], 3)
-
-
-def _describe_label_missing(note: Note) -> str:
-    (n,) = note.counts
-    return f"left out: {counted(n, 'row')} without a label"
-
-
-def _describe_label_bins(note: Note) -> str:
-    (n,), (edges,) = note.counts, note.edges
-    return f"the label {quoted(note.columns[0])} was divided into {n} bins, with edges at {listed(edges)}"
-
-
-def _describe_aligned(note: Note) -> str:
-    return f"the {note.columns[0]} was aligned with X by its index"
-
-
-def _describe_index(note: Note) -> str:
-    return f"the index of the {note.columns[0]} differs from that of X; rows are matched by position"
-
-
-def _describe_encoding(note: Note) -> str:
-    return f"read as {note.words[0]} text"
-
-
-def _describe_not_utf_8(note: Note) -> str:
-    return f"not UTF-8 (byte {note.counts[0]:,}), so read as Latin-1 text; save it as UTF-8 if letters look wrong"
-
-
-def _describe_blank_lines(note: Note) -> str:
-    return f"skipped {counted(note.counts[0], 'blank line')}"
-
-
-def _describe_separator(note: Note) -> str:
-    return f"detected separator: {note.words[0]} (override with --separator)"
-
-
-def _describe_unnamed(note: Note) -> str:
-    return f"columns without a name: {some_of(note.columns)}"
-
-
-def _describe_numbered(note: Note) -> str:
-    return f"repeated column names were numbered: {some_of(note.columns)}"
-
-
-def _describe_read_as_missing(note: Note) -> str:
-    words = [f"{word!r} ({n:,})" for word, n in zip(note.words, note.counts, strict=True)]
-    return f"read as missing: {some_of(words)}; override with --na"
-
-
-def _describe_decimal_commas(note: Note) -> str:
-    return f"decimal commas in {some_of(note.columns)}"
-
-
-def _describe_read_as_numbers(note: Note) -> str:
+def _describe_numbers(note: Note) -> str:
     how = ", ".join(note.words)
     if len(note.columns) == 1:
         return f"{note.columns[0]}: {counted(note.counts[0], 'cell')} read as numbers ({how})"
-    cells = [f"{name} ({n:,})" for name, n in zip(note.columns, note.counts, strict=True)]
-    return f"cells read as numbers ({how}): {some_of(cells)}"
+    return f"cells read as numbers ({how}): {_with_details(note.columns, note.counts)}"
 
 
-def _describe_read_as_dates(note: Note) -> str:
-    return f"read as dates: {some_of([f'{name} ({how})' for name, how in zip(note.columns, note.words, strict=True)])}"
-
-
-def _describe_words(note: Note) -> str:
-    cells = zip(note.words, note.columns, note.counts, strict=True)
-    return f"read as missing beside numbers or dates: {some_of([f'{w!r} in {name} ({n:,})' for w, name, n in cells])}"
+def _describe_missing_words(note: Note) -> str:
+    if note.kind == "read-as-missing":
+        return f"read as missing: {_with_details([*map(repr, note.words)], note.counts)}; override with --na"
+    places = [f"{word!r} in {name}" for word, name in zip(note.words, note.columns, strict=True)]
+    return f"read as missing beside numbers or dates: {_with_details(places, note.counts)}"
 
 
 def _describe_mixtures(note: Note) -> str:
@@ -249,65 +160,92 @@ def _describe_mixtures(note: Note) -> str:
     return f"text, because words stand among the numbers: {some_of(cells)}; if they mean missing, list them in --na"
 
 
-_WITH_COUNTS: dict[NoteKind, Callable[[Note], str]] = {
-    "looks-like-groups": _describe_units,
-    "leak": _describe_leak,
-    "missing-value": _describe_missing_value,
-    "missing-dropped": _describe_missing_dropped,
-    "binned": _describe_bins,
-    "binned-time": _describe_bins,
-    "binned-in-steps": _describe_steps,
-    "date-parts": _describe_date_parts,
-    "set-aside": _describe_ids,
-    "folded": _describe_folded,
-    "may-fold": _describe_may_fold,
-    "label-missing": _describe_label_missing,
-    "label-binned": _describe_label_bins,
-    "aligned": _describe_aligned,
-    "index-differs": _describe_index,
-    "encoding": _describe_encoding,
-    "not-utf-8": _describe_not_utf_8,
-    "blank-lines": _describe_blank_lines,
-    "separator": _describe_separator,
-    "unnamed-columns": _describe_unnamed,
-    "numbered-names": _describe_numbered,
-    "read-as-missing": _describe_read_as_missing,
-    "decimal-commas": _describe_decimal_commas,
-    "read-as-numbers": _describe_read_as_numbers,
-    "read-as-dates": _describe_read_as_dates,
-    "words-read-as-missing": _describe_words,
-    "numbers-and-words": _describe_mixtures,
-}
+class NoteWords(NamedTuple):
+    """A kind of note in words."""
 
-_SHORT: dict[NoteKind, str] = {
-    "binned": "{} binned",
-    "blank-lines": "blank lines skipped",
-    "decimal-commas": "decimal commas in {}",
-    "binned-in-steps": "{} binned",
-    "binned-time": "{} binned",
-    "empty-column": "empty last column left out",
-    "encoding": "encoding detected",
-    "first-sheet": "first sheet",
-    "held-by-duckdb": "counted by DuckDB",
-    "folded": "spellings merged in {}",
-    "label-binned": "label binned",
-    "label-missing": "rows without a label left out",
-    "date-parts": "parts of dates: {}",
-    "leak": "{} may leak the label",
-    "looks-like-groups": "rows may repeat units",
-    "may-fold": "several spellings in {}",
-    "missing-dropped": "rows with missing cells left out",
-    "missing-value": "missing cells in {}",
-    "not-utf-8": "read as Latin-1",
-    "numbered-names": "repeated names numbered",
-    "numbers-and-words": "words among numbers in {}",
-    "read-as-dates": "dates in {}",
-    "read-as-missing": "words read as missing",
-    "read-as-numbers": "numbers read in {}",
-    "separator": "separator detected",
-    "set-aside": "identifiers set aside: {}",
-    "spaces-stripped": "spaces stripped",
-    "unnamed-columns": "{} without a name",
-    "words-read-as-missing": "words read as missing",
+    sentence: str | Callable[[Note], str]
+    """With :func:`_parts` of the note in braces."""
+    short: str = ""
+    """A few words; notes without are counted."""
+    of_columns: str = ""
+    """The same after the number of columns."""
+
+
+_KEPT = "the column {{quoted}} of X has the name of the {} but different values; it is kept as a feature"
+NOTES: dict[NoteKind, NoteWords] = {
+    "label-taken-out": NoteWords("the column {quoted} of X is the label or a recoding of it, so it is not a feature"),
+    "weights-taken-out": NoteWords("the column {quoted} of X holds the weights, so it is not a feature"),
+    "groups-taken-out": NoteWords("the column {quoted} of X holds the groups, so it is not a feature"),
+    "label-name-kept": NoteWords(_KEPT.format("label")),
+    "weights-name-kept": NoteWords(_KEPT.format("weights")),
+    "groups-name-kept": NoteWords(_KEPT.format("groups")),
+    "looks-like-groups": NoteWords(
+        "{quoted} looks like a unit with repeated rows ({n:,} values, about {m:,} rows each): use groups={quoted}"
+        " (--groups) if rows of one unit are not independent",
+        "rows may repeat units",
+    ),
+    "leak": NoteWords(_describe_leak, of_columns="that may leak the label"),
+    "collected": NoteWords("X is a lazy frame and was collected"),
+    "aligned": NoteWords("the {first} was aligned with X by its index"),
+    "index-differs": NoteWords("the index of the {first} differs from that of X; rows are matched by position"),
+    "missing-value": NoteWords("missing cells count as a separate value in {counts}", of_columns="with missing cells"),
+    "missing-dropped": NoteWords(
+        lambda note: (
+            f"left out: {note.counts[0]:,} of {counted(note.counts[1], 'row')} with missing cells in"
+            f" {some_of(note.columns)}"
+        ),
+        "rows with missing cells left out",
+    ),
+    "label-missing": NoteWords(
+        lambda note: f"left out: {counted(note.counts[0], 'row')} without a label", "rows without a label left out"
+    ),
+    "label-binned": NoteWords(
+        lambda note: (
+            f"the label {quoted(note.columns[0])} was divided into {note.counts[0]} bins, with edges at"
+            f" {listed(note.edges[0])}"
+        ),
+        "label binned",
+    ),
+    "binned": NoteWords(_describe_bins, of_columns="binned"),
+    "binned-time": NoteWords(_describe_bins, of_columns="binned"),
+    "binned-in-steps": NoteWords(_describe_bins, of_columns="binned"),
+    "date-parts": NoteWords(
+        "parts of dates as features: {names} (none with date_parts=False, --no-date-parts)", of_columns="from dates"
+    ),
+    "set-aside": NoteWords(
+        'set aside as identifiers: {names}; keep {them} with ids="keep" (--ids keep)', of_columns="set aside"
+    ),
+    "folded": NoteWords(
+        "merged values that differ only in case or spaces: {spellings}; keep them apart with fold_case=False"
+        " (--no-fold-case)",
+        of_columns="with merged spellings",
+    ),
+    "may-fold": NoteWords("fold_case=True (--fold-case) would merge: {spellings}", of_columns="with several spellings"),
+    "encoding": NoteWords("read as {word} text", "encoding detected"),
+    "not-utf-8": NoteWords(
+        "not UTF-8 (byte {n:,}), so read as Latin-1 text; save it as UTF-8 if letters look wrong", "read as Latin-1"
+    ),
+    "blank-lines": NoteWords(lambda note: f"skipped {counted(note.counts[0], 'blank line')}", "blank lines skipped"),
+    "separator": NoteWords("detected separator: {word} (override with --separator)", "separator detected"),
+    "first-line-is-data": NoteWords("the first line is data, because --names was given"),
+    "header-has-numbers": NoteWords(
+        "the first line, used as column names, contains numbers; if it is data, use --no-header"
+    ),
+    "empty-column": NoteWords(
+        "left out the last column, which is empty: lines end with a separator", "empty last column left out"
+    ),
+    "first-sheet": NoteWords("read the first sheet of the workbook", "first sheet"),
+    "held-by-duckdb": NoteWords(
+        "large table, held and counted by DuckDB (--engine memory reads it as a whole)", "counted by DuckDB"
+    ),
+    "spaces-stripped": NoteWords("spaces around values were stripped", "spaces stripped"),
+    "unnamed-columns": NoteWords("columns without a name: {names}", of_columns="without a name"),
+    "numbered-names": NoteWords("repeated column names were numbered: {names}", "repeated names numbered"),
+    "read-as-missing": NoteWords(_describe_missing_words, "words read as missing"),
+    "words-read-as-missing": NoteWords(_describe_missing_words, "words read as missing"),
+    "numbers-and-words": NoteWords(_describe_mixtures, of_columns="with words among numbers"),
+    "decimal-commas": NoteWords("decimal commas in {names}", of_columns="with decimal commas"),
+    "read-as-numbers": NoteWords(_describe_numbers, of_columns="read as numbers"),
+    "read-as-dates": NoteWords("read as dates: {words}", of_columns="read as dates"),
 }
-"""The notes that a short line names, in a few words; others are counted."""
+"""Every kind of note in words."""

@@ -1,11 +1,11 @@
 """A relevance as a view: the effect of every feature in points, and what it rests on."""
 
 import math
-from collections.abc import Sequence
 
 from analogical.show.notes import leaks_of
 from analogical.show.sentences import (
     MIXED,
+    NOT_ADJUSTED,
     NOT_CAUSES,
     STATUSES,
     assumed,
@@ -18,8 +18,8 @@ from analogical.show.views import Cell, Column, Table, View, figures, tabulate, 
 from analogical.show.words import (
     LONG_NAME,
     counted,
-    either,
     in_points,
+    listed,
     marked,
     number,
     p_value,
@@ -37,7 +37,7 @@ from analogical.show.words import (
 )
 from analogical.verbs.relevance import Relevance
 
-__all__ = ["effect_columns", "say_effects", "say_given", "view_relevance"]
+__all__ = ["say_effects", "say_given", "view_relevance"]
 
 LONGEST_VALUE = 10
 """Characters of a value in the table, so that a line has room for the numbers."""
@@ -59,7 +59,7 @@ def view_relevance(result: Relevance, *, top: int | None = None, paper: bool = F
 
     With ``paper``, the paper's index with its own words in place of the effects.
     """
-    columns = _paper_columns(result, paper=True) if paper else effect_columns(result)
+    columns = _paper_columns(result, paper=True) if paper else _effect_columns(result)
     order = result.order().tolist()
     return View(
         headline=_say_index(result) if paper else say_effects(result),
@@ -81,7 +81,7 @@ def _name_column(result: Relevance) -> Column:
     return words("feature", lambda i: shown(result.names[i]), may_shorten=True)
 
 
-def effect_columns(result: Relevance) -> list[Column]:
+def _effect_columns(result: Relevance) -> list[Column]:
     """Size in points with its interval and a bar, direction, p and status; the paper's index where it is defined."""
     scale = max([SMALLEST_SCALE, *(math.sqrt(effect) for effect in result.effect if effect == effect)])
 
@@ -192,8 +192,8 @@ def _say_caution(result: Relevance) -> str:
     """What the reader must know before the answer is used: the first of what may mislead."""
     leaks = leaks_of(result.notes)
     if leaks:
-        known = verb(leaks, "alone predicts nearly all labels: is it", "each predict nearly all labels: are they")
-        return f"{some_of(leaks, 3)} {known} known before the label? If not, use --ignore."
+        predict = verb(leaks, "alone predicts", "each predict")
+        return f"{some_of(leaks, 1)} {predict} nearly all labels: known before the label?"
     mixed = [i for i in result.order().tolist() if _is_mixed(result, i)]
     return f"mixed: {MIXED} ({some_of([result.names[i] for i in mixed], 3)})." if mixed else ""
 
@@ -207,96 +207,69 @@ def _is_mixed(result: Relevance, i: int) -> bool:
 
 def _explain(result: Relevance) -> list[str]:
     """What the numbers say, one sentence each, with their limits."""
+    searched = result.settings.searched_rows if result.settings.given == "auto" else None
+    part = "" if searched is None or searched == result.n_rows else f"{searched:,} of the rows"
     return [
         *_explain_directions(result),
-        *_explain_statuses(result),
-        *_explain_compared(result),
+        *(sentence.format(some_of(who, FEW_NAMES)) for sentence, who in _who_is_what(result).items() if who),
+        *([f"The deciding set was chosen on {part}; all numbers come from all rows."] if part else []),
         "points: root mean square difference in label shares between two values of the feature, in percentage points,"
         " over the compared pairs; with more than two classes, root of half the squared difference summed over"
         " classes. Its square, the effect, is the index (share of pairs whose labels differ) minus the noise (the same"
         " share for rows with equal values).",
         f"{assumed(result.settings.n_groups)} p is adjusted for {counted(len(result.names), 'feature')}"
-        " (Benjamini-Hochberg; Holm outside the deciding set).",
+        f" (Benjamini-Hochberg; Holm outside the deciding set). {NOT_ADJUSTED}",
         NOT_CAUSES,
     ]
 
 
 def _explain_directions(result: Relevance) -> list[str]:
     """The direction of the features with an effect, with intervals."""
-    effects = [i for i in result.order().tolist() if result.status[i] == "effect" and has_direction(result, i)]
     said = [
         f"{shown(result.names[i], LONG_NAME)}: {describe_direction(points)}."
-        for i in effects
-        if (points := result.points[i]) is not None
+        for i in result.order().tolist()
+        if (points := result.points[i]) is not None and result.status[i] == "effect" and has_direction(result, i)
     ]
-    return [
-        *said[:FEW_NAMES],
-        *([f"{counted(len(said) - FEW_NAMES, 'more direction')} in the JSON."] if len(said) > FEW_NAMES else []),
-    ]
+    n_more = len(said) - FEW_NAMES
+    return [*said[:FEW_NAMES], *([f"{counted(n_more, 'more direction')} in the JSON."] if n_more > 0 else [])]
 
 
-def _explain_statuses(result: Relevance) -> list[str]:
-    """One sentence for each status that occurs, and for effects without a direction or a lower end."""
-    order = result.order().tolist()
-    said = []
-    if mixed := [result.names[i] for i in order if _is_mixed(result, i)]:
-        ranges = ", or is not monotonic" if any(result[name]["edges"] for name in mixed) else ""
-        said.append(f"mixed: {MIXED}{ranges} ({some_of(mixed, FEW_NAMES)}).")
+def _who_is_what(result: Relevance) -> dict[str, list[str]]:
+    """Sentences, with the features that they are about, which go into their braces."""
+    names, order = result.names, result.order().tolist()
+    mixed = [names[i] for i in order if _is_mixed(result, i)]
     bounds = [
-        result.names[i]
+        names[i]
         for i in order
         if result.status[i] == "effect" and result.effect_low[i] == 0 and math.isnan(result.noise_rate[i])
     ]
-    if bounds:
-        said.append(
-            f"Upper bounds ({some_of(bounds, FEW_NAMES)}): no rows repeat, so noise cannot be estimated, and the"
-            " effect is at most the index."
-        )
-    if replaced := [i for i in order if result.status[i] == "unclear" and result.stand_ins[i]]:
-        names = [f"{shown(result.names[i])} (or {either(result.stand_ins[i])})" for i in replaced]
-        said.append(f"unclear, because other features could replace them: {some_of(names, FEW_NAMES)}.")
-    said_of = {result.names[i] for i in replaced}
-    for status, about in STATUSES.items():
-        names = [name for name in result.with_status(status) if name not in said_of]
-        if names and status != "effect":
-            said.append(f"{status}: {about.meaning} ({_some_copies(result, names)}).")
-    return said
-
-
-def _some_copies(result: Relevance, names: Sequence[str]) -> str:
-    copied = [result.same_as[result.names.index(name)] for name in names]
-    return some_of(
-        [name if of is None else f"{shown(name)} of {shown(of)}" for name, of in zip(names, copied, strict=True)],
-        FEW_NAMES,
-    )
-
-
-def _explain_compared(result: Relevance) -> list[str]:
-    """Features without a pair, and those that were compared given a part of the deciding set."""
-    said = []
-    compared = [i for i in result.order().tolist() if result.status[i] not in ("same", "constant")]
-    if without := [result.names[i] for i in compared if result.compared[i] == 0]:
-        said.append(
-            f"{counted(len(without), 'feature')} {verb(without, 'has', 'have')} no pairs"
-            f" ({some_of(without, FEW_NAMES)}): the given features determine {verb(without, 'it', 'them')}, or"
-            " there are too few rows."
-        )
-    if untested := [result.names[i] for i in compared if result.compared[i] and math.isnan(result.p_value[i])]:
-        said.append(
-            f"No p ({some_of(untested, FEW_NAMES)}): the labels of compared rows never differ, so there is nothing to"
-            " test."
-        )
-    if result.settings.given != "auto":
-        return said
-    if thin := [result.names[i] for i in compared if set(result.given[i]) < set(result.deciding) - {result.names[i]}]:
-        said.append(
-            f"{counted(len(thin), 'feature')} {verb(thin, 'was', 'were')} compared given a part of the deciding set,"
-            f" because too few rows agree on all of it ({some_of(thin, FEW_NAMES)})."
-        )
-    searched = result.settings.searched_rows
-    if searched is not None and searched != result.n_rows:
-        said.append(f"The deciding set was chosen on {searched:,} of the rows; all numbers come from all rows.")
-    return said
+    replaced = [i for i in order if result.status[i] == "unclear" and result.stand_ins[i]]
+    tested = [i for i in order if result.status[i] not in ("same", "constant")]
+    without = [names[i] for i in tested if result.compared[i] == 0]
+    untested = [names[i] for i in tested if result.compared[i] and math.isnan(result.p_value[i])]
+    thin = [names[i] for i in tested if set(result.given[i]) < set(result.deciding) - {names[i]}]
+    ranges = ", or is not monotonic" if any(result[name]["edges"] for name in mixed) else ""
+    return {
+        f"mixed: {MIXED}{ranges} ({{}}).": mixed,
+        "Upper bounds ({}): no rows repeat, so noise cannot be estimated, and the effect is at most the index.": bounds,
+        "unclear, because other features could replace them: {}.": [
+            f"{shown(names[i])} (or {listed(result.stand_ins[i], 'or')})" for i in replaced
+        ],
+        **{
+            f"{status}: {about.meaning} ({{}}).": [
+                names[i] if (of := result.same_as[i]) is None else f"{shown(names[i])} of {shown(of)}"
+                for i in order
+                if result.status[i] == status and i not in replaced
+            ]
+            for status, about in STATUSES.items()
+            if status != "effect"
+        },
+        f"{counted(len(without), 'feature')} {verb(without, 'has', 'have')} no pairs ({{}}): the given features"
+        f" determine {verb(without, 'it', 'them')}, or there are too few rows.": without,
+        "No p ({}): the labels of compared rows never differ, so there is nothing to test.": untested,
+        f"{counted(len(thin), 'feature')} {verb(thin, 'was', 'were')} compared given a part of the deciding set,"
+        " because too few rows agree on all of it ({}).": thin if result.settings.given == "auto" else [],
+    }
 
 
 # ---------------------------------------------------------------- the paper

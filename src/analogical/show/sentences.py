@@ -9,6 +9,7 @@ from analogical.verbs.relevance import NEGLIGIBLE, Points, Relevance, Status
 
 __all__ = [
     "MIXED",
+    "NOT_ADJUSTED",
     "NOT_CAUSES",
     "ROW_NAMES",
     "STATUSES",
@@ -41,6 +42,7 @@ STATUSES: dict[Status, StatusWords] = {
 """The status of a feature, or of a pair of features."""
 MIXED = "the direction depends on other features"
 NOT_CAUSES = "Differences are associations given the recorded features, not causes."
+NOT_ADJUSTED = "Intervals are not adjusted: one may exclude 0 beside a p that is not significant."
 ROW_NAMES = "Rows have the names of the dataframe, or numbers from 0."
 MOST_NAMED = 12
 """Given features that a sentence names."""

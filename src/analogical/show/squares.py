@@ -4,6 +4,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
+
+from analogical._results import entry_at
+from analogical._types import Ints
 from analogical.show.sentences import agreeing_on
 from analogical.show.views import Cell, Table, View, figures, tabulate, words
 from analogical.show.words import (
@@ -20,7 +24,7 @@ from analogical.show.words import (
 )
 from analogical.verbs.squares import Square, Squares
 
-__all__ = ["ShareGrid", "share_grid", "view_squares"]
+__all__ = ["ShareGrid", "share_grid", "share_table", "view_squares"]
 
 MAX_VALUES = 6
 """Values of a feature that are shown."""
@@ -29,61 +33,57 @@ LONG_VALUE = 20
 
 @dataclass(frozen=True)
 class ShareGrid:
-    """Shares of one class by the values of two features: the one with fewer values across, the other one down."""
+    """Rows by the values of two features: the one with fewer values across, the other one down."""
 
     label: Any
     across: str
     down: str
-    across_values: tuple[Any, ...]
-    down_values: tuple[Any, ...]
-    rows: tuple[tuple[int, ...], ...]
+    across_values: list[Any]
+    down_values: list[Any]
+    rows: Ints
     """Rows of the table, by value down and value across."""
-    with_label: tuple[tuple[int, ...], ...]
+    with_label: Ints
     """How many of them have the label."""
     left_out: str
     """Which values are not shown."""
 
 
-def share_grid(result: Squares) -> ShareGrid:
-    """Shares of the second of two classes; of more, of the class whose share differs most between cells."""
-    sides = [
-        (result.first, result.first_values, _frequent(result.counts.sum(axis=(1, 2)))),
-        (result.second, result.second_values, _frequent(result.counts.sum(axis=(0, 2)))),
-    ]
-    is_turned = len(sides[0][2]) > len(sides[1][2])
-    (across, across_values, columns), (down, down_values, lines) = sides[::-1] if is_turned else sides
-    counts = result.counts.swapaxes(0, 1) if is_turned else result.counts
-    label = _class_shown(result)
+def share_grid(result: Squares, *, label: Any = None, most: int = MAX_VALUES) -> ShareGrid:
+    """The values with most rows; without a label the second of two, or of more the one whose share varies most."""
+    names, values = (result.first, result.second), (result.first_values, result.second_values)
+    kept = [_frequent(result.counts.sum(axis=(1 - side, 2)), most) for side in (0, 1)]
+    across, down = (1, 0) if len(kept[0]) > len(kept[1]) else (0, 1)
+    counts = result.counts[np.ix_(*kept)].transpose(down, across, 2)
+    chosen = _most_varied(result) if label is None else entry_at(label, result.classes, "class")
     rarer = [
-        f"{counted(len(values) - MAX_VALUES, 'rarer value')} of {shown(name, LONG_NAME)}"
-        for name, values, _ in sides
-        if len(values) > MAX_VALUES
+        f"{counted(len(values[side]) - most, 'rarer value')} of {shown(names[side], LONG_NAME)}"
+        for side in (0, 1)
+        if len(values[side]) > most
     ]
     return ShareGrid(
-        result.classes[label],
-        across,
-        down,
-        tuple(across_values[u] for u in columns),
-        tuple(down_values[v] for v in lines),
-        tuple(tuple(int(counts[u, v].sum()) for u in columns) for v in lines),
-        tuple(tuple(int(counts[u, v, label]) for u in columns) for v in lines),
-        f"Not shown: {' and '.join(rarer)}." if rarer else "",
+        label=result.classes[chosen],
+        across=names[across],
+        down=names[down],
+        across_values=[values[across][k] for k in kept[across]],
+        down_values=[values[down][k] for k in kept[down]],
+        rows=counts.sum(axis=2),
+        with_label=counts[:, :, chosen],
+        left_out=f"Not shown: {' and '.join(rarer)}." if rarer else "",
     )
 
 
-def _frequent(sizes: Any) -> list[int]:
+def _frequent(sizes: Ints, most: int) -> list[int]:
     """Positions of the values with most rows, in order."""
-    return sorted(sorted(range(len(sizes)), key=lambda k: -int(sizes[k]))[:MAX_VALUES])
+    return sorted(np.argsort(-sizes, kind="stable")[:most].tolist())
 
 
-def _class_shown(result: Squares) -> int:
+def _most_varied(result: Squares) -> int:
+    """The class whose share differs most between cells; the second of two."""
     if len(result.classes) == 2:
         return 1
-    rows = result.counts.sum(axis=2)
-    filled = result.counts[rows > 0] / rows[rows > 0][:, None]
-    weights = rows[rows > 0]
-    means = (filled * weights[:, None]).sum(axis=0) / weights.sum()
-    return int(((filled - means) ** 2 * weights[:, None]).sum(axis=0).argmax())
+    rows = result.counts.sum(axis=2, keepdims=True)
+    shares, means = result.counts / np.maximum(rows, 1), result.counts.sum(axis=(0, 1)) / rows.sum()
+    return int((rows * (shares - means) ** 2).sum(axis=(0, 1)).argmax())
 
 
 def view_squares(result: Squares) -> View:
@@ -102,7 +102,7 @@ def view_squares(result: Squares) -> View:
     size = 2 * points_of(result.effect)
     return View(
         headline=headline,
-        tables=(_share_table(share_grid(result)),),
+        tables=(share_table(share_grid(result)),),
         lines=(
             f"Squares of {agreeing_on(result.given)}.",
             *([f"The effect of one differs by {in_points(size)} points with the other."] if size == size else []),
@@ -111,19 +111,26 @@ def view_squares(result: Squares) -> View:
     )
 
 
-def _share_table(grid: ShareGrid) -> Table:
+def share_table(grid: ShareGrid, *, head: str = "") -> Table:
+    """Shares of the label with the rows that they are of; under a ``head`` of one's own, values without names."""
+
     def share(u: int, v: int) -> Cell:
-        rows = grid.rows[v][u]
-        return Cell(f"{percent(grid.with_label[v][u] / rows)} of {rows:,}") if rows else Cell("no rows", "muted")
+        if not (rows := int(grid.rows[v, u])):
+            return Cell("no rows", "muted")
+        held = int(grid.with_label[v, u]) / rows
+        return Cell(f"{percent(held)} of {rows:,}", shade=held)
+
+    def named(name: str, value: Any) -> str:
+        return marked(value, LONG_VALUE) if head else _valued(name, value)
 
     columns = [
         words(
-            f"share of {quoted(grid.label, LONG_VALUE)}",
-            lambda v: Cell(_valued(grid.down, grid.down_values[v]), "strong"),
+            head or f"share of {quoted(grid.label, LONG_VALUE)}",
+            lambda v: Cell(named(grid.down, grid.down_values[v]), "strong"),
             may_wrap=True,
         ),
         *(
-            figures(_valued(grid.across, value), partial(share, u), may_wrap=True, leaves=u)
+            figures(named(grid.across, value), partial(share, u), may_wrap=True, leaves=u)
             for u, value in enumerate(grid.across_values)
         ),
     ]

@@ -33,6 +33,8 @@ class Cell:
     tone: Tone = "plain"
     bar: float | None = None
     """A share from 0 to 1 to be drawn beside the text; NaN draws an empty one."""
+    shade: float | None = None
+    """A share from 0 to 1 by which the cell is shaded, where there are colours."""
 
 
 @dataclass(frozen=True)

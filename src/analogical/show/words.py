@@ -11,7 +11,6 @@ __all__ = [
     "and_more",
     "change",
     "counted",
-    "either",
     "in_points",
     "listed",
     "marked",
@@ -240,20 +239,13 @@ def and_more(n: int, where: str = "to_frame() and --json have all") -> str:
     return f"... and {n:,} more; {where}" if n > 0 else ""
 
 
-def listed(words: Sequence[Any]) -> str:
+def listed(words: Sequence[Any], last: str = "and") -> str:
     """Words in a sentence: a, b and c."""
-    *most, last = (shown(word, LONG_NAME) for word in words)
-    return f"{', '.join(most)} and {last}" if most else last
+    names = [shown(word, LONG_NAME) for word in words]
+    return f"{', '.join(names[:-1])} {last} {names[-1]}" if len(names) > 1 else "".join(names)
 
 
 def some_of(words: Sequence[Any], limit: int = 6) -> str:
-    """Words in a sentence; of many the first, and how many more there are."""
-    if len(words) <= limit:
-        return listed(words)
-    return f"{', '.join(shown(word, LONG_NAME) for word in words[:limit])} and {len(words) - limit:,} more"
-
-
-def either(words: Sequence[Any]) -> str:
-    """Words in a sentence: a, b or c."""
-    *most, last = (shown(word, LONG_NAME) for word in words)
-    return f"{', '.join(most)} or {last}" if most else last
+    """Words in a sentence; of many the first, and how many more there are (one more is named, too)."""
+    n_more = len(words) - limit
+    return listed([*words[:limit], f"{n_more:,} more"] if n_more > 1 else words)

@@ -9,41 +9,30 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from analogical import (
-        Study,
-        audit,
-        evidence,
-        interactions,
-        redundancies,
-        relevance,
-        report,
-        select,
-        squares,
-        transitions,
-    )
-    from analogical.spark.opening import open_study
+    from analogical import Study as Study
+    from analogical import audit as audit
+    from analogical import evidence as evidence
+    from analogical import interactions as interactions
+    from analogical import redundancies as redundancies
+    from analogical import relevance as relevance
+    from analogical import report as report
+    from analogical import select as select
+    from analogical import squares as squares
+    from analogical import transitions as transitions
+    from analogical.spark.opening import open_study as open_study
     from analogical.spark.session import open_session
 
-__all__ = [
-    "Study",
-    "audit",
-    "evidence",
-    "interactions",
-    "open_session",
-    "open_study",
-    "redundancies",
-    "relevance",
-    "report",
-    "select",
-    "squares",
-    "transitions",
-]
+__all__ = ["open_session"]
 
 _HOMES = {"open_session": "analogical.spark.session", "open_study": "analogical.spark.opening"}
+_VERBS = (
+    *("Study", "audit", "evidence", "interactions", "redundancies"),
+    *("relevance", "report", "select", "squares", "transitions"),
+)
 
 
 def __getattr__(name: str) -> Any:
     """Import a name when it is asked for: executors import files of this package and have numpy only."""
-    if name in _HOMES or name in __all__:
+    if name in _HOMES or name in _VERBS:
         return getattr(import_module(_HOMES.get(name, "analogical")), name)
     raise AttributeError(f"module 'analogical.spark' has no attribute {name!r}")

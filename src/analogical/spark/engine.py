@@ -3,7 +3,7 @@
 import weakref
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -15,7 +15,7 @@ from analogical.count.groups import merge_rows
 from analogical.count.pairs import ContextSums, join_blocks
 from analogical.errors import SparkError
 from analogical.spark.parts import PART_SCHEMA, CountPart, GroupRows, add_parts, read_parts, rows_of
-from analogical.spark.planning import SparkPlan
+from analogical.spark.planning import MOST_GROUPS, SparkPlan
 from analogical.spark.session import collect
 from analogical.spark.words import LABEL, WEIGHT, Layout
 
@@ -32,6 +32,11 @@ and Spark brings no more than a gigabyte here unless it is told to."""
 DRAWN = 1.05
 """Rows that Spark draws for each row of a sample: it draws about as many as it is told, and the rest is left out."""
 SEED = 0
+SURELY_MANY = 2 * MOST_GROUPS
+"""Different rows from which on a sample tells that they are too many to come here: of 20,000 rows of a table with half
+as many, 100 pairs more would be equal."""
+FEW_EQUAL = 10
+"""Equal pairs of a sample below which they tell nothing about how many rows repeat."""
 
 
 class KeptFrame:
@@ -63,6 +68,7 @@ class SparkEngine:
     """Whether the last column is the unit."""
     is_weighted: bool = False
     name: Literal["spark"] = "spark"
+    _samples: dict[int, CodedRows] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def frame(self) -> "DataFrame":
@@ -132,7 +138,7 @@ class SparkEngine:
         """Each row of the features with its label once, without weights; it has no other columns."""
         layout = self.layout.features_only()
         kept = KeptFrame(self.frame.select(*layout.names, LABEL).distinct())
-        once = replace(self, kept=kept, n_codes=(), bin_sizes=(), has_unit=False, is_weighted=False)
+        once = replace(self, kept=kept, n_codes=(), bin_sizes=(), has_unit=False, is_weighted=False, _samples={})
         by_feature = once._group([[i] for i in range(self.margins.n_features)]) or []
         margins = Margins(by_feature[0].label_sizes(), tuple(rows.value_sizes(0) for rows in by_feature))
         return replace(once, margins=margins)
@@ -142,19 +148,34 @@ class SparkEngine:
         return
 
     def sample(self, n_rows: int) -> CodedRows:
-        """At most so many rows, with all columns and their weights, in an order of their own."""
+        """At most so many rows, with all columns and their weights, in an order of their own; drawn once."""
+        if n_rows not in self._samples:
+            self._samples[n_rows] = self._draw(n_rows)
+        return self._samples[n_rows]
+
+    def _draw(self, n_rows: int) -> CodedRows:
         n_words = self._n_words
         frame = self.frame if n_words <= n_rows else self.frame.sample(min(1.0, DRAWN * n_rows / n_words), SEED)
         drawn = self._read(collect(frame, "drawing a sample of the rows"))
         order = np.lexsort((drawn.weights_or_ones(), drawn.labels, *drawn.codes.T))
         if len(order) > n_rows:
-            order = np.sort(np.random.default_rng(SEED).permutation(len(order))[:n_rows])
+            order = order[np.sort(np.random.default_rng(SEED).permutation(len(order))[:n_rows])]
         return drawn.take(order)
 
-    def estimate_distinct(self) -> float:
-        """About how many different rows of all columns, and labels, there are."""
+    def estimate_distinct(self, sample: CodedRows) -> float:
+        """About how many different rows of all columns, and labels, there are; looked at if they may be few.
+
+        Of a table with D different rows among N at least a share 1 / D - 1 / N of all pairs of rows are equal.
+        """
         from pyspark.sql import functions as F
 
+        sizes = merge_rows(sample.weighted(None)).weights_or_ones()
+        n_drawn, n_words = len(sample.codes), self._n_words
+        if n_drawn == n_words:
+            return len(sizes)
+        n_pairs, n_equal = n_drawn * (n_drawn - 1) / 2, float((sizes * (sizes - 1)).sum() / 2)
+        if n_pairs / (n_equal + n_pairs / n_words) > SURELY_MANY:
+            return n_words if n_equal < FEW_EQUAL else n_pairs / (n_equal + n_pairs / n_words)
         key = F.xxhash64(*self.layout.names, LABEL)  # of whole numbers without a null
         found = collect(self.frame.agg(F.approx_count_distinct(key, 0.02).alias("n")), "looking at the rows")
         return float(found.column("n")[0].as_py())

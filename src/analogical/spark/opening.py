@@ -45,14 +45,15 @@ def open_study(
     table = encode_relation(relation, label, rules, keep=keep, **looks)
     blocks = deal_features(table.margins, min(2, len(table.columns)))
     engine = _packed(table, SparkPlan("grouped", blocks, 1, 1.0, True))
-    n_distinct = engine.estimate_distinct()
+    sample = engine.sample(SEARCH_ROWS)
+    n_distinct = engine.estimate_distinct(sample)
     needs_rows = pools_contexts(len(table.columns)) or engine.n_rows <= SEARCH_ROWS
     if finishes_in_memory(engine.n_rows, n_distinct, needs_rows):
         rows = engine.here(limit=2 * MOST_GROUPS)
         if rows is not None:
             plan = _by_name(engine.plan, table)
             return Study.of_rows(table, rows, duplicates=duplicates, engine_name="spark", plan=plan)
-    plan = choose_plan(table.margins, engine.sample(SEARCH_ROWS), n_distinct, _n_shuffled(df))
+    plan = choose_plan(table.margins, sample, n_distinct, _n_shuffled(df))
     engine = replace(engine, plan=plan) if plan.blocks == blocks else _packed(table, plan)
     return EngineStudy.of(table, engine, duplicates=duplicates, plan=_by_name(plan, table))
 

@@ -135,7 +135,7 @@ def open_session(master: str) -> "SparkSession":
     for name, value in settings.items():
         builder = builder.config(name, value)
     try:
-        with java_ends_without_answer(master):
+        with java_ends_without_session(master):
             return builder.getOrCreate()
     except SparkError:
         raise
@@ -171,37 +171,50 @@ def _connect(master: str) -> "SparkSession":
 
 
 @contextmanager
-def java_ends_without_answer(master: str) -> Iterator[None]:
-    """End the Java process of a session that a standalone master does not answer in time, with a sentence."""
-    from pyspark import SparkContext
+def java_ends_without_session(master: str) -> Iterator[None]:
+    """End the Java process that was started for a session if that fails, is interrupted, or gets no answer in time.
 
-    if not master.startswith("spark://"):
-        yield
-        return
-    began = time.monotonic()
-    SparkContext._ensure_initialized()
-    seconds = max(ANSWER_SECONDS, 2 * (time.monotonic() - began))
+    PySpark leaves it running, forever if it is interrupted while Java starts.
+    """
+    from pyspark import SparkContext, java_gateway
+
+    started: list[Any] = []
     is_late = threading.Event()
+
+    def start(*arguments: Any, **options: Any) -> Any:
+        started.append(subprocess.Popen(*arguments, **options))  # noqa: S603 (PySpark's own command)
+        return started[-1]
 
     def end() -> None:
         is_late.set()
         SparkContext._gateway.proc.terminate()  # type: ignore[union-attr]
 
-    timer = threading.Timer(seconds, end)
-    timer.start()
+    timer = None
     try:
+        java_gateway.Popen = start  # type: ignore[attr-defined,assignment]
+        if master.startswith("spark://"):
+            began = time.monotonic()
+            SparkContext._ensure_initialized()
+            seconds = max(ANSWER_SECONDS, 2 * (time.monotonic() - began))
+            timer = threading.Timer(seconds, end)
+            timer.start()
         yield
-    except Exception:
-        if not is_late.is_set():
-            raise
-        SparkContext._gateway = SparkContext._jvm = None  # of the process that has ended
-        raise SparkError(
-            f"What listens at {master!r} did not answer as a Spark master in {seconds:.0f} s; give the address that"
-            " the master's page shows."
-        ) from None
+    except BaseException:
+        for process in started:
+            process.terminate()
+        if started or is_late.is_set():
+            SparkContext._gateway = SparkContext._jvm = None  # of the process that has ended
+        if is_late.is_set():
+            raise SparkError(
+                f"What listens at {master!r} did not answer as a Spark master in {seconds:.0f} s; give the address"
+                " that the master's page shows."
+            ) from None
+        raise
     finally:
-        timer.cancel()
-        timer.join()
+        java_gateway.Popen = subprocess.Popen  # type: ignore[attr-defined]
+        if timer is not None:
+            timer.cancel()
+            timer.join()
 
 
 def _check_reached(master: str) -> None:
@@ -259,12 +272,21 @@ def collect(frame: "DataFrame", what: str) -> Any:
     try:
         return frame.toArrow()
     except Exception as error:
+        if _is_interrupted(error):  # PySpark cancels its jobs on Ctrl-C, and then says that they failed
+            raise KeyboardInterrupt from None
         refused = re.search(r"analogical\.errors\.InputError: (.+)", str(error))
         if refused is not None:
             raise InputError(refused[1].strip()) from error
         raise SparkError(
             f"Spark could not finish {what}: {first_line(error)}. Nothing was counted; see the logs of its executors."
         ) from error
+
+
+def _is_interrupted(error: BaseException | None) -> bool:
+    """Whether an error came after Ctrl-C."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__context__
+    return error is not None
 
 
 def first_line(error: BaseException) -> str:

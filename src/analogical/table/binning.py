@@ -5,10 +5,10 @@ would fill a bin alone, such as the many zeros of an amount, is a bin of its own
 """
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -90,60 +90,62 @@ def check_bins(bins: Any, role: str = "bins") -> BinRule:
 
 def bin_column(column: Column, rule: BinRule, weights: Ints | None, what: str) -> Binned:
     """The column in bins; missing cells stay missing."""
-    order, ordered = _in_order(column)
+    ordered = _Ordered(column)
+    edges: Iterable[Any]
     if rule.method == "quantiles":
-        sizes = column.count_values(weights)
-        starts = _quantile_starts(sizes if order is None else sizes[order], rule.n_bins).tolist()
-        edges = [ordered[start] for start in starts]
+        starts = ordered.quantile_starts(rule.n_bins, weights).tolist()
+        edges = [ordered.values[start] for start in starts]
     else:
-        found = (
-            _width_edges(ordered, rule.n_bins, what)
+        edges = (
+            _width_edges(ordered.values, rule.n_bins, what)
             if rule.method == "widths"
-            else _own_edges(rule.edges, ordered, what)
+            else _own_edges(rule.edges, ordered.values, what)
         )
-        edges = list(found)
-        starts = [bisect_left(ordered, edge) for edge in edges]
-    bounds = sorted({0, *starts, len(ordered)})
-    bin_of_value = np.full(len(ordered) + 1, MISSING, np.int16 if len(bounds) < 2**15 else np.int32)
-    for number, (first, stop) in enumerate(pairwise(bounds)):  # the last entry is that of missing cells
-        bin_of_value[slice(first, stop) if order is None else order[first:stop]] = number
-    lows = [plain(ordered[first]) for first in bounds[:-1]]
-    highs = [plain(ordered[stop - 1]) for stop in bounds[1:]]
-    return Binned(Column(column.recoded(bin_of_value), name_bins(lows, highs)), tuple(plain(edge) for edge in edges))
+        starts = [bisect_left(ordered.values, edge) for edge in edges]
+    bounds = sorted({0, *starts, len(ordered.values)})
+    numbers = np.arange(len(bounds) - 1, dtype=np.int16 if len(bounds) < 2**15 else np.int32)
+    codes = ordered.code_rows(np.repeat(numbers, np.diff(bounds)), MISSING)
+    return Binned(Column(codes, name_bins(ordered.ends(bounds))), tuple(plain(edge) for edge in edges))
 
 
 def fine_codes(column: Column, weights: Ints | None) -> tuple[NDArray[np.uint8], tuple[tuple[Any, Any], ...]]:
     """The number in fine bins for each row, the number of these bins for missing cells; and the ends of the bins."""
-    order, ordered = _in_order(column)
-    sizes = column.count_values(weights)
-    starts = _quantile_starts(sizes if order is None else sizes[order], FINE_BINS)
-    bin_of_value = np.zeros(len(ordered) + 1, np.uint8)
-    bin_of_value[starts] = 1
-    bin_of_value[:-1] = np.cumsum(bin_of_value[:-1])
-    if order is not None:
-        bin_of_value[order] = bin_of_value[:-1].copy()
-    bin_of_value[-1] = len(starts) + 1  # read by missing cells, whose code is -1
-    bounds = [0, *starts.tolist(), len(ordered)]
-    ends = tuple((plain(ordered[first]), plain(ordered[stop - 1])) for first, stop in pairwise(bounds))
-    return np.asarray(column.recoded(bin_of_value), np.uint8), ends
+    ordered = _Ordered(column)
+    bounds = [0, *ordered.quantile_starts(FINE_BINS, weights).tolist(), len(ordered.values)]
+    n_bins = len(bounds) - 1
+    numbers = np.repeat(np.arange(n_bins, dtype=np.uint8), np.diff(bounds))
+    return ordered.code_rows(numbers, n_bins), tuple(ordered.ends(bounds))
 
 
 def ranks_of(column: Column) -> Ints:
     """For each row the place of its value in increasing order; -1 where it is missing."""
-    order, ordered = _in_order(column)
-    ranks = np.append(np.arange(len(ordered)), MISSING)
-    if order is not None:
-        ranks[order] = ranks[:-1].copy()
-    return column.recoded(ranks)
+    return _Ordered(column).code_rows(np.arange(len(column.values)), MISSING)
 
 
-def _in_order(column: Column) -> tuple[Positions | None, Sequence[Any] | NDArray[Any]]:
-    """The values of a column in increasing order, and where they stand among its values if not in this order."""
-    if column.is_sorted:
-        return None, column.values
-    values = _as_array(column.values)
-    order = np.argsort(values, kind="stable")
-    return order, values[order]
+class _Ordered:
+    """The values of a column in increasing order."""
+
+    def __init__(self, column: Column) -> None:
+        self._column = column
+        self._order = None if column.is_sorted else np.argsort(_as_array(column.values), kind="stable")
+        """Where they stand among the values of the column, if not in this order."""
+        self.values: Any = column.values if self._order is None else _as_array(column.values)[self._order]
+
+    def quantile_starts(self, n_bins: int, weights: Ints | None) -> Positions:
+        """Places of the values that begin a bin, all but the first, so that bins hold about equally many rows."""
+        sizes = self._column.count_values(weights)
+        return _quantile_starts(sizes if self._order is None else sizes[self._order], n_bins)
+
+    def code_rows(self, code_of_value: NDArray[Any], missing: int) -> NDArray[Any]:
+        """The code of each row, from one for each value in order, and one for missing cells."""
+        codes = np.append(code_of_value, code_of_value.dtype.type(missing))
+        if self._order is not None:
+            codes[self._order] = code_of_value
+        return self._column.recoded(codes)
+
+    def ends(self, bounds: Sequence[int]) -> list[tuple[Any, Any]]:
+        """The lowest and the highest value of each bin."""
+        return [(plain(self.values[first]), plain(self.values[stop - 1])) for first, stop in pairwise(bounds)]
 
 
 def _as_array(values: Sequence[Any]) -> NDArray[Any]:
@@ -206,14 +208,12 @@ def _width_edges(ordered: Sequence[Any] | NDArray[Any], n_bins: int, what: str) 
 
 def _own_edges(edges: tuple[Any, ...], ordered: Sequence[Any] | NDArray[Any], what: str) -> NDArray[Any]:
     """The user's edges, if they can be compared with the values."""
-    given: tuple[Any, ...] = edges
     try:
-        if len(ordered) and isinstance(plain(ordered[0]), date):
-            given = tuple(_as_time(edge, plain(ordered[0])) for edge in edges)
-        found = _as_array(given)
-        for edge in found:
+        first = plain(ordered[0]) if len(ordered) else None
+        own = _as_array([_as_time(edge, first) for edge in edges] if isinstance(first, date) else edges)
+        for edge in own:
             bisect_left(ordered, edge)
-        return found
+        return own
     except (TypeError, ValueError):
         raise InputError(
             f"The edges of the {what} must have the type of its values, such as {plain(ordered[0])!r}, got"
@@ -239,19 +239,13 @@ def merge_bins(sizes: Ints, n_bins: int, has_missing: bool) -> NDArray[np.uint8]
     return (np.append(merged, merged.max() + 1) if has_missing else merged).astype(np.uint8)
 
 
-def name_bins(lows: Sequence[Any], highs: Sequence[Any]) -> list[str]:
+def name_bins(ends: Sequence[tuple[Any, Any]]) -> list[str]:
     """Bins by their lowest and highest value, with as few digits as tell them apart."""
     for digits in range(FIRST_DIGITS, 18):
-        names = [_name_bin(low, high, digits) for low, high in zip(lows, highs, strict=True)]
-        ends = [_text(end, digits) for pair in zip(lows, highs, strict=True) for end in dict.fromkeys(pair)]
-        if len(set(ends)) == len(ends):
+        names = [[_text(end, digits) for end in dict.fromkeys(pair)] for pair in ends]
+        if len(set(chain(*names))) == sum(map(len, names)):
             break
-    return names
-
-
-def _name_bin(low: Any, high: Any, digits: int) -> str:
-    one, other = _text(low, digits), _text(high, digits)
-    return one if low == high else f"{one} to {other}"
+    return [" to ".join(words) for words in names]
 
 
 def _text(value: Any, digits: int) -> str:

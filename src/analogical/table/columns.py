@@ -41,6 +41,11 @@ class Column:
         missing: Bools = self.codes == MISSING
         return missing
 
+    @property
+    def n_missing(self) -> int:
+        """Missing cells; only signed codes can hold one."""
+        return int(np.count_nonzero(self.codes < 0)) if self.codes.dtype.kind == "i" else 0
+
     def first_positions(self) -> Ints:
         """Row in which each value occurs first."""
         firsts = np.empty(len(self.values), dtype=np.int64)

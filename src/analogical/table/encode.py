@@ -21,7 +21,7 @@ from analogical.table.choosing import Chosen, Names, choose_features, listing, n
 from analogical.table.columns import Column, plain
 from analogical.table.integers import code_type
 from analogical.table.meaning import ColumnMeaning, TableMeaning
-from analogical.table.preparing import Prepared, prepare
+from analogical.table.preparing import RowsHere
 from analogical.table.reading import ChosenColumns, RawTable, read_table
 from analogical.table.roles import (
     Role,
@@ -157,62 +157,63 @@ def _encode(
     labels, label_notes = (None, ()) if label is None else encode_label(label, numbers, rules)
     taken, notes = taken_columns(raw, (label, weights, groups), labels, rules)
     free = [position for position in range(len(raw.keys)) if position not in taken]
-    names, keys, features = choose_names(raw.keys, taken, free, rules)
-    chosen = features.columns
+    names, keys, chosen = choose_names(raw.keys, taken, free, rules)
     kept = _rows_that_count(raw.n_rows, numbers, labels)
-    prepared = prepare(
-        ChosenColumns(raw, {p: names[p] for p in sorted({*chosen, *features.named_parts})}, kept),
+    work = RowsHere(
+        ChosenColumns(raw, {p: names[p] for p in sorted({*chosen.columns, *chosen.named_parts})}, kept),
         None if numbers is None else numbers[kept],
         rules,
-        wanted=set(chosen) if rules.features is not None else columns_asked_for(keep, keys, chosen, free),
-        bins_of=own_bins(rules, keys, chosen, None if label is None else label.name),
-        features=features,
+        wanted=set(chosen.columns)
+        if rules.features is not None
+        else columns_asked_for(keep, keys, chosen.columns, free),
+        bins_of=own_bins(rules, keys, chosen.columns, None if label is None else label.name),
+        features=chosen,
         labels=None if labels is None else labels.take(kept).codes,
-        look_for_units=look_for_units,
     )
-    if prepared.rows is not None:
-        kept[np.flatnonzero(kept)[~prepared.rows]] = False
+    work.treat_all(look_for_units=look_for_units)
+    codes = work.side_by_side()
+    if work.rows is not None:
+        kept[np.flatnonzero(kept)[~work.rows]] = False
+    meaning = None
     if label is not None and labels is not None:
         n_before = len(labels.values)
         labels = sort_classes(labels.take(kept))
-        n_rows = len(labels.codes) if prepared.weights is None else int(prepared.weights.sum())
-        refuse_single_class(labels, label.name or "y", n_rows, n_before, n_left_out=int((~kept).sum()))
+        meaning = ColumnMeaning(label.name, label.name or "y", labels.values)
+        n_rows = len(labels.codes) if work.weights is None else int(work.weights.sum())
+        refuse_single_class(labels, meaning.name, n_rows, n_before, n_left_out=int((~kept).sum()))
     group_of_row = encode_groups(groups.cells)
     table = EncodedTable(
-        codes=prepared.codes,
-        columns=_meanings(raw, prepared, names, {position: place for place, position in enumerate(free)}),
-        weights=prepared.weights,
+        codes=codes,
+        columns=_meanings(raw, work, free),
+        weights=work.weights,
         labels=None if labels is None else labels.codes.astype(code_type(len(labels.values))),
-        label_meaning=None
-        if label is None or labels is None
-        else ColumnMeaning(label.name, label.name or "y", labels.values),
+        label_meaning=meaning,
         groups=None if group_of_row is None else np.unique(group_of_row[kept], return_inverse=True)[1],
         origin=None if kept.all() else np.flatnonzero(kept),
         frame=raw.frame,
-        notes=(*raw.notes, *notes, *label_notes, *prepared.notes),
-        fine={place: c.fine for place, c in enumerate(prepared.all_columns()) if c.fine is not None},
+        notes=(*raw.notes, *notes, *label_notes, *work.notes),
+        fine={place: feature.fine for place, feature in enumerate(work.all_features()) if feature.fine is not None},
     )
-    return table, prepared.cuts
+    return table, {place: work.cuts[p] for place, p in enumerate(work.treated) if p in work.cuts}
 
 
-def _meanings(
-    raw: RawTable, prepared: Prepared, names: dict[int, str], place_of: dict[int, int]
-) -> tuple[ColumnMeaning, ...]:
+def _meanings(raw: RawTable, work: RowsHere, free: Sequence[int]) -> tuple[ColumnMeaning, ...]:
     """What the codes of each column stand for; parts of dates come after the columns of the user's table."""
-    own = [(raw.keys[p], names[p], place_of[p]) for p in prepared.columns]
-    parts = [(name, name, len(place_of) + k) for k, name in enumerate(prepared.parts)]
+    place_of = {p: place for place, p in enumerate(free)}
+    own = [(raw.keys[p], work.names[p], place_of[p]) for p in work.treated]
+    parts = [(name, name, len(free) + k) for k, name in enumerate(work.parts)]
     return tuple(
         ColumnMeaning(
             key=key,
             name=name,
-            values=column.values,
+            values=feature.values,
             position=position,
-            treatment="categories" if column.edges is None else "bins",
-            edges=column.edges or (),
-            n_missing=column.n_missing,
-            fine_ends=column.fine_ends,
+            treatment="categories" if feature.edges is None else "bins",
+            edges=feature.edges or (),
+            n_missing=feature.n_missing,
+            fine_ends=feature.fine_ends,
         )
-        for (key, name, position), column in zip([*own, *parts], prepared.all_columns(), strict=True)
+        for (key, name, position), feature in zip([*own, *parts], work.all_features(), strict=True)
     )
 
 

@@ -240,8 +240,12 @@ def _encode_polars(series: Any, what: str) -> Column:
     if series.null_count():
         codes = codes.cast(pl.Int64).fill_null(MISSING)
     dense = compact(codes.to_numpy(), range(int(codes.max()) + 1))
+    firsts = dense.first_positions()
+    if series.dtype == pl.String and (np.diff(firsts) < 0).any():  # polars numbers words in the order of other series
+        order = np.argsort(firsts)
+        dense, firsts = Column(dense.recoded(np.append(np.argsort(order), MISSING)), dense.values), firsts[order]
     is_ranked = series.dtype not in (pl.String, pl.Categorical, pl.Enum)
-    return Column(dense.codes, series.gather(dense.first_positions()).to_list(), is_sorted=is_ranked)
+    return Column(dense.codes, series.gather(firsts).to_list(), is_sorted=is_ranked)
 
 
 def _encode_arrow(cells: Any, what: str) -> Column:

@@ -23,11 +23,10 @@ from analogical.table.rules import Rules, is_time, looks_like_unit
 __all__ = [
     "NO_COMPLETE_ROW",
     "Gaps",
-    "Prepared",
     "Preparing",
+    "RowsHere",
     "TreatedColumn",
     "missing_values",
-    "prepare",
     "treat_column",
 ]
 
@@ -64,7 +63,7 @@ def treat_column(
     """One column as the user wants it; ``rule`` is the user's own for it."""
     if rule is not None and rule.method != "none" and column.kind == "category":
         raise InputError(f"bins names {name!r}, which does not hold numbers or dates; leave it out of bins.")
-    n_missing = count_missing(column)
+    n_missing = column.n_missing
     folded = fold_values(column, weights, rules.fold_case)
     column = folded.column
     binned = rules.group(column, rule, weights, f"feature {brief(name)}")
@@ -73,7 +72,8 @@ def treat_column(
     if not isinstance(values, list | range):
         values = [plain(value) for value in values]  # of a column that was read in batches
     if n_missing:
-        codes, values = done.recoded(_with_gaps_last(len(values))), [*values, None]
+        code_of = np.arange(len(values) + 1, dtype=code_type(len(values) + 1))  # the last one is that of missing cells
+        codes, values = done.recoded(code_of), [*values, None]
     edges = None if binned is None else binned.edges
     fine = None
     fine_ends: tuple[tuple[Any, Any], ...] = ()
@@ -82,49 +82,6 @@ def treat_column(
     holds_times = edges is not None and is_time(column)
     spellings = folded._replace(column=None) if folded.done or folded.possible else None
     return TreatedColumn(codes, values, edges, n_missing, holds_times, fine, fine_ends, spellings)
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """All features side by side, and what was done to them, by position."""
-
-    codes: Codes
-    columns: dict[int, TreatedColumn]
-    """Without their codes."""
-    parts: dict[str, TreatedColumn]
-    """Parts of dates by their names, without their codes, which are beside those of the columns."""
-    weights: Ints | None
-    rows: Bools | None
-    """Which rows are left; None means all."""
-    notes: tuple[Note, ...]
-    cuts: dict[int, float]
-    """Numbers of which the label is a cut, by place, with the share of the rows that one cut tells right."""
-
-    def all_columns(self) -> list[TreatedColumn]:
-        """Columns and parts, in the order of the codes."""
-        return [*self.columns.values(), *self.parts.values()]
-
-
-def prepare(
-    columns: ChosenColumns,
-    weights: Ints | None,
-    rules: Rules,
-    *,
-    wanted: set[int],
-    bins_of: dict[int, BinRule],
-    features: Chosen,
-    labels: Codes | None = None,
-    look_for_units: bool = False,
-) -> Prepared:
-    """Treat every column as the user wants.
-
-    ``wanted`` are columns that are never set aside, ``bins_of`` the rules of single columns; ``features`` says which
-    parts of dates were named. With ``labels`` it is looked for numbers of which the label is a cut. ``look_for_units``
-    asks for a note on a column that could be groups.
-    """
-    work = _RowsHere(columns, weights, rules, wanted, bins_of, features, labels)
-    work.treat_all(look_for_units=look_for_units)
-    return work.done()
 
 
 class Preparing:
@@ -183,13 +140,11 @@ class Preparing:
         raise NotImplementedError
 
     def treat_all(self, *, look_for_units: bool) -> None:
-        """Treat all columns as the user wants."""
-        if self.rules.missing == "drop":
-            self.leave_out_rows()
-        else:
-            self.treat_as_they_are()
-        if look_for_units:
-            self.name_units()
+        """Treat all columns as the user wants; with a note, if asked for, on the one that looks most like units."""
+        self.treat_columns()
+        if look_for_units and self.units:
+            position = max(self.units, key=lambda p: self.units[p][0])
+            self.notes.append(Note("looks-like-groups", (self.names[position],), self.units[position]))
         kinds: tuple[NoteKind, ...] = ("binned", "binned-time", "binned-in-steps")
         for kind in kinds:
             some = {self.names[p]: t for p, t in self.treated.items() if self.bin_note(p, t) == kind}
@@ -197,6 +152,44 @@ class Preparing:
         if self.parts:
             self.notes.append(Note("date-parts", tuple(self.parts)))
         self.notes += fold_notes({self.names[p]: one.folded for p, one in self.treated.items() if one.folded})
+
+    def treat_columns(self) -> None:
+        """Treat all columns on the rows that are to be kept; ids are set aside, unless there is no other column."""
+        drops = self.rules.missing == "drop"  # rows with a gap in any column, so all are looked at first
+        ids: list[int] = []
+        gaps = self.gaps()
+        problem: InputError | None = None
+        for position in self.names:
+            column = self.look(position) if drops else self.load(position)
+            is_id = self.is_id(position, column)
+            if is_id:
+                ids.append(position)
+                self.note_unit(position, column)
+                if not self.find_parts(position, column).keys() - self.named_parts.get(position, set()):
+                    continue
+            gaps.add(position, column)
+            if not drops and problem is None and not (gaps.n_missing and self.rules.missing == "error"):
+                try:
+                    self.add(position, column, is_id=is_id)
+                except InputError as error:  # columns that cannot be read, or that have missing cells, come first
+                    problem = error
+        if not gaps.seen:
+            self.wanted = set(ids)
+            self.treat_columns()
+            return
+        if ids:
+            self.notes.append(Note("set-aside", tuple(self.names[p] for p in ids)))
+        if gaps.n_missing and self.rules.missing == "error":
+            raise gaps.error(self.names)
+        if problem is not None:
+            raise problem
+        with_gaps = tuple(self.names[p] for p in gaps.n_missing)
+        if gaps.n_missing and drops:
+            self.notes.append(Note("missing-dropped", with_gaps, self.drop_rows(gaps)))
+        elif gaps.n_missing:
+            self.notes.append(Note("missing-value", with_gaps, tuple(gaps.n_missing.values())))
+        for position in gaps.seen if drops else ():
+            self.add(position, self.load(position), is_id=position in ids)
 
     def bin_note(self, position: int, treated: TreatedColumn) -> NoteKind:  # noqa: ARG002
         """What is to be said of a column if it was binned."""
@@ -207,63 +200,6 @@ class Preparing:
         if self.rules.ids == "keep" or position in self.wanted or position not in self.features:
             return False
         return self.rules.is_id(column, self.names[position], self.weights_of(position))
-
-    def leave_out_rows(self) -> None:
-        """Look at all columns for missing cells first, and treat them on the rows that have none."""
-        ids, others = self.gaps(), self.gaps()
-        aside: set[int] = set()
-        for position in self.names:
-            column = self.look(position)
-            is_id = self.is_id(position, column)
-            (ids if is_id and not self.find_parts(position, column) else others).add(position, column)
-            if is_id:
-                aside.add(position)
-                self.note_unit(position, column)
-        if not others.seen:  # there is no other column
-            ids, others, aside = others, ids, set()
-        self.set_aside(sorted(aside))
-        if others.n_missing:
-            dropped = self.drop_rows(others)
-            self.notes.append(Note("missing-dropped", tuple(self.names[p] for p in others.n_missing), dropped))
-        for position in others.seen:
-            self.add(position, self.load(position), is_id=position in aside)
-
-    def treat_as_they_are(self) -> None:
-        """Treat all columns, of which the ids are set aside; none of them if there is no other column."""
-        ids: list[int] = []
-        gaps = self.gaps()
-        problem: InputError | None = None
-        for position in self.names:
-            column = self.load(position)
-            is_id = self.is_id(position, column)
-            if is_id:
-                ids.append(position)
-                self.note_unit(position, column)
-                if not self.find_parts(position, column):
-                    continue
-            gaps.add(position, column)
-            if problem is None and not (gaps.n_missing and self.rules.missing == "error"):
-                try:
-                    self.add(position, column, is_id=is_id)
-                except InputError as error:  # columns that cannot be read, or that have missing cells, come first
-                    problem = error
-        if len(ids) == len(self.names) and not self.parts:
-            self.wanted = set(ids)
-            self.treat_as_they_are()
-            return
-        self.set_aside(ids)
-        if gaps.n_missing and self.rules.missing == "error":
-            raise gaps.error(self.names)
-        if problem is not None:
-            raise problem
-        if gaps.n_missing:
-            names = tuple(self.names[p] for p in gaps.n_missing)
-            self.notes.append(Note("missing-value", names, tuple(gaps.n_missing.values())))
-
-    def set_aside(self, ids: Sequence[int]) -> None:
-        """Say which columns are not features."""
-        if ids:
-            self.notes.append(Note("set-aside", tuple(self.names[p] for p in ids)))
 
     def add(self, position: int, column: Column, *, is_id: bool) -> None:
         """One more feature, and the parts of dates; of what is set aside, or named by its parts only, these alone."""
@@ -313,21 +249,16 @@ class Preparing:
             n_rows = int(column.count_values(weights).sum())
             self.units[position] = len(column.values), round(n_rows / len(column.values))
 
-    def name_units(self) -> None:
-        """Point to the column that looks like names of units, the one with most values; nothing is done to it."""
-        if self.units:
-            position = max(self.units, key=lambda p: self.units[p][0])
-            self.notes.append(Note("looks-like-groups", (self.names[position],), self.units[position]))
 
-
-class _RowsHere(Preparing):
-    """Columns in this process, of which only codes and values are kept."""
+class RowsHere(Preparing):
+    """Columns in this process."""
 
     def __init__(
         self,
         columns: ChosenColumns,
         weights: Ints | None,
         rules: Rules,
+        *,
         wanted: set[int],
         bins_of: dict[int, BinRule],
         features: Chosen,
@@ -337,9 +268,13 @@ class _RowsHere(Preparing):
         self.columns = columns
         self.weights = weights
         self.labels = labels
+        """With labels, it is looked for numbers of which the label is a cut."""
         self.cuts: dict[int, float] = {}
+        """Such columns, with the share of the rows that one cut tells right."""
         self.rows: Bools | None = None
-        self.stack = _Stack(columns)
+        """Which rows are left; None means all."""
+        self.is_unchanged = True
+        """Whether the codes of all columns are those that the table was read with."""
 
     def look(self, position: int) -> Column:
         """A column that is going to be loaded as well."""
@@ -373,21 +308,36 @@ class _RowsHere(Preparing):
         return {*map(name_of, self.columns.raw.keys), *self.names.values()}
 
     def keep(self, position: int, column: Column, treated: TreatedColumn) -> None:
-        """One more feature, its codes in the stack."""
+        """One more feature that is a column."""
         if self.labels is not None and treated.edges is not None:
             share = tell_by_cut(ranks_of(column), self.labels, self.weights)
             if share is not None:
                 self.cuts[position] = share
-        self.stack.add(treated, is_unchanged=treated.codes is column.codes)
-        self.treated[position] = replace(treated, codes=np.zeros(0, treated.codes.dtype))
+        self.is_unchanged &= treated.codes is column.codes
+        if self.columns.matrix is None:  # all columns wait for each other in the narrowest type
+            treated = replace(treated, codes=treated.codes.astype(code_type(len(treated.values)), copy=False))
+        self.treated[position] = treated
 
-    def done(self) -> Prepared:
-        """Everything side by side."""
-        if self.parts:
-            self.stack.append(list(self.parts.values()))
-        cuts = {place: self.cuts[p] for place, p in enumerate(self.treated) if p in self.cuts}
-        parts = {name: replace(part, codes=np.zeros(0, part.codes.dtype)) for name, part in self.parts.items()}
-        return Prepared(self.stack.matrix(), self.treated, parts, self.weights, self.rows, tuple(self.notes), cuts)
+    def all_features(self) -> list[TreatedColumn]:
+        """Columns and parts, in the order of the codes."""
+        return [*self.treated.values(), *self.parts.values()]
+
+    def side_by_side(self) -> Codes:
+        """The codes of all features; a table that was read as whole numbers is not copied if nothing was done to it."""
+        sizes = [len(feature.values) for feature in self.all_features()]
+        matrix = self.columns.matrix
+        if matrix is not None and self.is_unchanged and len(sizes) == matrix.shape[1]:
+            return matrix
+        n_rows = self.columns.n_rows if self.rows is None else int(self.rows.sum())
+        codes = np.empty((n_rows, len(sizes)), code_type(max(sizes)), order="F")
+        place = 0
+        both: tuple[dict[Any, TreatedColumn], ...] = (self.treated, self.parts)
+        for some in both:
+            for key, feature in some.items():
+                codes[:, place] = feature.codes
+                some[key] = replace(feature, codes=codes[:, place])  # frees those that it had
+                place += 1
+        return codes
 
 
 class Gaps:
@@ -402,8 +352,7 @@ class Gaps:
     def add(self, position: int, column: Column) -> None:
         """One more column."""
         self.seen.append(position)
-        n_missing = count_missing(column)
-        if n_missing:
+        if n_missing := column.n_missing:
             is_missing = column.is_missing()
             self.n_missing[position] = n_missing
             self.first[position] = int(is_missing.argmax())
@@ -432,61 +381,3 @@ def note_bins(kind: NoteKind, columns: Mapping[str, TreatedColumn]) -> list[Note
     n_bins = tuple(len(column.values) - (column.n_missing > 0) for column in binned.values())
     edges = tuple(column.edges or () for column in binned.values())
     return [Note(kind, tuple(binned), n_bins, edges)] if binned else []
-
-
-class _Stack:
-    """Codes of features, put side by side as they come in the narrowest unsigned type that holds all of them."""
-
-    def __init__(self, columns: ChosenColumns) -> None:
-        self._whole = columns.matrix
-        """Codes of all columns; nothing is copied as long as none was changed or left out."""
-        self._n_columns = len(columns.names)
-        self._waiting: list[TreatedColumn] = []
-        self._codes: Codes | None = None
-        self._n_added = 0
-
-    def add(self, treated: TreatedColumn, *, is_unchanged: bool) -> None:
-        """Put one more feature beside the others."""
-        self._waiting.append(treated)
-        if self._whole is None or not is_unchanged:
-            self._whole = None
-            self._write()
-
-    def append(self, parts: list[TreatedColumn]) -> None:
-        """Make room for parts of dates, and put them after all columns."""
-        self._whole = None
-        self._write()
-        self._n_columns = self._n_added + len(parts)
-        self._waiting = parts
-
-    def matrix(self) -> Codes:
-        """All features."""
-        if self._whole is not None and len(self._waiting) == self._n_columns:
-            return self._whole
-        self._write()
-        if self._codes is None:
-            raise AssertionError("a table has at least one feature")
-        return self._codes[:, : self._n_added]
-
-    def _write(self) -> None:
-        for treated in self._waiting:
-            kind = np.dtype(code_type(len(treated.values)))
-            if self._codes is None or kind.itemsize > self._codes.itemsize or self._n_added == self._codes.shape[1]:
-                kind = kind if self._codes is None else np.promote_types(kind, self._codes.dtype)
-                wider = np.empty((len(treated.codes), self._n_columns), kind, order="F")
-                if self._codes is not None:
-                    wider[:, : self._n_added] = self._codes[:, : self._n_added]
-                self._codes = wider
-            self._codes[:, self._n_added] = treated.codes
-            self._n_added += 1
-        self._waiting = []
-
-
-def _with_gaps_last(n_values: int) -> NDArray[Any]:
-    """For every code itself, and for missing cells, which read the last entry, the next number."""
-    return np.arange(n_values + 1, dtype=code_type(n_values + 1))
-
-
-def count_missing(column: Column) -> int:
-    """Missing cells; only signed codes can hold one."""
-    return int(np.count_nonzero(column.codes < 0)) if column.codes.dtype.kind == "i" else 0

@@ -2,16 +2,16 @@
 
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 
 from analogical._checks import brief, is_whole
-from analogical._types import Ints, Note, NoteKind
+from analogical._types import Floats, Ints, Note, NoteKind
 from analogical.count.counts import refuse_too_many_rows
 from analogical.errors import InputError
 from analogical.table.choosing import find_column, name_of
-from analogical.table.columns import Column, plain
+from analogical.table.columns import MISSING, Column, plain
 from analogical.table.folding import fold_notes, fold_values
 from analogical.table.reading import RawTable, encode_cells
 from analogical.table.rules import FIRST_DAY, LAST_DAY, NEARLY_ALL, Rules, counts_rows
@@ -126,12 +126,8 @@ def taken_columns(
                 is_same = [plain(v) for v in column.values] == [plain(v) for v in given.values]
             if is_same:
                 taken[position] = role.what
-            kinds: dict[str, tuple[NoteKind, NoteKind]] = {
-                "label": ("label-name-kept", "label-taken-out"),
-                "weights": ("weights-name-kept", "weights-taken-out"),
-                "groups": ("groups-name-kept", "groups-taken-out"),
-            }
-            notes.append(Note(kinds[role.what][is_same], (str(role.name),)))
+            kind = f"{role.what}-taken-out" if is_same else f"{role.what}-name-kept"
+            notes.append(Note(cast("NoteKind", kind), (str(role.name),)))
     return taken, tuple(notes)
 
 
@@ -190,35 +186,33 @@ def sort_classes(labels: Column) -> Column:
 
 def encode_weights(weights: Role) -> Ints | None:
     """Whole-number frequencies as int64, None if there are none."""
-    cells = weights.cells
-    if cells is None:
+    if weights.cells is None:
         return None
     expected = "weights must be whole numbers from 0 (how many rows each row stands for)"
     where = "" if weights.name is None else f" of {brief(weights.name)}"
-    try:
-        is_wide = str(getattr(cells, "dtype", "")).endswith("Int128")  # numpy has none, and polars 1 panics
-        found = np.array(list(cells), dtype=object) if is_wide else np.asarray(cells)
-    except Exception:  # another type that only its own library knows
-        found = np.array(list(cells), dtype=object)
-    if found.dtype.kind == "O" and all(_is_number(cell) for cell in found.tolist()):
-        found = found.astype(np.float64)
-    if isinstance(cells, np.ma.MaskedArray) and np.ma.getmaskarray(cells).any():
-        raise InputError(f"{expected}, got a masked one in row {np.ma.getmaskarray(cells).argmax()}{where}.")
-    if found.dtype.kind not in "iufb":
-        raise InputError(f"{expected}, got {brief(plain(cells[0]))} in row 0{where}.")
-    numbers = found.astype(np.float64)
+    column = encode_cells(weights.cells, "weights")
+    values = [plain(value) for value in column.values]
+    for code, value in enumerate(values):
+        if not _is_number(value):
+            row = int((column.codes == code).argmax())
+            raise InputError(f"{expected}, got {brief(value)} in row {row}{where}.")
+    numbers = np.array(values, dtype=np.float64)
     with np.errstate(invalid="ignore"):
-        bad = ~((numbers >= 0) & (numbers == np.floor(numbers)) & np.isfinite(numbers))
-    if bad.any():
-        row = int(bad.argmax())
-        raise InputError(f"{expected}, got {numbers[row]:g} in row {row}{where}; {_FRACTIONS}")
-    if not numbers.any():
-        raise InputError(f"{expected}, and at least one above 0; all {len(numbers):,} weights are zero.")
+        is_bad = ~((numbers >= 0) & (numbers == np.floor(numbers)) & np.isfinite(numbers))
+    bad_rows = np.append(is_bad, True)[column.codes]  # missing cells, whose code is -1, are bad
+    if bad_rows.any():
+        row = int(bad_rows.argmax())
+        if column.codes[row] == MISSING:
+            raise InputError(f"{expected}, got a missing value in row {row}{where}.")
+        raise InputError(f"{expected}, got {numbers[column.codes[row]]:g} in row {row}{where}; {_FRACTIONS}")
+    of_row: Floats = numbers[column.codes]
+    if not of_row.any():
+        raise InputError(f"{expected}, and at least one above 0; all {len(of_row):,} weights are zero.")
     if weights.position is not None:
         above = numbers[numbers > 0]
-        refuse_no_counts(weights.name or "", len(above), len(np.unique(above)), above.min(), above.max())
-    refuse_too_many_rows(float(numbers.sum()))
-    return numbers.astype(np.int64)
+        refuse_no_counts(weights.name or "", int(np.count_nonzero(of_row)), len(above), above.min(), above.max())
+    refuse_too_many_rows(float(of_row.sum()))
+    return of_row.astype(np.int64)
 
 
 _FRACTIONS = (

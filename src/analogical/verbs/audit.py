@@ -55,8 +55,8 @@ class Difference(PairedDifference):
     Examples
     --------
     >>> from analogical import audit, load_table
-    >>> found = audit(load_table("berkeley").to_frame(), "admitted", "gender", weights="count")
-    >>> (women,) = found["female"]
+    >>> result = audit(load_table("berkeley").to_frame(), "admitted", "gender", weights="count")
+    >>> (women,) = result["female"]
     >>> women.values, women.label, round(women.difference, 3), round(women.crude, 3)
     (('male', 'female'), 'yes', 0.018, -0.142)
     """
@@ -81,8 +81,8 @@ class InContext:
     Examples
     --------
     >>> from analogical import audit, load_table
-    >>> found = audit(load_table("berkeley").to_frame(), "admitted", "gender", weights="count")
-    >>> largest = found.contexts[0]
+    >>> result = audit(load_table("berkeley").to_frame(), "admitted", "gender", weights="count")
+    >>> largest = result.contexts[0]
     >>> largest.context, largest.rows, largest.with_label, round(largest.difference, 3)
     ((('department', 'C'),), (325, 593), (120, 202), -0.029)
     """
@@ -122,8 +122,6 @@ class Audit(Result):
     stand_ins : tuple of str
         Features that could replace the audited one in the deciding set, if it is not significant given them: the data
         do not show which of them matters.
-    classes : tuple
-        The label's classes.
     reference : object
         The value that the others are compared with: the most frequent one by default.
     n_rows, n_compared : int
@@ -155,14 +153,14 @@ class Audit(Result):
         Level of the intervals.
     n_groups : int or None
         Groups of rows that depend on each other; None if rows are assumed independent.
-    notes : tuple of Note
-        What was done to the table before it was counted.
+    classes, notes
+        As in :class:`analogical.Relevance`.
 
     Examples
     --------
     >>> from analogical import audit, load_table
-    >>> found = audit(load_table("berkeley").to_frame(), "admitted", "gender", weights="count")
-    >>> found.n_compared, found.n_pairs, found.reference, found.finding
+    >>> result = audit(load_table("berkeley").to_frame(), "admitted", "gender", weights="count")
+    >>> result.n_compared, result.n_pairs, result.reference, result.finding
     (4526, 654456, 'male', 'mixed')
     """
 
@@ -228,20 +226,22 @@ class Audit(Result):
         return tuple(difference for difference in self.differences if value in difference.values)
 
     def plot(self, ax: "Axes | None" = None, *, value: Any = None, label: Any = None) -> "Axes":
-        """Adjusted and crude differences, and by context; see :func:`analogical.plot.plot_audit`."""
-        from analogical.plot import plot_audit
+        """Draw the differences as a forest plot; a single one also context by context.
+
+        Squares, intervals and diamonds are those of :func:`analogical.plot.plot_forest`. With ``value`` or ``label``,
+        only the comparisons of this value with the reference, or of this label, are drawn. A single comparison is
+        followed by an open circle for each context, those with most pairs first, larger ones for more pairs. Without
+        ``ax``, the figure is a new one.
+        """
+        from analogical.plot.audit import plot_audit
 
         return plot_audit(self, ax, value=value, label=label)
 
     def records(self) -> list[dict[str, Any]]:
         """One dictionary per difference."""
-        own = self.COLUMNS[2:]
-        return [
-            dict(
-                zip(self.COLUMNS, [*json_ready(d.values), *(json_ready(getattr(d, name)) for name in own)], strict=True)
-            )
-            for d in self.differences
-        ]
+        numbers = self.COLUMNS[2:]
+        cells = ([*d.values, *(getattr(d, name) for name in numbers)] for d in self.differences)
+        return [dict(zip(self.COLUMNS, json_ready(row), strict=True)) for row in cells]
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in plain Python types, ready for JSON; unknown numbers are None."""
@@ -293,8 +293,8 @@ def audit(
     --------
     >>> from analogical import audit, load_table
     >>> result = audit(load_table("berkeley").to_frame(), "admitted", "gender", weights="count")
-    >>> found = result.differences[0]
-    >>> found.values, found.label, round(found.crude, 3), round(found.difference, 3), round(found.p_value, 3)
+    >>> first = result.differences[0]
+    >>> first.values, first.label, round(first.crude, 3), round(first.difference, 3), round(first.p_value, 3)
     (('male', 'female'), 'yes', -0.142, 0.018, 0.228)
     """
     confidence = check_number("confidence", confidence, expected="a number between 0 and 1, such as 0.95")

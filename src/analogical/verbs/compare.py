@@ -9,8 +9,8 @@ import numpy as np
 from analogical._checks import check_whole, seed_from
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import CodedRows, Floats, Ints, Note, Positions
+from analogical.arguments import study_of
 from analogical.rivals import LONG, MAX_ROWS, METHODS, Method, choose_methods, normalise
-from analogical.study import study_of
 from analogical.table.choosing import as_list
 from analogical.table.rules import ColumnOptions
 from analogical.verbs.relevance import relevance_of
@@ -32,10 +32,8 @@ class Comparison(Result):
 
     Attributes
     ----------
-    names : tuple of str
-        The features.
-    label : str
-        Name of the label.
+    names, label, notes
+        As in :class:`analogical.Relevance`.
     methods : tuple of Method
         The methods.
     scores, shares : dict of str to ndarray
@@ -50,14 +48,12 @@ class Comparison(Result):
         Names of the methods that used a sample of the rows.
     left_out : tuple of str
         Names of the methods that were not run, because they would take more than a few seconds and were not named.
-    notes : tuple of Note
-        What was done to the table.
 
     Examples
     --------
     >>> from analogical import compare, load_table
-    >>> found = compare(load_table("titanic").to_frame(), "survived", weights="count", methods=["effect", "mi"])
-    >>> found.names, found.ranks["effect"].tolist(), found.ranks["mi"].tolist()
+    >>> result = compare(load_table("titanic").to_frame(), "survived", weights="count", methods=["effect", "mi"])
+    >>> result.names, result.ranks["effect"].tolist(), result.ranks["mi"].tolist()
     (('class', 'sex', 'age'), [3, 1, 2], [2, 1, 3])
     """
 
@@ -90,8 +86,13 @@ class Comparison(Result):
         return np.lexsort([self.ranks[method.name] for method in reversed(self.methods)])
 
     def plot(self, ax: "Axes | None" = None, *, top: int = 20) -> "Axes":
-        """One column of bars per method; see :func:`analogical.plot.plot_comparison`."""
-        from analogical.plot import plot_comparison
+        """Draw the scores of several methods side by side, all in the order of the first one.
+
+        One column per method and one row per feature. A bar is the score as a share of the method's highest one, the
+        number beside it the rank; the best feature of each method is orange, a dash means no evidence. At most ``top``
+        features are shown, and never more than 20. Without ``ax``, the figure is a new one.
+        """
+        from analogical.plot.comparison import plot_comparison
 
         return plot_comparison(self, ax, top=top)
 
@@ -174,8 +175,8 @@ def compare(
 
     >>> rows = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
     >>> from analogical import compare
-    >>> found = compare(rows, [a ^ b for a, b, c in rows], methods=["ari", "chi2"])
-    >>> found.ranks["ari"].tolist(), found.ranks["chi2"].tolist()
+    >>> result = compare(rows, [a ^ b for a, b, c in rows], methods=["ari", "chi2"])
+    >>> result.ranks["ari"].tolist(), result.ranks["chi2"].tolist()
     ([1, 1, 3], [1, 1, 1])
     """
     max_rows = check_whole("max_rows", max_rows, low=2)

@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 
 from analogical._types import Bools, CodedRows
+from analogical.arguments import asked_about, check_given, study_of
 from analogical.count.contexts import Contexts
 from analogical.count.listing import find_pairs
 from analogical.errors import InputError
-from analogical.study import Context, Given, ListedRows, Study, asked_about, check_given, study_of
+from analogical.study import Context, Given, Study
 from analogical.table.binning import name_bins
 from analogical.table.choosing import as_list
 from analogical.table.columns import plain
 from analogical.table.rules import ColumnOptions
+from analogical.table_counts import ListedRows
 
 __all__ = ["ComparedRows", "NamedContext", "compare_rows", "name_contexts"]
 
@@ -117,5 +119,5 @@ def _named(study: Study, column: int, codes: Sequence[int]) -> list[Any]:
     ends, bin_of = study.table.columns[int(study.owner[column])].fine_ends, study.bins_of_fine(column)
     known = [np.flatnonzero(bin_of == code) for code in range(int(bin_of.max()) + 1)]
     bins = [(some[0], some[-1]) for some in known if some[0] < len(ends)]  # the last one is that of missing cells
-    names = name_bins([ends[low][0] for low, _ in bins], [ends[high][1] for _, high in bins])
+    names = name_bins([(ends[low][0], ends[high][1]) for low, high in bins])
     return [names[code] if code < len(names) else None for code in codes]

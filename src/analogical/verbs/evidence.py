@@ -32,6 +32,8 @@ __all__ = [
     "transitions_of",
 ]
 
+_CHANGE = ("value", "other_value", "label", "other_label", "changed")
+
 
 @dataclass(frozen=True)
 class EvidencePair:
@@ -89,12 +91,12 @@ class Evidence(Result):
     Examples
     --------
     >>> from analogical import evidence, load_table
-    >>> found = evidence(load_table("titanic").to_frame(), "survived", "sex", weights="count", limit=2)
-    >>> found.n_pairs, found.n_changed, len(found), [pair.changed for pair in found.pairs]
+    >>> result = evidence(load_table("titanic").to_frame(), "survived", "sex", weights="count", limit=2)
+    >>> result.n_pairs, result.n_changed, len(result), [pair.changed for pair in result.pairs]
     (138516, 80024, 2, [True, True])
     """
 
-    COLUMNS = ("row", "other_row", "value", "other_value", "label", "other_label", "changed", "weight", "context")
+    COLUMNS = ("row", "other_row", *_CHANGE, "weight", "context")
 
     feature: str
     label: str
@@ -113,8 +115,13 @@ class Evidence(Result):
         return self.pairs[position]
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Example pairs, one line each; see :func:`analogical.plot.plot_evidence`."""
-        from analogical.plot import plot_evidence
+        """Draw example pairs of rows: the value and the label of each row, and what the two rows have in common.
+
+        One line per pair, from one row to the other: orange if the labels differ, grey if not. On the left are the
+        values of the given features, on which the two rows agree, on the right the number of pairs like this one.
+        Without ``ax``, the figure is a new one.
+        """
+        from analogical.plot.evidence import plot_evidence
 
         return plot_evidence(self, ax)
 
@@ -139,10 +146,10 @@ class Transition:
     Examples
     --------
     >>> from analogical import load_table, transitions
-    >>> found = transitions(load_table("titanic").to_frame(), "survived", "sex", weights="count")
-    >>> found.counts[0]
+    >>> result = transitions(load_table("titanic").to_frame(), "survived", "sex", weights="count")
+    >>> result.counts[0]
     Transition(values=('male', 'female'), labels=('no', 'no'), pairs=39522)
-    >>> found.counts[0].changed
+    >>> result.counts[0].changed
     False
     """
 
@@ -160,14 +167,8 @@ class Transition:
 
 def _change_record(change: EvidencePair | Transition) -> dict[str, Any]:
     """Values and labels of two rows as columns of a record."""
-    (value, other_value), (label, other_label) = json_ready(change.values), json_ready(change.labels)
-    return {
-        "value": value,
-        "other_value": other_value,
-        "label": label,
-        "other_label": other_label,
-        "changed": change.changed,
-    }
+    cells = *json_ready(change.values), *json_ready(change.labels), change.changed
+    return dict(zip(_CHANGE, cells, strict=True))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -180,12 +181,12 @@ class Transitions(Result):
     Examples
     --------
     >>> from analogical import load_table, transitions
-    >>> found = transitions(load_table("titanic").to_frame(), "survived", "sex", weights="count")
-    >>> found.n_pairs, found.n_changed, len(found["male", "female"])
+    >>> result = transitions(load_table("titanic").to_frame(), "survived", "sex", weights="count")
+    >>> result.n_pairs, result.n_changed, len(result["male", "female"])
     (138516, 80024, 4)
     """
 
-    COLUMNS = ("value", "other_value", "label", "other_label", "changed", "pairs")
+    COLUMNS = (*_CHANGE, "pairs")
     DERIVED = ("n_pairs", "n_changed")
 
     feature: str
@@ -216,8 +217,13 @@ class Transitions(Result):
         return sum(t.pairs for t in self.counts if t.changed)
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """How often the label changes with each value; see :func:`analogical.plot.plot_transitions`."""
-        from analogical.plot import plot_transitions
+        """Draw how often the label changes with each change of value, the changes with most pairs first.
+
+        A bar shows the share of the pairs whose label changes, orange, and of those whose label stays, grey; with two
+        classes the two directions have a part each. Beside it is the number of pairs. Without ``ax``, the figure is a
+        new one.
+        """
+        from analogical.plot.evidence import plot_transitions
 
         return plot_transitions(self, ax)
 

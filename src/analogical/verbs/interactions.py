@@ -12,12 +12,13 @@ from analogical._checks import check_confidence
 from analogical._progress import Progress, progress_line
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import Floats, Note, Positions
+from analogical.arguments import check_given, study_of
 from analogical.count.threads import n_threads_for
 from analogical.errors import InputError
-from analogical.estimate.deciding import COPY, SCREENED_COLUMNS, likely_pairs
+from analogical.estimate.deciding import SCREENED_COLUMNS, likely_pairs
 from analogical.estimate.interactions import SquareSums, measure_pairs, noise_index, rank_pairs, sum_pairs
 from analogical.estimate.status import Status, decide_status
-from analogical.study import Context, Given, Study, check_given, is_auto, study_of
+from analogical.study import Context, Given, Study, is_auto
 from analogical.table.choosing import Names, as_list
 from analogical.table.meaning import TableMeaning
 from analogical.table.rules import ColumnOptions
@@ -94,8 +95,8 @@ class Interactions(Result):
     Examples
     --------
     >>> from analogical import interactions
-    >>> found = interactions([[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5)
-    >>> found.squares, found.broken, found.effect.tolist(), found.status
+    >>> result = interactions([[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5)
+    >>> result.squares, result.broken, result.effect.tolist(), result.status
     ((625,), (625,), [1.0], ('effect',))
     """
 
@@ -177,11 +178,17 @@ class Interactions(Result):
         """
         return [(self.first[k], self.second[k]) for k in self.order()]
 
-    def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Sizes of the interactions with intervals, best first; see :func:`analogical.plot.plot_interactions`."""
-        from analogical.plot import plot_interactions
+    def plot(self, ax: "Axes | None" = None, *, top: int = 20) -> "Axes":
+        """Draw how strongly features act together: a bar with its interval for each pair, best first.
 
-        return plot_interactions(self, ax)
+        A bar is how much the effect of one feature differs with the other, in percentage points, as in the printed
+        table; blue ones are significant, grey ones are not. On the right is the adjusted p-value, or the index where
+        neither effect nor p-value is known. At most ``top`` pairs are shown, and never more than 20. Without ``ax``,
+        the figure is a new one.
+        """
+        from analogical.plot.interactions import plot_interactions
+
+        return plot_interactions(self, ax, top=top)
 
     def records(self) -> list[dict[str, Any]]:
         """One dictionary per pair, strongest first."""
@@ -245,8 +252,8 @@ def interactions(
 
     >>> from analogical import interactions
     >>> rows = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)] * 4
-    >>> found = interactions(rows, [a ^ b for a, b, c in rows], feature_names=["a", "b", "c"])
-    >>> found["a", "b"]["index"], found["a", "b"]["effect"], found["a", "c"]["index"]
+    >>> result = interactions(rows, [a ^ b for a, b, c in rows], feature_names=["a", "b", "c"])
+    >>> result["a", "b"]["index"], result["a", "b"]["effect"], result["a", "c"]["index"]
     (1.0, 1.0, 0.0)
     """
     wanted = columns.pop("features", None)
@@ -392,14 +399,13 @@ def _seen(progress: Progress, n_before: int, n_pairs: int, n_done: int, _: int) 
 
 def _given_of_pair(study: Study, pair: tuple[int, int], given: Given) -> Context:
     """What a pair is compared given, whether contexts hold squares or not; or the feature that it copies."""
-    if is_auto(given):
-        for feature in pair:
-            left = {c: study.entropy_left(feature, c) for c in study.deciding if int(study.owner[c]) != feature}
-            if left and min(left.values()) <= COPY:
-                return Context((), int(study.owner[min(left, key=lambda c: left[c])]))
-        return Context(tuple(c for c in study.deciding if int(study.owner[c]) not in pair))
-    chosen = range(study.n_features) if isinstance(given, str) else [study.table.find(name) for name in given]
-    return Context(tuple(c for c in chosen if c not in pair and study.margins.n_values[c] > 1))
+    if not is_auto(given):
+        return Context(tuple(c for c in study.named(given) if c not in pair and study.margins.n_values[c] > 1))
+    for feature in pair:
+        same_as = study.copied(feature, study.deciding)
+        if same_as is not None:
+            return Context((), same_as)
+    return Context(tuple(c for c in study.deciding if int(study.owner[c]) not in pair))
 
 
 def _without_the_least_tied(study: Study, pair: tuple[int, int], columns: tuple[int, ...]) -> tuple[int, ...]:

@@ -8,8 +8,9 @@ import numpy as np
 from analogical._checks import check_whole
 from analogical._results import Result, entry_at
 from analogical._types import Note
+from analogical.arguments import study_of
 from analogical.estimate.deciding import COPY
-from analogical.study import Study, study_of
+from analogical.study import Study
 from analogical.table.rules import ColumnOptions
 
 if TYPE_CHECKING:
@@ -113,10 +114,10 @@ class Redundancies(Result):
     --------
     >>> from analogical import redundancies
     >>> rows = [("Lyon", "FR", "+33"), ("Nice", "FR", "+33"), ("Turin", "IT", "+39")] * 10
-    >>> found = redundancies(rows, feature_names=["town", "country", "prefix"])
-    >>> found.renamings
+    >>> result = redundancies(rows, feature_names=["town", "country", "prefix"])
+    >>> result.renamings
     (('country', 'prefix'),)
-    >>> found["country"]
+    >>> result["country"]
     [{'feature': 'country', 'kind': 'determined', 'determined_by': ['town'], 'support': 27, 'left': 0.0}]
     """
 
@@ -142,8 +143,14 @@ class Redundancies(Result):
         return [record for record in self.records() if record["feature"] == name]
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Redundant columns and those that determine them; see :func:`analogical.plot.plot_redundancies`."""
-        from analogical.plot import plot_redundancies
+        """Draw every redundant column with the columns that determine it.
+
+        A bar is the share of the rows that could have contradicted the finding and did not: orange for columns that
+        carry the same information as another, blue for columns that others determine. Of near-copies, light orange, it
+        is the share of their entropy that another column does not leave open. To its right are those columns. Without
+        ``ax``, the figure is a new one.
+        """
+        from analogical.plot.redundancies import plot_redundancies
 
         return plot_redundancies(self, ax)
 

@@ -4,8 +4,8 @@ from typing import Any, Unpack
 
 from analogical._checks import check_radius
 from analogical._types import Floats
+from analogical.arguments import study_of
 from analogical.estimate.radius import Radius, relaxed_scores
-from analogical.study import study_of
 from analogical.table.rules import ColumnOptions
 
 __all__ = ["relaxed_index"]

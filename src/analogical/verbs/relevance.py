@@ -11,12 +11,13 @@ from analogical._checks import check_confidence
 from analogical._progress import progress_line
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import EngineName, Floats, Ints, Note, Positions
+from analogical.arguments import check_given, study_of
 from analogical.count.pairs import count_pairs
 from analogical.estimate.index import PaperStatus, score_pairs
 from analogical.estimate.significance import adjust_for_features
 from analogical.estimate.sizes import Size
 from analogical.estimate.status import LEVEL, NEGLIGIBLE, Status, decide_status, order_features
-from analogical.study import Duplicates, Given, Study, check_given, is_auto, study_of
+from analogical.study import Duplicates, Given, Study, is_auto
 from analogical.table.columns import plain
 from analogical.table.encode import encode_table
 from analogical.table.rules import ColumnOptions, Rules
@@ -87,8 +88,8 @@ class Points:
     Examples
     --------
     >>> from analogical import load_table, relevance
-    >>> found = relevance(load_table("titanic").to_frame(), "survived", weights="count")["sex"]["points"]
-    >>> found["value"], found["against"], found["label"], round(found["points"])
+    >>> direction = relevance(load_table("titanic").to_frame(), "survived", weights="count")["sex"]["points"]
+    >>> direction["value"], direction["against"], direction["label"], round(direction["points"])
     ('female', 'male', 'yes', 49)
     """
 
@@ -167,10 +168,8 @@ class Relevance(Result):
         did), ``"constant"`` or ``"no-pairs"``.
     feature_columns : tuple of FeatureColumn
         Number of values, missing cells and bins of each feature.
-    label : str
-        Name of the label.
-    classes : tuple
-        Its values.
+    label, classes : str, tuple
+        Name of the label, and its values.
     n_rows : int
         Rows.
     settings : Settings
@@ -278,8 +277,13 @@ class Relevance(Result):
         return [self.names[i] for i in self.order() if self.status[i] == status]
 
     def plot(self, ax: "Axes | None" = None, *, top: int = 20) -> "Axes":
-        """Bars with intervals, best first; see :func:`analogical.plot.plot_relevance`."""
-        from analogical.plot import plot_relevance
+        """Draw the size of every effect in percentage points as a bar with its interval, best first.
+
+        Blue bars are significant, grey ones are not. To the right of each bar are the size and the direction, with the
+        interval of the latter; a dash marks a constant feature, or one without pairs. At most ``top`` features are
+        shown, and never more than 20. Without ``ax``, the figure is a new one.
+        """
+        from analogical.plot.relevance import plot_relevance
 
         return plot_relevance(self, ax, top=top)
 
@@ -394,14 +398,14 @@ def _relevance(study: Study, given: Given, confidence: float, *, progress: bool)
     paper = score_pairs(counts, n_values)
     show = progress_line("comparing rows") if progress else None
     contexts = study.given(given)
-    found = [_Measured()] * len(contexts)
+    measured = [_Measured()] * len(contexts)
     varying = [i for i, context in enumerate(contexts) if context.same_as is None and n_values[i] > 1]
     items = [(i, tuple(sorted(contexts[i].columns))) for i in varying]
     for n_done, ((i, given_to_it), size) in enumerate(study.sizes(items, confidence), 1):
-        found[i] = _measure(study, i, given_to_it, size, confidence)
+        measured[i] = _measure(study, i, given_to_it, size, confidence)
         if show is not None:
             show(n_done, len(items))
-    p_value = np.array([one.p_value for one in found])
+    p_value = np.array([one.p_value for one in measured])
     p_adjusted = adjust_for_features(p_value, study.is_outside if is_auto(given) else None)
     status = tuple(
         decide_status(
@@ -411,24 +415,24 @@ def _relevance(study: Study, given: Given, confidence: float, *, progress: bool)
             high=one.high,
             level=1 - confidence,
         )
-        for i, (one, context) in enumerate(zip(found, contexts, strict=True))
+        for i, (one, context) in enumerate(zip(measured, contexts, strict=True))
     )
     return Relevance(
         names=table.names,
         status=status,
-        effect=np.array([one.effect for one in found]),
-        effect_low=np.array([one.low for one in found]),
-        effect_high=np.array([one.high for one in found]),
+        effect=np.array([one.effect for one in measured]),
+        effect_low=np.array([one.low for one in measured]),
+        effect_high=np.array([one.high for one in measured]),
         p_value=p_value,
         p_adjusted=p_adjusted,
-        points=tuple(one.points for one in found),
+        points=tuple(one.points for one in measured),
         given=tuple(study.names_of(context.columns) for context in contexts),
         same_as=tuple(study.name_of(context.same_as) for context in contexts),
         stand_ins=tuple(study.names_of(c.stand_ins) for c in contexts),
         deciding=study.names_of(study.deciding) if is_auto(given) else (),
-        index=np.array([one.index for one in found]),
-        noise_rate=np.array([one.noise_rate for one in found]),
-        compared=np.array([one.compared for one in found], dtype=np.int64),
+        index=np.array([one.index for one in measured]),
+        noise_rate=np.array([one.noise_rate for one in measured]),
+        compared=np.array([one.compared for one in measured], dtype=np.int64),
         ari=paper.ari,
         pairs=counts.pairs,
         changed=counts.changed,
@@ -450,7 +454,7 @@ def asked_for(study: Study, given: Given) -> Asked:
     """What was given, with features by name."""
     if isinstance(given, str):
         return "all" if given == "all" else "auto"
-    return study.names_of([study.table.find(name) for name in given])
+    return study.names_of(study.named(given))
 
 
 def settings_of(study: Study, given: Given, confidence: float) -> Settings:
@@ -514,21 +518,22 @@ def _points(study: Study, feature: int, size: Size, confidence: float) -> Points
     labels = range(1, len(study.table.classes)) if len(study.table.classes) == 2 else range(len(study.table.classes))
     if column.treatment == "bins":
         numbers = [v for v in values if column.n_missing == 0 or v < len(column.values) - 1]
-        twos = [(numbers[0], numbers[-1])] if len(numbers) > 1 else [(values[0], values[-1])]
+        ends = numbers if len(numbers) > 1 else values
+        pairs = [(ends[0], ends[-1])]
     else:
         sizes = study.value_sizes(feature)
         most = max(values, key=lambda v: int(sizes[v]))
-        twos = [(most, v) for v in values if size.values[v] != size.values[most]]
-    found = [
+        pairs = [(most, v) for v in values if size.values[v] != size.values[most]]
+    candidates = [
         (*common.between(int(size.values[a]), int(size.values[b]), int(size.labels[label])), a, b, label)
-        for a, b in twos
+        for a, b in pairs
         for label in labels
     ]
-    if not found:
+    if not candidates:
         return None
     # rounded, so that rounding errors of sums decide neither which value is named nor a digit that is shown
     difference, error, a, b, label = max(
-        found, key=lambda f: (round(abs(f[0]) / f[1] if f[1] > 0 else abs(f[0]), 6), f[0] > 0)
+        candidates, key=lambda f: (round(abs(f[0]) / f[1] if f[1] > 0 else abs(f[0]), 6), f[0] > 0)
     )
     reach = NormalDist().inv_cdf((1 + confidence) / 2) * error
     return Points(

@@ -11,10 +11,11 @@ import numpy as np
 from analogical._checks import check_confidence, check_whole
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import Floats, Ints
+from analogical.arguments import study_of
 from analogical.count.groups import count_cells
 from analogical.estimate.differences import crude_difference
 from analogical.estimate.significance import adjust_for_features
-from analogical.study import Given, Study, study_of
+from analogical.study import Given, Study
 from analogical.table.columns import plain
 from analogical.table.rules import ColumnOptions, asked_of, written_call
 from analogical.verbs.audit import Audit, audit_of
@@ -98,22 +99,8 @@ class Turn:
     """The features that it was given; those that it acts together with."""
 
 
-_SHOWN = (
-    "status",
-    "effect",
-    "effect_low",
-    "effect_high",
-    "p_adjusted",
-    "points",
-    "given",
-    "same_as",
-    "stand_ins",
-    "compared",
-    "ari",
-    "pairs",
-    "changed",
-    "paper_status",
-)
+_LEFT_OUT = ("name", "p_value", "index", "noise_rate", "n_values", "n_missing", "edges")
+_SHOWN = tuple(name for name in Relevance.COLUMNS if name not in _LEFT_OUT)
 """What the records of a report show of a relevance."""
 
 
@@ -319,7 +306,6 @@ def report(
     alone, alone_p = _alone(study, confidence)
     class_sizes = study.margins.label_sizes()
     classes = sorted(np.argsort(-class_sizes, kind="stable")[:MAX_CLASSES].tolist())
-    twice = redundancies_of(study, 2 if len(table.names) <= FEW_COLUMNS else 1)
     pairs, squares = _acting_together(study, ranked, given, confidence, progress)
     return Report(
         relevance=ranked,
@@ -329,7 +315,7 @@ def report(
         panels=tuple(_panel(study, ranked, i, given, classes) for i in ranked.order()[:top].tolist()),
         class_sizes=class_sizes,
         shown_classes=tuple(table.classes[c] for c in classes),
-        redundancies=twice,
+        redundancies=redundancies_of(study, 2 if len(table.names) <= FEW_COLUMNS else 1),
         interactions=pairs,
         squares=squares,
         selection=select_of(study),

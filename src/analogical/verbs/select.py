@@ -9,8 +9,9 @@ import numpy as np
 from analogical._checks import check_whole
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import Floats, Note
-from analogical.estimate.deciding import COPY, Step, Why
-from analogical.study import Duplicates, Study, study_of
+from analogical.arguments import study_of
+from analogical.estimate.deciding import Step, Why
+from analogical.study import Duplicates, Study
 from analogical.table.rules import ColumnOptions
 
 if TYPE_CHECKING:
@@ -84,8 +85,8 @@ class Selection(Result):
     Examples
     --------
     >>> from analogical import load_table, select
-    >>> found = select(load_table("monks-1").to_frame(), "class", weights="count")
-    >>> found.features
+    >>> result = select(load_table("monks-1").to_frame(), "class", weights="count")
+    >>> result.features
     ('jacket_color', 'body_shape', 'head_shape')
     """
 
@@ -117,8 +118,14 @@ class Selection(Result):
         return self._record(entry_at(name, self.features, "chosen feature"))
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Gain of each selected feature; see :func:`analogical.plot.plot_selection`."""
-        from analogical.plot import plot_selection
+        """Draw what each selected feature adds to those before it, in the order selected.
+
+        The lines of the printed table. A bar is the share of the uncertainty of the label that the feature adds: blue
+        where its gain reaches the threshold, orange for features that act together, dark grey where the feature is
+        significant only, light grey where it only follows the relaxed index. On the right is the share explained so
+        far. Without ``ax``, the figure is a new one.
+        """
+        from analogical.plot.selection import plot_selection
 
         return plot_selection(self, ax)
 
@@ -241,8 +248,8 @@ def select_of(study: Study, k: int | None = None) -> Selection:
 
 def _deciding(study: Study) -> list[Step]:
     """The deciding set in its order: as it was found, then what joined it."""
-    joined = range(len(study.found.steps), len(study.deciding))
-    return [*study.found.steps, *(_added(study, study.deciding[: place + 1], "significant") for place in joined)]
+    joined = range(len(study.searched.steps), len(study.deciding))
+    return [*study.searched.steps, *(_added(study, study.deciding[: place + 1], "significant") for place in joined)]
 
 
 def _after(study: Study, chosen: Sequence[Step], room: int) -> list[Step]:
@@ -256,21 +263,21 @@ def _after(study: Study, chosen: Sequence[Step], room: int) -> list[Step]:
         further = _further(study, members)
     if len(new) == room:
         return new
-    value = decider.voting.follow(members, study.found.together).value
+    value = decider.voting.follow(members, study.searched.together).value
     constant = set(range(study.n_features)) - set(_varying(study))
     late, taken = list[int](), list[int]()
     for feature in decider.index.tolist():
         if len(new) + len(taken) == room:
             break
         if feature in further:
-            (late if _is_copy(study, feature, [*members, *taken]) else taken).append(feature)
+            (taken if study.copied(feature, [*members, *taken]) is None else late).append(feature)
     by_index = [*taken, *late, *sorted(constant)][: room - len(new)]
     return [*new, *(Step(f, further.get(f, 0.0), value, "index") for f in by_index)]
 
 
 def _added(study: Study, members: Sequence[int], why: Why) -> Step:
     """The last of some members, with what it adds to those before it."""
-    before, after = (study.decider.voting.follow(m, study.found.together).value for m in (members[:-1], members))
+    before, after = (study.decider.voting.follow(m, study.searched.together).value for m in (members[:-1], members))
     return Step(members[-1], after - before, after, why)
 
 
@@ -279,9 +286,9 @@ def _further(study: Study, members: Sequence[int]) -> dict[int, float]:
     voting, need = study.decider.voting, study.decider.need
     inside = {int(study.owner[c]) for c in members}
     outside = [f for f in _varying(study) if f not in inside]
-    candidates = voting.candidates(voting.follow(members, study.found.together), outside)
+    candidates = voting.candidates(voting.follow(members, study.searched.together), outside)
     return {
-        f: 0.0 if one.gain >= need and _is_copy(study, f, members) else one.gain
+        f: 0.0 if one.gain >= need and study.copied(f, members) is not None else one.gain
         for f, one in sorted(candidates.items())
     }
 
@@ -289,11 +296,6 @@ def _further(study: Study, members: Sequence[int]) -> dict[int, float]:
 def _varying(study: Study) -> list[int]:
     """Features of more than one value, copies too: the search leaves them out, but they are named."""
     return np.flatnonzero(study.decider.voting.varies[: study.n_features]).tolist()
-
-
-def _is_copy(study: Study, feature: int, columns: Sequence[int]) -> bool:
-    """Whether one of the columns leaves hardly anything of a feature open."""
-    return any(study.entropy_left(feature, column) <= COPY for column in columns)
 
 
 def _most(gains: dict[int, float]) -> int:

@@ -10,15 +10,16 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from analogical._checks import check_choice, check_confidence, check_number, check_whole
 from analogical._types import Bools, Floats, Positions
+from analogical.arguments import check_given
 from analogical.errors import InputError
-from analogical.study import Duplicates, Given, Study, check_given
+from analogical.study import Duplicates, Given, Study, is_auto
 from analogical.table.binning import Bins
 from analogical.table.encode import EncodedTable, encode_table
 from analogical.table.frames import is_frame
 from analogical.table.rules import Ids, Missing, Rules
 from analogical.verbs.redundancies import Dropped
 from analogical.verbs.relevance import DEFAULT_CONFIDENCE, Relevance, relevance_of
-from analogical.verbs.select import Selection, select_of
+from analogical.verbs.select import select_of
 
 __all__ = ["AnalogicalSelector", "SelectionWarning"]
 
@@ -165,9 +166,9 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         if is_frame(X):
             validate_data(self, X, skip_check_array=True)
         else:
-            X, y = validate_data(
-                self, X, _one_column(y), dtype=None, ensure_all_finite="allow-nan", accept_sparse="csc"
-            )
+            if isinstance(y, np.ndarray) and y.ndim == 2:
+                y = column_or_1d(y, warn=True)
+            X, y = validate_data(self, X, y, dtype=None, ensure_all_finite="allow-nan", accept_sparse="csc")
         rules = Rules(
             weights=sample_weight,
             groups=groups,
@@ -246,8 +247,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             check_number("threshold", self.threshold, expected="a number from 0 to 1 or None", ends=True)
         check_confidence(self.confidence)
         if self._chooses_together():
-            is_auto = isinstance(self.given, str) and self.given == "auto"
-            for name, is_set in (("threshold", self.threshold is not None), ("given", not is_auto)):
+            for name, is_set in (("threshold", self.threshold is not None), ("given", not is_auto(self.given))):
                 if is_set:
                     raise InputError(
                         f"Selecting k features together does not use {name}; leave {name} out, or set"
@@ -270,12 +270,9 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """For notebooks: scikit-learn's diagram and, once fitted, what was selected or scored below it."""
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
         if hasattr(self, "scores_") and "text/html" in bundle:
-            bundle["text/html"] += self._result()._repr_html_()
+            result = self.selection_ if hasattr(self, "selection_") else self.relevance_
+            bundle["text/html"] += result._repr_html_()
         return bundle
-
-    def _result(self) -> Selection | Relevance:
-        check_is_fitted(self)
-        return self.selection_ if hasattr(self, "selection_") else self.relevance_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -318,10 +315,3 @@ def _refuse_names(**given: Any) -> None:
                 f"{role}={values!r} names a column; give its values, X[{values!r}], and X without it,"
                 f" X.drop(columns={values!r})."
             )
-
-
-def _one_column(y: Any) -> Any:
-    """Labels in one dimension; a column vector is flattened with scikit-learn's warning."""
-    if isinstance(y, np.ndarray) and y.ndim == 2:
-        return column_or_1d(y, warn=True)
-    return y

@@ -11,12 +11,14 @@ import numpy as np
 from analogical._checks import check_limit
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import Ints, Note
+from analogical.arguments import asked_about, check_given, study_of
 from analogical.count.groups import count_cells
 from analogical.count.listing import FoundSquare, find_squares, is_broken
 from analogical.errors import InputError
-from analogical.study import Context, Given, ListedRows, Study, asked_about, check_given, study_of
+from analogical.study import Context, Given, Study
 from analogical.table.columns import plain
 from analogical.table.rules import ColumnOptions
+from analogical.table_counts import ListedRows
 from analogical.verbs.compared import NamedContext, name_contexts
 from analogical.verbs.interactions import sums_given
 from analogical.verbs.relevance import Asked, asked_for
@@ -39,8 +41,8 @@ class Square:
     Examples
     --------
     >>> from analogical import squares
-    >>> found = squares([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0], 0, 1)
-    >>> found[0].first_values, found[0].second_values, found[0].labels
+    >>> result = squares([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0], 0, 1)
+    >>> result[0].first_values, result[0].second_values, result[0].labels
     ((0, 1), (0, 1), (0, 1, 1, 0))
     """
 
@@ -98,8 +100,8 @@ class Squares(Result):
     Examples
     --------
     >>> from analogical import squares
-    >>> found = squares([[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5, 0, 1)
-    >>> found.first, found.second, found.shares(1).tolist()
+    >>> result = squares([[0, 0], [0, 1], [1, 0], [1, 1]] * 5, [0, 1, 1, 0] * 5, 0, 1)
+    >>> result.first, result.second, result.shares(1).tolist()
     ('x0', 'x1', [[0.0, 1.0], [1.0, 0.0]])
     """
 
@@ -135,8 +137,12 @@ class Squares(Result):
         return np.where(rows > 0, held / np.maximum(rows, 1), np.nan)
 
     def plot(self, ax: "Axes | None" = None, *, label: Any = None) -> "Axes":
-        """Label shares by the values of both features; see :func:`analogical.plot.plot_squares`."""
-        from analogical.plot import plot_squares
+        """Draw label shares by the values of both features, with the number of rows; darker cells have larger shares.
+
+        ``label`` is the class to show; by default the second of two, or of more the one whose share differs most. At
+        most 12 values of each feature are shown, those with most rows. Without ``ax``, the figure is a new one.
+        """
+        from analogical.plot.interactions import plot_squares
 
         return plot_squares(self, ax, label=label)
 

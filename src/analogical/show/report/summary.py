@@ -1,15 +1,97 @@
-"""A report as a short view, for terminals and notebooks; the page itself says more."""
+"""A report in sentences: the verdict, whether the table can answer, what differs alone, the limits; and as a view."""
 
-from analogical.show.relevance import view_relevance
-from analogical.show.report.sentences import describe_answer, describe_turn, verdict
+from analogical.show.relevance import say_effects, view_relevance
+from analogical.show.sentences import SMALL, agreeing_on, assumed, describe_direction, has_direction
 from analogical.show.views import View
-from analogical.show.words import LONG_NAME, shown
-from analogical.verbs.report import Report
+from analogical.show.words import LONG_NAME, counted, in_points, listed, percent, points_of, shown, some_of, verb
+from analogical.verbs.report import Doubt, Report, Turn
 
-__all__ = ["view_report"]
+__all__ = ["describe_answer", "describe_limits", "describe_turn", "verdict", "view_report"]
 
 MAX_FEATURES = 10
-"""Features in the table."""
+"""Features in the table of the view."""
+
+
+def verdict(report: Report) -> str:
+    """The answer in a sentence or two."""
+    ranked = report.relevance
+    names = ranked.with_status("effect")
+    if not names:
+        ruled_out = all(status in ("none", "constant") for status in ranked.status)
+        rest = f"No interval exceeds {SMALL}." if ruled_out else "Not all effects are ruled out."
+        return f"{say_effects(ranked)} {rest}"
+    i = ranked.names.index(names[0])
+    points = ranked.points[i]
+    largest = f"The largest: {shown(names[0])}"
+    if points is None or not has_direction(ranked, i):
+        return f"{say_effects(ranked)} {largest}."
+    return f"{say_effects(ranked)} {largest}; {describe_direction(points)}."
+
+
+def describe_answer(report: Report) -> list[str]:
+    """What the answer is based on, and what limits it."""
+    ranked = report.relevance
+    if report.answer == "no" and not ranked.compared.any():
+        return ["No two rows can be compared for any feature. Collect more rows, or leave out columns."]
+    if report.answer == "no":
+        return ["No feature is significant, and no effect is ruled out: there are too few rows."]
+    said = []
+    if effects := ranked.with_status("effect"):
+        said.append(f"{counted(len(effects), 'feature has', 'features have')} a significant effect.")
+    if none := ranked.with_status("none"):
+        said.append(f"{counted(len(none), 'feature has', 'features have')} no effect of more than {SMALL}.")
+    return [*said, *(_doubt(report, doubt) for doubt in report.doubts())]
+
+
+def _doubt(report: Report, doubt: Doubt) -> str:
+    ranked = report.relevance
+    if doubt == "unclear":
+        names = ranked.with_status("unclear")
+        return f"{some_of(names)} {verb(names, 'is', 'are')} unclear: not significant, but not ruled out."
+    if doubt == "stand-ins":
+        names = [name for name in ranked.ranking() if ranked.stand_ins[ranked.names.index(name)]]
+        return f"Other features could replace {some_of(names)}: the data hardly show which of them matters."
+    if doubt == "copies":
+        names = ranked.with_status("same")
+        carry = verb(names, "carries", "carry")
+        return f"{some_of(names)} {carry} the same information as another feature; no test can distinguish them."
+    if doubt == "few-compared":
+        shares = [panel.n_compared / ranked.n_rows for panel in report.panels if panel.n_compared]
+        return (
+            f"Many rows have no partner: {percent(min(shares))} to {percent(max(shares))} of all rows are compared,"
+            " depending on the feature."
+        )
+    names = [name for note in ranked.notes if note.kind == "leak" for name in note.columns]
+    known = verb(names, "alone predicts nearly all labels: is it", "each predict nearly all labels alone: are they")
+    return f"{some_of(names)} {known} known before the label?"
+
+
+def describe_turn(report: Report, item: Turn) -> str:
+    """Why a feature has another status alone."""
+    ranked = report.relevance
+    i = ranked.names.index(item.feature)
+    alone = f"{in_points(points_of(float(report.alone[i])))} points"
+    if item.reason == "explained":
+        left = "no effect remains" if ranked.status[i] == "none" else "no significant effect remains"
+        return f"{alone} alone; among {agreeing_on(item.others)}, {left}."
+    if item.reason == "together":
+        return f"Not significant alone ({alone}): its effect depends on {listed(item.others)}."
+    return (
+        f"Not significant alone ({alone}); among {agreeing_on(item.others)}, the effect is"
+        f" {in_points(points_of(float(ranked.effect[i])))} points."
+    )
+
+
+def describe_limits(report: Report) -> list[str]:
+    """Three limits of what the page says."""
+    settings = report.relevance.settings
+    pairs = "" if settings.n_groups is None else " Those of pairs of features assume independent rows."
+    return [
+        "Effects are associations, not causes. Rows agree on recorded columns only; an unrecorded one may explain a"
+        " difference.",
+        f"{assumed(settings.n_groups)}{pairs} They do not extend to rows from another time or place.",
+        "“Unclear” is not “none”: a feature compared on too few rows, or not at all, may still matter.",
+    ]
 
 
 def view_report(result: Report) -> View:

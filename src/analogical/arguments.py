@@ -1,0 +1,106 @@
+"""What a public function is given: a table or a study, the label, features, and on which others rows must agree."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from analogical._checks import check_choice
+from analogical.engines.open import engine_of, engine_study_of, refuse_elsewhere
+from analogical.errors import InputError
+from analogical.study import Given, Study
+from analogical.table.encode import encode_features, encode_table
+from analogical.table.rules import ColumnOptions, rules_of
+from analogical.table_counts import Duplicates
+
+__all__ = ["asked_about", "check_given", "study_of"]
+
+
+def study_of(
+    verb: Callable[..., Any],
+    X: Any,
+    y: Any,
+    columns: ColumnOptions,
+    *,
+    without: Sequence[str] = (),
+    keep: Sequence[Any] = (),
+    look_for_leaks: bool = True,
+    duplicates: Duplicates | None = None,
+    n_jobs: int | None = None,
+    needs_rows: bool = False,
+    needs_label: bool = True,
+) -> Study:
+    """The study that a public function was given, or that of the table and the label that it was given.
+
+    The function has all column options but those ``without`` which it does; ``duplicates`` is None if it counts every
+    row. ``keep`` are features that it is asked about. One that needs whole rows refuses a table that lies elsewhere;
+    one that needs no label gets a study without any.
+    """
+    if isinstance(X, Study):
+        rules_of(columns, verb, without)
+        beside = {"duplicates": duplicates not in (None, "count"), "n_jobs": n_jobs is not None}
+        _refuse_beside_study(verb.__name__, y, [*columns, *(name for name, is_given in beside.items() if is_given)])
+        if duplicates is None and X.duplicates == "once":
+            raise InputError(
+                f'{verb.__name__} needs every row, and this Study has duplicates="once"; make one without it.'
+            )
+        if needs_rows:
+            refuse_elsewhere(verb.__name__, X.engine_name)
+        return X
+    rules, look_for_units = rules_of(columns, verb, without), "groups" not in without
+    counted: Duplicates = "count" if duplicates is None else duplicates
+    if engine_of(X) == "memory":
+        looks: Any = {"look_for_leaks": look_for_leaks, "look_for_units": look_for_units}
+        table = encode_table(X, y, rules, keep=keep, **looks) if needs_label else encode_features(X, rules)
+        return Study.of_table(table, duplicates=counted, n_jobs=n_jobs)
+    if needs_rows:
+        refuse_elsewhere(verb.__name__, engine_of(X))
+    return engine_study_of(
+        X,
+        y,
+        rules,
+        keep=keep,
+        look_for_leaks=look_for_leaks,
+        look_for_units=look_for_units,
+        duplicates=counted,
+        n_jobs=n_jobs,
+        needs_label=needs_label,
+    )
+
+
+def _refuse_beside_study(verb: str, y: Any, options: Sequence[str]) -> None:
+    """Refuse what a study has already: its label, and its options."""
+    if y is not None:
+        raise InputError(f"A Study has its label; leave y out of {verb}, and pass other arguments by name.")
+    if options:
+        raise InputError(f"A Study has its options already; give {' and '.join(options)} to Study, not to {verb}.")
+
+
+def asked_about(verb: Callable[..., Any], X: Any, y: Any, **features: Any) -> tuple[Any, ...]:
+    """The label and the features that a public function is asked about.
+
+    A study has its label, so that features stand in its place: ``evidence(study, "age")``.
+    """
+    given = [value for value in (y, *features.values()) if value is not None]
+    if isinstance(X, Study):
+        if len(given) > len(features):
+            _refuse_beside_study(verb.__name__, y, [])
+        y = None
+    else:
+        given = given[y is not None :]
+    if len(given) < len(features):
+        verb_name, names = verb.__name__, ", ".join(features)
+        raise InputError(
+            f"{verb_name} needs {' and '.join(features)}: {verb_name}(X, y, {names}) or {verb_name}(study, {names})."
+        )
+    return y, *given
+
+
+def check_given(given: Any) -> Given:
+    """What was given, if it is a choice of features; else an error that says what may be."""
+    if isinstance(given, str):
+        check_choice("given", given, ("auto", "all"))
+    elif not isinstance(given, Sequence | np.ndarray | set | frozenset):
+        raise InputError(f'given must be "auto", "all" or a list of features, got {given!r}.')
+    checked: Given = given
+    return checked
