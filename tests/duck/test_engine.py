@@ -34,3 +34,9 @@ class TestDuck(EngineContract):
     def engine_of(self, request, monkeypatch):
         monkeypatch.setattr(duck_engine, "PART_CELLS", request.param)
         return held
+
+
+def test_nothing_is_written_among_the_results():
+    session, asked = Session(), "SELECT current_setting('enable_progress_bar')"
+    assert session.one(asked, "looking at a setting") is False
+    assert session.cursor().sql(asked).fetchall() == [(False,)]

@@ -36,7 +36,7 @@ def write_codes(session: Session, table: EngineTable, relation: DuckRelation, *,
     ends = relation.look({"n": "count(*)", "last": f"max({ROW})"}, "counting the rows")
     writing = _Writing(session, table, relation, is_whole=ends["last"] == ends["n"] - 1)
     session.make_room(ends["n"] * len(writing.sources))
-    connection = session.connection.cursor()
+    connection = session.cursor()
     if is_own and not writing.by_encoder:
         source = f"({relation.project({name: name for name in writing.sources}).relation.sql_query()})"
     else:

@@ -21,6 +21,10 @@ MEMORY = 2**30
 """Bytes that DuckDB may take at first; what does not fit goes to the temporary folder."""
 
 
+QUIET = "SET enable_progress_bar = false"
+"""Said to every connection: the bar would be written among the results."""
+
+
 class Session:
     """A connection with a limit of memory; closed, and its folder removed, with the last that holds it."""
 
@@ -34,7 +38,14 @@ class Session:
         self.connection: DuckDBPyConnection = duckdb.connect(
             config={"memory_limit": f"{memory}B", "temp_directory": self.folder}
         )
+        self.connection.execute(QUIET)
         finalize(self, self.connection.close)  # before the folder is removed: the last one is called first
+
+    def cursor(self) -> "DuckDBPyConnection":
+        """A further connection to the same tables."""
+        cursor = self.connection.cursor()
+        cursor.execute(QUIET)
+        return cursor
 
     def make_room(self, n_bytes: int) -> None:
         """More memory for a table of so many bytes, up to half of what is free: from the folder it is read slowly."""
