@@ -56,7 +56,7 @@ def count_while(session, count, action, n_tasks=6):
     counting = threading.Thread(target=run)
     counting.start()
     tracker = session.sparkContext.statusTracker()
-    ends = time.monotonic() + 60
+    ends = time.monotonic() + 180
     while not any(
         (stage := tracker.getStageInfo(number)) is not None and stage.numActiveTasks and stage.numTasks >= n_tasks
         for number in tracker.getActiveStageIds()
