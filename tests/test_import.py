@@ -118,7 +118,7 @@ ARROWS = {
     "engines": {"engines", "study", "table_counts", "table", "io", "count", "estimate"},
     "arguments": {"study", "table_counts", "table", "engines"},
     "verbs": {"verbs", "arguments", "study", "table_counts", "table", "count", "estimate", "show", "plot"},
-    "duck": {"duck", "engines", "table", "io", "count", "estimate"},
+    "duck": {"duck", "engines", "study", "table", "io", "count", "estimate"},
     "spark": {"spark", "engines", "study", "table", "io", "count", "estimate"},
     "show": {"show", "table", "verbs"},
     "plot": {"plot", "show"},

@@ -18,11 +18,21 @@ from both_ways import open_large
 
 from analogical import InputError, Study, audit, evidence, interactions, redundancies, relevance, select
 from analogical._types import same
-from analogical.duck import DuckTable, codes
+from analogical.duck import DuckTable, cells
+from analogical.duck import engine as duck_engine
 from analogical.duck.session import Session
+from analogical.engines.study import EngineStudy
 from analogical.io.files import open_file, read_file
 
 M = 3000
+
+
+@pytest.fixture(params=["here", "in DuckDB"])
+def place(request, monkeypatch):
+    """Where the codes of the rows are held: tables of more cells than this stay in DuckDB."""
+    if request.param == "in DuckDB":
+        monkeypatch.setattr(duck_engine, "PART_CELLS", 3 * M)
+    return request.param
 
 
 @pytest.fixture(scope="module")
@@ -66,45 +76,59 @@ def differences(found, expected):
     ],
     ids=str,
 )
-def test_relevance_is_that_of_memory(frame, options):
+def test_relevance_is_that_of_memory(frame, options, place):
     relation = duckdb.connect().from_arrow(frame.to_arrow())
     found, expected = relevance(relation, "y", **options), relevance(frame, "y", **options)
     assert differences(found, expected) == []
     assert found.settings.engine == "duckdb"
 
 
-@pytest.mark.parametrize("most", [codes.MOST_LISTED, 2])
-def test_words_and_numbers_get_their_codes_in_every_way(frame, most, monkeypatch):
-    monkeypatch.setattr(codes, "MOST_LISTED", most)
-    monkeypatch.setattr(codes, "MOST_WORDS", 100 if most > 2 else 50)
-    monkeypatch.setattr(codes, "MOST_COMPARED", 1000 if most > 2 else 4)
+@pytest.mark.parametrize("most", [cells.MOST_LISTED, 2])
+def test_words_and_numbers_get_their_codes_in_every_way(frame, most, place, monkeypatch):
+    monkeypatch.setattr(cells, "MOST_LISTED", most)
+    monkeypatch.setattr(cells, "MOST_WORDS", 100 if most > 2 else 50)
+    monkeypatch.setattr(cells, "MOST_COMPARED", 1000 if most > 2 else 4)
     relation = duckdb.connect().from_arrow(frame.to_arrow())
     assert differences(relevance(relation, "y"), relevance(frame, "y")) == []
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv", "arrow"])
-def test_every_verb_takes_a_file_that_duckdb_holds(frame, kind, tmp_path):
+def test_every_verb_takes_a_file_that_duckdb_holds(frame, kind, place, tmp_path):
     path = tmp_path / f"t.{kind}"
     {"parquet": frame.write_parquet, "csv": frame.write_csv, "arrow": frame.write_ipc}[kind](path)
     table = open_large(path).frame
     assert isinstance(table, DuckTable)
     study, here = Study(table, "y"), Study(read_file(str(path)).frame, "y")
+    assert isinstance(study, EngineStudy) == (place == "in DuckDB")
     assert differences(relevance(study), relevance(here)) == []
     assert select(study).features == select(here).features
-    assert set(differences(audit(study, "f0"), audit(here, "f0"))) <= {"backend", "examples"}  # examples come by name
-    assert evidence(study, "f0").pairs[0].rows == evidence(here, "f0").pairs[0].rows
-    ours, theirs = (interactions(one).to_dict()["pairs"][0] for one in (study, here))
-    numbers = ("effect", "p_value", "squares", "broken")
-    assert (ours["first"], ours["second"]) == (theirs["first"], theirs["second"])
-    assert [ours[name] for name in numbers] == pytest.approx([theirs[name] for name in numbers], rel=1e-9)
+    told = [evidence(one, "f0", limit=50).pairs for one in (study, here)]
+    ours, theirs = (interactions(one).to_dict()["pairs"] for one in (study, here))
     assert redundancies(study).to_dict() == redundancies(here).to_dict()
+    if place == "here":
+        assert audit(study, "f0").to_dict()["differences"] == audit(here, "f0").to_dict()["differences"]
+        assert audit(study, "f0").examples.pairs == audit(here, "f0").examples.pairs
+        assert told[0] == told[1]
+        assert ours == theirs
+        return
+    assert set(differences(audit(study, "f0"), audit(here, "f0"))) <= {"backend", "examples"}  # examples come by name
+    assert told[0][0].rows == told[1][0].rows  # equal rows come as one
+    numbers = ("effect", "p_value", "squares", "broken")
+    for our, their in zip(ours, theirs, strict=True):
+        assert (our["first"], our["second"]) == (their["first"], their["second"])
+        for name in numbers:
+            assert our[name] == (their[name] and pytest.approx(their[name], rel=1e-9))
 
 
-def test_rows_are_named_by_their_place_in_the_file_though_some_are_left_out(tmp_path):
-    cells = {"a": [0, 0, 1, 1, 0, 1], "b": [0, 0, 0, 0, 1, 1], "y": [None, "n", "p", None, "n", "n"]}
-    pl.DataFrame(cells).write_parquet(tmp_path / "t.parquet")
+@pytest.mark.parametrize("is_here", [True, False])
+def test_rows_are_named_by_their_place_in_the_file_though_some_are_left_out(tmp_path, is_here, monkeypatch):
+    monkeypatch.setattr(duck_engine, "PART_CELLS", 24 if is_here else 23)
+    columns = {"a": [0, 0, 1, 1, 0, 1], "b": [0, 0, 0, 0, 1, 1], "y": [None, "n", "p", None, "n", "n"]}
+    columns["c"] = [k % 2 for k in range(6)]
+    columns["d"] = [k % 3 for k in range(6)]
+    pl.DataFrame(columns).write_parquet(tmp_path / "t.parquet")
     table = open_file(str(tmp_path / "t.parquet"), engine="duckdb").frame
-    found, expected = evidence(table, "y", "a", given=["b"]), evidence(pl.DataFrame(cells), "y", "a", given=["b"])
+    found, expected = (evidence(one, "y", "a", given=["b"]) for one in (table, pl.DataFrame(columns)))
     assert [pair.rows for pair in found.pairs] == [pair.rows for pair in expected.pairs] == [(1, 2), (4, 5)]
 
 
@@ -125,7 +149,20 @@ def test_what_duckdb_cannot_read_is_refused_by_name_if_it_was_asked_for(tmp_path
     assert open_large(path).frame["b"].to_list() == ["é", "x"]
 
 
-def test_a_table_that_changes_between_two_reads_is_refused(frame, tmp_path):
+CHANGES = {
+    "other values": lambda frame: frame.with_columns(f0=1 - pl.col("f0") % 2),
+    "new values": lambda frame: frame.with_columns(
+        many=pl.when(pl.col("many") == "word 3").then(pl.lit("new")).otherwise("many")
+    ),
+    "new numbers": lambda frame: frame.with_columns(f0=pl.col("f0") + 2),
+    "fewer rows": lambda frame: frame[:-1],
+    "more rows": lambda frame: pl.concat([frame, frame[:1]]),
+    "another label": lambda frame: frame.with_columns(y=pl.lit("yes")),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_table_that_changes_between_two_reads_is_refused(frame, change, place, tmp_path):
     path = tmp_path / "t.parquet"
     frame.write_parquet(path)
     table = open_file(str(path), engine="duckdb").frame
@@ -133,9 +170,10 @@ def test_a_table_that_changes_between_two_reads_is_refused(frame, tmp_path):
 
     class Changing(type(relation)):
         def look(self, numbers, doing):
+            ends = super().look(numbers, doing)
             if doing == "counting the rows" and "last" in numbers:
-                frame.with_columns(f0=1 - pl.col("f0") % 2).write_parquet(path)
-            return super().look(numbers, doing)
+                CHANGES[change](frame).write_parquet(path)
+            return ends
 
     changing = DuckTable(table.session, Changing(**{f.name: getattr(relation, f.name) for f in fields(relation)}))
     with pytest.raises(InputError, match=r"The table changed while it was read"):
@@ -176,3 +214,23 @@ def test_ctrl_c_ends_a_statement_at_once_and_removes_the_folder(tmp_path):
     assert time.perf_counter() - began < 2
     assert b"KeyboardInterrupt" in errors
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_command_that_is_told_to_end_removes_the_folder(tmp_path):
+    path, folder = tmp_path / "t.csv", tmp_path / "temporary"
+    folder.mkdir()
+    rng = np.random.default_rng(0)
+    pl.DataFrame({f"f{i}": rng.integers(0, 3, 100_000) for i in range(20)}).write_csv(path)
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from analogical.cli import main; main()", "score", str(path), "--engine", "duckdb"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "TMPDIR": str(folder)},
+    )
+    while not list(folder.glob("*/*")):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.terminate()
+    out, errors = process.communicate(timeout=20)
+    assert (process.returncode, out, errors) == (128 + signal.SIGTERM, b"", b"")
+    assert list(folder.iterdir()) == []

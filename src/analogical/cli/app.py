@@ -1,10 +1,11 @@
 """The command line: its commands, one file each, imported when typed, and how errors are reported."""
 
 import os
+import signal
 import sys
 from collections.abc import Iterable, Sequence
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -91,6 +92,7 @@ def _app_for(typed: Sequence[str]) -> typer.Typer:
 
 def run() -> None:
     """Run the command; an error of ours or of the system becomes one line on stderr and exit code 2."""
+    signal.signal(signal.SIGTERM, _end)
     try:
         with guarded_streams():
             code = _run_app()
@@ -108,6 +110,11 @@ def run() -> None:
     if code == INTERRUPTED:
         say("Interrupted.")
     raise SystemExit(code)
+
+
+def _end(number: int, _: object) -> NoReturn:
+    """End as after an error, so that temporary folders are removed."""
+    raise SystemExit(128 + number)
 
 
 def _run_app() -> int | str | None:

@@ -1,17 +1,18 @@
 """Cells to a table of codes in DuckDB: by SQL where that is quick, by the encoders themselves elsewhere."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from analogical._types import Ints
-from analogical.duck.engine import SQL_TYPES, DuckEngine, code_type
+from analogical.duck.cells import SqlCells, kind_below
+from analogical.duck.engine import DuckEngine
 from analogical.duck.relation import DuckRelation
 from analogical.duck.session import Session, ask
-from analogical.engines.cells import ByValue, Encoder, Steps, UnitEncoder, encode_batch
+from analogical.engines.cells import Encoder, UnitEncoder, encode_batch
 from analogical.engines.encode import EngineTable
 from analogical.engines.relation import LABEL, ROW, WEIGHT
 from analogical.errors import InputError
@@ -21,21 +22,17 @@ if TYPE_CHECKING:
 
 __all__ = ["write_codes"]
 
-MOST_COMPARED = 256
-"""Numbers that are told apart by comparisons in SQL, eight for each cell."""
-MOST_LISTED, MOST_WORDS = 64, 10_000
-"""Texts that are looked for in a list, which DuckDB does once for each entry of a file's own list of texts, and those
-that are looked up as a type of their own."""
 
-
-def write_codes(session: Session, table: EngineTable, relation: DuckRelation, *, is_own: bool) -> DuckEngine:
+def write_codes(
+    session: Session, table: EngineTable, relation: DuckRelation, n_rows: int, *, is_own: bool, is_whole: bool
+) -> DuckEngine:
     """The rows that count as codes, in the order of the user's table; a table that changed meanwhile is refused.
 
-    The relation is that of the table; ``is_own`` says that it lies in the same session.
+    The relation is that of the table; ``is_own`` says that it lies in the same session, ``is_whole`` that no row of the
+    user's table was left out.
     """
-    ends = relation.look({"n": "count(*)", "last": f"max({ROW})"}, "counting the rows")
-    writing = _Writing(session, table, relation, is_whole=ends["last"] == ends["n"] - 1)
-    session.make_room(ends["n"] * len(writing.sources))
+    writing = _Writing(SqlCells(relation, session), table, is_whole)
+    session.make_room(n_rows * len(writing.sources))
     connection = session.cursor()
     if is_own and not writing.by_encoder:
         source = f"({relation.project({name: name for name in writing.sources}).relation.sql_query()})"
@@ -71,9 +68,8 @@ def _refuse_changed(engine: DuckEngine, table: EngineTable) -> None:
 class _Writing:
     """How each column of the codes is written."""
 
-    session: Session
+    cells: SqlCells
     table: EngineTable
-    relation: DuckRelation
     is_whole: bool
     """Whether no row was left out, so that places in the table are those in the user's table."""
     is_unseen: bool = False
@@ -90,7 +86,7 @@ class _Writing:
         known: dict[int, str] = {}
         for encoder in self.encoders.values():
             key = id(encoder.places)
-            if key not in known and (written := self._place(encoder)) is not None:
+            if key not in known and (written := self.cells.place(encoder)) is not None:
                 known[key] = written
         return known
 
@@ -110,9 +106,9 @@ class _Writing:
         stored, shown = [], []
         for key, written in self.places.items():
             n_places = next(len(one.places) for one in self.encoders.values() if id(one.places) == key)
-            stored.append(f"CAST({written} AS {_kind(n_places + 1)}) AS {numbers[key]}")
+            stored.append(f"CAST({written} AS {kind_below(n_places + 1)}) AS {numbers[key]}")
         for name, encoder in self.encoders.items():
-            code, kind = f"h_{name}", _kind(encoder.n_codes + 1)
+            code, kind = f"h_{name}", kind_below(encoder.n_codes + 1)
             if name not in self.by_encoder:
                 code = _code(encoder, numbers[id(encoder.places)])
             if name in self.by_encoder or isinstance(encoder, UnitEncoder):
@@ -138,7 +134,7 @@ class _Writing:
         import pyarrow as pa
 
         chosen = {name: self.encoders[name] for name in self.by_encoder}
-        for batch in self.relation.batches(self.sources):
+        for batch in self.cells.relation.batches(self.sources):
             try:
                 codes = encode_batch(batch, list(chosen.values()))
             except ValueError:
@@ -146,43 +142,6 @@ class _Writing:
                 raise
             columns = [*batch.columns, *map(pa.array, codes)]
             yield pa.RecordBatch.from_arrays(columns, [*self.sources, *(f"h_{name}" for name in chosen)])
-
-    def _place(self, encoder: Encoder) -> str | None:
-        """The place of a cell in SQL, the number of places if it is missing; None if the encoder does it."""
-        cell, places, kind = encoder.source, encoder.places, self.relation.kinds[encoder.source]
-        if isinstance(places, ByValue):
-            if kind == "text" and 0 < len(places) <= MOST_LISTED:
-                words = ", ".join(map(self.relation.dialect.literal, places.values.to_pylist()))
-                return f"coalesce(list_position([{words}], {cell}) - 1, {len(places)})"
-            if kind == "text" and 0 < len(places) <= MOST_WORDS:
-                name = f"texts_{cell}"
-                self.session.name_texts(name, places.values)
-                return f"coalesce(enum_code(CAST({cell} AS {name}))::UINTEGER, {len(places)})"
-            if kind in ("bool", "whole") and len(places) <= MOST_COMPARED:
-                cases = " ".join(f"WHEN {value} THEN {k}" for k, value in enumerate(places.values.to_pylist()))
-                return f"CASE {cell} {cases} ELSE {len(places)} END" if cases else "0"
-            return None
-        if not isinstance(places, Steps) or len(places) > MOST_COMPARED:
-            return None
-        number = {"whole": cell, "real": f"CAST({cell} AS DOUBLE)"}.get(kind)
-        if number is None:
-            return None
-        return f"CASE WHEN {cell} IS NULL THEN {len(places)} ELSE {_compared(number, places.starts.tolist())} END"
-
-
-def _kind(n_codes: int) -> str:
-    """The smallest type of whole numbers below this."""
-    return SQL_TYPES[code_type(n_codes).name]
-
-
-def _compared(number: str, starts: Sequence[Any], first: int = 0) -> str:
-    """The last of these that a number is not below, by its place, in as few comparisons as tell."""
-    if len(starts) == 1:
-        return str(first)
-    half = len(starts) // 2
-    below, above = _compared(number, starts[:half], first), _compared(number, starts[half:], first + half)
-    start = starts[half] if isinstance(starts[half], int) else f"CAST('{starts[half]!r}' AS DOUBLE)"
-    return f"CASE WHEN {number} < {start} THEN {below} ELSE {above} END"
 
 
 def _code(encoder: Encoder, place: str) -> str:

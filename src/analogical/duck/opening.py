@@ -5,16 +5,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from analogical.duck.codes import write_codes
+from analogical.duck.engine import is_one_part
+from analogical.duck.here import read_rows
 from analogical.duck.relation import DuckRelation
 from analogical.duck.session import Session
 from analogical.engines.encode import encode_relation
+from analogical.engines.relation import ROW
 from analogical.engines.study import EngineStudy
+from analogical.study import Duplicates, Study
 from analogical.table.rules import Rules
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
-
-    from analogical.study import Duplicates
 
 __all__ = ["DuckTable", "open_study"]
 
@@ -40,16 +42,24 @@ def open_study(
     keep: Sequence[Any] = (),
     look_for_leaks: bool = True,
     look_for_units: bool = False,
-    duplicates: "Duplicates" = "count",
-) -> EngineStudy:
+    duplicates: Duplicates = "count",
+) -> Study:
     """The study of a table in DuckDB; see :func:`analogical.engines.open.engine_study_of`.
 
-    Its codes are written to a DuckDB of our own: in memory up to a limit, and beyond it in a temporary folder, which
-    goes with the study.
+    Its codes come here, if they are few enough. Otherwise they are written to a DuckDB of our own: in memory up to a
+    limit, and beyond it in a temporary folder, which goes with the study.
     """
     is_own = isinstance(X, DuckTable)
     session, relation = (X.session, X.relation) if isinstance(X, DuckTable) else (Session(), DuckRelation(X))
     looks: Any = {"look_for_leaks": look_for_leaks, "look_for_units": look_for_units}
     table = encode_relation(relation, label, rules, keep=keep, **looks)
-    engine = write_codes(session, table, cast("DuckRelation", table.relation), is_own=is_own)
-    return EngineStudy.of(table, engine, duplicates=duplicates)
+    there = cast("DuckRelation", table.relation)
+    ends = there.look({"n": "count(*)", "last": f"max({ROW})"}, "counting the rows")
+    n_rows, is_whole = int(ends["n"]), ends["last"] == ends["n"] - 1
+    if not is_one_part(n_rows, len(table.columns)):
+        engine = write_codes(session, table, there, n_rows, is_own=is_own, is_whole=is_whole)
+        return EngineStudy.of(table, engine, duplicates=duplicates)
+    rows = read_rows(table, there, n_rows, session if is_own else None, is_whole=is_whole)
+    study = Study.of_table(rows, duplicates=duplicates)
+    study.engine_name = "duckdb"
+    return study

@@ -44,6 +44,8 @@ for _name in ("tinyint", "smallint", "integer", "bigint", "hugeint"):
     _KINDS |= {_name: "whole", f"u{_name}": "whole"}
 for _name in ("", "_s", "_ms", "_ns", " with time zone"):
     _KINDS[f"timestamp{_name}"] = "time"
+_MOST = {"boolean": 2, "tinyint": 2**8, "utinyint": 2**8, "smallint": 2**16, "usmallint": 2**16}
+"""Values that a column can have by its type."""
 
 DIALECT = Dialect(
     weekday="isodow({}) - 1",
@@ -136,11 +138,21 @@ class DuckRelation:
     def count_values(self, columns: Sequence[str], limit: int) -> dict[str, ValueCounts]:
         """The values of columns, texts in the order in which they occur first, with the rows of each."""
         weight = f"CAST(sum({WEIGHT}) AS BIGINT)" if WEIGHT in self.columns else "count(*)"
-        about = self.look({name: f"approx_count_distinct({name})" for name in columns}, "looking at the columns")
+        is_few = self._are_few(columns, limit)
+        about = {name: f"approx_count_distinct({name})" for name in columns if name not in is_few}
+        seen = self.look(about, "looking at the columns") if about else {}
         return {
-            name: self._full(name, weight) if about[name] > SURELY * limit else self._counted(name, weight, limit)
+            name: self._full(name, weight) if seen.get(name, 0) > SURELY * limit else self._counted(name, weight, limit)
             for name in columns
         }
+
+    def _are_few(self, columns: Sequence[str], limit: int) -> set[str]:
+        """Columns that cannot have more values than the limit: by their type, or whole numbers by their range."""
+        few = {name for name in columns if _MOST.get(self.types[name].lower(), limit + 1) <= limit}
+        whole = [name for name in columns if self.kinds[name] == "whole" and name not in few]
+        ends = {f"low_{name}": f"min({name})" for name in whole} | {f"high_{name}": f"max({name})" for name in whole}
+        seen = self.look(ends, "looking at the columns") if whole else {}
+        return few | {name for name in whole if (seen[f"high_{name}"] or 0) - (seen[f"low_{name}"] or 0) < limit}
 
     def _full(self, name: str, weight: str) -> ValueCounts:
         """A column with more values than can come here."""

@@ -10,7 +10,7 @@ them. No row comes here. What is needed to go on::
     encode_batch(batch, [*table.encoders, table.label_encoder])     # codes of an Arrow batch of table.sources
     table.n_codes        # codes of each column of the study are below these
     table.refuse_changed(by_label, by_column)           # rows of each code, as a later pass counted them
-    table.encoded(rows)  # CodedRows of the features as an EncodedTable, with names, values and notes
+    table.encoded(...)   # all rows as an ordinary EncodedTable, if they are few enough to come here
 
 Numbers with more values than ``relation.most_values`` are looked at in many small steps, so that their values never
 come here; a note says so.
@@ -18,12 +18,13 @@ come here; a note says so.
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from analogical._checks import brief
-from analogical._types import CodedRows, Ints, Margins, Note, NoteKind
+from analogical._types import Codes, Ints, Margins, Note, NoteKind
 from analogical.engines.cells import ByValue, DatePart, Encoder, Places, Steps, UnitEncoder, numbers_of
 from analogical.engines.leaks import find_leaks_there
 from analogical.engines.looking import NUMBERS, TIMES, Look, Part, weights_of
@@ -67,6 +68,8 @@ class EngineTable(EngineMeaning):
     """Of the columns after the features: which feature, and into how many bins it is cut."""
     bin_sizes: tuple[Ints, ...]
     """Rows of each of these bins."""
+    fine_encoders: Mapping[int, Encoder]
+    """By place among the features, for numbers: the finer bins that all others are made of."""
 
     @property
     def n_codes(self) -> Ints:
@@ -81,19 +84,59 @@ class EngineTable(EngineMeaning):
         read = [encoder.source for encoder in (*self.encoders, self.label_encoder)]
         return [*dict.fromkeys(read), *row, *([WEIGHT] if self.is_weighted else [])]
 
-    def encoded(self, rows: CodedRows) -> EncodedTable:
-        """Some or all of the rows, with the features only, as an encoded table with the meaning of all codes."""
+    @cached_property
+    def lookups(self) -> dict[int, Encoder]:
+        """For each list of places that cells are looked up in, by its identity, an encoder that does."""
+        return {id(encoder.places): encoder for encoder in (*self.encoders, self.label_encoder)}
+
+    def encoded(self, placed: dict[int, Codes], weights: Ints | None, positions: Ints | None) -> EncodedTable:
+        """All rows, in this process: their places in each of ``lookups``, which are let go one by one.
+
+        ``positions`` are those in the user's table, if rows were left out.
+        """
+        columns = self.encoders[: len(self.columns)]
+        self.refuse_changed(*self._sizes(placed, weights))
+        last = {id(encoder.places): i for i, encoder in enumerate(columns)}
+        unit = self.encoders[-1] if self.n_units is not None else None
+        groups = None if unit is None else _numbered_groups(unit, placed[id(unit.places)])
+        labels = _codes_at(self.label_encoder, placed[id(self.label_encoder.places)])
+        kind = np.min_scalar_type(int(self.n_values.max()) - 1)
+        codes = np.empty((len(labels), len(columns)), kind, order="F")
+        fine: dict[int, Codes] = {}
+        for i, encoder in enumerate(columns):
+            key = id(encoder.places)
+            codes[:, i] = _codes_at(encoder, placed[key])
+            if i in self.fine_encoders:
+                fine[i] = _codes_at(self.fine_encoders[i], placed[key])
+            if last[key] == i:
+                del placed[key]
         return EncodedTable(
-            codes=rows.codes,
+            codes=codes,
             columns=self.columns,
-            weights=rows.weights,
-            labels=rows.labels,
+            weights=weights,
+            labels=labels,
             label_meaning=self.label_meaning,
-            groups=None,
-            origin=None,
+            groups=groups,
+            origin=positions,
             frame=None,
             notes=self.notes,
+            fine=fine,
         )
+
+    def _sizes(self, placed: Mapping[int, Codes], weights: Ints | None) -> tuple[Ints, list[Ints]]:
+        """Rows of each class, and of each value of every feature; one more for cells that cannot be."""
+        rows = {
+            key: np.bincount(places, weights, minlength=len(self.lookups[key].places) + 1)
+            for key, places in placed.items()
+        }
+
+        def by_code(encoder: Encoder) -> Ints:
+            by_place, is_known = rows[id(encoder.places)], encoder.codes >= 0
+            known = np.bincount(encoder.codes[is_known], by_place[is_known], minlength=encoder.n_codes)
+            unknown = by_place[~is_known].sum()
+            return np.append(known, [unknown] * bool(unknown)).astype(np.int64)
+
+        return by_code(self.label_encoder), [by_code(encoder) for encoder in self.encoders[: len(self.columns)]]
 
     def refuse_changed(self, by_label: Ints, by_column: Sequence[Ints]) -> None:
         """Refuse a table whose rows are not those of the first pass: rows of each code of features and their bins."""
@@ -160,6 +203,7 @@ def encode_relation(
         label_encoder=classes.encoder,
         bins=tuple(built.bins),
         bin_sizes=tuple(built.bin_sizes),
+        fine_encoders=built.fine_encoders,
         fine_sizes=built.fine_sizes,
         n_units=len(look.units.weights) + look.units.n_missing if unit else None,
         is_weighted=look.is_weighted,
@@ -506,11 +550,13 @@ class _Built:
         self.bin_encoders: list[Encoder] = []
         self.bin_sizes: list[Ints] = []
         self.fine_sizes: dict[int, Ints] = {}
+        self.fine_encoders: dict[int, Encoder] = {}
 
     def followed_by(self, other: "_Built") -> "_Built":
         """These features, and others after them."""
         self.bins += [(feature + len(self.columns), n_bins) for feature, n_bins in other.bins]
         self.fine_sizes |= {feature + len(self.columns): sizes for feature, sizes in other.fine_sizes.items()}
+        self.fine_encoders |= {feature + len(self.columns): one for feature, one in other.fine_encoders.items()}
         for name in ("columns", "encoders", "sizes", "bin_encoders", "bin_sizes"):
             getattr(self, name).extend(getattr(other, name))
         return self
@@ -532,11 +578,27 @@ class _Built:
         if treated.fine is None:
             return
         self.fine_sizes[feature] = sizes(treated.fine, 1)
+        self.fine_encoders[feature] = encoder(treated.fine)
         for n_bins in NUMBERS_OF_BINS:
             codes = merge_bins(self.fine_sizes[feature], n_bins, treated.n_missing > 0)[treated.fine]
             self.bins.append((feature, n_bins))
             self.bin_encoders.append(encoder(codes))
             self.bin_sizes.append(sizes(codes, int(codes.max(initial=0)) + 1))
+
+
+def _codes_at(encoder: Encoder, places: Codes) -> Codes:
+    """The codes of places, as small as they can be; all are known."""
+    if ((encoder.codes < 0) | (encoder.codes == np.arange(len(encoder.codes)))).all():
+        return places
+    return encoder.codes.astype(np.min_scalar_type(encoder.n_codes - 1))[places]
+
+
+def _numbered_groups(unit: Encoder, places: Codes) -> Ints:
+    """The group of each row; a row without one is alone."""
+    groups = places.astype(np.int64)
+    alone = np.flatnonzero(places == len(unit.places))
+    groups[alone] += np.arange(len(alone))
+    return groups
 
 
 def _meaning(key: Hashable, name: str, position: int, treated: TreatedColumn) -> ColumnMeaning:
