@@ -15,8 +15,11 @@ from analogical.io.text import parse_text
 def collected(table):
     """A table that DuckDB holds as a dataframe."""
     relation = table.relation
-    cells = relation.relation.to_arrow_table().rename_columns(list(relation.columns))
-    return pl.from_arrow(cells)
+    cells = relation.relation.to_arrow_table()
+    columns = cells.columns[: len(relation.columns)]  # the position of a row may be one more
+    return pl.DataFrame(
+        [pl.from_arrow(column).alias(name) for name, column in zip(relation.columns, columns, strict=True)]
+    )
 
 
 def outcome(read):

@@ -18,7 +18,7 @@ from both_ways import open_large
 
 from analogical import InputError, Study, audit, evidence, interactions, redundancies, relevance, select
 from analogical._types import same
-from analogical.duck import DuckTable, cells
+from analogical.duck import DuckTable, cells, opening
 from analogical.duck import engine as duck_engine
 from analogical.duck.session import Session
 from analogical.engines.study import EngineStudy
@@ -31,6 +31,7 @@ M = 3000
 def place(request, monkeypatch):
     """Where the codes of the rows are held: tables of more cells than this stay in DuckDB."""
     if request.param == "in DuckDB":
+        monkeypatch.setattr(opening, "HERE_CELLS", 0)
         monkeypatch.setattr(duck_engine, "PART_CELLS", 3 * M)
     return request.param
 
@@ -122,10 +123,9 @@ def test_every_verb_takes_a_file_that_duckdb_holds(frame, kind, place, tmp_path)
 
 @pytest.mark.parametrize("is_here", [True, False])
 def test_rows_are_named_by_their_place_in_the_file_though_some_are_left_out(tmp_path, is_here, monkeypatch):
-    monkeypatch.setattr(duck_engine, "PART_CELLS", 24 if is_here else 23)
+    monkeypatch.setattr(opening, "HERE_CELLS", 16 if is_here else 15)
     columns = {"a": [0, 0, 1, 1, 0, 1], "b": [0, 0, 0, 0, 1, 1], "y": [None, "n", "p", None, "n", "n"]}
-    columns["c"] = [k % 2 for k in range(6)]
-    columns["d"] = [k % 3 for k in range(6)]
+    columns |= {"c": [k % 2 for k in range(6)], "d": [k % 3 for k in range(6)]}  # 4 rows with a label, 16 cells
     pl.DataFrame(columns).write_parquet(tmp_path / "t.parquet")
     table = open_file(str(tmp_path / "t.parquet"), engine="duckdb").frame
     found, expected = (evidence(one, "y", "a", given=["b"]) for one in (table, pl.DataFrame(columns)))

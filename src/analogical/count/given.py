@@ -66,10 +66,11 @@ class Cells:
             of_row = keys if len(held) == n_possible else (np.cumsum(is_held, dtype=np.int32) - np.int32(1))[keys]
         else:
             held, of_row = np.unique(keys, return_inverse=True)
-        codes = np.empty((len(held), len(columns)), np.int64)
-        if is_number and sizes:
-            codes.T[:] = np.unravel_index(held, sizes)
-        elif sizes:
+        codes = np.zeros((len(held), len(columns)), np.int64)
+        varying = [place for place, size in enumerate(sizes) if size > 1]  # fewer than the dimensions that NumPy has
+        if is_number and varying:
+            codes[:, varying] = np.column_stack(np.unravel_index(held, [sizes[place] for place in varying]))
+        elif varying:
             a_row = np.zeros(len(held), np.intp)
             a_row[of_row] = np.arange(n_rows)
             for place, column in enumerate(columns):

@@ -13,7 +13,7 @@ from analogical.duck.engine import DuckEngine
 from analogical.duck.relation import DuckRelation
 from analogical.duck.session import Session, ask
 from analogical.engines.cells import Encoder, UnitEncoder, encode_batch
-from analogical.engines.encode import EngineTable
+from analogical.engines.encode import EngineTable, table_changed
 from analogical.engines.relation import LABEL, ROW, WEIGHT
 from analogical.errors import InputError
 
@@ -43,7 +43,7 @@ def write_codes(
         ask(connection, lambda: connection.execute(writing.query(source)).fetchall(), "encoding the rows")
     except InputError:
         if writing.is_unseen:
-            table.refuse_changed(np.zeros(0, np.int64), ())
+            raise table_changed() from None
         raise
     finally:
         connection.close()

@@ -18,7 +18,7 @@ from analogical.count.pairs import ContextSums, join_blocks, sum_contexts
 from analogical.duck.session import Session
 from analogical.engines.blocks import deal_features, entropy
 
-__all__ = ["DuckEngine", "code_type", "is_one_part"]
+__all__ = ["DuckEngine", "code_type"]
 
 Summary = TypeVar("Summary")
 
@@ -204,11 +204,6 @@ class DuckEngine:
         labels = table.column("label").to_numpy()
         weights = table.column("weight").to_numpy() if self.is_weighted else None
         return CodedRows(codes, labels, np.array(n_values, np.int64), self.margins.n_labels, weights)
-
-
-def is_one_part(n_rows: int, n_features: int) -> bool:
-    """Whether all rows can be counted in this process at once."""
-    return n_rows * n_features <= PART_CELLS
 
 
 def code_type(n_values: int) -> np.dtype[Any]:

@@ -64,7 +64,7 @@ def open_text(path: str, shape: "TextShape", given: TextFormat) -> tuple[DuckTab
         if isinstance(error.__cause__, duckdb.OutOfMemoryException):
             raise
         raise NotFaithful(str(error)) from None
-    relation = _parquet(session, stored)
+    relation = _parquet(session, stored).with_row()
     if not relation.look({"n": "count(*)"}, "counting the rows")["n"]:
         raise NotFaithful("there are no rows")
     kept, notes = list(shape.names), list[Note]()
@@ -76,10 +76,7 @@ def open_text(path: str, shape: "TextShape", given: TextFormat) -> tuple[DuckTab
     if any(relation.count_where({name: name for name in conditions}, conditions).values()):
         raise NotFaithful("cells hold line ends of Windows, or zeros")
     typed = type_cells(relation, kept, given.na, shape.separator)
-    cells = cast("DuckRelation", typed.relation).relation.sql_query()
-    again = _parquet(session, _stored(session, cells, "cells"))  # what cells are is found out once, not in every pass
-    Path(stored).unlink()
-    return DuckTable(session, replace(again, names=tuple(kept))), (*notes, *typed.notes)
+    return DuckTable(session, replace(cast("DuckRelation", typed.relation), names=tuple(kept))), (*notes, *typed.notes)
 
 
 def _stored(session: Session, query: str, name: str = "table") -> str:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from analogical.duck.codes import write_codes
-from analogical.duck.engine import is_one_part
 from analogical.duck.here import read_rows
 from analogical.duck.relation import DuckRelation
 from analogical.duck.session import Session
@@ -19,6 +18,9 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
 
 __all__ = ["DuckTable", "open_study"]
+
+HERE_CELLS = 600_000_000
+"""Cells of a table that comes to this process as a whole, in a byte each, and about as much again to count them."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,7 @@ def open_study(
     there = cast("DuckRelation", table.relation)
     ends = there.look({"n": "count(*)", "last": f"max({ROW})"}, "counting the rows")
     n_rows, is_whole = int(ends["n"]), ends["last"] == ends["n"] - 1
-    if not is_one_part(n_rows, len(table.columns)):
+    if n_rows * len(table.columns) > HERE_CELLS:
         engine = write_codes(session, table, there, n_rows, is_own=is_own, is_whole=is_whole)
         return EngineStudy.of(table, engine, duplicates=duplicates)
     rows = read_rows(table, there, n_rows, session if is_own else None, is_whole=is_whole)

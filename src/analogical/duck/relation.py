@@ -75,6 +75,8 @@ class DuckRelation:
     relation: "DuckDBPyRelation"
     row: str = "row_number() OVER () - 1"
     """The position of a row in the user's table, as an expression; ``rowid`` of a table costs nothing."""
+    has_row: bool = False
+    """Whether that is a column here, the last one, which is none of the user's."""
     names: tuple[str, ...] | None = None
     """What the user calls the columns, if DuckDB has other names for them: of names that differ in case only."""
     most_values: int = MOST_VALUES
@@ -83,22 +85,32 @@ class DuckRelation:
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns."""
-        return tuple(self.relation.columns) if self.names is None else self.names
+        return self._columns if self.names is None else self.names
+
+    @property
+    def _columns(self) -> tuple[str, ...]:
+        """What DuckDB calls them."""
+        return tuple(self.relation.columns[:-1] if self.has_row else self.relation.columns)
 
     @cached_property
     def kinds(self) -> dict[str, Kind]:
         """What each column holds."""
-        return dict(zip(self.columns, (_KINDS.get(kind.id, "other") for kind in self.relation.types), strict=True))
+        types = self.relation.types[: len(self.columns)]
+        return dict(zip(self.columns, (_KINDS.get(kind.id, "other") for kind in types), strict=True))
 
     @cached_property
     def types(self) -> dict[str, str]:
         """DuckDB's own names of these."""
-        return dict(zip(self.columns, map(str, self.relation.types), strict=True))
+        return dict(zip(self.columns, map(str, self.relation.types[: len(self.columns)]), strict=True))
+
+    def with_row(self) -> "DuckRelation":
+        """The same with the position of each row as a column, which stays when columns are changed."""
+        return replace(self, relation=self.relation.project(f"*, {self.row} AS {ROW}"), row=ROW, has_row=True)
 
     def numbered(self) -> "DuckRelation":
         """The columns as ``s0``, ``s1``, ... in their order, and ``row``."""
         columns = []
-        for place, (name, kind) in enumerate(zip(self.relation.columns, self.relation.types, strict=True)):
+        for place, (name, kind) in enumerate(zip(self._columns, self.relation.types, strict=not self.has_row)):
             cell = f'"{name.replace(chr(34), chr(34) * 2)}"'
             if kind.id in ("hugeint", "uhugeint"):  # as sums are
                 cell = f"CAST({cell} AS BIGINT)"
@@ -108,12 +120,12 @@ class DuckRelation:
                 cell = f"CAST({cell} AS TIME)"
             columns.append(f"{cell} AS s{place}")
         numbered = self.relation.project(", ".join([*columns, f"{self.row} AS {ROW}"]))
-        return replace(self, relation=numbered, names=None)
+        return replace(self, relation=numbered, names=None, has_row=False)
 
     def project(self, columns: Mapping[str, str]) -> "DuckRelation":
         """Columns by name, each as an expression of the present ones."""
-        written = ", ".join(f"{expression} AS {name}" for name, expression in columns.items())
-        return replace(self, relation=self.relation.project(written))
+        written = [f"{expression} AS {name}" for name, expression in columns.items()]
+        return replace(self, relation=self.relation.project(", ".join([*written, *([ROW] if self.has_row else [])])))
 
     def where(self, condition: str) -> "DuckRelation":
         """The rows for which a condition is true."""
@@ -126,14 +138,26 @@ class DuckRelation:
         return dict(row)
 
     def count_where(self, cells: Mapping[str, str], conditions: Mapping[str, Mapping[str, str]]) -> dict[str, int]:
-        """How many rows meet conditions on columns; each different cell is looked at once."""
+        """How many rows meet conditions on columns; each different cell is looked at once, unless most differ."""
         counts: dict[str, int] = {}
         for column, own in conditions.items():
             sums = {name: f"coalesce(sum(CASE WHEN {condition} THEN n END), 0)" for name, condition in own.items()}
-            different = self.relation.aggregate(f"{column}, count(*) AS n", column)
-            grouped = replace(self, relation=different.project(f"{cells[column]} AS {column}, n"), names=None)
-            counts |= {name: int(n) for name, n in grouped.look(sums, "looking at the cells").items()}
+            if column in self._varied:
+                rows = self.relation.project(f"{cells[column]} AS {column}, 1 AS n")
+            else:
+                different = self.relation.aggregate(f"{column}, count(*) AS n", column)
+                rows = different.project(f"{cells[column]} AS {column}, n")
+            seen = replace(self, relation=rows, names=None).look(sums, "looking at the cells")
+            counts |= {name: int(n) for name, n in seen.items()}
         return counts
+
+    @cached_property
+    def _varied(self) -> frozenset[str]:
+        """Columns of which most cells of the first rows differ: these are not grouped before they are looked at."""
+        first = replace(self, relation=self.relation.limit(BATCH_ROWS))
+        about = {name: f"approx_count_distinct({name})" for name in self._columns}
+        seen = first.look({"n": "count(*)"} | about, "looking at the cells")
+        return frozenset(name for name in about if 2 * seen[name] > seen["n"])
 
     def count_values(self, columns: Sequence[str], limit: int) -> dict[str, ValueCounts]:
         """The values of columns, texts in the order in which they occur first, with the rows of each."""
@@ -148,7 +172,7 @@ class DuckRelation:
 
     def _are_few(self, columns: Sequence[str], limit: int) -> set[str]:
         """Columns that cannot have more values than the limit: by their type, or whole numbers by their range."""
-        few = {name for name in columns if _MOST.get(self.types[name].lower(), limit + 1) <= limit}
+        few = {name for name in columns if _MOST.get(self.types[name].lower(), 2**62) <= limit}
         whole = [name for name in columns if self.kinds[name] == "whole" and name not in few]
         ends = {f"low_{name}": f"min({name})" for name in whole} | {f"high_{name}": f"max({name})" for name in whole}
         seen = self.look(ends, "looking at the columns") if whole else {}

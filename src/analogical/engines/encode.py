@@ -18,7 +18,6 @@ come here; a note says so.
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -50,7 +49,24 @@ from analogical.table.preparing import NO_COMPLETE_ROW, Gaps, Preparing, Treated
 from analogical.table.roles import Role, encode_label, refuse_no_counts, sort_classes
 from analogical.table.rules import Rules
 
-__all__ = ["EngineTable", "encode_relation"]
+__all__ = ["EngineTable", "PlacedRows", "encode_relation", "table_changed"]
+
+
+CHUNK = 2**20
+"""Rows whose codes are replaced or counted together."""
+
+
+@dataclass(frozen=True)
+class PlacedRows:
+    """Rows of a table that came here: for each cell its place among what its encoder looks it up in."""
+
+    cells: Codes
+    """One column for each feature; becomes the codes."""
+    labels: Codes
+    units: Codes | None
+    weights: Ints | None
+    positions: Ints | None
+    """Of the rows in the user's table, if some were left out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,68 +100,43 @@ class EngineTable(EngineMeaning):
         read = [encoder.source for encoder in (*self.encoders, self.label_encoder)]
         return [*dict.fromkeys(read), *row, *([WEIGHT] if self.is_weighted else [])]
 
-    @cached_property
-    def lookups(self) -> dict[int, Encoder]:
-        """For each list of places that cells are looked up in, by its identity, an encoder that does."""
-        return {id(encoder.places): encoder for encoder in (*self.encoders, self.label_encoder)}
-
-    def encoded(self, placed: dict[int, Codes], weights: Ints | None, positions: Ints | None) -> EncodedTable:
-        """All rows, in this process: their places in each of ``lookups``, which are let go one by one.
-
-        ``positions`` are those in the user's table, if rows were left out.
-        """
-        columns = self.encoders[: len(self.columns)]
-        self.refuse_changed(*self._sizes(placed, weights))
-        last = {id(encoder.places): i for i, encoder in enumerate(columns)}
-        unit = self.encoders[-1] if self.n_units is not None else None
-        groups = None if unit is None else _numbered_groups(unit, placed[id(unit.places)])
-        labels = _codes_at(self.label_encoder, placed[id(self.label_encoder.places)])
-        kind = np.min_scalar_type(int(self.n_values.max()) - 1)
-        codes = np.empty((len(labels), len(columns)), kind, order="F")
-        fine: dict[int, Codes] = {}
-        for i, encoder in enumerate(columns):
-            key = id(encoder.places)
-            codes[:, i] = _codes_at(encoder, placed[key])
-            if i in self.fine_encoders:
-                fine[i] = _codes_at(self.fine_encoders[i], placed[key])
-            if last[key] == i:
-                del placed[key]
+    def encoded(self, placed: PlacedRows) -> EncodedTable:
+        """All rows, in this process: the places of their cells are replaced by codes."""
+        features = self.encoders[: len(self.columns)]
+        codes, labels = placed.cells, placed.labels
+        by_column = [_sizes(one, codes[:, i], placed.weights) for i, one in enumerate(features)]
+        self.refuse_changed(_sizes(self.label_encoder, labels, placed.weights), by_column)
+        fine = {i: np.array(_codes_at(encoder, codes[:, i])) for i, encoder in self.fine_encoders.items()}
+        for i, encoder in enumerate(features):
+            for start in range(0, len(codes), CHUNK):
+                part = codes[start : start + CHUNK, i]
+                part[:] = _codes_at(encoder, part)
         return EncodedTable(
-            codes=codes,
+            codes=codes.astype(np.min_scalar_type(int(self.n_values.max()) - 1), order="F", copy=False),
             columns=self.columns,
-            weights=weights,
-            labels=labels,
+            weights=placed.weights,
+            labels=_codes_at(self.label_encoder, labels),
             label_meaning=self.label_meaning,
-            groups=groups,
-            origin=positions,
+            groups=None if placed.units is None else _numbered_groups(self.encoders[-1], placed.units),
+            origin=placed.positions,
             frame=None,
             notes=self.notes,
             fine=fine,
         )
 
-    def _sizes(self, placed: Mapping[int, Codes], weights: Ints | None) -> tuple[Ints, list[Ints]]:
-        """Rows of each class, and of each value of every feature; one more for cells that cannot be."""
-        rows = {
-            key: np.bincount(places, weights, minlength=len(self.lookups[key].places) + 1)
-            for key, places in placed.items()
-        }
-
-        def by_code(encoder: Encoder) -> Ints:
-            by_place, is_known = rows[id(encoder.places)], encoder.codes >= 0
-            known = np.bincount(encoder.codes[is_known], by_place[is_known], minlength=encoder.n_codes)
-            unknown = by_place[~is_known].sum()
-            return np.append(known, [unknown] * bool(unknown)).astype(np.int64)
-
-        return by_code(self.label_encoder), [by_code(encoder) for encoder in self.encoders[: len(self.columns)]]
-
     def refuse_changed(self, by_label: Ints, by_column: Sequence[Ints]) -> None:
         """Refuse a table whose rows are not those of the first pass: rows of each code of features and their bins."""
         known = (self.margins.by_label, *self.margins.by_value, *self.bin_sizes)
         if not all(map(np.array_equal, (by_label, *by_column), known)):
-            raise InputError(
-                "The table changed while it was read: its columns hold other values than before. Write it to a file, or"
-                " keep it (df.cache()), and use that."
-            )
+            raise table_changed()
+
+
+def table_changed() -> InputError:
+    """Two passes over a table saw different rows."""
+    return InputError(
+        "The table changed while it was read: its columns hold other values than before. Write it to a file, or"
+        " keep it (df.cache()), and use that."
+    )
 
 
 def encode_relation(
@@ -591,6 +582,18 @@ def _codes_at(encoder: Encoder, places: Codes) -> Codes:
     if ((encoder.codes < 0) | (encoder.codes == np.arange(len(encoder.codes)))).all():
         return places
     return encoder.codes.astype(np.min_scalar_type(encoder.n_codes - 1))[places]
+
+
+def _sizes(encoder: Encoder, places: Codes, weights: Ints | None) -> Ints:
+    """Rows of each code; one more for cells that cannot be, if there are any."""
+    by_place = np.zeros(len(encoder.codes))
+    for start in range(0, len(places), CHUNK):
+        some = slice(start, start + CHUNK)
+        by_place += np.bincount(places[some], None if weights is None else weights[some], minlength=len(by_place))
+    is_known = encoder.codes >= 0
+    known = np.bincount(encoder.codes[is_known], by_place[is_known], minlength=encoder.n_codes)
+    unknown = by_place[~is_known].sum()
+    return np.append(known, [unknown] * bool(unknown)).astype(np.int64)
 
 
 def _numbered_groups(unit: Encoder, places: Codes) -> Ints:

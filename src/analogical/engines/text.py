@@ -31,6 +31,9 @@ SPACES = "".join(map(chr, (*range(9, 14), 32, 0x85, 0xA0, 0x1680, *range(0x2000,
 SPACES += "\u205f\u3000"
 """What is stripped from cells."""
 
+PLAIN = "^[0-9-][0-9.]*[0-9]$"
+"""Numbers as most are written."""
+
 Counts = dict[int, dict[str, int]]
 """For columns by number how many of their cells match each test."""
 
@@ -101,8 +104,8 @@ class _Texts:
         itself = {name: name for name in names}
         changes = {
             name: {
-                f"{name}_spaces": f"length({cell}) < length({name})",
-                f"{name}_words": f"lower({cell}) IN ({', '.join(literals)})",
+                f"{name}_spaces": f"{self._may_change(name)} AND length({cell}) < length({name})",
+                f"{name}_words": f"{self._may_change(name)} AND lower({cell}) IN ({', '.join(literals)})",
             }
             for name, cell in names.items()
         }
@@ -120,6 +123,11 @@ class _Texts:
             for name in worded
         }
         return kept | without
+
+    def _may_change(self, name: str) -> str:
+        """Whether a cell may have spaces around it or be a word for missing; seen at once of most numbers."""
+        is_number_missing = any(re.search(PLAIN, word) for word in self.words)
+        return "true" if is_number_missing else f"NOT {self._matches(name, PLAIN)}"
 
     def _settled(self, place: int, reading: Reading, counts: Mapping[str, int]) -> Reading:
         """The reading if all cells can be read like that, but for few different words; otherwise text."""

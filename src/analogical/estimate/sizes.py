@@ -28,7 +28,7 @@ from analogical.estimate.directions import diagonals
 from analogical.estimate.effect import EffectSums, skewed_interval
 from analogical.estimate.intervals import FEWEST_FREE, MANY, share_interval
 
-__all__ = ["CommonDifference", "Size", "measure_size_of_units", "measure_sizes"]
+__all__ = ["ROUNDING", "CommonDifference", "Size", "measure_size_of_units", "measure_sizes"]
 
 MOST_VALUES = 64
 """Values that get a share of their own in the common difference, and labels likewise; the rarest of more are taken
@@ -36,6 +36,8 @@ together: the cost grows with the cube."""
 PSEUDO_ROWS = 4.0
 """Rows of a value for which the variance of its share counts double: two rows with equal labels do not show that there
 is no variance (Agresti and Coull add four rows, half of them with the label)."""
+ROUNDING = 1e-9
+"""Differences of shares, and standard errors of these, that are none: what is left of sums is rounding errors."""
 
 
 @dataclass(frozen=True)
@@ -59,13 +61,13 @@ class CommonDifference:
     """The same if there is no difference."""
 
     def effect(self) -> float:
-        """The common part of the effect, without bias; below 0 by chance."""
-        return self.squared - self.bias
+        """The common part of the effect, without bias; below 0 by chance, and at most 1."""
+        return min(self.squared - self.bias, 1.0)
 
     def interval(self, quantile: float) -> tuple[float, float]:
         """Interval of the common part: on its root, the size of a difference, whose error does not grow with it."""
         effect = max(self.effect(), 0.0)
-        error = self.slope / math.sqrt(self.squared) if self.squared > 0 else 0.0
+        error = self.slope / math.sqrt(self.squared) if self.squared > ROUNDING**2 else 0.0
         root = math.sqrt(effect)
         low = max(root - quantile * error, 0.0) ** 2
         return low, min(max((root + quantile * error) ** 2, effect + quantile * self.spread), 1.0)

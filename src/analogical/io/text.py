@@ -147,8 +147,9 @@ def blank_characters(text: str) -> str:
 
 
 def strip_end(text: str, blank: str) -> str:
-    """The text up to its last cell, with one line end."""
-    return text.rstrip(f"{blank}\n\x1a") + "\n"
+    """The text up to its last line that is not blank, with one line end."""
+    kept = len(text.rstrip(f"{blank}\n\x1a"))
+    return text[:kept] + re.split(r"[\r\n\x1a]", text[kept:], maxsplit=1)[0] + "\n"
 
 
 def drop_blank_lines(text: str, blank: str) -> tuple[str, int]:

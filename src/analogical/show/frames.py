@@ -23,10 +23,11 @@ def _column(cells: list[Any]) -> list[Any]:
     if any(isinstance(cell, list | dict) for cell in cells):
         return [None if cell is None else _joined(cell) for cell in cells]
     known = [cell for cell in cells if cell is not None]
+    types = {type(cell) for cell in known}
+    if len(types) > 1 and not types <= {int, float}:
+        return [None if cell is None else str(cell) for cell in cells]
     if len(known) < len(cells) and all(isinstance(cell, int | float) for cell in known):
         return [float("nan") if cell is None else float(cell) for cell in cells]
-    if len({type(cell) for cell in known}) > 1 and not all(isinstance(cell, int | float) for cell in known):
-        return [None if cell is None else str(cell) for cell in cells]
     return cells
 
 

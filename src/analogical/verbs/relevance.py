@@ -15,7 +15,7 @@ from analogical.arguments import check_given, study_of
 from analogical.count.pairs import count_pairs
 from analogical.estimate.index import PaperStatus, score_pairs
 from analogical.estimate.significance import adjust_for_features
-from analogical.estimate.sizes import Size
+from analogical.estimate.sizes import ROUNDING, Size
 from analogical.estimate.status import LEVEL, NEGLIGIBLE, Status, decide_status, order_features
 from analogical.study import Duplicates, Given, Study, is_auto
 from analogical.table.columns import plain
@@ -533,7 +533,7 @@ def _points(study: Study, feature: int, size: Size, confidence: float) -> Points
         return None
     # rounded, so that rounding errors of sums decide neither which value is named nor a digit that is shown
     difference, error, a, b, label = max(
-        candidates, key=lambda f: (round(abs(f[0]) / f[1] if f[1] > 0 else abs(f[0]), 6), f[0] > 0)
+        candidates, key=lambda f: (round(abs(f[0]) / max(f[1], ROUNDING), 6), f[0] > 0)
     )
     reach = NormalDist().inv_cdf((1 + confidence) / 2) * error
     return Points(
