@@ -140,10 +140,21 @@ class Study(TableCounts):
         self.call = written_call("Study", ["X", repr(y) if isinstance(y, str) else "y"], options)
 
     @classmethod
-    def of_table(cls, table: EncodedTable, *, duplicates: Duplicates = "count", n_jobs: int | None = None) -> Self:
-        """The study of a table that is encoded already."""
+    def of_table(
+        cls,
+        table: EncodedTable,
+        *,
+        duplicates: Duplicates = "count",
+        n_jobs: int | None = None,
+        engine_name: EngineName = "memory",
+        plan: Any = None,
+    ) -> Self:
+        """The study of a table that is encoded already; rows that come from Spark have no place there."""
         study = cls.__new__(cls)
         study._begin_here(table, duplicates, n_jobs)
+        study.engine_name, study.plan = engine_name, plan
+        if engine_name == "spark":
+            study._named = None
         return study
 
     def _begin_here(self, table: EncodedTable, duplicates: Duplicates, n_jobs: int | None) -> None:
@@ -151,7 +162,7 @@ class Study(TableCounts):
         n_groups = None if table.groups is None else int(table.groups.max()) + 1
         self._begin(table, duplicates, n_jobs, table.fine, n_groups)
         self.rows = collapse_rows(table.coded) if duplicates == "once" else table.coded
-        self.groups, self._encoded = table.groups, table
+        self.groups, self._fine, self._named = table.groups, table.fine, table
         self.n_rows, self.is_weighted = table.coded.n_rows, table.weights is not None
 
     @classmethod

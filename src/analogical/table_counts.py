@@ -93,8 +93,8 @@ class TableCounts:
     rows: CodedRows
     groups: Ints | None
     """The unit of each row, if rows depend on each other."""
-    _encoded: EncodedTable | None = None
-    """The user's rows, if they are in this process."""
+    _named: EncodedTable | None = None
+    """The table that knows where its rows stand in the user's."""
 
     def _begin(
         self,
@@ -115,6 +115,8 @@ class TableCounts:
         by_name = sorted(range(self.n_features), key=lambda i: table.names[i])
         self.rank: Ints = np.argsort(by_name)
         """Place of each feature by name: what decides between features that predict equally well."""
+        self._fine: Mapping[int, Codes] = {}
+        """Numbers in the finer bins."""
         self._cut: dict[int, Codes] = {}
         self._fine_sizes: dict[int, Ints] = {}
         self._tested: dict[Item, Tested | None] = {}
@@ -148,11 +150,6 @@ class TableCounts:
         if feature not in self._fine_sizes:
             self._fine_sizes[feature] = np.bincount(self._fine[feature], self.rows.weights).astype(np.int64)
         return self._fine_sizes[feature]
-
-    @property
-    def _fine(self) -> Mapping[int, Codes]:
-        """Numbers in the finer bins."""
-        return {} if self._encoded is None else self._encoded.fine
 
     def bins_of_fine(self, column: int) -> Codes:
         """The code of a column of bins for each finer bin of its number."""
@@ -195,7 +192,7 @@ class TableCounts:
 
     def listed(self, features: Sequence[int], given: Sequence[int]) -> ListedRows:
         """The rows as they are listed one by one: by some features, and divided by given columns."""
-        named = None if self._encoded is None else partial(_names_of_rows, self._encoded)
+        named = None if self._named is None else partial(_names_of_rows, self._named)
         return ListedRows(self.rows_of(features), self.cells(tuple(sorted(given))), named)
 
     def first_rows(self, feature: int) -> Ints:

@@ -62,11 +62,12 @@ def studies(request):
     return there, Study(sorted_frame(), "y", **options)
 
 
-@pytest.mark.parametrize("verb", VERBS)
+ASKED = [(options, verb) for options in OPTIONS for verb in VERBS if options != "groups" or verb in WITH_GROUPS]
+
+
+@pytest.mark.parametrize(("studies", "verb"), ASKED, indirect=["studies"])
 def test_every_verb_says_what_it_says_in_memory(studies, verb):
     there, here = studies
-    if here.n_groups is not None and verb not in WITH_GROUPS:
-        pytest.skip("asked without groups")
     found, expected = VERBS[verb](there), VERBS[verb](here)
     assert type(found) is type(expected)
     told, memory = plain(found.to_dict()), plain(expected.to_dict())
@@ -99,6 +100,28 @@ def test_few_rows_come_here_merged(session, options):
     assert (found.settings.engine, found.settings.plan.kind) == ("spark", "grouped")
     expected = analogical.relevance(sorted_frame(), "y", **options)
     assert_same(plain(found.to_dict()), plain(expected.to_dict()))
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+def test_small_tables_come_here(session, options, monkeypatch):
+    monkeypatch.setattr(opening, "HERE_BYTES", 2**29)
+    frame = measured(300)
+    there = Study(session.createDataFrame(frame).coalesce(1), "y", **options)
+    here = Study(frame, "y", **options)
+    assert (there.engine_name, there.plan.kind) == ("spark", "collected")
+    for verb in WITH_GROUPS if "groups" in options else VERBS:
+        assert_same(plain(VERBS[verb](there).to_dict()), plain(VERBS[verb](here).to_dict()))
+    if "groups" not in options:
+        assert analogical.evidence(there, "sex").pairs[0].rows is None
+    with pytest.raises(InputError, match="compare compares whole rows, and this table lies on Spark"):
+        analogical.compare(there)
+
+
+@pytest.mark.parametrize(("n_bytes", "kind"), [(2 * 8 + 4 * 2 + 3, "collected"), (2 * 8 + 4 * 2 + 2, "grouped")])
+def test_what_is_small_is_told_by_types_and_lengths_of_texts(session, n_bytes, kind, monkeypatch):
+    monkeypatch.setattr(opening, "HERE_BYTES", n_bytes)
+    table = session.createDataFrame([(1, "ab"), (2, "c")], "a bigint, y string")
+    assert Study(table, "y").plan.kind == kind
 
 
 def test_each_row_once_on_spark(session, on_spark):
@@ -239,11 +262,13 @@ def small(session, **columns):
         ({}, {"y": ["y"]}, "must be the name of a column, got list"),
         ({}, {"y": None}, "y is missing: give the name of the column with the label"),
         ({"y": [1, 1, 1, 1]}, {}, "one class only"),
-        ({"w": ["1", "2", "1", "1"]}, {"weights": "w"}, "has the type string"),
+        ({"w": ["1", "2", "1", "1"]}, {"weights": "w"}, "weights must be whole numbers"),
         ({"a": [[1], [2], [1], [2]]}, {}, "which is not one value per row"),
     ],
 )  # fmt: skip
-def test_bad_input_gets_a_sentence(session, change, options, message):
+@pytest.mark.parametrize("n_bytes", [0, 2**29])
+def test_bad_input_gets_a_sentence(session, change, options, message, n_bytes, monkeypatch):
+    monkeypatch.setattr(opening, "HERE_BYTES", n_bytes)
     with pytest.raises(InputError, match=message):
         analogical.relevance(small(session, **change), **({"y": "y"} | options))
 

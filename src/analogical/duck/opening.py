@@ -62,6 +62,4 @@ def open_study(
         engine = write_codes(session, table, there, n_rows, is_own=is_own, is_whole=is_whole)
         return EngineStudy.of(table, engine, duplicates=duplicates)
     rows = read_rows(table, there, n_rows, session if is_own else None, is_whole=is_whole)
-    study = Study.of_table(rows, duplicates=duplicates)
-    study.engine_name = "duckdb"
-    return study
+    return Study.of_table(rows, duplicates=duplicates, engine_name="duckdb")

@@ -11,15 +11,28 @@ from analogical.estimate.significance import pools_contexts
 from analogical.spark.engine import KeptFrame, SparkEngine
 from analogical.spark.planning import MOST_GROUPS, SparkPlan, choose_plan, finishes_in_memory
 from analogical.spark.relation import SparkRelation
-from analogical.spark.session import check_spark, ship_package
+from analogical.spark.session import check_spark, collect, ship_package
 from analogical.spark.words import Layout, PackBatches
 from analogical.study import SEARCH_ROWS, Duplicates, Study
+from analogical.table.encode import encode_table
 from analogical.table.rules import Rules
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 __all__ = ["open_study"]
+
+HERE_BYTES = 2**29
+"""Bytes of a table that comes to this process as a whole: half of what Spark brings here unless it is told to."""
+TEXTS = ("string", "varchar", "char")
+WIDTHS = {
+    **dict.fromkeys(("boolean", "tinyint"), 1),
+    **dict.fromkeys(("smallint",), 2),
+    **dict.fromkeys(("int", "float", "date", *TEXTS), 4),
+    **dict.fromkeys(("bigint", "double", "timestamp", "timestamp_ntz"), 8),
+    "decimal": 16,
+}
+"""Bytes of a cell, in addition to the characters of a text."""
 
 
 def open_study(
@@ -34,12 +47,19 @@ def open_study(
 ) -> Study:
     """The study of a Spark dataframe, classic or Connect; see :func:`analogical.engines.open.engine_study_of`.
 
-    If the distinct rows are at most a million and at most half of the rows, or if the table has at most 20,000 rows or
-    eleven features, they come here with their number. Otherwise rows stay on Spark, packed, and the study asks for
-    groups of them. The table is read several times, so it must be the same each time.
+    A table of at most half a gigabyte comes here. Of a larger one the distinct rows come here with their number, if
+    these are at most a million and at most half of the rows, or if there are at most eleven features. Otherwise rows
+    stay on Spark, packed, and the study asks for groups of them. A larger table is read several times, so it must be
+    the same each time.
     """
     check_spark()
     relation = SparkRelation(df)
+    if isinstance(label, str) and _comes_here(relation, rules):
+        rows = collect(df, "reading the table")
+        looks_here: Any = {"look_for_leaks": look_for_leaks, "look_for_units": look_for_units}
+        encoded = replace(encode_table(rows, label, rules, keep=keep, **looks_here), frame=None)
+        plan = SparkPlan("collected", (), 1, 1.0, False)
+        return Study.of_table(encoded, duplicates=duplicates, engine_name="spark", plan=plan)
     ship_package(df.sparkSession)
     looks: Any = {"look_for_leaks": look_for_leaks, "look_for_units": look_for_units}
     table = encode_relation(relation, label, rules, keep=keep, **looks)
@@ -56,6 +76,22 @@ def open_study(
     plan = choose_plan(table.margins, sample, n_distinct, _n_shuffled(df))
     engine = replace(engine, plan=plan) if plan.blocks == blocks else _packed(table, plan)
     return EngineStudy.of(table, engine, duplicates=duplicates, plan=_by_name(plan, table))
+
+
+def _comes_here(relation: SparkRelation, rules: Rules) -> bool:
+    """Whether the table is small, by the types of its columns and the lengths of texts.
+
+    Anything unusual is left to the look at the columns, which refuses it by name.
+    """
+    widths = [WIDTHS.get(base) for base in relation.bases.values()]
+    roles = [role for role in (rules.weights, rules.groups) if role is not None]
+    if None in widths or not all(isinstance(role, str) for role in roles):
+        return False
+    there = relation.numbered()
+    lengths = {f"n{p}": f"sum(octet_length(s{p}))" for p, base in enumerate(relation.bases.values()) if base in TEXTS}
+    seen = there.look({"n": "count(*)"} | lengths, "counting the rows")
+    n_bytes = seen["n"] * sum(width or 0 for width in widths) + sum(seen[name] or 0 for name in lengths)
+    return 0 < int(n_bytes) <= HERE_BYTES
 
 
 def _packed(table: EngineTable, plan: SparkPlan) -> SparkEngine:

@@ -34,8 +34,9 @@ MERGED = 0.7
 class SparkPlan:
     """How the rows of a table are counted on Spark."""
 
-    kind: Literal["grouped", "blocks"]
-    """Identical rows are grouped and counted in this process, or rows are brought together block by block."""
+    kind: Literal["collected", "grouped", "blocks"]
+    """All rows come to this process, or the different ones with their number, or rows are brought together on Spark,
+    block by block."""
     blocks: tuple[tuple[Any, ...], ...]
     """Features of each block, by position; in a result, by name."""
     n_partitions: int

@@ -92,8 +92,12 @@ class SparkRelation:
     @cached_property
     def kinds(self) -> dict[str, Kind]:
         """What each column holds."""
-        bases = {name: kind.split("(")[0].split("<")[0].split(" ")[0] for name, kind in self.types.items()}
-        return {name: _KINDS.get(base, "other") for name, base in bases.items()}
+        return {name: _KINDS.get(base, "other") for name, base in self.bases.items()}
+
+    @property
+    def bases(self) -> dict[str, str]:
+        """Spark's own names without lengths and digits."""
+        return {name: kind.split("(")[0].split("<")[0].split(" ")[0] for name, kind in self.types.items()}
 
     def numbered(self) -> "SparkRelation":
         """The columns as ``s0``, ``s1``, ... in their order, and a number of each row, which is not its position."""
