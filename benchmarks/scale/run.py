@@ -52,6 +52,7 @@ MEMORY_METHOD, SPARK_LOCAL, SPARK_CLUSTER = (
     "analogical on Spark, cluster",
 )
 EXPLODED = "Spark SQL, rows exploded"
+EVERYTHING = {"memory": "relevance in memory", "duckdb": "relevance in DuckDB"}
 
 Measured = dict[str, Any]
 
@@ -94,12 +95,10 @@ def counts_of(result: Any) -> Counts:
 
 
 def measure_here(path: str, repetitions: int, everything: bool) -> dict[str, Measured]:
-    """Times and counts of the engine in memory and, on request, of DuckDB, Polars and all of ``relevance``."""
+    """Times and counts of the engine in memory and, on request, of DuckDB and Polars."""
     import polars as pl
 
-    from analogical import relevance
     from analogical.count.pairs import count_pairs
-    from analogical.io.files import open_file
     from analogical.table.encode import encode_table
 
     def count() -> Counts:
@@ -111,8 +110,6 @@ def measure_here(path: str, repetitions: int, everything: bool) -> dict[str, Mea
         jobs["analogical in memory, rows already encoded"] = lambda: counts_of(count_pairs(coded, n_jobs=N_CORES))
         jobs["DuckDB, a query for each feature"] = lambda: duckdb_counts(path, N_CORES)
         jobs["Polars, a query for each feature"] = lambda: polars_counts(path)
-        jobs["relevance, in memory"] = lambda: counts_of(relevance(pl.read_parquet(path), LABEL, n_jobs=N_CORES))
-        jobs["relevance, in DuckDB"] = lambda: counts_of(relevance(open_file(path).frame, LABEL))
     found = {}
     for name, job in jobs.items():
         found[name], answer = best_of(repetitions, job)
@@ -120,13 +117,31 @@ def measure_here(path: str, repetitions: int, everything: bool) -> dict[str, Mea
     return found
 
 
+def measure_relevance(path: str, repetitions: int, engine: str) -> dict[str, Measured]:
+    """Time, counts and peak memory of ``relevance`` with all defaults, in a process of its own."""
+    import resource
+
+    import polars as pl
+
+    from analogical import relevance
+    from analogical.io.files import open_file
+
+    def ask() -> Counts:
+        table = pl.read_parquet(path) if engine == "memory" else open_file(path, engine="duckdb").frame
+        return counts_of(relevance(table, LABEL))
+
+    measured, answer = best_of(repetitions, ask)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return {EVERYTHING[engine]: measured | {"counts": answer, "peak": peak}}
+
+
 def start_spark(master: str) -> Measured:
     """Seconds until a session is there, and until Python workers have answered for the first time."""
-    from analogical.spark import open_session
+    from pyspark.sql import SparkSession
 
     warnings.simplefilter("ignore")  # PySpark's own about pandas 3
     began = time.perf_counter()
-    spark = open_session(master)
+    spark = SparkSession.builder.master(master).getOrCreate()  # with the page that counts what is shuffled
     opened = time.perf_counter()
     spark.sparkContext.setLogLevel("ERROR")
     spark.range(N_CORES, numPartitions=N_CORES).mapInArrow(lambda batches: batches, "id long").toArrow()
@@ -140,8 +155,9 @@ def measure_on_spark(
     from pyspark.sql import SparkSession
 
     from analogical import Study, relevance
+    from analogical.spark import opening
 
-    spark = SparkSession.active()
+    spark, here = SparkSession.active(), opening.HERE_BYTES
 
     def shuffled() -> int:
         """Bytes that all stages so far wrote for others to read."""
@@ -155,10 +171,12 @@ def measure_on_spark(
         return study.counts, study.plan
 
     found: dict[str, Measured] = {}
+    opening.HERE_BYTES = 0  # as of tables that are too large to come here
     found[name], (counts, plan) = best_of(repetitions, count, shuffled)
     found[name] |= {"counts": counts_of(counts), "plan": describe_plan(plan)}
-    if everything:
-        what = f"relevance{name.removeprefix('analogical')}"
+    for kept, where in ((0, ", rows stay there"), (here, "")) if everything else ():
+        opening.HERE_BYTES = kept
+        what = f"relevance{name.removeprefix('analogical')}{where}"
         found[what], result = best_of(repetitions, lambda: relevance(spark.read.parquet(path), LABEL), shuffled)
         found[what] |= {"counts": counts_of(result), "plan": describe_plan(result.settings.plan)}
     if exploded:
@@ -215,8 +233,8 @@ def measure_partition(kind: str) -> Measured:
 
 def describe_plan(plan: Any) -> str:
     """How rows were counted, in words."""
-    if plan.kind == "grouped":
-        return "identical rows grouped, then in memory"
+    if plan.kind != "blocks":
+        return "identical rows grouped, then in memory" if plan.kind == "grouped" else "all rows come here"
     merged = ", identical rows merged first" if plan.is_merged else ""
     return (
         f"{len(plan.blocks)} blocks of columns, {plan.n_partitions} partitions each, the largest about"
@@ -265,6 +283,9 @@ class Places:
         """All methods on one table, taking turns."""
         repetitions, load = 1 if n_rows >= 10**7 else 3, os.getloadavg()[0]
         methods = self.here.submit(measure_here, path, repetitions, True).result()
+        for engine in EVERYTHING:
+            with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
+                methods |= alone.submit(measure_relevance, path, repetitions, engine).result()
         for name, process in ((SPARK_LOCAL, self.local), (SPARK_CLUSTER, self.remote)):
             exploded = name == SPARK_LOCAL and n_rows <= EXPLODED_MOST
             methods |= process.submit(measure_on_spark, name, path, repetitions, True, exploded).result()
@@ -326,6 +347,11 @@ def as_bytes(n_bytes: int, n_rows: int) -> str:
     return f"{n_bytes / 1e6:,.1f} MB ({n_bytes / n_rows:.1f} a row)" if n_bytes else ""
 
 
+def as_megabytes(n_bytes: int | None) -> str:
+    """Peak memory, where it is known."""
+    return "" if n_bytes is None else f"{n_bytes / 1e6:,.0f} MB"
+
+
 def points(results: dict[str, Any]) -> list[str]:
     """What the run says, in a few sentences."""
     rows = {int(size): row["methods"] for size, row in results["rows"].items()}
@@ -375,25 +401,29 @@ def points(results: dict[str, Any]) -> list[str]:
 
 
 def everything(results: dict[str, Any]) -> list[str]:
-    """The section on ``relevance`` with all defaults, if it was measured."""
+    """The section on ``relevance`` with all defaults."""
     lines = []
     for size, row in results["rows"].items():
-        memory = row["methods"].get("relevance, in memory")
+        memory = row["methods"][EVERYTHING["memory"]]
         lines += [
             f"| {int(size):,} | {name.partition(' ')[2]} | {as_seconds(one['seconds'])} |"
             f" {one['seconds'] / memory['seconds']:.2f} | {as_seconds(one['first'])} |"
+            f" {'' if 'cluster' in name else as_seconds(one['processor'])} |"
+            f" {as_megabytes(one.get('peak'))} |"
             for name, one in row["methods"].items()
-            if memory and name.startswith("relevance")
+            if name.startswith("relevance")
         ]
-    heading = [
+    return [
         "## Everything: `relevance(...)` with all defaults, as people call it",
         "",
-        "With the deciding set, effects, intervals and p-values.",
+        "With the deciding set, effects, intervals and p-values. A Spark dataframe of at most half a gigabyte, as all",
+        "these are, comes to the process that asks; *rows stay there* shows what a larger one costs.",
         "",
-        "| rows | where | time | x in memory | first run |",
-        "|---|---|---|---|---|",
+        "| rows | where | time | x in memory | first run | processor time | peak memory |",
+        "|---|---|---|---|---|---|---|",
+        *lines,
+        "",
     ]
-    return [*heading, *lines, ""] if lines else []
 
 
 def write_markdown(results: dict[str, Any]) -> str:
@@ -436,7 +466,7 @@ def write_markdown(results: dict[str, Any]) -> str:
         *everything(results),
         "## The plan that is chosen",
         "",
-        "Counted on the local session.",
+        "Counted on the local session, rows staying there.",
         "",
         "| table | rows | plan | on Spark | in memory | shuffled |",
         "|---|---|---|---|---|---|",

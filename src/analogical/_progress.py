@@ -3,11 +3,13 @@
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TypeAlias
 
-__all__ = ["Clock", "Progress", "end_line", "progress_line"]
+__all__ = ["Clock", "Progress", "end_line", "progress_line", "working_on"]
 
+WORKING = "working"
 Progress: TypeAlias = Callable[[int, int], None]
 """Called with what is done and what there is to do."""
 
@@ -18,6 +20,7 @@ class _Line:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.text = ""
+        self.doing = WORKING
         self.is_counting = False
         """Whether the line says how much is done, which the clock does not write over."""
 
@@ -52,6 +55,16 @@ def progress_line(what: str) -> Progress:
     return show
 
 
+@contextmanager
+def working_on(what: str) -> Iterator[None]:
+    """Name what is done, for the clock."""
+    _LINE.doing = what
+    try:
+        yield
+    finally:
+        _LINE.doing = WORKING
+
+
 def end_line() -> None:
     """Leave no half-written line on stderr before something else is said."""
     _LINE.end()
@@ -81,4 +94,4 @@ class Clock:
         while not stopped.wait(1):
             with _LINE.lock:
                 if not stopped.is_set() and not _LINE.is_counting:
-                    _LINE.show(f"working: {time.monotonic() - began:,.0f} s")
+                    _LINE.show(f"{_LINE.doing}: {time.monotonic() - began:,.0f} s")

@@ -5,7 +5,8 @@ import sys
 
 import pytest
 
-from analogical._progress import Clock, end_line, progress_line
+from analogical._progress import Clock, end_line, progress_line, working_on
+from analogical.duck.session import Session, ask
 
 
 class Terminal(io.StringIO):
@@ -65,6 +66,21 @@ def test_a_clock_says_the_seconds_and_is_erased(use_terminal):
     assert seen(terminal).startswith("working: ")
     Clock().stop()
     assert seen(terminal) == ""
+
+
+def test_a_clock_names_what_is_done(use_terminal):
+    terminal = use_terminal()
+    with working_on("looking at the columns"):
+        Clock._count(Seconds(2))
+    assert seen(terminal).startswith("looking at the columns: ")
+    Clock._count(Seconds(2))
+    assert seen(terminal).startswith("working: ")
+
+
+def test_duckdb_says_what_it_does(use_terminal):
+    terminal, session = use_terminal(), Session()
+    ask(session.connection, lambda: Clock._count(Seconds(1)), "grouping the rows")
+    assert seen(terminal).startswith("grouping the rows: ")
 
 
 def test_a_clock_does_not_cover_progress(use_terminal):

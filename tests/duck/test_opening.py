@@ -46,6 +46,7 @@ def frame():
         many=pl.Series([f"word {k}" for k in rng.integers(0, 90, M)]),
         x=pl.Series(rng.normal(size=M)),
         gaps=pl.Series([None if k % 9 == 0 else float(k % 40) for k in range(M)]),
+        rating=pl.Series([None if k % 11 == 0 else k % 4 - 1 for k in range(M)]),
         day=pl.Series([date(2020, 1, 1) + timedelta(days=int(k)) for k in rng.integers(0, 900, M)]),
         flag=pl.Series(rng.random(M) < 0.4),
         unit=pl.Series(rng.integers(0, 300, M)),
@@ -130,6 +131,21 @@ def test_rows_are_named_by_their_place_in_the_file_though_some_are_left_out(tmp_
     table = open_file(str(tmp_path / "t.parquet"), engine="duckdb").frame
     found, expected = (evidence(one, "y", "a", given=["b"]) for one in (table, pl.DataFrame(columns)))
     assert [pair.rows for pair in found.pairs] == [pair.rows for pair in expected.pairs] == [(1, 2), (4, 5)]
+
+
+def test_several_questions_can_be_asked_of_one_file(frame, place, tmp_path):
+    path = tmp_path / "t.parquet"
+    frame.write_parquet(path)
+    table = open_file(str(path), engine="duckdb").frame
+    for features in (["f0", "f1", "many"], ["f1", "f2", "many"]):
+        options = {"features": features}
+        assert differences(relevance(table, "y", **options), relevance(frame, "y", **options)) == []
+    gc.collect()
+    held = table.session.one("SELECT count(*) FROM duckdb_tables()", "looking at tables")
+    assert held == 0, "codes go with their study"
+    study = Study(table, "y")
+    assert table.session.one("SELECT count(*) FROM duckdb_tables()", "looking") == (place == "in DuckDB")
+    del study
 
 
 def test_a_folder_and_a_pattern_are_read_in_the_order_of_the_names(frame, tmp_path):

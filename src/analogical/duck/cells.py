@@ -34,8 +34,7 @@ class SqlCells:
                 words = ", ".join(map(self.relation.dialect.literal, places.values.to_pylist()))
                 return f"coalesce(list_position([{words}], {cell}) - 1, {len(places)})"
             if kind == "text" and self.session is not None and 0 < len(places) <= MOST_WORDS:
-                name = f"texts_{cell}"
-                self.session.name_texts(name, places.values)
+                name = self.session.name_texts(places.values)
                 return f"coalesce(enum_code(TRY_CAST({cell} AS {name}))::UINTEGER, {len(places)})"
             if kind in ("bool", "whole") and len(places) <= MOST_COMPARED:
                 cases = " ".join(f"WHEN {value} THEN {k}" for k, value in enumerate(places.values.to_pylist()))
@@ -48,9 +47,10 @@ class SqlCells:
             return None
         starts = places.starts.tolist()
         if kind == "whole" and starts == list(range(starts[0], starts[0] + len(starts))) and _are_small(starts):
-            inside = f"least(greatest({cell}, {starts[0]}), {starts[-1]})"
-            return f"coalesce({inside}::SMALLINT - {starts[0]}::SMALLINT, {len(places)})"
-        return f"CASE WHEN {cell} IS NULL THEN {len(places)} ELSE {_compared(number, starts)} END"
+            place = f"least(greatest({cell}, {starts[0]}), {starts[-1]})::SMALLINT - {starts[0]}::SMALLINT"
+        else:
+            place = _compared(number, starts)
+        return f"CASE WHEN {cell} IS NULL THEN {len(places)} ELSE {place} END"
 
 
 def kind_below(n_codes: int) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
+from weakref import finalize
 
 import numpy as np
 
@@ -31,7 +32,7 @@ def write_codes(
     The relation is that of the table; ``is_own`` says that it lies in the same session, ``is_whole`` that no row of the
     user's table was left out.
     """
-    writing = _Writing(SqlCells(relation, session), table, is_whole)
+    writing = _Writing(SqlCells(relation, session), table, is_whole, session.new_name("codes"))
     session.make_room(n_rows * len(writing.sources))
     connection = session.cursor()
     if is_own and not writing.by_encoder:
@@ -49,7 +50,9 @@ def write_codes(
         connection.close()
     n_values = (*table.margins.n_values.tolist(), *table.n_codes.tolist()[len(table.columns) :])
     unit = None if table.n_units is None else len(n_values) - 1
-    engine = DuckEngine(session, "codes", table.margins, n_values, table.is_weighted, unit)
+    engine = DuckEngine(session, writing.name, table.margins, n_values, table.is_weighted, unit)
+    drop = f"DROP VIEW {writing.name}; DROP TABLE {writing.name}_stored"
+    finalize(engine, session.connection.execute, drop).atexit = False
     _refuse_changed(engine, table)
     return engine
 
@@ -72,6 +75,8 @@ class _Writing:
     table: EngineTable
     is_whole: bool
     """Whether no row was left out, so that places in the table are those in the user's table."""
+    name: str
+    """Of the table of codes."""
     is_unseen: bool = False
     """Whether an encoder met a value that it does not know."""
 
@@ -118,8 +123,8 @@ class _Writing:
         beside = [*([WEIGHT] if self.table.is_weighted else []), *([] if self.is_whole else [ROW])]
         shown += [*([WEIGHT] if self.table.is_weighted else []), f"{'rowid' if self.is_whole else ROW} AS position"]
         return (
-            f"CREATE TABLE stored AS SELECT {', '.join([*stored, *beside])} FROM {source};"  # noqa: S608
-            f"CREATE VIEW codes AS SELECT {', '.join(shown)}, rowid AS place FROM stored"
+            f"CREATE TABLE {self.name}_stored AS SELECT {', '.join([*stored, *beside])} FROM {source};"  # noqa: S608
+            f"CREATE VIEW {self.name} AS SELECT {', '.join(shown)}, rowid AS place FROM {self.name}_stored"
         )
 
     def reader(self) -> "pa.RecordBatchReader":

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from analogical._progress import working_on
 from analogical.engines.relation import LABEL, ROW, WEIGHT, Dialect, Kind, Summing
 from analogical.engines.values import ValueCounts
 from analogical.errors import InputError
@@ -234,10 +235,11 @@ class DuckRelation:
         """All rows, in their order, as Arrow batches; no other question may be asked until they are read."""
         import duckdb
 
-        try:
-            yield from self.relation.project(", ".join(columns)).to_arrow_reader(BATCH_ROWS)
-        except duckdb.Error as error:
-            raise _failed(doing, error) from error
+        with working_on(doing):
+            try:
+                yield from self.relation.project(", ".join(columns)).to_arrow_reader(BATCH_ROWS)
+            except duckdb.Error as error:
+                raise _failed(doing, error) from error
 
     def sum_batches(self, columns: Sequence[str], summing: Summing[Sum], doing: str) -> Sum:
         """Something summed up over all rows."""
@@ -247,10 +249,11 @@ class DuckRelation:
         """A small result as an Arrow table."""
         import duckdb
 
-        try:
-            return relation.to_arrow_table()
-        except duckdb.Error as error:
-            raise _failed(doing, error) from error
+        with working_on(doing):
+            try:
+                return relation.to_arrow_table()
+            except duckdb.Error as error:
+                raise _failed(doing, error) from error
 
 
 def _failed(doing: str, error: Exception) -> InputError:

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
+from itertools import count
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import finalize
 
+from analogical._progress import working_on
 from analogical.errors import InputError, MissingDependencyError
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ class Session:
             import duckdb
         except ModuleNotFoundError:
             raise MissingDependencyError("The engine duckdb needs DuckDB 2: pip install 'analogical[cli]'") from None
+        self._numbers = count()
         self.folder = mkdtemp(prefix="analogical-")
         finalize(self, rmtree, self.folder, ignore_errors=True)
         self.connection: DuckDBPyConnection = duckdb.connect(
@@ -70,13 +73,19 @@ class Session:
             for name in tables:
                 self.connection.unregister(name)
 
-    def name_texts(self, name: str, texts: Any) -> None:
-        """A type whose values are these texts, by their places."""
+    def new_name(self, what: str) -> str:
+        """A name that nothing in this DuckDB has."""
+        return f"{what}_{next(self._numbers)}"
+
+    def name_texts(self, texts: Any) -> str:
+        """The name of a new type whose values are these texts, by their places."""
         import pyarrow as pa
 
+        name = self.new_name("texts")
         self.connection.register("texts", pa.table({"text": texts}))
         self.run(f"CREATE TYPE {name} AS ENUM (SELECT text FROM texts)", "looking at texts")  # noqa: S608
         self.connection.unregister("texts")
+        return name
 
 
 def free_memory() -> int | None:
@@ -95,7 +104,7 @@ def ask(connection: "DuckDBPyConnection", question: Callable[[], Answer], doing:
     """
     import duckdb
 
-    with ThreadPoolExecutor(1) as thread:
+    with working_on(doing), ThreadPoolExecutor(1) as thread:
         future = thread.submit(question)
         try:
             wait([future])

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from analogical._progress import working_on
 from analogical.errors import InputError, MissingDependencyError, SparkError
 
 if TYPE_CHECKING:
@@ -270,7 +271,8 @@ def _folder_for_shipping(session: "SparkSession") -> Iterator[Path]:
 def collect(frame: "DataFrame", what: str) -> Any:
     """A small frame as an Arrow table; a job that fails is one error, never a part of the rows."""
     try:
-        return frame.toArrow()
+        with working_on(f"{what} on Spark"):
+            return frame.toArrow()
     except Exception as error:
         if _is_interrupted(error):  # PySpark cancels its jobs on Ctrl-C, and then says that they failed
             raise KeyboardInterrupt from None
