@@ -75,6 +75,20 @@ def test_latin_1_is_noted(content, letter):
     assert found == ("not UTF-8 (byte 8), so read as Latin-1 text; save it as UTF-8 if letters look wrong",)
 
 
+@pytest.mark.parametrize(
+    ("text", "found", "is_noted"),
+    [
+        ('a;1"\nb; \nc; ', [("b", None), ("c", None)], True),
+        ('a;y\n1; x"\n2;z\n', [(1, 'x"'), (2, "z")], True),
+        ('a;y\n1; "x;w"\n2;z\n', [(1, "x;w"), (2, "z")], False),
+        ('a;y\n1;"; ""x"\n2;z\n', [(1, '; "x'), (2, "z")], False),
+    ],
+)
+def test_spaces_are_noted_wherever_there_are_quotes(text, found, is_noted):
+    assert rows(text) == found
+    assert ("spaces around values were stripped" in notes(text)) is is_noted
+
+
 def test_bytes_that_are_no_text():
     with pytest.raises(
         InputError, match=r"'t.csv' is binary, not text; give CSV or TSV, or a file named by its format"

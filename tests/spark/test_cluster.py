@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 from conftest import coded
-from context_tables import TablesAfterDeath, die, slow_tables, slowly, tables_of
+from context_tables import SlowWhile, TablesAfterDeath, die, slow_tables, tables_of
 from engine_contract import CASES, assert_counts, rule_of_three
 from naive import naive_counts
 from spark_sessions import all_need_spark, plain, session_on, spread
@@ -106,20 +106,20 @@ VERBS = {
 
 
 @pytest.fixture
-def slow_table(session, monkeypatch):
-    """Rows stay on the cluster, and each of six parts takes half a second whenever it is read."""
+def slow_table(session, monkeypatch, tmp_path):
+    """Rows stay on the cluster, and each of six parts takes half a second to read while a file is there."""
     monkeypatch.setattr("analogical.spark.opening.finishes_in_memory", lambda *_: False)
     monkeypatch.setattr("analogical.spark.planning.CELLS_EACH", 2_000)
     frame = rule_of_three(1500).iloc[:, [0, 1, 2, 3, 4, 13]]
     table = session.createDataFrame(frame).repartition(6)
-    return frame, table.mapInArrow(slowly, table.schema)
+    return frame, table.mapInArrow(SlowWhile(str(tmp_path / "slow")), table.schema), tmp_path / "slow"
 
 
 @pytest.mark.parametrize(
     ("verb", "who"), [("relevance", "executor"), ("select", "worker"), ("interactions", "Python worker")]
 )
 def test_who_dies_while_a_verb_is_asked_costs_time_and_no_row(session, cluster, slow_table, verb, who):
-    frame, table = slow_table
+    frame, table, mark = slow_table
     there = None
     if verb != "select":  # which asks for nothing but the sample that a study begins with
         there = analogical.Study(table, "y")
@@ -129,14 +129,25 @@ def test_who_dies_while_a_verb_is_asked_costs_time_and_no_row(session, cluster, 
         "worker": lambda: cluster.kill_worker("worker-1"),
         "Python worker": lambda: os.kill(cluster.python_workers()[0], 9),
     }
-    found = count_while(session, lambda: VERBS[verb](there or analogical.Study(table, "y")), kill[who]).to_dict()
-    assert_same(plain(found), plain(VERBS[verb](analogical.Study(frame, "y")).to_dict()))
+
+    def kill_once():
+        kill[who]()
+        mark.unlink()
+
+    mark.touch()
+    found = count_while(session, lambda: VERBS[verb](there or analogical.Study(table, "y")), kill_once)
+    assert_same(plain(found.to_dict()), plain(VERBS[verb](analogical.Study(frame, "y")).to_dict()))
 
 
 def test_an_executor_that_is_killed_costs_time_and_no_row(session, cluster):
-    (first, *_) = cluster.executors()
-    found = count_while(session, sums(session), lambda: os.kill(first, 9))
-    assert first not in cluster.executors()
+    killed = []
+
+    def kill():
+        killed.append(next(iter(cluster.executors())))
+        os.kill(killed[0], 9)
+
+    found = count_while(session, sums(session), kill)
+    assert killed[0] not in cluster.executors()
     assert_right(found)
 
 

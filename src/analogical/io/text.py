@@ -5,7 +5,7 @@ import io
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -201,12 +201,14 @@ def find_separator(text: str, notes: list[Note]) -> str:
 
 
 def _records(text: str, separator: str) -> Any:
-    return _reader(io.StringIO(text, newline=""), separator)
-
-
-def _reader(lines: Iterable[str], separator: str) -> Any:
+    """Records of a text; spaces before a quote are dropped here, all others where cells are stripped."""
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
-    return csv.reader(lines, delimiter=separator, skipinitialspace=True)
+    lines = io.StringIO(text, newline="")
+    return csv.reader(lines, delimiter=separator, skipinitialspace=_has_space_before_quote(text, separator))
+
+
+def _has_space_before_quote(text: str, separator: str) -> bool:
+    return re.search(rf'(^|\n|{re.escape(separator)})[ \t]+"', text) is not None
 
 
 def _name_columns(
@@ -262,34 +264,34 @@ def _is_number(text: str) -> bool:
 
 def _parse(text: str, shape: TextShape, what: str) -> pl.DataFrame:
     """All cells as text; lines with more or fewer cells than the first are refused by number."""
-    frame = parse_fast(text, shape, what, has_header=shape.has_header)
+    frame = _parse_fast(text, shape, what)
     if frame is not None:
         return frame
-    return frame_of(list(checked_records([text], shape, what)), shape)
+    schema = {f"column_{k}": pl.String for k in range(len(shape.names))}
+    return pl.DataFrame(list(_checked_records(text, shape, what)), schema=schema, orient="row")
 
 
-def parse_fast(text: str, shape: TextShape, what: str, *, has_header: bool) -> pl.DataFrame | None:
+def _parse_fast(text: str, shape: TextShape, what: str) -> pl.DataFrame | None:
     """All cells as text, if polars is certain to read them right; None where only the slower way does."""
-    width = len(shape.names)
-    if re.search(re.escape(shape.separator) + '[ \t]+"', text):  # polars takes such quotes as part of the cell
+    if _has_space_before_quote(text, shape.separator):  # polars takes such quotes as part of the cell
         return None
     try:
         frame = pl.read_csv(
-            text.encode(), separator=shape.separator, has_header=has_header, infer_schema=False, raise_if_empty=False
+            text.encode(),
+            separator=shape.separator,
+            has_header=shape.has_header,
+            infer_schema=False,
+            raise_if_empty=False,
         )
     except pl.exceptions.PolarsError:
         return None
+    width, n_lines = len(shape.names), len(frame) + shape.has_header
     if frame.width != width:
         return None
-    if _are_even(text, shape.separator, width, len(frame) + has_header):
+    if _are_even(text, shape.separator, width, n_lines):
         return frame
-    n_records = sum(1 for _ in checked_records([text], replace(shape, has_header=False), what))
-    return frame if len(frame) + has_header == n_records else None
-
-
-def frame_of(records: list[list[str]], shape: TextShape) -> pl.DataFrame:
-    """Records as a frame of texts."""
-    return pl.DataFrame(records, schema={f"column_{k}": pl.String for k in range(len(shape.names))}, orient="row")
+    n_records = sum(1 for _ in _checked_records(text, replace(shape, has_header=False), what))
+    return frame if n_lines == n_records else None
 
 
 def _are_even(text: str, separator: str, width: int, n_lines: int) -> bool:
@@ -304,14 +306,13 @@ def _are_even(text: str, separator: str, width: int, n_lines: int) -> bool:
     return bool((np.diff(before, prepend=0) == width - 1).all())
 
 
-def checked_records(texts: Iterable[str], shape: TextShape, what: str) -> Iterator[list[str]]:
-    """Records of a text that comes in parts, without its header, if all have as many cells as the first.
+def _checked_records(text: str, shape: TextShape, what: str) -> Iterator[list[str]]:
+    """Records of a text without its header, if all have as many cells as the first.
 
     Slower than polars, but it copes with every quote.
     """
     width, separator = len(shape.names), shape.separator
-    lines = (line for text in texts for line in io.StringIO(text, newline=""))
-    reader, line, is_header = _reader(lines, separator), 1, shape.has_header
+    reader, line, is_header = _records(text, separator), 1, shape.has_header
     for cells in reader:
         if cells and cells[-1].endswith("\n"):  # a cell does not end in the line end of its record, unless quoted
             raise InputError(f"{what} has a quote in line {line} or later that is never closed; close or remove it.")
