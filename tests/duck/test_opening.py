@@ -100,7 +100,8 @@ def test_every_verb_takes_a_file_that_duckdb_holds(frame, kind, place, tmp_path)
     {"parquet": frame.write_parquet, "csv": frame.write_csv, "arrow": frame.write_ipc}[kind](path)
     table = open_large(path).frame
     assert isinstance(table, DuckTable)
-    study, here = Study(table, "y"), Study(read_file(str(path)).frame, "y")
+    asked = ["f0", "f1", "f2", "word", "gaps", "day"]
+    study, here = (Study(one, "y", features=asked) for one in (table, read_file(str(path)).frame))
     assert isinstance(study, EngineStudy) == (place == "in DuckDB")
     assert differences(relevance(study), relevance(here)) == []
     assert select(study).features == select(here).features

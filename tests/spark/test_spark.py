@@ -4,6 +4,7 @@ import sys
 from dataclasses import replace
 from datetime import date, datetime
 from decimal import Decimal
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -49,10 +50,20 @@ OPTIONS = {
 }
 
 
-@pytest.fixture(scope="module", params=OPTIONS)
-def studies(request):
+@pytest.fixture(scope="module")
+def studies_with():
+    """Studies with some options, made once: tests come in any order."""
+    return cache(_studies_with)
+
+
+@pytest.fixture(params=OPTIONS)
+def studies(request, studies_with):
+    return studies_with(request.param)
+
+
+def _studies_with(name):
     """A study whose rows stay on Spark, in several partitions, however few they are; and one in memory."""
-    options = OPTIONS[request.param]
+    options = OPTIONS[name]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("analogical.spark.opening.finishes_in_memory", lambda *_: False)
         patch.setattr("analogical.spark.planning.CELLS_EACH", 2_000)
