@@ -82,9 +82,13 @@ def test_latin_1_is_noted(content, letter):
         ('a;y\n1; x"\n2;z\n', [(1, 'x"'), (2, "z")], True),
         ('a;y\n1; "x;w"\n2;z\n', [(1, "x;w"), (2, "z")], False),
         ('a;y\n1;"; ""x"\n2;z\n', [(1, '; "x'), (2, "z")], False),
+        ('a;y\n "1";x\n2;z\n', [(1, "x"), (2, "z")], False),
+        (" \ra;y\r1;x\r2;z\r", [(1, "x"), (2, "z")], False),
+        ("\t\na;y\n1;x\n2;z\n", [(1, "x"), (2, "z")], False),
+        ('a;y";\n1;x;\n2;z;\n', [(1, "x"), (2, "z")], False),
     ],
 )
-def test_spaces_are_noted_wherever_there_are_quotes(text, found, is_noted):
+def test_spaces_and_the_notes_about_them(text, found, is_noted):
     assert rows(text) == found
     assert ("spaces around values were stripped" in notes(text)) is is_noted
 

@@ -5,7 +5,6 @@ import glob
 import io
 import lzma
 import os
-import re
 import signal
 import sys
 import tempfile
@@ -24,7 +23,7 @@ from analogical._types import Note
 from analogical.datasets import table_names
 from analogical.errors import InputError
 from analogical.io.formats import NA, TextFormat, refuse_text_options
-from analogical.io.text import find_shape, parse_text
+from analogical.io.text import find_shape, has_space_before_quote, parse_text
 from analogical.io.typing import CellNotes, type_columns
 
 if TYPE_CHECKING:
@@ -178,9 +177,11 @@ def _held(source: "_Source", text_format: TextFormat, *, is_forced: bool) -> Fil
             with source.unpacked() as path:
                 notes: list[Note] = []
                 beginning = source.beginning()
+                if "\r" in beginning or beginning[:1].isspace():
+                    raise NotFaithful("lines end in carriage returns, or the first may be blank")
                 shape = find_shape(beginning, source.what, text_format, notes)
-                if "\r" in beginning or re.search(re.escape(shape.separator) + '[ \t]+"', beginning):
-                    raise NotFaithful("lines end in carriage returns, or quotes follow spaces")
+                if has_space_before_quote(beginning, shape.separator):
+                    raise NotFaithful("quotes follow spaces")
                 frame, more = open_text(path, shape, text_format)
             return FileTable(frame, (*notes, *more))
         except (NotFaithful, UnicodeDecodeError) as error:

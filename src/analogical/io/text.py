@@ -204,10 +204,11 @@ def _records(text: str, separator: str) -> Any:
     """Records of a text; spaces before a quote are dropped here, all others where cells are stripped."""
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
     lines = io.StringIO(text, newline="")
-    return csv.reader(lines, delimiter=separator, skipinitialspace=_has_space_before_quote(text, separator))
+    return csv.reader(lines, delimiter=separator, skipinitialspace=has_space_before_quote(text, separator))
 
 
-def _has_space_before_quote(text: str, separator: str) -> bool:
+def has_space_before_quote(text: str, separator: str) -> bool:
+    """Whether a cell may begin with a quote after spaces, which readers take in different ways."""
     return re.search(rf'(^|\n|{re.escape(separator)})[ \t]+"', text) is not None
 
 
@@ -268,12 +269,13 @@ def _parse(text: str, shape: TextShape, what: str) -> pl.DataFrame:
     if frame is not None:
         return frame
     schema = {f"column_{k}": pl.String for k in range(len(shape.names))}
-    return pl.DataFrame(list(_checked_records(text, shape, what)), schema=schema, orient="row")
+    records = [[cell or None for cell in cells] for cells in _checked_records(text, shape, what)]
+    return pl.DataFrame(records, schema=schema, orient="row")
 
 
 def _parse_fast(text: str, shape: TextShape, what: str) -> pl.DataFrame | None:
     """All cells as text, if polars is certain to read them right; None where only the slower way does."""
-    if _has_space_before_quote(text, shape.separator):  # polars takes such quotes as part of the cell
+    if has_space_before_quote(text, shape.separator):  # polars takes such quotes as part of the cell
         return None
     try:
         frame = pl.read_csv(
