@@ -85,6 +85,7 @@ def test_latin_1_is_noted(content, letter):
         ('a;y\n "1";x\n2;z\n', [(1, "x"), (2, "z")], False),
         (" \ra;y\r1;x\r2;z\r", [(1, "x"), (2, "z")], False),
         ("\t\na;y\n1;x\n2;z\n", [(1, "x"), (2, "z")], False),
+        ("|,\n-\t;|-a\n\n\t", [("-\t;", "-a")], False),
         ('a;y";\n1;x;\n2;z;\n', [(1, "x"), (2, "z")], False),
     ],
 )

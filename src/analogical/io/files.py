@@ -23,7 +23,7 @@ from analogical._types import Note
 from analogical.datasets import table_names
 from analogical.errors import InputError
 from analogical.io.formats import NA, TextFormat, refuse_text_options
-from analogical.io.text import find_shape, has_space_before_quote, parse_text
+from analogical.io.text import clean_lines, find_shape, has_space_before_quote, parse_text
 from analogical.io.typing import CellNotes, type_columns
 
 if TYPE_CHECKING:
@@ -179,7 +179,7 @@ def _held(source: "_Source", text_format: TextFormat, *, is_forced: bool) -> Fil
                 beginning = source.beginning()
                 if "\r" in beginning or beginning[:1].isspace():
                     raise NotFaithful("lines end in carriage returns, or the first may be blank")
-                shape = find_shape(beginning, source.what, text_format, notes)
+                shape = find_shape(clean_lines(beginning, []), source.what, text_format, notes)
                 if has_space_before_quote(beginning, shape.separator):
                     raise NotFaithful("quotes follow spaces")
                 frame, more = open_text(path, shape, text_format)

@@ -40,7 +40,7 @@ def parse_text(content: bytes, what: str, given: TextFormat) -> tuple[pl.DataFra
     ([1, 2], ['separator'])
     """
     notes: list[Note] = []
-    text = _clean_lines(_decode(content, what, notes), notes)
+    text = clean_lines(_decode(content, what, notes), notes)
     shape = find_shape(text, what, given, notes)
     frame = _parse(text, shape, what)
     frame.columns = list(shape.names)
@@ -129,7 +129,7 @@ def _wide_encoding(content: bytes) -> str | None:
     return "utf-16-le" if content[1] == 0 else "utf-16-be"
 
 
-def _clean_lines(text: str, notes: list[Note]) -> str:
+def clean_lines(text: str, notes: list[Note]) -> str:
     """The text with one kind of line end and without blank lines; quoted cells are left as they are."""
     if "\r" in text:
         text = text.replace("\r\n", "\n") if "\n" in text else text.replace("\r", "\n")
