@@ -1,19 +1,16 @@
 """What the cells of a text column are: missing, numbers, dates or text. One rule set for every reader.
 
-A rule is a pattern that cells match, and the patterns that are replaced before they are cast. polars and Spark read
-these patterns alike (no look-around, no named groups), so that both only count matches, ask :func:`decide`, and apply
-what it says. A column is decided as a whole: it has one kind, whichever batch or partition its cells are in.
+A rule is a regular expression that cells match, and replacements to make before they are cast. The patterns mean the
+same in polars, DuckDB and Spark (no look-around, no named groups): each reader counts matches, asks :func:`decide`, and
+applies the answer. A column has one kind, decided on all of its cells.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
-import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from analogical._types import Note
 
@@ -25,38 +22,33 @@ __all__ = [
     "NUMBER",
     "CellNotes",
     "Reading",
-    "convert",
-    "count_matches",
     "decide",
     "holds_words",
     "may_hold_numbers",
     "missing_words",
     "needs_further_tests",
-    "settle",
-    "strip_cells",
     "type_columns",
 ]
 
 MOST_WORDS = 5
-"""Different words that may stand among numbers or dates and are then missing cells; a word holds no digit."""
+"""Distinct words allowed among numbers or dates, which then become missing cells; a word has no digit."""
 SHARE = 0.8
-"""Share of the cells that must be numbers or dates if the others are such words."""
+"""Share of the cells that must be numbers or dates if the others are words."""
 FEW_NUMBERS = 20
-"""Numbers that differ, up to which words beside them are categories like the numbers: the column stays text."""
-
+"""With at most this many distinct numbers, words and numbers are both categories: the column stays text."""
 FEWEST = 0.1
-"""Share of the cells that must be numbers for a column that stays text to be named, if the others are such words."""
+"""Share of the cells that must be numbers for a note on a column that stays text because of its words."""
 MOST_NAMED = 1000
-"""Different words among numbers up to which a column that stays text is named, if nearly all cells are numbers."""
+"""Distinct words among numbers, up to which there is such a note."""
 N_NAMED = 3
-"""Words that are named, the most frequent ones."""
+"""Words named in that note, the most frequent ones."""
 
 _MARKS = r" '’\x{a0}\x{202f}"
-"""Signs beside comma and point between thousands."""
+"""Thousands separators other than comma and point."""
 _WITH_COMMAS, _WITH_POINTS = (
     rf"(?:[1-9][0-9]{{0,2}}(?:[{mark}{_MARKS}][0-9]{{3}})+|0|[1-9][0-9]*)" for mark in (",", ".")
 )
-"""Whole numbers, perhaps with a sign between thousands."""
+"""Whole numbers with or without thousands separators."""
 _CURRENCY = r"(?:[$€£¥₹]|USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|SEK|NOK|DKK|PLN|BRL|MXN|ZAR|KRW)"
 _BEFORE = rf"^\(?[+−-]?[ \x{{a0}}]?{_CURRENCY}?[ \x{{a0}}]?[+−-]?"
 _AFTER = rf"[ \x{{a0}}\x{{202f}}]?(?:%|{_CURRENCY})?\)?$"
@@ -69,11 +61,11 @@ _ZONE = r" ?(?:Z|UTC|[+-][0-9]{2}:?[0-9]{2})"
 _CLOCK = rf"(?:(?:T|,? ){_TIME}(?:{_ZONE})?)?"
 
 NUMBER = r"^[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$"
-"""Codes with leading zeros, such as 007, are not numbers."""
+"""A plain number; codes with leading zeros, such as 007, are not numbers."""
 FIRST_TESTS = {
     "number": NUMBER,
     "integer": r"^[+-]?[0-9]+$",
-    "long": r"^[+-]?[0-9]{19,}$",  # may not fit 64 bits, and as floats different ones would be equal
+    "long": r"^[+-]?[0-9]{19,}$",  # may overflow 64 bits, and floats would merge distinct ones
     "digit": "[0-9]",
     "compact": r"^(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])$",
 }
@@ -105,33 +97,33 @@ Kind = Literal["text", "whole", "real", "day", "time"]
 
 @dataclass(frozen=True)
 class Reading:
-    """What the cells of a column are, and what is replaced in them before they are cast."""
+    """What the cells of a column are, and how they are rewritten before they are cast."""
 
     kind: Kind = "text"
     steps: tuple[tuple[str, str], ...] = ()
-    """Patterns, each with what takes its place, one after the other."""
+    """Patterns and their replacements, applied in order."""
     accepts: str | None = None
-    """The pattern of the cells that are read, where others are words, which become missing; None if there are none."""
+    """Pattern of the cells to read; all others are words, which become missing. None if all cells are read."""
     forms: tuple[str, ...] = ()
-    """How numbers or dates are written, for the note; nothing for plain ones."""
+    """How numbers or dates are written, for the note; empty for plain ones."""
     is_sure: bool = True
-    """Whether all cells of the form can be cast; a 30th of February and whole numbers beyond 64 bits cannot."""
+    """Whether every matching cell can be cast; February 30 and whole numbers beyond 64 bits cannot."""
 
 
 TEXT = Reading()
 
 
 def needs_further_tests(counts: Mapping[str, int]) -> bool:
-    """Whether the first tests leave it open what a column holds."""
+    """Whether the first tests do not settle what a column holds."""
     n = counts["present"]
     return 0 < n != counts["number"] and counts["digit"] >= SHARE * n
 
 
 def decide(counts: Mapping[str, int], separator: str) -> Reading:
-    """What a column holds, from how many of its cells match each test; the further tests may not have been counted.
+    """How to read a column, from the number of its cells that match each test; the further tests may be absent.
 
-    A reading that accepts only some cells holds if the others are few different words (:func:`holds_words`), and one
-    that is not sure if all cells can be cast; otherwise the column is text.
+    The caller must check two readings: one with ``accepts`` is valid if the other cells are few distinct words
+    (:func:`holds_words`), and one that is not sure if all cells can be cast. Otherwise the column is text.
     """
     n = counts["present"]
     if not n:
@@ -156,7 +148,7 @@ def decide(counts: Mapping[str, int], separator: str) -> Reading:
 
 
 def _style(counts: Mapping[str, int], separator: str) -> str:
-    """Whether numbers have a decimal point or a decimal comma; a tie, as with 1,234 alone, goes by the separator."""
+    """Whether numbers have a decimal point or a decimal comma; the separator decides ties, such as 1,234 alone."""
     point, comma = counts["point"], counts["comma"]
     if separator == "," and not (counts["currency"] or counts["percent"] or counts["has point"]):
         comma = 0  # 1,5 in quotes may be a list of two
@@ -166,6 +158,7 @@ def _style(counts: Mapping[str, int], separator: str) -> str:
 
 
 def _written_number(style: str, counts: Mapping[str, int]) -> Reading:
+    """Numbers with currency, percent, thousands separators, brackets for negatives, or decimal commas."""
     is_all = counts[style] == counts["present"]
     if counts["brackets"] and counts["brackets"] == counts[style]:
         return TEXT  # (1), (2) and (3) are not negative
@@ -181,9 +174,9 @@ def _written_number(style: str, counts: Mapping[str, int]) -> Reading:
 
 
 def _order(counts: Mapping[str, int]) -> str | None:
-    """Where the day, the month and the year stand, if nearly all cells are dates of that form."""
+    """The order of day, month and year, if nearly all cells are dates in that order."""
     forms = ("year first", "day first", "month first", "day, month name", "month name, day")
-    best = max(forms, key=lambda form: counts[form])  # the first of those that are equal
+    best = max(forms, key=lambda form: counts[form])  # the first one if several are equal
     if counts[best] < SHARE * counts["present"]:
         return None
     if counts["day first"] == counts["month first"] == counts[best]:
@@ -192,7 +185,7 @@ def _order(counts: Mapping[str, int]) -> str | None:
 
 
 def _date(order: str, counts: Mapping[str, int]) -> Reading:
-    """Dates of one form, rewritten as year-month-day and hour:minute:second."""
+    """Dates in one order, rewritten as year-month-day and hour:minute:second."""
     if counts["compact"] == counts["present"]:
         return Reading("day", ((r"^(....)(..)(..)$", "$1-$2-$3"),), forms=("year, month, day",), is_sure=False)
     has_clock = bool(counts["clock"])
@@ -220,31 +213,31 @@ def _date(order: str, counts: Mapping[str, int]) -> Reading:
     )
 
 
-def holds_words(words: Iterable[str], n_numbers: int) -> bool:
-    """Whether cells that are not numbers or dates are few different words, beside more than a few different numbers."""
-    some = list(words)
-    return len(some) <= MOST_WORDS and not any(c.isdigit() for word in some for c in word) and n_numbers > FEW_NUMBERS
+def holds_words(words: Collection[str], n_numbers: int) -> bool:
+    """Whether cells that are not numbers or dates are few distinct words, among more than a few distinct numbers."""
+    has_digit = any(c.isdigit() for word in words for c in word)
+    return len(words) <= MOST_WORDS and not has_digit and n_numbers > FEW_NUMBERS
 
 
 def may_hold_numbers(counts: Mapping[str, int]) -> bool:
-    """Whether a column that stays text may hold numbers beside words, which have no digit."""
+    """Whether a column that stays text may hold numbers and words, where no word has a digit."""
     n = counts["number"]
     return counts["digit"] == n < counts["present"] and n >= FEWEST * counts["present"]
 
 
 def missing_words(na: Sequence[str]) -> list[str]:
-    """Cells that are missing, in small letters and without spaces around them."""
+    """Words for missing cells, in lower case and without spaces around them."""
     return sorted({word.strip().lower() for word in (*na, "")})
 
 
 @dataclass(frozen=True)
 class Mixture:
-    """Words among the numbers of a column that is text."""
+    """Words among the numbers of a column that stays text."""
 
     share: int
-    """Of the cells that are not missing, in per cent."""
+    """Percentage of the present cells that are words."""
     words: tuple[str, ...]
-    """The most frequent ones."""
+    """The most frequent words."""
 
 
 @dataclass
@@ -253,19 +246,19 @@ class CellNotes:
 
     has_spaces: bool = False
     missing: Counter[str] = field(default_factory=Counter)
-    """Words that were read as missing in all columns."""
+    """Words read as missing, over all columns."""
     decimal_commas: list[str] = field(default_factory=list)
     numbers: dict[str, int] = field(default_factory=dict)
-    """Columns with numbers that are not plain, and how many such cells there are."""
+    """Number of cells that are not plain numbers, by column."""
     forms: dict[str, None] = field(default_factory=dict)
     dates: dict[str, str] = field(default_factory=dict)
     words: dict[tuple[str, str], int] = field(default_factory=dict)
-    """Words among numbers or dates, by column."""
+    """Number of cells read as missing, by column and word among numbers or dates."""
     mixtures: dict[str, Mixture] = field(default_factory=dict)
-    """Columns of numbers that are text."""
+    """Columns of numbers and words that stay text."""
 
     def add(self, name: str, reading: Reading, n_written: int, words: Mapping[str, int]) -> None:
-        """One column that was not read as it stands."""
+        """Add how a column was read."""
         if reading.forms == ("decimal commas",):
             self.decimal_commas.append(name)
         elif reading.forms and reading.kind == "real":
@@ -276,7 +269,7 @@ class CellNotes:
         self.words |= {(name, word): n for word, n in words.items()}
 
     def add_mixture(self, name: str, counts: Mapping[str, int], n_numbers: int, words: Mapping[str, int]) -> None:
-        """A column that stays text, if it holds more than a few different numbers and the words are few or rare."""
+        """Add a column that stays text, if it has more than a few distinct numbers and its words are few or rare."""
         is_mostly_numbers = counts["number"] >= SHARE * counts["present"]
         if n_numbers > FEW_NUMBERS and (len(words) <= MOST_WORDS or is_mostly_numbers):
             most_first = sorted(words, key=lambda word: (-words[word], word))[:N_NAMED]
@@ -284,7 +277,7 @@ class CellNotes:
             self.mixtures[name] = Mixture(max(1, round(100 * share)), tuple(most_first))
 
     def notes(self) -> Iterator[Note]:
-        """One for each kind of change."""
+        """One note for each kind of change."""
         if self.has_spaces:
             yield Note("spaces-stripped")
         if self.missing:
@@ -300,146 +293,93 @@ class CellNotes:
             names, words = zip(*self.words, strict=True)
             yield Note("words-read-as-missing", names, tuple(self.words.values()), words=words)
         if self.mixtures:
-            shares = tuple(one.share for one in self.mixtures.values())
-            named = tuple(", ".join(map(repr, one.words)) for one in self.mixtures.values())
+            shares = tuple(mixture.share for mixture in self.mixtures.values())
+            named = tuple(", ".join(map(repr, mixture.words)) for mixture in self.mixtures.values())
             yield Note("numbers-and-words", tuple(self.mixtures), shares, words=named)
 
 
-# ---------------------------------------------------------------- cells of polars
+# ---------------------------------------------------------------- cells in polars
 
 
-def strip_cells(raw: pl.Series, na: Sequence[str], notes: CellNotes, times: pl.Series | None = None) -> pl.Series:
-    """Cells without spaces, missing where they say so; each stands for so many."""
+def type_columns(columns: Sequence[pl.Series], na: Sequence[str], separator: str, notes: CellNotes) -> list[pl.Series]:
+    """Columns of text as missing cells, numbers, dates and text; what was changed is added to the notes.
+
+    The columns are stacked into one series for the tests of all cells: with 20,000 columns, one by one takes 60 times
+    as long.
+    """
+    n_rows = len(columns[0])
+    stacked = _strip_cells(pl.concat([column.alias("") for column in columns], rechunk=True), na, notes)
+    first = {"present": stacked.is_not_null()}
+    first |= {test: stacked.str.contains(pattern).fill_null(False) for test, pattern in FIRST_TESTS.items()}
+    sums = {test: matches.to_numpy().reshape(-1, n_rows).sum(axis=1) for test, matches in first.items()}
+    typed = []
+    for k, column in enumerate(columns):
+        cells = stacked.slice(k * n_rows, n_rows).alias(column.name)
+        counts = {test: int(by_column[k]) for test, by_column in sums.items()}
+        reading = _read_column(cells, counts, separator, notes)
+        if reading.kind == "text" and may_hold_numbers(counts):
+            _note_mixture(cells, counts, notes)
+        typed.append(_convert(cells, reading))
+    return typed
+
+
+def _strip_cells(raw: pl.Series, na: Sequence[str], notes: CellNotes) -> pl.Series:
+    """Cells without spaces around them, null where they are a word for missing."""
     cells = raw.str.strip_chars()
     notes.has_spaces |= bool((cells.str.len_bytes() != raw.str.len_bytes()).any())
-    small = cells.str.to_lowercase()
-    is_na = small.is_in(missing_words(na))
+    lower = cells.str.to_lowercase()
+    is_na = lower.is_in(missing_words(na))
     if is_na.any():
-        words = pl.DataFrame({"word": small, "n": 1 if times is None else times}).filter(is_na & (small != ""))
-        notes.missing.update(dict(words.group_by("word").agg(pl.col("n").sum()).iter_rows()))
+        notes.missing.update(_count_words(lower.filter(is_na & (lower != ""))))
         cells = cells.set(is_na.fill_null(False), None)
     return cells
 
 
-def count_matches(
-    cells: pl.Series, tests: Mapping[str, str], n_rows: int, times: pl.Series | None = None
-) -> dict[str, NDArray[np.int64]]:
-    """For columns of so many rows, one below the other, the cells of each that match each test."""
-
-    def sums(is_there: pl.Series) -> NDArray[np.int64]:
-        places = is_there.fill_null(False).to_numpy().reshape(-1, n_rows)
-        found: NDArray[np.int64] = (places if times is None else places * times.to_numpy()).sum(axis=1, dtype=np.int64)
-        return found
-
-    found = {"present": sums(cells.is_not_null())}
-    return found | {name: sums(cells.str.contains(pattern)) for name, pattern in tests.items()}
-
-
-def type_columns(
-    columns: Sequence[pl.Series],
-    na: Sequence[str],
-    separator: str,
-    notes: CellNotes,
-    times: pl.Series | None = None,
-) -> list[pl.Series]:
-    """Columns of texts with missing cells, numbers and dates; ``times`` says how many cells each cell stands for.
-
-    They are looked at one below the other, because polars is slow with thousands of columns.
-    """
-    m = len(columns[0])
-    cells = strip_cells(pl.concat([column.alias("") for column in columns], rechunk=True), na, notes, times)
-    first = count_matches(cells, FIRST_TESTS, m, times)
-    typed = []
-    for k, column in enumerate(columns):
-        own = cells.slice(k * m, m).alias(column.name)
-        counts = {name: int(sums[k]) for name, sums in first.items()}
-        reading = settle(counts, partial(list, [own]), separator, notes, column.name, times)
-        typed.append(convert(own, reading))
-    return typed
-
-
-def settle(
-    first: Mapping[str, int],
-    batches: Callable[[], Iterable[pl.Series]],
-    separator: str,
-    notes: CellNotes,
-    name: str,
-    times: pl.Series | None = None,
-) -> Reading:
-    """How a column is read, from its first tests and a look at all of its cells where these do not settle it."""
-    reading = _settle(first, batches, separator, notes, name, times)
-    if reading.kind == "text" and may_hold_numbers(first):
-        _name_words(first, batches, notes, name, times)
-    return reading
-
-
-def _settle(
-    first: Mapping[str, int],
-    batches: Callable[[], Iterable[pl.Series]],
-    separator: str,
-    notes: CellNotes,
-    name: str,
-    times: pl.Series | None,
-) -> Reading:
-    """How a column is read."""
-    counts = Counter(first)
+def _read_column(cells: pl.Series, counts: dict[str, int], separator: str, notes: CellNotes) -> Reading:
+    """How the cells of a column are read: what :func:`decide` says, or as text if they cannot be read so."""
     if needs_further_tests(counts):
-        counts.update(dict.fromkeys(FURTHER_TESTS, 0))
-        for cells in batches():
-            further = count_matches(cells, FURTHER_TESTS, len(cells), times)
-            counts.update({test: int(further[test][0]) for test in FURTHER_TESTS})
+        counts |= {test: int(cells.str.contains(pattern).sum()) for test, pattern in FURTHER_TESTS.items()}
     reading = decide(counts, separator)
-    words: Counter[str] = Counter()
+    words: dict[str, int] = {}
     if reading.accepts is not None or not reading.is_sure:
-        numbers: set[Any] = set()
-        for cells in batches():
-            accepted = accept(cells, reading)
-            others = pl.DataFrame({"cell": cells, "n": 1 if times is None else times}).filter(
-                cells.is_not_null() & accepted.is_null()
-            )
-            words.update(dict(others.group_by("cell").agg(pl.col("n").sum()).head(MOST_WORDS + 1).iter_rows()))
-            converted = convert(cells, reading)
-            numbers.update(converted.drop_nulls().unique().head(FEW_NUMBERS + 1))
-            is_read = converted.null_count() == accepted.null_count()
-            if not is_read or (words and not holds_words(words, FEW_NUMBERS + 1)):
-                return TEXT
-        if words and not holds_words(words, len(numbers)):
+        accepted, converted = _accepted(cells, reading), _convert(cells, reading)
+        if converted.null_count() != accepted.null_count():
             return TEXT
-    notes.add(name, reading, counts["present"] - counts["number"] - words.total(), dict(sorted(words.items())))
+        words = _count_words(cells.filter(cells.is_not_null() & accepted.is_null()), MOST_WORDS + 1)
+        if words and not holds_words(words, converted.drop_nulls().n_unique()):
+            return TEXT
+    n_written = counts["present"] - counts["number"] - sum(words.values())
+    notes.add(str(cells.name), reading, n_written, dict(sorted(words.items())))
     return reading
 
 
-def _name_words(
-    counts: Mapping[str, int],
-    batches: Callable[[], Iterable[pl.Series]],
-    notes: CellNotes,
-    name: str,
-    times: pl.Series | None,
-) -> None:
-    """Keep in mind a column of numbers that is text, because there are too many words among them."""
-    words, numbers = Counter[str](), set[float]()
-    for cells in batches():
-        is_number = cells.str.contains(NUMBER)
-        others = pl.DataFrame({"cell": cells, "n": 1 if times is None else times}).filter(~is_number)
-        words.update(dict(others.group_by("cell").agg(pl.col("n").sum()).iter_rows()))
-        numbers.update(cells.filter(is_number).cast(pl.Float64, strict=False).unique().head(FEW_NUMBERS + 1))
-        if len(words) > MOST_NAMED:
-            return
-    notes.add_mixture(name, counts, len(numbers), words)
+def _note_mixture(cells: pl.Series, counts: Mapping[str, int], notes: CellNotes) -> None:
+    """Add a column of numbers that stays text because of the words among them to the notes."""
+    is_number = cells.str.contains(NUMBER)
+    words = _count_words(cells.filter(~is_number), MOST_NAMED + 1)
+    if len(words) <= MOST_NAMED:
+        n_numbers = cells.filter(is_number).cast(pl.Float64, strict=False).n_unique()
+        notes.add_mixture(str(cells.name), counts, n_numbers, words)
 
 
-def accept(cells: pl.Series, reading: Reading) -> pl.Series:
-    """The cells without words that are missing beside numbers or dates."""
+def _count_words(cells: pl.Series, limit: int | None = None) -> dict[str, int]:
+    """Distinct cells with how often each occurs, at most ``limit`` of them."""
+    counted = cells.alias("word").value_counts()
+    return dict((counted if limit is None else counted.head(limit)).iter_rows())
+
+
+def _accepted(cells: pl.Series, reading: Reading) -> pl.Series:
+    """The cells, null where they are words among numbers or dates."""
     if reading.accepts is None:
         return cells
     return cells.set(~cells.str.contains(reading.accepts).fill_null(True), None)
 
 
-def convert(cells: pl.Series, reading: Reading) -> pl.Series:
-    """The cells as what they are; missing where they cannot be that."""
+def _convert(cells: pl.Series, reading: Reading) -> pl.Series:
+    """The cells as numbers or dates, null where they cannot be read so; text as it is."""
     if reading.kind == "text":
         return cells
-    cells = accept(cells, reading)
+    cells = _accepted(cells, reading)
     for pattern, by in reading.steps:
         cells = cells.str.replace_all(pattern, by)
     if reading.kind == "day":
