@@ -67,10 +67,10 @@ def parse_both_ways(content, what, given):
 
 
 def read_both_ways(file, **options):
-    """What read_file gives, after it was compared with what DuckDB holds."""
+    """What open_file gives in memory, after it was compared with what DuckDB holds."""
     if file == "-":
-        return files.read_file(file, **options)
-    expected = outcome(lambda: vars(files.read_file(file, **options)).values())
+        return files.open_file(file, engine="memory", **options)
+    expected = outcome(lambda: vars(files.open_file(file, engine="memory", **options)).values())
     same(outcome(lambda: vars(open_large(file, **options)).values()), expected)
     return files.FileTable(*given_or_raised(expected))
 

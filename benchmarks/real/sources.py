@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical.io.files import read_file
+from analogical.io.files import open_file
 from analogical.table.encode import EncodedTable, encode_table
 from analogical.table.integers import dense_codes
 from analogical.table.meaning import ColumnMeaning
@@ -79,7 +79,7 @@ def missing_tables(folder: Path, names: Sequence[str]) -> list[str]:
 def load_table(name: str, folder: Path) -> EncodedTable:
     """A table as the library encodes it by default: missing cells a value, numbers in 5 bins, ids set aside."""
     source = SOURCES[name]
-    frame = read_file(str(folder / f"{name}.csv"), header=source.header).frame
+    frame = open_file(str(folder / f"{name}.csv"), header=source.header, engine="memory").frame
     label = source.label or frame.columns[-1]
     return encode_table(frame, label, Rules(ignore=list(source.ignore) or None))
 

@@ -22,7 +22,7 @@ from analogical.duck import DuckTable, cells, opening
 from analogical.duck import engine as duck_engine
 from analogical.duck.session import Session
 from analogical.engines.study import EngineStudy
-from analogical.io.files import open_file, read_file
+from analogical.io.files import open_file
 
 M = 3000
 
@@ -101,7 +101,7 @@ def test_every_verb_takes_a_file_that_duckdb_holds(frame, kind, place, tmp_path)
     table = open_large(path).frame
     assert isinstance(table, DuckTable)
     asked = ["f0", "f1", "f2", "word", "gaps", "day"]
-    study, here = (Study(one, "y", features=asked) for one in (table, read_file(str(path)).frame))
+    study, here = (Study(one, "y", features=asked) for one in (table, open_file(str(path), engine="memory").frame))
     assert isinstance(study, EngineStudy) == (place == "in DuckDB")
     assert differences(relevance(study), relevance(here)) == []
     assert select(study).features == select(here).features

@@ -63,10 +63,10 @@ def _answer_library(request: dict[str, Any]) -> dict[str, Any]:
     """Read a file and score its last column."""
     from analogical import relevance
     from analogical.errors import AnalogicalError
-    from analogical.io.files import read_file
+    from analogical.io.files import open_file
 
     try:
-        frame = read_file(request["path"]).frame
+        frame = open_file(request["path"], engine="memory").frame
         result = relevance(frame, frame.columns[-1])
         return {"result": repr(result)}
     except AnalogicalError as error:

@@ -11,6 +11,7 @@ import threading
 import zipfile
 from datetime import date, timedelta
 
+import numpy as np
 import polars as pl
 import pytest
 import zstandard
@@ -103,6 +104,15 @@ def _message(file):
     with pytest.raises(InputError) as error:
         read_file(file)
     return str(error.value)
+
+
+@pytest.mark.parametrize("kind", COMPRESSIONS)
+def test_compressed_text_that_unpacks_late_is_read_by_duckdb(write, kind):
+    """The first 16 kB of a zstd file may unpack to nothing."""
+    numbers = np.random.default_rng(0).random((5000, 2)).tolist()
+    text = "a,b,y\n" + "".join(f"{a},{b},{k % 2}\n" for k, (a, b) in enumerate(numbers))
+    table = open_file(write(f"t.csv.{kind}", COMPRESSIONS[kind](text.encode())), engine="duckdb")
+    assert table.frame.columns == ["a", "b", "y"]
 
 
 @pytest.mark.parametrize("kind", COMPRESSIONS)

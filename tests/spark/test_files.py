@@ -8,7 +8,7 @@ from spark_sessions import all_need_spark
 
 from analogical import InputError
 from analogical._types import Note
-from analogical.io.files import read_file
+from analogical.io.files import open_file
 from analogical.io.formats import TextFormat
 from analogical.spark.files import read_spark_file
 
@@ -51,7 +51,7 @@ def test_text_has_the_same_columns_types_and_cells(session, tmp_path, case):
     file = tmp_path / "t.csv"
     file.write_text(TEXTS[case])
     found = read_spark_file(session, str(file), TextFormat())
-    expected = read_file(str(file))
+    expected = open_file(str(file), engine="memory")
     assert found.frame.columns == expected.frame.columns
     kinds = [KINDS[kind] for _, kind in found.frame.dtypes]
     assert kinds == [dtype.base_type() for dtype in expected.frame.dtypes]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from analogical import InputError
-from analogical.table.choosing import find_column
+from analogical.table.choosing import Names, find_column
 from analogical.table.columns import MISSING, Column, compact, encode_array, encode_objects
 
 
@@ -74,12 +74,12 @@ def test_the_name_in_its_own_type_comes_before_text_and_position():
     assert find_column("0", keys, "label") == 1
     assert find_column("1", keys, "label") == 0
     assert find_column(np.int64(1), keys, "label") == 0
-    assert find_column(3, keys, "feature", by_position=True) == 3
+    assert Names(keys).find_all(3, "feature") == [3]
     assert find_column(True, [1, True], "label") == 1
     with pytest.raises(InputError, match="no column 3 to take as label"):
         find_column(3, keys, "label")
     with pytest.raises(InputError, match=r"feature must be a name or a position from 0 to 3 .* got -1"):
-        find_column(-1, keys, "feature", by_position=True)
+        Names(keys).find_all(-1, "feature")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A file or a stream to a dataframe, with a note for all that was detected, or an error that says why it failed."""
+"""A file or standard input to a table, with a note on everything that was detected, or an error that says why not."""
 
 import codecs
 import glob
@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, partial
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
@@ -29,12 +30,12 @@ from analogical.io.typing import CellNotes, type_columns
 if TYPE_CHECKING:
     from analogical.duck import DuckTable
 
-__all__ = ["FileTable", "open_file", "quiet_stderr", "read_file"]
+__all__ = ["FileTable", "open_file", "quiet_stderr"]
 
 _KINDS = {".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"}
-"""Formats by the ending of the name."""
+"""Formats by file extension."""
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"PK\x03\x04": "workbook"}
-"""Formats by the first bytes, which know better than the name."""
+"""Formats by the first bytes, which take precedence over the extension."""
 _WORKBOOKS = (".xlsx", ".xls", ".xlsb", ".ods")
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 MANY_CELLS = 50_000_000
@@ -42,11 +43,11 @@ MANY_CELLS = 50_000_000
 MANY_BYTES = 200_000_000
 """Bytes of a text, after it was unpacked, from which on DuckDB holds it: in memory it takes about six times as many."""
 BEGINNING = 2**18
-"""Bytes of a text that tell its separator and the names of its columns."""
+"""Bytes of a large text from which separator and column names are detected."""
 MOST_UNPACKED = 500_000_000
-"""Bytes that are unpacked at most where a text has to be read as a whole: a small file may hold any number."""
+"""Limit for a compressed file that has to be read into memory: a small one may unpack to any size."""
 BLOCK = 2**24
-"""Bytes that are read together."""
+"""Bytes read at once."""
 
 
 @dataclass(frozen=True)
@@ -57,47 +58,17 @@ class FileTable:
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from analogical.io.files import read_file
+    >>> from analogical.io.files import open_file
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "table.csv")
-    ...     _ = path.write_text("a;label\n1;yes\n2;no\n")
-    ...     table = read_file(str(path))
-    >>> table.frame.shape, table.notes[0].kind, table.notes[0].words
-    ((2, 2), 'separator', ('semicolon',))
+    ...     _ = path.write_text("size;label\n1;yes\n?;no\n")
+    ...     table = open_file(str(path))
+    >>> table.frame["size"].to_list(), [note.kind for note in table.notes], table.notes[0].words
+    ([1, None], ['separator', 'read-as-missing'], ('semicolon',))
     """
 
     frame: "pl.DataFrame | DuckTable"
     notes: tuple[Note, ...] = ()
-
-
-def read_file(
-    file: str,
-    *,
-    separator: str | None = None,
-    header: bool = True,
-    names: Sequence[str] | None = None,
-    na: Sequence[str] = NA,
-) -> FileTable:
-    r"""The table in a file, or on standard input.
-
-    Separator and encoding of text files are detected, and columns of numbers and dates are parsed. Parquet, Arrow
-    and spreadsheets keep their own types.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "table.tsv")
-    ...     _ = path.write_text("size\tlabel\n1\tyes\n?\tno\n")
-    ...     table = read_file(str(path))
-    >>> table.frame["size"].to_list()
-    [1, None]
-    >>> [note.kind for note in table.notes]
-    ['separator', 'read-as-missing']
-    """
-    text_format = TextFormat(separator, header, None if names is None else tuple(names), tuple(na))
-    return _read(_Source.of(file), text_format)
 
 
 def open_file(
@@ -109,10 +80,11 @@ def open_file(
     na: Sequence[str] = NA,
     engine: Literal["auto", "memory", "duckdb"] = "auto",
 ) -> FileTable:
-    r"""The table in a file as :func:`read_file` reads it; a large one as a table that DuckDB reads when it is needed.
+    r"""The table in a file, or on standard input (``"-"``): in memory, or held by DuckDB if it is large.
 
-    Every function of the library takes such a table as X. ``engine`` says who holds it: DuckDB also reads a folder of
-    Parquet files, or all that a pattern names; by default it is taken for large files and for these.
+    Separator and encoding of text files are detected, and columns of numbers and dates are parsed. Parquet, Arrow and
+    spreadsheets keep their own types. ``engine`` says who holds the table; by default DuckDB holds large files, and
+    the Parquet files that a folder or a pattern stands for. Every function of the library takes either as X.
 
     Examples
     --------
@@ -126,52 +98,52 @@ def open_file(
     ['colour', 'size']
     """
     text_format = TextFormat(separator, header, None if names is None else tuple(names), tuple(na))
-    several = None if engine == "memory" else _several(file)
-    if several is not None and any(glob.iglob(several, recursive=True)):  # noqa: PTH207 (any pattern, also an absolute one)
+    pattern = None if engine == "memory" else _parquet_pattern(file)
+    if pattern is not None and any(glob.iglob(pattern, recursive=True)):  # noqa: PTH207 (any pattern, also an absolute one)
         from analogical.duck.files import open_parquet
 
         refuse_text_options(text_format, repr(file))
-        return FileTable(open_parquet(several), (Note("held-by-duckdb"),))
+        return FileTable(open_parquet(pattern), (Note("held-by-duckdb"),))
     source = _Source.of(file)
     if engine == "duckdb" or (engine == "auto" and source.is_large()):
-        held = _held(source, text_format, is_forced=engine == "duckdb")
+        held = _open_in_duckdb(source, text_format, is_forced=engine == "duckdb")
         if held is not None:
             return held if engine == "duckdb" else FileTable(held.frame, (Note("held-by-duckdb"), *held.notes))
-    return _read(source, text_format)
+    return _read_into_memory(source, text_format)
 
 
-# ---------------------------------------------------------------- tables that DuckDB holds
+# ---------------------------------------------------------------- tables held by DuckDB
 
 
-def _several(file: str) -> str | None:
-    """The pattern of the Parquet files that a folder or a pattern stands for; None if it stands for one file."""
+def _parquet_pattern(file: str) -> str | None:
+    """The pattern of the Parquet files that a folder or a pattern stands for; None for the name of one file."""
     try:
         path = Path(file)
         if path.is_dir():
-            is_divided = not any(path.glob("*.parquet")) and any(path.glob("*=*"))  # by columns, as databases write
-            return str(path / "**" / "*.parquet") if is_divided else str(path / "*.parquet")
+            is_partitioned = not any(path.glob("*.parquet")) and any(path.glob("*=*"))  # by columns, as Hive does
+            return str(path / "**" / "*.parquet") if is_partitioned else str(path / "*.parquet")
         return file if any(c in file for c in "*?[") and not path.exists() else None
     except (OSError, ValueError):
         return None
 
 
-def _held(source: "_Source", text_format: TextFormat, *, is_forced: bool) -> FileTable | None:
-    """The table, held by DuckDB; None if it is to be read as a whole, which copes with it or says what is wrong."""
+def _open_in_duckdb(source: "_Source", text_format: TextFormat, *, is_forced: bool) -> FileTable | None:
+    """The table, held by DuckDB; None if it must be read into memory, which can read it or says what is wrong."""
     from analogical.duck.files import NotFaithful, open_batches, open_parquet, open_text
 
     if source.kind != "text":
         refuse_text_options(text_format, source.what)
     is_file = source.content is None and source.compression is None
     if source.kind == "parquet" and is_file:
-        with _said_if_damaged(source):
+        with _refuse_damaged(source):
             return FileTable(open_parquet(source.path))
     if source.kind == "arrow" and is_file:
         import pyarrow as pa
 
-        with pa.memory_map(source.path) as mapped, _said_if_damaged(source):
-            batches = pa.ipc.open_file(mapped)
-            every = (batches.get_batch(k) for k in range(batches.num_record_batches))
-            return FileTable(open_batches(pa.RecordBatchReader.from_batches(batches.schema, every)))
+        with pa.memory_map(source.path) as mapped, _refuse_damaged(source):
+            arrow_file = pa.ipc.open_file(mapped)
+            batches = (arrow_file.get_batch(k) for k in range(arrow_file.num_record_batches))
+            return FileTable(open_batches(pa.RecordBatchReader.from_batches(arrow_file.schema, batches)))
     if source.kind == "text":
         try:
             with source.unpacked() as path:
@@ -182,8 +154,8 @@ def _held(source: "_Source", text_format: TextFormat, *, is_forced: bool) -> Fil
                 shape = find_shape(clean_lines(beginning, []), source.what, text_format, notes)
                 if has_space_before_quote(beginning, shape.separator):
                     raise NotFaithful("quotes follow spaces")
-                frame, more = open_text(path, shape, text_format)
-            return FileTable(frame, (*notes, *more))
+                frame, cell_notes = open_text(path, shape, text_format)
+            return FileTable(frame, (*notes, *cell_notes))
         except (NotFaithful, UnicodeDecodeError) as error:
             if is_forced:
                 raise InputError(
@@ -196,10 +168,10 @@ def _held(source: "_Source", text_format: TextFormat, *, is_forced: bool) -> Fil
     return None
 
 
-def _read(source: "_Source", text_format: TextFormat) -> FileTable:
-    """The table as a whole."""
+def _read_into_memory(source: "_Source", text_format: TextFormat) -> FileTable:
+    """The table as a polars dataframe."""
     if source.kind == "text":
-        return FileTable(*parse_text(source.whole(), source.what, text_format))
+        return FileTable(*parse_text(source.read(), source.what, text_format))
     refuse_text_options(text_format, source.what)
     if source.kind == "workbook":
         return _read_workbook(source)
@@ -211,25 +183,26 @@ def _read(source: "_Source", text_format: TextFormat) -> FileTable:
 
 @dataclass(frozen=True)
 class _Source:
-    """The bytes of a file, read as often as needed; of a pipe, which can be read once, they are held."""
+    """The bytes of a file, a pipe or standard input, its format and its compression."""
 
     path: str
     what: str
-    """The file in messages."""
+    """How messages call the file."""
     content: bytes | None = None
+    """The bytes of a pipe or standard input, which can be read only once; None for a file."""
 
     @classmethod
     def of(cls, file: str) -> "_Source":
-        """Standard input, a pipe or a file, if it can be read and is not empty."""
+        """The source that a name stands for; refused if it cannot be read or is empty."""
         if file == "-":
             return cls(file, "standard input", _standard_input())
         what, path = repr(file if len(file) <= 80 else f"{file[:77]}..."), Path(file)
         try:
             is_folder, is_file = path.is_dir(), path.is_file()
-            content = None if is_file or is_folder else path.read_bytes()  # of a pipe, which can be read once
+            content = None if is_file or is_folder else path.read_bytes()
             if is_file:
                 with path.open("rb") as stream:
-                    stream.read(1)
+                    stream.read(1)  # fails without permission
             is_empty = path.stat().st_size == 0 if content is None else not content
         except FileNotFoundError:
             raise InputError(
@@ -248,7 +221,7 @@ class _Source:
         return cls(file, what, content)
 
     def open(self) -> BinaryIO:
-        """The bytes as they are."""
+        """A stream of the bytes, not unpacked."""
         return Path(self.path).open("rb") if self.content is None else io.BytesIO(self.content)
 
     @cached_property
@@ -258,13 +231,8 @@ class _Source:
             return stream.read(8)
 
     @cached_property
-    def size(self) -> int:
-        """Number of bytes, as they are."""
-        return Path(self.path).stat().st_size if self.content is None else len(self.content)
-
-    @cached_property
     def compression(self) -> str | None:
-        """How the bytes are compressed."""
+        """The compression, by the first bytes; None if there is none."""
         return next((name for magic, name in _COMPRESSIONS.items() if self.first.startswith(magic)), None)
 
     @cached_property
@@ -278,7 +246,7 @@ class _Source:
         return by_magic or by_name or ("workbook" if is_workbook else "text")
 
     def blocks(self) -> Iterator[bytes]:
-        """What is in the file, unpacked, some bytes at a time."""
+        """The content, unpacked, in blocks, none of which is empty."""
         with self.open() as stream:
             if self.compression is None:
                 yield from iter(partial(stream.read, BLOCK), b"")
@@ -293,25 +261,21 @@ class _Source:
                 ) from None
 
     def is_large(self) -> bool:
-        """Whether what is in the file is large, which is known of a compressed one when it was unpacked so far."""
+        """Whether the table in the file is large; a compressed text is unpacked as far as that takes."""
         if self.content is not None:
             return False
-        if self.kind == "text":
-            n_bytes = self.size
-            if self.compression is not None:
-                n_bytes = 0
-                for block in self.blocks():
-                    n_bytes += len(block)
-                    if n_bytes >= MANY_BYTES:
-                        break
-            return n_bytes > 0 and n_bytes >= MANY_BYTES
-        n_cells = self._n_cells()
-        return n_cells > 0 and n_cells >= MANY_CELLS
+        if self.kind != "text":
+            n_cells = self._n_cells()
+            return n_cells > 0 and n_cells >= MANY_CELLS
+        if self.compression is None:
+            return Path(self.path).stat().st_size >= MANY_BYTES
+        ends = accumulate(len(block) for block in self.blocks())
+        return any(n_bytes >= MANY_BYTES for n_bytes in ends)
 
     def _n_cells(self) -> int:
-        """Cells of a Parquet or Arrow file; 0 if it cannot be read, which reading it as a whole tells.
+        """Number of cells of a Parquet or Arrow file; 0 if it cannot be read, so that reading it says why.
 
-        Not by polars: its threads would keep hundreds of megabytes that DuckDB and counting need later.
+        Not with polars: its threads would keep hundreds of megabytes that DuckDB and counting need later.
         """
         if self.kind not in ("parquet", "arrow") or self.compression is not None:
             return 0
@@ -321,25 +285,25 @@ class _Source:
         try:
             with pa.memory_map(self.path) as mapped:
                 if self.kind == "parquet":
-                    found = parquet.read_metadata(mapped)
-                    return int(found.num_rows * found.num_columns)
-                table = ipc.open_file(mapped)
-                rows = [table.get_batch(k).num_rows for k in range(table.num_record_batches)]
-                return int(len(table.schema) * sum(rows))
+                    metadata = parquet.read_metadata(mapped)
+                    return int(metadata.num_rows * metadata.num_columns)
+                arrow_file = ipc.open_file(mapped)
+                n_rows = sum(arrow_file.get_batch(k).num_rows for k in range(arrow_file.num_record_batches))
+                return int(len(arrow_file.schema) * n_rows)
         except (pa.ArrowException, OSError):
             return 0
 
     def beginning(self) -> str:
-        """The first lines of a text in UTF-8."""
+        """The first lines of a text; UnicodeDecodeError if it is not UTF-8."""
         content = next(self.blocks(), b"")[: BEGINNING + 4]
         if b"\0" in content:
-            raise UnicodeDecodeError("utf-8", content[:4], 0, 1, "a zero is no character of a text")
+            raise UnicodeDecodeError("utf-8", content[:4], 0, 1, "a zero is not a character of a text")
         decoder = codecs.getincrementaldecoder("utf-8-sig")()
         return decoder.decode(content).replace("\r\n", "\n")
 
     @contextmanager
     def unpacked(self) -> Iterator[str]:
-        """The path of the text itself, in a temporary file where it was compressed or piped."""
+        """The path of the unpacked text: a temporary file if it is compressed or piped."""
         if self.content is None and self.compression is None:
             yield self.path
             return
@@ -349,8 +313,8 @@ class _Source:
             stream.flush()
             yield stream.name
 
-    def whole(self) -> bytes:
-        """Everything in the file, unpacked."""
+    def read(self) -> bytes:
+        """The whole content, unpacked."""
         parts, n_bytes = [], 0
         for block in self.blocks():
             parts.append(block)
@@ -367,7 +331,7 @@ class _Source:
 
 
 def _unpacked(stream: BinaryIO, compression: str) -> Iterator[bytes]:
-    """The blocks of a compressed stream; a stream that ends too early is an error."""
+    """The blocks of a compressed stream; EOFError if it is truncated."""
     if compression == "zstd":
         yield from _from_zstd(stream)
         return
@@ -380,7 +344,7 @@ def _unpacked(stream: BinaryIO, compression: str) -> Iterator[bytes]:
 
 
 def _from_zstd(stream: BinaryIO) -> Iterator[bytes]:
-    """One frame after the other, in small pieces: a piece may unpack to thousands of times its size."""
+    """Unpack all frames, in small pieces: a piece may unpack to thousands of times its size."""
     try:
         import zstandard
     except ModuleNotFoundError:
@@ -388,22 +352,23 @@ def _from_zstd(stream: BinaryIO) -> Iterator[bytes]:
             "The file is compressed with zstd, which needs the package zstandard: pip install zstandard"
         ) from None
     try:
-        frame, is_begun = zstandard.ZstdDecompressor().decompressobj(), False
+        frame, is_in_frame = zstandard.ZstdDecompressor().decompressobj(), False
         while piece := stream.read(2**14):
             while piece:
-                yield frame.decompress(piece)
-                piece, is_begun = frame.unused_data, not frame.eof
+                if block := frame.decompress(piece):
+                    yield block
+                piece, is_in_frame = frame.unused_data, not frame.eof
                 if frame.eof:
                     frame = zstandard.ZstdDecompressor().decompressobj()
     except zstandard.ZstdError as error:
         raise ValueError(str(error)) from None
-    if is_begun:
+    if is_in_frame:
         raise EOFError("it ends in the middle")
 
 
 def _standard_input() -> bytes:
     if hasattr(signal, "siginterrupt") and threading.current_thread() is threading.main_thread():  # not on Windows
-        signal.siginterrupt(signal.SIGINT, True)  # otherwise Ctrl-C does not end the waiting for input
+        signal.siginterrupt(signal.SIGINT, True)  # otherwise Ctrl-C does not stop waiting for input
     try:
         content = sys.stdin.buffer.read() if sys.stdin is not None else b""
     except (OSError, ValueError) as error:
@@ -417,8 +382,9 @@ def _standard_input() -> bytes:
 
 
 def _read_binary(source: _Source) -> pl.DataFrame:
-    content = source.whole()
-    with _said_if_damaged(source), quiet_stderr():
+    """The dataframe in a Parquet or Arrow file."""
+    content = source.read()
+    with _refuse_damaged(source), quiet_stderr():
         if source.kind == "arrow":
             _check_arrow(content)
             frame = pl.read_ipc(io.BytesIO(content))
@@ -430,10 +396,10 @@ def _read_binary(source: _Source) -> pl.DataFrame:
 
 
 def _check_arrow(content: bytes) -> None:
-    """Raise what is wrong with an Arrow file, as far as pyarrow can tell.
+    """Raise an error if pyarrow finds an Arrow file invalid.
 
-    polars trusts lengths and offsets: of 1,200 damaged files one ended the process. The check of pyarrow is made for
-    files that are not to be trusted, and ended with none of them. Without pyarrow nothing is checked before.
+    polars trusts lengths and offsets: one of 1,200 damaged files crashed the process. pyarrow validates untrusted
+    files, and crashed with none of them. Without pyarrow nothing is checked.
     """
     try:
         import pyarrow as pa
@@ -447,8 +413,8 @@ def _check_arrow(content: bytes) -> None:
 
 
 @contextmanager
-def _said_if_damaged(source: _Source) -> Iterator[None]:
-    """Make one sentence of what a reader raises; a panic of polars is no Exception."""
+def _refuse_damaged(source: _Source) -> Iterator[None]:
+    """Turn what a reader raises into one sentence; a panic of polars is not an Exception."""
     try:
         yield
     except (KeyboardInterrupt, GeneratorExit):
@@ -461,29 +427,29 @@ def _said_if_damaged(source: _Source) -> Iterator[None]:
 
 
 def _read_workbook(source: _Source) -> FileTable:
-    """The first sheet of a workbook, if a reader is installed; cells that are text are read as those of a text file."""
+    """The first sheet of a workbook, if a reader is installed; cells of text are typed as in a text file."""
     try:
         import fastexcel  # noqa: F401
     except ModuleNotFoundError:
         raise InputError(
             f"{source.what} is a workbook; save the sheet as CSV, or install a reader: pip install fastexcel"
         ) from None
-    with _said_if_damaged(source), quiet_stderr():
-        frame = pl.read_excel(io.BytesIO(source.whole()))
-    texts = [column for column in frame.get_columns() if column.dtype == pl.String] if len(frame) else []
+    with _refuse_damaged(source), quiet_stderr():
+        frame = pl.read_excel(io.BytesIO(source.read()))
+    texts = [column for column in frame.get_columns() if column.dtype == pl.String]
     notes = CellNotes()
-    typed = [one for column in texts for one in type_columns([column], NA, "\t", notes)]
+    typed = type_columns(texts, NA, "\t", notes) if texts and len(frame) else []
     return FileTable(frame.with_columns(typed), (Note("first-sheet"), *notes.notes()))
 
 
 @contextmanager
 def quiet_stderr() -> Iterator[None]:
-    """Nothing on stderr meanwhile: polars writes there when a file surprises it, before it raises.
+    """Discard what is written to stderr: polars writes there when it cannot read a file, before it raises.
 
     Yields
     ------
     None
-        What is written to stderr until the end of the block is lost.
+        Nothing; stderr is restored at the end of the block.
 
     Examples
     --------
@@ -495,7 +461,7 @@ def quiet_stderr() -> Iterator[None]:
     try:
         sys.stderr.flush()
         saved = os.dup(2)
-    except (OSError, ValueError, AttributeError):  # there is no stderr to be kept quiet
+    except (OSError, ValueError, AttributeError):  # there is no stderr
         yield
         return
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -509,6 +475,6 @@ def quiet_stderr() -> Iterator[None]:
 
 
 def first_line(error: BaseException) -> str:
-    """What an error says, short."""
+    """The first line of an error's message, at most 200 characters."""
     lines = str(error).strip().splitlines()
     return lines[0][:200].rstrip(".") if lines else type(error).__name__

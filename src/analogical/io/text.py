@@ -21,17 +21,17 @@ __all__ = ["parse_text"]
 
 _SEPARATORS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "pipe"}
 _N_LINES = 100
-"""Lines that are looked at to find the separator."""
-_N_CELLS = 2_000_000
-"""Cells of a file that are looked at together."""
-MOST_COLUMNS = 200_000
-"""More are refused: reading them takes about 25 microseconds each, however few rows there are."""
+"""Lines from which the separator is detected."""
 _N_BYTES = 200_000
-"""Characters that are looked at to find the separator, if the first lines are long."""
+"""Characters from which it is detected, if the first lines are long."""
+_N_CELLS = 2_000_000
+"""Cells that are typed together."""
+MOST_COLUMNS = 200_000
+"""More are refused: reading takes about 25 microseconds per column, however few rows there are."""
 
 
-def parse_text(content: bytes, what: str, given: TextFormat) -> tuple[pl.DataFrame, tuple[Note, ...]]:
-    r"""The table in a text file, and a note for everything that was detected or changed.
+def parse_text(content: bytes, what: str, text_format: TextFormat) -> tuple[pl.DataFrame, tuple[Note, ...]]:
+    r"""The table in a text file, and a note on everything that was detected or changed.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def parse_text(content: bytes, what: str, given: TextFormat) -> tuple[pl.DataFra
     """
     notes: list[Note] = []
     text = clean_lines(_decode(content, what, notes), notes)
-    shape = find_shape(text, what, given, notes)
+    shape = find_shape(text, what, text_format, notes)
     frame = _parse(text, shape, what)
     frame.columns = list(shape.names)
     if not len(frame):
@@ -49,12 +49,12 @@ def parse_text(content: bytes, what: str, given: TextFormat) -> tuple[pl.DataFra
     if shape.may_end_empty and frame[:, -1].is_null().all():
         notes.append(Note("empty-column"))
         frame = frame[:, :-1]
-    return _type_cells(frame, given.na, shape.separator, notes), tuple(notes)
+    return _type_cells(frame, text_format.na, shape.separator, notes), tuple(notes)
 
 
 @dataclass(frozen=True)
 class TextShape:
-    """How the lines of a text become cells."""
+    """How the lines of a text are divided into cells, and what its columns are called."""
 
     separator: str
     has_header: bool
@@ -63,11 +63,11 @@ class TextShape:
     """Whether the last column has no name, as when lines end in a separator."""
 
 
-def find_shape(text: str, what: str, given: TextFormat, notes: list[Note]) -> TextShape:
-    """Separator and names of the columns, from the beginning of a text."""
+def find_shape(text: str, what: str, text_format: TextFormat, notes: list[Note]) -> TextShape:
+    """Separator and column names, from the beginning of a text."""
     if not text.strip():
         raise InputError(f"{what} is empty; give a header and rows.")
-    separator = check_separator(given.separator) or find_separator(text, notes)
+    separator = check_separator(text_format.separator) or find_separator(text, notes)
     first = next(_records(text, separator))
     if len(first) == 1:
         raise InputError(
@@ -79,10 +79,10 @@ def find_shape(text: str, what: str, given: TextFormat, notes: list[Note]) -> Te
             f"{what} has {len(first):,} columns in its first line, more than {MOST_COLUMNS:,}; write one row per line,"
             " or give the table as an array."
         )
-    has_header = given.header and given.names is None
-    if given.header and given.names is not None:
+    has_header = text_format.header and text_format.names is None
+    if text_format.header and text_format.names is not None:
         notes.append(Note("first-line-is-data"))
-    names = _name_columns(first, has_header, given.names, what, notes)
+    names = _name_columns(first, has_header, text_format.names, what, notes)
     return TextShape(separator, has_header, tuple(names), len(first) > 2 and not first[-1].strip())
 
 
@@ -90,12 +90,12 @@ def find_shape(text: str, what: str, given: TextFormat, notes: list[Note]) -> Te
 
 
 def _decode(content: bytes, what: str, notes: list[Note]) -> str:
-    """The text, in the encoding that its mark, its zeros or its bytes tell."""
-    wide = _wide_encoding(content)
-    if wide is not None:
-        name = wide[:6].upper()
+    """The text, its encoding detected by its byte order mark, its zeros or its bytes."""
+    encoding = _utf_16_or_32(content)
+    if encoding is not None:
+        name = encoding[:6].upper()
         try:
-            text = content.decode(wide)
+            text = content.decode(encoding)
         except UnicodeDecodeError as error:
             raise InputError(
                 f"{what} begins as {name} text, but byte {error.start:,} is not; save it as UTF-8."
@@ -116,8 +116,8 @@ def _decode(content: bytes, what: str, notes: list[Note]) -> str:
             return content.decode("latin-1")
 
 
-def _wide_encoding(content: bytes) -> str | None:
-    """UTF-32 or UTF-16, by their marks or, as in text of Western letters, by zeros in every second byte."""
+def _utf_16_or_32(content: bytes) -> str | None:
+    """UTF-32 or UTF-16, by the byte order mark or, as in text of Western letters, by zeros in every second byte."""
     marks = {b"\xff\xfe\0\0": "utf-32", b"\0\0\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
     marked = next((name for mark, name in marks.items() if content.startswith(mark)), None)
     start = content[:2000]
@@ -130,30 +130,27 @@ def _wide_encoding(content: bytes) -> str | None:
 
 
 def clean_lines(text: str, notes: list[Note]) -> str:
-    """The text with one kind of line end and without blank lines; quoted cells are left as they are."""
+    """The text with one kind of line end and without blank lines; line breaks in quoted cells stay."""
     if "\r" in text:
         text = text.replace("\r\n", "\n") if "\n" in text else text.replace("\r", "\n")
     if not text.strip():
         return ""
-    blank = blank_characters(text)
-    cleaned, n_blank = drop_blank_lines(strip_end(text, blank), blank)
-    notes += [Note("blank-lines", counts=(n_blank,))] * bool(n_blank)
+    is_tabbed = "\t" in text.lstrip().partition("\n")[0]
+    blank = " \r" if is_tabbed else " \t\r"  # a line of tabs may hold empty cells
+    cleaned, n_blank = _drop_blank_lines(_strip_end(text, blank), blank)
+    if n_blank:
+        notes.append(Note("blank-lines", counts=(n_blank,)))
     return cleaned
 
 
-def blank_characters(text: str) -> str:
-    """Characters of which blank lines are made; a line of tabs may hold empty cells."""
-    return " \r" if "\t" in text.lstrip().partition("\n")[0] else " \t\r"
-
-
-def strip_end(text: str, blank: str) -> str:
+def _strip_end(text: str, blank: str) -> str:
     """The text up to its last line that is not blank, with one line end."""
     kept = len(text.rstrip(f"{blank}\n\x1a"))
     return text[:kept] + re.split(r"[\r\n\x1a]", text[kept:], maxsplit=1)[0] + "\n"
 
 
-def drop_blank_lines(text: str, blank: str) -> tuple[str, int]:
-    """Whole lines without the blank ones, and how many these were; lines of quoted cells are left as they are."""
+def _drop_blank_lines(text: str, blank: str) -> tuple[str, int]:
+    """The text without its blank lines, and how many there were; those within quoted cells stay."""
     if not re.match(rf"[{blank}]*\n", text) and not re.search(rf"\n[{blank}]*\n", text):
         return text, 0
     if '"' not in text:
@@ -172,7 +169,7 @@ def drop_blank_lines(text: str, blank: str) -> tuple[str, int]:
 
 
 def check_separator(given: str | None) -> str | None:
-    """One ASCII character from what the user gave, None if nothing was given."""
+    """The separator given by the user, as one ASCII character; None if none was given."""
     if given is None:
         return None
     separator = {"\\t": "\t", "tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}.get(given, given)
@@ -182,40 +179,40 @@ def check_separator(given: str | None) -> str | None:
 
 
 def find_separator(text: str, notes: list[Note]) -> str:
-    """The separator with which the first lines have the same number of cells, more than one; a comma if none has."""
+    """The separator that divides most of the first lines into the same number of cells, at least two; else a comma."""
     end = 0
     for n_lines in range(_N_LINES):
         if end >= len(text) or (end > _N_BYTES and n_lines > 1):
             break
         end = text.find("\n", end) + 1 or len(text)
-    best, best_worth = ",", (0.0, 0)
+    best, best_score = ",", (0.0, 0)
     for separator in _SEPARATORS:
         widths = Counter(len(cells) for cells in _records(text[:end], separator) if cells)
-        width, times = widths.most_common(1)[0]
-        worth = (times / widths.total(), width)
-        if width > 1 and (round(worth[0], 2), width) > (round(best_worth[0], 2), best_worth[1]):
-            best, best_worth = separator, worth
+        width, n_lines = widths.most_common(1)[0]
+        score = (round(n_lines / widths.total(), 2), width)
+        if width > 1 and score > best_score:
+            best, best_score = separator, score
     if best != ",":
         notes.append(Note("separator", words=(_SEPARATORS[best],)))
     return best
 
 
 def _records(text: str, separator: str) -> Any:
-    """Records of a text; spaces before a quote are dropped here, all others where cells are stripped."""
+    """A CSV reader of a text; it drops spaces before quotes, and cells are stripped of all others later."""
     csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
     lines = io.StringIO(text, newline="")
     return csv.reader(lines, delimiter=separator, skipinitialspace=has_space_before_quote(text, separator))
 
 
 def has_space_before_quote(text: str, separator: str) -> bool:
-    """Whether a cell may begin with a quote after spaces, which readers take in different ways."""
+    """Whether a cell may begin with spaces and a quote, which CSV readers treat differently."""
     return re.search(rf'(^|\n|{re.escape(separator)})[ \t]+"', text) is not None
 
 
 def _name_columns(
     first: Sequence[str], has_header: bool, given: tuple[str, ...] | None, what: str, notes: list[Note]
 ) -> list[str]:
-    """One name for each column, no two the same."""
+    """A distinct name for each column."""
     if given is not None:
         if len(given) != len(first):
             raise InputError(f"--names has {len(given)} names, and {what} has {len(first)} columns; give one for each.")
@@ -235,21 +232,21 @@ def _name_columns(
 
 
 def _number_repeated(names: list[str], notes: list[Note]) -> list[str]:
-    """Names that occur again with a number behind them, a and a_2."""
-    used, counts, renamed, changed = set(names), Counter[str](), [], []
+    """Distinct names: the second column called a becomes a_2."""
+    used, counts, distinct, changed = set(names), Counter[str](), [], []
     for name in names:
         counts[name] += 1
-        fresh = name
-        while counts[name] > 1 and fresh in used:
-            fresh = f"{name}_{counts[name]}"
-            counts[name] += fresh in used
-        if fresh != name:
-            used.add(fresh)
-            changed.append(fresh)
-        renamed.append(fresh)
+        new_name = name
+        while counts[name] > 1 and new_name in used:
+            new_name = f"{name}_{counts[name]}"
+            counts[name] += new_name in used
+        if new_name != name:
+            used.add(new_name)
+            changed.append(new_name)
+        distinct.append(new_name)
     if changed:
         notes.append(Note("numbered-names", tuple(changed)))
-    return renamed
+    return distinct
 
 
 def _is_number(text: str) -> bool:
@@ -264,7 +261,7 @@ def _is_number(text: str) -> bool:
 
 
 def _parse(text: str, shape: TextShape, what: str) -> pl.DataFrame:
-    """All cells as text; lines with more or fewer cells than the first are refused by number."""
+    """All cells as text; a line with more or fewer cells than the first is refused, with its number."""
     frame = _parse_fast(text, shape, what)
     if frame is not None:
         return frame
@@ -274,8 +271,8 @@ def _parse(text: str, shape: TextShape, what: str) -> pl.DataFrame:
 
 
 def _parse_fast(text: str, shape: TextShape, what: str) -> pl.DataFrame | None:
-    """All cells as text, if polars is certain to read them right; None where only the slower way does."""
-    if has_space_before_quote(text, shape.separator):  # polars takes such quotes as part of the cell
+    """All cells as text, read by polars; None if it may not read them right."""
+    if has_space_before_quote(text, shape.separator):  # polars keeps such quotes in the cell
         return None
     try:
         frame = pl.read_csv(
@@ -297,22 +294,19 @@ def _parse_fast(text: str, shape: TextShape, what: str) -> pl.DataFrame | None:
 
 
 def _are_even(text: str, separator: str, width: int, n_lines: int) -> bool:
-    """Whether it is certain that every line has as many cells as the first."""
+    """Whether it is certain that every line has as many cells as the first; not known of text with quotes."""
     if '"' in text:
         return False
-    cells = np.frombuffer(text.encode(), np.uint8)
-    ends = np.flatnonzero(cells == ord("\n"))
+    content = np.frombuffer(text.encode(), np.uint8)
+    ends = np.flatnonzero(content == ord("\n"))
     if len(ends) != n_lines:
         return False
-    before = np.searchsorted(np.flatnonzero(cells == ord(separator)), ends)
-    return bool((np.diff(before, prepend=0) == width - 1).all())
+    n_separators = np.searchsorted(np.flatnonzero(content == ord(separator)), ends)
+    return bool((np.diff(n_separators, prepend=0) == width - 1).all())
 
 
 def _checked_records(text: str, shape: TextShape, what: str) -> Iterator[list[str]]:
-    """Records of a text without its header, if all have as many cells as the first.
-
-    Slower than polars, but it copes with every quote.
-    """
+    """Records of a text without its header, if all have as many cells as the first; slower, but handles all quotes."""
     width, separator = len(shape.names), shape.separator
     reader, line, is_header = _records(text, separator), 1, shape.has_header
     for cells in reader:
@@ -330,11 +324,11 @@ def _checked_records(text: str, shape: TextShape, what: str) -> Iterator[list[st
 
 
 def _type_cells(frame: pl.DataFrame, na: Sequence[str], separator: str, notes: list[Note]) -> pl.DataFrame:
-    """Cells with their kinds, some columns at a time."""
+    """The table with missing cells, numbers and dates in place of their text."""
     typed: list[pl.Series] = []
-    seen = CellNotes()
-    at_once = max(1, _N_CELLS // max(1, len(frame)))
-    for start in range(0, frame.width, at_once):
-        typed += type_columns(frame.get_columns()[start : start + at_once], na, separator, seen)
-    notes += seen.notes()
+    cell_notes = CellNotes()
+    n_columns = max(1, _N_CELLS // len(frame))
+    for start in range(0, frame.width, n_columns):
+        typed += type_columns(frame.get_columns()[start : start + n_columns], na, separator, cell_notes)
+    notes += cell_notes.notes()
     return pl.DataFrame(typed)

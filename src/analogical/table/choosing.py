@@ -13,7 +13,7 @@ from analogical.table.columns import plain
 from analogical.table.dates import PARTS
 
 MAX_LOOKED_AT = 5_000
-"""Names among which one that was perhaps meant is looked for, which is slow."""
+"""Names that are searched for one similar to an unknown name, which is slow."""
 
 __all__ = [
     "Chosen",
@@ -29,12 +29,12 @@ __all__ = [
 
 
 def name_of(key: Hashable) -> str:
-    """A column's own name as text; the levels of a name with several are joined."""
+    """The name of a column as text; the levels of a pandas MultiIndex are joined."""
     return " / ".join(str(level) for level in key if str(level)) if isinstance(key, tuple) else str(key)
 
 
 class Names:
-    """The columns of a table by name: the dataframe's own name, its text, a pattern or a position."""
+    """Finds the columns of a table by the dataframe's own name, its text, a pattern or a position."""
 
     def __init__(self, keys: Sequence[Hashable]) -> None:
         self.texts = [name_of(key) for key in keys]
@@ -45,56 +45,59 @@ class Names:
             self._by_text.setdefault(text, place)
 
     def find(self, given: Any) -> int | None:
-        """Place of a column by its name; with integer names, 3 is the column named 3."""
+        """Place of a column by its name, None if there is none; with integer names, 3 is the column named 3."""
         given = plain(given)
         if isinstance(given, Hashable) and (place := self._by_key.get((type(given), given))) is not None:
             return place
         return self._by_text.get(given) if isinstance(given, str) else None
 
     def find_part(self, given: Any) -> tuple[int, str] | None:
-        """Place of a column and the part of its dates that a name such as "sold.month" stands for."""
+        """Place of a column and part of its dates, for a name such as "sold.month"; None for any other name."""
         stem, _, part = given.rpartition(".") if isinstance(given, str) else ("", "", "")
         place = self.find(stem) if part in PARTS and self.find(given) is None else None
         return None if place is None else (place, part)
 
-    def find_one(self, given: Any, role: str, *, by_position: bool = False) -> int:
-        """Place of a column by its name or, on request, by its position."""
+    def find_one(self, given: Any, role: str) -> int:
+        """Place of a column by its name."""
         place = self.find(given)
-        if place is not None:
-            return place
-        if by_position and is_whole(given):
-            if 0 <= given < len(self.texts):
-                return int(given)
-            raise InputError(
-                f"{role} must be a name or a position from 0 to {len(self.texts) - 1} (the table has"
-                f" {len(self.texts)} features), got {given}."
-            )
-        raise unknown_column(given, self.texts, role)
+        if place is None:
+            raise unknown_column(given, self.texts, role)
+        return place
 
     def find_all(self, given: Any, role: str) -> list[int]:
         """Places of the columns that a name, a pattern such as "price_*" or a position stands for."""
-        is_pattern = isinstance(given, str) and any(sign in given for sign in "*?[")
-        if not is_pattern or self.find(given) is not None:
-            return [self.find_one(given, role, by_position=True)]
-        found = [place for place, name in enumerate(self.texts) if fnmatchcase(name, given)]
-        if found:
-            return found
-        raise InputError(
-            f"{role} has {given!r}, which no column matches; the table {_has(self.texts).removeprefix('it ')}"
-        )
+        place = self.find(given)
+        if place is not None:
+            return [place]
+        n = len(self.texts)
+        if is_whole(given):
+            if 0 <= given < n:
+                return [int(given)]
+            raise InputError(
+                f"{role} must be a name or a position from 0 to {n - 1} (the table has {n} features), got {given}."
+            )
+        if not isinstance(given, str) or not any(sign in given for sign in "*?["):
+            raise unknown_column(given, self.texts, role)
+        matching = [place for place, name in enumerate(self.texts) if fnmatchcase(name, given)]
+        if not matching:
+            raise InputError(
+                f"{role} has {given!r}, which no column matches; the table {_has(self.texts).removeprefix('it ')}"
+            )
+        return matching
 
 
-def find_column(given: Any, keys: Sequence[Hashable], role: str, *, by_position: bool = False) -> int:
-    """Position of a column given by its name, by the text of its name or, on request, by its position."""
-    return Names(keys).find_one(given, role, by_position=by_position)
+def find_column(given: Any, keys: Sequence[Hashable], role: str) -> int:
+    """Position of a column given by its name, or by the text of its name."""
+    return Names(keys).find_one(given, role)
 
 
 class Chosen(NamedTuple):
-    """Positions of the features, in column order, and parts of dates that were named."""
+    """The columns that are features."""
 
     columns: list[int]
+    """Positions, increasing."""
     named_parts: dict[int, set[str]]
-    """Parts of columns that ``features`` names, the column itself or not, or that ``ignore`` names."""
+    """Parts of dates that ``features`` or ``ignore`` names, by position of the column."""
 
 
 def choose_features(
@@ -107,8 +110,8 @@ def choose_features(
 ) -> Chosen:
     """The columns that are features.
 
-    ``taken`` says which columns are the label or the weights. ``features`` names those to keep, ``ignore`` those to
-    leave out; both may hold patterns and, with ``date_parts``, parts of dates such as ``"sold.month"``.
+    ``taken`` are the positions of the label, the weights and the groups. ``features`` names columns to keep, ``ignore``
+    columns to leave out; both may hold patterns and, with ``date_parts``, parts of dates such as ``"sold.month"``.
     """
     if features is not None and ignore is not None:
         raise InputError("features and ignore cannot be used together; name columns to keep, or columns to leave out.")
@@ -121,15 +124,16 @@ def choose_features(
     named: set[int] = set()
     parts: dict[int, set[str]] = {}
     for name in as_list(given, role):
-        if date_parts and (found := names.find_part(name)) is not None:
-            parts.setdefault(free[found[0]], set()).add(found[1])
+        if date_parts and (column_and_part := names.find_part(name)) is not None:
+            place, part = column_and_part
+            parts.setdefault(free[place], set()).add(part)
             continue
-        if names.find(name) is None and (place := roles.find(name)) is not None:
-            what = list(taken.values())[place]
+        if names.find(name) is None and (taken_place := roles.find(name)) is not None:
+            what = list(taken.values())[taken_place]
             raise InputError(f"{role} names {name!r}, which is the {what}; leave it out of {role}.")
         named.update(free[place] for place in names.find_all(name, role))
     chosen = [position for position in free if (position in named) == (role == "features")]
-    return Chosen(chosen, {p: some for p, some in parts.items() if role == "features" or p in chosen})
+    return Chosen(chosen, {p: named for p, named in parts.items() if role == "features" or p in chosen})
 
 
 def as_list(given: Any, role: str) -> list[Any]:
@@ -145,11 +149,11 @@ def as_list(given: Any, role: str) -> list[Any]:
 
 
 def unknown_column(given: Any, names: Sequence[str], role: str) -> InputError:
-    """Error for a column name that the table does not have, with the nearest one that it has."""
+    """Error for a column name that the table does not have, with the nearest one that it does."""
     from difflib import get_close_matches
 
-    text, some = str(given), names[:MAX_LOOKED_AT]
-    near = get_close_matches(text, some, n=1) or get_close_matches(text.lower(), some, n=1)
+    text, searched = str(given), names[:MAX_LOOKED_AT]
+    near = get_close_matches(text, searched, n=1) or get_close_matches(text.lower(), searched, n=1)
     hint = f"did you mean {brief(near[0])}?" if near and near[0] != text else _has(names)
     return InputError(f"The table has no column {brief(given)} to take as {role}; {hint}")
 

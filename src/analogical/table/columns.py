@@ -1,4 +1,4 @@
-"""One column to codes: two cells get the same code exactly when their values are equal."""
+"""One column to codes: two cells have the same code if and only if their values are equal."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
@@ -14,16 +14,16 @@ from analogical._types import Bools, Ints, Positions
 from analogical.errors import InputError
 from analogical.table.integers import dense_codes
 
-__all__ = ["MISSING", "Column", "Kind", "compact", "encode_array", "encode_objects", "plain"]
+__all__ = ["MISSING", "Column", "Kind", "compact", "encode_array", "encode_objects", "plain", "sortable"]
 
 MISSING = -1
 """The code of a missing cell while a column is being encoded; it never leaves this package."""
 
 CHUNK = 2**20
-"""Rows whose codes are looked at together, so that a long column needs little more than its codes."""
+"""Rows processed at once, so that a long column needs little memory besides its codes."""
 
 Kind = Literal["category", "whole", "real", "time"]
-"""What the values of a column are: names of something, whole numbers, other numbers (durations too), or dates."""
+"""What the values of a column are: categories, whole numbers, other numbers and durations, or dates and times."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Column:
     values: Sequence[Any]
     kind: Kind = "category"
     is_sorted: bool = False
-    """Whether it is known that values increase with their codes."""
+    """Whether values are known to increase with their codes."""
 
     def is_missing(self) -> Bools:
         """Which cells are missing."""
@@ -43,11 +43,11 @@ class Column:
 
     @property
     def n_missing(self) -> int:
-        """Missing cells; only signed codes can hold one."""
+        """Number of missing cells; only signed codes can have any."""
         return int(np.count_nonzero(self.codes < 0)) if self.codes.dtype.kind == "i" else 0
 
     def first_positions(self) -> Ints:
-        """Row in which each value occurs first."""
+        """First row of each value."""
         firsts = np.empty(len(self.values), dtype=np.int64)
         rows = np.flatnonzero(self.codes != MISSING)[::-1]
         firsts[self.codes[rows]] = rows
@@ -57,9 +57,18 @@ class Column:
         """The column on some rows, without the values that do not occur there."""
         return replace(compact(self.codes[rows], self.values), kind=self.kind, is_sorted=self.is_sorted)
 
+    def sorted(self) -> "Column":
+        """The same column, its codes in the order of its values."""
+        if self.is_sorted:
+            return self
+        values = sortable(self.values)
+        order = np.argsort(values, kind="stable")
+        new_codes = np.append(np.argsort(order), MISSING)
+        return Column(self.recoded(new_codes), _at(values, order), self.kind, is_sorted=True)
+
     def count_values(self, weights: Ints | None) -> Ints:
         """Rows of each value, counted with their weights."""
-        sizes = np.zeros(len(self.values) + 1, np.int64)  # the first entry is that of missing cells
+        sizes = np.zeros(len(self.values) + 1, np.int64)  # the first entry is for missing cells
         step = max(CHUNK, len(sizes))
         for start in range(0, len(self.codes), step):
             part = slice(start, start + step)
@@ -69,7 +78,7 @@ class Column:
         return sizes[1:]
 
     def recoded(self, table: NDArray[Any]) -> NDArray[Any]:
-        """Another code for every cell: the table has one for each value and, last, that of missing cells."""
+        """New codes: ``table`` has one for each old code and, last, one for missing cells."""
         codes = np.empty(len(self.codes), table.dtype)
         for start in range(0, len(codes), CHUNK):
             part = slice(start, start + CHUNK)
@@ -77,18 +86,18 @@ class Column:
         return codes
 
     def has_same_groups_as(self, other: "Column") -> bool:
-        """Whether both columns put the same rows together: they are equal up to the names of their values."""
+        """Whether both columns group the rows alike: they are equal except for the names of their values."""
         if len(self.values) != len(other.values) or len(self.codes) != len(other.codes):
             return False
         if not np.array_equal(self.is_missing(), other.is_missing()):
             return False
-        partner = np.empty(len(self.values) + 1, dtype=np.int64)  # the last entry is that of missing cells
+        partner = np.empty(len(self.values) + 1, dtype=np.int64)  # the last entry is for missing cells
         partner[self.codes] = other.codes
         return bool((partner[self.codes] == other.codes).all())
 
 
 def encode_array(cells: NDArray[Any], what: str) -> Column:
-    """Codes of a one-dimensional numpy array; missing and masked cells get the code MISSING."""
+    """Codes of a one-dimensional numpy array; missing and masked cells have the code MISSING."""
     if isinstance(cells, np.ma.MaskedArray):
         gaps = np.ma.getmaskarray(cells)
         column = encode_array(cells.data, what)
@@ -116,7 +125,7 @@ def encode_array(cells: NDArray[Any], what: str) -> Column:
 
 
 def _python_values(values: NDArray[Any]) -> list[Any]:
-    """Values as Python objects; times beyond Python's precision or range keep numpy's own."""
+    """Values as Python objects; times beyond Python's precision or range as numpy's."""
     if values.dtype.kind not in "mM":
         return list(values.tolist())
     if np.datetime_data(values.dtype)[0] in ("ns", "ps", "fs", "as"):
@@ -145,7 +154,7 @@ def encode_objects(cells: Sequence[Any], what: str) -> Column:
 
 
 def _kind_of(values: Sequence[Any]) -> Kind:
-    """What Python objects are, if they are all of one kind; booleans and mixtures are names."""
+    """The kind of Python objects; booleans and mixtures are categories."""
     types = {type(plain(value)) for value in values}
     if not types or bool in types:
         return "category"
@@ -176,21 +185,26 @@ def compact(codes: NDArray[Any], values: Sequence[Any]) -> Column:
 
 
 def _at(values: Any, places: Positions) -> Sequence[Any]:
-    """Some of the values; very many are not made Python objects of."""
-    found: Sequence[Any]
+    """Some of the values; those of an array stay an array, so that no Python objects are made."""
     if isinstance(values, np.ndarray):
-        found = values[places]  # type: ignore[assignment]  # an array does for a sequence
-    elif hasattr(values, "gather"):  # a series, or what is still in a file
-        found = values.gather(places)
-    else:
-        found = [values[place] for place in places.tolist()]
-    return found
+        return values[places]  # type: ignore[return-value]  # an array serves as a sequence
+    return [values[place] for place in places.tolist()]
+
+
+def sortable(values: Sequence[Any]) -> NDArray[Any]:
+    """An array of the values that can be sorted; numbers beyond 64 bits and decimals as Python objects."""
+    array = np.asarray(values)
+    if array.dtype.kind in "iufmM":
+        return array
+    objects = np.empty(len(values), dtype=object)
+    objects[:] = list(values)
+    return objects
 
 
 def plain(value: Any) -> Any:
-    """A value without its numpy wrapping, so that it prints as the user wrote it."""
+    """A value as a Python object instead of numpy's, so that it prints as the user wrote it."""
     if isinstance(value, np.datetime64 | np.timedelta64) and isinstance(value.item(), int):
-        return value  # a time beyond Python's precision or range, of which only a number would be left
+        return value  # a time beyond Python's precision or range: Python would have a number
     return value.item() if isinstance(value, np.generic) else value
 
 

@@ -1,4 +1,4 @@
-"""Parts of dates: month, weekday and hour, which bins of time do not tell."""
+"""Parts of dates: month, weekday and hour, which bins of time do not show."""
 
 from typing import Any
 
@@ -13,13 +13,13 @@ __all__ = ["PARTS", "days_of_numbers", "part_column", "part_numbers", "parts_of"
 PARTS = ("month", "weekday", "hour")
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 CYCLES = {"month": 730, "weekday": 14, "hour": 2}
-"""Days that dates must span, two cycles: within one, a part only repeats the bins of time."""
+"""Days that dates must span, two cycles: within one cycle, a part only repeats the bins of time."""
 
 
 def parts_of(column: Column) -> dict[str, Column]:
-    """Month, weekday and hour of the dates in a column, those that vary over two cycles or more.
+    """Month, weekday and hour of the dates in a column, where they vary over two cycles or more.
 
-    The weekday of dates that are all on the same day of the month, such as the first, is not a part.
+    There is no weekday for dates that are all on the same day of the month, such as the first.
     """
     times = _as_times(column)
     if times is None or not len(times):
@@ -29,15 +29,14 @@ def parts_of(column: Column) -> dict[str, Column]:
     n_days_of_month = len(np.unique(days - days.astype("M8[M]").astype("M8[D]")))
     parts = {}
     for part in parts_that_may_vary(span, n_days_of_month):
-        known, codes = np.unique(part_numbers(times, part), return_inverse=True)
-        if len(known) > 1:
-            of_row = column.recoded(np.append(codes, MISSING).astype(np.int8))
-            parts[part] = part_column(part, known, of_row)
+        numbers, codes = np.unique(part_numbers(times, part), return_inverse=True)
+        if len(numbers) > 1:
+            parts[part] = part_column(part, numbers, column.recoded(np.append(codes, MISSING).astype(np.int8)))
     return parts
 
 
 def parts_that_may_vary(span: float, n_days_of_month: int) -> list[str]:
-    """Parts of dates that span so many days and lie on so many different days of the month."""
+    """Parts that may vary, for dates that span this many days and fall on this many days of the month."""
     return [p for p in PARTS if span >= CYCLES[p] and not (p == "weekday" and n_days_of_month == 1)]
 
 
@@ -47,31 +46,31 @@ def part_numbers(times: NDArray[Any], part: str) -> Ints:
     if part == "month":
         numbers = days.astype("M8[M]").astype(np.int64) % 12
     elif part == "weekday":
-        numbers = (days.astype(np.int64) + 3) % 7  # the first day, of 1970, was a Thursday
+        numbers = (days.astype(np.int64) + 3) % 7  # January 1, 1970, was a Thursday
     else:
         numbers = (times - days).astype("m8[h]").astype(np.int64)
     return np.asarray(numbers)
 
 
-def part_column(part: str, known: Ints, codes: NDArray[Any]) -> Column:
-    """A part as a column: ``known`` are its numbers, increasing, ``codes`` which of them each row has."""
+def part_column(part: str, numbers: Ints, codes: NDArray[Any]) -> Column:
+    """A part as a column: ``numbers`` are its distinct numbers, increasing, ``codes`` the position of each row's."""
     if part == "weekday":
-        return Column(codes, [WEEKDAYS[k] for k in known], is_sorted=True)
-    return Column(codes, (known + (part == "month")).tolist(), "whole", is_sorted=True)
+        return Column(codes, [WEEKDAYS[k] for k in numbers], is_sorted=True)
+    return Column(codes, (numbers + (part == "month")).tolist(), "whole", is_sorted=True)
 
 
 def days_of_numbers(days: NDArray[Any]) -> NDArray[Any]:
-    """Days written as numbers, such as 20240131, as numpy's; those that are not in the calendar become later ones."""
+    """Days written as numbers, such as 20240131, as numpy dates; February 30 becomes a day in March."""
     return np.asarray(_months_of_numbers(days).astype("M8[M]").astype("M8[D]") + (days % 100 - 1))
 
 
 def _months_of_numbers(days: NDArray[Any]) -> NDArray[Any]:
-    """Months since the first of 1970."""
+    """Months since January 1970."""
     return np.asarray((days // 10000 - 1970) * 12 + days // 100 % 100 - 1)
 
 
 def _as_times(column: Column) -> NDArray[Any] | None:
-    """The distinct dates as numpy's, in the time of their zones; None if they are not dates of the calendar."""
+    """The distinct dates as numpy dates, in local time; None if some are not in the calendar."""
     values: Any = column.values
     if column.kind == "whole":  # days written as numbers: 20240131
         days = np.asarray(values)

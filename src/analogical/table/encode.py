@@ -1,9 +1,9 @@
-"""Any table to small whole numbers, with what the numbers mean kept beside them.
+"""Any table to codes, small whole numbers, together with what the codes mean.
 
-Everything after this folder sees numbers only, and nothing reads the user's table again: :class:`EncodedTable` knows
-which value a code stands for, what was done to a column and where a row came from. Columns that carry codes of their
-own (pandas categories, polars Categorical and Enum, small integers) are used as they are. What cannot be encoded is
-refused here, in one sentence.
+Everything after this folder sees codes only, and nothing reads the user's table again: :class:`EncodedTable` knows
+which value a code stands for, what was done to a column and where a row came from. Columns that have codes already
+(pandas categories, polars Categorical and Enum, small integers) keep them. What cannot be encoded is refused here, in
+one sentence.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -56,31 +56,31 @@ class EncodedTable(TableMeaning):
     codes: Codes
     """Shape (rows, features); column i holds every code from 0 to n_values[i] - 1."""
     weights: Ints | None
-    """How many rows each row stands for, all positive; None means one each."""
+    """How many rows each row stands for, all positive; None if each stands for one."""
     labels: Codes | None
-    """Shape (rows,); codes into ``classes``. None if the table was encoded without a label."""
+    """Shape (rows,); positions in ``classes``. None if the table was encoded without a label."""
     groups: Ints | None
-    """Which rows depend on each other: the number of the group of each row; None if all are independent."""
+    """The number of the group of each row; None if all rows are independent."""
     origin: Positions | None
-    """Positions of the encoded rows in the user's table; None means all rows, in order."""
+    """Positions of the encoded rows in the user's table; None if all rows were encoded."""
     frame: "Rows | None"
-    """The user's dataframe, or the file it is in, for the names of its rows; None for arrays and lists."""
+    """The user's dataframe, for the names of its rows; None for arrays and lists."""
     fine: Mapping[int, Codes] = field(default_factory=dict)
-    """Numbers in many more bins, by place among the features: contexts of other features may need finer bins."""
+    """Numbers in up to 120 bins, by place among the features: contexts of other features may need finer bins."""
 
     @property
     def keys(self) -> Sequence[Hashable]:
-        """The user's own names of the features; columns of arrays have only ours."""
+        """The user's own names of the features; for arrays, the names that we gave them."""
         return self.names if self.frame is None else super().keys
 
     @property
     def backend(self) -> str | None:
-        """Name of the dataframe library that the table came in, for results in the same one."""
+        """Name of the dataframe library of the user's table, for results in the same one."""
         return None if self.frame is None else self.frame.backend
 
     @property
     def coded(self) -> CodedRows:
-        """The numbers alone, for counting; without a label all rows have the same."""
+        """The codes alone, for counting; without a label all rows have the same one."""
         labels = np.zeros(len(self.codes), np.uint8) if self.labels is None else self.labels
         n_labels = 1 if self.label_meaning is None else len(self.label_meaning.values)
         return CodedRows(self.codes, labels, self.n_values, n_labels, self.weights, self.n_bins)
@@ -92,7 +92,7 @@ class EncodedTable(TableMeaning):
         return replace(self, codes=codes, columns=tuple(self.columns[i] for i in features), fine=fine)
 
     def positions(self, rows: Iterable[int]) -> list[int]:
-        """Positions in the user's table of encoded rows."""
+        """Positions of encoded rows in the user's table."""
         return [int(row) if self.origin is None else int(self.origin[row]) for row in rows]
 
     def row_names(self, rows: Iterable[int]) -> list[Hashable]:
@@ -101,7 +101,7 @@ class EncodedTable(TableMeaning):
         return list(positions) if self.frame is None else self.frame.row_names(positions)
 
     def cells(self, rows: Iterable[int], feature: int) -> list[Any]:
-        """What encoded rows hold in a feature."""
+        """Values of a feature in encoded rows."""
         return self.named(feature, self.codes[list(rows), feature].tolist())
 
 
@@ -114,12 +114,12 @@ def encode_table(
     look_for_leaks: bool = True,
     look_for_units: bool = False,
 ) -> EncodedTable:
-    """Turn a table and its label into codes, or say in one sentence why that cannot be done.
+    """Encode a table and its label, or say in one sentence why that cannot be done.
 
-    Label, weights and groups may name columns of ``X`` when it is a dataframe; those are then not features. A series
-    that is a column of ``X`` (same name, same rows together) is taken out of the features too, with a note. ``keep``
-    are features that are asked about, and so are never set aside as ids. ``look_for_units`` is for functions that offer
-    groups: without any, a note names a column that looks like them.
+    Label, weights and groups may name columns of ``X`` if it is a dataframe; those are then not features. A series that
+    equals a column of ``X`` (same name, same groups of rows) is removed from the features too, with a note. ``keep``
+    are features that the user asked about, which are never set aside as ids. ``look_for_units`` is for functions that
+    take groups: if none are given, a note names a column that may be them.
     """
     if y is None:
         raise InputError("The label y is missing (None); give one label per row, or a column name.")
@@ -134,7 +134,7 @@ def encode_table(
 
 
 def leak_notes(names: Sequence[str], leaks: Mapping[int, float]) -> tuple[Note, ...]:
-    """A note on the columns that tell the label in nearly all rows, if there are any; shares by place."""
+    """A note on the columns that predict the label in nearly all rows; ``leaks`` are shares of rows by place."""
     if not leaks:
         return ()
     shares = tuple(100 if share == 1 else min(99, round(100 * share)) for _, share in sorted(leaks.items()))
@@ -142,14 +142,14 @@ def leak_notes(names: Sequence[str], leaks: Mapping[int, float]) -> tuple[Note, 
 
 
 def encode_features(X: Any, rules: Rules | None = None) -> EncodedTable:
-    """Turn a table without a label into codes; all of its features may be constant."""
+    """Encode a table without a label; all of its features may be constant."""
     return _encode(read_table(X), None, rules or Rules(), ())[0]
 
 
 def _encode(
     raw: RawTable, label: Role | None, rules: Rules, keep: Sequence[Any], *, look_for_units: bool = False
 ) -> tuple[EncodedTable, dict[int, float]]:
-    """The road through this file: which columns and rows, codes, meanings; and numbers of which the label is a cut."""
+    """The encoded table; and, by place, numbers that predict the label by a threshold, with their share of rows."""
     weights, groups = Role.of(raw, rules.weights, "weights"), Role.of(raw, rules.groups, "groups")
     if raw.n_rows == 0:
         raise InputError("The table is empty (0 rows); give at least two rows with different labels.")
@@ -198,29 +198,17 @@ def _encode(
 
 
 def _meanings(raw: RawTable, work: RowsHere, free: Sequence[int]) -> tuple[ColumnMeaning, ...]:
-    """What the codes of each column stand for; parts of dates come after the columns of the user's table."""
+    """The meaning of each feature; parts of dates come after the columns of the user's table."""
     place_of = {p: place for place, p in enumerate(free)}
-    own = [(raw.keys[p], work.names[p], place_of[p]) for p in work.treated]
-    parts = [(name, name, len(free) + k) for k, name in enumerate(work.parts)]
-    return tuple(
-        ColumnMeaning(
-            key=key,
-            name=name,
-            values=feature.values,
-            position=position,
-            treatment="categories" if feature.edges is None else "bins",
-            edges=feature.edges or (),
-            n_missing=feature.n_missing,
-            fine_ends=feature.fine_ends,
-        )
-        for (key, name, position), feature in zip([*own, *parts], work.all_features(), strict=True)
-    )
+    columns = [treated.meaning(raw.keys[p], work.names[p], place_of[p]) for p, treated in work.treated.items()]
+    parts = [part.meaning(name, name, len(free) + k) for k, (name, part) in enumerate(work.parts.items())]
+    return (*columns, *parts)
 
 
 def choose_names(
     given: Sequence[Hashable], taken: dict[int, str], free: list[int], rules: Rules
 ) -> tuple[dict[int, str], list[Hashable], Chosen]:
-    """Names of the free columns by position, what each column is called by the user, and the features."""
+    """Names of the free columns by position, the names that the user may call columns by, and the features."""
     names = {p: name_of(given[p]) for p in free}
     keys = list(given)
     if rules.feature_names is not None:
@@ -235,21 +223,21 @@ def choose_names(
 def columns_asked_for(
     keep: Sequence[Any], keys: Sequence[Hashable], chosen: Sequence[int], free: Sequence[int]
 ) -> set[int]:
-    """Columns that the user asked about by name or position, which are never set aside; ``free`` are all features."""
+    """Positions of the columns that the user asked about, by name or by position among all features."""
     names = Names([keys[p] for p in chosen])
-    asked: set[int] = set()
+    positions: set[int] = set()
     for feature in keep:
         if (place := names.find(feature)) is not None:
-            asked.add(chosen[place])
+            positions.add(chosen[place])
         elif is_whole(feature) and 0 <= feature < len(free):
-            asked.add(free[feature])
-    return asked
+            positions.add(free[feature])
+    return positions
 
 
 def own_bins(
     rules: Rules, keys: Sequence[Hashable], chosen: Sequence[int], label: Hashable | None
 ) -> dict[int, BinRule]:
-    """The columns that have a rule of their own, by position."""
+    """Bin rules that the user gave for single columns, by position."""
     names = Names([keys[p] for p in chosen])
     for given, _ in rules.bins_of:
         if label is not None and given == label and names.find(given) is None:
@@ -258,7 +246,7 @@ def own_bins(
 
 
 def _rows_that_count(n_rows: int, numbers: Ints | None, labels: Column | None) -> Bools:
-    """Rows with a weight above 0 and with a label."""
+    """Whether each row has a label and a weight above 0."""
     kept = np.ones(n_rows, np.bool_) if numbers is None else numbers > 0
     if labels is not None:
         kept &= ~labels.is_missing()
@@ -277,7 +265,7 @@ def refuse_constants(n_values: Ints, n_rows: int) -> None:
 
 
 def refuse_single_class(labels: Column, label: str, n_rows: int, n_before: int = 1, n_left_out: int = 0) -> None:
-    """Refuse a label that does not vary in these rows, and say whether rows that were left out had other labels."""
+    """Refuse a label with a single class, and say whether the rows that were left out had other labels."""
     if len(labels.values) > 1:
         return
     rows = "1 row" if n_rows == 1 else f"{n_rows:,} rows"

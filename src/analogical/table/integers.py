@@ -96,6 +96,7 @@ def _number(x: Integers, known: Sequence[int]) -> Integers:
     return place[_above(x, low)]
 
 
-def _above(x: Integers, low: int) -> NDArray[np.intp]:
+def _above(x: Integers, low: int) -> Integers:
     """Distance of x above low, as indices; large uint64 wrap around in both terms, so their difference is right."""
-    return x.astype(np.intp, copy=False) - x.dtype.type(low).astype(np.intp)
+    above: Integers = x.astype(np.intp, copy=False) - x.dtype.type(low).astype(np.intp)
+    return above

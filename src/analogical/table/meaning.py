@@ -1,4 +1,4 @@
-"""What the codes of a table mean, wherever its rows lie."""
+"""What the codes of a table mean, in memory or elsewhere."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ __all__ = ["ColumnMeaning", "EngineMeaning", "TableMeaning"]
 
 @dataclass(frozen=True)
 class ColumnMeaning:
-    """What the codes of a column stand for, and what was done to make them."""
+    """The values that the codes of a column stand for, and how they were made."""
 
     key: Hashable
     """The user's own name of the column: the dataframe's, or its position in an array."""
@@ -28,13 +28,13 @@ class ColumnMeaning:
     position: int = 0
     """Position among the features of the user's table, before some were left out; parts of dates come after them."""
     treatment: Literal["categories", "bins"] = "categories"
-    """How values became codes: every distinct value is a category, or numbers and dates were binned."""
+    """Whether every distinct value is a category, or numbers and dates were binned."""
     edges: tuple[Any, ...] = ()
-    """Where the bins but the first begin."""
+    """Where the bins except the first begin."""
     n_missing: int = 0
-    """Rows without a value, for which the last code stands."""
+    """Number of missing cells, which have the last code."""
     fine_ends: tuple[tuple[Any, Any], ...] = ()
-    """The lowest and the highest number in each of the finer bins that the table holds; empty for categories."""
+    """The lowest and the highest number of each of the finer bins; empty for categories."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +54,7 @@ class TableMeaning:
 
     @cached_property
     def n_bins(self) -> Ints | None:
-        """Bins of every feature, the value of missing cells not counted; 0 for categories, None if all are."""
+        """Number of bins of every feature, without the code of missing cells; 0 for categories, None if all are."""
         if all(column.treatment == "categories" for column in self.columns):
             return None
         sizes = [len(c.values) - (c.n_missing > 0) if c.treatment == "bins" else 0 for c in self.columns]
@@ -62,7 +62,7 @@ class TableMeaning:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The features."""
+        """Names of the features."""
         return tuple(column.name for column in self.columns)
 
     @property
@@ -72,7 +72,7 @@ class TableMeaning:
 
     @property
     def backend(self) -> str | None:
-        """Name of the dataframe library that the table came in, for results in the same one."""
+        """Name of the dataframe library of the user's table, for results in the same one."""
         return None
 
     @property
@@ -120,12 +120,12 @@ class TableMeaning:
             )
 
     def named(self, feature: int, codes: Iterable[int]) -> list[Any]:
-        """What codes of a feature stand for."""
+        """Values that codes of a feature stand for."""
         values = self.columns[feature].values
         return [plain(values[code]) for code in codes]
 
     def find_value(self, feature: int, value: Any) -> int | None:
-        """Code of a value of a feature, given itself or as it is written; None if it has no such value."""
+        """Code of a value of a feature, given as it is or as text; None if the feature has no such value."""
         values = self.named(feature, range(len(self.columns[feature].values)))
         if value in values:
             return values.index(value)
@@ -135,11 +135,11 @@ class TableMeaning:
 
 @dataclass(frozen=True, kw_only=True)
 class EngineMeaning(TableMeaning):
-    """The same of a table whose rows an engine holds."""
+    """Features and label of a table whose rows an engine holds."""
 
     is_weighted: bool
-    """Whether rows came with frequencies."""
+    """Whether rows have weights."""
     n_units: int | None
-    """Groups of rows that depend on each other; None if rows are independent."""
+    """Number of groups; None if rows are independent."""
     fine_sizes: Mapping[int, Ints]
-    """By place among the features, for numbers: rows in each of the finer bins and, if cells are missing, of those."""
+    """Rows of each of the finer bins of a number, missing cells last, by place among the features."""

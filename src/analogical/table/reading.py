@@ -11,7 +11,7 @@ from analogical._checks import brief
 from analogical._types import Bools, Codes, Note
 from analogical.errors import InputError
 from analogical.table.choosing import name_of, refuse_repeated
-from analogical.table.columns import Column, Kind, encode_array, encode_objects
+from analogical.table.columns import Column, Kind, compact, encode_array, encode_objects
 from analogical.table.integers import code_type, dense_codes
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ __all__ = ["ChosenColumns", "NamedLists", "RawTable", "encode_cells", "read_tabl
 
 @dataclass(frozen=True)
 class NamedLists:
-    """Columns as lists with names: a built-in table, for which no library of dataframes is loaded."""
+    """Columns as lists with names: a built-in table, read without importing a dataframe library."""
 
     lists: dict[str, list[Any]]
     backend = "polars"
@@ -43,12 +43,8 @@ class NamedLists:
     def __getitem__(self, position: int) -> list[Any]:
         return self.lists[self.columns[position]]
 
-    def column(self, name: str) -> list[Any]:
-        """A column by its name."""
-        return self.lists[name]
-
     def whole_numbers(self, chosen: Sequence[int]) -> None:
-        """Nothing: columns are encoded one by one."""
+        """None: columns are encoded one by one."""
 
     def row_names(self, positions: Sequence[int]) -> list[Hashable]:
         """The positions themselves."""
@@ -64,7 +60,7 @@ class RawTable:
     n_rows: int
     frame: "Frame | NamedLists | None" = None
     matrix: NDArray[Any] | None = None
-    """The whole table, if it is a numpy array of whole numbers or booleans, which is encoded in one go."""
+    """The whole table, if it is a numpy array of whole numbers or booleans, which is encoded at once."""
     notes: tuple[Note, ...] = ()
 
     def whole_numbers(self, chosen: Sequence[int]) -> NDArray[Any] | None:
@@ -76,45 +72,40 @@ class RawTable:
         return self.matrix if len(chosen) == len(self.keys) else self.matrix[:, list(chosen)]
 
     def encode(self, position: int, name: str) -> Column:
-        """Codes of one column; the whole numbers of arrays and lists are names, as codes of categories are."""
+        """Codes of one column; whole numbers of arrays and lists are categories."""
         column = encode_cells(self.cells[position], f"feature {brief(name)}")
         return replace(column, kind="category") if self.frame is None and column.kind == "whole" else column
 
 
 class ChosenColumns:
-    """Columns to be encoded one after the other, on the rows that count."""
+    """The chosen columns, encoded one after the other, on the rows that count."""
 
     def __init__(self, raw: RawTable, names: dict[int, str], kept: Bools) -> None:
         self.raw = raw
         self.names = names
-        """Of the chosen columns, by position."""
+        """Names of the chosen columns, by position."""
         self._kept = None if kept.all() else kept
         self.n_rows = int(np.count_nonzero(kept))
-        self._held: dict[int, Column] = {}
         self.matrix: Codes | None = None
-        """Codes of all chosen columns, if they could be encoded in one go."""
+        """Codes of all chosen columns, if they could be encoded at once."""
+        self._of_matrix: dict[int, Column] = {}
         part = raw.whole_numbers(list(names))
         if part is not None:
             self.matrix, values = _encode_whole_numbers(part if self._kept is None else part[self._kept])
             kind: Kind = "category" if raw.frame is None else "whole"
             columns = [Column(self.matrix[:, k], known, kind, is_sorted=True) for k, known in enumerate(values)]
-            self._held = dict(zip(names, columns, strict=True))
-
-    def look(self, position: int) -> Column:
-        """A column that is going to be loaded as well."""
-        self._held[position] = self.load(position)
-        return self._held[position]
+            self._of_matrix = dict(zip(names, columns, strict=True))
 
     def load(self, position: int) -> Column:
-        """A column; it is not kept here."""
-        if position in self._held:
-            return self._held[position] if self.matrix is not None else self._held.pop(position)
+        """Encode a column."""
+        if position in self._of_matrix:
+            return self._of_matrix[position]
         column = self.raw.encode(position, self.names[position])
         return column if self._kept is None else column.take(self._kept)
 
 
 def encode_cells(cells: Any, what: str) -> Column:
-    """Codes of one column of any kind."""
+    """Codes of one column: cells of a sparse matrix, an array, a list or a series."""
     if isinstance(cells, _SparseCells):
         return cells.encode(what)
     if isinstance(cells, np.ndarray):
@@ -127,7 +118,7 @@ def encode_cells(cells: Any, what: str) -> Column:
 
 
 def _encode_whole_numbers(part: NDArray[Any]) -> tuple[Codes, list[Sequence[Any]]]:
-    """Codes of a table of whole numbers or booleans, and what they stand for in each column."""
+    """Codes of a table of whole numbers or booleans, and the values of each column."""
     if part.dtype.kind != "b":
         codes, values = dense_codes(part)
         return codes, list(values)
@@ -139,7 +130,7 @@ def read_table(X: Any) -> RawTable:
     """The columns of a dataframe, an array, a sparse matrix or a list of rows; anything else is refused."""
     if isinstance(X, np.ndarray):
         return _read_array(X)
-    if type(X).__module__.startswith("scipy.sparse"):  # without importing it, which takes a quarter of a second
+    if type(X).__module__.startswith("scipy.sparse"):  # importing it takes a quarter of a second
         return _read_sparse(X)
     if isinstance(X, memoryview):
         return _read_array(np.asarray(X))
@@ -181,7 +172,7 @@ def _read_array(X: NDArray[Any]) -> RawTable:
 
 
 def _read_sparse(X: Any) -> RawTable:
-    """Columns of a scipy sparse matrix, never made dense as a whole."""
+    """Columns of a scipy sparse matrix, made dense one at a time."""
     if X.ndim != 2:
         raise InputError(f"X must have two dimensions (rows, features), got {X.ndim}.")
     columns = X.tocsc(copy=True)
@@ -196,21 +187,19 @@ def _read_sparse(X: Any) -> RawTable:
 
 @dataclass(frozen=True)
 class _SparseCells:
-    """One column of a sparse matrix: the cells that are stored; all others are 0."""
+    """The stored cells of one column of a sparse matrix; all others are 0."""
 
     rows: NDArray[Any]
     stored: NDArray[Any]
     n_rows: int
 
     def encode(self, what: str) -> Column:
-        """Codes of the column, missing cells of what is stored included."""
-        cells = np.append(self.stored, np.zeros(1, self.stored.dtype))  # the last one stands for all that are 0
-        found = encode_array(cells, what)
-        codes = np.full(self.n_rows, found.codes[-1], dtype=np.promote_types(code_type(len(found.values)), np.int8))
-        codes[self.rows] = found.codes[:-1]
-        is_zero_there = len(self.rows) < self.n_rows or bool((found.codes[:-1] == found.codes[-1]).any())
-        column = Column(codes, found.values, found.kind)
-        return column if is_zero_there else column.take(np.ones(self.n_rows, np.bool_))
+        """Codes of the column."""
+        stored_and_zero = np.append(self.stored, np.zeros(1, self.stored.dtype))
+        column = encode_array(stored_and_zero, what)
+        codes = np.full(self.n_rows, column.codes[-1], dtype=np.promote_types(code_type(len(column.values)), np.int8))
+        codes[self.rows] = column.codes[:-1]
+        return replace(compact(codes, column.values), kind=column.kind)
 
 
 def _read_rows(rows: list[Any]) -> RawTable:

@@ -10,6 +10,7 @@ from analogical._checks import brief, is_whole
 from analogical._types import Floats, Ints, Note, NoteKind
 from analogical.count.counts import refuse_too_many_rows
 from analogical.errors import InputError
+from analogical.table.binning import BinRule, bin_column
 from analogical.table.choosing import find_column, name_of
 from analogical.table.columns import MISSING, Column, plain
 from analogical.table.folding import fold_notes, fold_values
@@ -29,24 +30,25 @@ __all__ = [
 What = Literal["label", "weights", "groups"]
 
 FEWEST_JUDGED = 20
-"""Rows from which on a column of weights is judged by its values."""
+"""With fewer rows, a column of weights is not judged by its values."""
 YEARS = (1900, 2100)
 
 
 @dataclass(frozen=True)
 class Role:
-    """The label, the weights or the groups: cells, name, and which column of the table they are if they named one."""
+    """The label, the weights or the groups."""
 
     what: What
     name: str | None
     cells: Any
     """One cell per row, in the order of the table; None if nothing was given."""
     position: int | None = None
+    """Position of the column, if the user named one."""
     notes: tuple[Note, ...] = ()
 
     @classmethod
     def of(cls, raw: RawTable, given: Any, what: What) -> "Role":
-        """From a column's name, or from the values themselves."""
+        """From the name of a column, or from the values themselves."""
         if given is None:
             return cls(what, None, None)
         is_text = isinstance(given, str)
@@ -74,7 +76,7 @@ class Role:
 
 
 def _as_cells(given: Any, what: What) -> Any:
-    """One-dimensional cells, as a series, an array or a list."""
+    """Cells of one dimension, as a series, an array or a list."""
     if isinstance(given, str | bytes | Mapping | Set):
         raise InputError(f"The {what} must be one value per row, got {type(given).__name__}; give a list or a series.")
     cells = given if isinstance(given, np.ndarray | list | tuple) else _as_series_or_list(given, what)
@@ -88,7 +90,7 @@ def _as_cells(given: Any, what: What) -> Any:
 
 
 def _as_series_or_list(given: Any, what: What) -> Any:
-    """The cells of a dataframe library as a series; of anything else that has cells, as an array or a list."""
+    """Cells of a dataframe library as a series, any others as an array or a list."""
     from analogical.table.frames import as_series, is_series
 
     cells = as_series(given)
@@ -104,7 +106,7 @@ def _as_series_or_list(given: Any, what: What) -> Any:
 def taken_columns(
     raw: RawTable, roles: tuple[Role | None, ...], labels: Column | None, rules: Rules
 ) -> tuple[dict[int, str], tuple[Note, ...]]:
-    """Which columns are the label, the weights or the groups, by position, and what to say about it."""
+    """The columns that are the label, the weights or the groups, by position, and notes about them."""
     taken: dict[int, str] = {}
     notes: list[Note] = []
     names = {name_of(key): position for position, key in enumerate(raw.keys)} if raw.frame is not None else {}
@@ -132,7 +134,7 @@ def taken_columns(
 
 
 def encode_label(label: Role, weights: Ints | None, rules: Rules) -> tuple[Column, tuple[Note, ...]]:
-    """Classes of the rows, binned if that was asked for; missing ones stay missing, and the caller drops their rows."""
+    """Classes of the rows, binned on request; missing ones stay missing, and the caller drops their rows."""
     name = label.name or "y"
     what = f"label {brief(name)}"
     column = encode_cells(label.cells, what)
@@ -144,7 +146,7 @@ def encode_label(label: Role, weights: Ints | None, rules: Rules) -> tuple[Colum
         notes = (Note("label-missing", (name,), (int(gaps.sum()),)),)
     present = ~gaps if weights is None else ~gaps & (weights > 0)
     folded = fold_values(column, weights, rules.fold_case)
-    column, notes = folded.column, (*notes, *fold_notes({name: folded}))
+    column, notes = folded.column, (*notes, *fold_notes({name: folded.spellings}))
     kept = column.take(present)
     if rules.bin_label is not None:
         if column.kind == "category":
@@ -152,8 +154,9 @@ def encode_label(label: Role, weights: Ints | None, rules: Rules) -> tuple[Colum
                 f"The {what} holds {plain(column.values[0])!r} and is not numeric, so it cannot be binned; leave out"
                 " bin_label."
             )
-        binned = rules.group_label(kept, None if weights is None else weights[present], what)
-        codes = np.full(len(gaps), -1)
+        rule = BinRule("quantiles", rules.bin_label)
+        binned = bin_column(kept, rule, None if weights is None else weights[present], what)
+        codes = np.full(len(gaps), MISSING)
         codes[present] = binned.column.codes
         notes += (Note("label-binned", (name,), (len(binned.column.values),), (binned.edges,)),)
         return Column(codes, binned.column.values), notes
@@ -163,7 +166,7 @@ def encode_label(label: Role, weights: Ints | None, rules: Rules) -> tuple[Colum
             " too many for classes: bin it with bin_label=4 (--bin-label 4), choose another label (--label), or raise"
             f" max_values ({rules.max_values})."
         )
-    is_many = not Rules().has_few_values(kept)  # a small table may have a value of its own in every row
+    is_many = not Rules().has_few_values(kept)  # in a small table every row may have another value
     if column.kind == "category" and is_many and rules.is_id(kept, name, None if weights is None else weights[present]):
         raise InputError(
             f"The {what} has a different value in nearly every row ({len(kept.values):,} values), as an identifier has;"
@@ -173,7 +176,7 @@ def encode_label(label: Role, weights: Ints | None, rules: Rules) -> tuple[Colum
 
 
 def sort_classes(labels: Column) -> Column:
-    """Classes sorted, or in order of appearance if they cannot be: the same for every kind of table."""
+    """Classes in increasing order, or in order of appearance if they cannot be sorted, for every kind of table."""
     values = list(labels.values)
     try:
         order = sorted(range(len(values)), key=values.__getitem__)
@@ -185,7 +188,7 @@ def sort_classes(labels: Column) -> Column:
 
 
 def encode_weights(weights: Role) -> Ints | None:
-    """Whole-number frequencies as int64, None if there are none."""
+    """Weights as int64, None if there are none; refused unless they are whole numbers from 0."""
     if weights.cells is None:
         return None
     expected = "weights must be whole numbers from 0 (how many rows each row stands for)"
@@ -222,23 +225,19 @@ _FRACTIONS = (
 
 
 def refuse_no_counts(name: str, n_rows: int, n_values: int, low: float, high: float) -> None:
-    """Refuse a column of weights whose positive numbers cannot be how many rows each row stands for.
-
-    A column that never falls below 1,900 and never exceeds 2,100 holds years, and one that numbers the rows is an
-    identifier.
-    """
+    """Refuse a column of weights that look like years, dates or identifiers, by the range of its positive numbers."""
     if n_rows < FEWEST_JUDGED or n_values == 1:
         return
     if low >= YEARS[0] and high <= YEARS[1]:
-        looks = "years"
+        what = "years"
     elif low >= FIRST_DAY and high <= LAST_DAY:
-        looks = "dates"
+        what = "dates"
     elif n_values >= NEARLY_ALL * n_rows and counts_rows(name, n_values, low, high):
-        looks = "identifiers"
+        what = "identifiers"
     else:
         return
     raise InputError(
-        f"weights must be how many rows each row stands for, and those of {brief(name)} look like {looks} ({low:.0f} to"
+        f"weights must be how many rows each row stands for, and those of {brief(name)} look like {what} ({low:.0f} to"
         f" {high:.0f}); leave out weights, or name another column."
     )
 
@@ -248,7 +247,7 @@ def _is_number(cell: Any) -> bool:
 
 
 def encode_groups(cells: Any) -> Ints | None:
-    """The number of the group of each row; a row without a group is one of its own."""
+    """The number of the group of each row; a row without a group is a group of its own."""
     if cells is None:
         return None
     column = encode_cells(cells, "groups")

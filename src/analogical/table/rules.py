@@ -23,7 +23,7 @@ import numpy as np
 from analogical._checks import check_choice, check_whole
 from analogical._types import Ints
 from analogical.errors import InputError
-from analogical.table.binning import Binned, BinRule, Bins, bin_column, check_bins
+from analogical.table.binning import BinRule, Bins, check_bins
 from analogical.table.columns import Column, plain
 
 __all__ = [
@@ -47,24 +47,24 @@ Missing = Literal["value", "drop", "error"]
 Ids = Literal["drop", "keep"]
 
 NEARLY_ALL = 0.95
-"""Share of the rows that have a value of their own, from which on a column is taken for an id."""
+"""A column is an identifier if it has at least this many distinct values per row."""
 FIRST_DAY, LAST_DAY = 19000101, 20991231
-"""Whole numbers between these that are all days of the calendar are taken for dates."""
+"""Whole numbers from the first to the last are dates if all are days of the calendar."""
 DENSE = 2
-"""Whole numbers, another one in every row, are ids if they span at most so many times their number."""
+"""Distinct whole numbers are identifiers if their range is at most this many times their number."""
 ID_NAME = re.compile(
     r"(^|[^A-Za-z])(id|ids|uid|uuid|guid|key|index|idx|rownum|identifier|no|nr|num|number|serial)($|[^A-Za-z])"
     r"|[a-z](Id|ID|Key|Index|No|Nr|Number)$",
 )
-"""Names that say that a column of whole numbers counts or names the rows."""
+"""Names of columns of whole numbers that count or identify the rows."""
 UNITS = "subject|person|patient|participant|respondent|customer|client|user|student|pupil|animal|individual|household"
 UNIT_NAME = re.compile(
     rf"(^|[^A-Za-z])(id|uid|uuid|guid|identifier|({UNITS})s?([^A-Za-z]*(no|nr|num|number|key|code|name))?)$",
     re.IGNORECASE,
 )
-"""Names that say whom a row is about, the last words of a name in words."""
+"""Names of columns that say whom a row is about; their last words decide."""
 FEW_UNITS = 10
-"""A column with fewer values is a category, whatever its name."""
+"""A column with fewer values does not identify units, whatever its name."""
 
 
 class ColumnOptions(TypedDict, total=False):
@@ -146,7 +146,7 @@ class ColumnOptions(TypedDict, total=False):
 
 @dataclass(frozen=True, eq=False)
 class Rules:
-    """The options of :class:`ColumnOptions`, checked, and what follows from them; their defaults stand here only."""
+    """The checked options of :class:`ColumnOptions`, with their defaults, and the decisions that follow from them."""
 
     weights: Any = None
     groups: Any = None
@@ -163,7 +163,7 @@ class Rules:
     bin_rule: BinRule = field(init=False)
     """How numbers are binned."""
     bins_of: tuple[tuple[Any, BinRule], ...] = field(init=False, default=())
-    """Rules of single columns, by their names."""
+    """Bin rules of single columns, by name."""
 
     def __post_init__(self) -> None:
         check_choice("missing", self.missing, ("value", "drop", "error"))
@@ -178,17 +178,17 @@ class Rules:
             raise InputError(f"fold_case must be True, False or None, got {self.fold_case!r}.")
         bins = self.bins
         if isinstance(bins, Mapping):
-            own = tuple((name, check_bins(rule, f"bins of {name!r}")) for name, rule in bins.items() if name != "*")
-            object.__setattr__(self, "bins_of", own)
+            bins_of = tuple((name, check_bins(rule, f"bins of {name!r}")) for name, rule in bins.items() if name != "*")
+            object.__setattr__(self, "bins_of", bins_of)
             bins = bins.get("*", Rules.bins)
         object.__setattr__(self, "bin_rule", check_bins(bins))
 
     def has_few_values(self, column: Column) -> bool:
-        """Whether a column has so few values that numbers and dates are categories."""
+        """Whether a column has few enough values for numbers and dates to be categories."""
         return self.max_values is None or len(column.values) <= self.max_values
 
     def is_id(self, column: Column, name: str, weights: Ints | None) -> bool:
-        """Whether values name the rows, another one in nearly every row, or are whole numbers that name units."""
+        """Whether values identify rows, distinct in nearly every row, or are whole numbers that identify units."""
         if column.kind == "real" or self.has_few_values(column):
             return False
         if column.kind == "whole" and looks_like_unit(column, name, weights):
@@ -200,8 +200,9 @@ class Rules:
         ends = (column.values[0], column.values[-1]) if column.is_sorted else column.values
         return counts_rows(name, len(column.values), min(ends), max(ends))
 
-    def group(self, column: Column, rule: BinRule | None, weights: Ints | None, what: str) -> Binned | None:
-        """The column in bins, if it holds numbers or times to be binned; ``rule`` is the user's own for it."""
+    def bin_rule_of(self, column: Column, own_rule: BinRule | None) -> BinRule | None:
+        """How to bin a column, None if its values are categories; ``own_rule`` is the user's for this column."""
+        rule = own_rule
         if rule is None:
             rule = self.bin_rule
             if column.kind == "category":
@@ -210,29 +211,25 @@ class Rules:
                 return None
         if rule.method == "quantiles" and len(column.values) <= rule.n_bins:
             return None  # every value would have a bin of its own
-        return None if rule.method == "none" else bin_column(column, rule, weights, what)
-
-    def group_label(self, column: Column, weights: Ints | None, what: str) -> Binned:
-        """The label in ``bin_label`` classes of about equally many rows."""
-        return bin_column(column, BinRule("quantiles", self.bin_label or 2), weights, what)
+        return None if rule.method == "none" else rule
 
 
 def rules_of(columns: ColumnOptions, verb: Callable[..., Any], without: Sequence[str] = ()) -> Rules:
-    """The rules that a public function was given by name; it has all column options but some."""
-    has = [name for name in ColumnOptions.__annotations__ if name not in without]
+    """The rules from the keyword arguments of a public function, which takes all column options except some."""
+    allowed = [name for name in ColumnOptions.__annotations__ if name not in without]
     for name in columns:
-        if name not in has:
-            raise _unknown_option(name, verb, has)
+        if name not in allowed:
+            raise _unknown_option(name, verb, allowed)
     return Rules(**columns)
 
 
 def _unknown_option(name: str, verb: Callable[..., Any], columns: Sequence[str]) -> InputError:
-    """Error for an option that a function does not have, with the nearest one that it has."""
+    """Error for an option that a function does not have, with the nearest one that it does."""
     from difflib import get_close_matches
     from inspect import Parameter, signature
 
     own = [p for p in signature(verb).parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
-    is_known = name in ColumnOptions.__annotations__  # by other functions: nothing else was meant
+    is_known = name in ColumnOptions.__annotations__  # an option of other functions is not a typing error
     near = [] if is_known else get_close_matches(name, [*columns, *(p.name for p in own)], n=1)
     hint = f" (did you mean {near[0]!r}?)" if near else ""
     known = sorted([*columns, *(p.name for p in own if p.kind is Parameter.KEYWORD_ONLY)])
@@ -246,8 +243,8 @@ def asked_of(columns: ColumnOptions) -> dict[str, tuple[Any, Any]]:
 
 
 def written_call(name: str, data: Sequence[str], options: Mapping[str, tuple[Any, Any]]) -> str:
-    """A call to make something again: its data as they are written, and the options that are not the default."""
-    words = list(data)
+    """A function call as text: its data, and the options that are not the default."""
+    arguments = list(data)
     for option, (value, default) in options.items():
         if value is default or (isinstance(value, str | int | float) and value == default):
             continue
@@ -256,41 +253,41 @@ def written_call(name: str, data: Sequence[str], options: Mapping[str, tuple[Any
             or isinstance(value, str | int | float)
             or (isinstance(value, list | tuple) and len(value) <= 20 and all(isinstance(item, str) for item in value))
         )
-        words.append(f"{option}={value!r}" if is_short else f"{option}={option}")
-    return f"{name}({', '.join(words)})"
+        arguments.append(f"{option}={value!r}" if is_short else f"{option}={option}")
+    return f"{name}({', '.join(arguments)})"
 
 
 def counts_rows(name: str, n_values: int, low: Any, high: Any) -> bool:
-    """Whether whole numbers, another one in nearly every row, count or name the rows, as name or span tell."""
+    """Whether whole numbers, distinct in nearly every row, count or identify the rows, by their name or range."""
     return bool(ID_NAME.search(name)) or int(high) - int(low) < DENSE * n_values
 
 
 def looks_like_unit(column: Column, name: str, weights: Ints | None) -> bool:
-    """Whether values name whom a row is about and most of them come back: several rows of one person, perhaps."""
+    """Whether values say whom a row is about and most occur several times, such as several rows per person."""
     if column.kind not in ("category", "whole") or len(column.values) < FEW_UNITS:
         return False
     return names_units(name) and float(np.median(column.count_values(weights))) >= 2
 
 
 def names_units(name: str) -> bool:
-    """Whether a name says whom a row is about."""
+    """Whether the name of a column says whom a row is about."""
     return bool(UNIT_NAME.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)))
 
 
 def is_time(column: Column) -> bool:
-    """Whether a column holds dates or times, perhaps written as whole numbers."""
+    """Whether a column holds dates or times, also days written as whole numbers."""
     return column.kind == "time" or (column.kind == "whole" and _are_days(column))
 
 
 def _are_days(column: Column) -> bool:
     """Whether whole numbers are days written as year, month and day: 19910108."""
-    days = np.asarray(column.values)
-    if days.dtype.kind not in "iu" or not len(days) or days.min() < FIRST_DAY or days.max() > LAST_DAY:
+    numbers = np.asarray(column.values)
+    if numbers.dtype.kind not in "iu" or not len(numbers) or numbers.min() < FIRST_DAY or numbers.max() > LAST_DAY:
         return False
-    months, of_month = days // 100 % 100, days % 100
-    return bool(((months >= 1) & (months <= 12) & (of_month >= 1) & (of_month <= 31)).all())
+    months, days = numbers // 100 % 100, numbers % 100
+    return bool(((months >= 1) & (months <= 12) & (days >= 1) & (days <= 31)).all())
 
 
 def _are_whole(column: Column) -> bool:
-    """Whether numbers are all whole: counts that a dataframe stores as floats, because some are missing."""
+    """Whether all numbers are whole, such as counts stored as floats because some are missing."""
     return all(isinstance(value, int | float) and float(value).is_integer() for value in map(plain, column.values))
