@@ -1,4 +1,4 @@
-"""What the user says about a text file; no library is needed to hold it."""
+"""What the user says about the format of a text file; imports no library."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from analogical.errors import InputError
 __all__ = ["NA", "TextFormat", "refuse_text_options"]
 
 NA = ("", "?", "NA", "N/A", "#N/A", "<NA>", "NaN", "NaT", "null", "-")
-"""Cells that are missing, in capital or small letters, with or without spaces around them."""
+"""Words for missing cells, in upper or lower case, with or without spaces around them."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class TextFormat:
 
 
 def refuse_text_options(given: TextFormat, what: str) -> None:
-    """Options that say how text is read say nothing about what has types of its own.
+    """Refuse options for text files if the table is not in a text file.
 
     Examples
     --------
@@ -38,8 +38,8 @@ def refuse_text_options(given: TextFormat, what: str) -> None:
         ...
     analogical.errors.InputError: --separator is for text files, and 'table.parquet' is not one; leave it out.
     """
-    asked = {"--separator": given.separator, "--no-header": not given.header, "--names": given.names}
-    asked["--na"] = given.na != NA
-    for option, is_asked in asked.items():
-        if is_asked:
+    values = {"--separator": given.separator, "--no-header": not given.header, "--names": given.names}
+    values["--na"] = given.na != NA
+    for option, value in values.items():
+        if value:
             raise InputError(f"{option} is for text files, and {what} is not one; leave it out.")

@@ -34,7 +34,8 @@ from analogical.table.roles import (
 from analogical.table.rules import Rules
 
 if TYPE_CHECKING:
-    from analogical.table.frames import Rows
+    from analogical.table.frames import Frame
+    from analogical.table.reading import NamedLists
 
 __all__ = [
     "EncodedTable",
@@ -63,7 +64,7 @@ class EncodedTable(TableMeaning):
     """The number of the group of each row; None if all rows are independent."""
     origin: Positions | None
     """Positions of the encoded rows in the user's table; None if all rows were encoded."""
-    frame: "Rows | None"
+    frame: "Frame | NamedLists | None"
     """The user's dataframe, for the names of its rows; None for arrays and lists."""
     fine: Mapping[int, Codes] = field(default_factory=dict)
     """Numbers in up to 120 bins, by place among the features: contexts of other features may need finer bins."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -12,52 +12,39 @@ from analogical.errors import InputError, MissingDependencyError
 from analogical.table.choosing import name_of, refuse_repeated
 from analogical.table.columns import MISSING, Column, Kind, compact, encode_array, encode_objects, plain
 
-__all__ = ["Frame", "Rows", "align", "as_series", "build_frame", "encode_series", "is_frame", "is_series", "open_frame"]
+if TYPE_CHECKING:
+    from analogical.table.reading import NamedLists
+
+__all__ = ["Frame", "align", "as_series", "build_frame", "encode_series", "is_frame", "is_series", "open_frame"]
 
 LIBRARIES = ("pandas", "polars", "pyarrow", "modin", "cudf")
-
-
-class Rows(Protocol):
-    """What is asked of a table once its columns are encoded."""
-
-    backend: str
-
-    def row_names(self, positions: Sequence[int]) -> list[Hashable]:
-        """Names of rows."""
-
-    @property
-    def index(self) -> Any:
-        """The pandas index; None for libraries without one."""
 
 
 class Frame:
     """A dataframe of any library: its columns, their names, and the names of its rows."""
 
-    def __init__(self, frame: "nw.DataFrame[Any]", keys: Sequence[Hashable], *, was_lazy: bool = False) -> None:
+    def __init__(self, frame: "nw.DataFrame[Any]", *, was_lazy: bool) -> None:
         self._frame = frame
-        self.keys = tuple(keys)
+        self.keys: tuple[Hashable, ...] = tuple(frame.columns)
         self.n_rows = len(frame)
         self.backend = str(frame.implementation.value)
         self.was_lazy = was_lazy
         self.schema = list(frame.schema.values())
 
-    def __len__(self) -> int:
-        return len(self.keys)
-
     def __getitem__(self, position: int) -> Any:
-        """One column."""
+        """A column, as a series of narwhals."""
         return self._frame[:, position]
 
     def whole_numbers(self, chosen: Sequence[int]) -> NDArray[Any] | None:
-        """Chosen columns as one array, if all are whole numbers of 64 bits or less without a missing cell."""
+        """Chosen columns as one array, if all hold whole numbers of at most 64 bits and no cell is missing."""
         if len(chosen) < 2 or not all(_fits_numpy(self.schema[p]) for p in chosen) or not self.n_rows:
             return None
         part = self._frame if len(chosen) == len(self.keys) else self._frame[:, list(chosen)]
-        array = part.to_numpy()  # of floats or objects, if a cell is missing
+        array = part.to_numpy()  # floats or objects, if a cell is missing
         return array if array.dtype.kind in "iu" else None
 
     def row_names(self, positions: Sequence[int]) -> list[Hashable]:
-        """Index labels of rows, where the dataframe has an index without repeats; otherwise their positions."""
+        """Index labels of rows, if the dataframe has a unique index; otherwise their positions."""
         index = self.index
         if index is None or not index.is_unique:
             return list(positions)
@@ -70,28 +57,29 @@ class Frame:
 
 
 def _fits_numpy(dtype: Any) -> bool:
-    """Whether these are whole numbers of 64 bits or less."""
+    """Whether a type holds whole numbers of at most 64 bits."""
     return dtype.is_integer() and dtype not in (nw.Int128, nw.UInt128)
 
 
 def _index_of(native: Any) -> Any:
+    """The index of a pandas object; None for libraries without one."""
     index = getattr(native, "index", None)
     return index if hasattr(index, "take") and hasattr(index, "is_unique") else None
 
 
 def is_frame(X: Any) -> bool:
-    """Whether X is a dataframe of a library that we read natively."""
+    """Whether X is a dataframe of a supported library."""
     if isinstance(X, np.ndarray):
         return False
     try:
         return isinstance(nw.from_native(X, pass_through=True), nw.DataFrame | nw.LazyFrame)
-    except nw.exceptions.DuplicateError:  # names are refused where the frame is opened
+    except nw.exceptions.DuplicateError:  # opening the frame names the repeated columns
         open_frame(X)
         return True
 
 
 def open_frame(X: Any) -> Frame | None:
-    """The dataframe behind X, None if it is not one; a lazy one is collected."""
+    """X as a frame, None if it is not a dataframe; a lazy one is collected."""
     try:
         frame: Any = nw.from_native(_as_table(X), allow_series=True, pass_through=True)
         if isinstance(frame, nw.Series):
@@ -101,7 +89,7 @@ def open_frame(X: Any) -> Frame | None:
             frame = _collect(frame)
         if not isinstance(frame, nw.DataFrame):
             return None
-        return Frame(frame, frame.columns, was_lazy=was_lazy)
+        return Frame(frame, was_lazy=was_lazy)
     except InputError:
         raise
     except (nw.exceptions.DuplicateError, ValueError):
@@ -111,7 +99,7 @@ def open_frame(X: Any) -> Frame | None:
 
 
 def _as_table(X: Any) -> Any:
-    """An Arrow table for the batches of rows that one is made of; anything else as it is."""
+    """A record batch as an Arrow table; anything else as it is."""
     if type(X).__name__ == "RecordBatch" and type(X).__module__.startswith("pyarrow"):
         import pyarrow as pa
 
@@ -120,42 +108,43 @@ def _as_table(X: Any) -> Any:
 
 
 def _collect(frame: Any) -> Any:
+    """A lazy frame as a dataframe."""
     try:
         return frame.collect()
-    except Exception as error:  # of the library that holds the frame
+    except Exception as error:  # any error of the user's library
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise InputError(f"X is a lazy frame that cannot be collected: {reason}.") from error
 
 
 def as_series(cells: Any) -> Any:
-    """Cells of a dataframe library as one kind of series, a dataframe of one column too; anything else as it is."""
+    """A series, or a dataframe of one column, as a series of narwhals; anything else as it is."""
     if isinstance(cells, np.ndarray):
         return cells
-    found = nw.from_native(cells, allow_series=True, pass_through=True)
-    if isinstance(found, nw.LazyFrame):
-        found = found.collect()
-    if isinstance(found, nw.DataFrame):
-        if len(found.columns) != 1:
+    series = nw.from_native(cells, allow_series=True, pass_through=True)
+    if isinstance(series, nw.LazyFrame):
+        series = series.collect()
+    if isinstance(series, nw.DataFrame):
+        if len(series.columns) != 1:
             raise InputError(
-                f"A dataframe of {len(found.columns)} columns was given where one value per row is needed;"
+                f"A dataframe of {len(series.columns)} columns was given where one value per row is needed;"
                 " give one of its columns."
             )
-        return found[found.columns[0]]
-    return found
+        return series[series.columns[0]]
+    return series
 
 
 def is_series(cells: Any) -> bool:
-    """Whether these are the cells of a dataframe library."""
+    """Whether cells are a series of narwhals."""
     return isinstance(cells, nw.Series)
 
 
-def align(series: Any, frame: Rows | None) -> tuple[Any, bool | None]:
+def align(series: Any, frame: "Frame | NamedLists") -> tuple[Any, bool | None]:
     """The series in the order of the frame's rows, by their pandas indexes.
 
-    The second part says how: None if there is nothing to align, True if the series was put into the frame's order,
-    False if the indexes name different rows, so that only the position is left to go by.
+    The second value is None if there was nothing to align, True if the series was reordered, and False if the indexes
+    name different rows, so that rows are matched by position.
     """
-    if frame is None or not is_series(series):
+    if not is_series(series):
         return series, None
     ours, theirs = frame.index, _index_of(series.to_native())
     if ours is None or theirs is None or len(ours) != len(theirs) or ours.equals(theirs):
@@ -168,7 +157,7 @@ def align(series: Any, frame: Rows | None) -> tuple[Any, bool | None]:
 
 
 def encode_series(series: "nw.Series[Any]", what: str) -> Column:
-    """Codes of a dataframe's column, by the fastest exact road that its library has."""
+    """Codes of a column of a dataframe, by the fastest exact method of its library."""
     dtype = series.dtype
     if dtype.is_nested() or dtype == nw.Binary:
         raise _not_a_value(what, dtype)
@@ -182,7 +171,7 @@ def encode_series(series: "nw.Series[Any]", what: str) -> Column:
 
 
 def _kind(dtype: Any) -> Kind | None:
-    """What a column's values are, by its type; None if only the values can tell."""
+    """The kind of a column, by its type; None if it depends on the values."""
     if dtype.is_integer():
         return "whole"
     if dtype.is_float() or dtype.is_decimal() or dtype == nw.Duration:
@@ -200,6 +189,7 @@ def _not_a_value(what: str, dtype: Any) -> InputError:
 
 
 def _encode_native(series: "nw.Series[Any]", what: str) -> Column:
+    """Codes of a column, by its library."""
     native: Any = series.to_native()
     if series.implementation.is_pandas_like():
         arrow = getattr(native.dtype, "pyarrow_dtype", None)
@@ -241,7 +231,9 @@ def _encode_polars(series: Any, what: str) -> Column:
         codes = codes.cast(pl.Int64).fill_null(MISSING)
     dense = compact(codes.to_numpy(), range(int(codes.max()) + 1))
     firsts = dense.first_positions()
-    if series.dtype == pl.String and (np.diff(firsts) < 0).any():  # polars numbers words in the order of other series
+    if (
+        series.dtype == pl.String and (np.diff(firsts) < 0).any()
+    ):  # polars may number words by the order in other series
         order = np.argsort(firsts)
         dense, firsts = Column(dense.recoded(np.append(np.argsort(order), MISSING)), dense.values), firsts[order]
     is_ranked = series.dtype not in (pl.String, pl.Categorical, pl.Enum)
@@ -277,14 +269,14 @@ def _encode_arrow(cells: Any, what: str) -> Column:
     indices = whole.indices.cast(pa.int64()).fill_null(MISSING).to_numpy(zero_copy_only=False)
     if not pa.types.is_dictionary(kind):
         return compact(indices, whole.dictionary.to_pylist())
-    # A dictionary of the user's own may hold a value twice, or a missing one.
+    # A dictionary made by the user may hold a value twice, or a missing one.
     entries = _encode_arrow(pa.chunked_array([whole.dictionary]), what)
     code_of_entry = np.append(entries.codes, MISSING)
     return compact(code_of_entry[indices], entries.values)
 
 
 def build_frame(columns: Mapping[str, Sequence[Any]], backend: str) -> Any:
-    """A dataframe of the named library, or one sentence on why that cannot be had."""
+    """A dataframe of the named library; an error says if the library is unknown or not installed."""
     if backend not in LIBRARIES:
         raise InputError(f"backend must be one of {', '.join(LIBRARIES)}, got {backend!r}.")
     try:
