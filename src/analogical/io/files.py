@@ -252,7 +252,7 @@ class _Source:
                 yield from iter(partial(stream.read, BLOCK), b"")
                 return
             try:
-                yield from _unpacked(stream, self.compression)
+                yield from _unpack(stream, self.compression)
             except InputError:
                 raise
             except (EOFError, OSError, ValueError, zlib.error, lzma.LZMAError, RuntimeError) as error:
@@ -330,20 +330,20 @@ class _Source:
         return content
 
 
-def _unpacked(stream: BinaryIO, compression: str) -> Iterator[bytes]:
+def _unpack(stream: BinaryIO, compression: str) -> Iterator[bytes]:
     """The blocks of a compressed stream; EOFError if it is truncated."""
     if compression == "zstd":
-        yield from _from_zstd(stream)
+        yield from _unpack_zstd(stream)
         return
     import bz2
     import gzip
 
     openers: dict[str, Any] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
-    with openers[compression](stream) as unpacked:
-        yield from iter(partial(unpacked.read, BLOCK), b"")
+    with openers[compression](stream) as content:
+        yield from iter(partial(content.read, BLOCK), b"")
 
 
-def _from_zstd(stream: BinaryIO) -> Iterator[bytes]:
+def _unpack_zstd(stream: BinaryIO) -> Iterator[bytes]:
     """Unpack all frames, in small pieces: a piece may unpack to thousands of times its size."""
     try:
         import zstandard

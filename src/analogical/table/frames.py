@@ -213,6 +213,7 @@ def _encode_native(series: "nw.Series[Any]", what: str) -> Column:
 
 
 def _encode_polars(series: Any, what: str) -> Column:
+    """Codes of a polars series; strings in order of appearance, numbers and dates increasing."""
     import polars as pl
 
     if series.dtype == pl.Object:
@@ -222,25 +223,18 @@ def _encode_polars(series: Any, what: str) -> Column:
     if series.dtype == pl.Null:
         return Column(np.full(len(series), MISSING), [])
     if series.dtype == pl.String:
-        codes = series.cast(pl.Categorical).to_physical()
-    elif series.dtype in (pl.Categorical, pl.Enum):
-        codes = series.to_physical()
-    else:
-        codes = series.rank("dense")
+        series = series.cast(pl.Enum(series.drop_nulls().unique(maintain_order=True)))
+    is_number = series.dtype not in (pl.Categorical, pl.Enum)
+    codes = series.rank("dense") if is_number else series.to_physical()
     if series.null_count():
         codes = codes.cast(pl.Int64).fill_null(MISSING)
     dense = compact(codes.to_numpy(), range(int(codes.max()) + 1))
-    firsts = dense.first_positions()
-    if (
-        series.dtype == pl.String and (np.diff(firsts) < 0).any()
-    ):  # polars may number words by the order in other series
-        order = np.argsort(firsts)
-        dense, firsts = Column(dense.recoded(np.append(np.argsort(order), MISSING)), dense.values), firsts[order]
-    is_ranked = series.dtype not in (pl.String, pl.Categorical, pl.Enum)
-    return Column(dense.codes, series.gather(firsts).to_list(), is_sorted=is_ranked)
+    values = series.gather(dense.first_positions()).to_list()
+    return Column(dense.codes, values, is_sorted=is_number)
 
 
 def _encode_arrow(cells: Any, what: str) -> Column:
+    """Codes of an Arrow array in chunks, in order of appearance."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

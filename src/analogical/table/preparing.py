@@ -214,7 +214,9 @@ class Preparing:
     def add(self, position: int, column: Column, *, is_id: bool) -> None:
         """Add a column and the parts of its dates; only the parts if it is an id, or if only its parts were named."""
         if not is_id and position in self.features:
-            self.add_column(position, column)
+            self.note_unit(position, column)
+            weights, own_rule = self.weights_of(position), self.bins_of.get(position)
+            self.keep(position, column, treat_column(column, self.names[position], weights, self.rules, own_rule))
         treated = self.treated.get(position)
         parts = {} if treated is not None and treated.edges is None else self.find_parts(position, column)
         named = self.named_parts.get(position, set())
@@ -245,12 +247,6 @@ class Preparing:
     def add_part(self, name: str, position: int, part: str, cells: Column) -> None:  # noqa: ARG002
         """Add a part of the dates in a column to the features."""
         self.parts[name] = treat_column(cells, name, self.weights_of(position), self.rules)
-
-    def add_column(self, position: int, column: Column) -> None:
-        """Turn a column into a feature."""
-        self.note_unit(position, column)
-        name, rule = self.names[position], self.bins_of.get(position)
-        self.keep(position, column, treat_column(column, name, self.weights_of(position), self.rules, rule))
 
     def note_unit(self, position: int, column: Column) -> None:
         """Remember a column that seems to identify units."""
