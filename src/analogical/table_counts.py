@@ -182,12 +182,8 @@ class TableCounts:
         if all(column < self.n_features for column in columns):
             return self.rows.select(columns)
         codes = [self.codes(column) for column in columns]
-        kind = np.result_type(*codes)
         n_values = np.array([int(code.max(initial=0)) + 1 for code in codes], dtype=np.int64)
-        matrix = np.empty((len(self.rows.codes), len(codes)), kind, order="F")
-        for place, code in enumerate(codes):
-            matrix[:, place] = code
-        return CodedRows(matrix, self.rows.labels, n_values, self.rows.n_labels, self.rows.weights)
+        return CodedRows(np.stack(codes).T, self.rows.labels, n_values, self.rows.n_labels, self.rows.weights)
 
     def units_of(self, columns: Sequence[int]) -> UnitRows:
         """The rows with some columns only, and the unit of each: rows of the same unit depend on each other."""

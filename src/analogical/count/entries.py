@@ -28,9 +28,6 @@ class Parts:
     n_owners: int = 1
     """Number of these features."""
 
-    def __len__(self) -> int:
-        return len(self.sizes)
-
 
 @dataclass(frozen=True)
 class Entries:
@@ -51,15 +48,13 @@ class Entries:
     """Label of each entry."""
     sizes: Ints
     """Rows of each entry, with their weights."""
-    first_row: Positions
-    """The first row of each entry."""
 
     @classmethod
     def by_label(cls, rows: CodedRows) -> "Entries":
         """One entry for each label."""
-        labels, first, of_row = np.unique(rows.labels, return_index=True, return_inverse=True)
+        labels, of_row = np.unique(rows.labels, return_inverse=True)
         sizes = np.bincount(of_row, rows.weights, minlength=len(labels))
-        return cls(of_row.astype(np.intp), labels.astype(np.intp), sizes.astype(np.int64), first)
+        return cls(of_row.astype(np.intp), labels.astype(np.intp), sizes.astype(np.int64))
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -87,9 +82,9 @@ class Entries:
     def refined(self, rows: CodedRows, features: list[int]) -> "Entries":
         """The entries by these features too, in the order of the :meth:`divided` parts."""
         keys, n_values = self._keys(rows, features)
-        held, first, of_row = np.unique(keys, return_index=True, return_inverse=True)
+        held, of_row = np.unique(keys, return_inverse=True)
         sizes = np.bincount(of_row, rows.weights, minlength=len(held)).astype(np.int64)
-        return Entries(of_row, self.labels[held // n_values], sizes, first)
+        return Entries(of_row, self.labels[held // n_values], sizes)
 
     def _keys(self, rows: CodedRows, features: list[int]) -> tuple[Positions, int]:
         """A number for each row from its entry and its values on the features, and the number of possible values."""
