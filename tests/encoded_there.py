@@ -99,7 +99,7 @@ def assert_same_as_in_memory(frame, relation, batches_of, label, *, keep=(), has
     assert_same_codes(found, study, columns_there(found, batches_of(found)))
     assert found.fine_sizes.keys() == expected.fine.keys()
     for feature, sizes in found.fine_sizes.items():
-        assert sizes.tolist() == study.fine_sizes(feature).tolist()
+        assert sizes.tolist() == study.fine_sizes[feature].tolist()
     return found, expected
 
 

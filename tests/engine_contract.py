@@ -128,7 +128,7 @@ def engine_study(table, engine=RowsHere, *, duplicates="count", **options):
         notes=table.notes,
         is_weighted=table.weights is not None,
         n_units=here.n_groups,
-        fine_sizes={i: here.fine_sizes(i) for i in table.fine},
+        fine_sizes={i: here.fine_sizes[i] for i in table.fine},
     )
     holder = engine(rows, here.n_features, has_unit=table.groups is not None)
     holder.origin = table.origin

@@ -362,7 +362,7 @@ def test_rows_that_came_here_merged_are_studied_here_without_numbers(name):
     ]
     assert finer
     for i, _ in study.bins:
-        assert study.fine_sizes(i).tolist() == there.fine_sizes(i).tolist() == expected.fine_sizes(i).tolist()
+        assert study.fine_sizes[i].tolist() == there.fine_sizes[i].tolist() == expected.fine_sizes[i].tolist()
     feature = study.table.names[finer[0]]
     shown = evidence(study, feature).pairs[0].context
     assert shown in {pair.context for pair in evidence(expected, feature, limit=None).pairs}

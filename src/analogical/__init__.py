@@ -86,11 +86,11 @@ _HOMES = {
     "table.rules": ("ColumnOptions",),
     "datasets": ("BuiltInTable", "load_table", "table_names"),
 }
-"""Which file holds which public name; a file is imported when one of its names is used."""
+"""The module of each public name; it is imported when one of its names is used."""
 
 
 def __getattr__(name: str) -> Any:
-    """Import the part of the library that a name belongs to: scikit-learn, for one, is loaded for the selector only."""
+    """Import the module of a public name, so that scikit-learn, for example, is loaded for the selector only."""
     for home, names in _HOMES.items():
         if name in names:
             return getattr(import_module(f"analogical.{home}"), name)

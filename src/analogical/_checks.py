@@ -1,4 +1,4 @@
-"""Checks of arguments: each says what is wrong, what was expected and what was given."""
+"""Checks of arguments; errors say what is wrong, what was expected and what was given."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,20 +21,20 @@ __all__ = [
 
 
 def brief(value: Any, limit: int = 60) -> str:
-    """A value as it is written in a message, cut if it is long."""
+    """The repr of a value for a message, shortened if it is long."""
     text = repr(value)
     return text if len(text) <= limit else f"{text[: limit - 3]}..."
 
 
 def is_whole(value: Any) -> bool:
-    """Whether a value is a whole number, of Python or numpy; True and False are not."""
+    """Whether a value is an integer of Python or numpy; True and False are not."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
 def check_whole(name: str, value: Any, *, low: int, high: int | None = None, about: str = "", other: str = "") -> int:
-    """The value as an int, if it is a whole number within bounds.
+    """The value as an int if it is an integer within the bounds; otherwise an error.
 
-    ``about`` follows the bounds in the message, ``other`` names what else the caller accepts.
+    ``about`` follows the bounds in the message; ``other`` says what else the caller accepts.
     """
     if is_whole(value) and low <= value and (high is None or value <= high):
         return int(value)
@@ -43,7 +43,7 @@ def check_whole(name: str, value: Any, *, low: int, high: int | None = None, abo
 
 
 def check_number(name: str, value: Any, *, expected: str, ends: bool = False) -> float:
-    """The value as a float, if it is a number between 0 and 1; with ``ends``, 0 and 1 themselves are allowed."""
+    """The value as a float if it is between 0 and 1; with ``ends``, 0 and 1 are allowed."""
     is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if is_number and (0 <= value <= 1 if ends else 0 < value < 1):
         return float(value)
@@ -63,12 +63,12 @@ def check_confidence(confidence: Any) -> float:
 
 
 def check_limit(limit: Any) -> int | None:
-    """How many pairs to show, None for all."""
+    """The number of pairs to show; None for all."""
     return None if limit is None else check_whole("limit", limit, low=0, other=", or None for all pairs")
 
 
 def check_radius(radius: Any, n_features: int) -> Any:
-    """A whole number of features, or "auto"."""
+    """A radius from 1 to the number of features, or "auto"."""
     if isinstance(radius, str) and radius == "auto":
         return radius
     about = f" (the table has {n_features} features)"
@@ -76,7 +76,7 @@ def check_radius(radius: Any, n_features: int) -> Any:
 
 
 def seed_from(random_state: Any) -> int | None:
-    """A seed from what scikit-learn accepts as ``random_state``: None, a whole number from 0, or a RandomState."""
+    """A seed from scikit-learn's ``random_state``: None, an integer from 0, or a RandomState."""
     if random_state is None:
         return None
     if isinstance(random_state, np.random.RandomState):

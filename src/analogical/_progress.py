@@ -1,4 +1,4 @@
-"""How far long work is, as one line on stderr that is written over and over."""
+"""Progress of long work, as one line on stderr that is overwritten."""
 
 import sys
 import threading
@@ -11,18 +11,18 @@ __all__ = ["Clock", "Progress", "end_line", "progress_line", "working_on"]
 
 WORKING = "working"
 Progress: TypeAlias = Callable[[int, int], None]
-"""Called with what is done and what there is to do."""
+"""Called with the number of steps done and their total."""
 
 
 class _Line:
-    """The line on stderr: one for all threads."""
+    """The line on stderr, shared by all threads."""
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.text = ""
         self.doing = WORKING
         self.is_counting = False
-        """Whether the line says how much is done, which the clock does not write over."""
+        """Whether the line shows a count, which the clock does not overwrite."""
 
     def show(self, text: str) -> None:
         with self.lock:
@@ -31,7 +31,7 @@ class _Line:
             self.text = text
 
     def end(self) -> None:
-        """Erase the line on a terminal; elsewhere, where nothing can be erased, end it."""
+        """Erase the line on a terminal; elsewhere, end it."""
         with self.lock:
             if self.text:
                 sys.stderr.write(f"\r{' ' * len(self.text)}\r" if sys.stderr.isatty() else "\n")
@@ -43,7 +43,7 @@ _LINE = _Line()
 
 
 def progress_line(what: str) -> Progress:
-    """Write "what: 3 of 10" over and over on the same line, and end the line when all is done."""
+    """Show "what: 3 of 10" on one line, and end the line when all is done."""
 
     def show(done: int, total: int) -> None:
         with _LINE.lock:
@@ -57,7 +57,7 @@ def progress_line(what: str) -> Progress:
 
 @contextmanager
 def working_on(what: str) -> Iterator[None]:
-    """Name what is done, for the clock."""
+    """Name the current work, for the clock."""
     _LINE.doing = what
     try:
         yield
@@ -66,24 +66,24 @@ def working_on(what: str) -> Iterator[None]:
 
 
 def end_line() -> None:
-    """Leave no half-written line on stderr before something else is said."""
+    """End the line before something else is printed."""
     _LINE.end()
 
 
 class Clock:
-    """For how long a command has been working, said once a second where nothing else tells how far it is."""
+    """Shows once a second how long a command has been running, unless a count is shown."""
 
     def __init__(self) -> None:
         self._stopped = threading.Event()
 
     def start(self) -> None:
-        """Begin to count; only a terminal gets to see it."""
+        """Start, if stderr is a terminal."""
         self._stopped = threading.Event()
         if sys.stderr.isatty():
             threading.Thread(target=self._count, args=(self._stopped,), daemon=True).start()
 
     def stop(self) -> None:
-        """Say no more, and erase the line."""
+        """Stop, and erase the line."""
         with _LINE.lock:
             self._stopped.set()
             _LINE.end()

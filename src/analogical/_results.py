@@ -1,4 +1,4 @@
-"""What all results can do: text, HTML, a dataframe, plain types, and one entry by its name."""
+"""The base class of results: text, HTML, a dataframe, plain types, and entries by name."""
 
 import math
 from abc import ABC, abstractmethod
@@ -16,29 +16,29 @@ __all__ = ["Result", "entry_at", "json_ready", "plain_fields"]
 
 
 class Result(ABC):
-    """A result: small, frozen data. Its words live in ``analogical.show``."""
+    """A result: small, frozen data. Its text is written by ``analogical.show``."""
 
     backend: str | None
-    """Name of the dataframe library that the table came in, for ``to_frame``."""
+    """Dataframe library of the table, for ``to_frame``."""
     COLUMNS: ClassVar[tuple[str, ...]] = ()
-    """Names of the columns of ``to_frame``: those of a record."""
+    """Names of the columns of ``to_frame``: the keys of a record."""
 
     @abstractmethod
     def records(self) -> list[dict[str, Any]]:
         """The entries of the result as plain dictionaries, in the order in which they are shown."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything in plain Python types, ready for JSON; unknown numbers are None."""
+        """All fields in plain Python types, ready for JSON; NaN becomes None."""
         content = plain_fields(self)
         content.pop("backend", None)
         return content
 
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns of ``to_frame``, also where there is no entry."""
+        """Names of the columns of ``to_frame``, also if there is no entry."""
         return self.COLUMNS
 
     def to_frame(self, backend: str | None = None) -> Any:
-        """One row per entry, in the dataframe library that the table came in.
+        """One row per entry, in the dataframe library of the table.
 
         Parameters
         ----------
@@ -80,7 +80,7 @@ class Result(ABC):
 
 
 def entry_at(key: Any, names: Iterable[Any], what: str) -> int:
-    """Position of an entry by its name, or an error that says which names there are."""
+    """Position of an entry by its name; an error lists the names."""
     known = list(names)
     if key in known:
         return known.index(key)
@@ -90,7 +90,7 @@ def entry_at(key: Any, names: Iterable[Any], what: str) -> int:
 
 
 def json_ready(value: Any) -> Any:
-    """A value in types that JSON has: NaN becomes None, and what JSON does not know its text."""
+    """A value in JSON's types: NaN becomes None, and other types become text."""
     value = plain(value)
     if value is None or isinstance(value, bool | int | str):
         return value
@@ -108,9 +108,9 @@ def json_ready(value: Any) -> Any:
 
 
 def plain_fields(data: Any) -> dict[str, Any]:
-    """The fields of a data class ready for JSON, and those of its properties that its ``DERIVED`` names.
+    """The fields of a dataclass, and the properties named in its ``DERIVED``, ready for JSON.
 
-    ``context``, which holds names and values, becomes a dictionary.
+    ``context``, which has pairs of names and values, becomes a dictionary.
     """
     names = (*(field.name for field in fields(data)), *getattr(data, "DERIVED", ()))
     content = {name: getattr(data, name) for name in names}

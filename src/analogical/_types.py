@@ -1,4 +1,4 @@
-"""What the stages hand to each other: kinds of arrays, and the table as numbers."""
+"""Types that the stages pass to each other: kinds of arrays, coded rows and notes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, is_dataclass, replace
@@ -23,21 +23,21 @@ __all__ = [
 ]
 
 Codes: TypeAlias = NDArray[np.unsignedinteger[Any]]
-"""Values or labels as whole numbers from 0."""
+"""Values or labels as integers from 0."""
 Ints: TypeAlias = NDArray[np.int64]
-"""Counts: exact, and large enough for the pairs of 2^31 rows."""
+"""Counts: exact for the pairs of up to 2^31 rows."""
 Floats: TypeAlias = NDArray[np.float64]
 Bools: TypeAlias = NDArray[np.bool_]
 Keys: TypeAlias = NDArray[np.uint64]
-"""Several codes packed into one whole number."""
+"""Several codes packed into one integer."""
 Positions: TypeAlias = NDArray[np.intp]
 """Positions in another array."""
 EngineName = Literal["memory", "duckdb", "spark"]
-"""Who holds the rows of a table and counts them."""
+"""Where the rows of a table are held and counted."""
 
 
 def same(one: Any, other: Any) -> bool:
-    """Whether two fields of a result hold the same: arrays and records element by element, NaN equal to NaN."""
+    """Whether two fields of a result are equal, element by element; NaN equals NaN."""
     if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
         return np.array_equal(one, other, equal_nan=one.dtype.kind == "f" and other.dtype.kind == "f")
     if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
@@ -54,7 +54,7 @@ def same(one: Any, other: Any) -> bool:
 
 @dataclass(frozen=True)
 class CodedRows:
-    """A labelled table as whole numbers: all that counting needs to know of it."""
+    """A labelled table as integer codes, the input of counting."""
 
     codes: Codes
     """Shape (m, n), in any memory order; column i is below ``n_values[i]``."""
@@ -63,19 +63,19 @@ class CodedRows:
     n_values: Ints
     n_labels: int
     weights: Ints | None = None
-    """How many rows each row stands for, 0 or more; None means one each."""
+    """Number of rows that each row represents, 0 or more; None means one each."""
     n_bins: Ints | None = None
-    """Of columns that hold binned numbers, how many bins: codes below it are bins in order, others (missing) are not.
-    0 for categories; None if there are no numbers."""
+    """Number of bins of each column of binned numbers: codes below it are bins in order, others (missing) are not.
+    0 for categories; None if no column is numeric."""
 
     @property
     def n_features(self) -> int:
-        """Columns of the table."""
+        """Number of columns."""
         return int(self.codes.shape[1])
 
     @property
     def n_rows(self) -> int:
-        """Rows that the table stands for: the total weight."""
+        """Number of rows: the total weight."""
         return len(self.codes) if self.weights is None else int(self.weights.sum())
 
     def take(self, rows: Positions | Bools) -> "CodedRows":
@@ -84,7 +84,7 @@ class CodedRows:
         return replace(self, codes=self.codes[rows], labels=self.labels[rows], weights=weights)
 
     def weights_or_ones(self) -> Ints:
-        """How many rows each row stands for."""
+        """Number of rows that each row represents."""
         return np.ones(len(self.codes), np.int64) if self.weights is None else self.weights
 
     def weighted(self, weights: Ints | None) -> "CodedRows":
@@ -92,11 +92,11 @@ class CodedRows:
         return replace(self, weights=weights)
 
     def label_sizes(self) -> Ints:
-        """Rows of each label, counted with their weights."""
+        """Rows of each label, with their weights."""
         return np.bincount(self.labels, self.weights, minlength=self.n_labels).astype(np.int64)
 
     def value_sizes(self, feature: int) -> Ints:
-        """Rows of each value of a feature, counted with their weights."""
+        """Rows of each value of a feature, with their weights."""
         sizes = np.bincount(self.codes[:, feature], self.weights, minlength=int(self.n_values[feature]))
         return sizes.astype(np.int64)
 
@@ -106,7 +106,7 @@ class CodedRows:
         return self.n_bins is not None and bool((self.n_bins > 2).any())
 
     def coarser(self, n_bins: int) -> "CodedRows":
-        """Numbers in at most so many bins of about as many rows each, made by merging neighbours; the rest as it is."""
+        """Merge neighbouring bins into at most ``n_bins`` of about equal size; columns of categories are unchanged."""
         n_values = self.n_values.copy()
         bins = np.zeros_like(n_values) if self.n_bins is None else self.n_bins.copy()
         codes = self.codes.copy()
@@ -134,7 +134,7 @@ class CodedRows:
 
 @dataclass(frozen=True)
 class Margins:
-    """How many rows of a table have each label and each value: what is known of rows that lie elsewhere."""
+    """Counts of rows by label and by value, for tables that an engine holds."""
 
     by_label: Ints
     by_value: tuple[Ints, ...]
@@ -152,12 +152,12 @@ class Margins:
 
     @property
     def n_features(self) -> int:
-        """Columns of the table."""
+        """Number of columns."""
         return len(self.by_value)
 
     @property
     def n_rows(self) -> int:
-        """Rows that the table stands for: the total weight."""
+        """Number of rows: the total weight."""
         return int(self.by_label.sum())
 
     def label_sizes(self) -> Ints:
@@ -211,18 +211,18 @@ NoteKind = Literal[
     "words-read-as-missing",
     "numbers-and-words",
 ]
-"""The last ones are about files."""
+"""Those from "encoding" on are about files."""
 
 
 @dataclass(frozen=True)
 class Note:
-    """Something that was done to the table before it was counted, to be said next to the numbers."""
+    """Something that was done to the table before counting, to be reported next to the numbers."""
 
     kind: NoteKind
     columns: tuple[str, ...] = ()
     counts: tuple[int, ...] = ()
-    """Rows, cells, values, bins or per cent, whichever the note is about; one for each column, or one for all."""
+    """Numbers of rows, cells, values or bins, or per cent, depending on the note; one per column, or one for all."""
     edges: tuple[tuple[Any, ...], ...] = ()
-    """For each column that was binned, where its bins but the first begin."""
+    """For each binned column, the lower edges of its bins without the first."""
     words: tuple[str, ...] = ()
     """Words of a file, or how its cells are written."""

@@ -1,4 +1,4 @@
-"""What a public function is given: a table or a study, the label, features, and on which others rows must agree."""
+"""Arguments of public functions: a table or a study, the label, features, and ``given``."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -30,11 +30,20 @@ def study_of(
     needs_rows: bool = False,
     needs_label: bool = True,
 ) -> Study:
-    """The study that a public function was given, or that of the table and the label that it was given.
+    """The study that a public function was given, or the study of its table and label.
 
-    The function has all column options but those ``without`` which it does; ``duplicates`` is None if it counts every
-    row. ``keep`` are features that it is asked about. One that needs whole rows refuses a table that lies elsewhere;
-    one that needs no label gets a study without any.
+    Parameters
+    ----------
+    without : sequence of str
+        Column options that the function does not have.
+    keep : sequence
+        Features that are never set aside, because the function is asked about them.
+    duplicates : {"count", "once"}, optional
+        None if the function has no such option and counts every row.
+    needs_rows : bool
+        Whether to refuse a table in DuckDB or on Spark, because the function compares whole rows.
+    needs_label : bool
+        Whether there must be a label; otherwise the study has none.
     """
     if isinstance(X, Study):
         rules_of(columns, verb, without)
@@ -69,7 +78,7 @@ def study_of(
 
 
 def _refuse_beside_study(verb: str, y: Any, options: Sequence[str]) -> None:
-    """Refuse what a study has already: its label, and its options."""
+    """Refuse a label or options beside a study, which has its own."""
     if y is not None:
         raise InputError(f"A Study has its label; leave y out of {verb}, and pass other arguments by name.")
     if options:
@@ -79,7 +88,7 @@ def _refuse_beside_study(verb: str, y: Any, options: Sequence[str]) -> None:
 def asked_about(verb: Callable[..., Any], X: Any, y: Any, **features: Any) -> tuple[Any, ...]:
     """The label and the features that a public function is asked about.
 
-    A study has its label, so that features stand in its place: ``evidence(study, "age")``.
+    A study has its own label, so a feature takes the place of ``y``: ``evidence(study, "age")``.
     """
     given = [value for value in (y, *features.values()) if value is not None]
     if isinstance(X, Study):
@@ -97,7 +106,7 @@ def asked_about(verb: Callable[..., Any], X: Any, y: Any, **features: Any) -> tu
 
 
 def check_given(given: Any) -> Given:
-    """What was given, if it is a choice of features; else an error that says what may be."""
+    """The argument ``given`` if it is valid; otherwise an error."""
     if isinstance(given, str):
         check_choice("given", given, ("auto", "all"))
     elif not isinstance(given, Sequence | np.ndarray | set | frozenset):

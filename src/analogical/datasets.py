@@ -37,7 +37,7 @@ class BuiltInTable:
     X: NDArray[np.object_]
     y: NDArray[np.object_]
     weights: NDArray[np.int64]
-    """How many rows each row represents."""
+    """Number of rows that each row represents."""
     feature_names: tuple[str, ...]
     label: str
     source: str
@@ -69,7 +69,7 @@ class BuiltInTable:
 
     @property
     def n_rows(self) -> int:
-        """Rows that the table stands for."""
+        """Number of rows: the total weight."""
         return int(self.weights.sum())
 
 
@@ -151,7 +151,7 @@ def load_table(name: str) -> BuiltInTable:
 
 
 def _monks(rule: Callable[[tuple[int, ...]], bool]) -> Iterator[tuple[Any, ...]]:
-    """The universe of 432 robots under a rule, which counts values from 1, as in the report on the problems."""
+    """The universe of 432 robots, labelled by a rule on values numbered from 1, as in the report on the problems."""
     for row in product(*(enumerate(values, start=1) for values in _MONKS_VALUES.values())):
         codes, values = zip(*row, strict=True)
         yield (*values, int(rule(codes)), 1)
@@ -171,7 +171,7 @@ def _titanic() -> Iterator[tuple[Any, ...]]:
 
 
 class _Recipe(NamedTuple):
-    """How a table is made: its columns, of which the last one is the label, its source, and rows with their counts."""
+    """How a table is made: its columns (the label last), its source, and its rows with their counts."""
 
     columns: tuple[str, ...]
     source: str

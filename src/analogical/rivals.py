@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._types import Bools, CodedRows, Floats, Ints, Positions
+from analogical.count.groups import are_few, count_keys
 from analogical.count.pairs import count_pairs
 from analogical.errors import InputError, MissingDependencyError
 from analogical.estimate.index import score_pairs
@@ -41,18 +42,16 @@ MAX_ROWS = 3_000
 """Rows that slow methods are given by default."""
 MAX_PICKS = 50
 """Features that JMI and CMIM choose one after the other; the cost is proportional to it."""
-LOOKUP = 4
-"""Combinations of value and label are counted in a table of at most so many entries per row; beyond, by sorting."""
 ROUNDING = float(np.finfo(np.float64).eps)
 """Terms of the mutual information below this are the rounding error of 0, as in scikit-learn's mutual_info_score."""
 MAX_CLASSES = 100
-"""ReliefF is not run on more classes: its time grows with them, to minutes on a few thousand rows."""
+"""ReliefF is not run on more classes: it would take minutes on a few thousand rows."""
 BLOCK = 1024
 """Rows that Relief compares with all others at a time."""
 LONG = 5.0
 """Seconds beyond which a method is run only if it is requested by name."""
 TIES = 1e-10
-"""Information, in nats, that is equal up to rounding."""
+"""Differences of information, in nats, that count as ties."""
 
 
 @dataclass(frozen=True)
@@ -75,14 +74,14 @@ class Method:
     title: str
     about: str
     score: Callable[[CodedRows, np.random.Generator], Floats] | None
-    """From coded rows to one score per feature; None if it needs the table, as ours does: it cuts numbers anew."""
+    """One score per feature; None if the method needs the table itself, as ours does to bin numbers again."""
     is_slow: bool = False
-    """Whether large tables have to be sampled: it compares all rows with each other, or grows trees."""
+    """Whether large tables have to be sampled."""
     seconds: Callable[[int, int], float] = lambda _rows, _features: 0.0
-    """About how long it takes on so many rows and features: measured on one core, a little high. Nothing is timed, so
-    what is left out does not depend on how busy a machine is."""
+    """Estimated time for a number of rows and features, measured on one core, a little high. Nothing is timed, so that
+    the methods left out do not depend on the load of the machine."""
     package: str | None = None
-    """Module of the optional extra ``compare`` that it needs."""
+    """Module of the optional extra ``compare`` that the method needs."""
 
     def __call__(self, codes: Codes, labels: Labels, rng: np.random.Generator, weights: Ints | None = None) -> Floats:
         """Score every feature."""
@@ -96,12 +95,12 @@ class Method:
         return self.score(_coded(codes, labels, weights), rng)
 
     def __reduce__(self) -> tuple[Callable[[str], "Method"], tuple[str]]:
-        """Pickled by name, as functions are."""
+        """Pickle by name, as functions are."""
         return _method, (self.name,)
 
     @property
     def is_available(self) -> bool:
-        """Whether the library that it needs is installed."""
+        """Whether the library that the method needs is installed."""
         return self.package is None or find_spec(self.package) is not None
 
 
@@ -111,7 +110,7 @@ class Method:
 def paper_index(codes: Codes, labels: Labels) -> Floats:
     """The paper's index of every feature: 0, a share, or 2.
 
-    Unlike :func:`analogical.relevance` it takes samples with a single class, which the paper averages over.
+    Unlike :func:`analogical.relevance` it accepts samples with a single class, which the paper's averages include.
 
     Examples
     --------
@@ -123,7 +122,7 @@ def paper_index(codes: Codes, labels: Labels) -> Floats:
 
 
 def relaxed_index(codes: Codes, labels: Labels) -> Floats:
-    """The relaxed index of every feature, of samples with a single class too; see :func:`analogical.relaxed_index`.
+    """The relaxed index of every feature, also for a single class; see :func:`analogical.relaxed_index`.
 
     Examples
     --------
@@ -134,7 +133,7 @@ def relaxed_index(codes: Codes, labels: Labels) -> Floats:
 
 
 def _coded(codes: Codes, labels: Labels, weights: Ints | None = None) -> CodedRows:
-    """Codes and labels without gaps."""
+    """Coded rows, with codes and labels renumbered without gaps."""
     whole = (numbers if numbers.dtype.kind in "iu" else numbers.astype(np.int64) for numbers in (codes, labels))
     (dense, values), (classes, (known,)) = (dense_codes(numbers.reshape(len(codes), -1)) for numbers in whole)
     n_values = np.array([len(column) for column in values], dtype=np.int64)
@@ -145,36 +144,31 @@ def _coded(codes: Codes, labels: Labels, weights: Ints | None = None) -> CodedRo
 
 
 class Cells(NamedTuple):
-    """The combinations of a value and a label that occur, and how many rows have them."""
+    """The combinations of a value and a label that occur, with their numbers of rows."""
 
     rows: Floats
-    value: Ints
+    value: Positions
     rows_of_value: Floats
     rows_of_label: Floats
 
 
 def _cross(column: Codes, rows: CodedRows) -> Cells:
-    """A column of codes crossed with the label; never a table of all values and labels, which may be huge."""
+    """A column of codes crossed with the label, without combinations that do not occur: they may be very many."""
     keys = column.astype(np.int64) * rows.n_labels + rows.labels
-    if int(keys.max()) < LOOKUP * len(keys):
-        counts = np.bincount(keys, rows.weights)
-        occurring = np.flatnonzero(counts)
-        sizes = counts[occurring].astype(np.float64)
-    else:
-        occurring, cell = np.unique(keys, return_inverse=True)
-        sizes = np.bincount(cell, rows.weights).astype(np.float64)
+    occurring, counts = count_keys(keys, int(keys.max()) + 1, rows.weights)
+    sizes = counts.astype(np.float64)
     value, label = np.divmod(occurring, rows.n_labels)
     rows_of_value, rows_of_label = (np.bincount(of, sizes).astype(np.float64)[of] for of in (value, label))
     return Cells(sizes, value, rows_of_value, rows_of_label)
 
 
 def _each(measure: Callable[[Cells], float], rows: CodedRows) -> Floats:
-    """A measure of every feature alone."""
+    """A measure of every feature with the label."""
     return np.array([measure(_cross(column, rows)) for column in rows.codes.T])
 
 
 def _pearson(cells: Cells) -> float:
-    """Pearson's chi-square statistic; NaN with a single class. A cell without rows adds its expected number."""
+    """Pearson's chi-square statistic; NaN with a single class. An empty cell contributes its expected count."""
     n = float(cells.rows.sum())
     if (cells.rows_of_label == n).all():
         return np.nan
@@ -182,8 +176,8 @@ def _pearson(cells: Cells) -> float:
     rows_of_value, rows_with_its_labels = (
         np.bincount(cells.value, sizes) for sizes in (cells.rows, cells.rows_of_label)
     )
-    without_rows = rows_of_value * (n - rows_with_its_labels) / n
-    return float(((cells.rows - expected) ** 2 / expected).sum() + without_rows.sum())
+    empty = rows_of_value * (n - rows_with_its_labels) / n
+    return float(((cells.rows - expected) ** 2 / expected).sum() + empty.sum())
 
 
 def _information(cells: Cells) -> float:
@@ -214,7 +208,7 @@ def greedy_order(codes: Codes, labels: Labels, k: int, criterion: Criterion) -> 
 
 
 def _greedy_order(rows: CodedRows, k: int, criterion: Criterion) -> Positions:
-    """All features: the first k as they are chosen, the others by the criterion after that.
+    """All features: the first k in the order chosen, then the others by the criterion.
 
     I(f, s; y) = I(f; y | s) + I(s; y), and the last term is the same for all f. So JMI adds up I(f; y | s) where CMIM
     takes its minimum (Brown et al., 2012).
@@ -235,21 +229,21 @@ def _greedy_order(rows: CodedRows, k: int, criterion: Criterion) -> Positions:
 
 
 def _together_with(pick: int, is_left: Bools, rows: CodedRows) -> Floats:
-    """Information of each feature that is left together with the pick; -inf for the others."""
+    """Joint information of the pick with each feature that is left; -inf for the others."""
     picked = rows.codes[:, pick].astype(np.int64)
     information = np.full(rows.n_features, -np.inf)
     for f in np.flatnonzero(is_left):
         pairs = picked * rows.n_values[f] + rows.codes[:, f]
-        if rows.n_values[pick] * rows.n_values[f] > LOOKUP * len(pairs):
+        if not are_few(int(rows.n_values[pick] * rows.n_values[f]), len(pairs)):
             pairs = np.unique(pairs, return_inverse=True)[1]
         information[f] = _information(_cross(pairs, rows))
     return information
 
 
 def _places(rows: CodedRows, criterion: Criterion) -> Floats:
-    """The place of every feature from the end: n for the feature chosen first, 1 for the last of n.
+    """The rank of every feature from the end: n for the feature chosen first, 1 for the last of n.
 
-    The criterion itself depends on what was chosen before, so its values do not rank the features.
+    Values of the criterion cannot be compared, because they depend on the features chosen before.
     """
     order = _greedy_order(rows, MAX_PICKS, criterion)
     scores = np.empty(len(order), np.float64)
@@ -261,7 +255,7 @@ def _places(rows: CodedRows, criterion: Criterion) -> Floats:
 
 
 def _forest(rows: CodedRows, rng: np.random.Generator) -> Floats:
-    """Impurity importance in scikit-learn's random forest on indicator columns, summed over those of a feature."""
+    """Impurity importance in scikit-learn's random forest on indicator columns, summed by feature."""
     from sklearn.ensemble import RandomForestClassifier
 
     indicators, owner = one_hot(rows.codes)
@@ -272,7 +266,7 @@ def _forest(rows: CodedRows, rng: np.random.Generator) -> Floats:
 def _relieff(rows: CodedRows, _: np.random.Generator) -> Floats:
     """ReliefF with 10 neighbours, every feature and the label treated as categories, by scikit-rebate.
 
-    NaN with very many classes, most of which hold too few rows to have neighbours.
+    NaN with very many classes, most of which have too few rows for neighbours.
     """
     from skrebate import ReliefF
 
@@ -290,13 +284,13 @@ def _relieff(rows: CodedRows, _: np.random.Generator) -> Floats:
 
 
 def _relief(rows: CodedRows, _: np.random.Generator) -> Floats:
-    """Relief of Kira and Rendell (1992): differs from the nearest miss, minus differs from the nearest hit.
+    """Relief of Kira and Rendell (1992): differences to the nearest miss, minus differences to the nearest hit.
 
-    Every row is an anchor, no row is its own neighbour, and where several rows are equally near their mean
-    is taken, so that neither a seed nor the order of the rows matters.
+    Every row is an anchor, no row is its own neighbour, and equally near rows are averaged, so the result does not
+    depend on a seed or on the order of the rows.
     """
     codes, labels = rows.codes, rows.labels
-    indicators, owner = one_hot(codes, fewest=2)  # a value of one row agrees with nobody
+    indicators, owner = one_hot(codes, fewest=2)  # a value of a single row agrees with no other row
     small = indicators.astype(np.float32)  # whole numbers, so agreements stay exact
     total = np.zeros(indicators.shape[1])
     for start in range(0, len(codes), BLOCK):
@@ -314,7 +308,7 @@ def _relief(rows: CodedRows, _: np.random.Generator) -> Floats:
 
 
 def one_hot(codes: Codes, fewest: int = 1) -> tuple[Floats, Positions]:
-    """Indicator columns, one per feature and value that at least ``fewest`` rows have, and the feature of each.
+    """Indicator columns, one per value with at least ``fewest`` rows, and the feature of each.
 
     Examples
     --------

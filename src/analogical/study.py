@@ -1,4 +1,4 @@
-"""Study: one table for several questions, its deciding set, and what each feature is compared given."""
+"""Study: one table for several questions, with its deciding set and what each feature is compared given."""
 
 import math
 from collections.abc import Callable, Hashable, Sequence
@@ -25,29 +25,30 @@ from analogical.table_counts import Duplicates, TableCounts
 __all__ = ["Context", "Duplicates", "Given", "Study", "is_auto"]
 
 Given: TypeAlias = Literal["auto", "all"] | Sequence[Any]
-"""On which other features two compared rows are equal: the deciding set, all of them, or those named."""
+"""The features on which compared rows must be equal: the deciding set, all others, or those named."""
 
 SEARCH_ROWS = 20_000
-"""Rows that the deciding set is chosen on, evenly spaced in larger tables: what does not show among so many rows
-confounds little, and no number but the choice depends on it."""
+"""Rows on which the deciding set is chosen, evenly spaced in larger tables: a feature without a visible effect on this
+many rows confounds little, and only the choice depends on them."""
 INDEX_ROWS = 1_000
-"""Rows that the relaxed index is asked on, as a screen of very many features: its cost grows with their square."""
+"""Rows for the relaxed index as a screen of very many features: its cost grows with their square."""
 TIED = 2.0
-"""A number is cut finer for a feature outside the set if the finer bins tell more about it than so many times what
-chance would. On 24 tables of correlated numbers the false discoveries fell from .083 to .038; without asking for a
-tie, 120 known rules lost .007 of their true features."""
+"""A number is binned more finely for a feature outside the set if the finer bins explain more of the feature than this
+many times what chance would. On 24 tables of correlated numbers the false discoveries fell from .083 to .038; without
+this condition, 120 known rules lost .007 of their true features."""
 
 Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
 class Context:
-    """What a feature is compared given: columns of the study, and the feature that it copies, if it does."""
+    """What a feature is compared given."""
 
     columns: tuple[int, ...]
     same_as: int | None = None
+    """The feature that it copies, if it does."""
     stand_ins: tuple[int, ...] = ()
-    """Features that would do nearly as well in its place in the deciding set."""
+    """Features that would predict nearly as well in its place in the deciding set."""
 
 
 class Study(TableCounts):
@@ -105,9 +106,9 @@ class Study(TableCounts):
 
     call = "study"
     engine_name: EngineName = "memory"
-    """Who holds the rows and counts them."""
+    """Where the rows are held and counted."""
     plan: Any = None
-    """How Spark counts."""
+    """Spark's plan for counting."""
 
     def __new__(
         cls,
@@ -118,7 +119,7 @@ class Study(TableCounts):
         n_jobs: int | None = None,
         **columns: Unpack[ColumnOptions],
     ) -> Self:
-        """The study of a table that lies elsewhere is an ``EngineStudy``, which is then complete."""
+        """Return a complete ``EngineStudy`` for a table in DuckDB or on Spark."""
         if engine_of(X) == "memory":
             return super().__new__(cls)
         rules = rules_of(columns, Study)
@@ -135,7 +136,7 @@ class Study(TableCounts):
         **columns: Unpack[ColumnOptions],
     ) -> None:
         if engine_of(X) == "memory":
-            self._begin_here(encode_table(X, y, rules_of(columns, Study), look_for_units=True), duplicates, n_jobs)
+            self._set_table(encode_table(X, y, rules_of(columns, Study), look_for_units=True), duplicates, n_jobs)
         options = {**asked_of(columns), "duplicates": (duplicates, "count")}
         self.call = written_call("Study", ["X", repr(y) if isinstance(y, str) else "y"], options)
 
@@ -149,21 +150,23 @@ class Study(TableCounts):
         engine_name: EngineName = "memory",
         plan: Any = None,
     ) -> Self:
-        """The study of a table that is encoded already; rows that come from Spark have no place there."""
+        """The study of an encoded table; rows that come from Spark have no position in the user's table."""
         study = cls.__new__(cls)
-        study._begin_here(table, duplicates, n_jobs)
+        study._set_table(table, duplicates, n_jobs)
         study.engine_name, study.plan = engine_name, plan
         if engine_name == "spark":
             study._named = None
         return study
 
-    def _begin_here(self, table: EncodedTable, duplicates: Duplicates, n_jobs: int | None) -> None:
-        """A study of the user's rows, in this process."""
+    def _set_table(self, table: EncodedTable, duplicates: Duplicates, n_jobs: int | None) -> None:
+        """Begin the study of an encoded table."""
+        coded = table.coded
+        fine_sizes = {i: np.bincount(codes, coded.weights).astype(np.int64) for i, codes in table.fine.items()}
         n_groups = None if table.groups is None else int(table.groups.max()) + 1
-        self._begin(table, duplicates, n_jobs, table.fine, n_groups)
-        self.rows = collapse_rows(table.coded) if duplicates == "once" else table.coded
-        self.groups, self._fine, self._named = table.groups, table.fine, table
-        self.n_rows, self.is_weighted = table.coded.n_rows, table.weights is not None
+        self._begin(table, duplicates, n_jobs, fine_sizes, n_groups)
+        self.rows = collapse_rows(coded) if duplicates == "once" else coded
+        self.groups, self._fine_codes, self._named = table.groups, table.fine, table
+        self.n_rows, self.is_weighted = coded.n_rows, table.weights is not None
 
     @classmethod
     def of_rows(
@@ -175,9 +178,9 @@ class Study(TableCounts):
         engine_name: EngineName = "memory",
         plan: Any = None,
     ) -> "Study":
-        """The study of rows of an engine that came here, all of them or some, with all columns of the study.
+        """The study of rows that were collected from an engine, all of them or a sample, with all columns of the study.
 
-        Equal rows may be one row with their number: rows have no place in the user's table.
+        Equal rows may be merged into one with their count, so rows have no position in the user's table.
         """
         study, n_features = Study.__new__(Study), len(table.columns)
         study._begin(table, duplicates, None, table.fine_sizes, table.n_units)
@@ -185,8 +188,7 @@ class Study(TableCounts):
         features = CodedRows(codes, rows.labels, table.n_values, rows.n_labels, rows.weights, table.n_bins)
         study.rows = collapse_rows(features) if duplicates == "once" else features
         study.groups = None if table.n_units is None else rows.codes[:, -1].astype(np.int64)
-        study._cut = {c: rows.codes[:, c] for c in range(n_features, len(study.owner))}
-        study._fine_sizes = dict(table.fine_sizes)
+        study._bin_codes = {c: rows.codes[:, c] for c in range(n_features, len(study.owner))}
         study.n_rows, study.is_weighted = rows.n_rows, table.is_weighted
         study.engine_name, study.plan = engine_name, plan
         return study
@@ -206,7 +208,7 @@ class Study(TableCounts):
         return {}
 
     def once(self, question: Hashable, find: Callable[[], Answer]) -> Answer:
-        """The answer to a question, found when it is first asked."""
+        """The answer to a question, computed when it is first asked."""
         if question not in self._answers:
             self._answers[question] = find()
         answer: Answer = self._answers[question]
@@ -215,7 +217,7 @@ class Study(TableCounts):
     # ------------------------------------------------------------ what each feature is compared given
 
     def given(self, given: Given) -> list[Context]:
-        """For every feature what it is compared given."""
+        """What each feature is compared given; tests every feature that is not a copy."""
         if isinstance(given, str) and given == "all":
             self._count_all()
         contexts = [self.given_of(i, given) for i in range(self.n_features)]
@@ -230,27 +232,27 @@ class Study(TableCounts):
         return Context(tuple(c for c in self.named(given) if c != feature))
 
     def named(self, given: Given) -> Sequence[int]:
-        """All features, or those named."""
+        """Positions of all features, or of those named."""
         return range(self.n_features) if isinstance(given, str) else [self.table.find(name) for name in given]
 
     def copied(self, feature: int, columns: Sequence[int]) -> int | None:
-        """The other feature that a feature copies, among those of some columns; None if all leave much of it open."""
+        """The feature among those of some columns that a feature copies, if there is one."""
         left = {c: self.entropy_left(feature, c) for c in columns if int(self.owner[c]) != feature}
         least = min(left, key=lambda c: left[c], default=None)
         return int(self.owner[least]) if least is not None and left[least] <= COPY else None
 
     @cached_property
     def deciding(self) -> tuple[int, ...]:
-        """The columns of the deciding set, grown by outside features that are significant beside it."""
+        """The columns of the deciding set, including other features that are significant given it."""
         members, sample = list(self.searched.columns), self._sample
         while len(members) < min(MOST, len(self.decider.varying)):
             gains = self.decider.further(members, self.searched.together)
             tried = sorted(gains, key=lambda i: (-round(gains[i].gain, 6), int(self.rank[i])))[:MOST_TRIED]
             p = np.ones(self.n_features)
             contexts = {i: sample._beside(i, members) for i in [*tried, *(int(self.owner[c]) for c in members)]}
-            told = {i: context for i, context in contexts.items() if context.same_as is None}
-            sample.test((i, tuple(sorted(context.columns))) for i, context in told.items())
-            for i, context in told.items():
+            testable = {i: context for i, context in contexts.items() if context.same_as is None}
+            sample.test((i, tuple(sorted(context.columns))) for i, context in testable.items())
+            for i, context in testable.items():
                 p[i] = np.nan_to_num(sample.p_value(i, context.columns), nan=1.0)
             adjusted = adjust_for_features(p)
             new = [i for i in tried if adjusted[i] <= LEVEL and self.decider.has_room([*members, i])]
@@ -260,7 +262,7 @@ class Study(TableCounts):
         return tuple(members)
 
     def _beside(self, feature: int, members: Sequence[int]) -> Context:
-        """A set of columns less the feature; or the one that it copies."""
+        """What a feature is compared given if the deciding set has these members: the others, or what it copies."""
         same_as = self.copied(feature, members)
         if same_as is not None:
             return Context((), same_as)
@@ -268,9 +270,10 @@ class Study(TableCounts):
         return Context(tuple(given if len(given) < len(members) else self._finer(feature, given)))
 
     def _finer(self, feature: int, given: list[int]) -> list[int]:
-        """The same columns, numbers cut finer where they are tied to the feature and the rows allow, those most first.
+        """The given columns, with finer bins for numbers that are tied to the feature, where there are enough rows.
 
-        What a number does to the label within its bins would else be credited to a feature that goes with it.
+        Otherwise the effect of a number within its bins would be attributed to a feature that is correlated with it.
+        The number that explains most of the feature comes first.
         """
         rows, left = self.decider.voting.rows, {c: self.entropy_left(feature, c) for c in given}
         n_bins = rows.n_values
@@ -286,7 +289,7 @@ class Study(TableCounts):
         return given
 
     def entropy_left(self, feature: int, column: int) -> float:
-        """Share of the entropy of a feature that is left when a column is known, on the rows that are searched."""
+        """Conditional entropy of a feature given a column, as a share of its entropy, on the rows searched."""
         sample = self._sample
         shares = sample.once(("entropy left", column), lambda: shares_left(sample.rows, sample.codes(column)))
         return float(shares[feature])
@@ -295,8 +298,8 @@ class Study(TableCounts):
     def is_outside(self) -> Bools:
         """Which features the search for the deciding set did not choose.
 
-        Of those that are significant by Benjamini and Hochberg's method nearly half were false on known rules (35 of
-        78; 9 of 491 of the chosen ones), so their p-values are adjusted by Holm's.
+        Their p-values are adjusted by Holm's method: of those significant by Benjamini and Hochberg's, nearly half were
+        false on known rules (35 of 78; 9 of 491 among the chosen features).
         """
         outside = np.ones(self.n_features, np.bool_)
         outside[[int(self.owner[c]) for c in self.searched.columns]] = False
@@ -304,54 +307,54 @@ class Study(TableCounts):
 
     @property
     def explained(self) -> float:
-        """Share of the uncertainty of the label that the deciding set explains, on the rows that are searched."""
+        """Share of the entropy of the label that the deciding set explains, on the rows searched."""
         return self.decider.explained(self.deciding, self.searched.together)
 
     @property
     def searched_rows(self) -> int:
-        """Rows that the deciding set is chosen on, with their weights."""
+        """Number of rows, with their weights, on which the deciding set is chosen."""
         return self._sample.rows.n_rows
 
     @property
     def _sample(self) -> "Study":
-        """The study itself, or of so many of its rows.
+        """The study of the rows searched: this study if it has few rows.
 
-        A study does not keep itself, so that its table and what that has on disk go with it.
+        Not cached: a study that refers to itself would keep its table, and the files of that, after its last use.
         """
-        return self if len(self.rows.codes) <= SEARCH_ROWS else self._part
+        return self if len(self.rows.codes) <= SEARCH_ROWS else self._subsample
 
     @cached_property
-    def _part(self) -> "Study":
-        """The study of some rows, evenly spaced."""
-        some = evenly(len(self.rows.codes), SEARCH_ROWS)
-        part = Study.__new__(Study)
-        part._begin(self.table, self.duplicates, self.n_jobs, {i for i, _ in self.bins}, self.n_groups)
-        part.rows = self.rows.take(some)
-        part.groups = None if self.groups is None else self.groups[some]
-        part._cut = {c: self.codes(c)[some] for c in range(self.n_features, len(self.owner))}
-        return part
+    def _subsample(self) -> "Study":
+        """The study of evenly spaced rows."""
+        chosen = evenly(len(self.rows.codes), SEARCH_ROWS)
+        sample = Study.__new__(Study)
+        sample._begin(self.table, self.duplicates, self.n_jobs, self.fine_sizes, self.n_groups)
+        sample.rows = self.rows.take(chosen)
+        sample.groups = None if self.groups is None else self.groups[chosen]
+        sample._bin_codes = {c: self.codes(c)[chosen] for c in range(self.n_features, len(self.owner))}
+        return sample
 
     @cached_property
     def decider(self) -> Decider:
         """The search for the deciding set."""
         if self._sample is not self:
             return self._sample.decider
-        n_jobs, searched, rank = self.n_jobs, self.rows, self.rank  # not self: a study must not keep itself
+        n_jobs, searched, rank = self.n_jobs, self.rows, self.rank  # not self: a study must not refer to itself
         rows = self.rows_of(range(len(self.owner)))
 
-        def index() -> Positions:
-            some = searched.take(evenly(len(searched.codes), INDEX_ROWS))
-            scores = np.nan_to_num(relaxed_scores(some, n_jobs=n_jobs), nan=-1.0)
+        def by_relaxed_index() -> Positions:
+            few_rows = searched.take(evenly(len(searched.codes), INDEX_ROWS))
+            scores = np.nan_to_num(relaxed_scores(few_rows, n_jobs=n_jobs), nan=-1.0)
             return np.lexsort((rank, -scores.round(6)))
 
-        return Decider(Voting(rows, n_threads_for(n_jobs, rows.codes.size)), self.owner, index, self.rank)
+        return Decider(Voting(rows, n_threads_for(n_jobs, rows.codes.size)), self.owner, by_relaxed_index, self.rank)
 
     @cached_property
     def searched(self) -> Deciding:
-        """The deciding set as its search found it, with what each member adds."""
+        """The deciding set as the search found it, with the gain of each member."""
         return self.decider.decide()
 
 
 def is_auto(given: Given) -> bool:
-    """Whether rows must be equal on the deciding set."""
+    """Whether ``given`` is "auto": the deciding set."""
     return isinstance(given, str) and given == "auto"

@@ -3,10 +3,9 @@ import pytest
 REGIMES = {
     "as chosen": {},
     "table": {"tabulating.ENTRIES_PER_ROW": 10**9, "tabulating.MANY_ENTRIES": 10**9},
-    "sort, feature by feature": {"sorting.SPARSE_BITS": 99, "sorting.SMALL_SORT": 0},
-    "sort, features together": {"sorting.SPARSE_BITS": 99, "sorting.SMALL_SORT": 2**16},
-    "sort, isolate blocks": {"sorting.SPARSE_BITS": -99, "sorting.SMALL_SORT": 0},
-    "sort, narrow words": {"sorting.PACKED_BITS": 8, "sorting.SMALL_SORT": 0},
+    "sort, feature by feature": {"sorting.SPARSE_BITS": 99},
+    "sort, isolate blocks": {"sorting.SPARSE_BITS": -99},
+    "sort, narrow words": {"sorting.PACKED_BITS": 8},
 }
 
 

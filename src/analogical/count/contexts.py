@@ -1,8 +1,8 @@
-"""The rows of one feature by context: how many rows have each value and label.
+"""The contexts of a feature: how many rows of each context have each value and label.
 
-Index, noise, intervals and tests of a feature depend on these numbers alone. On large tables most contexts hold two or
-three rows and look alike, so equal contexts are kept once, with how often they occur: what is computed from them then
-costs next to nothing.
+Index, noise, intervals and tests of a feature depend on these counts alone. On large tables most contexts hold two or
+three rows, and many contexts have the same counts. So equal contexts can be merged, with the number of times that they
+occur, and what is computed from them costs little.
 """
 
 from collections.abc import Sequence
@@ -28,29 +28,31 @@ __all__ = [
 ]
 
 PACKED_BITS = 62
-"""Contexts that pack into so many bits are compared as one number."""
+"""Contexts that fit in this many bits are compared as one number."""
 
 
 @dataclass(frozen=True)
 class Parts:
-    """Rows of contexts divided into parts, ordered by context: of which context each is a part, and its rows."""
+    """The rows of contexts, divided into parts by value or by label; ordered by context."""
 
     owner: Positions
+    """Context of each part."""
     sizes: Ints
+    """Rows of each part."""
 
 
 @dataclass(frozen=True)
 class Contexts:
-    """Contexts of one feature that hold two values or more, cell by cell.
+    """The contexts of a feature that hold two values or more.
 
-    A cell is the rows of a context that have the same value and the same label. Cells are ordered by context, then by
-    value, then by label.
+    A cell is the rows of a context with the same value and the same label. Cells are ordered by context, value and
+    label.
     """
 
     starts: Positions
     """First cell of each context."""
     times: Ints
-    """How many contexts look like this one."""
+    """Number of contexts with these counts."""
     values: NDArray[np.uint32]
     """Value of each cell."""
     labels: NDArray[np.uint32]
@@ -80,7 +82,7 @@ class Contexts:
 
     @cached_property
     def value_sizes(self) -> Ints:
-        """For each cell, rows of its context with its value, whatever their label."""
+        """For each cell, rows of its context with its value and any label."""
         return self.value_parts.sizes[self.value_of_cell]
 
     @cached_property
@@ -95,13 +97,13 @@ class Contexts:
 
     @cached_property
     def label_sizes(self) -> Ints:
-        """For each cell, rows of its context with its label, whatever their value."""
+        """For each cell, rows of its context with its label and any value."""
         parts, part_of_cell = self._by_label
         return parts.sizes[part_of_cell]
 
     @cached_property
     def _by_label(self) -> tuple["Parts", Positions]:
-        """The parts by label, ordered by context and label, and the part of each cell."""
+        """The parts by label, and the part of each cell."""
         n_labels = int(self.labels.max(initial=0)) + 1
         keys = self.owner * n_labels + self.labels
         known, sizes = count_keys(keys, len(self) * n_labels, self.sizes)
@@ -109,21 +111,21 @@ class Contexts:
 
     @cached_property
     def pairs(self) -> Ints:
-        """For each cell, pairs that each of its rows sits in."""
+        """For each cell, the number of pairs of each of its rows."""
         return self.n_rows[self.owner] - self.value_sizes
 
     @cached_property
     def changed(self) -> Ints:
-        """For each cell, those pairs of each of its rows whose labels differ."""
+        """For each cell, the number of changed pairs of each of its rows."""
         return self.pairs - (self.label_sizes - self.sizes)
 
     @cached_property
     def value_of_cell(self) -> Positions:
-        """For each cell, the position of its value among ``value_parts``."""
+        """For each cell, its position in ``value_parts``."""
         return np.repeat(np.arange(len(self.value_starts)), np.diff(self.value_starts, append=len(self.sizes)))
 
     def part(self, kept: Bools) -> "Contexts":
-        """Some of the cells; contexts that lose all of theirs are dropped."""
+        """Some of the cells; contexts without any of them are dropped."""
         owner = self.owner[kept]
         is_new = differs_from_last(owner)
         return Contexts(
@@ -136,14 +138,14 @@ class Contexts:
 
     @cached_property
     def profile(self) -> RowProfile:
-        """How many rows sit in how many pairs."""
+        """Number of rows by their number of pairs."""
         return RowProfile.of(self.pairs, self.changed, self.sizes * self.times[self.owner])
 
     def compacted(self) -> "Contexts":
-        """The same contexts in another order, equal ones once."""
+        """The same contexts with equal ones merged, in another order."""
         n_labels, n_sizes = int(self.labels.max(initial=0)) + 1, int(self.sizes.max(initial=0)) + 1
         n_bits = ((int(self.values.max(initial=0)) + 1) * n_labels * n_sizes - 1).bit_length()
-        packed = (self.values.astype(np.int64) * n_labels + self.labels) * n_sizes + self.sizes  # cells in so many bits
+        packed = (self.values.astype(np.int64) * n_labels + self.labels) * n_sizes + self.sizes  # n_bits each
         lengths = np.diff(self.starts, append=len(self.sizes))
         compacted = []
         for length in np.unique(lengths).tolist():
@@ -166,7 +168,7 @@ class Contexts:
 
     @classmethod
     def joined(cls, parts: "Sequence[Contexts]") -> "Contexts":
-        """Those of parts of a table that share no context (see ``PairCounts.__add__``), or of several features."""
+        """The contexts of several features, or of parts of a table that share no context (see ``PairCounts``)."""
         parts = parts or [cls.none()]
         first_cells = np.cumsum([0, *(len(part.sizes) for part in parts)])
         return cls(
@@ -179,7 +181,7 @@ class Contexts:
 
     @classmethod
     def none(cls) -> "Contexts":
-        """No context at all."""
+        """No contexts."""
         empty = np.zeros(0, np.int64)
         codes = np.zeros(0, np.uint32)
         return cls(np.zeros(0, np.intp), empty, codes, codes, empty)
@@ -187,27 +189,27 @@ class Contexts:
 
 @dataclass(frozen=True)
 class Stack:
-    """The contexts of several features, those of one after those of another, to compute with all of them at once."""
+    """The contexts of several features, one feature after the other, to compute on all of them at once."""
 
     contexts: Contexts
     feature: Positions
-    """Place of the feature that each context is of; these never fall."""
+    """Feature of each context, from 0; sorted."""
     n_features: int
 
     @classmethod
     def of(cls, parts: Sequence[Contexts]) -> "Stack":
-        """From the contexts of each feature."""
+        """Stack the contexts of each feature."""
         contexts = parts[0] if len(parts) == 1 else Contexts.joined(parts)
         return cls(contexts, np.repeat(np.arange(len(parts)), [len(part) for part in parts]), len(parts))
 
     @cached_property
     def bounds(self) -> Positions:
-        """Where the contexts of each feature begin, and the end of the last."""
+        """First context of each feature, and the end of the last one."""
         return np.searchsorted(self.feature, np.arange(self.n_features + 1))
 
     @cached_property
     def cell_bounds(self) -> Positions:
-        """Where the cells of each feature begin, and the end of the last."""
+        """First cell of each feature, and the end of the last one."""
         return np.append(self.contexts.starts, len(self.contexts.sizes))[self.bounds]
 
     def cells(self) -> list[slice]:
@@ -216,7 +218,7 @@ class Stack:
 
     @cached_property
     def feature_of_cell(self) -> Positions:
-        """Place of the feature that each cell is of."""
+        """Feature of each cell."""
         return self.feature[self.contexts.owner]
 
     def split(self) -> list[Contexts]:
@@ -234,12 +236,12 @@ class Stack:
         ]
 
     def part(self, features: Sequence[int]) -> "tuple[Stack, Positions]":
-        """The contexts of some of the features, given in rising order, and which contexts they are."""
+        """The contexts of some features, which are sorted, and the positions of these contexts."""
         if len(features) == self.n_features:
             return self, np.arange(len(self.feature))
-        is_meant = np.isin(np.arange(self.n_features), features)
-        which = np.flatnonzero(is_meant[self.feature])
-        contexts = self.contexts.part(is_meant[self.feature_of_cell])
+        is_chosen = np.isin(np.arange(self.n_features), features)
+        which = np.flatnonzero(is_chosen[self.feature])
+        contexts = self.contexts.part(is_chosen[self.feature_of_cell])
         return Stack(contexts, np.searchsorted(features, self.feature[which]), len(features)), which
 
     def sums(self, of_context: NDArray[Any]) -> NDArray[Any]:
@@ -251,7 +253,7 @@ class Stack:
         return _sums_between(of_cell, self.cell_bounds)
 
     def with_repeats(self) -> "Stack":
-        """The contexts without the values that a single row has; those left with one value are dropped."""
+        """The contexts without values of a single row; contexts that are left with one value are dropped."""
         contexts = self.contexts
         repeated = contexts.value_parts.sizes > 1
         n_left = np.bincount(contexts.value_parts.owner, weights=repeated, minlength=len(contexts))
@@ -262,7 +264,7 @@ class Stack:
 
 
 def contexts_of_rows(new_context: Bools, values: Codes, labels: Codes, weights: Ints | None) -> Contexts:
-    """Contexts of rows that are sorted by context, then by value, then by label."""
+    """Contexts of rows that are sorted by context, value and label."""
     new_value = new_context | differs_from_last(values)
     cells = np.flatnonzero(new_value | differs_from_last(labels))
     sizes = np.diff(cells, append=len(values)) if weights is None else _sums(weights, cells)
@@ -283,7 +285,7 @@ def contexts_of_rows(new_context: Bools, values: Codes, labels: Codes, weights: 
 
 
 def contexts_of_tables(cells: NDArray[Any]) -> Contexts:
-    """Contexts from an array of counts of shape (labels, outer, values, inner); each (outer, inner) is a context."""
+    """Contexts from counts of shape (labels, outer, values, inner); each (outer, inner) is a context."""
     n_labels, _, n_values, n_inner = cells.shape
     n_bits = int(cells.max(initial=0)).bit_length()
     width = n_bits * n_labels * n_values
@@ -303,18 +305,18 @@ def contexts_of_tables(cells: NDArray[Any]) -> Contexts:
 
 
 def differs_from_last(values: NDArray[Any]) -> Bools:
-    """Whether a value differs from the one before it; the first one does."""
+    """Whether each value differs from the one before it; True for the first."""
     differs = np.ones(len(values), dtype=np.bool_)
     np.not_equal(values[1:], values[:-1], out=differs[1:])
     return differs
 
 
 def _sparse(tables: NDArray[Any], times: Ints) -> Contexts:
-    """Contexts from tables of counts of shape (contexts, values, labels), each occurring so many times."""
-    holds = tables[:, :, 0] != 0  # textbook: tables.any(axis=2), which is slow on a short axis
+    """Contexts from counts of shape (contexts, values, labels), and how often each occurs."""
+    has_value = tables[:, :, 0] != 0  # equivalent to tables.any(axis=2), which is slow on a short axis
     for label in range(1, tables.shape[2]):
-        holds |= tables[:, :, label] != 0
-    is_varied = holds @ np.ones(tables.shape[1]) > 1
+        has_value |= tables[:, :, label] != 0
+    is_varied = has_value @ np.ones(tables.shape[1]) > 1
     tables, times = tables[is_varied], times[is_varied]
     if not len(tables):
         return Contexts.none()
@@ -329,19 +331,19 @@ def _sparse(tables: NDArray[Any], times: Ints) -> Contexts:
 
 
 def _slices(bounds: Positions) -> list[slice]:
-    """From each bound to the next."""
+    """Slices from each bound to the next."""
     return [slice(start, stop) for start, stop in pairwise(bounds.tolist())]
 
 
 def _sums_between(values: NDArray[Any], bounds: Positions) -> NDArray[Any]:
-    """Sums over runs of values, of which some may be empty."""
+    """Sums of values from each bound to the next; 0 for an empty run."""
     sums = np.zeros(len(bounds) - 1, values.dtype)
-    held = np.flatnonzero(np.diff(bounds))
-    if len(held):
-        sums[held] = np.add.reduceat(values, bounds[held])
+    not_empty = np.flatnonzero(np.diff(bounds))
+    if len(not_empty):
+        sums[not_empty] = np.add.reduceat(values, bounds[not_empty])
     return sums
 
 
 def _sums(values: Ints, starts: Positions) -> Ints:
-    """Sums over runs of values that begin at the starts."""
+    """Sums of values from each start to the next."""
     return np.add.reduceat(values, starts) if len(starts) else np.zeros(0, np.int64)

@@ -1,4 +1,4 @@
-"""What counting returns: pairs per feature, and how many rows sit in how many pairs."""
+"""What counting returns: pairs per feature, and the number of rows by their number of pairs."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,9 +11,10 @@ from analogical.errors import InputError
 
 __all__ = ["EqualRows", "PairCounts", "RowProfile", "pairs_within", "refuse_too_many_rows"]
 
-MAX_TOTAL = 2**31  # rows; with more, products of two sizes would not fit int64
+MAX_TOTAL = 2**31
+"""Most rows; with more, products of two sizes would not fit in int64."""
 MAX_PAIRS = 2**61
-"""Pairs of a feature; with more, the sums that intervals rest on would not fit int64."""
+"""Most pairs of a feature; with more, the sums for intervals would not fit in int64."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +41,12 @@ class PairCounts:
     n_contradictions: int
 
     def __add__(self, other: "PairCounts") -> "PairCounts":
-        """Counts of two parts of a table together.
+        """Counts of two parts of a table that share no context.
 
-        The law: counts add over parts that share no context. If rows are divided by their values on the columns
-        outside a block of features, rows with equal contexts for a feature of the block lie in one part, so the counts
-        of those features add up; those of features outside the block do not. Counts never add over arbitrary chunks of
-        rows, because a pair may have one row in each.
+        Counts add up only over such parts. If rows are divided by their values on the columns outside a block of
+        features, rows with equal contexts for a feature of the block are in one part. So the counts of the features of
+        the block add up, and those of other features do not. Counts never add up over arbitrary chunks of rows,
+        because a pair may have one row in each.
         """
         most = self.pairs.astype(np.float64) + other.pairs
         if most.max(initial=0) > MAX_PAIRS or float(self.n_identical) + other.n_identical > MAX_PAIRS:
@@ -65,20 +66,22 @@ class PairCounts:
 
 @dataclass(frozen=True)
 class EqualRows:
-    """Rows in groups that agree on some features, or on all: how many groups, and pairs of rows within them."""
+    """Counts of groups of rows that agree on some features, or on all."""
 
     n_distinct: int
+    """Groups."""
     n_pairs: int
+    """Pairs of rows within groups."""
     n_contradictions: int
-    """Those of the pairs that have different labels."""
+    """Pairs of rows within groups that have different labels."""
 
 
 @dataclass(frozen=True)
 class RowProfile:
-    """How many rows sit in how many pairs: all that intervals need to know of a feature.
+    """Number of rows by their number of pairs: all that intervals need to know about a feature.
 
-    ``rows[k]`` rows sit in ``pairs[k]`` pairs each, ``changed[k]`` of which have different labels. Rows that sit in no
-    pair may be left out.
+    ``rows[k]`` rows are in ``pairs[k]`` pairs each, ``changed[k]`` of which have different labels. Rows without pairs
+    may be left out.
     """
 
     pairs: Ints
@@ -87,7 +90,7 @@ class RowProfile:
 
     @classmethod
     def of(cls, pairs: Ints, changed: Ints, rows: Ints) -> "RowProfile":
-        """From entries that repeat: each is kept once; entries without rows are dropped."""
+        """Merge equal entries, and drop entries without rows."""
         if not len(pairs):
             return cls(pairs, changed, rows)
         base = int(changed.max()) + 1
@@ -97,36 +100,36 @@ class RowProfile:
 
     @cached_property
     def n_pairs(self) -> int:
-        """All pairs; each has two rows."""
+        """Number of pairs."""
         return int((self.pairs * self.rows).sum()) // 2
 
     @cached_property
     def n_changed(self) -> int:
-        """Pairs whose labels differ."""
+        """Number of pairs whose labels differ."""
         return int((self.changed * self.rows).sum()) // 2
 
     @cached_property
     def n_effective(self) -> float:
-        """Kish's number: as many pairs without a common row would share their weight as evenly among rows.
+        """Kish's effective number of pairs, 2 P^2 / sum of d^2 with d the pairs of each row.
 
-        With d pairs of each row, 2 P^2 / sum of d^2; P if no row sits in two pairs, few if some row sits in most.
+        P if no row is in two pairs; small if one row is in most pairs.
         """
         squares = float((self.rows * self.pairs.astype(np.float64) ** 2).sum())
         return 2.0 * float(self.n_pairs) ** 2 / squares if squares else 0.0
 
     @property
     def n_paired_rows(self) -> int:
-        """Rows that sit in at least one pair."""
+        """Number of rows with at least one pair."""
         return int(self.rows[self.pairs > 0].sum())
 
 
 def pairs_within(sizes: Ints) -> int:
-    """Pairs of rows inside groups of these sizes: exact, since there are at most 2**31 rows."""
+    """Number of pairs of rows within groups of these sizes; exact for at most 2**31 rows."""
     return int((sizes * (sizes - 1) // 2).sum())
 
 
 def refuse_too_many_rows(total: float) -> None:
-    """Refuse more rows than whole numbers of 64 bits can count the pairs of."""
+    """Refuse more rows than can have their pairs counted in int64."""
     if total > MAX_TOTAL:
         raise InputError(
             f"The table stands for {total:,.0f} rows; pairs are counted exactly in 64 bits up to {MAX_TOTAL:,} rows:"

@@ -1,4 +1,4 @@
-"""What an engine must do, and nothing more: group the rows of one table that lie elsewhere."""
+"""The interface of an engine, which groups the rows of a table in a database or on a cluster."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol, TypeVar
@@ -13,42 +13,42 @@ Summary = TypeVar("Summary")
 
 
 class Engine(Protocol):
-    """A labelled table in a database or on a cluster, encoded there: the same whole numbers whatever the engine.
+    """A labelled table in a database or on a cluster, encoded there; counts do not depend on the engine.
 
-    Its columns are those of the study: 0 to n - 1 the features; then every number in each of ``NUMBERS_OF_BINS``
+    Its columns are those of the study: first the features; then every numeric feature in each of ``NUMBERS_OF_BINS``
     numbers of bins, feature by feature, for contexts; and last the unit of each row, if rows depend on each other.
-    ``EngineStudy`` asks it and goes on in this process. An engine never scores, ranks, warns or formats. One that
-    cannot do something raises an error that says so; it never returns less.
+    An engine never scores, ranks, warns or formats. If it cannot do something, it raises an error; it never returns a
+    part of the answer.
     """
 
     @property
     def name(self) -> EngineName:
-        """Who counts."""
+        """Name of the engine."""
         ...
 
     @property
     def margins(self) -> Margins:
-        """How many rows have each label and each value of the features."""
+        """Counts of rows by label and by value of each feature."""
         ...
 
     @property
     def n_parts(self) -> int:
-        """Parts of the table whose sums come to this process, at most."""
+        """Upper bound of the number of parts whose sums are collected."""
         ...
 
     @property
     def unit(self) -> int | None:
-        """The column of units, which is the last one; None if rows are independent."""
+        """The column of units (the last one); None if rows are independent."""
         ...
 
     def n_values_of(self, column: int) -> int:
-        """Codes of a column: they are below this number."""
+        """Number of codes of a column; codes are below it."""
         ...
 
     def group(self, sets: Sequence[Sequence[int]], limit: int) -> list[CodedRows] | None:
-        """For each set of columns one row for each combination of values and label that occurs, with its number.
+        """For each set of columns, the distinct rows by values and label, with their counts.
 
-        None if these are more than the limit, for all sets together.
+        None if all sets together have more than ``limit`` of them.
         """
         ...
 
@@ -60,22 +60,19 @@ class Engine(Protocol):
         ...
 
     def sample(self, n_rows: int) -> CodedRows:
-        """At most so many rows, with all columns: all of them in order, or those of ``evenly`` in a larger table.
+        """At most ``n_rows`` rows with all columns and weights: all in order, or those of ``evenly`` in a larger table.
 
-        Rows with a weight keep it. Where rows have no order, they are drawn with a fixed seed.
+        If rows have no order, they are drawn with a fixed seed.
         """
         ...
 
     def first_rows(self, columns: Sequence[int], rows: CodedRows) -> Ints | None:
-        """For each combination of values of these columns and label its first row, by position in the user's table.
+        """Position in the user's table of the first row with each combination of values of these columns and label.
 
-        ``rows`` are combinations that occur, once each, as :meth:`group` gives them. None where rows have no order.
+        ``rows`` are distinct combinations that occur, as returned by :meth:`group`. None if rows have no order.
         """
         ...
 
     def distinct(self) -> "Engine":
-        """The table of the features alone, each row with its label once, without weights, in order of the first ones.
-
-        It has no other columns.
-        """
+        """The distinct rows by features and label, without weights or other columns, in order of first occurrence."""
         ...

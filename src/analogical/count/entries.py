@@ -1,6 +1,6 @@
-"""Rows brought together by their values on some features and by their label.
+"""Rows grouped by their values on some features and by their label.
 
-Whatever depends on those values and the label alone is then computed once for each entry, not once for each row.
+What depends on these values and the label only is then computed once per entry instead of once per row.
 """
 
 from dataclasses import dataclass
@@ -15,23 +15,23 @@ __all__ = ["Entries", "Parts"]
 
 @dataclass(frozen=True)
 class Parts:
-    """Entries divided by the values of one more feature; only the parts that hold rows."""
+    """Entries divided by the values of another feature, or of several features, each separately; no empty parts."""
 
     parent: Positions
-    """Entry that each part is of."""
+    """Entry of each part."""
     value: Positions
+    """Value of each part."""
     sizes: Ints
+    """Rows of each part."""
     owner: Positions
-    """Which of several features, each by itself, the entries are divided by; 0 if there is one."""
+    """Position of the feature by whose values each part is made."""
     n_owners: int = 1
-
-    def __len__(self) -> int:
-        return len(self.sizes)
+    """Number of these features."""
 
 
 @dataclass(frozen=True)
 class Entries:
-    """The distinct (values on some features, label) of a table, in an order that does not depend on that of the rows.
+    """The distinct (values on some features, label) of a table, in an order that is independent of the row order.
 
     Examples
     --------
@@ -47,29 +47,27 @@ class Entries:
     labels: Positions
     """Label of each entry."""
     sizes: Ints
-    """Rows that each entry stands for, with their weights."""
-    first_row: Positions
-    """A row of each entry, to look up its values."""
+    """Rows of each entry, with their weights."""
 
     @classmethod
     def by_label(cls, rows: CodedRows) -> "Entries":
         """One entry for each label."""
-        labels, first, of_row = np.unique(rows.labels, return_index=True, return_inverse=True)
+        labels, of_row = np.unique(rows.labels, return_inverse=True)
         sizes = np.bincount(of_row, rows.weights, minlength=len(labels))
-        return cls(of_row.astype(np.intp), labels.astype(np.intp), sizes.astype(np.int64), first)
+        return cls(of_row.astype(np.intp), labels.astype(np.intp), sizes.astype(np.int64))
 
     def __len__(self) -> int:
         return len(self.sizes)
 
     def divided(self, rows: CodedRows, features: list[int]) -> Parts:
-        """What each entry consists of if its rows are divided by some features; values count the last one fastest."""
+        """The entries divided by the combined values of some features; the last feature varies fastest."""
         keys, n_values = self._keys(rows, features)
         held, sizes = count_keys(keys, len(self) * n_values, rows.weights)
         parent, value = np.divmod(held, n_values)
         return Parts(parent, value, sizes, np.zeros_like(parent))
 
     def divided_by_each(self, rows: CodedRows, features: list[int]) -> Parts:
-        """What each entry consists of if its rows are divided by one feature, for each of several features."""
+        """The entries divided by each of several features separately."""
         if len(features) == 1:
             return self.divided(rows, features)
         n_values = int(rows.n_values[features].max())
@@ -82,14 +80,14 @@ class Entries:
         return Parts(parent, value, sizes, owner, len(features))
 
     def refined(self, rows: CodedRows, features: list[int]) -> "Entries":
-        """Entries by these features as well, in the order of their :meth:`divided` parts."""
+        """The entries by these features too, in the order of the :meth:`divided` parts."""
         keys, n_values = self._keys(rows, features)
-        held, first, of_row = np.unique(keys, return_index=True, return_inverse=True)
+        held, of_row = np.unique(keys, return_inverse=True)
         sizes = np.bincount(of_row, rows.weights, minlength=len(held)).astype(np.int64)
-        return Entries(of_row, self.labels[held // n_values], sizes, first)
+        return Entries(of_row, self.labels[held // n_values], sizes)
 
     def _keys(self, rows: CodedRows, features: list[int]) -> tuple[Positions, int]:
-        """A number for each row, of its entry and of its values on the features."""
+        """A number for each row from its entry and its values on the features, and the number of possible values."""
         keys, n_values = self.of_row, 1
         for feature in features:
             size = int(rows.n_values[feature])

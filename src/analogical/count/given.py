@@ -1,9 +1,8 @@
-"""Contexts of many features given the same columns, from few passes over the rows.
+"""Contexts of many features given the same columns, in few passes over the rows.
 
-Rows that are equal on the given columns share a *cell*, and each cell is one context of every other feature. Cells are
-numbered once; then one table of (cell, value, label) is counted for each feature, of many features at a time where
-tables are small. Equal contexts are not put together, so that it stays known which values each of them has on the given
-columns.
+Rows that are equal on the given columns are in one *cell*, and each cell is a context of every other feature. Cells are
+numbered once. Then rows are counted by (cell, value, label) for each feature, for many features at a time where these
+tables are small. Equal contexts are not merged, so that their values on the given columns stay known.
 """
 
 import math
@@ -24,11 +23,11 @@ from analogical.count.threads import Task, run_tasks
 __all__ = ["Cells", "Counted", "count_given", "count_one", "join", "tables_given"]
 
 LARGEST_KEY = 2**62
-"""Combinations of values that one whole number tells apart."""
+"""Most combinations of values that are numbered by one int64."""
 ENTRIES = 2**21
-"""Entries of the tables that are counted at once: memory."""
+"""Entries of the tables that are counted at once, to limit memory."""
 TILE = 2**17
-"""Codes that are looked at together: they stay in cache."""
+"""Codes that are processed together: they stay in cache."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +35,9 @@ class Cells:
     """Rows divided by their values on some columns."""
 
     of_row: NDArray[Any]
-    """Number of the cell that each row is in, without gaps."""
+    """Cell of each row; cells are numbered from 0 without gaps."""
     codes: NDArray[Any]
-    """Shape (cells, columns)."""
+    """Values of each cell, of shape (cells, columns)."""
 
     @classmethod
     def by(cls, rows: CodedRows, columns: Iterable[int]) -> "Cells":
@@ -47,10 +46,10 @@ class Cells:
 
     @classmethod
     def of(cls, columns: Sequence[Codes], n_rows: int) -> "Cells":
-        """From the codes of the columns; one cell if there are none."""
+        """Rows divided by the codes of these columns; one cell if there is no column."""
         sizes = [int(column.max(initial=0)) + 1 for column in columns]
         n_possible = math.prod(sizes)
-        is_number = n_possible <= LARGEST_KEY  # then a key says which codes it is made of
+        is_number = n_possible <= LARGEST_KEY  # then the codes can be computed from a key
         if is_number:
             keys: NDArray[Any] = np.zeros(n_rows, np.int32 if n_possible < 2**31 else np.int64)
             for column, size in zip(columns, sizes, strict=True):
@@ -67,7 +66,7 @@ class Cells:
         else:
             held, of_row = np.unique(keys, return_inverse=True)
         codes = np.zeros((len(held), len(columns)), np.int64)
-        varying = [place for place, size in enumerate(sizes) if size > 1]  # fewer than the dimensions that NumPy has
+        varying = [place for place, size in enumerate(sizes) if size > 1]  # NumPy allows 64 dimensions
         if is_number and varying:
             codes[:, varying] = np.column_stack(np.unravel_index(held, [sizes[place] for place in varying]))
         elif varying:
@@ -78,7 +77,7 @@ class Cells:
         return cls(of_row, codes)
 
     def merged(self, rows: CodedRows, n_values: Ints) -> CodedRows:
-        """The rows with these columns only, equal ones with the same label once, with their number."""
+        """The distinct rows by these columns and the label, with their counts."""
         keys = self.of_row.astype(np.int64) * rows.n_labels
         keys += rows.labels.astype(np.int64)
         sizes = np.bincount(keys, rows.weights)
@@ -92,18 +91,18 @@ class Cells:
 
 @dataclass(frozen=True)
 class Counted:
-    """The contexts of some features, and which values these have on the given columns."""
+    """The contexts of some features, with their values on the given columns."""
 
     features: tuple[int, ...]
     stack: Stack
     given: NDArray[Any]
-    """Code of each context on each given column; -1 beyond the last one of its feature."""
+    """Code of each context on each given column; -1 where a feature has fewer given columns than others."""
     value_sizes: tuple[Ints, ...]
-    """For each feature, rows of each of its values in the whole table."""
+    """For each feature, rows of each of its values in the table."""
 
 
 def count_given(rows: CodedRows, cells: Cells, features: Sequence[int], n_threads: int) -> Iterator[Counted]:
-    """The contexts of the features, whose cells are given; some features at a time.
+    """The contexts of features given the columns of the cells; some features at a time.
 
     Examples
     --------
@@ -130,7 +129,7 @@ def count_given(rows: CodedRows, cells: Cells, features: Sequence[int], n_thread
 
 
 def tables_given(rows: CodedRows, cells: Cells, features: Iterable[int]) -> Iterator[tuple[list[int], Ints]]:
-    """For features, some at a time: rows by feature, cell, value and label."""
+    """Counts of shape (features, cells, values, labels), for some features at a time."""
     for n_values, some in _alike(rows, features).items():
         shape = len(cells), n_values, rows.n_labels
         at_once = max(ENTRIES // math.prod(shape), 1)
@@ -140,7 +139,7 @@ def tables_given(rows: CodedRows, cells: Cells, features: Iterable[int]) -> Iter
 
 
 def count_one(rows: CodedRows, columns: Sequence[int], feature: int, given: Sequence[int]) -> Counted:
-    """The contexts of one of the columns that these rows have, some others given."""
+    """The contexts of one feature given some columns; ``columns`` are the columns of the rows."""
     place = {column: k for k, column in enumerate(columns)}
     cells = Cells.by(rows, (place[column] for column in given))
     (counted,) = count_given(rows, cells, [place[feature]], 1)
@@ -148,7 +147,7 @@ def count_one(rows: CodedRows, columns: Sequence[int], feature: int, given: Sequ
 
 
 def join(parts: Sequence[Counted]) -> Counted:
-    """Several of them as one."""
+    """The contexts of all parts."""
     if len(parts) == 1:
         return parts[0]
     firsts = np.cumsum([0, *(part.stack.n_features for part in parts)])
@@ -168,7 +167,7 @@ def join(parts: Sequence[Counted]) -> Counted:
 
 
 def _alike(rows: CodedRows, features: Iterable[int]) -> dict[int, list[int]]:
-    """The features in order, by their number of values."""
+    """The features, sorted, by their number of values."""
     alike: dict[int, list[int]] = {}
     for feature in sorted(features):
         alike.setdefault(int(rows.n_values[feature]), []).append(feature)
@@ -176,7 +175,7 @@ def _alike(rows: CodedRows, features: Iterable[int]) -> dict[int, list[int]]:
 
 
 def _tables(rows: CodedRows, cells: Cells, block: list[int], n_values: int, n_threads: int) -> Ints:
-    """Rows by feature, and by cell, value and label: shape (features, cells * values * labels)."""
+    """Counts of shape (features, cells * values * labels)."""
     n_rows, n_labels, size = len(rows.codes), rows.n_labels, len(cells) * n_values * rows.n_labels
     n_columns = min(max(TILE // n_rows, 1), len(block))
     n_parts = max(min(n_threads, n_rows // TILE), 1)
@@ -190,7 +189,7 @@ def _tables(rows: CodedRows, cells: Cells, block: list[int], n_values: int, n_th
             keys += rows.labels[some].astype(np.int64)
             weights = None if rows.weights is None else rows.weights[some]
             for first in range(0, len(block), n_columns):
-                codes = _columns(rows.codes, some, block[first : first + n_columns])
+                codes = rows.codes[some][:, block[first : first + n_columns]]
                 tables[part, first : first + n_columns] += _count(keys, codes, n_labels, weights, size)
         return []
 
@@ -198,17 +197,10 @@ def _tables(rows: CodedRows, cells: Cells, block: list[int], n_values: int, n_th
     return tables[0] if n_parts == 1 else np.asarray(tables.sum(axis=0))
 
 
-def _columns(codes: Codes, rows: slice, columns: list[int]) -> Codes:
-    """Some rows of some columns, which are in order; not copied if the columns follow one another."""
-    if columns[-1] - columns[0] == len(columns) - 1:
-        return codes[rows, columns[0] : columns[-1] + 1]
-    return np.take(codes[rows], columns, axis=1)
-
-
 def _count(keys: Ints, codes: Codes, n_labels: int, weights: Ints | None, size: int) -> Ints:
-    """Rows by the columns of codes, and by key with the code of the column added: shape (columns, size)."""
+    """For each column of codes, rows by key + code * n_labels: shape (columns, size)."""
     n_columns = codes.shape[1]
-    places = np.multiply(codes, n_labels, dtype=np.int64)  # in the order of the codes in memory, so are the weights
+    places = np.multiply(codes, n_labels, dtype=np.int64)  # has the memory order of the codes, and so do the weights
     places += keys[:, None]
     if n_columns > 1:
         places += np.arange(0, n_columns * size, size)
@@ -222,7 +214,7 @@ def _count(keys: Ints, codes: Codes, n_labels: int, weights: Ints | None, size: 
 
 
 def _entries(rows: CodedRows, cells: Cells, feature: int, n_values: int) -> tuple[Positions, Ints]:
-    """Places that hold rows in the table of one feature, and their rows, without the table."""
+    """The entries of the table of one feature that are not zero, and their counts, without making the table."""
     keys = cells.of_row.astype(np.int64) * n_values
     keys += rows.codes[:, feature].astype(np.int64)
     keys *= rows.n_labels
@@ -231,7 +223,7 @@ def _entries(rows: CodedRows, cells: Cells, feature: int, n_values: int) -> tupl
 
 
 def _counted(places: Positions, sizes: Ints, cells: Cells, block: list[int], shape: tuple[int, int]) -> Counted:
-    """From the entries that hold rows, by feature, cell, value and label."""
+    """The contexts with two values or more, from the entries of a table that are not zero."""
     n_values, n_labels = shape
     above, labels = np.divmod(places, n_labels)
     context, values = np.divmod(above, n_values)

@@ -1,4 +1,4 @@
-"""Codes packed into one whole number per row, and numbers for groups of equal rows, however many features there are."""
+"""Codes packed into one number per row, numbers for groups of equal rows, and other operations on coded rows."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -25,15 +25,15 @@ __all__ = [
 ]
 
 PACKED_BITS = 53  # codes are packed by a matrix product in float64, exact below 2**53
-CHUNK = 2**17  # codes packed at a time: stays in cache, and too few for BLAS to start threads of its own
+CHUNK = 2**17  # codes packed at a time: they stay in cache, and are too few for BLAS to start threads
 SPREAD = 8
-"""Columns that lie among more than so many others each are picked out first."""
+"""Columns are copied before packing if there are more than this many others between them, on average."""
 SPARSE, SMALL = 4, 1024
-"""A table of counts may have so many entries for each row, or in all."""
+"""Most entries of a table of counts per row, and at least this many in all."""
 
 
 def pack_codes(codes: Codes, features: Sequence[int], places: Sequence[int], rows: Positions | None = None) -> Keys:
-    """Sum over the features of place times code, for the given rows (None: all); below 2**53, exact in float64."""
+    """Sum over the features of place times code, for the given rows (None: all); must be below 2**53."""
     n_rows = len(codes) if rows is None else len(rows)
     keys = np.zeros(n_rows, np.uint64)
     if not features:
@@ -54,10 +54,10 @@ def pack_codes(codes: Codes, features: Sequence[int], places: Sequence[int], row
 
 
 def number_groups(codes: Codes, n_values: Ints, features: Sequence[int], start: Codes | None = None) -> Keys:
-    """A number for each row, the same exactly for rows that agree on the features and on ``start``.
+    """A number for each row, equal for rows that agree on the features and on ``start``.
 
-    As many features as fit are packed into one key, and the groups found so far are divided by it, word by word, until
-    every row is alone. The numbers do not depend on the order of the rows.
+    As many features as fit are packed into one key, which divides the groups found so far; then the next ones, until
+    every row has its own group. The numbers do not depend on the order of the rows.
     """
     ids = np.zeros(len(codes), np.uint64) if start is None else start.astype(np.uint64)
     bits = [int(n - 1).bit_length() for n in n_values.tolist()]
@@ -71,13 +71,13 @@ def number_groups(codes: Codes, n_values: Ints, features: Sequence[int], start: 
 
 
 def collapse_rows(rows: CodedRows) -> CodedRows:
-    """The first of each distinct (row, label), in order, each counted once."""
+    """The first of each distinct (row, label), in order, without weights."""
     ids = number_groups(rows.codes, rows.n_values, range(rows.n_features), rows.labels)
     return rows.weighted(None).take(np.sort(np.unique(ids, return_index=True)[1]))
 
 
 def merge_rows(rows: CodedRows) -> CodedRows:
-    """The distinct (row, label), each with the number of rows it stands for; their order depends on nothing else."""
+    """The distinct (row, label) with their counts, in an order that is independent of the row order."""
     ids = number_groups(rows.codes, rows.n_values, range(rows.n_features), rows.labels)
     _, first, group = np.unique(ids, return_index=True, return_inverse=True)
     weights = np.bincount(group, rows.weights, minlength=len(first)).astype(np.int64)
@@ -87,7 +87,7 @@ def merge_rows(rows: CodedRows) -> CodedRows:
 
 
 def draw_rows(rows: CodedRows, n_drawn: int, rng: "np.random.Generator") -> CodedRows:
-    """So many rows drawn without replacement, each weight standing for as many rows."""
+    """Rows drawn without replacement; a row of weight w counts as w rows."""
     if rows.weights is None:
         return rows.take(np.sort(rng.choice(len(rows.codes), n_drawn, replace=False)))
     ends = np.cumsum(rows.weights)
@@ -97,26 +97,26 @@ def draw_rows(rows: CodedRows, n_drawn: int, rng: "np.random.Generator") -> Code
 
 
 def evenly(n_rows: int, n_taken: int) -> Positions:
-    """Positions of so many rows, evenly spaced; all if there are no more."""
+    """Positions of at most ``n_taken`` rows, evenly spaced."""
     return np.arange(n_rows) if n_rows <= n_taken else np.linspace(0, n_rows - 1, n_taken).astype(np.intp)
 
 
 def count_cells(rows: CodedRows, features: Sequence[int]) -> Ints:
-    """Rows by the values of some features and by label; one axis for each."""
+    """Counts of rows, with one axis for each of the features and one for the label."""
     shape = (*(int(rows.n_values[i]) for i in features), rows.n_labels)
     keys = np.ravel_multi_index((*(rows.codes[:, i] for i in features), rows.labels), shape)
     return np.bincount(keys, rows.weights, minlength=math.prod(shape)).astype(np.int64).reshape(shape)
 
 
 def first_rows(column: Codes | Positions, n_values: int) -> Ints:
-    """The row in which each value occurs first; anything for a value that does not occur."""
+    """The first row of each value; undefined for a value that does not occur."""
     firsts = np.empty(n_values, dtype=np.int64)
     firsts[column[::-1]] = np.arange(len(column))[::-1]
     return firsts
 
 
 def equal_columns(codes: Codes, n_values: Ints, columns: Iterable[int]) -> list[tuple[int, ...]]:
-    """Columns in groups that divide the rows in the same way: with the same values, or with values renamed."""
+    """Groups of columns that are equal up to renaming their values."""
     groups: dict[bytes, list[int]] = {}
     for column in columns:
         first = first_rows(codes[:, column], int(n_values[column])).astype(np.uint32)
@@ -125,7 +125,7 @@ def equal_columns(codes: Codes, n_values: Ints, columns: Iterable[int]) -> list[
 
 
 def merge_rare(sizes: Ints | Floats, most: int) -> Ints:
-    """For each code, with so many rows, a place of its own; of more codes the rarest share the last place."""
+    """A place below ``most`` for each code, from its rows; if there are more codes, the rarest share the last place."""
     if len(sizes) <= most:
         return np.arange(len(sizes))
     places = np.full(len(sizes), most - 1)
@@ -134,7 +134,7 @@ def merge_rare(sizes: Ints | Floats, most: int) -> Ints:
 
 
 def _words(features: Sequence[int], bits: Sequence[int]) -> list[list[int]]:
-    """Runs of features that go into one key together."""
+    """Runs of features that fit in one key."""
     words: list[list[int]] = []
     used = PACKED_BITS + 1
     for feature in features:
@@ -147,7 +147,7 @@ def _words(features: Sequence[int], bits: Sequence[int]) -> list[list[int]]:
 
 
 def _divide(ids: Keys, keys: Keys) -> tuple[Keys, int]:
-    """Numbers of the groups that agree on both, from 0, and how many groups there are."""
+    """Group of each row by both numbers, from 0, and the number of groups."""
     order = np.lexsort((keys, ids))
     is_new = (np.diff(ids[order]) != 0) | (np.diff(keys[order]) != 0)
     divided = np.empty(len(ids), np.uint64)
@@ -156,14 +156,14 @@ def _divide(ids: Keys, keys: Keys) -> tuple[Keys, int]:
 
 
 def are_few(n_keys: int, n_rows: int) -> bool:
-    """Whether a table of so many entries may be made to count so many rows; beyond, keys are sorted."""
+    """Whether to count rows in a table of ``n_keys`` entries; otherwise keys are sorted."""
     return n_keys <= max(SPARSE * n_rows, SMALL)
 
 
 def count_keys(keys: Positions, n_keys: int, weights: Ints | None) -> tuple[Positions, Ints]:
-    """Which of so many numbers occur among the keys, and how many rows have each, with their weights.
+    """The distinct keys, sorted, and their total weights; keys of weight 0 are left out.
 
-    Keys without weight are left out.
+    Keys are below ``n_keys``.
     """
     if are_few(n_keys, len(keys)):
         sizes = np.bincount(keys, weights, minlength=n_keys)

@@ -1,4 +1,4 @@
-"""Pairs and squares of rows one at a time, and pairs by values and labels, from rows brought together by context."""
+"""Lists of pairs and squares of rows, and pairs by values and labels."""
 
 import math
 from collections import Counter, defaultdict
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, islice, product
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -27,38 +27,38 @@ __all__ = [
 ]
 
 N_REMEMBERED = 16
-"""Values with a label for which the partners in a context are remembered."""
+"""Cached lists of partners of a value with a label in a context."""
 MAX_LISTED = 1_000_000
-"""More pairs, or more changes of value and label, than this are not listed: each takes about a kilobyte."""
+"""Most pairs, or kinds of pairs, that are listed: each takes about a kilobyte."""
 SQUARES_PER_CONTEXT = 20_000
-"""Kinds of squares that are looked at in one context."""
+"""Most kinds of squares that are considered in one context."""
 
 Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
 class ContextRows:
-    """The rows of a table, brought together by context; contexts by their first row."""
+    """The rows of a table, sorted by context; contexts are ordered by their first row."""
 
     order: Positions
-    """Positions of the rows; those of one context stand together, in their order."""
+    """Positions of the sorted rows."""
     starts: Positions
     """Where each context begins in this order."""
 
     @classmethod
     def of(cls, context: Positions, n_contexts: int) -> "ContextRows":
-        """From the number of the context of each row, without gaps."""
+        """From the context of each row; contexts are numbered from 0 without gaps."""
         rank = np.argsort(np.argsort(first_rows(context, n_contexts)))
         order = np.argsort(rank[context], kind="stable")
         return cls(order, np.flatnonzero(differs_from_last(context[order])))
 
     @property
     def owner(self) -> Positions:
-        """Which context each row of the order is in."""
+        """Context of each of the sorted rows."""
         return np.repeat(np.arange(len(self.starts)), np.diff(self.starts, append=len(self.order)))
 
     def among(self, rows: Bools) -> "ContextRows":
-        """Some of the rows; contexts without any are left out."""
+        """Some of the rows; contexts without any of them are dropped."""
         chosen = rows[self.order]
         return ContextRows(self.order[chosen], np.flatnonzero(differs_from_last(self.owner[chosen])))
 
@@ -66,9 +66,9 @@ class ContextRows:
 def find_pairs(
     rows: CodedRows, by_context: ContextRows, limit: int | None, among: Bools | None = None
 ) -> list[tuple[int, int]]:
-    """Pairs of rows of one context with different values in column 0: changed ones first, in turn from each context.
+    """Pairs of rows of one context with different values in column 0: changed pairs first, in turn from each context.
 
-    With ``among``, changed pairs of two of those rows only.
+    With ``among``, only changed pairs of these rows.
     """
     by_context = by_context if among is None else by_context.among(among)
     order, starts = by_context.order, by_context.starts
@@ -90,14 +90,14 @@ def find_pairs(
 
 
 def _varies(values: Codes, starts: Positions) -> Bools:
-    """Whether runs that begin at the starts hold two different values."""
+    """Whether the values from each start to the next differ."""
     if not len(starts):
         return np.zeros(0, np.bool_)
     return np.asarray(np.minimum.reduceat(values, starts) != np.maximum.reduceat(values, starts))
 
 
 def _pairs_of(rows: Positions, column: Codes, labels: Codes, changed: bool) -> Iterator[tuple[int, int]]:
-    """Changed, or unchanged, pairs of one context, by the first row and then the second."""
+    """Changed, or unchanged, pairs of one context, ordered by first and second row."""
     values, classes = column[rows], labels[rows]
 
     @lru_cache(maxsize=N_REMEMBERED)
@@ -111,7 +111,7 @@ def _pairs_of(rows: Positions, column: Codes, labels: Codes, changed: bool) -> I
 
 
 def _in_turn(streams: Iterable[Iterator[Item]]) -> Iterator[Item]:
-    """The first item of each stream, then the second of each, and so on; a stream is opened when it is its turn."""
+    """The first item of each stream, then the second of each, and so on; streams are opened when needed."""
     while streams:
         alive = []
         for stream in streams:
@@ -123,7 +123,7 @@ def _in_turn(streams: Iterable[Iterator[Item]]) -> Iterator[Item]:
 
 @dataclass(frozen=True)
 class TransitionCounts:
-    """Pairs by the values and labels of their two rows; one entry for each combination that occurs."""
+    """Number of pairs by the values and labels of their two rows; one entry per combination that occurs."""
 
     values: tuple[Ints, Ints]
     labels: tuple[Ints, Ints]
@@ -131,9 +131,9 @@ class TransitionCounts:
 
 
 def count_transitions(contexts: Contexts, n_labels: int, first_row: Ints) -> TransitionCounts | None:
-    """The pairs of a feature by values and labels; None if there are very many kinds.
+    """The pairs of a feature by values and labels; None if there are more than ``MAX_LISTED`` kinds.
 
-    Of two values the one that occurs first in the table comes first; ``first_row`` is where each does.
+    The value that occurs first in the table comes first; ``first_row`` is the first row of each value.
     """
     kinds, kind = np.unique(contexts.values.astype(np.int64) * n_labels + contexts.labels, return_inverse=True)
     times = contexts.sizes * contexts.times[contexts.owner]
@@ -141,7 +141,9 @@ def count_transitions(contexts: Contexts, n_labels: int, first_row: Ints) -> Tra
     first = np.append(contexts.value_starts, len(kind))[contexts.value_of_cell + 1]
     n_partners = np.append(contexts.starts, len(kind))[contexts.owner + 1] - first
     keys, pairs = np.zeros((2, 0), np.int64)
-    cuts = np.flatnonzero(np.diff(np.cumsum(n_partners) // MAX_LISTED)) + 1  # memory: parts of so many partners
+    cuts = (
+        np.flatnonzero(np.diff(np.cumsum(n_partners) // MAX_LISTED)) + 1
+    )  # parts of about MAX_LISTED partners, to limit memory
     for cells in np.split(np.arange(len(kind)), cuts):
         one = np.repeat(cells, n_partners[cells])
         place = np.arange(len(one)) - np.repeat(np.cumsum(n_partners[cells]) - n_partners[cells], n_partners[cells])
@@ -164,19 +166,14 @@ def count_transitions(contexts: Contexts, n_labels: int, first_row: Ints) -> Tra
 # ---------------------------------------------------------------- squares
 
 
-@dataclass(frozen=True, order=True)
-class FoundSquare:
-    """Four rows of a context with two values of each of two features; order a, b, c, d as in ``count.squares``."""
+class FoundSquare(NamedTuple):
+    """Squares of one context with the same values and labels; corners a, b, c, d as in ``count.squares``."""
 
-    minus_times: int
+    times: int
+    """Number of these squares."""
     rows: tuple[int, ...]
-    """The first ones of their values and label."""
+    """The first row at each corner."""
     labels: tuple[int, ...]
-
-    @property
-    def times(self) -> int:
-        """Squares of this context that have the same values and labels."""
-        return -self.minus_times
 
 
 def is_broken(labels: Sequence[Any]) -> bool:
@@ -186,21 +183,24 @@ def is_broken(labels: Sequence[Any]) -> bool:
 
 
 def find_squares(rows: CodedRows, by_context: ContextRows, broken: bool) -> Iterator[FoundSquare]:
-    """Kinds of squares of columns 0 and 1, broken or kept, in turn from each context, the most frequent ones first."""
+    """Kinds of squares of columns 0 and 1, broken or kept, in turn from each context, the most frequent first."""
     stops = [*by_context.starts[1:].tolist(), len(by_context.order)]
     bounds = zip(by_context.starts.tolist(), stops, strict=True)
     contexts = (by_context.order[start:stop] for start, stop in bounds if stop - start > 3)
-    return _in_turn(iter(_squares_of(rows, some, broken)) for some in contexts)
+    return _in_turn(iter(_squares_of(rows, context, broken)) for context in contexts)
 
 
-def _squares_of(rows: CodedRows, some: Positions, broken: bool) -> list[FoundSquare]:
-    """The kinds of squares of one context; of very many, those of the first values and the most frequent labels."""
+def _squares_of(rows: CodedRows, context: Positions, broken: bool) -> list[FoundSquare]:
+    """The kinds of squares among the rows of one context, the most frequent first.
+
+    If there are very many, only those of the first values and the most frequent labels.
+    """
     by_label = defaultdict[tuple[int, int], Counter[int]](Counter)
     seconds_of = defaultdict[int, set[int]](set)
     first_row: dict[tuple[int, int, int], int] = {}
-    weights = rows.weights_or_ones()[some].tolist()
-    codes = zip(*rows.codes[some].T.tolist(), rows.labels[some].tolist(), strict=True)
-    for row, weight, (u, v, label) in zip(some.tolist(), weights, codes, strict=True):
+    weights = rows.weights_or_ones()[context].tolist()
+    codes = zip(*rows.codes[context].T.tolist(), rows.labels[context].tolist(), strict=True)
+    for row, weight, (u, v, label) in zip(context.tolist(), weights, codes, strict=True):
         by_label[u, v][label] += weight
         seconds_of[u].add(v)
         first_row.setdefault((u, v, label), row)
@@ -214,7 +214,11 @@ def _squares_of(rows: CodedRows, some: Positions, broken: bool) -> list[FoundSqu
                     cells = list(zip(corners, labels, strict=True))
                     times = math.prod(by_label[corner][label] for corner, label in cells)
                     four = tuple(first_row[*corner, label] for corner, label in cells)
-                    squares.append(FoundSquare(-times, four, labels))
+                    squares.append(FoundSquare(times, four, labels))
             if len(squares) > SQUARES_PER_CONTEXT:
-                return sorted(squares)
-    return sorted(squares)
+                return sorted(squares, key=_by_frequency)
+    return sorted(squares, key=_by_frequency)
+
+
+def _by_frequency(square: FoundSquare) -> tuple[int, tuple[int, ...]]:
+    return -square.times, square.rows

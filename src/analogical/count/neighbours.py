@@ -1,7 +1,7 @@
-"""Pairs of rows at any distance: how many there are, and the pairs themselves by disagreement set.
+"""Pairs of rows at any distance: their number, and the pairs themselves by disagreement set.
 
-The disagreement set of two rows is the set of features on which they differ. Distances are made tile by tile. The bits
-of 64 codes are compared at a time, so a distance costs a few operations for each 64 features.
+The disagreement set of two rows is the set of features on which they differ. Distances are computed in tiles, on one
+bit of 64 codes at a time, so a distance costs a few operations for each 64 features.
 """
 
 from collections.abc import Iterator
@@ -20,16 +20,16 @@ __all__ = ["NearPairs", "count_distances", "find_near_pairs"]
 Words: TypeAlias = NDArray[np.uint64]
 
 STRIP = 1024
-"""Rows that draw their pairs with the same seed, and that are compared with as many others at a time."""
+"""Rows whose pairs are drawn with the same seed; they are compared with as many others at a time."""
 TILE = 128
-"""Rows of a strip whose distances are made together: what they need stays in cache."""
+"""Rows of a strip whose distances are computed together, so that arrays stay in cache."""
 CHUNK = 100_000
-"""Pairs looked at together."""
+"""Pairs whose disagreement sets are computed together."""
 
 
 @dataclass(frozen=True)
 class NearPairs:
-    """Pairs of rows, brought together by disagreement set."""
+    """Pairs of rows, sorted by disagreement set."""
 
     left: Positions
     right: Positions
@@ -45,9 +45,9 @@ class NearPairs:
 
 
 def count_distances(rows: CodedRows) -> Ints:
-    """How many pairs of rows lie at each distance 0 .. features; a row with a weight counts as that many rows."""
+    """Number of pairs of rows at each distance from 0 to the number of features, with weights."""
     weight, planes = rows.weights_or_ones().astype(np.float64), _planes(rows.codes)
-    counts = np.zeros(rows.n_features + 2)  # the first entry takes what is no pair
+    counts = np.zeros(rows.n_features + 2)  # the first entry is for distance -1
     for start in range(0, len(rows.codes), STRIP):
         for top, left, distance in _tiles(planes, len(rows.codes), start):
             n_tall, n_wide = distance.shape
@@ -61,7 +61,7 @@ def count_distances(rows: CodedRows) -> Ints:
 
 
 def find_near_pairs(codes: Codes, keep: Floats, seeds: np.random.SeedSequence, n_threads: int = 1) -> NearPairs:
-    """Pairs of rows, each kept with the probability that its distance has in ``keep``; threads change nothing.
+    """Pairs of rows, each kept with probability ``keep[distance]``; the result does not depend on threads.
 
     Costs a few operations for each 64 features of each pair of rows, and a few hundred bytes per pair kept.
     """
@@ -85,12 +85,12 @@ def find_near_pairs(codes: Codes, keep: Floats, seeds: np.random.SeedSequence, n
 
 
 def _planes(codes: Codes) -> list[Words]:
-    """For each 64 features that vary, one word per row for each place of the bits of their codes: (places, rows).
+    """For each 64 features that vary, the bits of their codes as words of shape (bits of a code, rows).
 
-    Two rows differ on a feature if they do so at some place.
+    Two rows differ on a feature if one of its bits differs.
     """
     n_bits = np.array([int(top).bit_length() for top in codes.max(axis=0, initial=0).tolist()], np.int64)
-    order = np.argsort(n_bits, kind="stable")  # so that few words have many places
+    order = np.argsort(n_bits, kind="stable")  # so that few words need many bits
     order = order[np.count_nonzero(n_bits == 0) :]
     planes = []
     for start in range(0, len(order), 64):
@@ -104,9 +104,9 @@ def _planes(codes: Codes) -> list[Words]:
 
 
 def _tiles(planes: list[Words], n_rows: int, start: int) -> Iterator[tuple[int, int, NDArray[np.int32]]]:
-    """Distances of the rows of a strip to all rows from it on: first row, first of the others, distances.
+    """Distances between the rows of a strip and all rows from the strip on: first row, first other row, distances.
 
-    -1 marks what is no pair: only pairs whose second row comes later are.
+    The distance is -1 unless the other row comes later.
     """
     stop = min(start + STRIP, n_rows)
     for left in range(start, n_rows, STRIP):
@@ -130,7 +130,7 @@ def _tiles(planes: list[Words], n_rows: int, start: int) -> Iterator[tuple[int, 
 def _kept_pairs(
     tiles: Iterator[tuple[int, int, NDArray[np.int32]]], keep: Floats, rng: np.random.Generator
 ) -> NDArray[np.intp]:
-    """The pairs to keep, as rows of left and of right ones."""
+    """The pairs to keep, of shape (2, pairs)."""
     pairs = [np.zeros((2, 0), np.intp)]
     at_distance = np.append(keep, 0).astype(np.float32)  # distance -1 reads the last entry: never kept
     is_thinned = bool(((keep > 0) & (keep < 1)).any())
@@ -142,7 +142,7 @@ def _kept_pairs(
 
 
 def _disagreement_sets(codes: Codes, left: Positions, right: Positions) -> Words:
-    """One bit-packed row of ceil(features / 64) words per pair, made in chunks so that memory stays bounded."""
+    """One bit per feature: shape (pairs, words of 64 features); in chunks, to limit memory."""
     n = codes.shape[1]
     octets = np.zeros((len(left), 8 * (-(-n // 64))), np.uint8)
     for start in range(0, len(left), CHUNK):

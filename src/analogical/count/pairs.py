@@ -1,15 +1,15 @@
-"""Codes to counts of pairs, exactly, at distance 1, without ever making a pair.
+"""Exact counts of pairs at distance 1, without making pairs.
 
 Two rows with the same context for a feature are either a pair for it or identical. So, with C2(c) = c (c - 1) / 2
-summed over groups of equal rows,
+summed over groups of c equal rows,
 
     pairs(i)     = sum of C2 over groups by context  -  sum of C2 over groups by whole row
     unchanged(i) = the same with the label added to both groupings
     changed(i)   = pairs(i) - unchanged(i)
 
-and only the sizes of groups are needed. There are two ways to them: a table of all possible rows where these are few
-(``tabulating``), and sorting otherwise (``sorting``). Both can also hand over the contexts themselves, from the same
-grouping, for what depends on more than counts.
+and only the sizes of groups are needed. They come from a dense table of all possible rows if these are few
+(``tabulating``), otherwise from sorting (``sorting``). Both also give the contexts themselves, for what depends on more
+than pair counts.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,11 +32,11 @@ Summary = TypeVar("Summary")
 
 @dataclass(frozen=True)
 class ContextSums(Generic[Summary]):
-    """The counts of a table and, for each feature, a summary of its contexts."""
+    """The counts of a table and a summary of the contexts of each feature."""
 
     counts: PairCounts
     summaries: tuple[Summary | None, ...]
-    """One per feature; None for features without pairs, and for those that were not asked for."""
+    """One per feature; None for features without pairs or not asked for."""
 
     def __add__(self, other: "ContextSums[Summary]") -> "ContextSums[Summary]":
         """Sums of two parts of a table that share no context (see ``PairCounts.__add__``)."""
@@ -48,7 +48,7 @@ class ContextSums(Generic[Summary]):
 
 
 def join_blocks(sums: Sequence[ContextSums[Summary]], blocks: Sequence[Sequence[int]]) -> ContextSums[Summary]:
-    """The sums of a whole table from those of its blocks of features, each of which has seen every row."""
+    """The sums of a table from those of its blocks of features, each counted on all rows."""
     whole = sums[0]
     pairs, changed = np.zeros_like(whole.counts.pairs), np.zeros_like(whole.counts.changed)
     summaries: list[Summary | None] = [None] * len(pairs)
@@ -64,7 +64,7 @@ def count_pairs(rows: CodedRows, *, n_jobs: int | None = None) -> PairCounts:
     Parameters
     ----------
     rows : CodedRows
-        Values that do not occur cost a little time and change nothing.
+        Values that do not occur are allowed.
     n_jobs : int, optional
         Threads, by joblib's conventions: None is 1, -1 is one per CPU. The counts do not depend on it.
 
@@ -75,7 +75,7 @@ def count_pairs(rows: CodedRows, *, n_jobs: int | None = None) -> PairCounts:
 
     Notes
     -----
-    Time is close to linear in m and in n; no object has more than m rows or a few times m entries.
+    Time is close to linear in rows and features; no array has more than a few entries per row.
 
     Examples
     --------
@@ -97,10 +97,10 @@ def sum_contexts(
     features: Sequence[int] | None = None,
     n_jobs: int | None = None,
 ) -> ContextSums[Summary]:
-    """The counts of :func:`count_pairs`, and what ``summarise`` makes of the contexts of each feature.
+    """The counts of :func:`count_pairs`, and a summary of the contexts of each feature.
 
-    ``summarise`` is given the feature and all of its contexts at once and may run in several threads. With
-    ``features``, pairs are counted for those features only.
+    ``summarise`` is called with a feature and all of its contexts, possibly in several threads. With ``features``,
+    only pairs for these features are counted.
 
     Examples
     --------
@@ -134,23 +134,23 @@ def _counts(pairs: Ints, changed: Ints, identical: EqualRows, n_rows: int) -> Pa
 
 
 def _together(n_features: int, features: Sequence[int] | None) -> list[int]:
-    """All features, those that are asked for first: rows that agree are looked for once for features side by side."""
+    """All features, those asked for first: one search for rows that agree serves neighbouring features."""
     chosen = list(features or ())
     return chosen + [i for i in range(n_features) if i not in chosen]
 
 
 def contexts_themselves(feature: int, contexts: Contexts) -> Contexts:  # noqa: ARG001
-    """The summary that keeps everything, for a single feature."""
+    """The summary that keeps all contexts; it cannot be added."""
     return contexts
 
 
 def no_summary(feature: int, contexts: Contexts) -> tuple[()]:  # noqa: ARG001
-    """The summary that keeps nothing; it adds up to nothing."""
+    """The summary that keeps nothing."""
     return ()
 
 
 def _without_weight_zero(rows: CodedRows) -> tuple[CodedRows, int]:
-    """The rows that count, without weights if all are 1, and their total."""
+    """The rows of positive weight, without weights if all are 1, and their total weight."""
     weights = rows.weights
     if weights is None:
         refuse_too_many_rows(len(rows.codes))

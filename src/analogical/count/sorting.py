@@ -1,10 +1,12 @@
-"""Many possible rows: contexts as sorted keys, dropping rows that agree with nobody.
+"""Contexts from sorted keys, for tables with many possible rows.
 
-A context becomes one unsigned integer, and equal contexts are neighbours once sorted. When there are many more possible
-contexts than rows, most rows agree with nobody: rows that are alone on the features outside a block of features form no
-pair for the block, so they are dropped before the features of the block are looked at. Wide tables lose nearly all rows
-after one sort per half. Most rows that are alone are not even sorted: a count of hashes, several times quicker than a
-sort, finds them. Which rows agree is always decided by their whole keys.
+A context is packed into one unsigned integer (its key), so that equal contexts are neighbours after sorting. If there
+are many more possible contexts than rows, most rows agree with no other row. A row that agrees with no other row on the
+features outside a block of features has no pair for any feature of the block, so it is dropped before the block is
+counted. Wide tables lose nearly all rows after one sort per half of the features.
+
+Most unique keys are found by counting hashes, which is several times faster than sorting. Equality is always decided
+on the keys themselves.
 """
 
 import math
@@ -25,45 +27,46 @@ from analogical.count.threads import Task, run_tasks
 
 __all__ = ["contexts_by_sorting"]
 
-SPARSE_BITS = 3  # a block is worth isolating when its outside has 2**3 times more possible values than there are rows
-MAX_PARTS = 64  # a block is divided into no more parts
-CHUNK = 2**17  # keys that are changed together: they stay in cache, and long tables need little more than their keys
-SMALL_SORT = 2**16  # keys; up to here nothing is gained by leaving out those that are alone
-SLOT_BITS = 2  # hashes are counted in 2**2 to 2**3 slots for each key: of keys that are alone about a sixth stay
+SPARSE_BITS = 3  # a block is isolated if the features outside it have 2**3 times more possible values than rows
+MAX_PARTS = 64  # most parts that a block is divided into
+CHUNK = 2**17  # keys computed at a time: they stay in cache and temporary arrays stay small
+SLOT_BITS = 2  # hashes are counted in 4 to 8 slots per key: about a sixth of the unique keys are not recognised
 
 
 def contexts_by_sorting(
     rows: CodedRows, n_threads: int, visit: Callable[[int, Contexts], None], features: Sequence[int] | None = None
 ) -> EqualRows:
-    """Hand the contexts of every feature, or of some, to ``visit``; and count identical rows."""
-    everything = range(rows.n_features)
-    sorter = _Sorter(rows, visit, everything if features is None else features)
-    run_tasks([partial(sorter.look, sorter.whole, everything)], n_threads)
+    """Call ``visit`` with the contexts of every feature, or of some; return the counts of identical rows."""
+    all_features = range(rows.n_features)
+    sorter = _Sorter(rows, visit, all_features if features is None else features)
+    run_tasks([partial(sorter.visit_block, sorter.whole, all_features)], n_threads)
     return sorter.identical_rows()
 
 
 @dataclass(frozen=True)
 class _Branch:
-    """Rows that agree with another row on all features outside a block (None: all rows), and the group of each."""
+    """The rows that agree with another row on some features, in groups of rows that agree."""
 
     n_rows: int
     n_groups: int = 1
     rows: Positions | None = None
+    """Positions in the table; None for all rows."""
     group: NDArray[np.uint32] | None = None
+    """Group of each row; None if there is one group."""
 
     def of_rows(self, numbers: NDArray[Any]) -> NDArray[Any]:
-        """Those numbers, one for each row of the table, that belong to the rows of the branch."""
+        """The entries of an array over all rows that belong to the rows of the branch."""
         return numbers if self.rows is None else numbers[self.rows]
 
 
 class _Sorter:
-    """Visits contexts, task by task; each feature is dealt with by exactly one task."""
+    """Visits the contexts of features, in tasks; each feature is visited by exactly one task."""
 
     def __init__(self, rows: CodedRows, visit: Callable[[int, Contexts], None], wanted: Sequence[int]) -> None:
         self.rows = rows
         self.visit = visit
         self.wanted = np.zeros(rows.n_features, np.bool_)
-        """Features to deal with; those with one value have no pairs."""
+        """Features to visit; those with one value have no pairs."""
         self.wanted[list(wanted)] = True
         self.wanted &= rows.n_values > 1
         self.n_wanted = np.append(0, np.cumsum(self.wanted))
@@ -72,28 +75,28 @@ class _Sorter:
         self.label_bits = (rows.n_labels - 1).bit_length()
         self.whole = _Branch(len(rows.codes))
         self.agreeing: tuple[_Branch, Sequence[int]] = self.whole, range(rows.n_features)
-        """Rows among which all identical ones are, and the features on which they may differ."""
+        """A branch that holds all rows with an identical row, and the features that are not compared in it yet."""
 
-    def look(self, branch: _Branch, block: range) -> list[Task]:
-        """Deal with the features of a block inside the groups of a branch, at once or part by part."""
+    def visit_block(self, branch: _Branch, block: range) -> list[Task]:
+        """Tasks that visit the features of a block; rows of a branch agree on all features outside the block."""
         if branch.n_rows < 2 or self.n_wanted[block.stop] == self.n_wanted[block.start]:
             return []
         parts = self.parts(branch, block)
         if len(parts) > 1:
             return [partial(self.isolate, branch, block, part) for part in parts]
         if not self.fits(branch, block):  # a single feature with very many values
-            return [partial(self.collect_large, branch, block[0])]
+            return [partial(self.visit_large, branch, block[0])]
         keys = self.pack(branch, block, with_label=True)
         offsets = np.cumsum([self.label_bits, *(self.bits[feature] for feature in reversed(block))]).tolist()
         places = zip(reversed(block), offsets, strict=False)
-        return [partial(self.collect, branch, keys, f, offset) for f, offset in places if self.wanted[f]]
+        return [partial(self.visit_feature, branch, keys, f, offset) for f, offset in places if self.wanted[f]]
 
     def parts(self, branch: _Branch, block: range) -> list[range]:
-        """The block itself if its features are best dealt with one by one, else parts to isolate from each other.
+        """The parts into which a block is divided; the block itself if its features are best visited one by one.
 
-        Isolating a part costs about as much as two features do; it pays when most rows are then alone.
+        Isolating a part costs about as much as visiting two features. It pays if it drops most rows.
         """
-        if len(block) == 1 or (len(block) * branch.n_rows <= SMALL_SORT and self.fits(branch, block)):
+        if len(block) == 1:
             return [block]
         needed = math.log2(branch.n_rows) + SPARSE_BITS - math.log2(branch.n_groups)
         for n_parts in range(2, min(-(-len(block) // 3), MAX_PARTS) + 1):
@@ -103,20 +106,20 @@ class _Sorter:
         return [block] if self.fits(branch, block) else _split(block, 2)
 
     def span(self, block: range) -> float:
-        """Bits of information in the features of a block, at most."""
+        """Upper bound of the entropy of the features of a block, in bits."""
         return self.spans_before[block.stop] - self.spans_before[block.start]
 
     def isolate(self, branch: _Branch, block: range, part: range) -> list[Task]:
-        """Deal with a part of a block, among the rows that agree with another row on the rest of the block."""
+        """Visit a part of a block, among the rows that agree with another row on the rest of the block."""
         if self.n_wanted[part.stop] == self.n_wanted[part.start]:
             return []
         narrowed = self.narrowed(branch, [feature for feature in block if feature not in part])
         if branch is self.whole:
             self.agreeing = narrowed, part
-        return self.look(narrowed, part)
+        return self.visit_block(narrowed, part)
 
     def narrowed(self, branch: _Branch, features: Sequence[int]) -> _Branch:
-        """The rows of a branch that also agree with another row on some features, one key at a time."""
+        """The rows of a branch that agree with another row on these features too."""
         while len(features) and branch.n_rows > 1:
             word = self.next_word(branch, features)
             branch = self.regroup(branch, word)
@@ -124,38 +127,39 @@ class _Sorter:
         return branch
 
     def identical_rows(self) -> EqualRows:
-        """Rows that are equal on every feature."""
+        """Counts of rows that are equal on every feature."""
         rows, same = self.rows, self.narrowed(*self.agreeing)
         group = np.zeros(same.n_rows, np.int64) if same.group is None else same.group.astype(np.int64)
         keys, weights, alone = group * rows.n_labels + same.of_rows(rows.labels).astype(np.int64), None, 0
         if rows.weights is not None:
             weights = same.of_rows(rows.weights)
-            alone = pairs_within(rows.weights) - pairs_within(weights)  # a row of weight w has pairs with itself
+            alone = pairs_within(rows.weights) - pairs_within(weights)  # the copies that a weight stands for are pairs
         groups, sizes = count_keys(group, same.n_groups, weights)
         _, with_label = count_keys(keys, same.n_groups * rows.n_labels, weights)
         n_pairs, n_unchanged = pairs_within(sizes), pairs_within(with_label)
         return EqualRows(len(rows.codes) - same.n_rows + len(groups), n_pairs + alone, n_pairs - n_unchanged)
 
-    def collect(self, branch: _Branch, keys: Codes, feature: int, offset: int) -> list[Task]:
-        """Hand over the contexts of a feature whose code begins at a bit of the keys."""
+    def visit_feature(self, branch: _Branch, keys: Codes, feature: int, offset: int) -> list[Task]:
+        """Visit the contexts of a feature whose code begins at bit ``offset`` of the keys."""
         kind, value_bits, label_bits = keys.dtype.type, self.bits[feature], self.label_bits
         keys = _moved_down(keys, offset, value_bits, label_bits)
-        met = _may_meet(keys, value_bits + label_bits)
-        keys, weights = keys[met], None if self.rows.weights is None else branch.of_rows(self.rows.weights)[met]
+        candidates = _may_repeat(keys, value_bits + label_bits)
+        weights = None if self.rows.weights is None else branch.of_rows(self.rows.weights)[candidates]
+        keys = keys[candidates]
         if weights is None:
             keys.sort()
         else:
             order = np.argsort(keys)
             keys, weights = keys[order], weights[order]
         new_context = differs_from_last(keys >> kind(value_bits + label_bits))
-        meets = _not_alone(new_context)
-        keys, weights = keys[meets], None if weights is None else weights[meets]
+        repeated = _repeated(new_context)
+        keys, weights = keys[repeated], None if weights is None else weights[repeated]
         values, labels = keys >> kind(label_bits) & kind((1 << value_bits) - 1), keys & kind((1 << label_bits) - 1)
-        self.visit(feature, contexts_of_rows(new_context[meets], values, labels, weights).compacted())
+        self.visit(feature, contexts_of_rows(new_context[repeated], values, labels, weights).compacted())
         return []
 
-    def collect_large(self, branch: _Branch, feature: int) -> list[Task]:
-        """Hand over the contexts of a feature whose code does not go into a key beside group and label."""
+    def visit_large(self, branch: _Branch, feature: int) -> list[Task]:
+        """Visit the contexts of a feature whose code does not fit in a key beside group and label."""
         values, labels = branch.of_rows(self.rows.codes[:, feature]), branch.of_rows(self.rows.labels)
         groups = np.zeros(branch.n_rows, np.uint32) if branch.group is None else branch.group
         order = np.lexsort((labels, values, groups))
@@ -165,20 +169,20 @@ class _Sorter:
         return []
 
     def regroup(self, branch: _Branch, features: Sequence[int]) -> _Branch:
-        """Split the groups of a branch by some more features, and drop the rows that are alone then."""
+        """Split the groups of a branch by more features, and drop the rows that then agree with no other row."""
         keys = self.pack(branch, features, with_label=False)
-        met = _may_meet(keys, 0)
-        keys, order = _sort_with_order(keys[met], self.n_bits(branch, features))
+        candidates = _may_repeat(keys, 0)
+        keys, order = _sort_with_order(keys[candidates], self.n_bits(branch, features))
         is_new = differs_from_last(keys)
-        meets = _not_alone(is_new)
-        number = np.zeros(branch.n_rows, np.uint32)  # of the group, from 1; 0 is alone
-        number[met[order[meets]]] = np.cumsum(is_new[meets], dtype=np.uint32)
+        repeated = _repeated(is_new)
+        number = np.zeros(branch.n_rows, np.uint32)  # of the group, from 1; 0 for rows to drop
+        number[candidates[order[repeated]]] = np.cumsum(is_new[repeated], dtype=np.uint32)
         left = np.flatnonzero(number)
         rows = left if branch.rows is None else branch.rows[left]
-        return _Branch(len(left), int(np.count_nonzero(is_new[meets])), rows, number[left] - np.uint32(1))
+        return _Branch(len(left), int(np.count_nonzero(is_new[repeated])), rows, number[left] - np.uint32(1))
 
     def pack(self, branch: _Branch, features: Sequence[int], *, with_label: bool) -> Codes:
-        """One integer for each row of a branch: its group, its codes on the features and, lowest, its label."""
+        """One key per row of a branch: its group, its codes on the features and, in the lowest bits, its label."""
         n_bits = self.n_bits(branch, features) + (self.label_bits if with_label else 0)
         offsets = np.cumsum([0, *(self.bits[feature] for feature in reversed(features))]).tolist()
         n_packed = offsets.pop()
@@ -194,16 +198,16 @@ class _Sorter:
         return keys.astype(np.uint32) if n_bits <= 32 else keys
 
     def n_bits(self, branch: _Branch, features: Sequence[int]) -> int:
-        """Bits of a key that holds the group and the features."""
+        """Number of bits of a key with the group and the features."""
         return (branch.n_groups - 1).bit_length() + sum(self.bits[feature] for feature in features)
 
     def fits(self, branch: _Branch, features: Sequence[int]) -> bool:
-        """Whether group, features and label go into one key."""
+        """Whether group, features and label fit in one key."""
         n_packed = sum(self.bits[feature] for feature in features)
         return n_packed <= PACKED_BITS and self.n_bits(branch, features) + self.label_bits <= 64
 
     def next_word(self, branch: _Branch, features: Sequence[int]) -> Sequence[int]:
-        """As many of the features as one sort can take beside the group and the row's position; at least one."""
+        """The first features, as many as fit in one key beside the group and the row's position; at least one."""
         room = min(PACKED_BITS, 64 - (branch.n_rows - 1).bit_length() - self.n_bits(branch, ()))
         n_taken, used = 1, self.bits[features[0]]
         while n_taken < len(features) and used + self.bits[features[n_taken]] <= room:
@@ -213,7 +217,7 @@ class _Sorter:
 
 
 def _moved_down(keys: Codes, offset: int, value_bits: int, label_bits: int) -> Codes:
-    """Keys in which the code that begins at a bit has been moved next to the label, so that its context comes first."""
+    """The keys with the code that begins at bit ``offset`` moved next to the label, below its context."""
     kind = keys.dtype.type
     moved = np.empty_like(keys)
     for start in range(0, len(keys), CHUNK):
@@ -226,18 +230,15 @@ def _moved_down(keys: Codes, offset: int, value_bits: int, label_bits: int) -> C
     return moved
 
 
-def _may_meet(keys: Codes, n_low: int) -> Positions:
-    """Where the keys are that may equal another one above their lowest bits; the others are alone.
+def _may_repeat(keys: Codes, n_low: int) -> Positions:
+    """Positions of the keys that may equal another key, apart from their lowest bits; the others are unique.
 
-    Few keys are all taken, since sorting them costs no more.
-    Keys with equal hashes fall into one slot; a key whose slot holds no other is alone. Counts of 256 and more would go
-    round, which shows in their sum; then no key is left out.
+    A key is unique if no other key has its hash. Counts of hashes are bytes; if one overflows, which shows in their
+    sum, all positions are returned.
     """
-    if len(keys) <= SMALL_SORT:
-        return np.arange(len(keys))
     kind, n_bits = keys.dtype.type, 8 * keys.itemsize
     slot_bits = min(len(keys).bit_length() + SLOT_BITS, n_bits)
-    factor = kind(0x9E3779B97F4A7C15 >> (64 - n_bits) | 1)  # Fibonacci hashing: the golden ratio mixes bits upwards
+    factor = kind(0x9E3779B97F4A7C15 >> (64 - n_bits) | 1)  # Fibonacci hashing
 
     def slots(start: int) -> Positions:
         part = keys[start : start + CHUNK] >> kind(n_low)
@@ -246,26 +247,26 @@ def _may_meet(keys: Codes, n_low: int) -> Positions:
         part >>= kind(n_bits - slot_bits)
         return part.astype(np.intp)
 
-    held = np.zeros(1 << slot_bits, np.uint8)
+    counts = np.zeros(1 << slot_bits, np.uint8)
     starts = range(0, len(keys), CHUNK)
     for start in starts:
-        np.add.at(held, slots(start), np.uint8(1))
-    if int(held.sum(dtype=np.int64)) < len(keys):
+        np.add.at(counts, slots(start), np.uint8(1))
+    if int(counts.sum(dtype=np.int64)) < len(keys):
         return np.arange(len(keys))
-    return np.concatenate([start + np.flatnonzero(held[slots(start)] > 1) for start in starts])
+    return np.concatenate([start + np.flatnonzero(counts[slots(start)] > 1) for start in starts])
 
 
-def _not_alone(is_new: Bools) -> Positions:
-    """Where sorted keys equal the one before or the one after, from whether each differs from the one before."""
-    alone = is_new.copy()
-    alone[:-1] &= is_new[1:]
-    return np.flatnonzero(~alone)
+def _repeated(is_new: Bools) -> Positions:
+    """Positions of the sorted keys that equal a neighbour, from whether each differs from the key before it."""
+    is_unique = is_new.copy()
+    is_unique[:-1] &= is_new[1:]
+    return np.flatnonzero(~is_unique)
 
 
 def _sort_with_order(keys: Codes, n_bits: int) -> tuple[Codes, Positions]:
-    """Sorted keys of n_bits bits, and where each came from; the given keys are lost.
+    """Sorted keys of n_bits bits, and the position that each came from; may overwrite the given keys.
 
-    Textbook: np.argsort; sorting the key and its position in one integer is several times faster.
+    Equivalent to np.argsort; sorting the key and its position as one integer is several times faster.
     """
     position_bits = (len(keys) - 1).bit_length()
     if n_bits + position_bits > 64:

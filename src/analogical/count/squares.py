@@ -8,9 +8,8 @@ With A, B, C, D the rows of the four cells by label, the squares of these cells 
 
     kept = (A.B)(C.D) + (A.C)(B.D) - sum over labels of A_l B_l C_l D_l
 
-Each product is f_v f_v' with a number f_v that depends on u, u' and v only (or one with the two features exchanged), so
-products are added over all twos of values at once, as products of matrices: f_v f_v' summed over v < v' is
-((sum of f)^2 - sum of f^2) / 2.
+Each product is f_v f_v' with a number f_v that depends on u, u' and v only (or the same with the features exchanged).
+So sums over all pairs of values are matrix products: f_v f_v' summed over v < v' is ((sum of f)^2 - sum of f^2) / 2.
 """
 
 import math
@@ -30,23 +29,23 @@ from analogical.errors import InputError
 __all__ = ["MAX_CELLS", "PairTables", "count_squares", "pair_tables", "repeated_cells"]
 
 MAX_CELLS = 2**22
-"""Entries of the tables that are made at a time."""
+"""Most entries of the tables that are made at a time."""
 FEW_LABELS = 16
-"""Up to so many labels, every table has a place for each of them."""
+"""Up to this many labels, every table has a place for each label."""
 LEAST_ROWS = 4
-"""Different rows that a context with a square holds."""
+"""Fewest rows of a context with a square."""
 EXACT_PAIRS = math.isqrt(2**53)
 EXACT = math.isqrt(EXACT_PAIRS)
-"""Rows of a context whose square and fourth power are exact in float64, and with it sums of products of two and four
-cells."""
+"""Most rows of a context for which sums of products of two, and of four, counts are exact in float64."""
 
 
 @dataclass(frozen=True)
 class PairTables:
-    """Rows of some contexts by value of i, value of j and label, in tables of one shape.
+    """Counts of rows of some contexts by value of i, value of j and label, in tables of one shape.
 
-    A table has places for the values that its context holds (and for the labels, where these are many), so that tables
-    stay small. Places may be empty; where there are fewer places than labels, the last one is, and stands for the rest.
+    To keep tables small, they have places only for the values in their context (and for its labels, if there are many
+    labels). Places may be empty. If there are fewer places than labels, the last place is empty and stands for all
+    labels that are not in the context.
     """
 
     counts: Ints
@@ -65,16 +64,16 @@ class PairTables:
         return cls(counts, first, second, labels, is_whole=True)
 
     def of_some(self, contexts: Positions) -> "PairTables":
-        """The tables of some contexts."""
+        """The tables of some of the contexts."""
         counts, first, second, labels = (each[contexts] for each in (self.counts, self.first, self.second, self.labels))
         return PairTables(counts, first, second, labels, self.is_whole)
 
 
 def pair_tables(rows: CodedRows, contexts: Cells, i: int, j: int) -> Iterator[PairTables]:
-    """Tables of the contexts that may hold squares of two features.
+    """Tables of the contexts that may have squares of two features.
 
-    Tables of all values are made if they have fewer entries than there are rows. Otherwise contexts with a single value
-    of i or of j, which hold no square, are left out, and the others have places for their own values only.
+    Tables have places for all values if they have fewer entries than there are rows. Otherwise contexts with a single
+    value of i or of j, which have no squares, are left out, and the others have places for their own values only.
     """
     n_first, n_second = int(rows.n_values[i]), int(rows.n_values[j])
     n_cells = n_first * n_second * rows.n_labels
@@ -92,15 +91,15 @@ def pair_tables(rows: CodedRows, contexts: Cells, i: int, j: int) -> Iterator[Pa
 
 
 def _counted(keys: tuple[Codes | Positions, ...], weights: Ints | None, shape: tuple[int, ...]) -> Ints:
-    """Rows by context, place of the one value, place of the other one, and place of the label."""
+    """Counts of rows by context and by the places of their two values and of their label."""
     sizes = np.bincount(np.ravel_multi_index(keys, shape), weights, minlength=math.prod(shape))
     return sizes.astype(np.int64).reshape(shape)  # sums of weights are below 2**53
 
 
 def _small_tables(rows: CodedRows, groups: Positions, n_groups: int, i: int, j: int) -> Iterator[PairTables]:
-    """Tables of the contexts that hold two values of both features, by shape, at most ``MAX_CELLS`` entries at a time.
+    """Tables of the contexts with two values of both features, by shape, at most ``MAX_CELLS`` entries at a time.
 
-    A shape may have a few places more than a context needs, so that there are fewer shapes.
+    Shapes are rounded up, so that there are fewer of them.
     """
     is_large = np.bincount(groups, minlength=n_groups) >= LEAST_ROWS
     rows, groups = rows.take(is_large[groups]), groups[is_large[groups]]
@@ -131,7 +130,7 @@ def _small_tables(rows: CodedRows, groups: Positions, n_groups: int, i: int, j: 
 
 
 def _places(groups: Positions, n_groups: int, values: Codes, n_values: int) -> tuple[Positions, Ints]:
-    """The place of the value of each row among those that its context holds, and how many these are."""
+    """The place of each row's value among the values in its context, and the number of values in each context."""
     keys = groups * n_values + values
     held, _ = count_keys(keys, n_groups * n_values, None)
     n_held = np.bincount(held // n_values, minlength=n_groups)
@@ -139,7 +138,7 @@ def _places(groups: Positions, n_groups: int, values: Codes, n_values: int) -> t
 
 
 def _label_places(groups: Positions, n_groups: int, labels: Codes, n_labels: int) -> tuple[Codes | Positions, Ints]:
-    """The same for labels: every label has a place; of many, those that a context holds, and there is an empty one."""
+    """The same for labels: a place for each, or, if there are many, for those in a context and an empty one."""
     if n_labels <= FEW_LABELS:
         return labels, np.full(n_groups, n_labels)
     places, n_held = _places(groups, n_groups, labels, n_labels)
@@ -147,13 +146,13 @@ def _label_places(groups: Positions, n_groups: int, labels: Codes, n_labels: int
 
 
 def _rounded_up(n_held: Ints, most: int) -> Ints:
-    """Numbers of places: exact up to 8, then in steps of an eighth to a quarter."""
+    """Numbers of places, at most ``most``: exact up to 8, then rounded up in steps of an eighth to a quarter."""
     steps = 2 ** np.maximum(np.ceil(np.log2(np.maximum(n_held, 1))).astype(np.int64) - 3, 0)
     return np.asarray(np.minimum(-(-n_held // steps) * steps, most))
 
 
 def repeated_cells(counts: Ints) -> Ints:
-    """The tables without the cells that hold a single row."""
+    """The tables without cells of a single row."""
     repeated: Ints = counts * (counts.sum(axis=3, keepdims=True) > 1)
     return repeated
 
@@ -162,7 +161,7 @@ def repeated_cells(counts: Ints) -> Ints:
 
 
 def count_squares(counts: Ints) -> tuple[Ints | NDArray[np.object_], Ints | NDArray[np.object_]]:
-    """Squares and broken squares of each context, exactly.
+    """Exact numbers of squares and broken squares of each context.
 
     Parameters
     ----------
@@ -172,7 +171,7 @@ def count_squares(counts: Ints) -> tuple[Ints | NDArray[np.object_], Ints | NDAr
     Returns
     -------
     squares, broken : ndarray
-        One number per context: int64, or Python's whole numbers if some context holds very many rows.
+        One number per context: int64, or Python integers if a context has very many rows.
     """
     is_large = counts.sum(axis=(1, 2, 3)) > EXACT
     if is_large.all() or not is_large.any():
@@ -184,7 +183,7 @@ def count_squares(counts: Ints) -> tuple[Ints | NDArray[np.object_], Ints | NDAr
 
 
 def _count(counts: Ints, *, is_large: bool) -> tuple[Ints | NDArray[np.object_], Ints | NDArray[np.object_]]:
-    """Squares and broken squares of contexts that all are large, or none."""
+    """Squares and broken squares of contexts that are all large, or all small."""
     n = counts if is_large and counts.sum(axis=(1, 2, 3)).max() > EXACT_PAIRS else counts.astype(np.float64)
     squares = _add_products(n.sum(axis=3)[:, None, :, :, None], is_large)
     same = _add_products(n.transpose(0, 3, 1, 2)[..., None], is_large)  # label by label
@@ -195,10 +194,10 @@ def _count(counts: Ints, *, is_large: bool) -> tuple[Ints | NDArray[np.object_],
 
 
 def _add_products(n: NDArray[Any], is_large: bool) -> NDArray[Any]:
-    """For each context, the sum of (n_uv . n_u'v) (n_uv' . n_u'v') over all twos of values u < u' and v < v'.
+    """For each context, the sum of (n_uv . n_u'v) (n_uv' . n_u'v') over all values u < u' and v < v'.
 
-    Shape (contexts, tables, values of i, values of j, labels); products are sums over labels, added over tables. With
-    f_v = n_uv . n_u'v it is (sum of f)^2 - sum of f^2, over all u != u', divided by four.
+    ``n`` has shape (contexts, tables, values of i, values of j, labels); products are over labels, summed over tables.
+    With f_v = n_uv . n_u'v, the result is (sum of f)^2 - sum of f^2, over all u != u', divided by four.
     """
     every_v = n.reshape(*n.shape[:3], n.shape[3] * n.shape[4])
     one_v = n.swapaxes(2, 3).reshape(len(n), n.shape[1] * n.shape[3], n.shape[2], n.shape[4])
@@ -206,9 +205,9 @@ def _add_products(n: NDArray[Any], is_large: bool) -> NDArray[Any]:
 
 
 def _square_products(lines: NDArray[Any], is_large: bool) -> NDArray[Any]:
-    """For each context, the squared products of every two different lines, in both orders, added over tables.
+    """For each context, the squared products of every two different lines, in both orders, summed over tables.
 
-    Shape (contexts, tables, lines, numbers). The squares of all products x x' are those of the smaller matrix x' x.
+    ``lines`` has shape (contexts, tables, lines, numbers). The sum of squares of x x' equals that of the smaller x' x.
     """
     turned = lines.swapaxes(2, 3)
     products = lines @ turned if lines.shape[2] <= lines.shape[3] else turned @ lines
@@ -224,7 +223,7 @@ def _sum_squares(numbers: NDArray[Any], is_large: bool) -> NDArray[Any]:
 
 
 def _exact_squares(numbers: Ints) -> int:
-    """The sum of squares of whole numbers below 2**62, from products of 16 bits each."""
+    """The sum of squares of integers below 2**62, from products of 16 bits each."""
     parts = numbers[:, None] >> 16 * np.arange(4) & 0xFFFF
     products = parts.T @ parts
     return sum(int(products[a, b]) << 16 * (a + b) for a in range(4) for b in range(4))

@@ -1,7 +1,7 @@
-"""Few possible rows: a table with one entry for each possible (label, row).
+"""Contexts and pairs from a dense table of counts with one entry for each possible (label, row).
 
-Adding up along the axis of a feature leaves one entry per (label, context). Costs about one addition per entry and
-feature; entries are as small as the largest count allows, so that many of them are added at once.
+For tables with few possible rows. The sum along the axis of a feature has one entry per (label, context). The cost is
+about one addition per entry and feature. Entries have the smallest type that holds the largest sum.
 """
 
 import math
@@ -20,15 +20,15 @@ from analogical.count.threads import Task, run_tasks
 
 __all__ = ["contexts_in_table", "count_in_table", "fits_in_table"]
 
-ENTRIES_PER_ROW = 6  # a table may have this many entries for each row of the data,
-MANY_ENTRIES = 2**22  # but no more than this plus one for each row, for the sake of memory
-SMALL_ENTRIES = 32  # entries of one byte, which counting makes do with, may be so many for each row
-LARGEST_BITS = 40  # no table has so many entries; the product of all values may be a number of thousands of digits
-CHUNK = 2**16  # contexts that are added up at a time: they stay in cache
+ENTRIES_PER_ROW = 6  # most entries per row of the data,
+MANY_ENTRIES = 2**22  # and at most this many plus one per row, to limit memory
+SMALL_ENTRIES = 32  # most entries per row if they are single bytes, which is enough to count unweighted pairs
+LARGEST_BITS = 40  # no table is this large; checked first, because the exact product may have thousands of digits
+CHUNK = 2**16  # contexts summed at a time: they stay in cache
 
 
 def fits_in_table(rows: CodedRows, *, for_contexts: bool = False) -> bool:
-    """Whether the possible rows are few enough for a table: to count pairs, or to hand over contexts."""
+    """Whether there are few enough possible rows for a dense table, to count pairs or to list contexts."""
     if np.log2(rows.n_values).sum() > LARGEST_BITS:
         return False
     n_entries, n_rows = math.prod(rows.n_values.tolist()) * rows.n_labels, len(rows.codes)
@@ -56,23 +56,23 @@ def count_in_table(rows: CodedRows, n_threads: int) -> tuple[Ints, Ints, EqualRo
 def contexts_in_table(
     rows: CodedRows, n_threads: int, visit: Callable[[int, Contexts], None], features: Sequence[int] | None = None
 ) -> EqualRows:
-    """Hand the contexts of every feature, or of some, to ``visit``; and count identical rows."""
+    """Call ``visit`` with the contexts of every feature, or of some; return the counts of identical rows."""
     table = _Table(rows)
 
-    def hand_over(axis: int, feature: int) -> list[Task]:
+    def visit_feature(axis: int, feature: int) -> list[Task]:
         visit(feature, contexts_of_tables(table.along(axis)))
         return []
 
     wanted = set(table.axes if features is None else features)
-    run_tasks([partial(hand_over, axis, f) for axis, f in enumerate(table.axes) if f in wanted], n_threads)
+    run_tasks([partial(visit_feature, axis, f) for axis, f in enumerate(table.axes) if f in wanted], n_threads)
     return table.equal_rows(None)
 
 
 class _Table:
-    """A table of shape (labels, possible rows), seen along any axis; features with one value are no axes.
+    """A dense table of shape (labels, possible rows) that can be summed along any feature with two or more values.
 
-    Along outer axes whole runs of entries are added, which is quick, so each half of the features has its turn outside:
-    the rows are counted in two orders.
+    Sums along outer axes are quick, because they add whole runs of entries. So the rows are counted a second
+    time with the second half of the axes first.
     """
 
     def __init__(self, rows: CodedRows) -> None:
@@ -122,12 +122,12 @@ class _Table:
 
 
 def _total(numbers: NDArray[Any]) -> int:
-    """The sum of whole numbers, modulo 2**64; bytes are added up in 32 bits, which is twice as quick."""
+    """The sum of whole numbers, modulo 2**64; bytes are summed in 32 bits, which is twice as fast."""
     return int(numbers.sum(dtype=np.uint32 if numbers.itemsize == 1 else np.uint64))
 
 
 def _tabulate(rows: CodedRows, axes: Sequence[int]) -> NDArray[Any]:
-    """Rows by label and by their values on the axes, in that order: in bytes if there are few rows for each entry."""
+    """Counts of shape (labels, possible rows), in bytes if counts are small."""
     sizes = rows.n_values[axes].tolist()
     n_possible = math.prod(sizes)
     keys = pack_codes(rows.codes, axes, [math.prod(sizes[place + 1 :]) for place in range(len(sizes))])
@@ -137,7 +137,7 @@ def _tabulate(rows: CodedRows, axes: Sequence[int]) -> NDArray[Any]:
         for kind in (np.uint8, np.uint32):
             entries = np.zeros(math.prod(shape), kind)
             np.add.at(entries, places, kind(1))
-            if int(entries.sum(dtype=np.uint32)) == len(places):  # else some count went round
+            if int(entries.sum(dtype=np.uint32)) == len(places):  # otherwise a count overflowed
                 break
         return entries.reshape(shape)
     entries = np.bincount(places, rows.weights, minlength=math.prod(shape))

@@ -1,4 +1,4 @@
-"""Threads: tasks that make tasks, and how many of them run at once."""
+"""Threads: tasks that return more tasks, and the number of threads."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -13,13 +13,13 @@ __all__ = ["Task", "n_threads_for", "one_blas_thread", "run_tasks"]
 
 Task: TypeAlias = Callable[[], "list[Task]"]
 
-SMALL_WORK = 2**21  # codes; below this, starting threads costs more than it gives
+SMALL_WORK = 2**21  # codes; below this, threads cost more than they save
 
 
 def run_tasks(tasks: Iterable[Task], n_threads: int) -> None:
-    """Run tasks and the tasks they return, the latest first to free memory early.
+    """Run tasks and the tasks that they return, the latest first to free memory early.
 
-    No more tasks are handed out than there are threads, so Ctrl-C waits for the running ones only.
+    Tasks are submitted when a thread is free, so that Ctrl-C waits for the running ones only.
     """
     stack = list(tasks)
     if n_threads == 1:
@@ -40,7 +40,7 @@ def n_threads_for(n_jobs: int | None, n_codes: int) -> int:
     """Threads for n_jobs, by joblib's conventions; one if the work is small."""
     if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0):
         raise InputError(f"n_jobs must be a whole number other than 0 (-1: one per processor) or None, got {n_jobs!r}.")
-    if n_jobs == 1 or n_codes < SMALL_WORK:  # executors of Spark, which use one, need no joblib
+    if n_jobs == 1 or n_codes < SMALL_WORK:  # so executors of Spark need no joblib
         return 1
     from joblib import effective_n_jobs
 
@@ -49,7 +49,7 @@ def n_threads_for(n_jobs: int | None, n_codes: int) -> int:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """For many small matrix products, which threads of BLAS slow down: on a busy machine a hundredfold."""
+    """Limit BLAS to one thread, for many small matrix products: on a busy machine up to a hundred times faster."""
     with _blas().limit(limits=1):
         yield
 

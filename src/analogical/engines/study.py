@@ -62,7 +62,6 @@ class EngineStudy(Study):
         """The study of an engine and of what its codes mean; ``plan`` is for the settings of results."""
         study = cls.__new__(cls)
         study._begin(table, duplicates, None, table.fine_sizes, table.n_units)
-        study._fine_sizes = dict(table.fine_sizes)
         study.n_rows, study.is_weighted = engine.margins.n_rows, table.is_weighted
         study.engine = engine.distinct() if duplicates == "once" else engine
         study.engine_name, study.plan = engine.name, plan
@@ -180,8 +179,8 @@ class EngineStudy(Study):
             columns = feature, *given
             yield given, count_one(self.rows_of(columns), columns, feature, given)
 
-    def _is_small(self, item: Item) -> bool:
-        """Whether contexts are so few that equal ones need not be put together."""
+    def _has_few_contexts(self, item: Item) -> bool:
+        """Whether there are so few contexts that equal ones need not be merged."""
         return pools_contexts(1 + len(item[1])) and self._most(item[1]) <= FEW_CELLS
 
     def dependencies(self, max_determinants: int) -> Dependencies:

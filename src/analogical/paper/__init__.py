@@ -31,7 +31,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a part of the experiments when it is asked for: some need scipy.stats or scikit-learn."""
+    """Import the module of a public name: some need scipy.stats or scikit-learn."""
     for home, names in _HOMES.items():
         if name in names:
             return getattr(import_module(f"analogical.paper.{home}"), name)

@@ -1,4 +1,4 @@
-"""Table 3's question: how well a logistic regression predicts with the four features that a method ranks first."""
+"""Table 3: accuracy of a logistic regression on the four features that a method ranks first."""
 
 import warnings
 from collections.abc import Sequence
@@ -34,11 +34,11 @@ class Fold(NamedTuple):
 def accuracies(
     dataset: Dataset, rng: np.random.Generator, *, methods: Sequence[Method]
 ) -> dict[tuple[str, str], float]:
-    """Accuracy in percent by (encoding, method) and with all features, averaged over ten folds.
+    """Accuracy in percent by (encoding, method), averaged over ten folds; the method "all" has all features.
 
-    Features are chosen on the training fold only; a score of 0 or without evidence is never chosen. With
-    nothing chosen, the most frequent class is predicted. Integer codes ("ordinal") are what the paper fed to
-    the regression; indicator columns ("one-hot") are what categories need.
+    Features are chosen on the training fold only. A feature that scores 0 or has no evidence is never chosen; if none
+    is chosen, the most frequent class is predicted. The paper's regression was given integer codes ("ordinal");
+    categories need indicator columns ("one-hot").
     """
     folds = _folds(dataset, rng)
     every = np.arange(dataset.codes.shape[1])
@@ -78,11 +78,11 @@ def choose_features(scores: Floats, k: int = K) -> Positions:
 def accuracies_as_published(
     dataset: Dataset, rng: np.random.Generator, methods: Sequence[str] = ("all", "ari", "chi2", "mi", "relief")
 ) -> dict[tuple[str, str], float]:
-    """Accuracy in percent as the authors ran it, on integer codes: by ("ordinal", method).
+    """Accuracy in percent as in the authors' notebook, on integer codes, by ("ordinal", method).
 
-    The four features that ARI ranks first (a 2 before all others) are *deleted* and the rest is kept;
-    chi2 and MI keep their best four; Relief keeps the best four of the training fold for training and the
-    best four of the test fold, labels included, for testing. The baseline, "all", has folds of its own.
+    The four features that ARI ranks first (a 2 before all others) are *deleted* and the rest is kept. chi2 and MI keep
+    their best four. Relief keeps the best four of the training fold for training and the best four of the test fold,
+    labels included, for testing. The baseline, "all", has its own folds.
     """
     X, y = dataset.codes.astype(np.float64), dataset.labels
     shared = _folds(dataset, rng)
@@ -113,13 +113,13 @@ def _columns_as_published(method: str, X: Floats, y: Labels, rng: np.random.Gene
 
 def _folds(dataset: Dataset, rng: np.random.Generator) -> list[Fold]:
     splitter = StratifiedKFold(n_splits=FOLDS, shuffle=True, random_state=int(rng.integers(2**31)))
-    with warnings.catch_warnings():  # classes with fewer rows than folds are spread as far as they go
+    with warnings.catch_warnings():  # some classes have fewer rows than folds
         warnings.filterwarnings("ignore", message="The least populated class", category=UserWarning)
         return [Fold(*rows) for rows in splitter.split(dataset.codes, dataset.labels)]
 
 
 def _accuracy(X: NDArray[Any], X_test: NDArray[Any], y: Labels, fold: Fold, *, max_iter: int = 1000) -> float:
-    """Accuracy on the test rows of a logistic regression; without columns, of the most frequent class."""
+    """Test accuracy of a logistic regression; without columns, of the most frequent class."""
     train, test = fold
     if X.shape[1] == 0:
         return float((y[test] == np.bincount(y[train]).argmax()).mean())

@@ -1,7 +1,7 @@
-"""What the authors published: the numbers of their tables, and their data files: where they are, how to get them.
+"""The published numbers of the paper's tables, and its data files.
 
-The data files are not part of the project. Monks 1 and the whole universes of Monks 2 and 3 follow from their rules
-and are generated.
+The data files are not part of the project: they are read from a folder or downloaded. Monks 1 and the whole universes
+of Monks 2 and 3 are generated from their rules.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 VARIABLE = "ANALOGICAL_DATA"
-"""Environment variable with the folder that is searched when none is named."""
+"""Environment variable with the default folder of the data files."""
 
 
 @cache
@@ -59,7 +59,7 @@ class Dataset:
 
 
 class PublishedFile(NamedTuple):
-    """A file of the authors: its shape, the checksum of its content, and its address."""
+    """A data file of the authors: its shape, the checksum of its content, and its URL."""
 
     title: str
     n_rows: int
@@ -82,7 +82,7 @@ _RELABELLED = {"breast-cancer-class": "breast-cancer", "primary-tumor-class": "p
 
 
 def find_folder(folder: str | os.PathLike[str] | None = None) -> Path | None:
-    """The folder named, or that of ANALOGICAL_DATA, or None."""
+    """The folder named, or the folder of ANALOGICAL_DATA, or None."""
     named = folder if folder is not None else os.environ.get(VARIABLE)
     if not named:
         return None
@@ -96,18 +96,18 @@ def find_folder(folder: str | os.PathLike[str] | None = None) -> Path | None:
 
 
 def _find_file(name: str, folder: Path | None) -> Path | None:
-    """The data file of that name, None if it is not in the folder."""
+    """The path of a data file; None if it is not in the folder."""
     path = None if folder is None or name not in DATASETS else folder / f"{name}.csv"
     return path if path is not None and path.is_file() else None
 
 
 def missing_datasets(folder: Path | None, names: Iterable[str]) -> list[str]:
-    """Those of the names whose files are not in the folder; what can be generated is never missing."""
+    """The names of datasets whose files are not in the folder; generated datasets are never missing."""
     return [name for name in names if name in DATASETS and _find_file(name, folder) is None]
 
 
 def describe_missing(names: Sequence[str], folder: Path | None) -> list[str]:
-    """What is missing and how to get it, and which files are not the published ones."""
+    """Sentences about missing files, and about files that are not the published ones."""
     sentences = []
     if missing := missing_datasets(folder, names):
         sentences.append(
@@ -124,7 +124,7 @@ def describe_missing(names: Sequence[str], folder: Path | None) -> list[str]:
 
 
 def load_dataset(name: str, folder: Path | None = None) -> Dataset | None:
-    """One of the paper's tables, or None if its file is not there.
+    """One of the paper's datasets; None if its file is missing.
 
     ``"monks-1"``, ``"monks-2-rule"`` and ``"monks-3-rule"`` are generated; ``"breast-cancer-class"`` and
     ``"primary-tumor-class"`` are the files with the right column as label.
@@ -161,9 +161,9 @@ def feature_names(n_features: int) -> tuple[str, ...]:
 
 
 def download_datasets(folder: Path, fetch: Callable[[str], bytes] | None = None) -> list[str]:
-    """Fetch the files that are missing into the folder, checked against their checksums; their names.
+    """Download the missing files into the folder, and return their names.
 
-    Nothing is written unless its content is exactly that of the published file.
+    A file is only written if its content is exactly that of the published file.
     """
     folder.mkdir(parents=True, exist_ok=True)
     missing = missing_datasets(folder, DATASETS)
@@ -194,7 +194,7 @@ def _fetch(url: str) -> bytes:
 
 
 def _checksum(content: bytes) -> str:
-    """Checksum of the lines, whatever ends them."""
+    """Checksum of the lines, independent of line ends."""
     lines = b"".join(line.strip() + b"\n" for line in content.splitlines() if line.strip())
     return hashlib.sha256(lines).hexdigest()
 
@@ -222,7 +222,7 @@ def _codes(column: tuple[str, ...]) -> NDArray[np.int64]:
 
 
 def _relabel(dataset: Dataset) -> Dataset:
-    """The first column as label; the last one becomes a feature, unless it is a copy of another."""
+    """The first column as label; the old label becomes a feature, unless it is a copy of another one."""
     names = dataset.feature_names[1:]
     codes = dataset.codes[:, 1:]
     if not any(np.array_equal(dataset.labels, column) for column in codes.T):

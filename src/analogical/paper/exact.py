@@ -1,9 +1,9 @@
-"""What is known exactly about samples of a full universe: the index, and mean and spread of its average.
+"""Exact mean and standard deviation of the index over samples of a full universe.
 
-With b values per feature and n features, a feature has L = b^(n-1) contexts of b rows each. A uniform
-sample of m distinct rows has no pair for it with probability P0 = C(L, m) b^m / C(bL, m); if it has one,
-the expected index is exactly the universe's index p. The authors count a run without a pair as 2, so their
-averages have the expectation 2 P0 + p (1 - P0).
+With b values per feature and n features, a feature has L = b^(n-1) contexts of b rows each. A uniform sample of m
+distinct rows has no pair for it with probability P0 = C(L, m) b^m / C(bL, m). If it has a pair, the expected index is
+exactly the index p of the universe. The authors count a run without a pair as 2, so the expectation of their averages
+is 2 P0 + p (1 - P0).
 """
 
 import math
@@ -22,12 +22,12 @@ from analogical.paper.sampling import MAX_UNIVERSE, rows_at
 __all__ = ["Expectation", "expectation", "no_pair_probability", "universe_index"]
 
 BLOCK = 2**18
-"""Rows of a universe that are labelled at a time."""
+"""Rows of a universe that are labelled at once."""
 
 
 @dataclass(frozen=True)
 class Expectation:
-    """Mean and spread of one run, per feature, over all uniform samples of a size.
+    """Mean and standard deviation of one run, per feature, over all uniform samples of a size.
 
     Examples
     --------
@@ -37,11 +37,11 @@ class Expectation:
     """
 
     index: Floats
-    """The universe's index p: the mean over samples with a pair."""
+    """The index p of the universe: the mean over samples with a pair."""
     mean: Floats
-    """Mean over all samples, one without a pair counting as 2: what the paper's averages estimate."""
+    """Mean over all samples, with 2 for a sample without a pair: what the paper's averages estimate."""
     sd: Floats
-    """Standard deviation over all samples, one without a pair counting as 2."""
+    """Standard deviation over all samples, with 2 for a sample without a pair."""
     no_pair: float
     """Probability that a sample has no pair for a feature; the same for all features."""
 
@@ -75,7 +75,7 @@ def no_pair_probability(n_features: int, n_values: int, n_rows: int) -> float:
     n_contexts = n_values ** (n_features - 1)
     if n_rows > n_contexts:
         return 0.0
-    # Row j must fall into a context that holds none of the j rows before: (bL - bj) / (bL - j).
+    # Row j must be in a context without any of the j rows before it: (bL - bj) / (bL - j).
     j = np.arange(n_rows, dtype=np.float64)
     return float(np.exp(np.log1p(-(n_values - 1) * j / (float(n_values * n_contexts) - j)).sum()))
 
@@ -83,9 +83,9 @@ def no_pair_probability(n_features: int, n_values: int, n_rows: int) -> float:
 def expectation(function: str, n_features: int, n_values: int, n_rows: int) -> Expectation:
     """Mean and standard deviation of the index over all uniform samples of n_rows distinct rows.
 
-    Exact, for two or three values per feature. Given how many contexts hold two and how many three rows of
-    the sample, those contexts are a random draw of all contexts, so the mean is p and the variance is that
-    of drawing without replacement.
+    Exact, for two or three values per feature. Given the numbers of contexts with two and with three rows of the
+    sample, these contexts are a random draw from all contexts. So the mean is p, and the variance is that of drawing
+    without replacement.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def expectation(function: str, n_features: int, n_values: int, n_rows: int) -> E
 
 @lru_cache(maxsize=64)
 def _context_types(function: str, n_features: int, n_values: int) -> tuple[tuple[int, ...], ...]:
-    """Per feature, how many contexts have 0, 1, ..., b of their b rows labelled 1."""
+    """Per feature, the number of contexts with 0, 1, ..., b of their b rows labelled 1."""
     label = function_named(function)
     label.check_features(n_features)
     n_relevant = len(label.relevant(n_features))
@@ -150,20 +150,21 @@ def _context_types(function: str, n_features: int, n_values: int) -> tuple[tuple
 
 
 class Occupancy(NamedTuple):
-    """The ways in which a sample has a pair for a feature, with their probabilities."""
+    """The cases in which a sample has a pair for a feature."""
 
     twos: Floats
-    """Contexts that hold two rows of the sample."""
+    """Number of contexts with two rows of the sample."""
     threes: Floats
-    """Contexts that hold three."""
+    """Number of contexts with three rows."""
     probability: Floats
+    """Probability of each case."""
 
 
 def _occupancy(n_values: int, n_contexts: int, n_rows: int) -> Occupancy:
-    """How many contexts hold two rows and three rows of a sample, with the probability of each case.
+    """Numbers of contexts with two and with three rows of a sample, with the probability of each case.
 
-    The multinomial weights L! / (d0! d1! d2! d3!) b^d1 C(b,2)^d2 over C(bL, m); cases more than a dozen
-    standard deviations from the mean are left out.
+    Probabilities are L! / (d0! d1! d2! d3!) b^d1 C(b,2)^d2 / C(bL, m); cases more than a dozen standard deviations from
+    the mean are left out.
     """
     from scipy.special import gammaln
 
@@ -186,7 +187,7 @@ def _occupancy(n_values: int, n_contexts: int, n_rows: int) -> Occupancy:
 
 
 def _constant_probability(n_contexts: int, n_values: int, n_rows: int) -> float:
-    """Probability that a feature takes one value only in the sample: b C(L, m) / C(bL, m)."""
+    """Probability that a feature has a single value in the sample: b C(L, m) / C(bL, m)."""
     if n_rows > n_contexts:
         return 0.0
     j = np.arange(n_rows, dtype=np.float64)

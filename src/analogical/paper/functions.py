@@ -1,8 +1,8 @@
 """The eight functions g1..g8 of the paper, for any number of features and values.
 
-Features are x0, x1, ..., as those of an array; the paper counts from 1. Values are 0, 1, ..., and with more than two of
-them the functions read as in the published experiments: g1, g5 and g6 ask zero or not; g2 and g3 are the exclusive or
-of "not zero"; g4 and g7 add the values up; g8 reads the row as a binary number and asks whether it is prime.
+Features are x0, x1, ..., counted from 0 (the paper counts from 1). Values are 0, 1, .... With more than two values the
+functions are those of the published experiments: g1, g5 and g6 distinguish zero and not zero; g2 and g3 are the
+exclusive or of "not zero"; g4 and g7 sum the values; g8 reads the row as a binary number and is 1 if it is prime.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ __all__ = ["FUNCTIONS", "Function", "function_named"]
 Rows = NDArray[Any]
 
 MAX_SIEVE = 2**26
-"""Largest number that g8 tests: the sieve takes a byte for each number."""
+"""Largest number that g8 tests: the sieve takes a byte per number."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ FUNCTIONS = {
 
 
 def function_named(name: str) -> Function:
-    """One of the functions, or an error that lists them."""
+    """A function by name; an error lists the names."""
     if name not in FUNCTIONS:
         raise InputError(f"There is no function {name!r}; choose from {', '.join(FUNCTIONS)}.")
     return FUNCTIONS[name]

@@ -24,7 +24,10 @@ Case = TypeVar("Case")
 Run = TypeVar("Run")
 Path = tuple[str, ...]
 Track = Callable[[Iterable[Any], int, str], Iterable[Any]]
-"""Passes results through and shows how many of how many have arrived, and of what."""
+"""Called with results, their number and a title; passes the results through and shows progress."""
+
+ANCHORS = 100
+"""Random rows whose nearest misses make up the published column "Relief"."""
 
 
 def _untracked(results: Iterable[Any], total: int, what: str) -> Iterable[Any]:  # noqa: ARG001
@@ -33,7 +36,7 @@ def _untracked(results: Iterable[Any], total: int, what: str) -> Iterable[Any]: 
 
 @dataclass(frozen=True)
 class Plan:
-    """How much is run, and how.
+    """How many repetitions are run, and how.
 
     Examples
     --------
@@ -67,7 +70,7 @@ class Plan:
 def repeat(
     task: Callable[[Case, np.random.Generator], Run], cases: Mapping[Path, Case], plan: Plan, what: str
 ) -> dict[Path, list[Run]]:
-    """All repetitions of a task on each case, with progress; the path of a case determines its random numbers."""
+    """All repetitions of a task on each case, with progress; the random numbers of a case depend on its path."""
     jobs = [(case, rng) for path, case in cases.items() for rng in plan.generators(*path)]
     if plan.n_jobs == 1:
         results: Iterable[Run] = (task(*job) for job in jobs)
@@ -99,9 +102,9 @@ def score_as_published(
 ) -> dict[str, Floats]:
     """One repetition as the authors ran it.
 
-    ARI sees a random share ``ratio`` of the rows; the other three see one fixed split of the *other* share
-    (test size ``ratio``, seed 1), the same in every repetition. Each is divided by its sum plus ``epsilon``
-    before averaging. A 2 stays in the sum; it is averaged in (``keep_twos``) or left out as 0.
+    ARI is computed on a random share ``ratio`` of the rows; the other three methods on one fixed split of the *other*
+    share (test size ``ratio``, seed 1), the same in every repetition. Scores are divided by their sum plus ``epsilon``
+    before averaging. A 2 is part of the sum; in the average it counts as 2 (``keep_twos``) or as 0.
     """
     from sklearn.feature_selection import chi2, mutual_info_classif
     from sklearn.model_selection import train_test_split
@@ -123,17 +126,17 @@ def score_as_published(
     return shares
 
 
-def distance_to_nearest_miss(numbers: Floats, labels: Labels, rng: np.random.Generator, n_anchors: int = 100) -> Floats:
-    """What the published column "Relief" holds: mean distance of random rows to their nearest miss.
+def distance_to_nearest_miss(numbers: Floats, labels: Labels, rng: np.random.Generator) -> Floats:
+    """The published column "Relief": mean distance of random rows to their nearest miss.
 
-    The package behind it (sklearn-relief, unmaintained) takes each row as its own nearest hit, so the part of
-    Relief that compares with hits is always 0; and it subtracts the integer codes of categories. Among equally
-    near misses it takes the one that its sort happens to put first; here, one at random.
+    The package behind it (sklearn-relief, unmaintained) takes each row as its own nearest hit, so the part of Relief
+    that compares with hits is always 0; and it subtracts the integer codes of categories. Among equally near misses it
+    takes the one that its sort puts first; here, one is drawn.
     """
     total = np.zeros(numbers.shape[1])
-    for anchor in rng.integers(len(numbers), size=n_anchors):
+    for anchor in rng.integers(len(numbers), size=ANCHORS):
         misses = numbers[labels != labels[anchor]]
         apart = np.abs(misses - numbers[anchor])
         distance = apart.sum(axis=1)
         total += apart[rng.choice(np.flatnonzero(distance == distance.min()))]
-    return total / n_anchors
+    return total / ANCHORS

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["PARTS", "VARIANTS", "Reproduction", "reproduce"]
 
 PARTS = (*TABLES, "figure")
-"""What can be reproduced."""
+"""The parts of the paper that can be reproduced."""
 VARIANTS: tuple[Variant, ...] = ("as-published", "corrected")
 
 
@@ -69,7 +69,7 @@ def reproduce(
     folder = find_folder(data)
     target = _make_folder(Path(out))
     if "figure" in parts:
-        require_matplotlib()  # said before the work, not after
+        require_matplotlib()  # raise the error before the work, not after
     tables: list[ReproducedTable] = []
     files: list[Path] = []
     for part in (part for part in PARTS if part in parts):

@@ -31,9 +31,9 @@ class Cell:
     sd: float | None = None
     """Standard deviation of our runs; None where nothing varies."""
     expected: float | None = None
-    """What the average tends to with more runs, where it is known exactly."""
+    """Expected value of the average, where it is known exactly."""
     bound: float | None = None
-    """How far the printed number may lie from the expected one (or ours, if that is unknown) by chance."""
+    """How far the printed number may differ from the expected one (or ours, if that is unknown) by chance."""
     printed_sd: float | None = None
 
     @property
@@ -43,7 +43,7 @@ class Cell:
 
     @property
     def verdict(self) -> str:
-        """``"agrees"``, ``"differs"``, or nothing if there is no printed number or nothing to compare it with."""
+        """``"agrees"`` or ``"differs"``; empty if there is no printed number or nothing to compare it with."""
         if self.printed is None or self.reference is None or self.bound is None:
             return ""
         return "agrees" if abs(self.printed - self.reference) <= self.bound + 1e-9 else "differs"
@@ -74,11 +74,11 @@ class ReproducedTable:
     variant: Variant
     cells: tuple[Cell, ...]
     notes: tuple[str, ...] = ()
-    """What is missing or was left out, shown next to the numbers."""
+    """Data that is missing or was left out."""
 
     @property
     def stem(self) -> str:
-        """Name of its files without their ending; Table 5 is arithmetic and has one variant."""
+        """Name of its files without extension; Table 5 is arithmetic and has one variant."""
         return self.name if self.name == "table5" else f"{self.name}-{self.variant}"
 
     @property
@@ -88,7 +88,7 @@ class ReproducedTable:
 
     @property
     def about(self) -> str:
-        """How the numbers came about, for a reader of the paper."""
+        """How the numbers were computed, for a reader of the paper."""
         return ABOUT[self.name, self.variant]
 
     def agreement(self) -> Agreement:
@@ -96,7 +96,7 @@ class ReproducedTable:
         return Agreement.of(self.cells)
 
     def agreement_by_part(self) -> dict[str, Agreement]:
-        """The same for each method or sample size that has printed numbers: columns in Tables 3 and 5, else rows."""
+        """Agreement by method or sample size with printed numbers: by column in Tables 3 and 5, otherwise by row."""
         part = "column" if self.name in ("table3", "table5") else "row"
         parts = dict.fromkeys(getattr(cell, part) for cell in self.cells)
         counts = {name: Agreement.of(cell for cell in self.cells if getattr(cell, part) == name) for name in parts}
@@ -106,9 +106,9 @@ class ReproducedTable:
         """Groups of rows, in order of appearance."""
         return list(dict.fromkeys(cell.group for cell in self.cells))
 
-    def rows(self, group: str | None = None) -> list[str]:
-        """Rows of a group (or of all), in order of appearance."""
-        return list(dict.fromkeys(cell.row for cell in self.cells if group in (None, cell.group)))
+    def rows(self, group: str) -> list[str]:
+        """Rows of a group, in order of appearance."""
+        return list(dict.fromkeys(cell.row for cell in self.cells if cell.group == group))
 
     def cells_of(self, group: str, row: str) -> list[Cell]:
         """Cells of one row."""
@@ -130,12 +130,12 @@ class ReproducedTable:
 
 
 def known_bound(sd: float) -> float:
-    """How far a printed mean may lie from its expectation; sd, known exactly, is that of one run."""
+    """How far a printed mean may differ from its expectation; ``sd`` is the exact one of a single run."""
     return Z * sd / math.sqrt(PAPER_RUNS) + HALF_CENT
 
 
 def estimated_bound(sd: float, runs: int, *, share: float) -> float:
-    """The same with sd estimated from our runs, by Student's distribution.
+    """The same with ``sd`` estimated from our runs, by Student's distribution.
 
     ``share`` is the variance of the difference in units of one run: 1/10 for a printed mean of ten runs
     against its expectation, 1/10 + 1/runs against our mean, 1 + 1/runs for a single printed run.

@@ -9,7 +9,7 @@ from analogical.paper.functions import function_named
 __all__ = ["rows_at", "sample", "sample_rows", "universe"]
 
 MAX_UNIVERSE = 2**26
-"""Universes up to this many rows are enumerated."""
+"""Most rows of a universe that is enumerated."""
 
 Rows = NDArray[np.uint8]
 
@@ -35,8 +35,8 @@ def universe(n_features: int, n_values: int) -> Rows:
 def sample_rows(n_features: int, n_values: int, n_rows: int, rng: np.random.Generator) -> Rows:
     """Distinct rows drawn uniformly from the universe, in random order.
 
-    The universe is never enumerated: rows are drawn one value at a time and repeated ones are drawn
-    again, or, where the sample is a large part of the universe, positions are drawn without replacement.
+    The universe is not enumerated: values are drawn, and repeated rows are drawn again. If the sample is a large part
+    of the universe, positions are drawn without replacement.
 
     Examples
     --------

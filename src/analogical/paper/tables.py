@@ -24,7 +24,7 @@ __all__ = ["TABLES", "build_table"]
 CORRECTED_METHODS = ("ari", "relaxed", "chi2", "mi", "relief")
 """The paper's four methods and the relaxed index."""
 SPARSE = 1_000
-"""Rows up to which Table 6 shows the relaxed index too: with so few, there are hardly any pairs at distance 1."""
+"""Up to this many rows Table 6 shows the relaxed index too, because there are hardly any pairs at distance 1."""
 MONKS = ("monks-1", "monks-2", "monks-3")
 UNIVERSES = ("monks-2-rule", "monks-3-rule")
 NAMES: dict[str, tuple[str, ...]] = {
@@ -51,7 +51,7 @@ def build_table(name: str, variant: Variant, plan: Plan, folder: Path | None = N
     plan : Plan
         Repetitions, seed, processes, progress.
     folder : Path, optional
-        Where the data files are (tables 2 and 3); without it, what can be generated is run.
+        Folder of the data files (Tables 2 and 3); without it, only generated data is used.
     """
     names = NAMES.get(name, ()) + (MORE_NAMES.get(name, ()) if variant == "corrected" else ())
     left_out = [dataset for dataset in names if dataset in plan.leave_out]
@@ -63,7 +63,7 @@ def build_table(name: str, variant: Variant, plan: Plan, folder: Path | None = N
 
 
 def _spread(runs: Floats) -> float | None:
-    """Standard deviation of the runs that have evidence; None if only one has."""
+    """Standard deviation of the runs with evidence; None if there are fewer than two."""
     seen = runs[~np.isnan(runs)]
     return float(seen.std(ddof=1)) if len(seen) > 1 else None
 
@@ -168,7 +168,7 @@ class Sample(NamedTuple):
 def _stability(name: str, variant: Variant, data: dict[str, Dataset], plan: Plan) -> list[Cell]:  # noqa: ARG001
     """A group per function, a row per sample size, a column per feature.
 
-    Table 6, corrected, also has the relaxed index, and whether the relevant features come out on top.
+    The corrected Table 6 also has the relaxed index, and how often the relevant features rank first.
     """
     has_more = (name, variant) == ("table6", "corrected")
     relaxed = _run_samples(name, plan, relaxed_index, max_rows=SPARSE) if has_more else {}
@@ -209,9 +209,9 @@ def _stability_cells(variant: Variant, sample: Sample, printed: Any, runs: Float
 
 
 def _on_top(sample: Sample, index: str, runs: Floats) -> Cell:
-    """The share of runs in which every relevant feature scores higher than every other one, if there are others.
+    """Share of runs in which every relevant feature scores higher than every irrelevant one, if there are any.
 
-    No evidence is the lowest score.
+    A feature without evidence has the lowest score.
     """
     relevant = np.array([p > 0 for p in universe_index(*sample[:3])])
     scores = np.where(np.isnan(runs), -np.inf, runs)

@@ -1,4 +1,4 @@
-"""What the reproduction says: titles, how the numbers of each table came about, and the page to read first."""
+"""Texts of the reproduction: titles, how the numbers of each table were computed, and the page to read first."""
 
 from typing import Literal
 
@@ -9,7 +9,7 @@ __all__ = ["ABOUT", "FIGURE", "PAGE_TITLE", "READING", "TITLES", "Variant", "row
 Variant = Literal["as-published", "corrected"]
 
 PAGE_TITLE = "# The Analogical Relevance Index paper, reproduced"
-"""First line of the page; a page that begins otherwise was written by somebody else."""
+"""First line of the page, by which a page written by ``reproduce`` is recognised."""
 
 READING = """\
 Every printed number is shown next to ours. Where the value that the average tends to with more runs is known
@@ -108,11 +108,11 @@ ABOUT: dict[tuple[str, Variant], str] = {
         " and g8 have no irrelevant feature."
     ),
 }
-"""How the numbers of a table came about."""
+"""How the numbers of a table were computed."""
 
 
 def row_title(row: str) -> str:
-    """The name of a row as it is shown: of a method, of a sample size, or its own.
+    """The name of a row as it is shown: the title of a method, a sample size, or the name itself.
 
     Examples
     --------

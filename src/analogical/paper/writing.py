@@ -17,11 +17,11 @@ __all__ = ["FORMATS", "as_csv", "as_json", "as_latex", "as_markdown", "as_page",
 
 DIFFERS = "✗"
 MOST_DIFFERENCES = 12
-"""Cells that differ which the page lists, per table."""
+"""Most differing cells that the page lists per table."""
 
 
 def refuse_foreign_folder(folder: "str | os.PathLike[str]") -> None:
-    """Refuse a folder that cannot be written to, or whose README.md was written by somebody else."""
+    """Refuse a folder that cannot be written to, or whose README.md was not written by ``reproduce``."""
     page = Path(folder) / "README.md"
     if page.parent.is_dir() and not os.access(page.parent, os.W_OK):
         raise InputError(f"The folder {str(folder)!r} cannot be written to; name another with --out.")
@@ -38,7 +38,7 @@ def refuse_foreign_folder(folder: "str | os.PathLike[str]") -> None:
 
 
 def as_markdown(table: ReproducedTable) -> str:
-    """The table for reading: below each other what was printed, what we got and what is expected."""
+    """The table for reading, with printed, computed and expected values below each other."""
     parts = [f"# {table.title}", "", f"Variant: **{table.variant}**. {table.about}", ""]
     parts += [line for note in table.notes for line in (f"> {note}", "")]
     parts += [_agreement_sentence(table), ""]
@@ -81,7 +81,7 @@ def as_csv(table: ReproducedTable) -> str:
 
 
 def as_json(table: ReproducedTable) -> str:
-    """Everything, for machines."""
+    """The whole table as JSON."""
     return json.dumps(table.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -91,11 +91,11 @@ FORMATS: dict[str, Callable[[ReproducedTable], str]] = {
     "json": as_json,
     "tex": as_latex,
 }
-"""Writers by file ending."""
+"""Writers by file extension."""
 
 
 def _agreement_sentence(table: ReproducedTable) -> str:
-    """How many printed numbers agree, in all and by method or by sample size."""
+    """How many printed numbers agree, in total and by method or sample size."""
     agreeing, judged = table.agreement()
     if judged == 0:
         return "No printed number could be judged."
@@ -105,7 +105,7 @@ def _agreement_sentence(table: ReproducedTable) -> str:
 
 
 def _grid(table: ReproducedTable, group: str) -> Iterator[list[str]]:
-    """Header and rows of one group as text: printed, ours and expected, each on a line where there is one."""
+    """Header and rows of one group as text, with lines for printed, computed and expected values."""
     first = table.cells_of(group, table.rows(group)[0])
     yield [group, *(cell.column for cell in first)]
     decimals = None if table.name == "table5" else 2
@@ -123,7 +123,7 @@ def _grid(table: ReproducedTable, group: str) -> Iterator[list[str]]:
 
 
 def _number(value: float | None, decimals: int | None, sd: float | None = None) -> str:
-    """A number as text: whole ones without digits, others with so many decimals, or four significant digits."""
+    """A number as text: integers without decimals; others with ``decimals``, or four significant digits."""
     if sd:
         return f"{_number(value, decimals)} ± {_number(sd, decimals)}"
     if value is None:
@@ -136,7 +136,7 @@ def _number(value: float | None, decimals: int | None, sd: float | None = None) 
 
 
 def _markdown_table(header: list[str], rows: Sequence[list[str]], words: Sequence[int] = (0,)) -> list[str]:
-    """Lines of a table; all columns but those of words are numbers."""
+    """Lines of a table; columns are numbers, except those of ``words``."""
     rule = ["---" if column in words else "---:" for column in range(len(header))]
     return [f"| {' | '.join(cells)} |" for cells in (header, rule, *rows)]
 
@@ -154,7 +154,7 @@ def _latex_row(words: list[str]) -> str:
 
 
 def as_page(tables: Sequence[ReproducedTable], figures: Sequence[str], plan: Plan) -> str:
-    """How to read the results, what agrees, what differs, and where all cells are; figures are names of files."""
+    """The page to read first: how to read the results, what agrees and what differs; figures are file names."""
     parts = [
         PAGE_TITLE,
         "",
@@ -186,7 +186,7 @@ def as_page(tables: Sequence[ReproducedTable], figures: Sequence[str], plan: Pla
 
 
 def _differences(table: ReproducedTable) -> list[str]:
-    """The cells that differ most, in units of what chance allows."""
+    """The cells that differ most, relative to what chance allows."""
     cells = [cell for cell in table.cells if cell.verdict == "differs"]
     if not cells:
         return []
