@@ -32,14 +32,14 @@ class NotFaithful(Exception):  # noqa: N818 (reading the file as a whole copes w
 def open_parquet(paths: str) -> DuckTable:
     """The table in Parquet files: one, or all that a pattern names, in the order of their names."""
     session = Session()
-    return DuckTable(session, _parquet(session, paths))
+    return DuckTable(_parquet(session, paths))
 
 
 def open_batches(batches: "pa.RecordBatchReader") -> DuckTable:
     """The table in Arrow batches, which are read once and held as Parquet."""
     session = Session()
     session.connection.register("batches", batches)
-    return DuckTable(session, _parquet(session, _stored(session, "SELECT * FROM batches")))
+    return DuckTable(_parquet(session, _stored(session, "SELECT * FROM batches")))
 
 
 def open_text(path: str, shape: "TextShape", given: TextFormat) -> tuple[DuckTable, tuple[Note, ...]]:
@@ -76,7 +76,7 @@ def open_text(path: str, shape: "TextShape", given: TextFormat) -> tuple[DuckTab
     if any(relation.count_where({name: name for name in conditions}, conditions).values()):
         raise NotFaithful("cells hold line ends of Windows, or zeros")
     typed = type_cells(relation, kept, given.na, shape.separator)
-    return DuckTable(session, replace(cast("DuckRelation", typed.relation), names=tuple(kept))), (*notes, *typed.notes)
+    return DuckTable(replace(cast("DuckRelation", typed.relation), names=tuple(kept))), (*notes, *typed.notes)
 
 
 def _stored(session: Session, query: str, name: str = "table") -> str:
@@ -100,7 +100,7 @@ def _parquet(session: Session, paths: str) -> DuckRelation:
         "reading the file",
     )
     row = "file_row_number" if len(starts) == 1 else f"({starts}::BIGINT[])[file_index::BIGINT + 1] + file_row_number"
-    return DuckRelation(relation, row=row)
+    return DuckRelation(relation, session, row=row)
 
 
 def _literal(value: Any) -> str:

@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from analogical.duck.codes import write_codes
-from analogical.duck.here import read_rows
+from analogical.duck.codes import CodedCells, read_codes, write_codes
 from analogical.duck.relation import DuckRelation
 from analogical.duck.session import Session
 from analogical.engines.encode import encode_relation
@@ -27,7 +26,6 @@ HERE_CELLS = 600_000_000
 class DuckTable:
     """A table in a file that DuckDB reads when it is needed; every function takes it as X."""
 
-    session: Session
     relation: DuckRelation
 
     @property
@@ -51,15 +49,13 @@ def open_study(
     Its codes come here, if they are few enough. Otherwise they are written to a DuckDB of our own: in memory up to a
     limit, and beyond it in a temporary folder, which goes with the study.
     """
-    is_own = isinstance(X, DuckTable)
-    session, relation = (X.session, X.relation) if isinstance(X, DuckTable) else (Session(), DuckRelation(X))
+    relation = X.relation if isinstance(X, DuckTable) else DuckRelation(X)
     looks: Any = {"look_for_leaks": look_for_leaks, "look_for_units": look_for_units}
     table = encode_relation(relation, label, rules, keep=keep, **looks)
-    there = cast("DuckRelation", table.relation)
-    ends = there.look({"n": "count(*)", "last": f"max({ROW})"}, "counting the rows")
-    n_rows, is_whole = int(ends["n"]), ends["last"] == ends["n"] - 1
+    ends = table.relation.look({"n": "count(*)", "last": f"max({ROW})"}, "counting the rows")
+    n_rows = int(ends["n"])
+    cells = CodedCells(table, is_whole=ends["last"] == n_rows - 1)
     if n_rows * len(table.columns) > HERE_CELLS:
-        engine = write_codes(session, table, there, n_rows, is_own=is_own, is_whole=is_whole)
+        engine = write_codes(cells, relation.session or Session(), n_rows)
         return EngineStudy.of(table, engine, duplicates=duplicates)
-    rows = read_rows(table, there, n_rows, session if is_own else None, is_whole=is_whole)
-    return Study.of_table(rows, duplicates=duplicates, engine_name="duckdb")
+    return Study.of_table(read_codes(cells, n_rows), duplicates=duplicates, engine_name="duckdb")

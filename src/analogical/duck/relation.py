@@ -1,16 +1,15 @@
 """A table that DuckDB holds, as it is encoded there: see ``engines/relation.py``."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from analogical._progress import working_on
+from analogical.duck.session import Session, ask
 from analogical.engines.relation import LABEL, ROW, WEIGHT, Dialect, Kind, Summing
 from analogical.engines.values import ValueCounts
-from analogical.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["MOST_VALUES", "DuckRelation"]
 
 Sum = TypeVar("Sum")
+Answer = TypeVar("Answer")
 
 MOST_VALUES = 10_000_000
 """Different values of a column that come to this process at most, of one column at a time: 80 MB of numbers."""
@@ -74,6 +74,8 @@ class DuckRelation:
     """A relation of DuckDB."""
 
     relation: "DuckDBPyRelation"
+    session: Session | None = None
+    """The session that it belongs to; None for a relation of the user's."""
     row: str = "row_number() OVER () - 1"
     """The position of a row in the user's table, as an expression; ``rowid`` of a table costs nothing."""
     has_row: bool = False
@@ -81,7 +83,7 @@ class DuckRelation:
     names: tuple[str, ...] | None = None
     """What the user calls the columns, if DuckDB has other names for them: of names that differ in case only."""
     most_values: int = MOST_VALUES
-    dialect: Dialect = DIALECT
+    dialect: ClassVar[Dialect] = DIALECT
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -233,13 +235,10 @@ class DuckRelation:
 
     def batches(self, columns: Sequence[str], doing: str = "reading the table") -> Iterator["pa.RecordBatch"]:
         """All rows, in their order, as Arrow batches; no other question may be asked until they are read."""
-        import duckdb
-
-        with working_on(doing):
-            try:
-                yield from self.relation.project(", ".join(columns)).to_arrow_reader(BATCH_ROWS)
-            except duckdb.Error as error:
-                raise _failed(doing, error) from error
+        chosen = self.relation.project(", ".join(columns))
+        reader = self._ask(lambda: chosen.to_arrow_reader(BATCH_ROWS), doing)
+        while (batch := self._ask(lambda: next(reader, None), doing)) is not None:
+            yield batch
 
     def sum_batches(self, columns: Sequence[str], summing: Summing[Sum], doing: str) -> Sum:
         """Something summed up over all rows."""
@@ -247,14 +246,7 @@ class DuckRelation:
 
     def _run(self, relation: "DuckDBPyRelation", doing: str) -> "pa.Table":
         """A small result as an Arrow table."""
-        import duckdb
+        return self._ask(relation.to_arrow_table, doing)
 
-        with working_on(doing):
-            try:
-                return relation.to_arrow_table()
-            except duckdb.Error as error:
-                raise _failed(doing, error) from error
-
-
-def _failed(doing: str, error: Exception) -> InputError:
-    return InputError(f"DuckDB could not finish {doing}: {str(error).strip().splitlines()[0]}")
+    def _ask(self, question: Callable[[], Answer], doing: str) -> Answer:
+        return ask(None if self.session is None else self.session.connection, question, doing)

@@ -10,7 +10,6 @@ them. No row comes here. What is needed to go on::
     encode_batch(batch, [*table.encoders, table.label_encoder])     # codes of an Arrow batch of table.sources
     table.n_codes        # codes of each column of the study are below these
     table.refuse_changed(by_label, by_column)           # rows of each code, as a later pass counted them
-    table.encoded(...)   # all rows as an ordinary EncodedTable, if they are few enough to come here
 
 Numbers with more values than ``relation.most_values`` are looked at in many small steps, so that their values never
 come here; a note says so.
@@ -23,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from analogical._checks import brief
-from analogical._types import Codes, Ints, Margins, Note, NoteKind
+from analogical._types import Ints, Margins, Note, NoteKind
 from analogical.engines.cells import ByValue, DatePart, Encoder, Places, Steps, UnitEncoder, numbers_of
 from analogical.engines.leaks import find_leaks_there
 from analogical.engines.looking import NUMBERS, TIMES, Look, Part, weights_of
@@ -35,7 +34,6 @@ from analogical.table.choosing import Chosen, find_column, name_of, refuse_repea
 from analogical.table.columns import MISSING, Column
 from analogical.table.dates import WEEKDAYS
 from analogical.table.encode import (
-    EncodedTable,
     choose_names,
     columns_asked_for,
     leak_notes,
@@ -49,24 +47,7 @@ from analogical.table.preparing import NO_COMPLETE_ROW, Gaps, Preparing, Treated
 from analogical.table.roles import Role, encode_label, refuse_no_counts, sort_classes
 from analogical.table.rules import Rules
 
-__all__ = ["EngineTable", "PlacedRows", "encode_relation", "table_changed"]
-
-
-CHUNK = 2**20
-"""Rows whose codes are replaced or counted together."""
-
-
-@dataclass(frozen=True)
-class PlacedRows:
-    """Rows of a table that came here: for each cell its place among what its encoder looks it up in."""
-
-    cells: Codes
-    """One column for each feature; becomes the codes."""
-    labels: Codes
-    units: Codes | None
-    weights: Ints | None
-    positions: Ints | None
-    """Of the rows in the user's table, if some were left out."""
+__all__ = ["EngineTable", "encode_relation", "table_changed"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,30 +80,6 @@ class EngineTable(EngineMeaning):
         row = [ROW] if isinstance(unit, UnitEncoder) and unit.last_row >= 0 else []
         read = [encoder.source for encoder in (*self.encoders, self.label_encoder)]
         return [*dict.fromkeys(read), *row, *([WEIGHT] if self.is_weighted else [])]
-
-    def encoded(self, placed: PlacedRows) -> EncodedTable:
-        """All rows, in this process: the places of their cells are replaced by codes."""
-        features = self.encoders[: len(self.columns)]
-        codes, labels = placed.cells, placed.labels
-        by_column = [_sizes(one, codes[:, i], placed.weights) for i, one in enumerate(features)]
-        self.refuse_changed(_sizes(self.label_encoder, labels, placed.weights), by_column)
-        fine = {i: np.array(_codes_at(encoder, codes[:, i])) for i, encoder in self.fine_encoders.items()}
-        for i, encoder in enumerate(features):
-            for start in range(0, len(codes), CHUNK):
-                part = codes[start : start + CHUNK, i]
-                part[:] = _codes_at(encoder, part)
-        return EncodedTable(
-            codes=codes.astype(np.min_scalar_type(int(self.n_values.max()) - 1), order="F", copy=False),
-            columns=self.columns,
-            weights=placed.weights,
-            labels=_codes_at(self.label_encoder, labels),
-            label_meaning=self.label_meaning,
-            groups=None if placed.units is None else _numbered_groups(self.encoders[-1], placed.units),
-            origin=placed.positions,
-            frame=None,
-            notes=self.notes,
-            fine=fine,
-        )
 
     def refuse_changed(self, by_label: Ints, by_column: Sequence[Ints]) -> None:
         """Refuse a table whose rows are not those of the first pass: rows of each code of features and their bins."""
@@ -575,33 +532,6 @@ class _Built:
             self.bins.append((feature, n_bins))
             self.bin_encoders.append(encoder(codes))
             self.bin_sizes.append(sizes(codes, int(codes.max(initial=0)) + 1))
-
-
-def _codes_at(encoder: Encoder, places: Codes) -> Codes:
-    """The codes of places, as small as they can be; all are known."""
-    if ((encoder.codes < 0) | (encoder.codes == np.arange(len(encoder.codes)))).all():
-        return places
-    return encoder.codes.astype(np.min_scalar_type(encoder.n_codes - 1))[places]
-
-
-def _sizes(encoder: Encoder, places: Codes, weights: Ints | None) -> Ints:
-    """Rows of each code; one more for cells that cannot be, if there are any."""
-    by_place = np.zeros(len(encoder.codes))
-    for start in range(0, len(places), CHUNK):
-        some = slice(start, start + CHUNK)
-        by_place += np.bincount(places[some], None if weights is None else weights[some], minlength=len(by_place))
-    is_known = encoder.codes >= 0
-    known = np.bincount(encoder.codes[is_known], by_place[is_known], minlength=encoder.n_codes)
-    unknown = by_place[~is_known].sum()
-    return np.append(known, [unknown] * bool(unknown)).astype(np.int64)
-
-
-def _numbered_groups(unit: Encoder, places: Codes) -> Ints:
-    """The group of each row; a row without one is alone."""
-    groups = places.astype(np.int64)
-    alone = np.flatnonzero(places == len(unit.places))
-    groups[alone] += np.arange(len(alone))
-    return groups
 
 
 def _meaning(key: Hashable, name: str, position: int, treated: TreatedColumn) -> ColumnMeaning:
