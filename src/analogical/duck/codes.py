@@ -82,8 +82,7 @@ class CodedCells:
             else:
                 number = place if name in self.placed else code_in_sql(encoder, place)
                 query[name] = f"CAST({number} AS {SQL_TYPES[self.type_of(name).name]})"
-        unit = self.encoders.get(UNIT)
-        rows = [ROW] if isinstance(unit, UnitEncoder) and unit.last_row >= 0 else []
+        rows = [ROW] if ROW in self.table.sources else []
         query |= {name: name for name in [*self.beside, *rows]}
         for batch in self.relation.project(query).batches(list(query)):
             columns = {name: batch.column(name) for name in [*self.encoders, *self.beside]}

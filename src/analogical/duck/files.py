@@ -1,5 +1,6 @@
 """Large files to tables that DuckDB reads when they are needed: Parquet as it is, text by way of Parquet."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -25,6 +26,10 @@ ODD = ("chr(13) || chr(10)", "chr(0)")
 """What a cell may not hold: line ends that memory reads as one character, and characters that end texts."""
 
 
+BLOCK = 2**24
+"""Bytes of a file that are read together."""
+
+
 class NotFaithful(Exception):  # noqa: N818 (reading the file as a whole copes with it, or says what is wrong)
     """DuckDB does not read a text, or not as a text is read in memory."""
 
@@ -42,8 +47,10 @@ def open_batches(batches: "pa.RecordBatchReader") -> DuckTable:
     return DuckTable(_parquet(session, _stored(session, "SELECT * FROM batches")))
 
 
-def open_text(path: str, shape: "TextShape", given: TextFormat) -> tuple[DuckTable, tuple[Note, ...]]:
-    """The table in a text of UTF-8 that has this shape, with its cells as what they hold."""
+def open_text(
+    path: str, shape: "TextShape", given: TextFormat, shape_notes: Sequence[Note]
+) -> tuple[DuckTable, tuple[Note, ...]]:
+    """The table in a UTF-8 text of this shape with typed cells, and all notes in the order that memory has them in."""
     import duckdb
 
     session = Session()
@@ -65,9 +72,15 @@ def open_text(path: str, shape: "TextShape", given: TextFormat) -> tuple[DuckTab
             raise
         raise NotFaithful(str(error)) from None
     relation = _parquet(session, stored).with_row()
-    if not relation.look({"n": "count(*)"}, "counting the rows")["n"]:
+    n_rows = relation.look({"n": "count(*)"}, "counting the rows")["n"]
+    if not n_rows:
         raise NotFaithful("there are no rows")
-    kept, notes = list(shape.names), list[Note]()
+    kept, notes = list(shape.names), list(shape_notes)
+    n_blank = _count_lines(path, shape.separator) - shape.has_header - n_rows
+    if n_blank > 0:  # or cells with line ends
+        n_blank -= _count_line_ends(relation, names) + sum(name.count("\n") for name in shape.names)
+    if n_blank > 0:
+        notes.insert(0, Note("blank-lines", counts=(n_blank,)))
     if shape.may_end_empty and not relation.look({"n": f"count({names[-1]})"}, "looking at the cells")["n"]:
         notes.append(Note("empty-column"))
         kept = kept[:-1]
@@ -77,6 +90,24 @@ def open_text(path: str, shape: "TextShape", given: TextFormat) -> tuple[DuckTab
         raise NotFaithful("cells hold line ends of Windows, or zeros")
     typed = type_cells(relation, kept, given.na, shape.separator)
     return DuckTable(replace(cast("DuckRelation", typed.relation), names=tuple(kept))), (*notes, *typed.notes)
+
+
+def _count_lines(path: str, separator: str) -> int:
+    """Lines of a text up to the last one that is not blank; a line of separators holds empty cells."""
+    blank = b" \t\r\n\x1a".replace(separator.encode(), b"")
+    n_ends = n_at_end = 0
+    with Path(path).open("rb") as stream:
+        while block := stream.read(BLOCK):
+            n_kept = len(block.rstrip(blank))
+            n_at_end = block.count(b"\n", n_kept) + (0 if n_kept else n_at_end)
+            n_ends += block.count(b"\n")
+    return n_ends - n_at_end + 1
+
+
+def _count_line_ends(relation: DuckRelation, names: Sequence[str]) -> int:
+    """Line ends within cells."""
+    ends = [f"coalesce(sum(length({name}) - length(replace({name}, chr(10), ''))), 0)" for name in names]
+    return int(relation.look({"n": " + ".join(ends)}, "looking at the cells")["n"])
 
 
 def _stored(session: Session, query: str, name: str = "table") -> str:

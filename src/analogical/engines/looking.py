@@ -203,7 +203,16 @@ class Look:
         return steps
 
     def parts_of(self, position: int) -> dict[str, Part]:
-        """Parts of the dates in a column with very many of them, those that vary over two cycles or more."""
+        """Parts of the dates in a column with too many values, those that vary over two cycles or more."""
+        if position not in self._parts:
+            self._parts[position] = self._find_parts(position)
+        return self._parts[position]
+
+    @cached_property
+    def _parts(self) -> dict[int, dict[str, Part]]:
+        return {}
+
+    def _find_parts(self, position: int) -> dict[str, Part]:
         name, dialect = f"p{position}", self.relation.dialect
         numbers = {
             "month": f"month({name}) - 1",

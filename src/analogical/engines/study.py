@@ -27,13 +27,6 @@ from analogical.table_counts import FEW_CELLS, Item, ListedRows, MergedRows, Row
 
 __all__ = ["EngineStudy"]
 
-MOST_COMBINATIONS = 5_000_000
-"""Combinations of values and label that are brought here at once, a few hundred megabytes; four times as many are
-held, and the oldest let go and brought here again if they are asked for."""
-MOST_CELLS = 20_000_000
-"""Cells of contexts, of all features given all others, that come from all parts: 480 MB, half of what Spark brings here
-unless it is told to."""
-
 
 class EngineStudy(Study):
     """A study whose rows lie in a database or on a cluster.
@@ -44,8 +37,11 @@ class EngineStudy(Study):
 
     table: EngineMeaning
     engine: Engine
-    most_combinations: int
-    most_cells: int
+    most_combinations = 5_000_000
+    """Combinations of values and label that come here at once, a few hundred megabytes. Four times as many are held;
+    beyond that the oldest are dropped, and grouped again if they are needed."""
+    most_cells = 20_000_000
+    """Cells of the contexts of all features given all others, from all parts: 480 MB, half of Spark's default limit."""
     _groups: dict[tuple[int, ...], CodedRows]
 
     @classmethod
@@ -56,8 +52,6 @@ class EngineStudy(Study):
         *,
         duplicates: Duplicates = "count",
         plan: Any = None,
-        most_combinations: int = MOST_COMBINATIONS,
-        most_cells: int = MOST_CELLS,
     ) -> Self:
         """The study of an engine and of what its codes mean; ``plan`` is for the settings of results."""
         study = cls.__new__(cls)
@@ -66,7 +60,6 @@ class EngineStudy(Study):
         study.n_rows, study.is_weighted = engine.margins.n_rows, table.is_weighted
         study.engine = engine.distinct() if duplicates == "once" else engine
         study.engine_name, study.plan = engine.name, plan
-        study.most_combinations, study.most_cells = most_combinations, most_cells
         study._groups = {}
         return study
 
@@ -93,8 +86,9 @@ class EngineStudy(Study):
 
     def rows_of(self, columns: Sequence[int]) -> CodedRows:
         """Rows by these columns and the label, with their number; a combination may come several times."""
-        held, rows = self._holding(columns)
-        return rows.select([held.index(column) for column in columns])
+        self.hold([columns])
+        held = next(one for one in self._groups if set(columns).issubset(one))
+        return self._groups[held].select([held.index(column) for column in columns])
 
     def units_of(self, columns: Sequence[int]) -> UnitRows:
         """Rows by these columns, the unit and the label, with their number."""
@@ -118,7 +112,8 @@ class EngineStudy(Study):
 
     def listed(self, features: Sequence[int], given: Sequence[int]) -> ListedRows:
         """Rows by features, given columns and label, with their number; by their first row, if rows have an order."""
-        columns, rows = self._grouped([*features, *sorted(given)])
+        columns = [*features, *sorted(given)]
+        rows = self._grouped(columns)
         positions = self.engine.first_rows(columns, rows)
         keys = (rows.labels, *rows.codes.T) if positions is None else (positions,)
         order = np.lexsort(keys)
@@ -131,8 +126,8 @@ class EngineStudy(Study):
 
     def first_rows(self, feature: int) -> Ints:
         """Where each value of a feature occurs first; their order if rows have none."""
-        columns, rows = self._grouped([feature])
-        positions = self.engine.first_rows(columns, rows)
+        rows = self._grouped([feature])
+        positions = self.engine.first_rows([feature], rows)
         n_values = int(self.margins.n_values[feature])
         if positions is None:
             return np.arange(n_values)
@@ -213,17 +208,10 @@ class EngineStudy(Study):
         possible = math.prod(self.engine.n_values_of(column) for column in columns) * self.margins.n_labels
         return min(possible, self.margins.n_rows)
 
-    def _holding(self, columns: Sequence[int]) -> tuple[tuple[int, ...], CodedRows]:
-        """Columns among which these are, and the rows by them."""
-        self.hold([columns])
-        wanted = set(columns)
-        held = next(one for one in self._groups if wanted.issubset(one))
-        return held, self._groups[held]
-
-    def _grouped(self, columns: Sequence[int]) -> tuple[tuple[int, ...], CodedRows]:
-        """The columns, and each combination of their values and label once, with its number."""
+    def _grouped(self, columns: Sequence[int]) -> CodedRows:
+        """Each combination of values of these columns and label once, with its number of rows."""
         rows = merge_rows(self.rows_of(columns))
-        return tuple(columns), rows.weighted(rows.weights_or_ones())
+        return rows.weighted(rows.weights_or_ones())
 
     def hold(self, sets: Sequence[Sequence[int]]) -> None:
         """Bring here the rows by each of these sets."""

@@ -182,8 +182,7 @@ def _held(source: "_Source", text_format: TextFormat, *, is_forced: bool) -> Fil
                 shape = find_shape(clean_lines(beginning, []), source.what, text_format, notes)
                 if has_space_before_quote(beginning, shape.separator):
                     raise NotFaithful("quotes follow spaces")
-                frame, more = open_text(path, shape, text_format)
-            return FileTable(frame, (*notes, *more))
+                return FileTable(*open_text(path, shape, text_format, notes))
         except (NotFaithful, UnicodeDecodeError) as error:
             if is_forced:
                 raise InputError(

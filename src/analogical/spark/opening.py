@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["open_study"]
 
 HERE_BYTES = 2**29
-"""Bytes of a table that comes to this process as a whole: half of what Spark brings here unless it is told to."""
+"""Largest table that comes to this process as a whole: half of what Spark collects by default."""
 TEXTS = ("string", "varchar", "char")
 WIDTHS = {
     **dict.fromkeys(("boolean", "tinyint"), 1),
@@ -54,19 +54,18 @@ def open_study(
     """
     check_spark()
     relation = SparkRelation(df)
+    looks: Any = {"look_for_leaks": look_for_leaks, "look_for_units": look_for_units}
     if isinstance(label, str) and _comes_here(relation, rules):
         rows = collect(df, "reading the table")
-        looks_here: Any = {"look_for_leaks": look_for_leaks, "look_for_units": look_for_units}
-        encoded = replace(encode_table(rows, label, rules, keep=keep, **looks_here), frame=None)
+        encoded = replace(encode_table(rows, label, rules, keep=keep, **looks), frame=None)
         plan = SparkPlan("collected", (), 1, 1.0, False)
         return Study.of_table(encoded, duplicates=duplicates, engine_name="spark", plan=plan)
     ship_package(df.sparkSession)
-    looks: Any = {"look_for_leaks": look_for_leaks, "look_for_units": look_for_units}
     table = encode_relation(relation, label, rules, keep=keep, **looks)
     blocks = deal_features(table.margins, min(2, len(table.columns)))
     engine = _packed(table, SparkPlan("grouped", blocks, 1, 1.0, True))
     sample = engine.sample(SEARCH_ROWS)
-    n_distinct = engine.estimate_distinct(sample)
+    n_distinct = engine.estimate_distinct()
     needs_rows = pools_contexts(len(table.columns)) or engine.n_rows <= SEARCH_ROWS
     if finishes_in_memory(engine.n_rows, n_distinct, needs_rows):
         rows = engine.here(limit=2 * MOST_GROUPS)
@@ -81,7 +80,7 @@ def open_study(
 def _comes_here(relation: SparkRelation, rules: Rules) -> bool:
     """Whether the table is small, by the types of its columns and the lengths of texts.
 
-    Anything unusual is left to the look at the columns, which refuses it by name.
+    A table with other types is not: encoding it on Spark refuses them by name.
     """
     widths = [WIDTHS.get(base) for base in relation.bases.values()]
     roles = [role for role in (rules.weights, rules.groups) if role is not None]
@@ -111,5 +110,5 @@ def _n_shuffled(df: "DataFrame") -> int:
 
 
 def _by_name(plan: SparkPlan, table: EngineTable) -> SparkPlan:
-    """The plan as results tell it."""
+    """The plan with names of features, for results."""
     return replace(plan, blocks=tuple(tuple(table.names[i] for i in block) for block in plan.blocks))

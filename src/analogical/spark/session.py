@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -14,7 +15,7 @@ import time
 import warnings
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,12 +32,19 @@ __all__ = ["check_java", "check_spark", "collect", "is_spark_frame", "open_sessi
 OLDEST_JAVA = 17
 MASTERS = r"local(\[(\*|\d+)(,\s*\d+)?\])?|spark://.+|yarn|k8s://.+|sc://.+"
 PORTS = {"spark": 7077, "sc": 15002, "k8s": 443}
-"""Where masters and servers listen unless they are told otherwise."""
+"""Default ports of masters and servers."""
+NO_FILE = b"/files/none"
+GREETINGS = {
+    "spark": struct.pack(">QBI", 13 + len(NO_FILE), 6, len(NO_FILE)) + NO_FILE,
+    "k8s": b"GET /version HTTP/1.0\r\n\r\n",
+}
+"""Requests that every such server answers, if only by an error: Spark's request for a file (length, type and name), and
+HTTP, to which HTTPS servers also reply."""
 SECONDS = 5
-"""How long all hosts of a master together may take to accept a connection."""
+"""Time for all hosts of a master together to accept a connection, and again for their first answer."""
 ANSWER_SECONDS = 8
-"""How long a master may take to answer once Java has started here; on a busy machine twice as long as that took. Spark
-itself tries for more than a minute."""
+"""Time for a master to register this process once Java has started here; on a busy machine twice as long as the start
+took. Spark itself tries for more than a minute."""
 _SHIPPED = "spark.analogical.shipped"
 """Setting of a session that says that its executors have this package."""
 
@@ -219,7 +227,7 @@ def java_ends_without_session(master: str) -> Iterator[None]:
 
 
 def _check_reached(master: str) -> None:
-    """Refuse a master that does not accept a connection."""
+    """Refuse a master that does not accept a connection, or does not answer."""
     kind, _, hosts = master.partition("://")
     if kind not in PORTS:
         return
@@ -229,13 +237,23 @@ def _check_reached(master: str) -> None:
         try:
             place = urlsplit(f"//{host}")
             address = place.hostname or "", place.port or PORTS[kind]
-            socket.create_connection(address, SECONDS / len(several)).close()
+            with socket.create_connection(address, SECONDS / len(several)) as connection:
+                if kind in GREETINGS:
+                    _greet(connection, kind)
         except (OSError, ValueError) as error:
             reasons.append(str(error))
         else:
             return
     reason = "; ".join(dict.fromkeys(reasons))
     raise SparkError(f"Nothing answers at {master!r} ({reason}); start Spark there, or give another master.")
+
+
+def _greet(connection: socket.socket, kind: str) -> None:
+    """Wait for the first answer; a server that closes the connection may want a secret or encryption."""
+    connection.sendall(GREETINGS[kind])
+    with suppress(ConnectionError):
+        if connection.recv(5) == b"HTTP/" and kind == "spark":
+            raise ValueError("a web server answers there")
 
 
 def ship_package(session: "SparkSession") -> None:

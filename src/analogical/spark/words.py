@@ -78,11 +78,6 @@ class Layout:
         """Columns of the words."""
         return [word.name for word in self.words]
 
-    @property
-    def of_features(self) -> list[str]:
-        """Columns of the words of the blocks."""
-        return [word.name for word in self.words if word.block < len(self.blocks)]
-
     def outside(self, block: int) -> list[str]:
         """Columns of the words outside a block: rows that agree on them may be pairs for the features of the block."""
         return [word.name for word in self.words if word.block < len(self.blocks) and word.block != block]
