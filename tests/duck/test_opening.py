@@ -216,11 +216,20 @@ def test_an_error_of_duckdb_is_one_sentence():
         session.run("CREATE TABLE t AS SELECT list(range) FROM range(50_000_000)", "sorting")
 
 
-def test_ctrl_c_ends_a_statement_at_once_and_removes_the_folder(tmp_path):
+SLOW = "SELECT count(*) FROM range(1000000000) a, range(1000) b WHERE hash(a.range) % 7 = 1"
+STATEMENTS = {
+    "a statement": f"s.run('CREATE TABLE t AS {SLOW}', 'x')",
+    "a relation in a file": f"DuckRelation(s.connection.sql('{SLOW}'), s).look({{'n': 'count(*)'}}, 'x')",
+    "a relation of the user": f"DuckRelation(duckdb.sql('{SLOW}')).look({{'n': 'count(*)'}}, 'x')",
+}
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_ctrl_c_ends_a_statement_at_once_and_removes_the_folder(tmp_path, statement):
     code = (
-        "from analogical.duck.session import Session\ns = Session()\nprint('begun', flush=True)\n"
-        "s.run('CREATE TABLE t AS SELECT count(*) FROM range(1000000000) a, range(1000) b WHERE hash(a.range) % 7 = 1',"
-        " 'x')"
+        "import duckdb\n"
+        "from analogical.duck.session import Session\nfrom analogical.duck.relation import DuckRelation\n"
+        f"s = Session()\nprint('begun', flush=True)\n{STATEMENTS[statement]}"
     )
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Large files to tables that DuckDB reads when they are needed: Parquet as it is, text by way of Parquet."""
+"""Large files as tables that DuckDB reads when needed: Parquet as it is, text converted to Parquet first."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["NotFaithful", "open_batches", "open_parquet", "open_text"]
 
 ODD = ("chr(13) || chr(10)", "chr(0)")
-"""What a cell may not hold: line ends that memory reads as one character, and characters that end texts."""
+"""What a cell must not contain: Windows line ends, which memory reads as one character, and zeros."""
 
 
 BLOCK = 2**24
@@ -31,17 +31,17 @@ BLOCK = 2**24
 
 
 class NotFaithful(Exception):  # noqa: N818 (reading the file as a whole copes with it, or says what is wrong)
-    """DuckDB does not read a text, or not as a text is read in memory."""
+    """DuckDB cannot read a text, or would read it differently from memory."""
 
 
 def open_parquet(paths: str) -> DuckTable:
-    """The table in Parquet files: one, or all that a pattern names, in the order of their names."""
+    """The table in one Parquet file, or in all files that match a pattern, in the order of their names."""
     session = Session()
     return DuckTable(_parquet(session, paths))
 
 
 def open_batches(batches: "pa.RecordBatchReader") -> DuckTable:
-    """The table in Arrow batches, which are read once and held as Parquet."""
+    """The table in Arrow batches, which are written to Parquet."""
     session = Session()
     session.connection.register("batches", batches)
     return DuckTable(_parquet(session, _stored(session, "SELECT * FROM batches")))
@@ -118,7 +118,7 @@ def _stored(session: Session, query: str, name: str = "table") -> str:
 
 
 def _parquet(session: Session, paths: str) -> DuckRelation:
-    """Parquet files as a relation; the position of a row is known from their sizes."""
+    """Parquet files as a relation; the position of a row follows from their numbers of rows."""
     sizes = session.arrow(
         f"SELECT num_rows FROM parquet_file_metadata({_literal(paths)})",  # noqa: S608
         "reading the file",

@@ -1,4 +1,4 @@
-"""A relation of DuckDB, or a large file, to a study of it: encoded and counted in a DuckDB of our own."""
+"""The study of a DuckDB relation or of a large file that DuckDB reads."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 __all__ = ["DuckTable", "open_study"]
 
 HERE_CELLS = 600_000_000
-"""Cells of a table that comes to this process as a whole, in a byte each, and about as much again to count them."""
+"""Cells of the largest table whose codes are held in this process: a byte each, and as much again to count them."""
 
 
 @dataclass(frozen=True)
 class DuckTable:
-    """A table in a file that DuckDB reads when it is needed; every function takes it as X."""
+    """A file that DuckDB reads when it is needed; every function takes it as X."""
 
     relation: DuckRelation
 
@@ -46,8 +46,8 @@ def open_study(
 ) -> Study:
     """The study of a table in DuckDB; see :func:`analogical.engines.open.engine_study_of`.
 
-    Its codes come here, if they are few enough. Otherwise they are written to a DuckDB of our own: in memory up to a
-    limit, and beyond it in a temporary folder, which goes with the study.
+    Its codes are held in this process if they are few enough. Otherwise they are written to a DuckDB of our own: in
+    memory up to a limit, and beyond it in a temporary folder that is removed with the study.
     """
     relation = X.relation if isinstance(X, DuckTable) else DuckRelation(X)
     looks: Any = {"look_for_leaks": look_for_leaks, "look_for_units": look_for_units}

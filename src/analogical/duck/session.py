@@ -1,4 +1,4 @@
-"""A DuckDB of our own: in memory up to a limit, beyond it in a folder that goes with it."""
+"""A DuckDB of our own: in memory up to a limit, beyond it in a temporary folder."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -28,7 +28,7 @@ INTERRUPTED = "Query interrupted"
 
 
 class Session:
-    """A connection with a limit of memory; closed, and its folder removed, with the last that holds it."""
+    """A connection with a memory limit; closed, and its folder removed, when nothing refers to it any more."""
 
     def __init__(self, memory: int = MEMORY) -> None:
         try:
@@ -42,7 +42,7 @@ class Session:
             config={"memory_limit": f"{memory}B", "temp_directory": self.folder}
         )
         self.connection.execute(QUIET)
-        finalize(self, self.connection.close)  # before the folder is removed: the last one is called first
+        finalize(self, self.connection.close)  # finalizers run in reverse order: before the folder is removed
 
     def cursor(self) -> "DuckDBPyConnection":
         """A further connection to the same tables."""
@@ -51,7 +51,7 @@ class Session:
         return cursor
 
     def make_room(self, n_bytes: int) -> None:
-        """More memory for a table of so many bytes, up to half of what is free: from the folder it is read slowly."""
+        """Raise the memory limit for a table of this size, up to half of what is free: the folder is slower."""
         most = max(MEMORY, (free_memory() or 0) // 2)
         self.run(f"SET memory_limit = '{max(MEMORY, min(most, n_bytes * 5 // 4))}B'", "asking for memory")
 
@@ -74,7 +74,7 @@ class Session:
                 self.connection.unregister(name)
 
     def new_name(self, what: str) -> str:
-        """A name that nothing in this DuckDB has."""
+        """A new name."""
         return f"{what}_{next(self._numbers)}"
 
     def enum_type(self, texts: Any) -> str:
@@ -89,7 +89,7 @@ class Session:
 
 
 def free_memory() -> int | None:
-    """Bytes of memory that can be had without swapping; None where the system does not tell."""
+    """Bytes of memory available without swapping; None if the system does not say."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         return next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))

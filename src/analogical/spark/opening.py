@@ -1,4 +1,4 @@
-"""A Spark dataframe to a study of it: encoded there, counted there, or brought here if its distinct rows are few."""
+"""The study of a Spark dataframe: collected if it or its distinct rows are small, otherwise counted on Spark."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -47,8 +47,8 @@ def open_study(
 ) -> Study:
     """The study of a Spark dataframe, classic or Connect; see :func:`analogical.engines.open.engine_study_of`.
 
-    A table of at most half a gigabyte comes here. Of a larger one the distinct rows come here with their number, if
-    these are at most a million and at most half of the rows, or if there are at most eleven features. Otherwise rows
+    A table of at most half a gigabyte is collected. Of a larger one the distinct rows are collected with their numbers
+    if there are at most a million of them, and at most half as many as rows or at most eleven features. Otherwise rows
     stay on Spark, packed, and the study asks for groups of them. A larger table is read several times, so it must be
     the same each time.
     """

@@ -1,4 +1,4 @@
-"""Spark sessions: whether one can be had here, and how the executors come by this package."""
+"""Spark sessions: opening one, collecting results, and sending this package to the executors."""
 
 import atexit
 import io
@@ -46,7 +46,7 @@ ANSWER_SECONDS = 8
 """Time for a master to register this process once Java has started here; on a busy machine twice as long as the start
 took. Spark itself tries for more than a minute."""
 _SHIPPED = "spark.analogical.shipped"
-"""Setting of a session that says that its executors have this package."""
+"""Setting of a session whose executors have this package."""
 
 
 def is_spark_frame(frame: Any) -> bool:
@@ -56,7 +56,7 @@ def is_spark_frame(frame: Any) -> bool:
 
 def check_spark() -> None:
     """Refuse to go on without PySpark 4."""
-    # PySpark 4.3 says at every call that it was not tried with pandas 3; what is used of it here was.
+    # PySpark 4.3 warns at every call that pandas 3 is untested; what is used of it here is tested.
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     try:
         import pyspark
@@ -137,7 +137,7 @@ def open_session(master: str) -> "SparkSession":
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     settings = {"spark.ui.showConsoleProgress": "false"}
-    if master.startswith("local"):  # nobody outside of this machine takes part
+    if master.startswith("local"):  # only this machine takes part
         address = "127.0.0.1"
         settings |= {"spark.driver.bindAddress": address, "spark.driver.host": address, "spark.ui.enabled": "false"}
     builder = SparkSession.builder.appName("analogical").master(master)
@@ -153,7 +153,7 @@ def open_session(master: str) -> "SparkSession":
 
 
 def _connect(master: str) -> "SparkSession":
-    """A session of Spark Connect, which ends with this process; servers keep others for an hour."""
+    """A session of Spark Connect, stopped with this process: servers would keep it for an hour."""
     from pyspark.sql import SparkSession
 
     try:
@@ -257,7 +257,7 @@ def _greet(connection: socket.socket, kind: str) -> None:
 
 
 def ship_package(session: "SparkSession") -> None:
-    """Give the executors this package, once for each session; NumPy, SciPy and PyArrow they must have themselves."""
+    """Send this package to the executors, once per session; they must have NumPy, SciPy and PyArrow."""
     if session.conf.get(_SHIPPED, "no") == "yes":
         return
     source = Path(__file__).parents[1]
@@ -276,7 +276,7 @@ def ship_package(session: "SparkSession") -> None:
 
 @contextmanager
 def _folder_for_shipping(session: "SparkSession") -> Iterator[Path]:
-    """A folder to ship from: Spark's own one, from which executors fetch later, or one until all is sent."""
+    """A folder for the package: Spark's own, from which executors fetch it later, or a temporary one for Connect."""
     if "connect" in type(session).__module__:
         with tempfile.TemporaryDirectory(prefix="analogical-") as folder:
             yield Path(folder)
@@ -287,7 +287,7 @@ def _folder_for_shipping(session: "SparkSession") -> Iterator[Path]:
 
 
 def collect(frame: "DataFrame", what: str) -> Any:
-    """A small frame as an Arrow table; a job that fails is one error, never a part of the rows."""
+    """A small frame as an Arrow table; a job that fails is an error, never some of the rows."""
     try:
         with working_on(f"{what} on Spark"):
             return frame.toArrow()
@@ -310,7 +310,7 @@ def _is_interrupted(error: BaseException | None) -> bool:
 
 
 def first_line(error: BaseException) -> str:
-    """What an error of Spark says, without the stack of the Java side."""
+    """The message of a Spark error, without the Java stack."""
     text = str(error)
     if "JAVA_GATEWAY_EXITED" in text:
         return "Java ended before Spark began; spark-submit --version may say why"
