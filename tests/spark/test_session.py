@@ -18,7 +18,6 @@ from analogical.spark.session import (
     check_spark,
     collect,
     first_line,
-    is_spark_frame,
     java_ends_without_session,
     open_session,
 )
@@ -234,7 +233,6 @@ def test_errors_of_spark_in_one_line():
     text = '<_InactiveRpcError of RPC:\n\tstatus = X\n\tdetails = "no such service"\n>'
     assert first_line(RuntimeError(text)) == "no such service"
     assert first_line(RuntimeError("[JAVA_GATEWAY_EXITED] Java")).startswith("Java ended before Spark began")
-    assert not is_spark_frame([1])
 
 
 def test_a_master_needs_the_engine(run):

@@ -63,10 +63,14 @@ class CodedCells:
         """Columns that are not encoded."""
         return [*([WEIGHT] if self.table.is_weighted else []), *([] if self.is_whole else [ROW])]
 
-    def type_of(self, name: str) -> np.dtype[Any]:
-        """The type of a column: it holds one number more than there are codes, for cells that cannot occur."""
+    def n_numbers(self, name: str) -> int:
+        """How many numbers a column may hold: codes and one for cells that cannot occur, or places and missing."""
         encoder = self.encoders[name]
-        return code_type(len(encoder.places) + 1 if name in self.placed else encoder.n_codes + 1)
+        return 1 + (len(encoder.places) if name in self.placed else encoder.n_codes)
+
+    def type_of(self, name: str) -> np.dtype[Any]:
+        """The type of a column."""
+        return code_type(self.n_numbers(name))
 
     def batches(self) -> Iterator["pa.RecordBatch"]:
         """All rows."""
@@ -129,15 +133,17 @@ def read_codes(cells: CodedCells, n_rows: int) -> EncodedTable:
         part = slice(n_read, n_read := n_read + batch.num_rows)
         if n_read > n_rows:
             raise table_changed()
+        counting.add(batch)
         for i in range(n_features):
-            codes[part, i] = counting.codes(f"c{i}", batch)
-        for i, encoder in table.fine_encoders.items():
-            fine[i][part] = encoder.codes[batch.column(f"c{i}").to_numpy()]
-        labels[part] = counting.codes(LABEL, batch)
+            numbers = batch.column(f"c{i}").to_numpy()
+            codes[part, i] = table.encoders[i].codes[numbers] if i in fine else numbers
+            if i in fine:
+                fine[i][part] = table.fine_encoders[i].codes[numbers]
+        labels[part] = batch.column(LABEL).to_numpy()
         if units is not None:
             units[part] = batch.column(UNIT).to_numpy()
-        for name, numbers in beside.items():
-            numbers[part] = batch.column(name).to_numpy()
+        for name, column in beside.items():
+            column[part] = batch.column(name).to_numpy()
     counting.refuse_changed()
     if units is not None:  # rows without a unit are units of their own
         n_named = len(table.encoders[-1].places)
@@ -158,58 +164,59 @@ def read_codes(cells: CodedCells, n_rows: int) -> EncodedTable:
 
 
 class _Counting:
-    """Codes of batches, and how many rows have each."""
+    """The rows of each number in the columns of batches."""
 
     def __init__(self, cells: CodedCells) -> None:
         self.cells = cells
-        names = [name for name in cells.encoders if name != UNIT]
-        self.sizes = {name: np.zeros(cells.encoders[name].n_codes + 1, np.int64) for name in names}
+        self.sizes = {name: np.zeros(cells.n_numbers(name), np.int64) for name in cells.encoders if name != UNIT}
 
-    def codes(self, name: str, batch: "pa.RecordBatch") -> Ints:
-        """The codes of a column."""
-        codes: Ints = batch.column(name).to_numpy()
-        if name in self.cells.placed:
-            codes = _known_codes(self.cells.encoders[name])[codes]
+    def add(self, batch: "pa.RecordBatch") -> None:
+        """Count the rows of a batch."""
         weights = batch.column(WEIGHT).to_numpy() if self.cells.table.is_weighted else None
-        sizes = self.sizes[name]
-        sizes += np.bincount(codes, weights, minlength=len(sizes)).astype(np.int64)
-        return codes
+        for name in self.sizes:
+            sizes = np.bincount(batch.column(name).to_numpy(), weights, minlength=len(self.sizes[name]))
+            self.sizes[name] += sizes.astype(np.int64)
 
     def refuse_changed(self) -> None:
         """Refuse a table whose rows are not those of the first pass."""
-        if any(sizes[-1] for sizes in self.sizes.values()):
-            raise table_changed()
-        by_label, *by_feature = (self.sizes[name][:-1] for name in [LABEL, *(n for n in self.sizes if n != LABEL)])
-        self.cells.table.refuse_changed(by_label, by_feature)
+        table = self.cells.table
+        expected = [(LABEL, table.label_encoder, table.margins.by_label)]
+        expected += [(f"c{i}", table.encoders[i], sizes) for i, sizes in enumerate(table.margins.by_value)]
+        expected += [(f"c{i}", table.fine_encoders[i], sizes) for i, sizes in table.fine_sizes.items()]
+        for name, encoder, by_code in expected:
+            sizes = self.sizes[name]
+            if name in self.cells.placed:
+                sizes = np.bincount(_known_codes(encoder), sizes, minlength=encoder.n_codes + 1).astype(np.int64)
+            if not np.array_equal(sizes, np.append(by_code, 0)):
+                raise table_changed()
 
 
 def write_codes(cells: CodedCells, session: Session, n_rows: int) -> DuckEngine:
     """The rows as a table of our own in DuckDB, and the engine that groups them."""
     table, name = cells.table, session.new_name("codes")
     session.make_room(n_rows * len(cells.encoders))
-    if not _store(cells, session, f"{name}_stored"):
-        raise table_changed()
+    _store(cells, session, f"{name}_stored")
     session.run(f"CREATE VIEW {name} AS SELECT {', '.join(_shown(cells))} FROM {name}_stored", "encoding the rows")  # noqa: S608 (names of our own)
     n_values = (*table.margins.n_values.tolist(), *table.n_codes.tolist()[len(table.columns) :])
     unit = None if table.n_units is None else len(n_values) - 1
     engine = DuckEngine(session, name, table.margins, n_values, table.is_weighted, unit)
     finalize(engine, session.connection.execute, f"DROP VIEW {name}; DROP TABLE {name}_stored").atexit = False
-    _refuse_changed(engine, table)
     return engine
 
 
-def _store(cells: CodedCells, session: Session, name: str) -> bool:
-    """Write the rows to a new table; whether there were any."""
-    connection = session.cursor()
+def _store(cells: CodedCells, session: Session, name: str) -> None:
+    """Write the rows to a new table."""
+    connection, counting = session.cursor(), _Counting(cells)
     statement = f"CREATE TABLE {name} AS FROM batch"
     try:
         for batch in cells.batches():
+            counting.add(batch)
             connection.register("batch", batch)
             ask(connection, partial(connection.execute, statement), "encoding the rows")
             statement = f"INSERT INTO {name} FROM batch"
     finally:
         connection.close()
-    return statement.startswith("INSERT")
+    counting.refuse_changed()
 
 
 def _shown(cells: CodedCells) -> list[str]:
@@ -222,13 +229,3 @@ def _shown(cells: CodedCells) -> list[str]:
         shown.append(f"CAST({code} AS {SQL_TYPES[code_type(encoder.n_codes + 1).name]}) AS c{c}")
     weight = [WEIGHT] if table.is_weighted else []
     return [*shown, LABEL, *weight, f"{'rowid' if cells.is_whole else ROW} AS position", "rowid AS place"]
-
-
-def _refuse_changed(engine: DuckEngine, table: EngineTable) -> None:
-    """Refuse a table that was not the same when it was encoded as when its values were counted."""
-    columns = range(len(table.columns) + len(table.bins))
-    most = sum(engine.n_values[c] + 1 for c in columns) * (table.margins.n_labels + 1)
-    groups = engine.group([[c] for c in columns], most) or []
-    sizes = [np.bincount(rows.codes[:, 0], rows.weights).astype(np.int64) for rows in groups]
-    by_label = [np.bincount(rows.labels, rows.weights).astype(np.int64) for rows in groups[:1]]
-    table.refuse_changed(by_label[0] if by_label else np.zeros(0, np.int64), sizes)

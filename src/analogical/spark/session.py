@@ -27,7 +27,7 @@ from analogical.errors import InputError, MissingDependencyError, SparkError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["check_java", "check_spark", "collect", "is_spark_frame", "open_session", "ship_package"]
+__all__ = ["check_java", "check_spark", "collect", "open_session", "ship_package"]
 
 OLDEST_JAVA = 17
 MASTERS = r"local(\[(\*|\d+)(,\s*\d+)?\])?|spark://.+|yarn|k8s://.+|sc://.+"
@@ -47,11 +47,6 @@ ANSWER_SECONDS = 8
 took. Spark itself tries for more than a minute."""
 _SHIPPED = "spark.analogical.shipped"
 """Setting of a session whose executors have this package."""
-
-
-def is_spark_frame(frame: Any) -> bool:
-    """Whether this is a dataframe of PySpark, classic or Connect."""
-    return type(frame).__name__ == "DataFrame" and type(frame).__module__.startswith("pyspark.sql.")
 
 
 def check_spark() -> None:
