@@ -115,7 +115,7 @@ class RowsHere:
         return RowsHere(collapse_rows(self.features), has_order=self.has_order, n_jobs=self.n_jobs)
 
 
-def engine_study(table, engine=RowsHere, *, duplicates="count", **options):
+def engine_study(table, engine=RowsHere, *, duplicates="count", **limits):
     """The study of an encoded table that lies in an engine, with what its codes mean."""
     here = Study.of_table(table)
     rows = here.rows_of(range(len(here.owner)))
@@ -132,7 +132,10 @@ def engine_study(table, engine=RowsHere, *, duplicates="count", **options):
     )
     holder = engine(rows, here.n_features, has_unit=table.groups is not None)
     holder.origin = table.origin
-    return EngineStudy.of(meaning, holder, duplicates=duplicates, **options)
+    study = EngineStudy.of(meaning, holder, duplicates=duplicates)
+    for name, limit in limits.items():
+        setattr(study, name, limit)
+    return study
 
 
 def listed(rows):

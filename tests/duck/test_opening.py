@@ -85,13 +85,16 @@ def test_relevance_is_that_of_memory(frame, options, place):
     assert found.settings.engine == "duckdb"
 
 
-@pytest.mark.parametrize("most", [cells.MOST_LISTED, 2])
-def test_words_and_numbers_get_their_codes_in_every_way(frame, most, place, monkeypatch):
-    monkeypatch.setattr(cells, "MOST_LISTED", most)
-    monkeypatch.setattr(cells, "MOST_WORDS", 100 if most > 2 else 50)
-    monkeypatch.setattr(cells, "MOST_COMPARED", 1000 if most > 2 else 4)
+@pytest.mark.parametrize("most", [1000, 4])
+def test_words_and_numbers_get_their_codes_in_every_way(frame, most, place, tmp_path, monkeypatch):
+    monkeypatch.setattr(cells, "MOST_WORDS", most)
+    monkeypatch.setattr(cells, "MOST_COMPARED", most)
+    frame.write_parquet(tmp_path / "t.parquet")
+    table = open_file(str(tmp_path / "t.parquet"), engine="duckdb").frame
     relation = duckdb.connect().from_arrow(frame.to_arrow())
-    assert differences(relevance(relation, "y"), relevance(frame, "y")) == []
+    expected = relevance(frame, "y")
+    assert differences(relevance(table, "y"), expected) == []
+    assert differences(relevance(relation, "y"), expected) == []
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv", "arrow"])
@@ -142,10 +145,10 @@ def test_several_questions_can_be_asked_of_one_file(frame, place, tmp_path):
         options = {"features": features}
         assert differences(relevance(table, "y", **options), relevance(frame, "y", **options)) == []
     gc.collect()
-    held = table.session.one("SELECT count(*) FROM duckdb_tables()", "looking at tables")
+    held = table.relation.session.one("SELECT count(*) FROM duckdb_tables()", "looking at tables")
     assert held == 0, "codes go with their study"
     study = Study(table, "y")
-    assert table.session.one("SELECT count(*) FROM duckdb_tables()", "looking") == (place == "in DuckDB")
+    assert table.relation.session.one("SELECT count(*) FROM duckdb_tables()", "looking") == (place == "in DuckDB")
     del study
 
 
@@ -192,7 +195,7 @@ def test_a_table_that_changes_between_two_reads_is_refused(frame, change, place,
                 CHANGES[change](frame).write_parquet(path)
             return ends
 
-    changing = DuckTable(table.session, Changing(**{f.name: getattr(relation, f.name) for f in fields(relation)}))
+    changing = DuckTable(Changing(**{f.name: getattr(relation, f.name) for f in fields(relation)}))
     with pytest.raises(InputError, match=r"The table changed while it was read"):
         relevance(changing, "y")
 
@@ -213,11 +216,20 @@ def test_an_error_of_duckdb_is_one_sentence():
         session.run("CREATE TABLE t AS SELECT list(range) FROM range(50_000_000)", "sorting")
 
 
-def test_ctrl_c_ends_a_statement_at_once_and_removes_the_folder(tmp_path):
+SLOW = "SELECT count(*) FROM range(1000000000) a, range(1000) b WHERE hash(a.range) % 7 = 1"
+STATEMENTS = {
+    "a statement": f"s.run('CREATE TABLE t AS {SLOW}', 'x')",
+    "a relation in a file": f"DuckRelation(s.connection.sql('{SLOW}'), s).look({{'n': 'count(*)'}}, 'x')",
+    "a relation of the user": f"DuckRelation(duckdb.sql('{SLOW}')).look({{'n': 'count(*)'}}, 'x')",
+}
+
+
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_ctrl_c_ends_a_statement_at_once_and_removes_the_folder(tmp_path, statement):
     code = (
-        "from analogical.duck.session import Session\ns = Session()\nprint('begun', flush=True)\n"
-        "s.run('CREATE TABLE t AS SELECT count(*) FROM range(1000000000) a, range(1000) b WHERE hash(a.range) % 7 = 1',"
-        " 'x')"
+        "import duckdb\n"
+        "from analogical.duck.session import Session\nfrom analogical.duck.relation import DuckRelation\n"
+        f"s = Session()\nprint('begun', flush=True)\n{STATEMENTS[statement]}"
     )
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     process = subprocess.Popen(

@@ -35,7 +35,7 @@ def test_columns_after_the_features_have_words_that_no_block_counts():
     layout = Layout((2, 3, 4, 2**40, 2**40), ((0,), (1,)))
     assert [word.columns for word in layout.words] == [(0,), (1,), (2, 3), (4,)]
     assert (layout.outside(0), layout.outside(1)) == (["w1"], ["w0"])
-    assert layout.of_features == layout.features_only().names == ["w0", "w1"]
+    assert layout.features_only().names == ["w0", "w1"]
     assert layout.features_only().n_values == (2, 3)
     assert layout.holding([0, 4]) == ["w0", "w3"]
     assert layout.holding([]) == []

@@ -18,7 +18,6 @@ from analogical.spark.session import (
     check_spark,
     collect,
     first_line,
-    is_spark_frame,
     java_ends_without_session,
     open_session,
 )
@@ -101,6 +100,37 @@ def test_hosts_of_one_master_share_the_seconds_to_accept_a_connection(monkeypatc
     with pytest.raises(ZeroDivisionError):
         open_session("spark://a:1,b,c:3")
     assert waits == [(("a", 1), 2.0)]
+
+
+@pytest.mark.parametrize("kind", ["spark", "k8s"])
+def test_an_address_that_accepts_and_never_answers_is_named_before_java_starts(monkeypatch, kind):
+    monkeypatch.setattr("analogical.spark.session.SECONDS", 0.3)
+    monkeypatch.setattr("analogical.spark.session.check_java", lambda: pytest.fail("Java would start"))
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        master = f"{kind}://127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(SparkError, match=rf"Nothing answers at '{master}' \(timed out\); start Spark there"):
+            open_session(master)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [(b"HTTP/1.1 400 Bad Request\r\n", "a web server answers there"), (b"", None), (b"\0" * 8, None)],
+)
+def test_a_page_is_not_a_master_and_one_that_closes_the_connection_may_be(monkeypatch, answer, reason):
+    monkeypatch.setattr("analogical.spark.session.check_spark", lambda: 1 / 0)  # the master is taken as one
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve():
+            connection, _ = server.accept()
+            with connection:
+                connection.recv(100)
+                connection.sendall(answer)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        with pytest.raises(ZeroDivisionError if reason is None else SparkError, match=reason):
+            open_session(f"spark://127.0.0.1:{server.getsockname()[1]}")
+        thread.join()
 
 
 def test_an_address_that_does_not_speak_spark_connect_is_named(monkeypatch):
@@ -203,7 +233,6 @@ def test_errors_of_spark_in_one_line():
     text = '<_InactiveRpcError of RPC:\n\tstatus = X\n\tdetails = "no such service"\n>'
     assert first_line(RuntimeError(text)) == "no such service"
     assert first_line(RuntimeError("[JAVA_GATEWAY_EXITED] Java")).startswith("Java ended before Spark began")
-    assert not is_spark_frame([1])
 
 
 def test_a_master_needs_the_engine(run):

@@ -1,160 +1,231 @@
-"""Cells to a table of codes in DuckDB: by SQL where that is quick, by the encoders themselves elsewhere."""
+"""The rows of a table as codes: in this process, or in a table of our own in DuckDB.
+
+Both ways read the same Arrow batches (:class:`CodedCells`) and refuse a table that changed since its values were
+counted.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, cast
 from weakref import finalize
 
 import numpy as np
 
 from analogical._types import Ints
-from analogical.duck.cells import SqlCells, kind_below
-from analogical.duck.engine import DuckEngine
+from analogical.duck.cells import place_in_sql
+from analogical.duck.engine import SQL_TYPES, DuckEngine, code_type
 from analogical.duck.relation import DuckRelation
 from analogical.duck.session import Session, ask
-from analogical.engines.cells import Encoder, UnitEncoder, encode_batch
+from analogical.engines.cells import Encoder, UnitEncoder
 from analogical.engines.encode import EngineTable, table_changed
-from analogical.engines.relation import LABEL, ROW, WEIGHT
-from analogical.errors import InputError
+from analogical.engines.relation import LABEL, ROW, UNIT, WEIGHT
+from analogical.table.encode import EncodedTable
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["write_codes"]
+__all__ = ["CodedCells", "read_codes", "write_codes"]
 
 
-def write_codes(
-    session: Session, table: EngineTable, relation: DuckRelation, n_rows: int, *, is_own: bool, is_whole: bool
-) -> DuckEngine:
-    """The rows that count as codes, in the order of the user's table; a table that changed meanwhile is refused.
+@dataclass(frozen=True)
+class CodedCells:
+    """The cells of all rows as small whole numbers, in the order of the user's table.
 
-    The relation is that of the table; ``is_own`` says that it lies in the same session, ``is_whole`` that no row of the
-    user's table was left out.
+    The column ``c0``, ``c1``, ... of a feature holds its codes. That of a feature in several numbers of bins holds
+    places: its codes and those of all its bins follow from these. ``label``, ``unit``, ``weight`` and ``row`` are
+    beside them, the last one if rows of the user's table were left out.
     """
-    writing = _Writing(SqlCells(relation, session), table, is_whole, session.new_name("codes"))
-    session.make_room(n_rows * len(writing.sources))
-    connection = session.cursor()
-    if is_own and not writing.by_encoder:
-        source = f"({relation.project({name: name for name in writing.sources}).relation.sql_query()})"
-    else:
-        source = "given"
-        connection.register(source, writing.reader())
-    try:
-        ask(connection, lambda: connection.execute(writing.query(source)).fetchall(), "encoding the rows")
-    except InputError:
-        if writing.is_unseen:
-            raise table_changed() from None
-        raise
-    finally:
-        connection.close()
-    n_values = (*table.margins.n_values.tolist(), *table.n_codes.tolist()[len(table.columns) :])
-    unit = None if table.n_units is None else len(n_values) - 1
-    engine = DuckEngine(session, writing.name, table.margins, n_values, table.is_weighted, unit)
-    drop = f"DROP VIEW {writing.name}; DROP TABLE {writing.name}_stored"
-    finalize(engine, session.connection.execute, drop).atexit = False
-    _refuse_changed(engine, table)
-    return engine
 
-
-def _refuse_changed(engine: DuckEngine, table: EngineTable) -> None:
-    """Refuse a table that was not the same when it was encoded as when it was looked at."""
-    columns = range(len(table.columns) + len(table.bins))
-    most = sum(engine.n_values[c] + 1 for c in columns) * (table.margins.n_labels + 1)
-    groups = engine.group([[c] for c in columns], most) or []
-    sizes = [np.bincount(rows.codes[:, 0], rows.weights).astype(np.int64) for rows in groups]
-    by_label = [np.bincount(rows.labels, rows.weights).astype(np.int64) for rows in groups[:1]]
-    table.refuse_changed(by_label[0] if by_label else np.zeros(0, np.int64), sizes)
-
-
-@dataclass
-class _Writing:
-    """How each column of the codes is written."""
-
-    cells: SqlCells
     table: EngineTable
     is_whole: bool
-    """Whether no row was left out, so that places in the table are those in the user's table."""
-    name: str
-    """Of the table of codes."""
-    is_unseen: bool = False
-    """Whether an encoder met a value that it does not know."""
+    """Whether no row of the user's table was left out."""
+
+    @property
+    def relation(self) -> DuckRelation:
+        """The rows that count."""
+        return cast("DuckRelation", self.table.relation)
 
     @cached_property
     def encoders(self) -> dict[str, Encoder]:
-        """By the names of the columns."""
-        return {f"c{c}": encoder for c, encoder in enumerate(self.table.encoders)} | {LABEL: self.table.label_encoder}
+        """By column."""
+        features = {f"c{i}": encoder for i, encoder in enumerate(self.table.encoders[: len(self.table.columns)])}
+        unit = {} if self.table.n_units is None else {UNIT: self.table.encoders[-1]}
+        return features | {LABEL: self.table.label_encoder} | unit
 
     @cached_property
-    def places(self) -> dict[int, str]:
-        """For what tells places apart in SQL the expression; each once, several columns may use it."""
-        known: dict[int, str] = {}
-        for encoder in self.encoders.values():
-            key = id(encoder.places)
-            if key not in known and (written := self.cells.place(encoder)) is not None:
-                known[key] = written
-        return known
+    def placed(self) -> frozenset[str]:
+        """Columns that hold places."""
+        return frozenset(f"c{i}" for i in self.table.fine_encoders)
 
     @property
-    def by_encoder(self) -> list[str]:
-        """Columns whose codes are made here, batch by batch."""
-        return [name for name, encoder in self.encoders.items() if id(encoder.places) not in self.places]
+    def beside(self) -> list[str]:
+        """Columns that are not encoded."""
+        return [*([WEIGHT] if self.table.is_weighted else []), *([] if self.is_whole else [ROW])]
 
-    @property
-    def sources(self) -> list[str]:
-        """What is read of the user's table."""
-        return list(dict.fromkeys([*self.table.sources, *([] if self.is_whole else [ROW])]))
+    def n_numbers(self, name: str) -> int:
+        """How many numbers a column may hold: codes and one for cells that cannot occur, or places and missing."""
+        encoder = self.encoders[name]
+        return 1 + (len(encoder.places) if name in self.placed else encoder.n_codes)
 
-    def query(self, source: str) -> str:
-        """Statements that write the places of cells, once for a number and all of its bins, and name the codes."""
-        numbers = {key: f"q{k}" for k, key in enumerate(self.places)}
-        stored, shown = [], []
-        for key, written in self.places.items():
-            n_places = next(len(one.places) for one in self.encoders.values() if id(one.places) == key)
-            stored.append(f"CAST({written} AS {kind_below(n_places + 1)}) AS {numbers[key]}")
+    def type_of(self, name: str) -> np.dtype[Any]:
+        """The type of a column."""
+        return code_type(self.n_numbers(name))
+
+    def batches(self) -> Iterator["pa.RecordBatch"]:
+        """All rows."""
+        import pyarrow as pa
+
+        query = {}
+        by_encoder = []
         for name, encoder in self.encoders.items():
-            code, kind = f"h_{name}", kind_below(encoder.n_codes + 1)
-            if name not in self.by_encoder:
-                code = _code(encoder, numbers[id(encoder.places)])
-            if name in self.by_encoder or isinstance(encoder, UnitEncoder):
-                stored.append(f"CAST({code} AS {kind}) AS {name}")
-                code = name
-            shown.append(f"CAST({code} AS {kind}) AS {name}")
-        beside = [*([WEIGHT] if self.table.is_weighted else []), *([] if self.is_whole else [ROW])]
-        shown += [*([WEIGHT] if self.table.is_weighted else []), f"{'rowid' if self.is_whole else ROW} AS position"]
-        return (
-            f"CREATE TABLE {self.name}_stored AS SELECT {', '.join([*stored, *beside])} FROM {source};"  # noqa: S608
-            f"CREATE VIEW {self.name} AS SELECT {', '.join(shown)}, rowid AS place FROM {self.name}_stored"
-        )
+            place = place_in_sql(encoder, self.relation)
+            if place is None:
+                by_encoder.append(name)
+                query[name] = encoder.source
+            else:
+                number = place if name in self.placed else code_in_sql(encoder, place)
+                query[name] = f"CAST({number} AS {SQL_TYPES[self.type_of(name).name]})"
+        rows = [ROW] if ROW in self.table.sources else []
+        query |= {name: name for name in [*self.beside, *rows]}
+        for batch in self.relation.project(query).batches(list(query)):
+            columns = {name: batch.column(name) for name in [*self.encoders, *self.beside]}
+            for name in by_encoder:
+                columns[name] = pa.array(self._encoded(name, batch).astype(self.type_of(name)))
+            yield pa.RecordBatch.from_pydict(columns)
 
-    def reader(self) -> "pa.RecordBatchReader":
-        """The rows as Arrow batches, with the codes that are made here."""
-        import pyarrow as pa
-
-        batches = self._batches()
-        first = next(batches)
-        return pa.RecordBatchReader.from_batches(first.schema, (batch for some in ([first], batches) for batch in some))
-
-    def _batches(self) -> Iterator["pa.RecordBatch"]:
-        import pyarrow as pa
-
-        chosen = {name: self.encoders[name] for name in self.by_encoder}
-        for batch in self.cells.relation.batches(self.sources):
-            try:
-                codes = encode_batch(batch, list(chosen.values()))
-            except ValueError:
-                self.is_unseen = True
-                raise
-            columns = [*batch.columns, *map(pa.array, codes)]
-            yield pa.RecordBatch.from_arrays(columns, [*self.sources, *(f"h_{name}" for name in chosen)])
+    def _encoded(self, name: str, batch: "pa.RecordBatch") -> Ints:
+        encoder = self.encoders[name]
+        try:
+            places = encoder.places.place(batch.column(name))
+            return places if name in self.placed else encoder.codes_at(places, batch)
+        except (KeyError, ValueError):  # a value that is new, or the first unit that is missing
+            raise table_changed() from None
 
 
-def _code(encoder: Encoder, place: str) -> str:
-    """The code of a place; one that is none, which changes the counts, for a cell that cannot be."""
+def code_in_sql(encoder: Encoder, place: str) -> str:
+    """The code of a place; one above all codes for a cell that cannot occur, so that the counts differ."""
     if isinstance(encoder, UnitEncoder):
         alone = f"{len(encoder.places)} + {ROW}" if encoder.last_row >= 0 else place
         return f"CASE WHEN {place} = {len(encoder.places)} THEN {alone} ELSE {place} END"
-    codes: Ints = np.where(encoder.codes < 0, encoder.n_codes, encoder.codes)
+    codes = _known_codes(encoder)
     if np.array_equal(codes, np.arange(len(codes))):
         return place
     return f"([{', '.join(map(str, codes.tolist()))}])[{place} + 1]"
+
+
+def _known_codes(encoder: Encoder) -> Ints:
+    """The code of each place; one above all codes where there is none."""
+    return np.where(encoder.codes < 0, encoder.n_codes, encoder.codes)
+
+
+def read_codes(cells: CodedCells, n_rows: int) -> EncodedTable:
+    """The rows as an ordinary table of codes."""
+    table, counting = cells.table, _Counting(cells)
+    n_features = len(table.columns)
+    codes = np.empty((n_rows, n_features), np.min_scalar_type(int(table.n_values.max()) - 1), order="F")
+    labels = np.empty(n_rows, code_type(table.label_encoder.n_codes))
+    units = None if table.n_units is None else np.empty(n_rows, np.int64)
+    beside = {name: np.empty(n_rows, np.int64) for name in cells.beside}
+    fine = {i: np.empty(n_rows, code_type(encoder.n_codes)) for i, encoder in table.fine_encoders.items()}
+    n_read = 0
+    for batch in cells.batches():
+        part = slice(n_read, n_read := n_read + batch.num_rows)
+        if n_read > n_rows:
+            raise table_changed()
+        counting.add(batch)
+        for i in range(n_features):
+            numbers = batch.column(f"c{i}").to_numpy()
+            codes[part, i] = table.encoders[i].codes[numbers] if i in fine else numbers
+            if i in fine:
+                fine[i][part] = table.fine_encoders[i].codes[numbers]
+        labels[part] = batch.column(LABEL).to_numpy()
+        if units is not None:
+            units[part] = batch.column(UNIT).to_numpy()
+        for name, column in beside.items():
+            column[part] = batch.column(name).to_numpy()
+    counting.refuse_changed()
+    if units is not None:  # rows without a unit are units of their own
+        n_named = len(table.encoders[-1].places)
+        alone = np.flatnonzero(units >= n_named)
+        units[alone] = n_named + np.arange(len(alone))
+    return EncodedTable(
+        codes=codes,
+        columns=table.columns,
+        weights=beside.get(WEIGHT),
+        labels=labels,
+        label_meaning=table.label_meaning,
+        groups=units,
+        origin=beside.get(ROW),
+        frame=None,
+        notes=table.notes,
+        fine=fine,
+    )
+
+
+class _Counting:
+    """The rows of each number in the columns of batches."""
+
+    def __init__(self, cells: CodedCells) -> None:
+        self.cells = cells
+        self.sizes = {name: np.zeros(cells.n_numbers(name), np.int64) for name in cells.encoders if name != UNIT}
+
+    def add(self, batch: "pa.RecordBatch") -> None:
+        """Count the rows of a batch."""
+        weights = batch.column(WEIGHT).to_numpy() if self.cells.table.is_weighted else None
+        for name in self.sizes:
+            sizes = np.bincount(batch.column(name).to_numpy(), weights, minlength=len(self.sizes[name]))
+            self.sizes[name] += sizes.astype(np.int64)
+
+    def refuse_changed(self) -> None:
+        """Refuse a table whose rows are not those of the first pass."""
+        table = self.cells.table
+        expected = [(LABEL, table.label_encoder, table.margins.by_label)]
+        expected += [(f"c{i}", table.encoders[i], sizes) for i, sizes in enumerate(table.margins.by_value)]
+        expected += [(f"c{i}", table.fine_encoders[i], sizes) for i, sizes in table.fine_sizes.items()]
+        for name, encoder, by_code in expected:
+            sizes = self.sizes[name]
+            if name in self.cells.placed:
+                sizes = np.bincount(_known_codes(encoder), sizes, minlength=encoder.n_codes + 1).astype(np.int64)
+            if not np.array_equal(sizes, np.append(by_code, 0)):
+                raise table_changed()
+
+
+def write_codes(cells: CodedCells, session: Session, n_rows: int) -> DuckEngine:
+    """The rows as a table of our own in DuckDB, and the engine that groups them."""
+    table, name = cells.table, session.new_name("codes")
+    session.make_room(n_rows * len(cells.encoders))
+    _store(cells, session, f"{name}_stored")
+    session.run(f"CREATE VIEW {name} AS SELECT {', '.join(_shown(cells))} FROM {name}_stored", "encoding the rows")  # noqa: S608 (names of our own)
+    n_values = (*table.margins.n_values.tolist(), *table.n_codes.tolist()[len(table.columns) :])
+    unit = None if table.n_units is None else len(n_values) - 1
+    engine = DuckEngine(session, name, table.margins, n_values, table.is_weighted, unit)
+    finalize(engine, session.connection.execute, f"DROP VIEW {name}; DROP TABLE {name}_stored").atexit = False
+    return engine
+
+
+def _store(cells: CodedCells, session: Session, name: str) -> None:
+    """Write the rows to a new table."""
+    connection, counting = session.cursor(), _Counting(cells)
+    statement = f"CREATE TABLE {name} AS FROM batch"
+    try:
+        for batch in cells.batches():
+            counting.add(batch)
+            connection.register("batch", batch)
+            ask(connection, partial(connection.execute, statement), "encoding the rows")
+            statement = f"INSERT INTO {name} FROM batch"
+    finally:
+        connection.close()
+    counting.refuse_changed()
+
+
+def _shown(cells: CodedCells) -> list[str]:
+    """The columns of the engine, in SQL: those of the study, label, weight, position and place."""
+    table, shown = cells.table, []
+    sources = [*range(len(table.columns)), *(feature for feature, _ in table.bins)]
+    names = [*(f"c{feature}" for feature in sources), *([] if table.n_units is None else [UNIT])]
+    for c, (name, encoder) in enumerate(zip(names, table.encoders, strict=True)):
+        code = code_in_sql(encoder, name) if name in cells.placed else name
+        shown.append(f"CAST({code} AS {SQL_TYPES[code_type(encoder.n_codes + 1).name]}) AS c{c}")
+    weight = [WEIGHT] if table.is_weighted else []
+    return [*shown, LABEL, *weight, f"{'rowid' if cells.is_whole else ROW} AS position", "rowid AS place"]

@@ -23,23 +23,23 @@ __all__ = ["DuckEngine", "code_type"]
 Summary = TypeVar("Summary")
 
 PART_CELLS = 200_000_000
-"""Cells of a part of the table that is counted in this process at once, in some 4 bytes each; of tables with more than
-800 MB of codes a third as many, so that 20,000,000 rows with 30 features stay below 2 GB."""
+"""Cells of a part of the table that is counted in this process, at about 4 bytes each; a third of it for tables with
+more than 800 MB of codes, so that 20,000,000 rows with 30 features stay below 2 GB."""
 EVEN_BITS = 5
-"""Bits by which the columns that divide the table vary more than the parts need: then parts are about equally large."""
+"""Entropy of the dividing columns beyond that of the parts, in bits, so that parts are about equally large."""
 MERGED = 0.5
-"""Identical rows are merged before they are counted if that leaves at most about this share of the rows."""
+"""Identical rows are merged first if that leaves at most about this share of the rows."""
 SQL_TYPES = {"uint8": "UTINYINT", "uint16": "USMALLINT", "uint32": "UINTEGER", "uint64": "UBIGINT"}
 KEY_BITS = 63
-"""Bits of a whole number that stands for several codes."""
+"""Bits of a number that packs several codes."""
 
 
 @dataclass(frozen=True)
 class DuckEngine:
     """A labelled table of codes in DuckDB (see ``count.engine.Engine``): ``c0``, ``c1``, ..., ``label``, ``weight``.
 
-    Rows are in the order of the user's table, so that the evenly spaced ones are those of memory: ``place`` is the
-    number of a row in the table, ``position`` that in the user's table.
+    Rows are in the order of the user's table, so that evenly spaced rows are the same as in memory: ``place`` is the
+    position of a row in this table, ``position`` that in the user's table.
     """
 
     name: ClassVar[EngineName] = "duckdb"
@@ -47,18 +47,18 @@ class DuckEngine:
     table: str
     margins: Margins
     n_values: tuple[int, ...]
-    """Of all columns: the features, their bins, and the unit."""
+    """Number of codes of all columns: the features, their bins, and the unit."""
     is_weighted: bool = False
     unit: int | None = None
 
     @cached_property
     def blocks(self) -> tuple[tuple[int, ...], ...]:
-        """Features that are counted together, on rows that are divided by the values of the others."""
+        """Blocks of features; each is counted on rows divided by the values of the others."""
         return deal_features(self.margins, min(1 if self.n_parts == 1 else 2, self.margins.n_features))
 
     @cached_property
     def n_stored(self) -> int:
-        """Rows of the table itself, without their weights."""
+        """Rows of the table, without weights."""
         return int(self.session.one(f"SELECT count(*) FROM {self.table}", "counting the rows"))  # noqa: S608 (names of our own, here and below)
 
     @property
@@ -104,7 +104,7 @@ class DuckEngine:
         return join_blocks(sums, self.blocks)
 
     def sample(self, n_rows: int) -> CodedRows:
-        """So many rows with all columns, evenly spaced as in memory; all of them, if there are no more."""
+        """``n_rows`` rows with all columns, evenly spaced as in memory; all rows if there are no more."""
         if self.n_stored <= n_rows:
             return self._read(range(len(self.n_values)), "ORDER BY place")
         import pyarrow as pa
@@ -152,12 +152,12 @@ class DuckEngine:
 
     @property
     def _n(self) -> str:
-        """How many rows a group stands for, in SQL."""
+        """The weight of a group, in SQL."""
         return "sum(weight)::BIGINT" if self.is_weighted else "count(*)"
 
     @contextmanager
     def _merged(self) -> Iterator["DuckEngine"]:
-        """The table with identical rows merged, if that leaves few of them; otherwise as it is."""
+        """The table with identical rows merged, if that leaves few of them; otherwise the table itself."""
         names = ", ".join([*(f"c{c}" for c in range(self.margins.n_features)), "label"])
         about = self.session.one(
             f"SELECT approx_count_distinct(hash({names})) FROM {self.table}",  # noqa: S608
@@ -174,7 +174,7 @@ class DuckEngine:
             self.session.run(f"DROP TABLE {self.table}_merged", "merging identical rows")
 
     def _divided(self, block: Sequence[int]) -> Iterator[CodedRows]:
-        """The rows by features, in parts: rows that agree on all columns outside the block are in the same one."""
+        """The features of all rows, in parts: rows that agree on all columns outside the block are in the same part."""
         features, n_parts = range(self.margins.n_features), self.n_parts
         keys = self._dividing([i for i in features if i not in block], n_parts)
         for part in range(n_parts if keys else 1):
@@ -182,7 +182,7 @@ class DuckEngine:
             yield self._read(features, where)
 
     def _dividing(self, outside: Sequence[int], n_parts: int) -> str:
-        """As few of these columns as divide the table about evenly, those that vary most first."""
+        """As few of these columns as divide the table about evenly, by decreasing entropy."""
         bits = {i: entropy(self.margins.value_sizes(i)) for i in outside}
         chosen: list[int] = []
         for i in sorted(outside, key=lambda i: (-bits[i], i)):
@@ -200,24 +200,24 @@ class DuckEngine:
         codes = np.empty((table.num_rows, len(columns)), code_type(max(n_values, default=1)), order="F")
         for k in range(len(columns)):
             codes[:, k] = table.column(0).to_numpy()
-            table = table.remove_column(0)  # so that rows are not held twice for long
+            table = table.remove_column(0)  # frees the memory of the column
         labels = table.column("label").to_numpy()
         weights = table.column("weight").to_numpy() if self.is_weighted else None
         return CodedRows(codes, labels, np.array(n_values, np.int64), self.margins.n_labels, weights)
 
 
 def code_type(n_values: int) -> np.dtype[Any]:
-    """The smallest kind of codes for so many values; DuckDB has the same kinds."""
+    """The smallest unsigned type for this many codes; DuckDB has the same types."""
     return np.min_scalar_type(max(n_values - 1, 0))
 
 
 @dataclass(frozen=True)
 class _Keys:
-    """Several codes as one whole number, or as a few if they do not fit; the last code is the label."""
+    """Several codes packed into one number, or into a few if they do not fit; the last code is the label."""
 
     n_values: tuple[int, ...]
     runs: tuple[tuple[int, ...], ...]
-    """Places of the codes that are in each number."""
+    """The codes that each number packs, by place."""
 
     @classmethod
     def of(cls, n_values: Sequence[int]) -> "_Keys":
@@ -232,7 +232,7 @@ class _Keys:
         return cls(tuple(n_values), tuple(map(tuple, runs)))
 
     def kind(self, run: Sequence[int]) -> np.dtype[Any]:
-        """As small as the number can be: small ones are grouped faster."""
+        """The smallest type of a number: small ones are grouped faster."""
         return code_type(math.prod(self.n_values[place] for place in run))
 
     def words(self, columns: Sequence[int]) -> list[str]:
@@ -247,7 +247,7 @@ class _Keys:
         return written
 
     def pack(self, rows: CodedRows) -> list[NDArray[Any]]:
-        """The numbers of rows that are here."""
+        """The numbers of rows in this process."""
         codes, words = [*rows.codes.T, rows.labels], []
         for run in self.runs:
             kind, times = self.kind(run), 1
@@ -259,7 +259,7 @@ class _Keys:
         return words
 
     def read(self, table: Any) -> CodedRows:
-        """The rows of a table of these numbers and how many rows have them, in the order of the numbers."""
+        """The rows of a table with these numbers and their weights, sorted by the numbers."""
         words = [table.column(f"k{k}").to_numpy() for k in range(len(self.runs))]
         order = np.lexsort(words)
         kind = code_type(max(self.n_values))
@@ -267,7 +267,7 @@ class _Keys:
         for word, run in zip(words, self.runs, strict=True):
             rest = word[order]
             for place in run:
-                n = np.uint64(self.n_values[place])  # may be one more than what the type of the number holds
+                n = np.uint64(self.n_values[place])  # may exceed the type of the number by one
                 rest, codes[:, place] = np.divmod(rest.astype(np.uint64), n)
         labels = codes[:, -1].astype(code_type(self.n_values[-1]))
         n_values = np.array(self.n_values[:-1], dtype=np.int64)

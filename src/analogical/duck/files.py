@@ -1,5 +1,6 @@
-"""Large files to tables that DuckDB reads when they are needed: Parquet as it is, text by way of Parquet."""
+"""Large files as tables that DuckDB reads when needed: Parquet as it is, text converted to Parquet first."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -22,28 +23,34 @@ if TYPE_CHECKING:
 __all__ = ["NotFaithful", "open_batches", "open_parquet", "open_text"]
 
 ODD = ("chr(13) || chr(10)", "chr(0)")
-"""What a cell may not hold: line ends that memory reads as one character, and characters that end texts."""
+"""What a cell must not contain: Windows line ends, which memory reads as one character, and zeros."""
+
+
+BLOCK = 2**24
+"""Bytes of a file that are read together."""
 
 
 class NotFaithful(Exception):  # noqa: N818 (reading the file as a whole copes with it, or says what is wrong)
-    """DuckDB does not read a text, or not as a text is read in memory."""
+    """DuckDB cannot read a text, or would read it differently from memory."""
 
 
 def open_parquet(paths: str) -> DuckTable:
-    """The table in Parquet files: one, or all that a pattern names, in the order of their names."""
+    """The table in one Parquet file, or in all files that match a pattern, in the order of their names."""
     session = Session()
-    return DuckTable(session, _parquet(session, paths))
+    return DuckTable(_parquet(session, paths))
 
 
 def open_batches(batches: "pa.RecordBatchReader") -> DuckTable:
-    """The table in Arrow batches, which are read once and held as Parquet."""
+    """The table in Arrow batches, which are written to Parquet."""
     session = Session()
     session.connection.register("batches", batches)
-    return DuckTable(session, _parquet(session, _stored(session, "SELECT * FROM batches")))
+    return DuckTable(_parquet(session, _stored(session, "SELECT * FROM batches")))
 
 
-def open_text(path: str, shape: "TextShape", given: TextFormat) -> tuple[DuckTable, tuple[Note, ...]]:
-    """The table in a text of UTF-8 that has this shape, with its cells as what they hold."""
+def open_text(
+    path: str, shape: "TextShape", given: TextFormat, shape_notes: Sequence[Note]
+) -> tuple[DuckTable, tuple[Note, ...]]:
+    """The table in a UTF-8 text of this shape with typed cells, and all notes in the order that memory has them in."""
     import duckdb
 
     session = Session()
@@ -65,9 +72,15 @@ def open_text(path: str, shape: "TextShape", given: TextFormat) -> tuple[DuckTab
             raise
         raise NotFaithful(str(error)) from None
     relation = _parquet(session, stored).with_row()
-    if not relation.look({"n": "count(*)"}, "counting the rows")["n"]:
+    n_rows = relation.look({"n": "count(*)"}, "counting the rows")["n"]
+    if not n_rows:
         raise NotFaithful("there are no rows")
-    kept, notes = list(shape.names), list[Note]()
+    kept, notes = list(shape.names), list(shape_notes)
+    n_blank = _count_lines(path, shape.separator) - shape.has_header - n_rows
+    if n_blank > 0:  # or cells with line ends
+        n_blank -= _count_line_ends(relation, names) + sum(name.count("\n") for name in shape.names)
+    if n_blank > 0:
+        notes.insert(0, Note("blank-lines", counts=(n_blank,)))
     if shape.may_end_empty and not relation.look({"n": f"count({names[-1]})"}, "looking at the cells")["n"]:
         notes.append(Note("empty-column"))
         kept = kept[:-1]
@@ -76,7 +89,25 @@ def open_text(path: str, shape: "TextShape", given: TextFormat) -> tuple[DuckTab
     if any(relation.count_where({name: name for name in conditions}, conditions).values()):
         raise NotFaithful("cells hold line ends of Windows, or zeros")
     typed = type_cells(relation, kept, given.na, shape.separator)
-    return DuckTable(session, replace(cast("DuckRelation", typed.relation), names=tuple(kept))), (*notes, *typed.notes)
+    return DuckTable(replace(cast("DuckRelation", typed.relation), names=tuple(kept))), (*notes, *typed.notes)
+
+
+def _count_lines(path: str, separator: str) -> int:
+    """Lines of a text up to the last one that is not blank; a line of separators holds empty cells."""
+    blank = b" \t\r\n\x1a".replace(separator.encode(), b"")
+    n_ends = n_at_end = 0
+    with Path(path).open("rb") as stream:
+        while block := stream.read(BLOCK):
+            n_kept = len(block.rstrip(blank))
+            n_at_end = block.count(b"\n", n_kept) + (0 if n_kept else n_at_end)
+            n_ends += block.count(b"\n")
+    return n_ends - n_at_end + 1
+
+
+def _count_line_ends(relation: DuckRelation, names: Sequence[str]) -> int:
+    """Line ends within cells."""
+    ends = [f"coalesce(sum(length({name}) - length(replace({name}, chr(10), ''))), 0)" for name in names]
+    return int(relation.look({"n": " + ".join(ends)}, "looking at the cells")["n"])
 
 
 def _stored(session: Session, query: str, name: str = "table") -> str:
@@ -87,7 +118,7 @@ def _stored(session: Session, query: str, name: str = "table") -> str:
 
 
 def _parquet(session: Session, paths: str) -> DuckRelation:
-    """Parquet files as a relation; the position of a row is known from their sizes."""
+    """Parquet files as a relation; the position of a row follows from their numbers of rows."""
     sizes = session.arrow(
         f"SELECT num_rows FROM parquet_file_metadata({_literal(paths)})",  # noqa: S608
         "reading the file",
@@ -100,7 +131,7 @@ def _parquet(session: Session, paths: str) -> DuckRelation:
         "reading the file",
     )
     row = "file_row_number" if len(starts) == 1 else f"({starts}::BIGINT[])[file_index::BIGINT + 1] + file_row_number"
-    return DuckRelation(relation, row=row)
+    return DuckRelation(relation, session, row=row)
 
 
 def _literal(value: Any) -> str:

@@ -1,11 +1,10 @@
-"""A relation of DuckDB, or a large file, to a study of it: encoded and counted in a DuckDB of our own."""
+"""The study of a DuckDB relation or of a large file that DuckDB reads."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from analogical.duck.codes import write_codes
-from analogical.duck.here import read_rows
+from analogical.duck.codes import CodedCells, read_codes, write_codes
 from analogical.duck.relation import DuckRelation
 from analogical.duck.session import Session
 from analogical.engines.encode import encode_relation
@@ -20,14 +19,13 @@ if TYPE_CHECKING:
 __all__ = ["DuckTable", "open_study"]
 
 HERE_CELLS = 600_000_000
-"""Cells of a table that comes to this process as a whole, in a byte each, and about as much again to count them."""
+"""Cells of the largest table whose codes are held in this process: a byte each, and as much again to count them."""
 
 
 @dataclass(frozen=True)
 class DuckTable:
-    """A table in a file that DuckDB reads when it is needed; every function takes it as X."""
+    """A file that DuckDB reads when it is needed; every function takes it as X."""
 
-    session: Session
     relation: DuckRelation
 
     @property
@@ -48,18 +46,16 @@ def open_study(
 ) -> Study:
     """The study of a table in DuckDB; see :func:`analogical.engines.open.engine_study_of`.
 
-    Its codes come here, if they are few enough. Otherwise they are written to a DuckDB of our own: in memory up to a
-    limit, and beyond it in a temporary folder, which goes with the study.
+    Its codes are held in this process if they are few enough. Otherwise they are written to a DuckDB of our own: in
+    memory up to a limit, and beyond it in a temporary folder that is removed with the study.
     """
-    is_own = isinstance(X, DuckTable)
-    session, relation = (X.session, X.relation) if isinstance(X, DuckTable) else (Session(), DuckRelation(X))
+    relation = X.relation if isinstance(X, DuckTable) else DuckRelation(X)
     looks: Any = {"look_for_leaks": look_for_leaks, "look_for_units": look_for_units}
     table = encode_relation(relation, label, rules, keep=keep, **looks)
-    there = cast("DuckRelation", table.relation)
-    ends = there.look({"n": "count(*)", "last": f"max({ROW})"}, "counting the rows")
-    n_rows, is_whole = int(ends["n"]), ends["last"] == ends["n"] - 1
+    ends = table.relation.look({"n": "count(*)", "last": f"max({ROW})"}, "counting the rows")
+    n_rows = int(ends["n"])
+    cells = CodedCells(table, is_whole=ends["last"] == n_rows - 1)
     if n_rows * len(table.columns) > HERE_CELLS:
-        engine = write_codes(session, table, there, n_rows, is_own=is_own, is_whole=is_whole)
+        engine = write_codes(cells, relation.session or Session(), n_rows)
         return EngineStudy.of(table, engine, duplicates=duplicates)
-    rows = read_rows(table, there, n_rows, session if is_own else None, is_whole=is_whole)
-    return Study.of_table(rows, duplicates=duplicates, engine_name="duckdb")
+    return Study.of_table(read_codes(cells, n_rows), duplicates=duplicates, engine_name="duckdb")

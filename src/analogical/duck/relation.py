@@ -1,16 +1,15 @@
-"""A table that DuckDB holds, as it is encoded there: see ``engines/relation.py``."""
+"""A table in DuckDB, as :mod:`analogical.engines.relation` describes it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from analogical._progress import working_on
+from analogical.duck.session import Session, ask
 from analogical.engines.relation import LABEL, ROW, WEIGHT, Dialect, Kind, Summing
 from analogical.engines.values import ValueCounts
-from analogical.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,13 +18,14 @@ if TYPE_CHECKING:
 __all__ = ["MOST_VALUES", "DuckRelation"]
 
 Sum = TypeVar("Sum")
+Answer = TypeVar("Answer")
 
 MOST_VALUES = 10_000_000
-"""Different values of a column that come to this process at most, of one column at a time: 80 MB of numbers."""
+"""Largest number of distinct values of a column to collect, one column at a time: 80 MB of numbers."""
 BATCH_ROWS = 2**17
-"""Rows that are looked at together."""
+"""Rows of an Arrow batch."""
 SURELY = 1.2
-"""A column is not counted if it seems to have so many times the values that can come here."""
+"""A column whose estimated number of values is this many times the limit is not counted."""
 
 _KINDS: dict[str, Kind] = {
     "boolean": "bool",
@@ -46,7 +46,7 @@ for _name in ("tinyint", "smallint", "integer", "bigint", "hugeint"):
 for _name in ("", "_s", "_ms", "_ns", " with time zone"):
     _KINDS[f"timestamp{_name}"] = "time"
 _MOST = {"boolean": 2, "tinyint": 2**8, "utinyint": 2**8, "smallint": 2**16, "usmallint": 2**16}
-"""Values that a column can have by its type."""
+"""Largest number of values of some types."""
 
 DIALECT = Dialect(
     weekday="isodow({}) - 1",
@@ -74,14 +74,16 @@ class DuckRelation:
     """A relation of DuckDB."""
 
     relation: "DuckDBPyRelation"
+    session: Session | None = None
+    """The session that it belongs to; None for a relation of the user's."""
     row: str = "row_number() OVER () - 1"
-    """The position of a row in the user's table, as an expression; ``rowid`` of a table costs nothing."""
+    """The position of a row in the user's table, as an expression."""
     has_row: bool = False
-    """Whether that is a column here, the last one, which is none of the user's."""
+    """Whether the last column holds that position, and is not one of the user's."""
     names: tuple[str, ...] | None = None
-    """What the user calls the columns, if DuckDB has other names for them: of names that differ in case only."""
+    """The user's names of the columns, where DuckDB has others: names may differ in case only."""
     most_values: int = MOST_VALUES
-    dialect: Dialect = DIALECT
+    dialect: ClassVar[Dialect] = DIALECT
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -90,7 +92,7 @@ class DuckRelation:
 
     @property
     def _columns(self) -> tuple[str, ...]:
-        """What DuckDB calls them."""
+        """DuckDB's names of the columns."""
         return tuple(self.relation.columns[:-1] if self.has_row else self.relation.columns)
 
     @cached_property
@@ -101,11 +103,11 @@ class DuckRelation:
 
     @cached_property
     def types(self) -> dict[str, str]:
-        """DuckDB's own names of these."""
+        """DuckDB's types of the columns."""
         return dict(zip(self.columns, map(str, self.relation.types[: len(self.columns)]), strict=True))
 
     def with_row(self) -> "DuckRelation":
-        """The same with the position of each row as a column, which stays when columns are changed."""
+        """The same with the position of each row as a last column, which :meth:`project` keeps."""
         return replace(self, relation=self.relation.project(f"*, {self.row} AS {ROW}"), row=ROW, has_row=True)
 
     def numbered(self) -> "DuckRelation":
@@ -139,7 +141,7 @@ class DuckRelation:
         return dict(row)
 
     def count_where(self, cells: Mapping[str, str], conditions: Mapping[str, Mapping[str, str]]) -> dict[str, int]:
-        """How many rows meet conditions on columns; each different cell is looked at once, unless most differ."""
+        """How many rows meet conditions on columns, which see each distinct cell once, unless most are distinct."""
         counts: dict[str, int] = {}
         for column, own in conditions.items():
             sums = {name: f"coalesce(sum(CASE WHEN {condition} THEN n END), 0)" for name, condition in own.items()}
@@ -154,14 +156,14 @@ class DuckRelation:
 
     @cached_property
     def _varied(self) -> frozenset[str]:
-        """Columns of which most cells of the first rows differ: these are not grouped before they are looked at."""
+        """Columns of which most cells of the first rows are distinct, so that grouping them saves nothing."""
         first = replace(self, relation=self.relation.limit(BATCH_ROWS))
         about = {name: f"approx_count_distinct({name})" for name in self._columns}
         seen = first.look({"n": "count(*)"} | about, "looking at the cells")
         return frozenset(name for name in about if 2 * seen[name] > seen["n"])
 
     def count_values(self, columns: Sequence[str], limit: int) -> dict[str, ValueCounts]:
-        """The values of columns, texts in the order in which they occur first, with the rows of each."""
+        """The values of columns with the rows of each; texts in order of their first rows."""
         weight = f"CAST(sum({WEIGHT}) AS BIGINT)" if WEIGHT in self.columns else "count(*)"
         is_few = self._are_few(columns, limit)
         about = {name: f"approx_count_distinct({name})" for name in columns if name not in is_few}
@@ -172,7 +174,7 @@ class DuckRelation:
         }
 
     def _are_few(self, columns: Sequence[str], limit: int) -> set[str]:
-        """Columns that cannot have more values than the limit: by their type, or whole numbers by their range."""
+        """Columns that cannot have more values than the limit, by their type or, of whole numbers, by their range."""
         few = {name for name in columns if _MOST.get(self.types[name].lower(), 2**62) <= limit}
         whole = [name for name in columns if self.kinds[name] == "whole" and name not in few]
         ends = {f"low_{name}": f"min({name})" for name in whole} | {f"high_{name}": f"max({name})" for name in whole}
@@ -180,7 +182,7 @@ class DuckRelation:
         return few | {name for name in whole if (seen[f"high_{name}"] or 0) - (seen[f"low_{name}"] or 0) < limit}
 
     def _full(self, name: str, weight: str) -> ValueCounts:
-        """A column with more values than can come here."""
+        """The counts of a column with more values than the limit."""
         missing = f"coalesce({weight} FILTER (WHERE {name} IS NULL), 0)"
         if WEIGHT in self.columns:
             missing = f"coalesce(CAST(sum({WEIGHT}) FILTER (WHERE {name} IS NULL) AS BIGINT), 0)"
@@ -195,7 +197,7 @@ class DuckRelation:
         )
 
     def _counted(self, name: str, weight: str, limit: int) -> ValueCounts:
-        """The values of a column, if they are no more than the limit."""
+        """The values of a column; full if they are more than the limit."""
         is_text = self.kinds[name] == "text" and name != LABEL and ROW in self.columns
         first = f", min({ROW}) AS first" if is_text else ""
         grouped = self.relation.aggregate(f"{name}, {weight} AS times, count(*) AS n{first}", name)
@@ -215,7 +217,7 @@ class DuckRelation:
         )
 
     def steps(self, column: str, n_steps: int) -> "pa.Array":
-        """Where steps of equally many rows begin, the lowest value first, each once."""
+        """Distinct quantiles that divide the rows into ``n_steps`` equal parts."""
         n_rows = self.look({"n": f"count({column})"}, "looking at the columns")["n"]
         every = max(1, n_rows // n_steps)
         placed = self.project({column: column, "place": f"row_number() OVER (ORDER BY {column})"})
@@ -224,7 +226,7 @@ class DuckRelation:
         return table.column(0).combine_chunks()
 
     def sample(self, columns: Sequence[str], n_rows: int, of_rows: int) -> "pa.Table":
-        """About so many of so many rows, evenly spaced in the user's table; all if there are no more."""
+        """About ``n_rows`` of the ``of_rows`` rows, evenly spaced in the user's table; all if there are no more."""
         chosen = self.relation
         if of_rows > n_rows:
             last = self.look({"last": f"max({ROW})"}, "drawing a sample of the rows")["last"]
@@ -232,29 +234,19 @@ class DuckRelation:
         return self._run(chosen.project(", ".join(columns)), "drawing a sample of the rows")
 
     def batches(self, columns: Sequence[str], doing: str = "reading the table") -> Iterator["pa.RecordBatch"]:
-        """All rows, in their order, as Arrow batches; no other question may be asked until they are read."""
-        import duckdb
-
-        with working_on(doing):
-            try:
-                yield from self.relation.project(", ".join(columns)).to_arrow_reader(BATCH_ROWS)
-            except duckdb.Error as error:
-                raise _failed(doing, error) from error
+        """All rows in order, as Arrow batches; the connection must not be used until they are read."""
+        chosen = self.relation.project(", ".join(columns))
+        reader = self._ask(lambda: chosen.to_arrow_reader(BATCH_ROWS), doing)
+        while (batch := self._ask(lambda: next(reader, None), doing)) is not None:
+            yield batch
 
     def sum_batches(self, columns: Sequence[str], summing: Summing[Sum], doing: str) -> Sum:
-        """Something summed up over all rows."""
+        """The sum over all rows."""
         return summing.count(self.batches(columns, doing))
 
     def _run(self, relation: "DuckDBPyRelation", doing: str) -> "pa.Table":
         """A small result as an Arrow table."""
-        import duckdb
+        return self._ask(relation.to_arrow_table, doing)
 
-        with working_on(doing):
-            try:
-                return relation.to_arrow_table()
-            except duckdb.Error as error:
-                raise _failed(doing, error) from error
-
-
-def _failed(doing: str, error: Exception) -> InputError:
-    return InputError(f"DuckDB could not finish {doing}: {str(error).strip().splitlines()[0]}")
+    def _ask(self, question: Callable[[], Answer], doing: str) -> Answer:
+        return ask(None if self.session is None else self.session.connection, question, doing)

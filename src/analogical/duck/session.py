@@ -1,4 +1,4 @@
-"""A DuckDB of our own: in memory up to a limit, beyond it in a folder that goes with it."""
+"""A DuckDB of our own: in memory up to a limit, beyond it in a temporary folder."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -21,14 +21,14 @@ Answer = TypeVar("Answer")
 
 MEMORY = 2**30
 """Bytes that DuckDB may take at first; what does not fit goes to the temporary folder."""
-
-
 QUIET = "SET enable_progress_bar = false"
-"""Said to every connection: the bar would be written among the results."""
+"""Setting of every connection: the bar would be written among the results."""
+INTERRUPTED = "Query interrupted"
+"""What DuckDB raises as a RuntimeError after Ctrl-C, in the main thread."""
 
 
 class Session:
-    """A connection with a limit of memory; closed, and its folder removed, with the last that holds it."""
+    """A connection with a memory limit; closed, and its folder removed, when nothing refers to it any more."""
 
     def __init__(self, memory: int = MEMORY) -> None:
         try:
@@ -42,7 +42,7 @@ class Session:
             config={"memory_limit": f"{memory}B", "temp_directory": self.folder}
         )
         self.connection.execute(QUIET)
-        finalize(self, self.connection.close)  # before the folder is removed: the last one is called first
+        finalize(self, self.connection.close)  # finalizers run in reverse order: before the folder is removed
 
     def cursor(self) -> "DuckDBPyConnection":
         """A further connection to the same tables."""
@@ -51,7 +51,7 @@ class Session:
         return cursor
 
     def make_room(self, n_bytes: int) -> None:
-        """More memory for a table of so many bytes, up to half of what is free: from the folder it is read slowly."""
+        """Raise the memory limit for a table of this size, up to half of what is free: the folder is slower."""
         most = max(MEMORY, (free_memory() or 0) // 2)
         self.run(f"SET memory_limit = '{max(MEMORY, min(most, n_bytes * 5 // 4))}B'", "asking for memory")
 
@@ -74,11 +74,11 @@ class Session:
                 self.connection.unregister(name)
 
     def new_name(self, what: str) -> str:
-        """A name that nothing in this DuckDB has."""
+        """A new name."""
         return f"{what}_{next(self._numbers)}"
 
-    def name_texts(self, texts: Any) -> str:
-        """The name of a new type whose values are these texts, by their places."""
+    def enum_type(self, texts: Any) -> str:
+        """The name of a new ENUM type with these texts, in their order."""
         import pyarrow as pa
 
         name = self.new_name("texts")
@@ -89,7 +89,7 @@ class Session:
 
 
 def free_memory() -> int | None:
-    """Bytes of memory that can be had without swapping; None where the system does not tell."""
+    """Bytes of memory available without swapping; None if the system does not say."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
         return next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
@@ -97,14 +97,29 @@ def free_memory() -> int | None:
         return None
 
 
-def ask(connection: "DuckDBPyConnection", question: Callable[[], Answer], doing: str) -> Answer:
-    """The answer of DuckDB, or a sentence on why there is none.
+def ask(connection: "DuckDBPyConnection | None", question: Callable[[], Answer], doing: str) -> Answer:
+    """The answer of DuckDB, or an error that says in one sentence why there is none.
 
-    It runs in a thread of its own, because DuckDB does not notice Ctrl-C by itself in every statement.
+    ``connection`` is where it is asked, or None for a relation of the user's, whose connection is not known.
     """
     import duckdb
 
-    with working_on(doing), ThreadPoolExecutor(1) as thread:
+    try:
+        with working_on(doing):
+            return question() if connection is None else _in_thread(connection, question)
+    except duckdb.Error as error:
+        reason = str(error).partition("\n")[0].rstrip(".")
+        advice = _advice(error, is_own=connection is not None)
+        raise InputError(f"DuckDB could not finish {doing} ({reason}). {advice}") from error
+    except RuntimeError as error:
+        if connection is None and str(error) == INTERRUPTED:
+            raise KeyboardInterrupt from None
+        raise
+
+
+def _in_thread(connection: "DuckDBPyConnection", question: Callable[[], Answer]) -> Answer:
+    """The answer from a thread of its own: in this one a signal would end the statement late, or be lost."""
+    with ThreadPoolExecutor(1) as thread:
         future = thread.submit(question)
         try:
             wait([future])
@@ -113,17 +128,15 @@ def ask(connection: "DuckDBPyConnection", question: Callable[[], Answer], doing:
                 connection.interrupt()  # more than once: the statement may begin only now
                 wait([future], 0.1)
             raise
-    try:
-        return future.result()
-    except duckdb.Error as error:
-        reason = str(error).partition("\n")[0].rstrip(".")
-        raise InputError(f"DuckDB could not finish {doing} ({reason}). {_advice(error)}") from error
+    return future.result()
 
 
-def _advice(error: Exception) -> str:
+def _advice(error: Exception, *, is_own: bool) -> str:
     """How to go on after an error."""
     import duckdb
 
+    if not is_own:
+        return "Check the query of the relation."
     if isinstance(error, duckdb.OutOfMemoryException):
         return "Leave out columns with --ignore, or set TMPDIR to a folder with more free space."
     return "Check the file, or use --engine memory."

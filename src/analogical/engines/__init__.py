@@ -1,1 +1,1 @@
-"""Tables that lie elsewhere, in a database or on a cluster: what is the same for all of them."""
+"""Tables held by a database or a cluster: what DuckDB and Spark have in common."""

@@ -1,4 +1,4 @@
-"""Blocks of columns: rows that are divided by their values outside a block are counted part by part."""
+"""Blocks of features: rows are divided by their values outside a block, and counted part by part."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ __all__ = ["deal_features", "entropy"]
 
 
 def deal_features(margins: Margins, n_blocks: int) -> tuple[tuple[int, ...], ...]:
-    """Features dealt to blocks, those with the most even values first, back and forth, so that all blocks vary."""
+    """Features dealt to blocks in order of decreasing entropy, back and forth, so that all blocks vary alike."""
     order = sorted(range(margins.n_features), key=lambda i: (-entropy(margins.value_sizes(i)), i))
     blocks: list[list[int]] = [[] for _ in range(n_blocks)]
     for place, feature in enumerate(order):
@@ -18,6 +18,6 @@ def deal_features(margins: Margins, n_blocks: int) -> tuple[tuple[int, ...], ...
 
 
 def entropy(sizes: Ints) -> float:
-    """Bits that tell the value of a row."""
+    """Entropy of a column, in bits, from the rows of each value."""
     shares = sizes[sizes > 0] / sizes.sum()
     return float(-(shares * np.log2(shares)).sum())

@@ -1,6 +1,6 @@
-"""Cells of a column to codes, where the rows lie: by a list of values, by where bins begin, by month, weekday or hour.
+"""The codes of cells in Arrow batches: by a list of values, by where bins begin, or by month, weekday or hour.
 
-Executors of Spark import this file: of other libraries it needs NumPy and PyArrow only.
+The executors of Spark import this file; it needs only NumPy and PyArrow.
 """
 
 from collections.abc import Sequence
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ByValue", "DatePart", "Encoder", "Places", "Steps", "UnitEncoder", "encode_batch", "numbers_of"]
 
-HASHED = 10_000
-"""Values from which on their places are kept in a dictionary: Arrow would hash all of them for every batch."""
-
 
 @dataclass(frozen=True)
 class ByValue:
@@ -40,20 +37,13 @@ class ByValue:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        cells = normal(cells)
-        if len(self.values) > HASHED:
-            coded = cells.dictionary_encode()
-            known = [self._place_of.get(value, -1) for value in coded.dictionary.to_pylist()]
-            of_entry = np.array([*known, len(self.values)], dtype=np.int64)
-            places: Ints = of_entry[pc.fill_null(coded.indices.cast(pa.int64()), -1).to_numpy(zero_copy_only=False)]
-            if (places < 0).any():
-                raise ValueError(UNSEEN)
-            return places
-        indices = pc.index_in(cells, value_set=self.values.cast(cells.type))
-        if indices.null_count != cells.null_count:
+        coded = normal(cells).dictionary_encode()
+        known = [self._place_of.get(value, -1) for value in coded.dictionary.to_pylist()]
+        if -1 in known:
             raise ValueError(UNSEEN)
-        filled: Ints = pc.fill_null(indices.cast(pa.int64()), len(self.values)).to_numpy(zero_copy_only=False)
-        return filled
+        of_entry = np.array([*known, len(self.values)], dtype=np.int64)
+        places: Ints = of_entry[pc.fill_null(coded.indices.cast(pa.int64()), -1).to_numpy(zero_copy_only=False)]
+        return places
 
     @cached_property
     def _place_of(self) -> dict[Any, int]:
@@ -65,16 +55,16 @@ UNSEEN = "a column holds a value that the first pass did not see; write the tabl
 
 @dataclass(frozen=True)
 class Steps:
-    """The step that a number or a time lies on: from one of some values up to the next."""
+    """The place of a number or a time among intervals, each from its start up to the next one."""
 
     starts: NDArray[Any]
-    """Increasing; what is below the first lies on the first step."""
+    """In increasing order; what is below the first start belongs to the first interval."""
 
     def __len__(self) -> int:
         return len(self.starts)
 
     def place(self, cells: "pa.Array") -> Ints:
-        """The step of each cell; the number of steps if it is missing."""
+        """The interval of each cell; the number of intervals if it is missing."""
         cells = normal(cells)
         present = cells.is_valid().to_numpy(zero_copy_only=False)
         places = np.full(len(cells), len(self.starts), np.int64)
@@ -83,7 +73,7 @@ class Steps:
         return places
 
     def numbered(self, cells: "pa.Array") -> "pa.Array":
-        """The steps as an Arrow array."""
+        """The intervals as an Arrow array, with nulls."""
         import pyarrow as pa
 
         places = self.place(cells)
@@ -92,7 +82,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class DatePart:
-    """The month, the weekday or the hour of a date: their numbers from 0."""
+    """The month, the weekday or the hour of a date, as a number from 0."""
 
     part: str
 
@@ -118,11 +108,11 @@ class Encoder:
     """The column of the relation that it reads."""
     places: Places
     codes: Ints
-    """One for each place, and a last one for missing cells; -1 where there is none."""
+    """The code of each place, and last of missing cells; -1 for what does not occur."""
 
     @cached_property
     def n_codes(self) -> int:
-        """Codes are below this."""
+        """Number of codes."""
         return int(self.codes.max(initial=0)) + 1
 
     def encode(self, batch: "pa.RecordBatch") -> Ints:
@@ -130,7 +120,7 @@ class Encoder:
         return self.codes_at(self.places.place(batch.column(self.source)), batch)
 
     def codes_at(self, places: Ints, batch: "pa.RecordBatch") -> Ints:  # noqa: ARG002
-        """Codes of the rows of a batch whose places are known."""
+        """Codes of the rows of a batch, from their places."""
         codes: Ints = self.codes[places]
         if codes.min(initial=0) < 0:
             raise ValueError(UNSEEN)
@@ -139,18 +129,18 @@ class Encoder:
 
 @dataclass(frozen=True)
 class UnitEncoder(Encoder):
-    """The number of the group that a row belongs to; a row without a group is one of its own, by its own number."""
+    """The group of each row as a number; a row without a group is one of its own, numbered by its row."""
 
     last_row: int = -1
-    """The highest number of a row without a group."""
+    """The last row without a group; -1 if all rows have one."""
 
     @cached_property
     def n_codes(self) -> int:
-        """Codes are below this; not all of them occur."""
+        """Number of codes, of which not all occur."""
         return len(self.places) + self.last_row + 1
 
     def codes_at(self, places: Ints, batch: "pa.RecordBatch") -> Ints:
-        """Numbers of groups."""
+        """Groups of the rows of a batch."""
         alone = np.flatnonzero(places == len(self.places))
         codes = places.copy()
         if len(alone):
@@ -159,7 +149,7 @@ class UnitEncoder(Encoder):
 
 
 def encode_batch(batch: "pa.RecordBatch", encoders: Sequence[Encoder]) -> list[Ints]:
-    """Codes of the rows of a batch, column by column; encoders that share places look only once."""
+    """Codes of the rows of a batch, column by column; places that encoders share are found once."""
     known: dict[int, Ints] = {}
     columns = []
     for encoder in encoders:
@@ -171,7 +161,7 @@ def encode_batch(batch: "pa.RecordBatch", encoders: Sequence[Encoder]) -> list[I
 
 
 def numbers_of(cells: "pa.Array") -> NDArray[Any]:
-    """Numbers, or times as whole numbers, that can be compared; decimals as floats."""
+    """Numbers as they are, times as whole numbers, decimals as floats."""
     import pyarrow as pa
 
     kind = cells.type
@@ -185,7 +175,7 @@ def numbers_of(cells: "pa.Array") -> NDArray[Any]:
 
 
 def _as_times(cells: "pa.Array") -> NDArray[Any]:
-    """Dates and times, or days written as whole numbers, as numpy's, in the time of their zone."""
+    """Dates and times, or days such as 20240131, as NumPy times in their time zone."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

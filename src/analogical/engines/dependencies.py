@@ -1,4 +1,4 @@
-"""Columns that determine others, in a table that an engine holds: tried on a sample, and confirmed on all rows."""
+"""Columns that determine others, in a table that an engine holds: found in a sample, confirmed on all rows."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["GroupedRows"]
 
 SLACK = 0.05
-"""What a column may leave open more in the sample than on all rows: about ten standard errors of 20,000 rows."""
+"""How much higher the share left may be in the sample than on all rows: ten standard errors of 20,000 rows."""
 
 
 class GroupedRows:
@@ -30,7 +30,7 @@ class GroupedRows:
         self.n_rows = self.n_listed = study.margins.n_rows
         self.head: Codes = np.ascontiguousarray(sample.codes)
         self.untold: set[int] = set()
-        """How many columns were together where combinations of values were too many to tell what they determine."""
+        """Numbers of determinants for which some combinations of values were too many to be counted."""
         self.is_near_told = True
 
     def value_sizes(self, column: int) -> Ints:
@@ -38,7 +38,7 @@ class GroupedRows:
         return self.study.value_sizes(column)
 
     def group_sizes(self, by: tuple[int, ...]) -> Ints:
-        """Rows of each group that agrees on some columns; one for each row if these are too many."""
+        """Rows of each combination of values of some columns; all 1 if these are too many."""
         if len(by) == 1:
             return self.value_sizes(by[0])
         sizes = self._sizes([by])[0]
@@ -47,7 +47,7 @@ class GroupedRows:
         return np.broadcast_to(np.int64(1), self.n_rows) if sizes is None else sizes
 
     def agreeing(self, by: tuple[int, ...], targets: Positions) -> list[int]:
-        """The targets on which all rows agree that agree on some columns."""
+        """The targets that these columns determine."""
         n_groups = len(self.group_sizes(by))
         joined = dict(zip(targets.tolist(), self._sizes([(*by, target) for target in targets.tolist()]), strict=True))
         if any(sizes is None for sizes in joined.values()):
@@ -55,7 +55,7 @@ class GroupedRows:
         return [target for target, sizes in joined.items() if sizes is not None and len(sizes) == n_groups]
 
     def alike(self, columns: Sequence[int]) -> list[tuple[int, ...]]:
-        """Groups of two or more columns that divide the rows in the same way."""
+        """Groups of two or more columns that hold the same information."""
         twos = list(combinations(columns, 2))
         n_groups = {two: len(sizes) for two, sizes in zip(twos, self._sizes(twos), strict=True) if sizes is not None}
         groups: list[tuple[int, ...]] = []
@@ -76,7 +76,7 @@ class GroupedRows:
         return [group for group in groups if len(group) > 1]
 
     def near_pairs(self, columns: Positions, limits: Floats, n_looked_at: int) -> list[Near]:  # noqa: ARG002
-        """Columns of which another one leaves no more open than a limit, on all rows, of those near in the sample."""
+        """Pairs of columns whose share left is at most its limit on all rows, among those near in the sample."""
         likely = near_among(self.sample.select(columns.tolist()), columns, limits + SLACK)
         place = {column: k for k, column in enumerate(columns.tolist())}
         told = {}
@@ -88,7 +88,7 @@ class GroupedRows:
         return [two for two in pairs if two.left <= limits[place[two.column], place[two.of]]]
 
     def share_left(self, column: int, of: int) -> float:
-        """Share of the entropy of a column that is left when another one is known."""
+        """Share of the entropy of a column that another one leaves open."""
         return next(_share_left(merged, column, of) for merged in self.study.merged_by([(column, of)]))
 
     def _sizes(self, sets: Sequence[tuple[int, ...]]) -> list[Ints | None]:

@@ -1,7 +1,7 @@
-"""The road from a table that lies elsewhere to codes: which columns, which rows, which values, and what they become.
+"""The encoding of a table that DuckDB or Spark holds: which columns, rows and values there are, and their codes.
 
-The decisions of a table in memory, made by the same functions, on the values of each column and how many rows have
-them. No row comes here. What is needed to go on::
+The decisions are those for a table in memory, made by the same functions on the values of each column and the number
+of rows that have them. Rows do not come here. What the engines use::
 
     table = encode_relation(relation, "y", rules)      # a duck.relation.DuckRelation or a spark.relation.SparkRelation
     table.relation       # rows that count: columns p0, ... and label, weight (if table.is_weighted), unit and row
@@ -10,23 +10,22 @@ them. No row comes here. What is needed to go on::
     encode_batch(batch, [*table.encoders, table.label_encoder])     # codes of an Arrow batch of table.sources
     table.n_codes        # codes of each column of the study are below these
     table.refuse_changed(by_label, by_column)           # rows of each code, as a later pass counted them
-    table.encoded(...)   # all rows as an ordinary EncodedTable, if they are few enough to come here
 
-Numbers with more values than ``relation.most_values`` are looked at in many small steps, so that their values never
+Numbers with more values than ``relation.most_values`` are counted in many small steps, so that their values do not
 come here; a note says so.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from analogical._checks import brief
-from analogical._types import Codes, Ints, Margins, Note, NoteKind
+from analogical._types import Ints, Margins, Note, NoteKind
 from analogical.engines.cells import ByValue, DatePart, Encoder, Places, Steps, UnitEncoder, numbers_of
 from analogical.engines.leaks import find_leaks_there
-from analogical.engines.looking import NUMBERS, TIMES, Look, Part, weights_of
+from analogical.engines.looking import NUMBERS, TIMES, Look, weights_of
 from analogical.engines.relation import LABEL, ROW, UNIT, WEIGHT, Kind, Relation
 from analogical.engines.values import ValueCounts
 from analogical.errors import InputError
@@ -35,7 +34,6 @@ from analogical.table.choosing import Chosen, find_column, name_of, refuse_repea
 from analogical.table.columns import MISSING, Column
 from analogical.table.dates import WEEKDAYS
 from analogical.table.encode import (
-    EncodedTable,
     choose_names,
     columns_asked_for,
     leak_notes,
@@ -49,47 +47,30 @@ from analogical.table.preparing import NO_COMPLETE_ROW, Gaps, Preparing, Treated
 from analogical.table.roles import Role, encode_label, refuse_no_counts, sort_classes
 from analogical.table.rules import Rules
 
-__all__ = ["EngineTable", "PlacedRows", "encode_relation", "table_changed"]
-
-
-CHUNK = 2**20
-"""Rows whose codes are replaced or counted together."""
-
-
-@dataclass(frozen=True)
-class PlacedRows:
-    """Rows of a table that came here: for each cell its place among what its encoder looks it up in."""
-
-    cells: Codes
-    """One column for each feature; becomes the codes."""
-    labels: Codes
-    units: Codes | None
-    weights: Ints | None
-    positions: Ints | None
-    """Of the rows in the user's table, if some were left out."""
+__all__ = ["EngineTable", "encode_relation", "table_changed"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class EngineTable(EngineMeaning):
-    """A table that lies elsewhere, and how its cells become codes."""
+    """What the codes of a table that an engine holds mean, and how its cells become codes."""
 
     relation: Relation
-    """The rows that count: source columns, the label, the number of the row and, if there are, weight and unit."""
+    """The rows that count, with the columns that the encoders read."""
     margins: Margins
     """Rows of each label, and of each value of every feature."""
     encoders: tuple[Encoder, ...]
     """For each column of the study: the features, their bins, and last the unit, if there are groups."""
     label_encoder: Encoder
     bins: tuple[tuple[int, int], ...]
-    """Of the columns after the features: which feature, and into how many bins it is cut."""
+    """For each column after the features: the place of its feature, and the number of bins."""
     bin_sizes: tuple[Ints, ...]
     """Rows of each of these bins."""
     fine_encoders: Mapping[int, Encoder]
-    """By place among the features, for numbers: the finer bins that all others are made of."""
+    """For features that are numbers, by place: the finer bins from which all others are merged."""
 
     @property
     def n_codes(self) -> Ints:
-        """For each column of the study a number that its codes are below."""
+        """For each column of the study the number of its codes."""
         return np.array([encoder.n_codes for encoder in self.encoders], dtype=np.int64)
 
     @property
@@ -100,39 +81,15 @@ class EngineTable(EngineMeaning):
         read = [encoder.source for encoder in (*self.encoders, self.label_encoder)]
         return [*dict.fromkeys(read), *row, *([WEIGHT] if self.is_weighted else [])]
 
-    def encoded(self, placed: PlacedRows) -> EncodedTable:
-        """All rows, in this process: the places of their cells are replaced by codes."""
-        features = self.encoders[: len(self.columns)]
-        codes, labels = placed.cells, placed.labels
-        by_column = [_sizes(one, codes[:, i], placed.weights) for i, one in enumerate(features)]
-        self.refuse_changed(_sizes(self.label_encoder, labels, placed.weights), by_column)
-        fine = {i: np.array(_codes_at(encoder, codes[:, i])) for i, encoder in self.fine_encoders.items()}
-        for i, encoder in enumerate(features):
-            for start in range(0, len(codes), CHUNK):
-                part = codes[start : start + CHUNK, i]
-                part[:] = _codes_at(encoder, part)
-        return EncodedTable(
-            codes=codes.astype(np.min_scalar_type(int(self.n_values.max()) - 1), order="F", copy=False),
-            columns=self.columns,
-            weights=placed.weights,
-            labels=_codes_at(self.label_encoder, labels),
-            label_meaning=self.label_meaning,
-            groups=None if placed.units is None else _numbered_groups(self.encoders[-1], placed.units),
-            origin=placed.positions,
-            frame=None,
-            notes=self.notes,
-            fine=fine,
-        )
-
     def refuse_changed(self, by_label: Ints, by_column: Sequence[Ints]) -> None:
-        """Refuse a table whose rows are not those of the first pass: rows of each code of features and their bins."""
+        """Refuse a table if a later pass counted other rows; ``by_column`` are those of features, then of bins."""
         known = (self.margins.by_label, *self.margins.by_value, *self.bin_sizes)
         if not all(map(np.array_equal, (by_label, *by_column), known)):
             raise table_changed()
 
 
 def table_changed() -> InputError:
-    """Two passes over a table saw different rows."""
+    """The error for a table of which two passes saw different rows."""
     return InputError(
         "The table changed while it was read: its columns hold other values than before. Write it to a file, or"
         " keep it (df.cache()), and use that."
@@ -148,7 +105,7 @@ def encode_relation(
     look_for_leaks: bool = True,
     look_for_units: bool = False,
 ) -> EngineTable:
-    """Settle what becomes of the columns of a table that lies elsewhere, from a few passes over it.
+    """The encoding of a table that an engine holds, from a few passes over it.
 
     The arguments are those of :func:`analogical.table.encode.encode_table`; label, weights and groups are names of
     columns. Without a label all rows have the same one, and all features may be constant.
@@ -159,50 +116,49 @@ def encode_relation(
     roles = _find_roles(keys, label, rules)
     taken = {position: what for what, position in roles.items()}
     free = [position for position in range(len(keys)) if position not in taken]
-    names, called, features = choose_names(keys, taken, free, rules)
-    chosen = features.columns
-    look = _look_at(relation, {p: names[p] for p in sorted({*chosen, *features.named_parts})}, roles, keys)
+    names, called, asked = choose_names(keys, taken, free, rules)
+    chosen = asked.columns
+    look = _look_at(relation, {p: names[p] for p in sorted({*chosen, *asked.named_parts})}, roles, keys)
     label_of = _Label.of(look, keys[roles["label"]], rules) if "label" in roles else None
     work = _RowsElsewhere(
         look,
         rules,
         set(chosen) if rules.features is not None else columns_asked_for(keep, called, chosen, free),
         own_bins(rules, called, chosen, None if label_of is None else label_of.name),
-        features,
+        asked,
         keys,
         {position: place for place, position in enumerate(free)},
     )
     work.treat_all(look_for_units=look_for_units and rules.groups is None)
     look = work.look_there
-    classes = _Classes.none(look) if label_of is None else label_of.settle(look)
-    built = work.built.followed_by(work.built_parts)
-    margins = Margins(classes.sizes, tuple(built.sizes))
+    classes = _one_class(look) if label_of is None else label_of.settle(look)
+    features = [*work.built, *work.built_parts]
+    columns = tuple(feature.meaning for feature in features)
+    encoders = [feature.coded.encoder for feature in features]
+    margins = Margins(classes.sizes, tuple(feature.coded.sizes for feature in features))
     if label_of is not None:
         refuse_constants(margins.n_values, look.n_rows)
     unit = [_encode_unit(look)] if "groups" in roles else []
-    leaks = (
-        find_leaks_there(look, built.encoders, built.columns, classes.encoder, classes.sizes)
-        if look_for_leaks and label_of is not None
-        else {}
-    )
+    leaks = {}
+    if look_for_leaks and label_of is not None:
+        leaks = find_leaks_there(look, encoders, columns, classes.encoder, classes.sizes)
+    label_notes = () if label_of is None else label_of.notes
+    bins = [coded for feature in features for coded in feature.bins.values()]
+    fine = {i: feature.fine for i, feature in enumerate(features) if feature.fine is not None}
     return EngineTable(
         relation=look.relation,
-        columns=tuple(built.columns),
+        columns=columns,
         label_meaning=classes.meaning,
         margins=margins,
-        encoders=(*built.encoders, *built.bin_encoders, *unit),
+        encoders=(*encoders, *(coded.encoder for coded in bins), *unit),
         label_encoder=classes.encoder,
-        bins=tuple(built.bins),
-        bin_sizes=tuple(built.bin_sizes),
-        fine_encoders=built.fine_encoders,
-        fine_sizes=built.fine_sizes,
+        bins=tuple((i, n_bins) for i, feature in enumerate(features) for n_bins in feature.bins),
+        bin_sizes=tuple(coded.sizes for coded in bins),
+        fine_encoders={i: coded.encoder for i, coded in fine.items()},
+        fine_sizes={i: coded.sizes for i, coded in fine.items()},
         n_units=len(look.units.weights) + look.units.n_missing if unit else None,
         is_weighted=look.is_weighted,
-        notes=(
-            *(() if label_of is None else label_of.notes),
-            *work.notes,
-            *leak_notes([c.name for c in built.columns], leaks),
-        ),
+        notes=(*label_notes, *work.notes, *leak_notes([column.name for column in columns], leaks)),
     )
 
 
@@ -228,7 +184,7 @@ def _find_roles(keys: list[str], label: Any, rules: Rules) -> dict[str, int]:
 
 
 def _look_at(relation: Relation, names: Mapping[int, str], roles: Mapping[str, int], keys: list[str]) -> Look:
-    """A look at some columns, in the rows that have a label and a weight."""
+    """A look at the columns with these names, on the rows that have a label and a weight."""
     kinds, types = relation.kinds, relation.types
     for what, position in [*(("feature", p) for p in names), *roles.items()]:
         if kinds[keys[position]] == "other":
@@ -274,7 +230,7 @@ def _look_at(relation: Relation, names: Mapping[int, str], roles: Mapping[str, i
 
 
 def _normal(relation: Relation, name: str, kind: Kind) -> str:
-    """Cells whose equality is that of values: NaN is missing, -0.0 is 0.0; durations can be compared."""
+    """An expression whose results are equal where values are: NaN becomes missing, -0.0 becomes 0.0."""
     if kind == "real":
         return f"CASE WHEN isnan({name}) THEN NULL WHEN {name} = 0 THEN 0 ELSE {name} END"
     if kind == "nothing":
@@ -328,7 +284,7 @@ class _Label:
 
     @classmethod
     def of(cls, look: Look, name: str, rules: Rules) -> "_Label":
-        """The classes of all rows that count, whether or not they are left out later."""
+        """The label of all rows that count, before rows with missing cells are left out."""
         import pyarrow as pa
 
         counted = look.label
@@ -369,19 +325,18 @@ class _Label:
         return _Classes(ColumnMeaning(self.name, self.name, column.values), encoder, sizes)
 
 
-@dataclass(frozen=True)
-class _Classes:
-    """The classes of the rows that are left, with the rows of each."""
+class _Classes(NamedTuple):
+    """The classes of the rows that are left: what they mean, how labels become classes, and the rows of each."""
 
     meaning: ColumnMeaning | None
     encoder: Encoder
     sizes: Ints
 
-    @classmethod
-    def none(cls, look: Look) -> "_Classes":
-        """The one class of a table without a label."""
-        encoder = Encoder(LABEL, ByValue(look.label.values), np.array([0, MISSING]))
-        return cls(None, encoder, np.array([look.weight]))
+
+def _one_class(look: Look) -> _Classes:
+    """The class of all rows of a table without a label."""
+    encoder = Encoder(LABEL, ByValue(look.label.values), np.array([0, MISSING]))
+    return _Classes(None, encoder, np.array([look.weight]))
 
 
 def _encode_unit(look: Look) -> UnitEncoder:
@@ -399,7 +354,7 @@ def _encode_unit(look: Look) -> UnitEncoder:
 
 
 class _RowsElsewhere(Preparing):
-    """Columns of which the values with their rows are known."""
+    """Columns of a table that an engine holds: one row for each value, weighted by the rows that have it."""
 
     def __init__(
         self,
@@ -414,8 +369,8 @@ class _RowsElsewhere(Preparing):
         super().__init__(dict(look.names), rules, wanted, bins_of, features)
         self.look_there = look
         self.keys, self.place_of = keys, place_of
-        self.built, self.built_parts = _Built(), _Built()
-        self._parts: dict[int, dict[str, Part]] = {}
+        self.built: list[_Feature] = []
+        self.built_parts: list[_Feature] = []
 
     def load(self, position: int) -> Column:
         """A column, on the rows that are left."""
@@ -435,7 +390,6 @@ class _RowsElsewhere(Preparing):
     def drop_rows(self, gaps: Gaps) -> tuple[int, int]:
         """Leave out the rows with missing cells; how many these are, and of how many."""
         before, self.look_there = self.look_there, self.look_there.without_gaps(list(gaps.n_missing))
-        self._parts = {}
         if not self.look_there.n_rows:
             raise InputError(NO_COMPLETE_ROW)
         return before.n_rows - self.look_there.n_rows, before.n_rows
@@ -467,19 +421,18 @@ class _RowsElsewhere(Preparing):
         """All parts of the dates in a column."""
         if not self.look_there.is_full(position):
             return super().parts_of(position, column)
-        if position not in self._parts:
-            self._parts[position] = self.look_there.parts_of(position)
-        return {part: there.column for part, there in self._parts[position].items()}
+        return {part: there.column for part, there in self.look_there.parts_of(position).items()}
 
     def add_part(self, name: str, position: int, part: str, cells: Column) -> None:
         """One more feature that is a part of the dates in a column."""
-        is_full = self.look_there.is_full(position)
-        weights = self._parts[position][part].weights if is_full else self.look_there.weights_of(position)
-        n_missing = self.look_there.counts[f"p{position}"].n_missing
+        look = self.look_there
+        is_full = look.is_full(position)
+        weights = look.parts_of(position)[part].weights if is_full else look.weights_of(position)
+        n_missing = look.counts[f"p{position}"].n_missing
         treated = replace(treat_column(cells, name, weights, self.rules), n_missing=n_missing)
-        self.built_parts.add(f"p{position}", DatePart(part), _part_numbers(part, cells), treated, weights)
-        place = len(self.place_of) + len(self.parts)
-        self.built_parts.columns.append(_meaning(name, name, place, treated))
+        meaning = _meaning(name, name, len(self.place_of) + len(self.parts), treated)
+        known = _part_numbers(part, cells)
+        self.built_parts.append(_Feature.of(meaning, f"p{position}", DatePart(part), known, treated, weights))
         self.parts[name] = _without_codes(treated)
 
     def keep(self, position: int, column: Column, treated: TreatedColumn) -> None:  # noqa: ARG002
@@ -495,14 +448,11 @@ class _RowsElsewhere(Preparing):
         treated = replace(treated, n_missing=counted.n_missing)
         codes = [treated.codes] if treated.fine is None else [treated.codes, treated.fine]
         placed = _Placed.of(counted, look.kind_of(position), codes)
-        first = placed.first
-        of_places = replace(
-            treated, codes=treated.codes[first], fine=None if treated.fine is None else treated.fine[first]
-        )
-        numbers = np.arange(len(first), dtype=np.int64)
-        self.built.add(f"p{position}", placed.places, numbers, of_places, placed.weights)
+        fine = None if treated.fine is None else treated.fine[placed.first]
+        of_places = replace(treated, codes=treated.codes[placed.first], fine=fine)
         meaning = _meaning(self.keys[position], self.names[position], self.place_of[position], treated)
-        self.built.columns.append(meaning)
+        known = np.arange(len(placed.first), dtype=np.int64)
+        self.built.append(_Feature.of(meaning, f"p{position}", placed.places, known, of_places, placed.weights))
         self.treated[position] = _without_codes(treated)
 
     def bin_note(self, position: int, treated: TreatedColumn) -> NoteKind:
@@ -530,78 +480,40 @@ class _GapsThere(Gaps):
         return missing_values([f"{names[p]!r} ({n:,} of {n_rows:,} rows)" for p, n in self.n_missing.items()])
 
 
-class _Built:
-    """Features and their bins: what their codes mean, how cells get them, and how many rows have each."""
+class _Coded(NamedTuple):
+    """How the cells of a column become codes, and how many rows have each code."""
 
-    def __init__(self) -> None:
-        self.columns: list[ColumnMeaning] = []
-        self.encoders: list[Encoder] = []
-        self.sizes: list[Ints] = []
-        self.bins: list[tuple[int, int]] = []
-        self.bin_encoders: list[Encoder] = []
-        self.bin_sizes: list[Ints] = []
-        self.fine_sizes: dict[int, Ints] = {}
-        self.fine_encoders: dict[int, Encoder] = {}
+    encoder: Encoder
+    sizes: Ints
 
-    def followed_by(self, other: "_Built") -> "_Built":
-        """These features, and others after them."""
-        self.bins += [(feature + len(self.columns), n_bins) for feature, n_bins in other.bins]
-        self.fine_sizes |= {feature + len(self.columns): sizes for feature, sizes in other.fine_sizes.items()}
-        self.fine_encoders |= {feature + len(self.columns): one for feature, one in other.fine_encoders.items()}
-        for name in ("columns", "encoders", "sizes", "bin_encoders", "bin_sizes"):
-            getattr(self, name).extend(getattr(other, name))
-        return self
 
-    def add(self, source: str, places: Places, rows: Ints, treated: TreatedColumn, weights: Ints) -> None:
-        """One more feature; ``rows`` are the places that its codes are known of, ``weights`` how many lie there."""
+@dataclass(frozen=True)
+class _Feature:
+    """A feature; of numbers also the finer bins, and by their number the bins that are merged from these."""
 
-        def encoder(codes: Any) -> Encoder:
-            table = np.full(len(places) + 1, MISSING, np.int64)
-            table[rows] = codes
-            return Encoder(source, places, table)
+    meaning: ColumnMeaning
+    coded: _Coded
+    fine: _Coded | None = None
+    bins: Mapping[int, _Coded] = field(default_factory=dict)
 
-        def sizes(codes: Any, n: int) -> Ints:
-            return np.bincount(codes, weights, minlength=n).astype(np.int64)
+    @classmethod
+    def of(
+        cls, meaning: ColumnMeaning, source: str, places: Places, known: Ints, treated: TreatedColumn, weights: Ints
+    ) -> "_Feature":
+        """The feature with these codes at the ``known`` places, where ``weights`` rows of the table lie."""
 
-        feature = len(self.encoders)
-        self.encoders.append(encoder(treated.codes))
-        self.sizes.append(sizes(treated.codes, len(treated.values)))
+        def coded(codes: Any, n_codes: int = 1) -> _Coded:
+            code_at = np.full(len(places) + 1, MISSING, np.int64)
+            code_at[known] = codes
+            sizes = np.bincount(codes, weights, minlength=n_codes).astype(np.int64)
+            return _Coded(Encoder(source, places, code_at), sizes)
+
+        own = coded(treated.codes, len(treated.values))
         if treated.fine is None:
-            return
-        self.fine_sizes[feature] = sizes(treated.fine, 1)
-        self.fine_encoders[feature] = encoder(treated.fine)
-        for n_bins in NUMBERS_OF_BINS:
-            codes = merge_bins(self.fine_sizes[feature], n_bins, treated.n_missing > 0)[treated.fine]
-            self.bins.append((feature, n_bins))
-            self.bin_encoders.append(encoder(codes))
-            self.bin_sizes.append(sizes(codes, int(codes.max(initial=0)) + 1))
-
-
-def _codes_at(encoder: Encoder, places: Codes) -> Codes:
-    """The codes of places, as small as they can be; all are known."""
-    if ((encoder.codes < 0) | (encoder.codes == np.arange(len(encoder.codes)))).all():
-        return places
-    return encoder.codes.astype(np.min_scalar_type(encoder.n_codes - 1))[places]
-
-
-def _sizes(encoder: Encoder, places: Codes, weights: Ints | None) -> Ints:
-    """Rows of each code; one more for cells that cannot be, if there are any."""
-    by_place = np.zeros(len(encoder.codes))
-    for start in range(0, len(places), CHUNK):
-        some = slice(start, start + CHUNK)
-        by_place += np.bincount(places[some], None if weights is None else weights[some], minlength=len(by_place))
-    is_known = encoder.codes >= 0
-    known = np.bincount(encoder.codes[is_known], by_place[is_known], minlength=encoder.n_codes)
-    unknown = by_place[~is_known].sum()
-    return np.append(known, [unknown] * bool(unknown)).astype(np.int64)
-
-
-def _numbered_groups(unit: Encoder, places: Codes) -> Ints:
-    """The group of each row; a row without one is alone."""
-    groups = places.astype(np.int64)
-    alone = np.flatnonzero(places == len(unit.places))
-    groups[alone] += np.arange(len(alone))
-    return groups
+            return cls(meaning, own)
+        fine = coded(treated.fine)
+        merged = {n: merge_bins(fine.sizes, n, treated.n_missing > 0) for n in NUMBERS_OF_BINS}
+        return cls(meaning, own, fine, {n: coded(code_of[treated.fine]) for n, code_of in merged.items()})
 
 
 def _meaning(key: Hashable, name: str, position: int, treated: TreatedColumn) -> ColumnMeaning:
@@ -619,12 +531,12 @@ def _meaning(key: Hashable, name: str, position: int, treated: TreatedColumn) ->
 
 
 def _without_codes(treated: TreatedColumn) -> TreatedColumn:
-    """A feature whose codes are not needed any more."""
+    """The column without its codes, which need memory."""
     return replace(treated, codes=np.zeros(0, np.int64), fine=None)
 
 
 def _part_numbers(part: str, cells: Column) -> Ints:
-    """The number of a part of dates in each row of a column of it; 24 where the date is missing."""
+    """The place of each row of a part of dates: month and weekday from 0, and 24 where the date is missing."""
     if part == "weekday":
         known = [WEEKDAYS.index(name) for name in cells.values]
     else:
@@ -635,17 +547,17 @@ def _part_numbers(part: str, cells: Column) -> Ints:
 
 @dataclass(frozen=True)
 class _Placed:
-    """Where the values of a column lie: numbers by where their codes change, other values one by one."""
+    """The places of the values of a column: numbers share one as long as their codes are equal."""
 
     places: Places
     first: Ints
-    """For each place, and a last one for missing cells if there are any, a row that lies there."""
+    """For each place, and then for missing cells if there are any, the number of the first value there."""
     weights: Ints
-    """The rows of the table that lie on each of these."""
+    """The rows of the table at each of these."""
 
     @classmethod
     def of(cls, counted: ValueCounts, kind: Kind, codes: Sequence[Any]) -> "_Placed":
-        """Of values in order; ``codes`` are all that each of them, and last a missing cell, gets."""
+        """Places of values in increasing order; each of ``codes`` has one per value, and a last one for missing."""
         n = len(counted.weights)
         weights = weights_of(counted)
         numbers = numbers_of(counted.values) if kind in (*NUMBERS, *TIMES) and n > 1 else None

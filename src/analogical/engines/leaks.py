@@ -1,4 +1,4 @@
-"""Columns of a table elsewhere that tell the label nearly alone: likely ones in a sample, then on all rows."""
+"""Columns that alone predict nearly all labels of a table in an engine: found in a sample, confirmed on all rows."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -16,15 +16,15 @@ from analogical.table.meaning import ColumnMeaning
 __all__ = ["find_leaks_there"]
 
 N_SAMPLE = 20_000
-"""Rows that are looked at first; of a table with no more of them, all."""
+"""Rows of the sample; a table with no more rows is read as a whole."""
 LIKELY = 0.85
-"""Share of the rows outside the largest class that a column must tell right in a sample to be looked at on all rows."""
+"""Share of the rows outside the largest class that a column must predict in the sample to be counted on all rows."""
 
 
 def find_leaks_there(
     look: Look, encoders: Sequence[Encoder], columns: Sequence[ColumnMeaning], label: Encoder, by_label: Ints
 ) -> dict[int, float]:
-    """Columns that tell the label in nearly all rows, with that share, as they are found in memory."""
+    """Columns that predict the label of nearly all rows, with that share, as :func:`find_leaks` does in memory."""
     weight = [WEIGHT] if look.is_weighted else []
     read = [*dict.fromkeys(encoder.source for encoder in encoders), LABEL, *weight]
     (sample,) = look.relation.sample(read, N_SAMPLE, look.n_rows).combine_chunks().to_batches()
@@ -60,7 +60,7 @@ def _coded(batch: Any, encoders: Sequence[Encoder], label: Encoder, n_labels: in
 
 
 def _ranks(cells: Any) -> Ints:
-    """The place of each number in increasing order; -1 where it is missing."""
+    """The rank of each number; -1 where it is missing."""
     cells = normal(cells)
     ranks = np.full(len(cells), -1, np.int64)
     is_there = cells.is_valid().to_numpy(zero_copy_only=False)
@@ -69,7 +69,7 @@ def _ranks(cells: Any) -> Ints:
 
 
 def _grouped(table: Ints) -> CodedRows:
-    """The rows that a table of values and labels is of, equal ones as one with their number."""
+    """The rows behind a table of counts by value and label, equal ones as one row with a weight."""
     values, labels = np.nonzero(table)
     kinds = [np.min_scalar_type(n) for n in table.shape]
     n_values = np.array([table.shape[0]], dtype=np.int64)
@@ -78,12 +78,12 @@ def _grouped(table: Ints) -> CodedRows:
 
 
 def _cut_of_all_rows(look: Look, source: str, label: Encoder, by_label: Ints) -> float | None:
-    """The share of all rows whose label a cut of a number tells, if that is nearly all."""
+    """The share of all rows whose label one cut of a number predicts, if that is nearly all."""
     position = int(source.removeprefix("p"))
     steps = {source: Steps(numbers_of(look.values_of(position).values))} if look.is_full(position) else {}
     counting = CountValues((source,), look.relation.most_values, steps, label, len(by_label))
     weight = [WEIGHT] if look.is_weighted else []
     counted = look.relation.sum_batches([source, LABEL, *weight], counting, "looking for leaks")[source].sorted()
-    table = np.vstack([by_label - counted.weights.sum(axis=0), counted.weights])  # first those without a number
+    table = np.vstack([by_label - counted.weights.sum(axis=0), counted.weights])  # missing cells first
     ranks, labels = np.nonzero(table)
     return cut_share(ranks - 1, labels.astype(np.uint8), table[ranks, labels])

@@ -1,4 +1,4 @@
-"""A look at the columns of a table that lies elsewhere: their values with the rows of each, or steps of very many."""
+"""What is known of the columns of a table in an engine: their values with the rows of each, or steps of too many."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,34 +22,34 @@ from analogical.table.rules import NEARLY_ALL, counts_rows, names_units
 __all__ = ["NUMBERS", "TIMES", "FullColumn", "Look", "Part", "weights_of"]
 
 N_STEPS = 10_000
-"""Steps of about equally many rows in which the numbers of a column with very many values are looked at."""
+"""Quantiles at which numbers are counted if a column has too many values to collect."""
 HELD = 200_000
-"""Values of a column that are held from the beginning to the end; columns with more are counted one at a time."""
+"""Largest number of values of a column that stay in memory; columns with more are counted one at a time."""
 MOST_OTHERS, MOST_LABELS = 2_000_000, 1_000_000
-"""Texts or times of a column, and values of a label, that come here at most: they become objects of Python."""
+"""Largest number of texts or times of a column, and of values of a label, to collect: each is a Python object."""
 NO_LIMIT = 2**62
 MANY = 2**16
-"""Numbers of which no objects of Python are made."""
+"""Numbers from which on no Python objects are made."""
 REALS: tuple[Kind, ...] = ("real", "decimal", "duration")
-"""Numbers that never name anything."""
+"""Numbers that are never identifiers."""
 NUMBERS: tuple[Kind, ...] = ("whole", "real", "decimal", "duration")
 TIMES: tuple[Kind, ...] = ("day", "time")
 
 
 @dataclass(frozen=True)
 class FullColumn:
-    """What is known of a column with more values than can come here."""
+    """A column with too many values to collect."""
 
     n_values: int
-    """About how many there are."""
+    """Estimated number of values."""
     is_id: bool
-    """Whether they name the rows, or whom a row is about."""
+    """Whether they identify rows or units."""
     is_unit: bool
 
 
 @dataclass(frozen=True)
 class Part:
-    """The month, the weekday or the hour of dates: one row for each number of it, with the rows of the table."""
+    """The month, the weekday or the hour of dates: one row for each value, with the rows of the table that have it."""
 
     column: Column
     weights: Ints
@@ -60,36 +60,36 @@ class Look:
     """The rows that count, and what is known of their columns."""
 
     relation: Relation
-    """The columns as ``p0``, ``p1``, ... by their positions, label, weight, unit and the number of the row."""
+    """Columns ``p0``, ``p1``, ... by position in the user's table, label, weight, unit and row."""
     names: Mapping[int, str]
-    """Of the columns, by position."""
+    """Names of the columns by position."""
     kinds: Mapping[str, Kind]
     is_weighted: bool
     whole: Relation
-    """The same with the rows that do not count."""
+    """The same with all rows of the table."""
     n_table: int
-    """Rows of that."""
+    """Number of all rows."""
     n_unlabelled: int
-    """Those without a label."""
+    """Rows without a label."""
 
     @cached_property
     def n_rows(self) -> int:
-        """Rows that count, each once."""
+        """Number of rows that count, without weights."""
         return int(self.relation.look({"n": "count(*)"}, "counting the rows")["n"])
 
     @cached_property
     def counts(self) -> dict[str, ValueCounts]:
-        """The values of the label and of all columns, of those that have few enough to be held."""
+        """The values of the label and of all columns; full for columns with too many to stay in memory."""
         return self._count([LABEL, *(f"p{p}" for p in self.names)], min(HELD, self.relation.most_values))
 
     @cached_property
     def label(self) -> ValueCounts:
-        """The values of the label, also if they are many."""
+        """The values of the label, up to a higher limit."""
         limit = min(MOST_LABELS, self.relation.most_values)
         return self._count([LABEL], limit)[LABEL] if self.counts[LABEL].is_full and limit > HELD else self.counts[LABEL]
 
     def _count(self, names: Sequence[str], limit: int) -> dict[str, ValueCounts]:
-        """The values of columns in increasing order, texts in that in which they occur, if rows have an order."""
+        """The values of columns in increasing order; of texts in order of their first rows, if rows have an order."""
         counts = self.relation.count_values(names, limit)
         in_order = [name for name in names if counts[name].is_in_order and counts[name].values is not None]
         if self.relation is not self.whole and in_order:  # as in memory, by all rows
@@ -112,11 +112,11 @@ class Look:
         return replace(self, relation=self.relation.where(condition))
 
     def is_full(self, position: int) -> bool:
-        """Whether a column has more values than can come here."""
+        """Whether a column has too many values to collect."""
         return position in self.full
 
     def values_of(self, position: int) -> ValueCounts:
-        """The values of a column in increasing order, or the steps that they lie on; the last ones are held."""
+        """The values of a column in order, or the starts of its steps; many values are kept for one column only."""
         name = f"p{position}"
         if not self.counts[name].is_full:
             return self.counts[name]
@@ -138,12 +138,12 @@ class Look:
         return replace(column, is_sorted=True) if kind in (*NUMBERS, *TIMES) else column
 
     def weights_of(self, position: int) -> Ints:
-        """How many rows each row of such a column stands for."""
+        """How many rows of the table each row of :meth:`column` stands for."""
         return weights_of(self.values_of(position))
 
     @cached_property
     def full(self) -> dict[int, FullColumn]:
-        """Columns with too many values; how many these are is estimated and, where that is close, counted."""
+        """Columns with too many values; their number is estimated, and counted where an identifier depends on it."""
         many = [p for p in self.names if self.counts[f"p{p}"].is_full]
         if not many:
             return {}
@@ -172,7 +172,7 @@ class Look:
         return FullColumn(n_values, is_id=is_id or (is_unit and kind == "whole"), is_unit=is_unit)
 
     def _steps_of(self, position: int) -> ValueCounts:
-        """Where steps of a column with too many numbers begin, with how many rows lie on each."""
+        """The starts of the steps of a column with too many numbers, and the rows of each."""
         if position not in self._steps:
             others = [p for p, full in self.full.items() if not full.is_id and p not in self._steps]
             self._steps.update(self._find_steps(sorted({position, *others})))
@@ -203,7 +203,16 @@ class Look:
         return steps
 
     def parts_of(self, position: int) -> dict[str, Part]:
-        """Parts of the dates in a column with very many of them, those that vary over two cycles or more."""
+        """Parts of the dates in a column with too many values, those that vary over two cycles or more."""
+        if position not in self._parts:
+            self._parts[position] = self._find_parts(position)
+        return self._parts[position]
+
+    @cached_property
+    def _parts(self) -> dict[int, dict[str, Part]]:
+        return {}
+
+    def _find_parts(self, position: int) -> dict[str, Part]:
         name, dialect = f"p{position}", self.relation.dialect
         numbers = {
             "month": f"month({name}) - 1",
@@ -229,7 +238,7 @@ class Look:
 
     @cached_property
     def units(self) -> ValueCounts:
-        """The groups that rows belong to."""
+        """The groups of the rows."""
         limit = (
             self.relation.most_values if self.kinds[UNIT] in NUMBERS else min(self.relation.most_values, MOST_OTHERS)
         )
@@ -257,6 +266,6 @@ def column_of(counted: ValueCounts, kind: Kind, what: str) -> Column:
 
 
 def weights_of(counted: ValueCounts) -> Ints:
-    """How many rows each row of such a column stands for."""
+    """How many rows of the table each row of :func:`column_of` stands for."""
     weights: Ints = counted.weights
     return np.append(weights, counted.weight_missing) if counted.n_missing else weights

@@ -1,4 +1,4 @@
-"""Which tables lie elsewhere, and who opens them: the one place where engines are told apart."""
+"""Which engine holds a table, and the study of such a table: the only place that distinguishes the engines."""
 
 from collections.abc import Sequence
 from importlib import import_module
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 __all__ = ["engine_of", "engine_study_of", "refuse_elsewhere"]
 
 PACKAGES: dict[str, EngineName] = {"pyspark": "spark", "duckdb": "duckdb", "_duckdb": "duckdb"}
-"""Libraries whose dataframes stay where they are, with the engine that counts them."""
+"""Libraries whose dataframes are not read into this process, with the engine that counts them."""
 PLACES: dict[EngineName, str] = {"duckdb": "in DuckDB", "spark": "on Spark"}
 
 
 def engine_of(X: Any) -> EngineName:
-    """Who counts a table, seen without importing a library: engines count their own dataframes and large files."""
+    """The engine that counts a table, found without importing a library."""
     package, _, rest = type(X).__module__.partition(".")
     if package == "analogical" and rest.startswith("duck."):
         return "duckdb"
@@ -38,9 +38,9 @@ def engine_study_of(
     n_jobs: int | None = None,
     needs_label: bool = True,
 ) -> "Study":
-    """The study of a table that lies elsewhere, from ``open_study`` of the package of its engine.
+    """The study of a table that DuckDB or Spark holds, from ``open_study`` of ``duck`` or ``spark``.
 
-    ``y`` is None where no label is needed: all rows then have the same.
+    Without a label (``y`` is None, if none is needed) all rows have the same.
     """
     if y is None and needs_label:
         raise InputError("y is missing: give the name of the column with the label.")
@@ -59,7 +59,7 @@ def engine_study_of(
 
 
 def refuse_elsewhere(verb: str, engine: EngineName) -> None:
-    """Refuse what needs whole rows in this process."""
+    """Refuse a verb that needs whole rows in this process."""
     if engine != "memory":
         raise InputError(
             f"{verb} compares whole rows, and this table lies {PLACES[engine]}; give {verb} a sample of its rows as a"

@@ -1,7 +1,7 @@
-"""A table that lies elsewhere, as :mod:`analogical.engines.encode` speaks to it: names of columns and SQL expressions.
+"""A table that DuckDB or Spark holds, as :mod:`analogical.engines.encode` asks it: by column names and SQL expressions.
 
-Expressions use our own names of columns only (``p0``, ``label``, ...) and functions that all databases share; the few
-that differ are in a :class:`Dialect`. No name and no value of the user's table is ever written into an expression.
+Expressions use only our own column names (``p0``, ``label``, ...) and functions that all databases share; what differs
+is in a :class:`Dialect`. Column names of the user are never written into an expression.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 __all__ = ["LABEL", "ROW", "UNIT", "WEIGHT", "Dialect", "Kind", "Relation", "Summing"]
 
 LABEL, WEIGHT, UNIT, ROW = "label", "weight", "unit", "row"
-"""Columns beside the features; ``row`` is the position of a row in the user's table, where rows have an order."""
+"""Columns beside the features. ``row`` is the position in the user's table if rows have an order, else a number."""
 
 Kind = Literal["text", "bool", "whole", "real", "decimal", "day", "time", "clock", "duration", "nothing", "other"]
-"""What the cells of a column are, by the type that the engine gives them."""
+"""What a column holds, by its type in the engine."""
 
 Sum = TypeVar("Sum")
 
 
 class Summing(Protocol[Sum]):
-    """What is summed up over the rows of a table, part by part; it is sent to where the rows lie."""
+    """A sum over the rows of a table, made part by part; Spark sends it to the executors."""
 
     def count(self, batches: Iterator["pa.RecordBatch"]) -> Sum:
         """The sum of some of the rows."""
@@ -38,16 +38,16 @@ class Summing(Protocol[Sum]):
 
 @dataclass(frozen=True)
 class Dialect:
-    """What engines write differently: formats with ``{}`` for the column."""
+    """SQL that differs between engines: formats with ``{}`` for the column."""
 
     weekday: str
     """Days since Monday."""
     about_distinct: str
-    """About how many different values there are."""
+    """The approximate number of distinct values."""
     distinct_error: float
-    """How far that may be off, as a share."""
+    """The relative error of that number."""
     duration: str
-    """A duration as something that can be compared."""
+    """A duration as a value that can be compared."""
     long: str
     """The type of whole numbers of 64 bits."""
     text: str
@@ -57,21 +57,21 @@ class Dialect:
     replaced: str
     """A text with all matches of an expression replaced; expression and replacement are literals."""
     group: str
-    """What stands before the number of a group of an expression in what takes its place."""
+    """The character before the number of a group in a replacement."""
     stripped: str
-    """A text without some letters at its ends; the letters are a literal."""
+    """A text without some characters at its ends; the characters are a literal."""
     escapes: Mapping[str, str]
-    """How letters are written in a literal that cannot stand there as they are."""
+    """Characters that must be escaped in a literal, and how."""
     casts: Mapping[str, str]
-    """A text as a number or a date, missing where it is none, for "whole", "real", "day" and "time"."""
+    """A text as a number or a date, or missing if it is none, for "whole", "real", "day" and "time"."""
 
     def literal(self, text: str) -> str:
-        """A text of our own, or a word that the user typed, as it stands in an expression."""
+        """A text as an SQL literal."""
         return "'" + text.translate({ord(letter): written for letter, written in self.escapes.items()}) + "'"
 
 
 class Relation(Protocol):
-    """A table that lies elsewhere; nothing is read until something is asked."""
+    """A table in an engine; nothing is read until something is asked."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -85,17 +85,17 @@ class Relation(Protocol):
 
     @property
     def types(self) -> Mapping[str, str]:
-        """The engine's own names of these, for messages."""
+        """The types of the columns in the engine's words, for messages."""
         ...
 
     @property
     def dialect(self) -> Dialect:
-        """How the engine writes what differs."""
+        """The SQL of the engine."""
         ...
 
     @property
     def most_values(self) -> int:
-        """Different values of a column that may come to this process."""
+        """Largest number of distinct values of a column that are collected."""
         ...
 
     def numbered(self) -> "Relation":
@@ -115,21 +115,21 @@ class Relation(Protocol):
         ...
 
     def count_where(self, cells: Mapping[str, str], conditions: Mapping[str, Mapping[str, str]]) -> dict[str, int]:
-        """How many rows meet each condition, by its name, on columns as expressions of themselves (``cells``)."""
+        """How many rows meet each condition, by its name; conditions see the columns as the expressions ``cells``."""
         ...
 
     def count_values(self, columns: Sequence[str], limit: int) -> "dict[str, ValueCounts]":
-        """The values of columns, with their rows; rows count with the column ``weight`` if there is one."""
+        """The values of columns and the rows of each, weighted by the column ``weight`` if there is one."""
         ...
 
     def steps(self, column: str, n_steps: int) -> "pa.Array":
-        """Where steps of about equally many rows begin, the lowest value first, each once, as the column's own type."""
+        """Distinct quantiles that divide the rows into about ``n_steps`` equal parts, in the column's own type."""
         ...
 
     def sample(self, columns: Sequence[str], n_rows: int, of_rows: int) -> "pa.Table":
-        """About so many of so many rows, all of them if there are no more, by chance or evenly spaced."""
+        """About ``n_rows`` of the ``of_rows`` rows, at random or evenly spaced; all of them if there are no more."""
         ...
 
     def sum_batches(self, columns: Sequence[str], summing: Summing[Sum], doing: str) -> Sum:
-        """Something summed up over all rows."""
+        """The sum over all rows."""
         ...

@@ -1,4 +1,4 @@
-"""A study of a table that an engine holds: rows are grouped there, and the groups, which are few, are studied here."""
+"""A study of a table that an engine holds: the engine groups the rows, and the groups are analysed in this process."""
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,25 +27,20 @@ from analogical.table_counts import FEW_CELLS, Item, ListedRows, MergedRows, Row
 
 __all__ = ["EngineStudy"]
 
-MOST_COMBINATIONS = 5_000_000
-"""Combinations of values and label that are brought here at once, a few hundred megabytes; four times as many are
-held, and the oldest let go and brought here again if they are asked for."""
-MOST_CELLS = 20_000_000
-"""Cells of contexts, of all features given all others, that come from all parts: 480 MB, half of what Spark brings here
-unless it is told to."""
-
 
 class EngineStudy(Study):
-    """A study whose rows lie in a database or on a cluster.
+    """A study whose rows are in a database or on a cluster.
 
-    Numbers come from all rows, which the engine groups by the columns that are asked for. A sample is brought here for
-    the search of the deciding set alone.
+    Results come from all rows, grouped by the engine. Only the search for the deciding set uses a sample.
     """
 
     table: EngineMeaning
     engine: Engine
-    most_combinations: int
-    most_cells: int
+    most_combinations = 5_000_000
+    """Combinations of values and label that come here at once, a few hundred megabytes. Four times as many are held;
+    beyond that the oldest are dropped, and grouped again if they are needed."""
+    most_cells = 20_000_000
+    """Cells of the contexts of all features given all others, from all parts: 480 MB, half of Spark's default limit."""
     _groups: dict[tuple[int, ...], CodedRows]
 
     @classmethod
@@ -56,16 +51,13 @@ class EngineStudy(Study):
         *,
         duplicates: Duplicates = "count",
         plan: Any = None,
-        most_combinations: int = MOST_COMBINATIONS,
-        most_cells: int = MOST_CELLS,
     ) -> Self:
-        """The study of an engine and of what its codes mean; ``plan`` is for the settings of results."""
+        """The study of an engine and the meaning of its codes; ``plan`` is part of the settings of results."""
         study = cls.__new__(cls)
         study._begin(table, duplicates, None, table.fine_sizes, table.n_units)
         study.n_rows, study.is_weighted = engine.margins.n_rows, table.is_weighted
         study.engine = engine.distinct() if duplicates == "once" else engine
         study.engine_name, study.plan = engine.name, plan
-        study.most_combinations, study.most_cells = most_combinations, most_cells
         study._groups = {}
         return study
 
@@ -87,13 +79,14 @@ class EngineStudy(Study):
     # ------------------------------------------------------------ rows
 
     def n_values_of(self, columns: Sequence[int]) -> Ints:
-        """How many values columns have."""
+        """Number of values of each column."""
         return np.array([self.engine.n_values_of(column) for column in columns], np.int64)
 
     def rows_of(self, columns: Sequence[int]) -> CodedRows:
         """Rows by these columns and the label, with their number; a combination may come several times."""
-        held, rows = self._holding(columns)
-        return rows.select([held.index(column) for column in columns])
+        self.hold([columns])
+        held = next(one for one in self._groups if set(columns).issubset(one))
+        return self._groups[held].select([held.index(column) for column in columns])
 
     def units_of(self, columns: Sequence[int]) -> UnitRows:
         """Rows by these columns, the unit and the label, with their number."""
@@ -103,7 +96,7 @@ class EngineStudy(Study):
         return UnitRows(rows.select(range(len(columns))), rows.codes[:, -1].astype(np.int64))
 
     def merged_by(self, sets: Sequence[Sequence[int]], *, refuse: bool = True) -> Iterator[MergedRows]:
-        """For sets of columns, some sets at a time, rows that hold all columns of these.
+        """Grouped rows that hold all columns of some of the sets, until every set was there.
 
         Sets with too many combinations of values are refused, or left out.
         """
@@ -117,7 +110,8 @@ class EngineStudy(Study):
 
     def listed(self, features: Sequence[int], given: Sequence[int]) -> ListedRows:
         """Rows by features, given columns and label, with their number; by their first row, if rows have an order."""
-        columns, rows = self._grouped([*features, *sorted(given)])
+        columns = [*features, *sorted(given)]
+        rows = self._grouped(columns)
         positions = self.engine.first_rows(columns, rows)
         keys = (rows.labels, *rows.codes.T) if positions is None else (positions,)
         order = np.lexsort(keys)
@@ -129,9 +123,9 @@ class EngineStudy(Study):
         )
 
     def first_rows(self, feature: int) -> Ints:
-        """Where each value of a feature occurs first; their order if rows have none."""
-        columns, rows = self._grouped([feature])
-        positions = self.engine.first_rows(columns, rows)
+        """The first row of each value of a feature; the order of the values if rows have no order."""
+        rows = self._grouped([feature])
+        positions = self.engine.first_rows([feature], rows)
         n_values = int(self.margins.n_values[feature])
         if positions is None:
             return np.arange(n_values)
@@ -142,14 +136,14 @@ class EngineStudy(Study):
     # ------------------------------------------------------------ contexts
 
     def test(self, items: Iterable[Item]) -> None:
-        """Test features given columns, all that were not yet, on rows that are grouped in few jobs."""
+        """Test those features given columns that were not tested yet, with few jobs."""
         new = [item for item in dict.fromkeys(items) if item not in self._tested]
         for item in new:
             if self._is_everything(item[1]):
                 contexts = self._held[item] = self._contexts_given_all(item[0])
                 sizes = self.value_sizes(item[0]), self.margins.label_sizes()
                 self._tested[item] = test_contexts(contexts, *sizes, None)
-        unit = () if self.engine.unit is None else (self.engine.unit,)  # p-values need it, and nothing else does
+        unit = () if self.engine.unit is None else (self.engine.unit,)  # only p-values need it
         self.hold([(feature, *given, *unit) for feature, given in new if not self._is_everything(given)])
         super().test(new)
 
@@ -171,7 +165,7 @@ class EngineStudy(Study):
         return contexts
 
     def _count_all(self) -> None:
-        """Nothing: rows are brought here by :meth:`test`, or counted where they lie."""
+        """Nothing to do: :meth:`test` collects the rows, or the engine counts them."""
 
     def _parts(self, items: Sequence[Item]) -> Iterator[tuple[tuple[int, ...], Counted]]:
         """The contexts of features given columns, from rows that are grouped by all of these."""
@@ -184,7 +178,7 @@ class EngineStudy(Study):
         return pools_contexts(1 + len(item[1])) and self._most(item[1]) <= FEW_CELLS
 
     def dependencies(self, max_determinants: int) -> Dependencies:
-        """Which features others determine, or leave hardly open; not searched where that could not be told."""
+        """Which features others determine or nearly determine; not searched where combinations were too many."""
         rows = GroupedRows(self, self._sample.rows)
         known = find_dependencies(rows, max_determinants)
         return replace(
@@ -202,35 +196,28 @@ class EngineStudy(Study):
         return part
 
     def _is_everything(self, given: Sequence[int]) -> bool:
-        """Whether these columns are all others, and whole rows too many to come here."""
+        """Whether these columns are all others, and whole rows too many to collect."""
         return len(given) == self.n_features - 1 and self._most(range(self.n_features)) > self.most_combinations
 
-    # ------------------------------------------------------------ what is brought here
+    # ------------------------------------------------------------ groups
 
     def _most(self, columns: Iterable[int]) -> int:
-        """Combinations of values and label that there can be."""
+        """Largest possible number of combinations of values and label."""
         possible = math.prod(self.engine.n_values_of(column) for column in columns) * self.margins.n_labels
         return min(possible, self.margins.n_rows)
 
-    def _holding(self, columns: Sequence[int]) -> tuple[tuple[int, ...], CodedRows]:
-        """Columns among which these are, and the rows by them."""
-        self.hold([columns])
-        wanted = set(columns)
-        held = next(one for one in self._groups if wanted.issubset(one))
-        return held, self._groups[held]
-
-    def _grouped(self, columns: Sequence[int]) -> tuple[tuple[int, ...], CodedRows]:
-        """The columns, and each combination of their values and label once, with its number."""
+    def _grouped(self, columns: Sequence[int]) -> CodedRows:
+        """Each combination of values of these columns and label once, with its number of rows."""
         rows = merge_rows(self.rows_of(columns))
-        return tuple(columns), rows.weighted(rows.weights_or_ones())
+        return rows.weighted(rows.weights_or_ones())
 
     def hold(self, sets: Sequence[Sequence[int]]) -> None:
-        """Bring here the rows by each of these sets."""
+        """Collect the rows grouped by each of these sets."""
         for _ in self._bring(sets):
             pass
 
     def _bring(self, sets: Sequence[Sequence[int]], *, refuse: bool = True) -> Iterator[tuple[int, ...]]:
-        """Group the rows by each of these sets, in as few jobs as come here at once, and name what is held then."""
+        """Group the rows by each of these sets, in as few jobs as the limit allows; yields the columns of groups."""
         wanted: list[tuple[int, ...]] = []
         for columns in sorted({tuple(sorted(set(columns))) for columns in sets}, key=lambda one: (-len(one), one)):
             held = next((one for one in self._groups if set(columns).issubset(one)), None)
@@ -246,17 +233,17 @@ class EngineStudy(Study):
             groups = self.engine.group(some, self.most_combinations)
             if groups is not None:
                 self._groups.update(zip(some, groups, strict=True))
-                self._let_go()
+                self._drop_oldest()
                 yield from some
-            elif refuse:  # there is one set: several hold no more than the limit
+            elif refuse:  # a single set: several are within the limit
                 names = ", ".join("groups" if c == self.engine.unit else self.names_of([c])[0] for c in some[0])
                 raise InputError(
                     f"More than {self.most_combinations:,} combinations of values of {names} occur, too many to"
                     " collect; give fewer features (given=[...], --given), or bin them more coarsely."
                 )
 
-    def _let_go(self) -> None:
-        """The oldest groups, if too many are held; the newest stay."""
+    def _drop_oldest(self) -> None:
+        """Drop the oldest groups if too many are held; the newest stays."""
         n_held = sum(len(rows.codes) for rows in self._groups.values())
         for columns in list(self._groups)[:-1]:
             if n_held <= 4 * self.most_combinations:
@@ -265,6 +252,6 @@ class EngineStudy(Study):
 
 
 def _named(positions: Ints, some: Sequence[int]) -> RowNames:
-    """Where some rows stand in the user's table."""
+    """Positions of some rows in the user's table."""
     places = positions[list(some)].tolist()
     return RowNames(places, places)

@@ -1,7 +1,7 @@
-"""Columns of text in a table that lies elsewhere as what they hold: missing cells, numbers and dates.
+"""Text columns of a table in an engine to missing cells, numbers and dates.
 
-The rules are those of :mod:`analogical.io.typing`: matches are counted where the rows lie, and what is decided is
-applied there. A column has one kind, whichever part of the table its cells are in.
+The rules are those of :mod:`analogical.io.typing`: the engine counts the cells that match each pattern, and converts
+them. A column has one kind in all parts of the table.
 """
 
 import re
@@ -29,31 +29,31 @@ __all__ = ["TypedCells", "type_cells"]
 
 SPACES = "".join(map(chr, (*range(9, 14), 32, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F)))
 SPACES += "\u205f\u3000"
-"""What is stripped from cells."""
+"""Characters that are stripped from cells."""
 
 PLAIN = "^[0-9-][0-9.]*[0-9]$"
-"""Numbers as most are written."""
+"""The usual spelling of numbers."""
 
 Counts = dict[int, dict[str, int]]
-"""For columns by number how many of their cells match each test."""
+"""By column, the number of cells that match each test."""
 
 
 @dataclass(frozen=True)
 class TypedCells:
-    """The table with its cells as what they are, and what is to be said about it."""
+    """The table with typed cells, and notes on what was done."""
 
     relation: Relation
     notes: tuple[Note, ...]
 
 
 def type_cells(relation: Relation, names: Sequence[str], na: Sequence[str], separator: str) -> TypedCells:
-    """The texts of columns ``c0``, ``c1``, ..., which are called so, as what they hold."""
+    """The text columns ``c0``, ``c1``, ... as what they hold; ``names`` are the user's."""
     texts = _Texts(relation, names, missing_words(na))
     return texts.typed(separator)
 
 
 class _Texts:
-    """Columns of text, and what was seen in them."""
+    """Text columns, and notes on their cells."""
 
     def __init__(self, relation: Relation, names: Sequence[str], words: Sequence[str]) -> None:
         self.raw, self.names, self.words = relation, names, words
@@ -95,9 +95,9 @@ class _Texts:
         }
 
     def _find_kept(self) -> dict[str, str]:
-        """Cells without spaces around them, missing where a word says so; columns that have neither as they are.
+        """Expressions that strip spaces and replace words for missing cells, in the columns that have any.
 
-        Which words were read as missing, and whether spaces were stripped, is kept in mind.
+        Notes which words were read as missing, and whether spaces were stripped.
         """
         literals = [self.dialect.literal(word) for word in self.words]
         names = {f"c{k}": self._stripped(f"c{k}") for k in range(len(self.names))}
@@ -125,12 +125,12 @@ class _Texts:
         return kept | without
 
     def _may_change(self, name: str) -> str:
-        """Whether a cell may have spaces around it or be a word for missing; seen at once of most numbers."""
+        """A quick test whether a cell may have spaces around it or be a word for missing: most numbers have not."""
         is_number_missing = any(re.search(PLAIN, word) for word in self.words)
         return "true" if is_number_missing else f"NOT {self._matches(name, PLAIN)}"
 
     def _settled(self, place: int, reading: Reading, counts: Mapping[str, int]) -> Reading:
-        """The reading if all cells can be read like that, but for few different words; otherwise text."""
+        """The reading if all cells but a few distinct words can be converted; otherwise text."""
         cell, words = f"c{place}", dict[str, int]()
         if reading.accepts is not None or not reading.is_sure:
             is_accepted = "true" if reading.accepts is None else self._matches(cell, reading.accepts)
@@ -152,12 +152,12 @@ class _Texts:
         return reading
 
     def _words(self, place: int, condition: str, limit: int) -> dict[str, int] | None:
-        """Different cells of a column for which a condition is true, with how often each occurs; None if many."""
+        """Distinct cells of a column that meet a condition, with their numbers; None if more than the limit."""
         counted = self.plain.where(condition).count_values([f"c{place}"], limit)[f"c{place}"].sorted()
         return None if counted.is_full else dict(zip(counted.values.to_pylist(), counted.weights.tolist(), strict=True))
 
     def _name_words(self, place: int, counts: Mapping[str, int]) -> None:
-        """Keep in mind a column of numbers that is text, because there are too many words among them."""
+        """Note a column of numbers that stays text because it holds too many words."""
         if not may_hold_numbers(counts):
             return
         is_number = self._matches(f"c{place}", NUMBER)
@@ -168,7 +168,7 @@ class _Texts:
             self.seen.add_mixture(self.names[place], counts, seen["different"], words)
 
     def _converted(self, cell: str, reading: Reading) -> str:
-        """The cells as what they are; missing where they cannot be that."""
+        """The converted cells; missing where that fails."""
         if reading.kind == "text":
             return cell
         if reading.accepts is not None:

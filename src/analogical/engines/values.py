@@ -1,6 +1,6 @@
-"""Which values the columns of a table hold, and how often: one pass over the rows, added up where they lie.
+"""The values of columns and how many rows have each, counted in one pass over Arrow batches.
 
-Executors of Spark import this file: of other libraries it needs NumPy and PyArrow only.
+The executors of Spark import this file; it needs only NumPy and PyArrow.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,28 +22,28 @@ __all__ = ["CountLabels", "CountValues", "ValueCounts", "ValuesByColumn", "norma
 
 _MERGE_AFTER = 400_000
 _MOST_WAITING = 100
-"""Entries, or batches, after which what was counted so far is added up."""
+"""Entries, or batches, after which the counts so far are added up."""
 
 
 @dataclass
 class ValueCounts:
-    """The values of one column with the rows of each, their weight, and the rows without a value."""
+    """The values of one column with the weight of each, and the rows without a value."""
 
     values: Any = None
-    """An Arrow array; None if there are more than a limit."""
+    """An Arrow array; None if ``is_full``."""
     weights: Any = field(default_factory=lambda: np.zeros(0, np.int64))
-    """One for each value; or a row of one for each label."""
+    """Total weight of each value; or of each value and label."""
     n_missing: int = 0
     weight_missing: int = 0
     weight: int = 0
-    """Of all rows that have a value."""
+    """Total weight of the rows that have a value."""
     is_full: bool = False
-    """Whether there are more values than are kept."""
+    """Whether there are more values than the limit."""
     is_in_order: bool = False
-    """Whether values are in the order in which they occur first."""
+    """Whether values are in order of their first rows."""
 
     def add(self, others: Iterable["ValueCounts"], limit: int) -> "ValueCounts":
-        """These counts and others together, as long as the values are no more than the limit."""
+        """The sum of these counts and others; full if the values are more than the limit."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -71,7 +71,7 @@ class ValueCounts:
         return total
 
     def ordered_as(self, values: "pa.Array | None") -> "ValueCounts":
-        """The same in the order of values of which these are some; as they are, if those are not known."""
+        """The same in the order of ``values``, which hold all of these; unchanged if they are None."""
         import pyarrow.compute as pc
 
         if values is None:
@@ -80,7 +80,7 @@ class ValueCounts:
         return replace(self, values=pc.take(self.values, order), weights=self.weights[order.to_numpy()])
 
     def sorted(self) -> "ValueCounts":
-        """The same with values in increasing order, unless they are in that in which they occur."""
+        """The same with values in increasing order, unless they are in order of their first rows."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -88,7 +88,7 @@ class ValueCounts:
             self.values = pa.nulls(0, pa.string())
         if self.is_in_order:
             return self
-        if pa.types.is_integer(self.values.type) or pa.types.is_floating(self.values.type):  # many times as fast
+        if pa.types.is_integer(self.values.type) or pa.types.is_floating(self.values.type):  # much faster than Arrow
             places = np.argsort(self.values.to_numpy(zero_copy_only=False))
             order = pa.array(places)
         else:
@@ -102,7 +102,7 @@ ValuesByColumn = dict[str, ValueCounts]
 
 
 def normal(cells: "pa.Array") -> "pa.Array":
-    """Cells whose equality is that of values: NaN is missing, -0.0 is 0.0."""
+    """Cells with NaN as null and -0.0 as 0.0."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -120,9 +120,9 @@ class CountValues:
     columns: tuple[str, ...]
     limit: int
     steps: "Mapping[str, Steps]" = field(default_factory=dict)
-    """Columns of which the number of the step that a cell lies on is counted."""
+    """Columns whose cells are replaced by their interval before they are counted."""
     label: "Encoder | None" = None
-    """If it is there, values are counted by label."""
+    """If given, values are counted by label."""
     n_labels: int = 1
 
     def count(self, batches: Iterator["pa.RecordBatch"]) -> ValuesByColumn:
@@ -157,7 +157,7 @@ class CountLabels:
     n_labels: int
 
     def count(self, batches: Iterator["pa.RecordBatch"]) -> tuple[Ints, ...]:
-        """For each column a table of its codes and the labels."""
+        """For each column the rows by code and label."""
         tables = [np.zeros((encoder.n_codes, self.n_labels), np.int64) for encoder in self.encoders]
         for batch in batches:
             weights, labels = _weights(batch), self.label.encode(batch)

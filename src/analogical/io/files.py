@@ -154,8 +154,7 @@ def _open_in_duckdb(source: "_Source", text_format: TextFormat, *, is_forced: bo
                 shape = find_shape(clean_lines(beginning, []), source.what, text_format, notes)
                 if has_space_before_quote(beginning, shape.separator):
                     raise NotFaithful("quotes follow spaces")
-                frame, cell_notes = open_text(path, shape, text_format)
-            return FileTable(frame, (*notes, *cell_notes))
+                return FileTable(*open_text(path, shape, text_format, notes))
         except (NotFaithful, UnicodeDecodeError) as error:
             if is_forced:
                 raise InputError(

@@ -15,7 +15,7 @@ from analogical.count.groups import merge_rows
 from analogical.count.pairs import ContextSums, join_blocks
 from analogical.errors import SparkError
 from analogical.spark.parts import PART_SCHEMA, CountPart, GroupRows, add_parts, read_parts, rows_of
-from analogical.spark.planning import MOST_GROUPS, SparkPlan
+from analogical.spark.planning import SparkPlan
 from analogical.spark.session import collect
 from analogical.spark.words import LABEL, WEIGHT, Layout
 
@@ -28,27 +28,22 @@ Summary = TypeVar("Summary")
 
 ADDED_TOGETHER = 64
 """Partial sums that one task adds up; this process adds up twice as many. Those of a skewed table are megabytes each,
-and Spark brings no more than a gigabyte here unless it is told to."""
+and by default Spark collects at most a gigabyte."""
 DRAWN = 1.05
-"""Rows that Spark draws for each row of a sample: it draws about as many as it is told, and the rest is left out."""
+"""Rows that Spark draws for each row of a sample, because it draws only about as many as asked for."""
 SEED = 0
-SURELY_MANY = 2 * MOST_GROUPS
-"""Different rows from which on a sample tells that they are too many to come here: of 20,000 rows of a table with half
-as many, 100 pairs more would be equal."""
-FEW_EQUAL = 10
-"""Equal pairs of a sample below which they tell nothing about how many rows repeat."""
 
 
 class KeptFrame:
-    """A frame that Spark keeps once it was computed, as long as this object lives or its session lasts."""
+    """A frame that Spark persists until this object is deleted."""
 
     def __init__(self, frame: "DataFrame") -> None:
         self.frame = frame.persist()
-        weakref.finalize(self, _let_go, self.frame).atexit = False
+        weakref.finalize(self, _unpersist, self.frame).atexit = False
 
 
-def _let_go(frame: "DataFrame") -> None:
-    with suppress(Exception):  # with a session that has ended, everything went
+def _unpersist(frame: "DataFrame") -> None:
+    with suppress(Exception):  # the session may have ended, and its frames with it
         frame.unpersist()
 
 
@@ -61,9 +56,9 @@ class SparkEngine:
     margins: Margins
     plan: SparkPlan
     n_codes: tuple[int, ...] = ()
-    """Of the columns after the features: codes are below these."""
+    """Number of codes of each column after the features."""
     bin_sizes: tuple[Ints, ...] = ()
-    """Rows of each bin, of the columns after the features that hold numbers in other bins."""
+    """Rows of each bin, for the columns after the features that hold bins."""
     has_unit: bool = False
     """Whether the last column is the unit."""
     is_weighted: bool = False
@@ -82,7 +77,7 @@ class SparkEngine:
 
     @property
     def n_rows(self) -> int:
-        """Rows that the table stands for: the total weight."""
+        """Total weight of the rows."""
         return self.margins.n_rows
 
     @property
@@ -148,7 +143,7 @@ class SparkEngine:
         return
 
     def sample(self, n_rows: int) -> CodedRows:
-        """At most so many rows, with all columns and their weights, in an order of their own; drawn once."""
+        """At most so many rows, with all columns and weights, sorted; drawn once."""
         if n_rows not in self._samples:
             self._samples[n_rows] = self._draw(n_rows)
         return self._samples[n_rows]
@@ -162,30 +157,20 @@ class SparkEngine:
             order = order[np.sort(np.random.default_rng(SEED).permutation(len(order))[:n_rows])]
         return drawn.take(order)
 
-    def estimate_distinct(self, sample: CodedRows) -> float:
-        """About how many different rows of all columns, and labels, there are; looked at if they may be few.
-
-        Of a table with D different rows among N at least a share 1 / D - 1 / N of all pairs of rows are equal.
-        """
+    def estimate_distinct(self) -> int:
+        """About how many distinct rows of all columns and the label there are."""
         from pyspark.sql import functions as F
 
-        sizes = merge_rows(sample.weighted(None)).weights_or_ones()
-        n_drawn, n_words = len(sample.codes), self._n_words
-        if n_drawn == n_words:
-            return len(sizes)
-        n_pairs, n_equal = n_drawn * (n_drawn - 1) / 2, float((sizes * (sizes - 1)).sum() / 2)
-        if n_pairs / (n_equal + n_pairs / n_words) > SURELY_MANY:
-            return n_words if n_equal < FEW_EQUAL else n_pairs / (n_equal + n_pairs / n_words)
         key = F.xxhash64(*self.layout.names, LABEL)  # of whole numbers without a null
-        found = collect(self.frame.agg(F.approx_count_distinct(key, 0.02).alias("n")), "looking at the rows")
-        return float(found.column("n")[0].as_py())
+        estimate = collect(self.frame.agg(F.approx_count_distinct(key, 0.02).alias("n")), "looking at the rows")
+        return int(estimate.column("n")[0].as_py())
 
     def here(self, limit: int) -> CodedRows | None:
-        """All rows in this process, identical ones with the same label as one; None if they are more than the limit."""
+        """All distinct rows with their numbers, in this process; None if they are more than the limit."""
         table = collect(self._merged(self.layout).limit(limit + 1), "bringing groups of rows here")
         if table.num_rows > limit:
             return None
-        rows = merge_rows(self._read(table))  # in an order of their own: Spark has another one each time
+        rows = merge_rows(self._read(table))  # sorted: Spark has another order each time
         self._refuse_changed(rows, range(rows.n_features))
         return rows
 
@@ -219,13 +204,13 @@ class SparkEngine:
         return None if limit is not None and table.num_rows > limit else group.read(table)
 
     def _refuse_changed(self, rows: CodedRows, columns: Sequence[int]) -> None:
-        """Refuse rows by some columns that are not those of the first look."""
+        """Refuse groups of some columns that do not have the rows counted at first."""
         n_known = len(self.margins.by_value) + len(self.bin_sizes)
         sizes = {column: rows.value_sizes(place) for place, column in enumerate(columns) if column < n_known}
         self._refuse_other(rows.label_sizes(), sizes)
 
     def _refuse_other(self, by_label: Ints, by_column: dict[int, Ints]) -> None:
-        """Whoever counts must have seen every row, once, with the values that it had before."""
+        """Refuse counts of other rows, or of other values, than those counted at first."""
         n_seen = int(by_label.sum())
         if n_seen != self.n_rows:
             raise SparkError(

@@ -1,4 +1,4 @@
-"""Files that a Spark cluster sees to a Spark table, by the rules of files on one machine."""
+"""Files that a Spark cluster can read as a Spark table, by the rules for files on one machine."""
 
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -22,7 +22,7 @@ _TEXTS = (".csv", ".tsv", ".txt", ".tab", ".dat")
 
 @dataclass(frozen=True)
 class SparkFile:
-    """The table in a file or folder, and what was guessed to read it."""
+    """The table in a file or folder, and notes on how it was read."""
 
     frame: "DataFrame"
     notes: tuple[Note, ...] = ()
@@ -90,7 +90,7 @@ def _read_text(session: "SparkSession", path: str, given: TextFormat) -> SparkFi
 
 
 def _type_cells(frame: "DataFrame", path: str, given: TextFormat, separator: str, notes: list[Note]) -> "DataFrame":
-    """Cells as what they are, by the rules of ``io/typing.py``."""
+    """Typed cells, by the rules of ``io/typing.py``."""
     names = frame.columns
     numbered = frame.toDF(*(f"c{k}" for k in range(len(names))))  # by position: names may differ in case only
     try:

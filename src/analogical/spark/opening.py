@@ -1,4 +1,4 @@
-"""A Spark dataframe to a study of it: encoded there, counted there, or brought here if its distinct rows are few."""
+"""The study of a Spark dataframe: collected if it or its distinct rows are small, otherwise counted on Spark."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["open_study"]
 
 HERE_BYTES = 2**29
-"""Bytes of a table that comes to this process as a whole: half of what Spark brings here unless it is told to."""
+"""Largest table that comes to this process as a whole: half of what Spark collects by default."""
 TEXTS = ("string", "varchar", "char")
 WIDTHS = {
     **dict.fromkeys(("boolean", "tinyint"), 1),
@@ -47,26 +47,25 @@ def open_study(
 ) -> Study:
     """The study of a Spark dataframe, classic or Connect; see :func:`analogical.engines.open.engine_study_of`.
 
-    A table of at most half a gigabyte comes here. Of a larger one the distinct rows come here with their number, if
-    these are at most a million and at most half of the rows, or if there are at most eleven features. Otherwise rows
+    A table of at most half a gigabyte is collected. Of a larger one the distinct rows are collected with their numbers
+    if there are at most a million of them, and at most half as many as rows or at most eleven features. Otherwise rows
     stay on Spark, packed, and the study asks for groups of them. A larger table is read several times, so it must be
     the same each time.
     """
     check_spark()
     relation = SparkRelation(df)
+    looks: Any = {"look_for_leaks": look_for_leaks, "look_for_units": look_for_units}
     if isinstance(label, str) and _comes_here(relation, rules):
         rows = collect(df, "reading the table")
-        looks_here: Any = {"look_for_leaks": look_for_leaks, "look_for_units": look_for_units}
-        encoded = replace(encode_table(rows, label, rules, keep=keep, **looks_here), frame=None)
+        encoded = replace(encode_table(rows, label, rules, keep=keep, **looks), frame=None)
         plan = SparkPlan("collected", (), 1, 1.0, False)
         return Study.of_table(encoded, duplicates=duplicates, engine_name="spark", plan=plan)
     ship_package(df.sparkSession)
-    looks: Any = {"look_for_leaks": look_for_leaks, "look_for_units": look_for_units}
     table = encode_relation(relation, label, rules, keep=keep, **looks)
     blocks = deal_features(table.margins, min(2, len(table.columns)))
     engine = _packed(table, SparkPlan("grouped", blocks, 1, 1.0, True))
     sample = engine.sample(SEARCH_ROWS)
-    n_distinct = engine.estimate_distinct(sample)
+    n_distinct = engine.estimate_distinct()
     needs_rows = pools_contexts(len(table.columns)) or engine.n_rows <= SEARCH_ROWS
     if finishes_in_memory(engine.n_rows, n_distinct, needs_rows):
         rows = engine.here(limit=2 * MOST_GROUPS)
@@ -81,7 +80,7 @@ def open_study(
 def _comes_here(relation: SparkRelation, rules: Rules) -> bool:
     """Whether the table is small, by the types of its columns and the lengths of texts.
 
-    Anything unusual is left to the look at the columns, which refuses it by name.
+    A table with other types is not: encoding it on Spark refuses them by name.
     """
     widths = [WIDTHS.get(base) for base in relation.bases.values()]
     roles = [role for role in (rules.weights, rules.groups) if role is not None]
@@ -111,5 +110,5 @@ def _n_shuffled(df: "DataFrame") -> int:
 
 
 def _by_name(plan: SparkPlan, table: EngineTable) -> SparkPlan:
-    """The plan as results tell it."""
+    """The plan with names of features, for results."""
     return replace(plan, blocks=tuple(tuple(table.names[i] for i in block) for block in plan.blocks))

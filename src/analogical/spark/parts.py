@@ -1,6 +1,6 @@
-"""What runs on the executors: one whole partition to its sums, and sums to one sum.
+"""What runs on the executors: grouping and counting the rows of a partition, and adding up the sums.
 
-These functions are sent to the executors by name, with the package; see ``session.ship_package``.
+The executors get the package by ``session.ship_package``.
 """
 
 import pickle
@@ -22,14 +22,14 @@ __all__ = ["PART_SCHEMA", "CountPart", "CountedPart", "GroupRows", "add_parts", 
 PART_SCHEMA = "block int, sums binary"
 """Columns of the frame of partial sums."""
 GROUPED_TOGETHER = 500_000
-"""Rows of a partition that are grouped at a time: few enough for the memory of a Python worker, and so many that most
-rows of few groups are added up before Spark sees them."""
+"""Rows of a partition that are grouped at a time: few enough for the memory of a Python worker, and enough to leave
+Spark few groups to add up."""
 LOOKUP = 2**22
-"""Keys below this are counted in a table of that size instead of being sorted."""
+"""Keys below this are counted in an array instead of being sorted."""
 LABEL_FIRST = -1
-"""What stands for the label among columns."""
+"""The label, among numbers of columns."""
 BEGUN = 16
-"""Beginnings of sets of columns that are kept, packed, for the next sets: four megabytes each."""
+"""Packed prefixes of sets of columns that are kept for the next sets: four megabytes each."""
 
 Summary = TypeVar("Summary")
 
@@ -43,7 +43,7 @@ def rows_of(table: Any, layout: Layout, n_labels: int, columns: Sequence[int]) -
 
 
 def _words_of(table: Any, layout: Layout) -> dict[str, Ints]:
-    """The words of the layout that a table has."""
+    """The words in an Arrow table."""
     return {name: table.column(name).to_numpy() for name in layout.names if name in table.column_names}
 
 
@@ -57,33 +57,33 @@ class GroupRows:
 
     @cached_property
     def columns(self) -> list[int]:
-        """All columns of the sets; those that more sets have come first."""
+        """All columns of the sets, the most frequent ones first."""
         often = Counter(column for columns in self.sets for column in columns)
         return sorted(often, key=lambda column: (-often[column], column))
 
     @cached_property
     def orders(self) -> tuple[tuple[int, ...], ...]:
-        """For each set its columns as they are packed, so that sets begin with the same ones."""
+        """The columns of each set in the order in which they are packed, so that sets share prefixes."""
         return tuple(tuple(c for c in self.columns if c in columns) for columns in self.sets)
 
     @cached_property
     def layouts(self) -> tuple[Layout, ...]:
-        """For each set which bits of which word hold the label and, after it, its columns."""
+        """The layout of each set: the label, then its columns."""
         sizes = [(self.n_labels, *(self.layout.n_values[c] for c in order)) for order in self.orders]
         return tuple(Layout(n_values, (tuple(range(len(n_values))),)) for n_values in sizes)
 
     @property
     def keys(self) -> list[str]:
-        """Columns of the words; sets with fewer words have zeros in the others."""
+        """Names of the words; sets with fewer words have zeros in the others."""
         return max((layout.names for layout in self.layouts), key=len)
 
     @property
     def schema(self) -> str:
-        """Columns of the frame of groups: the set by number, the words and the rows."""
+        """Columns of the groups: the number of the set, the words and the number of rows."""
         return ", ".join(["place int", *(f"{key} long" for key in self.keys), "n long"])
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Batches of groups; a group may come again, from other rows."""
+        """Batches of groups; a group may occur in several batches."""
         import pyarrow as pa
 
         for some in _lumps(batches, GROUPED_TOGETHER):
@@ -103,7 +103,7 @@ class GroupRows:
         return pa.RecordBatch.from_arrays(columns, names=["place", *self.keys, "n"])
 
     def read(self, table: Any) -> list[CodedRows]:
-        """The rows of each set, one for each combination of values and label that occurs, with their number."""
+        """For each set one row per combination of values and label that occurs, with its number of rows."""
         places = table.column("place").to_numpy()
         words, n = {key: table.column(key).to_numpy() for key in self.keys}, table.column("n").to_numpy()
         bounds = np.searchsorted(np.sort(places), np.arange(len(self.sets) + 1))
@@ -113,7 +113,7 @@ class GroupRows:
             own = by_place[bounds[place] : bounds[place + 1]]
             codes = layout.unpack({key: word[own] for key, word in words.items()}, range(len(layout.n_values)))
             codes = codes[:, [0, *(1 + self.orders[place].index(c) for c in columns)]]
-            order = np.lexsort(codes.T)  # as Spark orders them, floats would add up otherwise each time
+            order = np.lexsort(codes.T)  # Spark has another order each time, and sums of floats depend on it
             labels = codes[order, 0].astype(np.min_scalar_type(self.n_labels - 1))
             n_values = np.array([self.layout.n_values[c] for c in columns], dtype=np.int64)
             rows.append(CodedRows(np.asfortranarray(codes[order, 1:]), labels, n_values, self.n_labels, n[own][order]))
@@ -121,19 +121,19 @@ class GroupRows:
 
 
 class _Packed:
-    """Rows by sets of columns, each as a few words; what several sets begin with is packed once."""
+    """The words of rows for several sets of columns; prefixes that sets share are packed once."""
 
     def __init__(self, layout: Layout, words: Mapping[str, Ints], labels: Ints) -> None:
         self._layout, self._words, self._labels = layout, words, labels
         self._begun: dict[tuple[int, ...], Ints] = {}
 
     def of(self, order: tuple[int, ...], layout: Layout) -> list[Ints]:
-        """The words of one set, whose layout has the label and then its columns."""
+        """The words of one set."""
         where = (LABEL_FIRST, *order)
         return [self._pack(tuple(where[c] for c in word.columns), word.shifts) for word in layout.words]
 
     def _pack(self, columns: tuple[int, ...], shifts: tuple[int, ...]) -> Ints:
-        """Some columns at their bits."""
+        """Some columns, each shifted to its first bit."""
         if not columns:
             return np.zeros(len(self._labels), np.int64)
         last = columns[-1]
@@ -156,7 +156,7 @@ class CountedPart(Generic[Summary]):
     sums: ContextSums[Summary]
     by_label: Ints
     by_value: dict[int, Ints]
-    """For each feature of the block the rows of each of its values: whether the table is still the same."""
+    """For each feature of the block the rows of each value, to check that the table is still the same."""
 
     def __add__(self, other: "CountedPart[Summary]") -> "CountedPart[Summary]":
         by_value = {feature: sizes + other.by_value[feature] for feature, sizes in self.by_value.items()}
@@ -165,7 +165,7 @@ class CountedPart(Generic[Summary]):
 
 @dataclass(frozen=True)
 class CountPart(Generic[Summary]):
-    """Counts the features of a block in one whole partition; Spark hands it over in batches."""
+    """Counts the features of a block in one whole partition."""
 
     block: int
     layout: Layout
@@ -186,7 +186,7 @@ class CountPart(Generic[Summary]):
 
 
 def _lumps(batches: Iterator[Any], n_rows: int) -> Iterator[list[Any]]:
-    """Batches together until they have so many rows."""
+    """Lists of batches with at least this many rows in total."""
     some: list[Any] = []
     for batch in batches:
         if batch.num_rows:
@@ -199,7 +199,7 @@ def _lumps(batches: Iterator[Any], n_rows: int) -> Iterator[list[Any]]:
 
 
 def _count_words(words: list[Ints], weights: Ints | None) -> tuple[list[Ints], Ints]:
-    """The different rows of words, and how many rows each stands for."""
+    """The distinct rows of words, and the weight of each."""
     if len(words) == 1 and int(words[0].max(initial=0)) < LOOKUP:
         sizes = np.bincount(words[0], weights).astype(np.int64)  # below 2**53
         known = np.flatnonzero(sizes)
@@ -214,7 +214,7 @@ def _count_words(words: list[Ints], weights: Ints | None) -> tuple[list[Ints], I
 
 
 def add_parts(batches: Iterator[Any]) -> Iterator[Any]:
-    """Partial sums to one sum for each block."""
+    """One sum for each block, from partial sums."""
     sums = read_parts(batches)
     if sums:
         yield _batch(sums)

@@ -1,9 +1,9 @@
-"""How to count a table on Spark: group identical rows and finish here, or bring rows together block by block.
+"""How to count a table on Spark: collect its distinct rows, or count it block by block.
 
-If rows are divided by their values outside a block of columns, all pairs for the features of the block lie within the
-parts, and the counts add up (``PairCounts.__add__``). Two blocks are enough, if both leave many different values
-outside. Columns are dealt to the blocks by how evenly their values are spread, because a block whose outside hardly
-varies would put all rows into one part; if one part is still much larger than the others, more blocks are tried.
+If rows are divided by their values outside a block of features, all pairs for these features are within the parts, and
+the counts add up (``PairCounts.__add__``). Two blocks are enough if the columns outside each of them vary enough.
+Features are dealt to the blocks by their entropy, because a block whose outside hardly varies would put all rows into
+one part; if one part is still much larger than the others, more blocks are tried.
 """
 
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ __all__ = ["MOST_GROUPS", "SparkPlan", "choose_plan", "finishes_in_memory"]
 
 MOST_BLOCKS = 4
 EVEN = 2.0
-"""A part may be this many times the mean before more blocks are tried, and identical rows are merged first."""
+"""Largest part over the mean beyond which more blocks are tried, and identical rows merged."""
 CELLS_EACH = 5_000_000
 MOST_CELLS = 20_000_000
-"""Cells of a partition: about the former while there are few partitions, never more than the latter. A task holds a
-partition as words, codes and sorted keys, some 10 bytes a cell, outside the executor's heap."""
+"""Cells of a partition, preferred and at most. A task holds a partition as words, codes and sorted keys, about 10 bytes
+a cell, outside the executor's heap."""
 MOST_GROUPS = 1_000_000
-"""Distinct rows that are brought to this process at most."""
+"""Largest number of distinct rows that are collected."""
 MERGED = 0.7
 """Identical rows are merged before the shuffle if that leaves at most this share of the rows."""
 
@@ -35,27 +35,26 @@ class SparkPlan:
     """How the rows of a table are counted on Spark."""
 
     kind: Literal["collected", "grouped", "blocks"]
-    """All rows come to this process, or the different ones with their number, or rows are brought together on Spark,
-    block by block."""
+    """All rows are collected, or the distinct ones with their numbers, or rows are counted on Spark block by block."""
     blocks: tuple[tuple[Any, ...], ...]
     """Features of each block, by position; in a result, by name."""
     n_partitions: int
     skew: float
-    """Rows of the largest partition over the mean, at most, as a sample tells."""
+    """Estimated size of the largest partition over the mean."""
     is_merged: bool
-    """Whether identical rows with the same label are merged, with their number, before rows are brought together."""
+    """Whether identical rows with the same label are merged before the shuffle."""
 
 
 def finishes_in_memory(n_rows: int, n_distinct: float, needs_rows: bool) -> bool:
-    """Whether the distinct rows are so few that they are grouped and brought to this process.
+    """Whether the distinct rows are few enough to be collected.
 
-    ``needs_rows`` says that the table is so small that it is searched as a whole, or that tests look at all its rows.
+    ``needs_rows`` says that the search or the tests use all rows.
     """
     return n_distinct <= MOST_GROUPS and (needs_rows or n_distinct <= n_rows / 2)
 
 
 def choose_plan(margins: Margins, sample: CodedRows, n_distinct: float, shuffle_partitions: int) -> SparkPlan:
-    """Blocks, partitions and merging for a table whose distinct rows are too many for this process."""
+    """Blocks, partitions and merging for a table whose distinct rows are too many to collect."""
     n_cells = margins.n_rows * margins.n_features
     few = min(-(-n_cells // CELLS_EACH), shuffle_partitions)
     n_partitions = int(max(1, few, -(-n_cells // MOST_CELLS)))
@@ -74,7 +73,7 @@ def choose_plan(margins: Margins, sample: CodedRows, n_distinct: float, shuffle_
 
 
 def largest_part(sample: CodedRows, block: tuple[int, ...], n_partitions: int) -> float:
-    """Rows of the largest part over the mean, if rows are divided by their values outside a block."""
+    """Size of the largest part over the mean, if rows are divided by their values outside a block."""
     outside = [i for i in range(sample.n_features) if i not in block]
     if not outside or not len(sample.codes):
         return float(n_partitions)

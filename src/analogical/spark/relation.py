@@ -1,4 +1,4 @@
-"""A Spark dataframe as it is encoded on its cluster: see ``engines/relation.py``."""
+"""A Spark dataframe, as :mod:`analogical.engines.relation` describes a table."""
 
 import pickle
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ __all__ = ["MOST_VALUES", "SparkRelation"]
 Sum = TypeVar("Sum")
 
 MOST_VALUES = 200_000
-"""Different values of a column that are brought to this process at most."""
+"""Largest number of distinct values of a column to collect."""
 ADDED_TOGETHER = 16
 """Sums of parts of a table that one task adds up."""
 SEED = 0
@@ -86,7 +86,7 @@ class SparkRelation:
 
     @cached_property
     def types(self) -> dict[str, str]:
-        """Spark's own names of what columns hold."""
+        """Spark's types of the columns."""
         return dict(self.frame.dtypes)
 
     @cached_property
@@ -96,7 +96,7 @@ class SparkRelation:
 
     @property
     def bases(self) -> dict[str, str]:
-        """Spark's own names without lengths and digits."""
+        """Spark's types without lengths and digits."""
         return {name: kind.split("(")[0].split("<")[0].split(" ")[0] for name, kind in self.types.items()}
 
     def numbered(self) -> "SparkRelation":
@@ -132,7 +132,7 @@ class SparkRelation:
         return self.sum_batches([*columns, *weight], CountValues(tuple(columns), limit), "looking at the columns")
 
     def steps(self, column: str, n_steps: int) -> "pa.Array":
-        """Where steps of about equally many rows begin, the lowest value first, each once."""
+        """Distinct quantiles that divide the rows into about ``n_steps`` equal parts."""
         import pyarrow as pa
 
         number = {"day": f"unix_date({column})", "time": f"unix_micros(CAST({column} AS TIMESTAMP))"}
@@ -149,14 +149,14 @@ class SparkRelation:
         return whole.cast(pa.int32()).cast(arrow) if pa.types.is_date32(arrow) else whole.cast(arrow)
 
     def sample(self, columns: Sequence[str], n_rows: int, of_rows: int) -> "pa.Table":
-        """About so many of so many rows, drawn on the executors; all if there are no more."""
+        """About ``n_rows`` of the ``of_rows`` rows, drawn at random; all if there are no more."""
         chosen = self.frame.select(*columns)
         return collect(
             chosen.sample(n_rows / of_rows, SEED) if of_rows > n_rows else chosen, "drawing a sample of the rows"
         )
 
     def sum_batches(self, columns: Sequence[str], summing: Summing[Sum], doing: str) -> Sum:
-        """Something summed up over all rows, in each partition first."""
+        """The sum over all rows, from the sums of the partitions."""
         sums = self.frame.select(*columns).mapInArrow(partial(_sum_partition, summing), "sums binary")
         n_parts = self._n_parts
         while n_parts > ADDED_TOGETHER:

@@ -1,4 +1,4 @@
-"""Spark sessions: whether one can be had here, and how the executors come by this package."""
+"""Spark sessions: opening one, collecting results, and sending this package to the executors."""
 
 import atexit
 import io
@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -14,7 +15,7 @@ import time
 import warnings
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,29 +27,31 @@ from analogical.errors import InputError, MissingDependencyError, SparkError
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["check_java", "check_spark", "collect", "is_spark_frame", "open_session", "ship_package"]
+__all__ = ["check_java", "check_spark", "collect", "open_session", "ship_package"]
 
 OLDEST_JAVA = 17
 MASTERS = r"local(\[(\*|\d+)(,\s*\d+)?\])?|spark://.+|yarn|k8s://.+|sc://.+"
 PORTS = {"spark": 7077, "sc": 15002, "k8s": 443}
-"""Where masters and servers listen unless they are told otherwise."""
+"""Default ports of masters and servers."""
+NO_FILE = b"/files/none"
+GREETINGS = {
+    "spark": struct.pack(">QBI", 13 + len(NO_FILE), 6, len(NO_FILE)) + NO_FILE,
+    "k8s": b"GET /version HTTP/1.0\r\n\r\n",
+}
+"""Requests that every such server answers, if only by an error: Spark's request for a file (length, type and name), and
+HTTP, to which HTTPS servers also reply."""
 SECONDS = 5
-"""How long all hosts of a master together may take to accept a connection."""
+"""Time for all hosts of a master together to accept a connection, and again for their first answer."""
 ANSWER_SECONDS = 8
-"""How long a master may take to answer once Java has started here; on a busy machine twice as long as that took. Spark
-itself tries for more than a minute."""
+"""Time for a master to register this process once Java has started here; on a busy machine twice as long as the start
+took. Spark itself tries for more than a minute."""
 _SHIPPED = "spark.analogical.shipped"
-"""Setting of a session that says that its executors have this package."""
-
-
-def is_spark_frame(frame: Any) -> bool:
-    """Whether this is a dataframe of PySpark, classic or Connect."""
-    return type(frame).__name__ == "DataFrame" and type(frame).__module__.startswith("pyspark.sql.")
+"""Setting of a session whose executors have this package."""
 
 
 def check_spark() -> None:
     """Refuse to go on without PySpark 4."""
-    # PySpark 4.3 says at every call that it was not tried with pandas 3; what is used of it here was.
+    # PySpark 4.3 warns at every call that pandas 3 is untested; what is used of it here is tested.
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
     try:
         import pyspark
@@ -129,7 +132,7 @@ def open_session(master: str) -> "SparkSession":
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     settings = {"spark.ui.showConsoleProgress": "false"}
-    if master.startswith("local"):  # nobody outside of this machine takes part
+    if master.startswith("local"):  # only this machine takes part
         address = "127.0.0.1"
         settings |= {"spark.driver.bindAddress": address, "spark.driver.host": address, "spark.ui.enabled": "false"}
     builder = SparkSession.builder.appName("analogical").master(master)
@@ -145,7 +148,7 @@ def open_session(master: str) -> "SparkSession":
 
 
 def _connect(master: str) -> "SparkSession":
-    """A session of Spark Connect, which ends with this process; servers keep others for an hour."""
+    """A session of Spark Connect, stopped with this process: servers would keep it for an hour."""
     from pyspark.sql import SparkSession
 
     try:
@@ -219,7 +222,7 @@ def java_ends_without_session(master: str) -> Iterator[None]:
 
 
 def _check_reached(master: str) -> None:
-    """Refuse a master that does not accept a connection."""
+    """Refuse a master that does not accept a connection, or does not answer."""
     kind, _, hosts = master.partition("://")
     if kind not in PORTS:
         return
@@ -229,7 +232,9 @@ def _check_reached(master: str) -> None:
         try:
             place = urlsplit(f"//{host}")
             address = place.hostname or "", place.port or PORTS[kind]
-            socket.create_connection(address, SECONDS / len(several)).close()
+            with socket.create_connection(address, SECONDS / len(several)) as connection:
+                if kind in GREETINGS:
+                    _greet(connection, kind)
         except (OSError, ValueError) as error:
             reasons.append(str(error))
         else:
@@ -238,8 +243,16 @@ def _check_reached(master: str) -> None:
     raise SparkError(f"Nothing answers at {master!r} ({reason}); start Spark there, or give another master.")
 
 
+def _greet(connection: socket.socket, kind: str) -> None:
+    """Wait for the first answer; a server that closes the connection may want a secret or encryption."""
+    connection.sendall(GREETINGS[kind])
+    with suppress(ConnectionError):
+        if connection.recv(5) == b"HTTP/" and kind == "spark":
+            raise ValueError("a web server answers there")
+
+
 def ship_package(session: "SparkSession") -> None:
-    """Give the executors this package, once for each session; NumPy, SciPy and PyArrow they must have themselves."""
+    """Send this package to the executors, once per session; they must have NumPy, SciPy and PyArrow."""
     if session.conf.get(_SHIPPED, "no") == "yes":
         return
     source = Path(__file__).parents[1]
@@ -258,7 +271,7 @@ def ship_package(session: "SparkSession") -> None:
 
 @contextmanager
 def _folder_for_shipping(session: "SparkSession") -> Iterator[Path]:
-    """A folder to ship from: Spark's own one, from which executors fetch later, or one until all is sent."""
+    """A folder for the package: Spark's own, from which executors fetch it later, or a temporary one for Connect."""
     if "connect" in type(session).__module__:
         with tempfile.TemporaryDirectory(prefix="analogical-") as folder:
             yield Path(folder)
@@ -269,7 +282,7 @@ def _folder_for_shipping(session: "SparkSession") -> Iterator[Path]:
 
 
 def collect(frame: "DataFrame", what: str) -> Any:
-    """A small frame as an Arrow table; a job that fails is one error, never a part of the rows."""
+    """A small frame as an Arrow table; a job that fails is an error, never some of the rows."""
     try:
         with working_on(f"{what} on Spark"):
             return frame.toArrow()
@@ -292,7 +305,7 @@ def _is_interrupted(error: BaseException | None) -> bool:
 
 
 def first_line(error: BaseException) -> str:
-    """What an error of Spark says, without the stack of the Java side."""
+    """The message of a Spark error, without the Java stack."""
     text = str(error)
     if "JAVA_GATEWAY_EXITED" in text:
         return "Java ended before Spark began; spark-submit --version may say why"

@@ -1,9 +1,9 @@
-"""Rows of codes as a few whole numbers each: what Spark shuffles, hashes and compares.
+"""Codes of a row packed into a few whole numbers, the words, which Spark shuffles, hashes and compares.
 
-Spark keeps every cell in eight bytes, so twenty one-byte codes would cost 160 bytes a row. Packed by bits they take one
-or two words. The features of a block share words of their own: the words outside a block are then the key that brings
-rows together. Columns that only contexts need, numbers in other bins and the unit, have words that no block counts. No
-word is ever missing, so no key holds a null.
+Spark keeps every cell in eight bytes, so twenty one-byte codes would need 160 bytes a row. Packed by bits they take one
+or two words. The features of a block have words of their own, so that the words outside a block are the key by which
+rows are brought together. Further bins and the unit, which only contexts need, have words after those. Words are never
+null.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -21,38 +21,38 @@ from analogical.engines.relation import LABEL, WEIGHT
 __all__ = ["LABEL", "WEIGHT", "Layout", "PackBatches", "Word"]
 
 WORD_BITS = 63
-"""Bits of a word: a whole number of 64 bits that is never negative."""
+"""Bits of a word, a signed number of 64 bits that is never negative."""
 
 
 @dataclass(frozen=True)
 class Word:
-    """Some columns in one whole number."""
+    """Some columns packed into one whole number."""
 
     name: str
     block: int
-    """The block that its columns belong to; the number of blocks for columns of none."""
+    """The block of its columns; the number of blocks for columns in none."""
     columns: tuple[int, ...]
     shifts: tuple[int, ...]
-    """At which bit the code of each column begins."""
+    """The first bit of each column."""
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Which bits of which word hold a column, block by block."""
+    """The word and the bits of every column."""
 
     n_values: tuple[int, ...]
-    """Of every column: the features, and those after them."""
+    """Number of codes of every column: the features, and those after them."""
     blocks: tuple[tuple[int, ...], ...]
     """Every feature is in one block."""
 
     @cached_property
     def n_features(self) -> int:
-        """Columns that blocks hold."""
+        """Number of features."""
         return sum(map(len, self.blocks))
 
     @cached_property
     def bits(self) -> tuple[int, ...]:
-        """Bits of the codes of each column; none for a constant one."""
+        """Bits of each column; 0 for a constant one."""
         return tuple((n - 1).bit_length() for n in self.n_values)
 
     @cached_property
@@ -75,20 +75,15 @@ class Layout:
 
     @property
     def names(self) -> list[str]:
-        """Columns of the words."""
+        """Names of the words."""
         return [word.name for word in self.words]
 
-    @property
-    def of_features(self) -> list[str]:
-        """Columns of the words of the blocks."""
-        return [word.name for word in self.words if word.block < len(self.blocks)]
-
     def outside(self, block: int) -> list[str]:
-        """Columns of the words outside a block: rows that agree on them may be pairs for the features of the block."""
+        """Names of the words of the other blocks: rows that agree on them may be pairs for the features of this one."""
         return [word.name for word in self.words if word.block < len(self.blocks) and word.block != block]
 
     def holding(self, columns: Collection[int]) -> list[str]:
-        """Columns of the words that hold some columns."""
+        """Names of the words that hold some of these columns."""
         return [word.name for word in self.words if not set(columns).isdisjoint(word.columns)]
 
     def features_only(self) -> "Layout":
@@ -106,7 +101,7 @@ class Layout:
         return packed
 
     def unpack(self, cells: Mapping[str, NDArray[Any]], columns: Sequence[int]) -> Codes:
-        """The codes of some columns, from the words that hold them."""
+        """The codes of some columns."""
         widest = np.min_scalar_type(max([self.n_values[column] for column in columns], default=1) - 1)
         codes = np.empty((len(next(iter(cells.values()), ())), len(columns)), widest, order="F")
         for place, column in enumerate(columns):
@@ -121,7 +116,7 @@ class Layout:
 
     @cached_property
     def _where(self) -> dict[int, tuple[str, int]]:
-        """For each column its word, and the bit at which it begins."""
+        """The word and the first bit of each column."""
         return {
             column: (word.name, shift)
             for word in self.words
@@ -131,7 +126,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class PackBatches:
-    """Makes words of the cells of a table, on the executors."""
+    """Packs the cells of a table into words, on the executors."""
 
     layout: Layout
     encoders: tuple[Encoder, ...]
@@ -141,11 +136,11 @@ class PackBatches:
 
     @property
     def names(self) -> list[str]:
-        """Columns of what it makes."""
+        """Columns of the result."""
         return [*self.layout.names, LABEL, *([WEIGHT] if self.is_weighted else [])]
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Batches of words: the codes of the columns packed, and beside them those of the label, and the weights."""
+        """Batches of words, codes of the label and weights."""
         import pyarrow as pa
 
         for batch in batches:
@@ -160,12 +155,12 @@ class PackBatches:
 
     @cached_property
     def _by_places(self) -> dict[int, Encoder]:
-        """One encoder for each way to find places: a number and its bins share theirs."""
+        """One encoder for each kind of places: a number and its bins share theirs."""
         return {id(encoder.places): encoder for encoder in self.encoders}
 
     @cached_property
     def _tables(self) -> dict[str, dict[int, Ints]]:
-        """For each word, and each way to find places, what a place adds to the word; -1 where there is no code."""
+        """For each word, and each kind of places, the bits that a place sets; -1 where there is no code."""
         tables: dict[str, dict[int, Ints]] = {}
         for word in self.layout.words:
             own = tables[word.name] = {}
