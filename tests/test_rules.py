@@ -27,7 +27,7 @@ DIVIDE = {
     },
     "verbs/relevance.py": {"_measure": "the index", "_points": "the direction that stands out, and two tails"},
     "verbs/report.py": {"Report.doubts": "a share against a limit"},
-    "verbs/select.py": {"select_of": "explained so far, as a share"},
+    "verbs/select.py": {"select": "explained so far, as a share"},
     "verbs/squares.py": {"Squares.shares": "shares of rows, as they are shown"},
 }
 """Functions outside of estimate/ that divide, and what for."""

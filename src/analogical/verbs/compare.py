@@ -13,7 +13,7 @@ from analogical.arguments import study_of
 from analogical.rivals import LONG, MAX_ROWS, METHODS, Method, choose_methods, normalise
 from analogical.table.choosing import as_list
 from analogical.table.rules import ColumnOptions
-from analogical.verbs.relevance import relevance_of
+from analogical.verbs.relevance import relevance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -192,7 +192,7 @@ def compare(
     for method in chosen:
         rng = np.random.default_rng(seed)
         if method.score is None:
-            ours = relevance_of(study)
+            ours = relevance(study)
             scores[method.name], ranks[method.name] = ours.effect, np.argsort(ours.order()) + 1
             continue
         if method.is_slow:

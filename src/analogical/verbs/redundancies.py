@@ -10,13 +10,12 @@ from analogical._results import Result, entry_at
 from analogical._types import Note
 from analogical.arguments import study_of
 from analogical.estimate.deciding import COPY
-from analogical.study import Study
 from analogical.table.rules import ColumnOptions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["COPY", "Dependency", "Dropped", "NearCopy", "Redundancies", "redundancies", "redundancies_of"]
+__all__ = ["COPY", "Dependency", "Dropped", "NearCopy", "Redundancies", "redundancies"]
 
 
 @dataclass(frozen=True)
@@ -223,11 +222,6 @@ def redundancies(X: Any, *, max_determinants: int = 2, **columns: Unpack[ColumnO
     check_whole("max_determinants", max_determinants, low=1, high=2)
     without = ("groups", "bin_label")
     study = study_of(redundancies, X, None, columns, without=without, needs_label=False)
-    return redundancies_of(study, max_determinants)
-
-
-def redundancies_of(study: Study, max_determinants: int = 2) -> Redundancies:
-    """The road after encoding: what is constant, equal up to names, or determined by others."""
     table, names, known = study.table, study.table.names, study.dependencies(max_determinants)
     return Redundancies(
         names=names,

@@ -36,7 +36,6 @@ __all__ = [
     "ari_score",
     "asked_for",
     "relevance",
-    "relevance_of",
     "settings_of",
 ]
 
@@ -381,13 +380,6 @@ def relevance(
     ('effect', 'effect', 'none')
     """
     study = study_of(relevance, X, y, columns, duplicates=duplicates, n_jobs=n_jobs)
-    return relevance_of(study, given, confidence=confidence, progress=progress)
-
-
-def relevance_of(
-    study: Study, given: Given = "auto", *, confidence: float = DEFAULT_CONFIDENCE, progress: bool = False
-) -> Relevance:
-    """The road after encoding; a study is asked only once what is relevant given the same, at the same confidence."""
     asked, confidence = asked_for(study, check_given(given)), check_confidence(confidence)
     return study.once(("relevance", asked, confidence), lambda: _relevance(study, given, confidence, progress=progress))
 

@@ -22,9 +22,9 @@ from analogical.verbs.audit import Audit, audit_of
 from analogical.verbs.compared import ComparedRows
 from analogical.verbs.evidence import EvidencePair, Transition, list_transitions, name_pairs
 from analogical.verbs.interactions import Interactions, find_features, interactions_of
-from analogical.verbs.redundancies import Redundancies, redundancies_of
-from analogical.verbs.relevance import DEFAULT_CONFIDENCE, Relevance, relevance_of
-from analogical.verbs.select import Selection, select_of
+from analogical.verbs.redundancies import Redundancies, redundancies
+from analogical.verbs.relevance import DEFAULT_CONFIDENCE, Relevance, relevance
+from analogical.verbs.select import Selection, select
 from analogical.verbs.squares import Squares, squares_of
 
 __all__ = ["Answer", "Doubt", "Panel", "Report", "Turn", "ValueRows", "WhyTurned", "has_part", "report"]
@@ -302,7 +302,7 @@ def report(
     study = study_of(report, X, y, columns, n_jobs=n_jobs)
     table = study.table
     audited = [] if protected is None else find_features(table, protected, "protected")
-    ranked = relevance_of(study, given, confidence=confidence, progress=progress)
+    ranked = relevance(study, given=given, confidence=confidence, progress=progress)
     alone, alone_p = _alone(study, confidence)
     class_sizes = study.margins.label_sizes()
     classes = sorted(np.argsort(-class_sizes, kind="stable")[:MAX_CLASSES].tolist())
@@ -315,10 +315,10 @@ def report(
         panels=tuple(_panel(study, ranked, i, given, classes) for i in ranked.order()[:top].tolist()),
         class_sizes=class_sizes,
         shown_classes=tuple(table.classes[c] for c in classes),
-        redundancies=redundancies_of(study, 2 if len(table.names) <= FEW_COLUMNS else 1),
+        redundancies=redundancies(study, max_determinants=2 if len(table.names) <= FEW_COLUMNS else 1),
         interactions=pairs,
         squares=squares,
-        selection=select_of(study),
+        selection=select(study),
         audits=tuple(audit_of(ComparedRows.of(study, i, given), confidence=confidence, limit=4) for i in audited),
         title=title,
         source=None,

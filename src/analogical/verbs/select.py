@@ -17,7 +17,7 @@ from analogical.table.rules import ColumnOptions
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Carried", "Selection", "select", "select_of"]
+__all__ = ["Carried", "Selection", "select"]
 
 
 @dataclass(frozen=True)
@@ -206,11 +206,6 @@ def select(
     if k is not None:
         k = check_whole("k", k, low=1, other=", or None for the deciding set")
     study = study_of(select, X, y, columns, without=("groups",), duplicates=duplicates, n_jobs=n_jobs)
-    return select_of(study, k)
-
-
-def select_of(study: Study, k: int | None = None) -> Selection:
-    """The road after encoding: the deciding set, what comes after it, what was left out, and names."""
     table, decider = study.table, study.decider
     deciding = _deciding(study)
     chosen = deciding if k is None else deciding[:k]
