@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
-from analogical._checks import check_limit, check_number
+from analogical._checks import check_confidence, check_limit
 from analogical._results import Result, entry_at, json_ready
-from analogical._types import Bools, Ints, Note
+from analogical._types import Ints, Note
 from analogical.errors import InputError
 from analogical.estimate.differences import (
     PairedDifference,
@@ -297,7 +297,7 @@ def audit(
     >>> first.values, first.label, round(first.crude, 3), round(first.difference, 3), round(first.p_value, 3)
     (('male', 'female'), 'yes', -0.142, 0.018, 0.228)
     """
-    confidence = check_number("confidence", confidence, expected="a number between 0 and 1, such as 0.95")
+    confidence = check_confidence(confidence)
     limit = check_limit(limit)
     compared = compare_rows(audit, X, y, feature, given, columns, without=("features",))
     return audit_of(compared, reference=reference, confidence=confidence, limit=limit)
@@ -402,19 +402,15 @@ def _examples(compared: ComparedRows, limit: int | None, differences: Sequence[D
         return compared.find_pairs(limit)
     tested = [d for d in differences if not math.isnan(d.p_adjusted)]
     strongest = min(tested or differences, key=lambda d: (d.p_adjusted if tested else 0.0, -abs(d.difference)))
-    first, second = (compared.code_of(value) for value in strongest.values)
+    loser, gainer = (compared.has_value(value) for value in strongest.values)
     if strongest.difference < 0:
-        first, second = second, first
-    column, has_label = compared.rows.codes[:, 0], compared.has_label(strongest.label)
-
-    def showing(gainer: int, loser: int) -> Bools:
-        """Rows of the gainer that have the label and rows of the loser that have not: all their pairs show the same."""
-        return np.asarray(np.where(has_label, column == gainer, column == loser))
-
-    some = compared.find_pairs(limit, showing(second, first))
-    against = [] if limit is not None and limit < 2 else compared.find_pairs(1, showing(first, second))
+        loser, gainer = gainer, loser
+    has_label = compared.has_label(strongest.label)
+    # All pairs of a row of one value with the label and a row of the other without it show the same direction.
+    showing = compared.find_pairs(limit, np.where(has_label, gainer, loser))
+    against = [] if limit is not None and limit < 2 else compared.find_pairs(1, np.where(has_label, loser, gainer))
     n_showing = None if limit is None else max(limit - len(against), 0)
-    return [*some[:n_showing], *against] or compared.find_pairs(limit)
+    return [*showing[:n_showing], *against] or compared.find_pairs(limit)
 
 
 def _largest_contexts(compared: ComparedRows, differences: Sequence[Difference]) -> tuple[InContext, ...]:
@@ -422,23 +418,26 @@ def _largest_contexts(compared: ComparedRows, differences: Sequence[Difference])
     if not differences:
         return ()
     by_context = compared.listed.by_context
-    order, starts, owner = by_context.order, by_context.starts, by_context.owner
-    weights = compared.rows.weights_or_ones()[order]
-
-    def in_contexts(some: Bools) -> Ints:
-        """Rows of each context, of some only; below 2**53."""
-        mine = some[order]
-        return np.bincount(owner[mine], weights[mine], minlength=len(starts)).astype(np.int64)
-
-    largest: list[InContext] = []
+    a_row = by_context.order[by_context.starts]  # of each context
+    in_contexts: list[InContext] = []
     for difference in differences[:MAX_LISTED]:
-        sides = [compared.rows.codes[:, 0] == compared.code_of(value) for value in difference.values]
-        has_label = compared.has_label(difference.label)
-        rows, with_label = (np.array([in_contexts(side & some) for side in sides]) for some in (True, has_label))
-        pairs = rows.astype(np.float64).prod(axis=0)
-        some = [c for c in np.argsort(-pairs, kind="stable")[:MAX_CONTEXTS].tolist() if pairs[c]]
-        names = name_contexts(compared.study, compared.columns, compared.listed, order[starts[some]].tolist())
-        for c, context in zip(some, names, strict=True):
-            (a, b), (x, y) = rows[:, c].tolist(), with_label[:, c].tolist()
-            largest.append(InContext(difference.values, difference.label, context, (a, b), (x, y)))
-    return tuple(largest)
+        sides, has_label = (
+            [compared.has_value(value) for value in difference.values],
+            compared.has_label(difference.label),
+        )
+        rows = [compared.count_by_context(side) for side in sides]
+        with_label = [compared.count_by_context(side & has_label) for side in sides]
+        pairs = rows[0].astype(np.float64) * rows[1]
+        largest = [c for c in np.argsort(-pairs, kind="stable")[:MAX_CONTEXTS].tolist() if pairs[c]]
+        names = name_contexts(compared.study, compared.columns, compared.listed, a_row[largest].tolist())
+        in_contexts += [
+            InContext(
+                values=difference.values,
+                label=difference.label,
+                context=context,
+                rows=(int(rows[0][c]), int(rows[1][c])),
+                with_label=(int(with_label[0][c]), int(with_label[1][c])),
+            )
+            for c, context in zip(largest, names, strict=True)
+        ]
+    return tuple(in_contexts)

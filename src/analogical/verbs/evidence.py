@@ -1,10 +1,9 @@
 """The rows behind an effect: the pairs, and the number of pairs for each change of value and label."""
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Unpack
-
-import numpy as np
 
 from analogical._checks import check_limit
 from analogical._results import Result, entry_at, json_ready
@@ -14,7 +13,7 @@ from analogical.errors import InputError
 from analogical.study import Given
 from analogical.table.columns import plain
 from analogical.table.rules import ColumnOptions
-from analogical.verbs.compared import ComparedRows, NamedContext, compare_rows, name_contexts
+from analogical.verbs.compared import ComparedRows, NamedContext, compare_rows, name_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -308,31 +307,25 @@ def evidence_of(compared: ComparedRows, pairs: Sequence[tuple[int, int]]) -> Evi
 
 
 def name_pairs(compared: ComparedRows, pairs: Sequence[tuple[int, int]]) -> tuple[EvidencePair, ...]:
-    """Pairs of encoded rows with the user's values, names and labels."""
-    study, i, listed = compared.study, compared.feature, compared.listed
-    table, weights = study.table, listed.rows.weights_or_ones()
-    codes, firsts = listed.rows.codes[:, 0], study.first_rows(i)
-    two = np.array(pairs, dtype=np.intp).reshape(-1, 2)
-    is_turned = firsts[codes[two[:, 0]]] > firsts[codes[two[:, 1]]]
-    two[is_turned] = two[is_turned, ::-1]
-    first, second = two.T.tolist()
-
-    def of_both(what: Callable[[list[int]], Sequence[Any]]) -> Iterator[tuple[Any, Any]]:
-        return zip(what(first), what(second), strict=True)
-
-    named = listed.named
-    return tuple(
-        EvidencePair(places, index, context, values, labels, weight)
-        for places, index, context, values, labels, weight in zip(
-            [None] * len(two) if named is None else of_both(lambda some: named(some).positions),
-            [()] * len(two) if named is None else of_both(lambda some: named(some).names),
-            name_contexts(study, compared.columns, listed, first),
-            of_both(lambda some: table.named(i, codes[some].tolist())),
-            of_both(lambda some: [table.classes[code] for code in listed.rows.labels[some].tolist()]),
-            (weights[first] * weights[second]).tolist(),
-            strict=True,
+    """Pairs of listed rows with the user's values, names and labels."""
+    study, i, rows = compared.study, compared.feature, compared.rows
+    named = name_rows(study, [i], compared.columns, compared.listed, chain.from_iterable(pairs))
+    first_row, weights = study.first_rows(i)[rows.codes[:, 0]], rows.weights_or_ones()
+    evidence_pairs = []
+    for two in pairs:
+        a, b = sorted(two, key=lambda row: first_row[row])  # the value that occurs first in the table comes first
+        first, second = named[a], named[b]
+        evidence_pairs.append(
+            EvidencePair(
+                rows=None if first.position is None or second.position is None else (first.position, second.position),
+                index=(*first.index, *second.index),
+                context=first.context,
+                values=(first.values[0], second.values[0]),
+                labels=(first.label, second.label),
+                weight=int(weights[a] * weights[b]),
+            )
         )
-    )
+    return tuple(evidence_pairs)
 
 
 def transitions(

@@ -403,16 +403,14 @@ def _panel(study: Study, ranked: Relevance, i: int, given: Given, classes: Seque
 
 def _typical_pair(compared: ComparedRows, transition: Transition) -> EvidencePair:
     """The first pair of rows of a transition in the context that holds most of them."""
-    by_context, rows = compared.listed.by_context, compared.rows
-    order, owner = by_context.order, by_context.owner
-    weights = rows.weights_or_ones()[order]
+    by_context = compared.listed.by_context
     sides = [
-        ((rows.codes[:, 0] == compared.code_of(value)) & compared.has_label(label))[order]
+        compared.has_value(value) & compared.has_label(label)
         for value, label in zip(transition.values, transition.labels, strict=True)
     ]
-    held = [np.bincount(owner[side], weights[side], minlength=len(by_context.starts)) for side in sides]
-    context = owner == int(np.argmax(held[0] * held[1]))
-    first, second = (int(order[np.flatnonzero(side & context)[0]]) for side in sides)
+    n_first, n_second = (compared.count_by_context(side).astype(np.float64) for side in sides)
+    in_context = by_context.order[by_context.owner == int(np.argmax(n_first * n_second))]
+    first, second = (int(in_context[side[in_context]][0]) for side in sides)
     return name_pairs(compared, [(first, second)])[0]
 
 

@@ -1,9 +1,9 @@
 """The rows behind an interaction: label shares by the values of two features, and broken and kept squares."""
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -13,13 +13,12 @@ from analogical._results import Result, entry_at, json_ready
 from analogical._types import Ints, Note
 from analogical.arguments import asked_about, check_given, study_of
 from analogical.count.groups import count_cells
-from analogical.count.listing import FoundSquare, find_squares, is_broken
+from analogical.count.listing import find_squares, is_broken
 from analogical.errors import InputError
 from analogical.study import Context, Given, Study
 from analogical.table.columns import plain
 from analogical.table.rules import ColumnOptions
-from analogical.table_counts import ListedRows
-from analogical.verbs.compared import NamedContext, name_contexts
+from analogical.verbs.compared import NamedContext, NamedRow, name_rows
 from analogical.verbs.interactions import sums_given
 from analogical.verbs.relevance import Asked, asked_for
 
@@ -253,24 +252,20 @@ def _examples(study: Study, i: int, j: int, context: Context, limit: int | None)
         raise InputError(f"More than {MAX_LISTED:,} squares would be listed with limit=None; give a limit.")
     n_kept = len(kept) if limit is None else min(len(kept), max(limit // 2, limit - len(broken)))
     n_broken = len(broken) if limit is None else limit - n_kept
-    return tuple(_named(study, (i, j), context, listed, one) for one in (*broken[:n_broken], *kept[:n_kept]))
+    found = [*broken[:n_broken], *kept[:n_kept]]
+    named = name_rows(study, [i, j], context.columns, listed, chain.from_iterable(square.rows for square in found))
+    return tuple(_named([named[row] for row in square.rows], square.times) for square in found)
 
 
-def _named(
-    study: Study, features: tuple[int, int], context: Context, listed: ListedRows, square: FoundSquare
-) -> Square:
-    """A square with the user's values, names and labels."""
-    table, four = study.table, list(square.rows)
-    first, second = (
-        table.named(i, codes) for i, codes in zip(features, listed.rows.codes[four].T.tolist(), strict=True)
-    )
-    where = None if listed.named is None else listed.named(four)
+def _named(four: Sequence[NamedRow], times: int) -> Square:
+    """A square of four rows in the order a, b, c, d."""
+    a, b, c, _ = four
     return Square(
-        rows=None if where is None else tuple(where.positions),  # type: ignore[arg-type]
-        index=() if where is None else tuple(where.names),
-        context=name_contexts(study, context.columns, listed, four[:1])[0],
-        first_values=(first[0], first[1]),
-        second_values=(second[0], second[2]),
-        labels=tuple(table.classes[label] for label in square.labels),  # type: ignore[arg-type]
-        times=square.times,
+        rows=None if a.position is None else tuple(row.position for row in four),  # type: ignore[arg-type]
+        index=tuple(name for row in four for name in row.index),
+        context=a.context,
+        first_values=(a.values[0], b.values[0]),
+        second_values=(a.values[1], c.values[1]),
+        labels=tuple(row.label for row in four),  # type: ignore[arg-type]
+        times=times,
     )
