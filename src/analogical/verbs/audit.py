@@ -37,15 +37,15 @@ if TYPE_CHECKING:
 __all__ = ["Audit", "Difference", "Finding", "InContext", "audit", "audit_of"]
 
 MAX_COMPARISONS = 50
-"""At most so many values are compared with the reference, and so many labels followed, the most frequent ones."""
+"""Maximum number of values that are compared with the reference, and of labels: the most frequent ones."""
 MAX_CONTEXTS = 18
-"""Contexts of each difference that are listed, those with most pairs."""
+"""Contexts that are listed for each difference, those with most pairs."""
 MAX_LISTED = 50
 """Differences whose contexts are listed."""
 
 Finding = Literal["no-pairs", "too-few-pairs", "unclear", "mixed", "direction"]
-"""What an audit can say: no two rows could be compared; whatever the labels, nothing could have been significant;
-no direction is significant; none is, but the values differ in some contexts; or some direction is significant."""
+"""The conclusion of an audit: no rows could be compared; nothing could have been significant, whatever the labels; no
+direction is significant; none is, but the values differ in some contexts; or some direction is significant."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,7 +231,7 @@ class Audit(Result):
         Squares, intervals and diamonds are those of :func:`analogical.plot.plot_forest`. With ``value`` or ``label``,
         only the comparisons of this value with the reference, or of this label, are drawn. A single comparison is
         followed by an open circle for each context, those with most pairs first, larger ones for more pairs. Without
-        ``ax``, the figure is a new one.
+        ``ax``, a new figure is made.
         """
         from analogical.plot.audit import plot_audit
 
@@ -304,7 +304,7 @@ def audit(
 
 
 def audit_of(compared: ComparedRows, *, reference: Any = None, confidence: float, limit: int | None = 6) -> Audit:
-    """The road after encoding: contexts, differences, what they say, and examples."""
+    """The differences between the values of a feature whose rows were compared, and example pairs."""
     study, i, contexts = compared.study, compared.feature, compared.contexts
     table, profile, tested = study.table, contexts.profile, study.tested(i, compared.columns) if len(contexts) else None
     label_sizes = study.margins.label_sizes()
@@ -341,7 +341,7 @@ def audit_of(compared: ComparedRows, *, reference: Any = None, confidence: float
 
 
 def _reference(study: Study, i: int, reference: Any) -> int:
-    """Code of the value that the others are compared with: the most frequent one, or the one asked for."""
+    """Code of the value that the others are compared with: the one named, or the most frequent one."""
     if reference is None:
         return int(study.value_sizes(i).argmax())
     table = study.table
@@ -353,7 +353,7 @@ def _reference(study: Study, i: int, reference: Any) -> int:
 
 
 def _followed_labels(classes: Sequence[Any], sizes: Ints) -> list[int]:
-    """With two classes the one whose name sorts last (1 of 0 and 1, yes of no and yes); otherwise the frequent ones."""
+    """With two classes the one that sorts last (1 of 0 and 1, yes of no and yes); otherwise the most frequent ones."""
     if len(classes) > 2:
         return sorted(np.argsort(-sizes, kind="stable")[:MAX_COMPARISONS].tolist())
     try:
@@ -365,7 +365,7 @@ def _followed_labels(classes: Sequence[Any], sizes: Ints) -> list[int]:
 def _differences(
     compared: ComparedRows, reference: int, labels: Sequence[int], confidence: float
 ) -> tuple[tuple[Difference, ...], int]:
-    """The reference against every other value that it meets, most frequent first, and how many there are."""
+    """The reference compared with the other values, most frequent first, and the number of possible comparisons."""
     study, i, contexts = compared.study, compared.feature, compared.contexts
     table, by_size = study.table, np.argsort(-study.value_sizes(i), kind="stable")
     values, classes = [plain(value) for value in table.columns[i].values], table.classes
@@ -397,7 +397,7 @@ def _differences(
 
 
 def _examples(compared: ComparedRows, limit: int | None, differences: Sequence[Difference]) -> list[tuple[int, int]]:
-    """Some pairs: those that show the strongest difference, and one against it at the end."""
+    """Example pairs: those that show the clearest difference, and at the end one that shows the opposite."""
     if not differences:
         return compared.find_pairs(limit)
     tested = [d for d in differences if not math.isnan(d.p_adjusted)]

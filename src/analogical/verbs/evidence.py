@@ -118,7 +118,7 @@ class Evidence(Result):
 
         One line per pair, from one row to the other: orange if the labels differ, grey if not. On the left are the
         values of the given features, on which the two rows agree, on the right the number of pairs like this one.
-        Without ``ax``, the figure is a new one.
+        Without ``ax``, a new figure is made.
         """
         from analogical.plot.evidence import plot_evidence
 
@@ -219,8 +219,8 @@ class Transitions(Result):
         """Draw how often the label changes with each change of value, the changes with most pairs first.
 
         A bar shows the share of the pairs whose label changes, orange, and of those whose label stays, grey; with two
-        classes the two directions have a part each. Beside it is the number of pairs. Without ``ax``, the figure is a
-        new one.
+        classes the two directions have a part each. Beside it is the number of pairs. Without ``ax``, a new figure is
+        made.
         """
         from analogical.plot.evidence import plot_transitions
 
@@ -268,7 +268,7 @@ def evidence(
     Notes
     -----
     In DuckDB and on Spark, rows that are equal on the feature, the given features and the label are one row with their
-    number, which is shown where the first of them stands. On Spark rows have no numbers.
+    number, shown at the position of the first of them. On Spark rows have no positions.
 
     Examples
     --------
@@ -291,7 +291,7 @@ def evidence(
 
 
 def evidence_of(compared: ComparedRows, pairs: Sequence[tuple[int, int]]) -> Evidence:
-    """How many pairs a feature has, and some of them by name."""
+    """The number of pairs of a feature, and some of its pairs."""
     table, profile = compared.study.table, compared.contexts.profile
     return Evidence(
         feature=table.names[compared.feature],
@@ -380,7 +380,7 @@ def transitions_of(compared: ComparedRows) -> Transitions:
 
 
 def list_transitions(compared: ComparedRows) -> tuple[Transition, ...] | None:
-    """The pairs of a feature by value and label; None if there are too many kinds to list."""
+    """The pairs of a feature by value and label; None if there are too many combinations to list."""
     if not len(compared.contexts):
         return ()
     table, i = compared.study.table, compared.feature
@@ -388,5 +388,5 @@ def list_transitions(compared: ComparedRows) -> tuple[Transition, ...] | None:
     if counted is None:
         return None
     values, classes = [plain(value) for value in table.columns[i].values], table.classes
-    kinds = zip(*(side.tolist() for side in (*counted.values, *counted.labels, counted.pairs)), strict=True)
-    return tuple(Transition((values[a], values[b]), (classes[p], classes[q]), pairs) for a, b, p, q, pairs in kinds)
+    rows = zip(*(side.tolist() for side in (*counted.values, *counted.labels, counted.pairs)), strict=True)
+    return tuple(Transition((values[a], values[b]), (classes[p], classes[q]), pairs) for a, b, p, q, pairs in rows)

@@ -38,7 +38,7 @@ class Dependency:
 
 @dataclass(frozen=True)
 class NearCopy:
-    """A feature of which another one leaves little open.
+    """A feature that another one nearly determines.
 
     Examples
     --------
@@ -147,7 +147,7 @@ class Redundancies(Result):
         A bar is the share of the rows that could have contradicted the finding and did not: orange for columns that
         carry the same information as another, blue for columns that others determine. Of near-copies, light orange, it
         is the share of their entropy that another column does not leave open. To its right are those columns. Without
-        ``ax``, the figure is a new one.
+        ``ax``, a new figure is made.
         """
         from analogical.plot.redundancies import plot_redundancies
 

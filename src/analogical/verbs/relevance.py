@@ -42,7 +42,7 @@ __all__ = [
 DEFAULT_CONFIDENCE = 1 - LEVEL
 
 Asked: TypeAlias = Literal["auto", "all"] | tuple[str, ...]
-"""What ``given`` was, with the names of features."""
+"""The argument ``given``, with features by name."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +71,9 @@ class Settings:
     n_groups: int | None = None
     """Groups of rows that depend on each other; None if rows are assumed independent."""
     engine: EngineName = "memory"
-    """Who counted."""
+    """Where the rows were counted."""
     plan: "SparkPlan | None" = None
-    """How Spark counted; None in memory."""
+    """How Spark counted; None elsewhere."""
     backend: str | None = None
     """Name of the dataframe library that the table came in."""
 
@@ -280,7 +280,7 @@ class Relevance(Result):
 
         Blue bars are significant, grey ones are not. To the right of each bar are the size and the direction, with the
         interval of the latter; a dash marks a constant feature, or one without pairs. At most ``top`` features are
-        shown, and never more than 20. Without ``ax``, the figure is a new one.
+        shown, and never more than 20. Without ``ax``, a new figure is made.
         """
         from analogical.plot.relevance import plot_relevance
 
@@ -426,7 +426,7 @@ def _relevance(study: Study, given: Given, confidence: float, *, progress: bool)
 
 
 def asked_for(study: Study, given: Given) -> Asked:
-    """What was given, with features by name."""
+    """The argument ``given``, with features by name."""
     if isinstance(given, str):
         return "all" if given == "all" else "auto"
     return study.names_of(study.named(given))

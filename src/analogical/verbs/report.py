@@ -30,7 +30,7 @@ from analogical.verbs.squares import Squares, squares_of
 __all__ = ["Answer", "Doubt", "Panel", "Report", "Turn", "ValueRows", "WhyTurned", "has_part", "report"]
 
 MAX_PAIRED_VALUES = 32
-"""Features with more values are not paired: tests of their squares take long, and cards of them cannot be read."""
+"""Features with more values are not paired: testing their squares takes long, and a grid of them cannot be read."""
 MAX_SQUARES = 6
 """Pairs of features that are shown value by value."""
 MAX_VALUES = 12
@@ -42,19 +42,19 @@ MAX_LISTED_VALUES = 64
 MAX_TRANSITIONS = 12
 """Transitions of a feature that are kept, the largest ones."""
 FEW_COLUMNS = 60
-"""Up to so many columns, columns that two others determine are looked for."""
+"""Columns up to which dependencies on two columns are searched."""
 HALF = 0.5
-"""Share of the rows that the middle one of the best features should compare."""
+"""Share of the rows that at least half of the features with a panel should compare."""
 
 Answer = Literal["yes", "partly", "no"]
 """Whether a table can say which features have an effect."""
 Doubt = Literal["unclear", "stand-ins", "copies", "few-compared", "leak"]
-"""Why a table answers only partly: some features have neither an effect nor surely none; others would do nearly as well
-in their place, or copy them; most features compare less than half of the rows; or a column may be the label under
+"""Why a table answers only partly: the status of some features is unclear; other features would do nearly as well in
+the deciding set; some are copies; most features compare less than half of the rows; a column may be the label under
 another name."""
 WhyTurned = Literal["explained", "together", "hidden"]
-"""Why a feature is judged otherwise alone: given others nothing significant is left of what it shows alone; it acts
-together with others; or over all rows other features hide what it does."""
+"""Why a feature is significant only alone, or only given others: the others explain what it shows alone; it acts
+together with others; or the others hide its effect over all rows."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class ValueRows:
 
 @dataclass(frozen=True)
 class Panel:
-    """What a page shows of one feature."""
+    """What the page shows about one feature."""
 
     feature: str
     values: tuple[ValueRows, ...]
@@ -93,15 +93,13 @@ class Turn:
 
     feature: str
     reason: WhyTurned
-    """``"explained"``: significant alone, not given others. ``"together"`` and ``"hidden"``: an effect given others,
-    not significant alone, because it acts together with them or because they hide it."""
     others: tuple[str, ...]
-    """The features that it was given; those that it acts together with."""
+    """The given features, or those that it acts together with."""
 
 
 _LEFT_OUT = ("name", "p_value", "index", "noise_rate", "n_values", "n_missing", "edges")
 _SHOWN = tuple(name for name in Relevance.COLUMNS if name not in _LEFT_OUT)
-"""What the records of a report show of a relevance."""
+"""Columns of a relevance that the records of a report have, too."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -198,14 +196,14 @@ class Report(Result):
         """Why the table answers only partly; empty if it answers fully."""
         ranked = self.relevance
         shares = [panel.n_compared / ranked.n_rows for panel in self.panels if panel.n_compared]
-        stands: dict[Doubt, bool] = {
+        applies: dict[Doubt, bool] = {
             "unclear": "unclear" in ranked.status,
             "stand-ins": any(ranked.stand_ins),
             "copies": "same" in ranked.status,
             "few-compared": bool(shares) and float(np.median(shares)) < HALF,
             "leak": any(note.kind == "leak" for note in ranked.notes),
         }
-        return tuple(doubt for doubt, stands_against in stands.items() if stands_against)
+        return tuple(doubt for doubt, is_doubt in applies.items() if is_doubt)
 
     def __len__(self) -> int:
         return len(self.relevance)
@@ -229,11 +227,11 @@ class Report(Result):
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything in plain Python types, ready for JSON; what the relevance says of a feature stands only there."""
+        """Everything in plain Python types, ready for JSON; what the relevance says about a feature is not repeated."""
         content = super().to_dict()
-        del content["alone"], content["alone_p"]  # they are among the features
+        del content["alone"], content["alone_p"]  # they are in the features
         parts = [content[name] for name in ("selection", "redundancies", "interactions")]
-        for part in (*filter(None, parts), *content["squares"]):  # names and notes are those of the relevance
+        for part in (*filter(None, parts), *content["squares"]):  # they have the names and notes of the relevance
             part.pop("names", None)
             part.pop("notes", None)
         own = ("name", "rank", "alone", "alone_p")
@@ -354,7 +352,7 @@ def _versions() -> dict[str, str]:
 
 
 def _alone(study: Study, confidence: float) -> tuple[Floats, Floats]:
-    """Effects with nothing given, and their p-values, adjusted; NaN for a constant."""
+    """Effects of the features with nothing given, and their adjusted p-values; NaN for constant features."""
     effect, p = np.full((2, study.n_features), np.nan)
     varying = np.flatnonzero(study.margins.n_values > 1).tolist()
     study.test((i, ()) for i in varying)
@@ -371,7 +369,7 @@ def _panel(study: Study, ranked: Relevance, i: int, given: Given, classes: Seque
     counts = count_cells(rows, [0])
     values = [plain(value) for value in column.values]
     sizes = counts.sum(axis=1).tolist()
-    # Ties by the words of the values: libraries number the same categories in different ways.
+    # Ties are broken by the text of the values, because libraries number the same categories in different ways.
     words = [str(value) if column.treatment == "categories" else "" for value in values]
     kept = sorted(range(len(sizes)), key=lambda v: (-sizes[v], words[v]))[:MAX_VALUES]
     listed: tuple[Transition, ...] = ()
@@ -425,7 +423,7 @@ def has_part(ranked: Relevance, i: int) -> bool:
 def _acting_together(
     study: Study, ranked: Relevance, given: Given, confidence: float, progress: bool
 ) -> tuple[Interactions | None, tuple[Squares, ...]]:
-    """Pairs of features that have an effect, and those that act together value by value."""
+    """Interactions of the features that have a part, and the squares of those that act together."""
     pool = [
         i for i in range(study.n_features) if has_part(ranked, i) and study.margins.n_values[i] <= MAX_PAIRED_VALUES
     ]
@@ -444,7 +442,7 @@ def _acting_together(
 
 
 def _turned(ranked: Relevance, alone_p: Floats, squares: Sequence[Squares]) -> tuple[Turn, ...]:
-    """Features that are significant only alone, or only given others; copies are named elsewhere."""
+    """Features that are significant only alone, or only given others; without copies."""
     level = 1 - ranked.settings.confidence
     named = []
     for i in ranked.order().tolist():

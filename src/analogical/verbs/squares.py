@@ -139,7 +139,7 @@ class Squares(Result):
         """Draw label shares by the values of both features, with the number of rows; darker cells have larger shares.
 
         ``label`` is the class to show; by default the second of two, or of more the one whose share differs most. At
-        most 12 values of each feature are shown, those with most rows. Without ``ax``, the figure is a new one.
+        most 12 values of each feature are shown, those with most rows. Without ``ax``, a new figure is made.
         """
         from analogical.plot.interactions import plot_squares
 
@@ -180,7 +180,7 @@ def squares(
     first, second : str or int
         Names or positions of the two features.
     limit : int or None
-        Number of example squares, half of them broken and half kept; None for all kinds of them.
+        Number of example squares, half of them broken and half kept; None for all that differ in values or labels.
     **columns : options of columns
         See :class:`analogical.ColumnOptions`; all but ``groups`` and ``features``.
 
@@ -215,7 +215,7 @@ def squares(
 
 
 def squares_of(study: Study, i: int, j: int, given: Given = "auto", *, limit: int | None = 4) -> Squares:
-    """The road after encoding: the sums of one pair of columns, and its squares by name."""
+    """The squares of two features of a study."""
     check_given(given)
     table = study.table
     ((sums,), (context,)) = sums_given(study, [(i, j)], given)
