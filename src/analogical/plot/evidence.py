@@ -11,7 +11,7 @@ from analogical.plot.canvas import (
     CHANGED_BACK,
     INK,
     MOST_ROWS,
-    UNTOLD,
+    NEUTRAL,
     axes_with_rows,
     key,
     mark_zero,
@@ -42,11 +42,18 @@ def plot_evidence(result: "Evidence", ax: "Axes | None") -> "Axes":
         f" that {agree} and differ on {short_name(result.feature)}",
         beside=[counted(pair.weight, "pair") for pair in pairs],
         legend=[key(CHANGED, "labels differ")] * any(pair.changed for pair in pairs)
-        + [key(UNTOLD, "same label")] * (not all(pair.changed for pair in pairs)),
+        + [key(NEUTRAL, "same label")] * (not all(pair.changed for pair in pairs)),
         n_more=len(result.pairs) - len(pairs),
     ) as ax:
         for row, pair in enumerate(pairs):
-            ax.plot((0, 1), (row, row), "o-", color=CHANGED if pair.changed else UNTOLD, markersize=5, linewidth=1.8)
+            ax.plot(
+                (0, 1),
+                (row, row),
+                "o-",
+                color=CHANGED if pair.changed else NEUTRAL,
+                markersize=5,
+                linewidth=1.8,
+            )
             for x, side in enumerate(("right", "left")):
                 text = f"{marked(pair.values[x], 14)}: {marked(pair.labels[x], 12)}"
                 ax.text(x + (0.04 if x else -0.04), row, text, ha=side, va="center", fontsize=9, color=INK)
@@ -101,7 +108,7 @@ def plot_transitions(result: "Transitions", ax: "Axes | None") -> "Axes":
 def _parts(result: "Transitions") -> list[Part]:
     """The parts of a bar; with two classes one for each direction."""
     changes = list(dict.fromkeys(t.labels for t in result.counts if t.changed))
-    stays = Part("label stays", {None}, UNTOLD)
+    stays = Part("label stays", {None}, NEUTRAL)
     if len({label for t in result.counts for label in t.labels}) > 2:
         return [Part("label changes", set(changes), CHANGED), stays]
     return [
