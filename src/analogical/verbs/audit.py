@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
@@ -306,12 +306,13 @@ def audit(
 def audit_of(compared: ComparedRows, *, reference: Any = None, confidence: float, limit: int | None = 6) -> Audit:
     """The differences between the values of a feature whose rows were compared, and example pairs."""
     study, i, contexts = compared.study, compared.feature, compared.contexts
-    table, profile, tested = study.table, contexts.profile, study.tested(i, compared.columns) if len(contexts) else None
+    table, profile = study.table, contexts.profile
     label_sizes = study.margins.label_sizes()
     labels = _followed_labels(table.classes, label_sizes)
     everybody, of_compared = base_rates(contexts, label_sizes)
     against = _reference(study, i, reference)
-    differences, n_comparisons = _differences(compared, against, labels, confidence)
+    others = _values_to_compare(compared, against)
+    differences = _differences(compared, against, others[:MAX_COMPARISONS], labels, confidence)
     return Audit(
         feature=table.names[i],
         label=table.label,
@@ -328,9 +329,9 @@ def audit_of(compared: ComparedRows, *, reference: Any = None, confidence: float
         n_pairs=profile.n_pairs,
         n_changed=profile.n_changed,
         noise_rate=EffectSums.of(contexts).noise_rate(),
-        p_value=math.nan if tested is None else study.p_value(i, compared.columns),
+        p_value=study.p_value(i, compared.columns) if len(contexts) else math.nan,
         differences=differences,
-        n_comparisons=n_comparisons,
+        n_comparisons=len(others) * (1 if len(table.classes) == 2 else len(table.classes)),
         examples=evidence_of(compared, _examples(compared, limit, differences)),
         confidence=confidence,
         contexts=_largest_contexts(compared, differences),
@@ -362,38 +363,39 @@ def _followed_labels(classes: Sequence[Any], sizes: Ints) -> list[int]:
         return [int(str(classes[1]) > str(classes[0]))]
 
 
+def _values_to_compare(compared: ComparedRows, reference: int) -> list[int]:
+    """The other values that some context holds beside the reference, most frequent first."""
+    by_size = np.argsort(-compared.study.value_sizes(compared.feature), kind="stable").tolist()
+    return compared_with(compared.contexts, reference, [value for value in by_size if value != reference])
+
+
 def _differences(
-    compared: ComparedRows, reference: int, labels: Sequence[int], confidence: float
-) -> tuple[tuple[Difference, ...], int]:
-    """The reference compared with the other values, most frequent first, and the number of possible comparisons."""
-    study, i, contexts = compared.study, compared.feature, compared.contexts
-    table, by_size = study.table, np.argsort(-study.value_sizes(i), kind="stable")
-    values, classes = [plain(value) for value in table.columns[i].values], table.classes
-    others = [value for value in by_size.tolist() if value != reference]
-    met = compared_with(contexts, reference, others)
-    by_unit = None if study.n_groups is None or not met else study.units_of([i, *compared.columns])
-    measured: list[tuple[int, int, PairedDifference]] = []
-    for other in met[:MAX_COMPARISONS]:
-        two = split_two_values(contexts, reference, other, len(classes))
+    compared: ComparedRows, reference: int, others: Sequence[int], labels: Sequence[int], confidence: float
+) -> tuple[Difference, ...]:
+    """Each of the other values compared with the reference, for each label."""
+    study, i, classes = compared.study, compared.feature, compared.study.table.classes
+    values = study.table.named(i, range(len(study.table.columns[i].values)))
+    by_unit = None if study.n_groups is None or not others else study.units_of([i, *compared.columns])
+    differences = []
+    for other in others:
+        two_values = reference, other
+        rows = split_two_values(compared.contexts, reference, other, len(classes))
         for label in labels:
-            one = measure_difference(two, label, confidence)
+            measured = measure_difference(rows, label, confidence)
             if by_unit is not None:
-                two_values = reference, other
-                one = measure_difference_of_units(one, by_unit.rows, by_unit.units, two_values, label, confidence)
-            measured.append((other, label, one))
-    p_values = np.array([one.p_value for _, _, one in measured], np.float64)
-    adjusted = adjust_for_features(p_values, np.ones(len(p_values), np.bool_)).tolist()
-    differences = tuple(
-        Difference(
-            **vars(one),
-            values=(values[reference], values[other]),
-            label=classes[label],
-            p_adjusted=p,
-            crude=crude_difference(compared.rows, 0, (reference, other), label),
-        )
-        for (other, label, one), p in zip(measured, adjusted, strict=True)
-    )
-    return differences, len(met) * (1 if len(classes) == 2 else len(classes))
+                units = by_unit.rows, by_unit.units
+                measured = measure_difference_of_units(measured, *units, two_values, label, confidence)
+            difference = Difference(
+                **vars(measured),
+                values=(values[reference], values[other]),
+                label=classes[label],
+                p_adjusted=math.nan,
+                crude=crude_difference(compared.rows, 0, two_values, label),
+            )
+            differences.append(difference)
+    p_values = np.array([difference.p_value for difference in differences], np.float64)
+    p_adjusted = adjust_for_features(p_values, np.ones(len(p_values), np.bool_)).tolist()
+    return tuple(replace(difference, p_adjusted=p) for difference, p in zip(differences, p_adjusted, strict=True))
 
 
 def _examples(compared: ComparedRows, limit: int | None, differences: Sequence[Difference]) -> list[tuple[int, int]]:
