@@ -1,4 +1,4 @@
-"""What all results can do: text, HTML, a dataframe, plain types, and one entry by its name."""
+"""What all results have in common: text, HTML, a dataframe, plain types, and one entry by its name."""
 
 import math
 from abc import ABC, abstractmethod
@@ -16,12 +16,12 @@ __all__ = ["Result", "entry_at", "json_ready", "plain_fields"]
 
 
 class Result(ABC):
-    """A result: small, frozen data. Its words live in ``analogical.show``."""
+    """A result: small, frozen data. Its texts are made in ``analogical.show``."""
 
     backend: str | None
     """Name of the dataframe library that the table came in, for ``to_frame``."""
     COLUMNS: ClassVar[tuple[str, ...]] = ()
-    """Names of the columns of ``to_frame``: those of a record."""
+    """Names of the columns of ``to_frame``, which are the keys of a record."""
 
     @abstractmethod
     def records(self) -> list[dict[str, Any]]:
@@ -90,7 +90,7 @@ def entry_at(key: Any, names: Iterable[Any], what: str) -> int:
 
 
 def json_ready(value: Any) -> Any:
-    """A value in types that JSON has: NaN becomes None, and what JSON does not know its text."""
+    """A value in types that JSON has: NaN becomes None, and other types become their text."""
     value = plain(value)
     if value is None or isinstance(value, bool | int | str):
         return value
@@ -108,7 +108,7 @@ def json_ready(value: Any) -> Any:
 
 
 def plain_fields(data: Any) -> dict[str, Any]:
-    """The fields of a data class ready for JSON, and those of its properties that its ``DERIVED`` names.
+    """The fields of a dataclass ready for JSON, and the properties that are named in its ``DERIVED``.
 
     ``context``, which holds names and values, becomes a dictionary.
     """
