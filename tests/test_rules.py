@@ -25,7 +25,7 @@ DIVIDE = {
         "InContext.difference": "shares of one context, as they are shown",
         "Audit.index": "a share of pairs, as it is shown",
     },
-    "verbs/relevance.py": {"_measure": "the index", "_points": "the clearest direction, and its interval"},
+    "verbs/relevance.py": {"_measure": "the index"},
     "verbs/report.py": {"Report.doubts": "a share against a limit"},
     "verbs/select.py": {"select": "explained so far, as a share"},
     "verbs/squares.py": {"Squares.shares": "shares of rows, as they are shown"},

@@ -2,8 +2,7 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from statistics import NormalDist
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 
@@ -13,12 +12,12 @@ from analogical._results import Result, entry_at, json_ready
 from analogical._types import EngineName, Floats, Ints, Note, Positions
 from analogical.arguments import check_given, study_of
 from analogical.count.pairs import count_pairs
+from analogical.estimate.clearest import clearest_difference
 from analogical.estimate.index import PaperStatus, score_pairs
 from analogical.estimate.significance import adjust_for_features
-from analogical.estimate.sizes import ROUNDING, Size
+from analogical.estimate.sizes import Size
 from analogical.estimate.status import LEVEL, NEGLIGIBLE, Status, decide_status, order_features
 from analogical.study import Context, Duplicates, Given, Study, is_auto
-from analogical.table.columns import plain
 from analogical.table.encode import encode_table
 from analogical.table.rules import ColumnOptions, Rules
 
@@ -489,35 +488,15 @@ def _measure(study: Study, contexts: Sequence[Context], confidence: float, show:
     return _Measured(effect, effect_low, effect_high, p_value, index, noise_rate, compared, tuple(points))
 
 
-class _ValueDifference(NamedTuple):
-    """How much more often a value has a label than another, and the standard error; values and label by code."""
-
-    value: int
-    against: int
-    label: int
-    difference: float
-    error: float
-
-
 def _points(study: Study, feature: int, size: Size, confidence: float) -> Points | None:
     """Direction of a feature: of its compared values the two whose label shares differ most clearly."""
-    column, classes = study.table.columns[feature], study.table.classes
-    differences = []
-    for against, value in _compared_values(study, feature, size):
-        places = int(size.values[against]), int(size.values[value])
-        for label in range(len(classes)) if len(classes) > 2 else [1]:
-            difference, error = size.common.between(*places, int(size.labels[label]))
-            differences.append(_ValueDifference(value, against, label, difference, error))
-    if not differences:
+    classes = study.table.classes
+    labels = range(len(classes)) if len(classes) > 2 else [1]
+    clearest = clearest_difference(size, _compared_values(study, feature, size), labels)
+    if clearest is None:
         return None
-    # rounded, so that rounding errors of sums decide neither which value is named nor a digit that is shown
-    clearest = max(differences, key=lambda d: (round(abs(d.difference) / max(d.error, ROUNDING), 6), d.difference > 0))
-    reach = NormalDist().inv_cdf((1 + confidence) / 2) * clearest.error
-    points, low, high = (
-        round(100 * min(max(clearest.difference + move, -1.0), 1.0), 9) for move in (0.0, -reach, reach)
-    )
-    value, against = plain(column.values[clearest.value]), plain(column.values[clearest.against])
-    return Points(value, against, classes[clearest.label], points, low, high)
+    value, against = study.table.named(feature, [clearest.value, clearest.against])
+    return Points(value, against, classes[clearest.label], *clearest.points(confidence))
 
 
 def _compared_values(study: Study, feature: int, size: Size) -> list[tuple[int, int]]:

@@ -16,7 +16,6 @@ from analogical.count.groups import count_cells
 from analogical.estimate.differences import crude_difference
 from analogical.estimate.significance import adjust_for_features
 from analogical.study import Given, Study
-from analogical.table.columns import plain
 from analogical.table.rules import ColumnOptions, asked_of, written_call
 from analogical.verbs.audit import Audit, audit_of
 from analogical.verbs.compared import ComparedRows
@@ -366,36 +365,34 @@ def _panel(study: Study, ranked: Relevance, i: int, given: Given, classes: Seque
     """One feature: its values, how the label changes with them, and a typical pair of rows."""
     column, points = study.table.columns[i], ranked.points[i]
     rows, compared = study.rows_of([i]), ComparedRows.of(study, i, given)
-    counts = count_cells(rows, [0])
-    values = [plain(value) for value in column.values]
-    sizes = counts.sum(axis=1).tolist()
+    by_class = count_cells(rows, [0])
+    values, n_rows = study.table.named(i, range(len(column.values))), by_class.sum(axis=1).tolist()
     # Ties are broken by the text of the values, because libraries number the same categories in different ways.
-    words = [str(value) if column.treatment == "categories" else "" for value in values]
-    kept = sorted(range(len(sizes)), key=lambda v: (-sizes[v], words[v]))[:MAX_VALUES]
-    listed: tuple[Transition, ...] = ()
+    texts = [str(value) if column.treatment == "categories" else "" for value in values]
+    shown = sorted(range(len(values)), key=lambda v: (-n_rows[v], texts[v]))[:MAX_VALUES]
+    transitions: list[Transition] = []
     if ranked.compared[i] and len(values) <= MAX_LISTED_VALUES:
-        listed = tuple(sorted(list_transitions(compared) or (), key=lambda t: -t.pairs))
-    changed = next((t for t in listed if t.changed), None)
-    unchanged = [t for t in listed if not t.changed]
-    same_values = [t for t in unchanged if changed is None or t.values == changed.values]
-    kept_label = next(iter([*same_values, *unchanged]), None)
+        transitions = sorted(list_transitions(compared) or (), key=lambda t: -t.pairs)
+    changed = next((t for t in transitions if t.changed), None)
+    kept = [t for t in transitions if not t.changed]
+    kept.sort(key=lambda t: changed is not None and t.values != changed.values)  # those of the same two values first
     crude = np.nan
     if points is not None:
-        two = values.index(points.against), values.index(points.value)
-        crude = 100 * crude_difference(rows, 0, two, ranked.classes.index(points.label))
+        two_values = values.index(points.against), values.index(points.value)
+        crude = 100 * crude_difference(rows, 0, two_values, ranked.classes.index(points.label))
     return Panel(
         feature=ranked.names[i],
         values=tuple(
-            ValueRows(values[v], sizes[v], tuple(counts[v, classes].tolist()))
-            for v in (sorted(kept) if column.treatment == "bins" else kept)
+            ValueRows(values[v], n_rows[v], tuple(by_class[v, classes].tolist()))
+            for v in (sorted(shown) if column.treatment == "bins" else shown)
         ),
         n_values=len(values),
         crude=crude,
         n_compared=compared.contexts.profile.n_paired_rows if ranked.compared[i] else 0,
-        transitions=listed[:MAX_TRANSITIONS],
-        n_transitions=len(listed),
-        changed_pair=None if changed is None else _typical_pair(compared, changed),
-        kept_pair=None if kept_label is None else _typical_pair(compared, kept_label),
+        transitions=tuple(transitions[:MAX_TRANSITIONS]),
+        n_transitions=len(transitions),
+        changed_pair=_typical_pair(compared, changed) if changed else None,
+        kept_pair=_typical_pair(compared, kept[0]) if kept else None,
     )
 
 
