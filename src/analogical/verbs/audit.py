@@ -115,13 +115,8 @@ class Audit(Result):
     ----------
     feature, label : str
         The feature audited, and the label that may change with it.
-    given : tuple of str
-        The features on which compared rows agree.
-    same_as : str or None
-        The feature of the deciding set that the audited one copies: then no rows can be compared.
-    stand_ins : tuple of str
-        Features that could replace the audited one in the deciding set, if it is not significant given them: the data
-        do not show which of them matters.
+    given, same_as, stand_ins
+        As in :class:`analogical.Relevance`, for the audited feature. A copy has no rows that can be compared.
     reference : object
         The value that the others are compared with: the most frequent one by default.
     n_rows, n_compared : int
@@ -132,12 +127,8 @@ class Audit(Result):
         Contexts that hold a pair, and the share of all pairs that the largest of them holds.
     n_pairs, n_changed : int
         Pairs of rows that agree on the given features and differ on this one, and those whose labels differ.
-    index : float
-        Share of the pairs whose labels differ; NaN without pairs.
-    noise_rate : float
-        The same share for rows that agree on the feature as well, in the same contexts; NaN where no rows repeat.
-    p_value : float
-        P-value of no difference in any direction, as in :class:`analogical.Relevance`; NaN if unknown.
+    index, noise_rate, p_value : float
+        As in :class:`analogical.Relevance`; the p-value is that of no difference in any direction.
     differences : tuple of Difference
         For the reference and every other value, most frequent first; with two classes one label is followed, with very
         many the most frequent ones.
@@ -149,12 +140,8 @@ class Audit(Result):
         have the label.
     examples : Evidence
         Some of the pairs.
-    confidence : float
-        Level of the intervals.
-    n_groups : int or None
-        Groups of rows that depend on each other; None if rows are assumed independent.
-    classes, notes
-        As in :class:`analogical.Relevance`.
+    confidence, n_groups, classes, notes
+        As in :class:`analogical.Relevance` and its settings.
 
     Examples
     --------
@@ -263,17 +250,12 @@ def audit(
 
     Parameters
     ----------
-    X, y
+    X, y, given, confidence
         As in :func:`analogical.relevance`; or a :class:`analogical.Study`, without ``y``.
     feature : str or int
         Name or position of the feature to audit.
-    given : {"auto", "all"} or list of features
-        On which other features compared rows agree: the deciding set, all others, or those named; an empty list for
-        none.
     reference : value of the feature, optional
         The value that the others are compared with; the most frequent one by default.
-    confidence : float
-        Confidence level of the intervals; tests use the level 1 - confidence.
     limit : int or None
         Number of example pairs: those of the largest difference first, and one against it.
     **columns : options of columns

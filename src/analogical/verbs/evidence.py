@@ -76,16 +76,12 @@ class Evidence(Result):
     ----------
     feature, label : str
         What differs, and what may change with it.
-    given : tuple of str
-        The features on which the rows of a pair agree.
-    same_as : str or None
-        The feature of the deciding set that this one copies: then it has no pairs.
+    given, same_as, notes
+        As in :class:`analogical.Relevance`, for this feature. A copy has no pairs.
     n_pairs, n_changed : int
         All such pairs, and those whose labels differ.
     pairs : tuple of EvidencePair
         Example pairs, changed ones first, from as many contexts as possible.
-    notes : tuple of Note
-        What was done to the table before it was counted.
 
     Examples
     --------

@@ -221,15 +221,8 @@ def interactions(
 
     Parameters
     ----------
-    X, y, n_jobs
+    X, y, given, confidence, progress, n_jobs
         As in :func:`analogical.relevance`; or a :class:`analogical.Study`, without ``y``.
-    given : {"auto", "all"} or list of features
-        On which other features the rows of a square agree: the deciding set, all others, or those named; an empty list
-        for none.
-    confidence : float
-        Confidence level of the intervals; tests use the level 1 - confidence.
-    progress : bool
-        Show progress on stderr.
     **columns : options of columns
         See :class:`analogical.ColumnOptions`; all but ``groups``. Here ``features`` are those whose pairs are tested,
         of a study too; all by default. Unlike in other functions the other columns stay in the table, because rows may

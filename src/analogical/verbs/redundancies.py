@@ -106,8 +106,8 @@ class Redundancies(Result):
     searched_one, searched_two, searched_near : bool
         Whether single columns, and pairs of columns, were searched as determinants, and all for near-copies. Very many
         columns are not.
-    notes : tuple of Note
-        What was done to the table.
+    notes
+        As in :class:`analogical.Relevance`.
 
     Examples
     --------

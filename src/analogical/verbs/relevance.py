@@ -523,10 +523,8 @@ def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:
 
     Parameters
     ----------
-    X, y
+    X, y, n_jobs
         As in :func:`analogical.relevance`.
-    n_jobs : int, optional
-        Threads, by joblib's conventions; the scores do not depend on it.
 
     Returns
     -------

@@ -254,18 +254,14 @@ def report(
 
     Parameters
     ----------
-    X, y, given, n_jobs
+    X, y, given, confidence, progress, n_jobs
         As in :func:`analogical.relevance`; or a :class:`analogical.Study`, without ``y``.
     protected : names of columns, optional
         Columns to audit, such as gender.
-    confidence : float
-        Confidence level of the intervals; tests use the level 1 - confidence.
     top : int
         Number of features with a panel of their own; all are in the table.
     title : str, optional
         Title of the page.
-    progress : bool
-        Show progress on stderr.
     **columns : options of columns
         See :class:`analogical.ColumnOptions`.
 

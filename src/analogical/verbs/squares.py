@@ -83,18 +83,12 @@ class Squares(Result):
         Rows of the whole table; :meth:`shares` divides them.
     n_squares, n_broken : int
         All squares, and those that are broken.
-    effect : float
-        As in :class:`analogical.Interactions`.
+    effect, given, same_as, notes
+        As in :class:`analogical.Interactions`, for this pair.
     examples : tuple of Square
         Broken squares, then kept ones, in turn from each context, the most frequent ones first.
-    given : tuple of str
-        The features on which the rows of a square agree.
-    same_as : str or None
-        The given feature that one of the two copies; there are no squares then.
     asked : str or tuple of str
         The argument ``given``: ``"auto"``, ``"all"`` or names.
-    notes : tuple of Note
-        What was done to the table before it was counted.
 
     Examples
     --------
