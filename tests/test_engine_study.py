@@ -28,7 +28,6 @@ from analogical import (
 from analogical.count.groups import merge_rows
 from analogical.table.encode import encode_table
 from analogical.table.rules import Rules
-from analogical.verbs.relevance import relevance_of
 
 
 class Counting(RowsHere):
@@ -125,7 +124,7 @@ def test_the_same_relevance_as_in_memory(given, weights, most):
     if given == "all":
         study.given(given)
         assert engine.n_sums == (most == 600)  # with the paper's counts, if rows are too many to come here
-    assert_same(relevance_of(study, given).to_dict(), relevance_of(Study.of_table(table), given).to_dict())
+    assert_same(relevance(study, given=given).to_dict(), relevance(Study.of_table(table), given=given).to_dict())
     assert engine.n_sums == 1
     if most > 600:
         assert len(engine.jobs) == 1
@@ -135,7 +134,7 @@ def test_the_same_relevance_as_in_memory(given, weights, most):
 @pytest.mark.parametrize("name", TABLES)
 def test_the_same_relevance_with_numbers_weights_and_groups(name, given):
     there, here = both(table_of(name))
-    assert_same(relevance_of(there, given).to_dict(), relevance_of(here, given).to_dict())
+    assert_same(relevance(there, given=given).to_dict(), relevance(here, given=given).to_dict())
 
 
 def test_finer_bins_are_given_as_in_memory():
@@ -148,8 +147,8 @@ def test_finer_bins_are_given_as_in_memory():
 def test_each_row_once():
     for table in (encoded(1000), table_of("weights")):
         there, here = both(table, duplicates="once")
-        found = relevance_of(there)
-        assert_same(found.to_dict(), relevance_of(here).to_dict())
+        found = relevance(there)
+        assert_same(found.to_dict(), relevance(here).to_dict())
         assert found.n_rows == table.coded.n_rows > there.margins.n_rows
         assert_same(select(there).to_dict(), select(here).to_dict())
 
@@ -157,11 +156,11 @@ def test_each_row_once():
 def test_the_deciding_set_is_chosen_on_a_sample_and_all_numbers_come_from_all_rows(monkeypatch):
     table = encoded(6000)
     monkeypatch.setattr("analogical.engines.study.SEARCH_ROWS", 1500)
-    found = relevance_of(engine_study(table))
+    found = relevance(engine_study(table))
     assert (found.settings.searched_rows, found.n_rows, set(found.deciding)) == (1500, 6000, {"f0", "f1", "f2"})
     assert found.with_status("effect") == found.ranking()[:3]
     assert found.same_as[12] == "f0"
-    expected = relevance_of(Study.of_table(table), list(found.deciding))
+    expected = relevance(Study.of_table(table), given=list(found.deciding))
     tested = [i for i in range(13) if found.same_as[i] is None]
     for name in ("compared", "effect", "effect_low", "effect_high", "p_value", "index", "noise_rate"):
         np.testing.assert_allclose(getattr(found, name)[tested], getattr(expected, name)[tested], rtol=1e-9)
@@ -175,14 +174,14 @@ def test_results_say_which_engine_counted_and_how():
     assert str(study).startswith("Study of 7 features for 'y' (2 classes), ")
     assert not {"compare(study)", "relaxed_index(study)"} & set(str(study).split())
     assert "report(study)" in str(study).split()
-    for settings in (relevance_of(study).settings, interactions(study).settings):
+    for settings in (relevance(study).settings, interactions(study).settings):
         assert (settings.engine, settings.plan, settings.weighted) == ("duckdb", "blocks", True)
         assert (settings.searched_rows, settings.backend) == (study.n_rows, None)
 
 
 def test_more_rows_than_are_searched():
     there, here = both(table_of("plain", 30_000))
-    found, expected = relevance_of(there), relevance_of(here)
+    found, expected = relevance(there), relevance(here)
     assert found.settings.searched_rows == 20_000
     assert_same(found.to_dict(), expected.to_dict())
     assert_same(select(there, k=4).to_dict(), select(here, k=4).to_dict())
@@ -351,10 +350,10 @@ def test_rows_that_came_here_merged_are_studied_here_without_numbers(name):
     there, expected = both(table_of(name))
     rows = merge_rows(there.engine.rows)
     study = Study.of_rows(there.table, rows, engine_name="spark", plan="some")
-    found = relevance_of(study)
+    found = relevance(study)
     assert (found.settings.engine, found.settings.plan, found.n_rows) == ("spark", "some", expected.n_rows)
     settings = replace(found.settings, engine="memory", plan=None)
-    assert_same(replace(found, settings=settings).to_dict(), relevance_of(expected).to_dict())
+    assert_same(replace(found, settings=settings).to_dict(), relevance(expected).to_dict())
     pairs = evidence(study, "sex", given=["age", "town"]).pairs
     assert {pair.rows for pair in pairs} == {None}
     finer = [
@@ -425,15 +424,15 @@ def test_tables_that_lie_elsewhere_are_opened_by_their_engine(monkeypatch):
 def test_more_combinations_than_come_together_are_refused():
     study = engine_study(encoded(500), most_combinations=50)
     with pytest.raises(InputError, match="More than 50 combinations of values of f0, f1, f2, f3 occur, too many"):
-        relevance_of(study, ["f0", "f1", "f2"])
+        relevance(study, given=["f0", "f1", "f2"])
     with pytest.raises(InputError, match="More than 50 combinations of values of age, sex, groups occur"):
-        relevance_of(engine_study(table_of("groups"), most_combinations=50), ["sex"])
+        relevance(engine_study(table_of("groups"), most_combinations=50), given=["sex"])
 
 
 def test_more_contexts_than_come_here_are_refused_by_the_name_of_the_feature():
     study = engine_study(encoded(1000), most_combinations=600, most_cells=13 * 10)
     with pytest.raises(InputError, match=r"'f1' has too many distinct contexts .* give fewer features"):
-        relevance_of(study, "all")
+        relevance(study, given="all")
 
 
 def test_groups_are_let_go_and_brought_here_again():

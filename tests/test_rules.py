@@ -25,9 +25,9 @@ DIVIDE = {
         "InContext.difference": "shares of one context, as they are shown",
         "Audit.index": "a share of pairs, as it is shown",
     },
-    "verbs/relevance.py": {"_measure": "the index", "_points": "the direction that stands out, and two tails"},
+    "verbs/relevance.py": {"_measure": "the index"},
     "verbs/report.py": {"Report.doubts": "a share against a limit"},
-    "verbs/select.py": {"select_of": "explained so far, as a share"},
+    "verbs/select.py": {"select": "explained so far, as a share"},
     "verbs/squares.py": {"Squares.shares": "shares of rows, as they are shown"},
 }
 """Functions outside of estimate/ that divide, and what for."""

@@ -8,11 +8,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from analogical import relevance, select
 from analogical.rivals import METHODS, greedy_order
 from analogical.study import Study
 from analogical.table.encode import EncodedTable
-from analogical.verbs.relevance import relevance_of
-from analogical.verbs.select import select_of
 
 sys.path.append(str(Path(__file__).parent.parent))
 from reliefs import fast_reliefs
@@ -44,12 +43,12 @@ def best_first(scores: NDArray[np.float64], k: int) -> Order:
 
 
 def _ranking(table: EncodedTable, k: int, seed: int) -> Order:  # noqa: ARG001
-    result = relevance_of(Study.of_table(table))
+    result = relevance(Study.of_table(table))
     return tuple(result.order()[:k].tolist())
 
 
 def _together(table: EncodedTable, k: int, seed: int) -> Order:  # noqa: ARG001
-    chosen = select_of(Study.of_table(table), k).features
+    chosen = select(Study.of_table(table), k=k).features
     return tuple(table.names.index(name) for name in chosen)
 
 

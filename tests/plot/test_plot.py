@@ -26,7 +26,7 @@ from analogical import (
     transitions,
 )
 from analogical.plot import plot_forest, save_figure
-from analogical.plot.canvas import CHANGED, EFFECT, UNTOLD, plain_text
+from analogical.plot.canvas import CHANGED, EFFECT, NEUTRAL, plain_text
 
 ROWS = [(a, b, c) for a in (0, 1) for b in (0, 1) for c in (0, 1)]
 
@@ -76,7 +76,7 @@ def test_interactions_are_bars_in_points_with_intervals_and_p_values():
     ax = result.plot()
     assert names_of(ax) == ["a × b", "a × c", "b × c"]
     assert [bar.get_width() for bar in ax.patches] == pytest.approx([100, 0, 0])  # twice the root of 1/4
-    assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == [EFFECT, UNTOLD, UNTOLD]
+    assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == [EFFECT, NEUTRAL, NEUTRAL]
     assert [segments_of(ax)[0][0], segments_of(ax)[0][1]] == pytest.approx(
         [200 * result.effect_low[0] ** 0.5, 200 * result.effect_high[0] ** 0.5]
     )
@@ -217,8 +217,8 @@ def test_a_figure_fits_any_number_of_features(n_features):
 def test_colours_say_what_is_significant():
     result = wide(20)
     ax = result.plot()
-    expected = [EFFECT if result.status[i] == "effect" else UNTOLD for i in result.order()]
-    assert {EFFECT, UNTOLD} <= set(expected)
+    expected = [EFFECT if result.status[i] == "effect" else NEUTRAL for i in result.order()]
+    assert {EFFECT, NEUTRAL} <= set(expected)
     assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == expected
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["significant", "not significant"]
 
@@ -302,7 +302,7 @@ def test_a_selection_shows_what_each_feature_added():
     assert (first, second, rest) == ("jacket_color", "body_shape × head_shape", list(found.features[3:]))
     explained = found.explained[[0, 2, 3, 4]]
     assert [bar.get_width() for bar in ax.patches] == pytest.approx(np.diff(100 * explained, prepend=0.0).tolist())
-    assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == [EFFECT, CHANGED, UNTOLD, UNTOLD]
+    assert [to_hex(bar.get_facecolor()) for bar in ax.patches] == [EFFECT, CHANGED, NEUTRAL, NEUTRAL]
     assert texts_of(ax) == [f"{100 * share:.1f} %" for share in explained]
     assert_readable(ax)
 
@@ -326,7 +326,7 @@ def test_an_audit_of_two_values_shows_matched_crude_and_contexts():
     assert names_of(ax) == ["adjusted", "crude (all rows)", *(f"department={d}" for d in "CDFAEB")]
     matched, crude = (line for line in ax.lines if len(line.get_xdata()) == 1)
     assert (matched.get_xdata()[0], crude.get_xdata()[0]) == (100 * found.difference, 100 * found.crude)
-    assert matched.get_markerfacecolor() == UNTOLD
+    assert matched.get_markerfacecolor() == NEUTRAL
     contexts = ax.collections[-1]
     assert contexts.get_offsets()[:, 0].tolist() == [100 * c.difference for c in result.contexts]
     assert result.contexts[3].context == (("department", "A"),)
@@ -452,7 +452,7 @@ def test_evidence_is_one_line_per_pair():
     assert texts_of(ax).count("16,520 pairs") == 1
     changed = [pair.changed for pair in result.pairs]
     assert {True, False} == set(changed)
-    assert [line.get_color() for line in ax.lines] == [CHANGED if c else UNTOLD for c in changed]
+    assert [line.get_color() for line in ax.lines] == [CHANGED if c else NEUTRAL for c in changed]
     assert " ".join(ax.get_xlabel().split()) == (
         "labels differ in 58 % of 138,516 pairs of rows that agree on class and age and differ on sex"
     )
@@ -487,7 +487,7 @@ def test_transitions_are_shares_of_the_pairs_of_each_change():
     first = max(totals, key=totals.get)
     changed = sum(t.pairs for t in result.counts if t.values == first and t.changed)
     assert widths[:2, 0].sum() == pytest.approx(100 * changed / totals[first])
-    assert [to_hex(bar.get_facecolor()) for bar in ax.patches][::n] == [CHANGED, "#f0c690", UNTOLD]
+    assert [to_hex(bar.get_facecolor()) for bar in ax.patches][::n] == [CHANGED, "#f0c690", NEUTRAL]
     assert_readable(ax)
     with pytest.raises(InputError, match="No two rows were compared for 'x0', so it has no transitions to draw"):
         transitions([(0, 0), (1, 1)], [0, 1], 0, given="all").plot()

@@ -13,7 +13,7 @@ from analogical.plot.canvas import (
     INK,
     MOST_ROWS,
     MUTED,
-    UNTOLD,
+    NEUTRAL,
     axes_with_rows,
     key,
     mark_zero,
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 __all__ = ["plot_audit", "plot_forest"]
 
 MOST_DIFFERENCES = 40
-"""Rows of a forest plot; it says how many more there are."""
+"""Maximum number of rows of a forest plot, which says how many more there are."""
 
 
 class Row(NamedTuple):
-    """A row of a forest plot and what is drawn in it; a row with a name only is a heading."""
+    """A row of a forest plot: its texts, and the differences drawn in it; a row with a name only is a heading."""
 
     name: str
     beside: str = ""
@@ -198,7 +198,7 @@ def _draw(ax: "Axes | None", result: "Audit", rows: list[Row], *, title: str, of
                 ax.plot(ends[-1], place, "D", markerfacecolor="white", markeredgecolor=CHANGED, markersize=6, zorder=4)
             if row.adjusted is not None:
                 low, high = 100 * row.adjusted.difference_low, 100 * row.adjusted.difference_high
-                colour = EFFECT if row.is_significant else UNTOLD
+                colour = EFFECT if row.is_significant else NEUTRAL
                 ax.hlines(place, low, high, color=colour, linewidth=2.4, zorder=3)
                 middle = 100 * row.adjusted.difference
                 ax.plot(middle, place, "s", color=colour, markeredgecolor=INK, markersize=7, zorder=5)
@@ -219,7 +219,7 @@ def _draw(ax: "Axes | None", result: "Audit", rows: list[Row], *, title: str, of
 
 
 def _given(given: Sequence[str]) -> str:
-    """What rows agree on: a name, or how many."""
+    """The given features as the end of a title: a name, or their number."""
     if len(given) == 1:
         return f", given {short_name(given[0])}"
     return f", given {len(given)} features" if given else ", nothing given"

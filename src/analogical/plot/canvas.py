@@ -44,7 +44,7 @@ MUTED = "#5f6b78"
 GRID = "#e3e7eb"
 EFFECT = "#3b6ea8"
 """Blue: a significant effect."""
-UNTOLD = "#b4bcc6"
+NEUTRAL = "#b4bcc6"
 """Grey: not significant, or nothing changed."""
 CHANGED = "#d9822b"
 """Orange: what changed, or what stands out."""
@@ -52,32 +52,32 @@ CHANGED_BACK = "#f0c690"
 """Light orange: what changed in the other direction."""
 
 MOST_ROWS = 20
-"""Rows that a figure shows, best first; it says how many more there are."""
+"""Maximum number of rows of a figure, which says how many more there are."""
 LONGEST_NAME = 28
-"""Characters of a name beside its row."""
+"""Maximum number of characters of the name of a row."""
 LONGEST_LINE = 64
-"""Characters of a line below the axes."""
+"""Maximum number of characters of a line below the axes."""
 WIDTH = 7.6
-"""Inches that a figure with rows is wide."""
+"""Width of a figure with rows, in inches."""
 ROW = 0.27
-"""Inches that each row is high."""
+"""Height of a row, in inches."""
 BAR = 0.66
-"""How much of its row a bar fills."""
+"""Height of a bar as a share of its row."""
 SMALLEST = 10.0
-"""An axis of sizes reaches at least so many points, so that noise does not fill the figure."""
+"""An axis of sizes ends at this many points or more, so that noise does not fill the figure."""
 REACH = 2.0
-"""It ends at so many times the largest size at most: a wide interval does not make all bars tiny."""
+"""It ends at this many times the largest size or before, so that a wide interval does not make all bars tiny."""
 PLAIN_TEXT: dict[Any, bool] = {"text.parse_math": False, "text.usetex": False}
 """Names are drawn as they are: a dollar sign does not begin a formula."""
 
 
 @contextmanager
 def plain_text() -> Iterator[None]:
-    """Draw text as it is, whatever the user's settings say about formulas; matplotlib is needed from here on."""
+    """Draw text as it is, whatever the user's settings say about formulas."""
     require_matplotlib()
     import matplotlib as mpl
 
-    # Not rc_context: it would also undo that the backend, which is set up with the first figure, is interactive.
+    # Not rc_context: it would also reset the backend, which is chosen with the first figure.
     before = {name: mpl.rcParams[name] for name in PLAIN_TEXT}
     mpl.rcParams.update(PLAIN_TEXT)
     try:
@@ -87,7 +87,7 @@ def plain_text() -> Iterator[None]:
 
 
 def require_matplotlib() -> "type[Figure]":
-    """The class of figures, or an error with the install line."""
+    """Matplotlib's class of figures, or an error that says how to install it."""
     try:
         from matplotlib.figure import Figure
     except ModuleNotFoundError:
@@ -98,10 +98,10 @@ def require_matplotlib() -> "type[Figure]":
 
 
 def new_axes(width: float, height: float) -> "Axes":
-    """Axes in a figure of their own, of so many inches.
+    """Axes in a new figure of this size, in inches.
 
-    Where pyplot is in use, the figure is one of pyplot's and is shown as all others are. Elsewhere, as on the command
-    line, no window system is needed, and the figure is gone when it is dropped.
+    Where pyplot is in use, the figure is managed and shown by pyplot. Elsewhere, as on the command line, no window
+    system is needed, and the figure is deleted with its last reference.
     """
     pyplot = _pyplot_in_use()
     make = require_matplotlib() if pyplot is None else pyplot.figure
@@ -111,7 +111,7 @@ def new_axes(width: float, height: float) -> "Axes":
 
 
 def _pyplot_in_use() -> Any:
-    """Pyplot where someone uses it, and in notebooks, which show its figures; otherwise None."""
+    """The module pyplot if it is imported already, and in notebooks, which show its figures; otherwise None."""
     shell = sys.modules.get("IPython")
     if shell is not None and shell.get_ipython() is not None:
         import matplotlib.pyplot  # noqa: F401
@@ -135,10 +135,10 @@ def axes_with_rows(
     above: int = 0,
     width: float = WIDTH,
 ) -> "Iterator[Axes]":
-    """Axes to draw on, one row per name and the first one on top, finished with everything around them.
+    """Axes with one row per name, the first on top, to draw on; names, title, labels and legend are added at the end.
 
-    ``beside`` are texts to the right of the rows, ``legend`` what the colours mean, ``n_more`` how many rows have no
-    room, ``empty`` what is said where there are no rows. ``above`` points are left free between axes and legend.
+    ``beside`` are texts to the right of the rows, ``legend`` its handles, ``n_more`` the number of rows left out,
+    ``empty`` the text of a figure without rows, ``above`` the space between axes and legend, in points.
     """
     n_rows = len(names)
     with plain_text():
@@ -165,13 +165,13 @@ def axes_with_rows(
 
 
 def _write(ax: "Axes", x: float, row: float, text: str, offset: float, **style: Any) -> None:
-    """A text at a row, so many points from the left (x = 0) or right (x = 1) end of the axes."""
+    """Write at a row, ``offset`` points from the left (x = 0) or right (x = 1) end of the axes."""
     place: dict[str, Any] = {"xycoords": ax.get_yaxis_transform(), "textcoords": "offset points"}
     ax.annotate(text, (x, row), xytext=(offset, 0), va="center", color=MUTED, **place, **style)
 
 
 def _add_legend(ax: "Axes", handles: Sequence[Any], above: int) -> None:
-    """A line between the title and the axes, so many points above them."""
+    """A legend in one line between the title and the axes, ``above`` points above the axes."""
     if not handles:
         return
     from matplotlib.transforms import ScaledTranslation
@@ -195,7 +195,7 @@ def _add_legend(ax: "Axes", handles: Sequence[Any], above: int) -> None:
 
 
 def key(colour: str, label: str, marker: str = "s", edge: str | None = None) -> Any:
-    """An entry of a legend: a mark in its colour, and what it means."""
+    """A handle of a legend: a marker with its colour and label."""
     from matplotlib.lines import Line2D
 
     mark = Line2D([], [], linestyle="", marker=marker, markersize=7, label=label)
@@ -204,16 +204,16 @@ def key(colour: str, label: str, marker: str = "s", edge: str | None = None) -> 
 
 
 def draw_bars(ax: "Axes", lengths: Sequence[float] | Floats, colours: Sequence[str]) -> None:
-    """One bar per row, with a line where they begin."""
+    """One bar per row, and a line at zero."""
     ax.barh(range(len(lengths)), lengths, BAR, color=colours, zorder=2)
     mark_zero(ax)
 
 
 def draw_sizes(ax: "Axes", size: Floats, start: Floats, end: Floats, *, is_significant: Sequence[bool]) -> None:
-    """One bar per row, as long as a size in points, with its interval; without end where it is cut off."""
+    """One bar per row for a size in points, with its interval; an end beyond the axis has no cap."""
     largest, widest = (float(np.nanmax(points, initial=0.0)) for points in (size, end))
     right = 1.03 * min(max(widest, SMALLEST), max(REACH * largest, SMALLEST))
-    draw_bars(ax, np.nan_to_num(size), [EFFECT if significant else UNTOLD for significant in is_significant])
+    draw_bars(ax, np.nan_to_num(size), [EFFECT if significant else NEUTRAL for significant in is_significant])
     for row in np.flatnonzero(~(np.isnan(start) | np.isnan(end))).tolist():
         colour = INK if is_significant[row] else MUTED
         ax.hlines(row, start[row], min(end[row], right), color=colour, linewidth=1.1, zorder=3)
@@ -228,33 +228,33 @@ def size_in_points(effect: Floats) -> Floats:
 
 
 def significance_keys(is_significant: Sequence[bool], edge: str | None = None) -> list[Any]:
-    """Entries of a legend for those of the two colours that occur."""
+    """Handles of a legend for those of the two colours that occur."""
     significant = [key(EFFECT, "significant", edge=edge)] * any(is_significant)
-    return significant + [key(UNTOLD, "not significant", edge=edge)] * (not all(is_significant))
+    return significant + [key(NEUTRAL, "not significant", edge=edge)] * (not all(is_significant))
 
 
 def mark_zero(ax: "Axes") -> None:
-    """A line where bars begin."""
+    """A line at zero."""
     ax.axvline(0, color=MUTED, linewidth=0.9, zorder=2.5)
 
 
 def set_title(ax: "Axes", title: str, *, above: int = 6) -> None:
-    """A title on the left, so many points above the axes."""
+    """A title on the left, ``above`` points above the axes."""
     _draw_as_it_is(ax.set_title(title, loc="left", fontsize=11, color=INK, fontweight="bold", pad=above))
 
 
 def short_name(name: Any, width: int = 24) -> str:
-    """A name of the user's as one harmless line, cut to a number of characters."""
+    """A name as one line without control characters, cut to ``width`` characters."""
     return shorten(shown(name), width)
 
 
 def short_names(names: Sequence[Any], width: int = LONGEST_NAME) -> list[str]:
-    """Names of the user's, cut so that different ones still look different where that is possible."""
+    """Names cut to ``width`` characters, different ones in different ways where possible."""
     return shorten_apart([shown(name) for name in names], width)
 
 
 def _draw_as_it_is(*texts: "Text") -> None:
-    """Text that was made before, on the user's axes, may still take a dollar sign as the start of a formula."""
+    """Draw texts without formulas; those made earlier, on the user's axes, may still parse dollar signs."""
     for text in texts:
         text.set(parse_math=False, usetex=False)
 
@@ -263,7 +263,7 @@ def _draw_as_it_is(*texts: "Text") -> None:
 
 
 def check_target(path: str | Path) -> None:
-    """Refuse a file that no figure can be written to, before the work."""
+    """Raise an error if a figure cannot be written to this file."""
     require_matplotlib()
     from matplotlib.backend_bases import FigureCanvasBase
 
@@ -275,7 +275,7 @@ def check_target(path: str | Path) -> None:
 
 
 def save_figure(figure: "Figure", path: str | Path, *, dpi: int = 200) -> None:
-    """Write a figure to a file; its ending (.png, .svg, .pdf) says how. The same figure gives the same bytes.
+    """Write a figure to a file in the format of its suffix (.png, .svg, .pdf); the same figure gives the same bytes.
 
     Examples
     --------
@@ -303,7 +303,7 @@ def save_figure(figure: "Figure", path: str | Path, *, dpi: int = 200) -> None:
 
 @contextmanager
 def _glyph_warnings() -> Iterator[None]:
-    """One warning that names cannot be read, instead of one for each character that the font does not have."""
+    """One warning about characters that the font lacks, instead of one for each character."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from analogical._checks import check_whole
-from analogical.plot.canvas import BAR, CHANGED, EFFECT, INK, MOST_ROWS, MUTED, UNTOLD, axes_with_rows, key, short_name
+from analogical.plot.canvas import BAR, CHANGED, EFFECT, INK, MOST_ROWS, MUTED, NEUTRAL, axes_with_rows, key, short_name
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_comparison"]
 
 BAND = 0.72
-"""How much of its column a method's longest bar fills; the ranks are beside the bars."""
+"""Length of a method's longest bar as a share of its column; the ranks are beside the bars."""
 
 
 def plot_comparison(result: "Comparison", ax: "Axes | None", *, top: int) -> "Axes":
@@ -51,7 +51,7 @@ def plot_comparison(result: "Comparison", ax: "Axes | None", *, top: int) -> "Ax
                     fontsize=7.5,
                     color=MUTED,
                 )
-            ax.axvline(column, color=UNTOLD, linewidth=0.9, zorder=1)
+            ax.axvline(column, color=NEUTRAL, linewidth=0.9, zorder=1)
         ax.set_xlim(0, n_methods)
         ax.set_xticks(range(n_methods), [method.title for method in result.methods])
         ax.xaxis.set_ticks_position("top")

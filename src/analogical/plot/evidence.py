@@ -1,5 +1,6 @@
 """Figures of the rows behind an effect: example pairs, and how often the label changes with each change of value."""
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from analogical.plot.canvas import (
     CHANGED_BACK,
     INK,
     MOST_ROWS,
-    UNTOLD,
+    NEUTRAL,
     axes_with_rows,
     key,
     mark_zero,
@@ -23,7 +24,7 @@ from analogical.show.words import counted, marked
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from analogical.verbs.evidence import Evidence, Transition, Transitions
+    from analogical.verbs.evidence import Evidence, Transitions
 
 __all__ = ["plot_evidence", "plot_transitions"]
 
@@ -42,11 +43,18 @@ def plot_evidence(result: "Evidence", ax: "Axes | None") -> "Axes":
         f" that {agree} and differ on {short_name(result.feature)}",
         beside=[counted(pair.weight, "pair") for pair in pairs],
         legend=[key(CHANGED, "labels differ")] * any(pair.changed for pair in pairs)
-        + [key(UNTOLD, "same label")] * (not all(pair.changed for pair in pairs)),
+        + [key(NEUTRAL, "same label")] * (not all(pair.changed for pair in pairs)),
         n_more=len(result.pairs) - len(pairs),
     ) as ax:
         for row, pair in enumerate(pairs):
-            ax.plot((0, 1), (row, row), "o-", color=CHANGED if pair.changed else UNTOLD, markersize=5, linewidth=1.8)
+            ax.plot(
+                (0, 1),
+                (row, row),
+                "o-",
+                color=CHANGED if pair.changed else NEUTRAL,
+                markersize=5,
+                linewidth=1.8,
+            )
             for x, side in enumerate(("right", "left")):
                 text = f"{marked(pair.values[x], 14)}: {marked(pair.labels[x], 12)}"
                 ax.text(x + (0.04 if x else -0.04), row, text, ha=side, va="center", fontsize=9, color=INK)
@@ -55,42 +63,30 @@ def plot_evidence(result: "Evidence", ax: "Axes | None") -> "Axes":
     return ax
 
 
-class Part(NamedTuple):
-    """A part of a bar of transitions: its name, the changes of label that it counts, and its colour."""
-
-    name: str
-    changes: "set[tuple[Any, Any] | None]"
-    """Changes of the label; None stands for no change."""
-    colour: str
-
-
 def plot_transitions(result: "Transitions", ax: "Axes | None") -> "Axes":
     """How often the label changes with each change of value, the changes with most pairs first."""
     if not result.counts:
         raise InputError(f"No two rows were compared for {result.feature!r}, so it has no transitions to draw.")
-    by_values: dict[tuple[Any, Any], list[Transition]] = {}
+    pairs: dict[tuple[Any, Any], Counter[Any]] = {}
     for transition in result.counts:
-        by_values.setdefault(transition.values, []).append(transition)
-    totals = {values: sum(t.pairs for t in transitions) for values, transitions in by_values.items()}
-    shown = sorted(by_values, key=lambda values: -totals[values])[:MOST_ROWS]
+        pairs.setdefault(transition.values, Counter())[transition.labels] += transition.pairs
+    shown = sorted(pairs, key=lambda values: -pairs[values].total())[:MOST_ROWS]
+    totals = np.array([pairs[values].total() for values in shown])
     parts = _parts(result)
-    values = list(dict.fromkeys(value for two in shown for value in two))
-    short = dict(zip(values, short_names([marked(value) for value in values], 12), strict=True))
+    names = list(dict.fromkeys(value for values in shown for value in values))
+    short = dict(zip(names, short_names([marked(name) for name in names], 12), strict=True))
     with axes_with_rows(
         ax,
         [f"{short[a]} → {short[b]}" for a, b in shown],
         title=f"{short_name(result.label)} by {short_name(result.feature)}",
         x_label="share of the compared pairs, in percent",
-        beside=[counted(totals[values], "pair") for values in shown],
+        beside=[counted(total, "pair") for total in totals.tolist()],
         legend=[key(part.colour, part.name) for part in parts],
-        n_more=len(by_values) - len(shown),
+        n_more=len(pairs) - len(shown),
     ) as ax:
         drawn = np.zeros(len(shown))
         for part in parts:
-            pairs = [
-                sum(t.pairs for t in by_values[v] if (t.labels if t.changed else None) in part.changes) for v in shown
-            ]
-            widths = [100 * n / totals[values] for n, values in zip(pairs, shown, strict=True)]
+            widths = 100 * np.array([sum(pairs[values][labels] for labels in part.labels) for values in shown]) / totals
             ax.barh(range(len(shown)), widths, BAR, left=drawn, color=part.colour, zorder=2)
             drawn += widths
         mark_zero(ax)
@@ -98,16 +94,23 @@ def plot_transitions(result: "Transitions", ax: "Axes | None") -> "Axes":
     return ax
 
 
+class Part(NamedTuple):
+    """A part of a bar of transitions: its name, its colour, and the labels of the two rows that it counts."""
+
+    name: str
+    colour: str
+    labels: list[tuple[Any, Any]]
+
+
 def _parts(result: "Transitions") -> list[Part]:
     """The parts of a bar; with two classes one for each direction."""
-    changes = list(dict.fromkeys(t.labels for t in result.counts if t.changed))
-    stays = Part("label stays", {None}, UNTOLD)
-    if len({label for t in result.counts for label in t.labels}) > 2:
-        return [Part("label changes", set(changes), CHANGED), stays]
-    return [
-        *(
-            Part(f"{short_name(before, 12)} → {short_name(after, 12)}", {(before, after)}, colour)
-            for (before, after), colour in zip(changes, (CHANGED, CHANGED_BACK), strict=False)
-        ),
-        stays,
+    labels = list(dict.fromkeys(t.labels for t in result.counts))
+    changes = [two for two in labels if two[0] != two[1]]
+    stays = Part("label stays", NEUTRAL, [two for two in labels if two[0] == two[1]])
+    if len({label for two in labels for label in two}) > 2:
+        return [Part("label changes", CHANGED, changes), stays]
+    directions = [
+        Part(f"{short_name(before, 12)} → {short_name(after, 12)}", colour, [(before, after)])
+        for (before, after), colour in zip(changes, (CHANGED, CHANGED_BACK), strict=False)
     ]
+    return [*directions, stays]

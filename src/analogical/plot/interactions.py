@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["plot_interactions", "plot_squares"]
 
 MOST_VALUES = 12
-"""Values of a feature that a card shows."""
+"""Maximum number of values of each feature in a grid of shares."""
 
 
 def plot_interactions(result: "Interactions", ax: "Axes | None", *, top: int) -> "Axes":

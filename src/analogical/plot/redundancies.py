@@ -7,7 +7,7 @@ from analogical.plot.canvas import (
     CHANGED_BACK,
     EFFECT,
     MOST_ROWS,
-    UNTOLD,
+    NEUTRAL,
     axes_with_rows,
     draw_bars,
     key,
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_redundancies"]
 
-COLOURS = {"constant": UNTOLD, "same information": CHANGED, "determined": EFFECT, "near-copy": CHANGED_BACK}
+COLOURS = {"constant": NEUTRAL, "same information": CHANGED, "determined": EFFECT, "near-copy": CHANGED_BACK}
 """By the kind of redundancy."""
 
 

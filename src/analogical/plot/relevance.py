@@ -38,7 +38,7 @@ def plot_relevance(result: "Relevance", ax: "Axes | None", *, top: int) -> "Axes
 
 
 def _size_and_direction(result: "Relevance", i: int) -> str:
-    """The size of an effect and its direction, or what there is instead."""
+    """The size and the direction of an effect, or why there is none."""
     points, copied = result.points[i], result.same_as[i]
     if copied is not None:
         return f"same as {short_name(copied)}"

@@ -2,7 +2,17 @@
 
 from typing import TYPE_CHECKING
 
-from analogical.plot.canvas import CHANGED, EFFECT, MOST_ROWS, MUTED, UNTOLD, axes_with_rows, draw_bars, key, short_name
+from analogical.plot.canvas import (
+    CHANGED,
+    EFFECT,
+    MOST_ROWS,
+    MUTED,
+    NEUTRAL,
+    axes_with_rows,
+    draw_bars,
+    key,
+    short_name,
+)
 from analogical.show.selection import WORDS, selection_steps
 
 if TYPE_CHECKING:
@@ -12,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_selection"]
 
-COLOURS = {"gain": EFFECT, "interaction": CHANGED, "significant": MUTED, "index": UNTOLD}
+COLOURS = {"gain": EFFECT, "interaction": CHANGED, "significant": MUTED, "index": NEUTRAL}
 """By the reason for the selection."""
 
 

@@ -2,14 +2,14 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
-from analogical._checks import check_limit, check_number
+from analogical._checks import check_confidence, check_limit
 from analogical._results import Result, entry_at, json_ready
-from analogical._types import Bools, Ints, Note
+from analogical._types import Ints, Note
 from analogical.errors import InputError
 from analogical.estimate.differences import (
     PairedDifference,
@@ -37,15 +37,15 @@ if TYPE_CHECKING:
 __all__ = ["Audit", "Difference", "Finding", "InContext", "audit", "audit_of"]
 
 MAX_COMPARISONS = 50
-"""At most so many values are compared with the reference, and so many labels followed, the most frequent ones."""
+"""Maximum number of values that are compared with the reference, and of labels: the most frequent ones."""
 MAX_CONTEXTS = 18
-"""Contexts of each difference that are listed, those with most pairs."""
+"""Contexts that are listed for each difference, those with most pairs."""
 MAX_LISTED = 50
 """Differences whose contexts are listed."""
 
 Finding = Literal["no-pairs", "too-few-pairs", "unclear", "mixed", "direction"]
-"""What an audit can say: no two rows could be compared; whatever the labels, nothing could have been significant;
-no direction is significant; none is, but the values differ in some contexts; or some direction is significant."""
+"""The conclusion of an audit: no rows could be compared; nothing could have been significant, whatever the labels; no
+direction is significant; none is, but the values differ in some contexts; or some direction is significant."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,13 +115,8 @@ class Audit(Result):
     ----------
     feature, label : str
         The feature audited, and the label that may change with it.
-    given : tuple of str
-        The features on which compared rows agree.
-    same_as : str or None
-        The feature of the deciding set that the audited one copies: then no rows can be compared.
-    stand_ins : tuple of str
-        Features that could replace the audited one in the deciding set, if it is not significant given them: the data
-        do not show which of them matters.
+    given, same_as, stand_ins
+        As in :class:`analogical.Relevance`, for the audited feature. A copy has no rows that can be compared.
     reference : object
         The value that the others are compared with: the most frequent one by default.
     n_rows, n_compared : int
@@ -132,12 +127,8 @@ class Audit(Result):
         Contexts that hold a pair, and the share of all pairs that the largest of them holds.
     n_pairs, n_changed : int
         Pairs of rows that agree on the given features and differ on this one, and those whose labels differ.
-    index : float
-        Share of the pairs whose labels differ; NaN without pairs.
-    noise_rate : float
-        The same share for rows that agree on the feature as well, in the same contexts; NaN where no rows repeat.
-    p_value : float
-        P-value of no difference in any direction, as in :class:`analogical.Relevance`; NaN if unknown.
+    index, noise_rate, p_value : float
+        As in :class:`analogical.Relevance`; the p-value is that of no difference in any direction.
     differences : tuple of Difference
         For the reference and every other value, most frequent first; with two classes one label is followed, with very
         many the most frequent ones.
@@ -149,12 +140,8 @@ class Audit(Result):
         have the label.
     examples : Evidence
         Some of the pairs.
-    confidence : float
-        Level of the intervals.
-    n_groups : int or None
-        Groups of rows that depend on each other; None if rows are assumed independent.
-    classes, notes
-        As in :class:`analogical.Relevance`.
+    confidence, n_groups, classes, notes
+        As in :class:`analogical.Relevance` and its settings.
 
     Examples
     --------
@@ -231,7 +218,7 @@ class Audit(Result):
         Squares, intervals and diamonds are those of :func:`analogical.plot.plot_forest`. With ``value`` or ``label``,
         only the comparisons of this value with the reference, or of this label, are drawn. A single comparison is
         followed by an open circle for each context, those with most pairs first, larger ones for more pairs. Without
-        ``ax``, the figure is a new one.
+        ``ax``, a new figure is made.
         """
         from analogical.plot.audit import plot_audit
 
@@ -263,17 +250,12 @@ def audit(
 
     Parameters
     ----------
-    X, y
+    X, y, given, confidence
         As in :func:`analogical.relevance`; or a :class:`analogical.Study`, without ``y``.
     feature : str or int
         Name or position of the feature to audit.
-    given : {"auto", "all"} or list of features
-        On which other features compared rows agree: the deciding set, all others, or those named; an empty list for
-        none.
     reference : value of the feature, optional
         The value that the others are compared with; the most frequent one by default.
-    confidence : float
-        Confidence level of the intervals; tests use the level 1 - confidence.
     limit : int or None
         Number of example pairs: those of the largest difference first, and one against it.
     **columns : options of columns
@@ -297,21 +279,22 @@ def audit(
     >>> first.values, first.label, round(first.crude, 3), round(first.difference, 3), round(first.p_value, 3)
     (('male', 'female'), 'yes', -0.142, 0.018, 0.228)
     """
-    confidence = check_number("confidence", confidence, expected="a number between 0 and 1, such as 0.95")
+    confidence = check_confidence(confidence)
     limit = check_limit(limit)
     compared = compare_rows(audit, X, y, feature, given, columns, without=("features",))
     return audit_of(compared, reference=reference, confidence=confidence, limit=limit)
 
 
 def audit_of(compared: ComparedRows, *, reference: Any = None, confidence: float, limit: int | None = 6) -> Audit:
-    """The road after encoding: contexts, differences, what they say, and examples."""
+    """The differences between the values of a feature whose rows were compared, and example pairs."""
     study, i, contexts = compared.study, compared.feature, compared.contexts
-    table, profile, tested = study.table, contexts.profile, study.tested(i, compared.columns) if len(contexts) else None
+    table, profile = study.table, contexts.profile
     label_sizes = study.margins.label_sizes()
     labels = _followed_labels(table.classes, label_sizes)
     everybody, of_compared = base_rates(contexts, label_sizes)
     against = _reference(study, i, reference)
-    differences, n_comparisons = _differences(compared, against, labels, confidence)
+    others = _values_to_compare(compared, against)
+    differences = _differences(compared, against, others[:MAX_COMPARISONS], labels, confidence)
     return Audit(
         feature=table.names[i],
         label=table.label,
@@ -328,9 +311,9 @@ def audit_of(compared: ComparedRows, *, reference: Any = None, confidence: float
         n_pairs=profile.n_pairs,
         n_changed=profile.n_changed,
         noise_rate=EffectSums.of(contexts).noise_rate(),
-        p_value=math.nan if tested is None else study.p_value(i, compared.columns),
+        p_value=study.p_value(i, compared.columns) if len(contexts) else math.nan,
         differences=differences,
-        n_comparisons=n_comparisons,
+        n_comparisons=len(others) * (1 if len(table.classes) == 2 else len(table.classes)),
         examples=evidence_of(compared, _examples(compared, limit, differences)),
         confidence=confidence,
         contexts=_largest_contexts(compared, differences),
@@ -341,7 +324,7 @@ def audit_of(compared: ComparedRows, *, reference: Any = None, confidence: float
 
 
 def _reference(study: Study, i: int, reference: Any) -> int:
-    """Code of the value that the others are compared with: the most frequent one, or the one asked for."""
+    """Code of the value that the others are compared with: the one named, or the most frequent one."""
     if reference is None:
         return int(study.value_sizes(i).argmax())
     table = study.table
@@ -353,7 +336,7 @@ def _reference(study: Study, i: int, reference: Any) -> int:
 
 
 def _followed_labels(classes: Sequence[Any], sizes: Ints) -> list[int]:
-    """With two classes the one whose name sorts last (1 of 0 and 1, yes of no and yes); otherwise the frequent ones."""
+    """With two classes the one that sorts last (1 of 0 and 1, yes of no and yes); otherwise the most frequent ones."""
     if len(classes) > 2:
         return sorted(np.argsort(-sizes, kind="stable")[:MAX_COMPARISONS].tolist())
     try:
@@ -362,59 +345,56 @@ def _followed_labels(classes: Sequence[Any], sizes: Ints) -> list[int]:
         return [int(str(classes[1]) > str(classes[0]))]
 
 
+def _values_to_compare(compared: ComparedRows, reference: int) -> list[int]:
+    """The other values that some context holds beside the reference, most frequent first."""
+    by_size = np.argsort(-compared.study.value_sizes(compared.feature), kind="stable").tolist()
+    return compared_with(compared.contexts, reference, [value for value in by_size if value != reference])
+
+
 def _differences(
-    compared: ComparedRows, reference: int, labels: Sequence[int], confidence: float
-) -> tuple[tuple[Difference, ...], int]:
-    """The reference against every other value that it meets, most frequent first, and how many there are."""
-    study, i, contexts = compared.study, compared.feature, compared.contexts
-    table, by_size = study.table, np.argsort(-study.value_sizes(i), kind="stable")
-    values, classes = [plain(value) for value in table.columns[i].values], table.classes
-    others = [value for value in by_size.tolist() if value != reference]
-    met = compared_with(contexts, reference, others)
-    by_unit = None if study.n_groups is None or not met else study.units_of([i, *compared.columns])
-    measured: list[tuple[int, int, PairedDifference]] = []
-    for other in met[:MAX_COMPARISONS]:
-        two = split_two_values(contexts, reference, other, len(classes))
+    compared: ComparedRows, reference: int, others: Sequence[int], labels: Sequence[int], confidence: float
+) -> tuple[Difference, ...]:
+    """Each of the other values compared with the reference, for each label."""
+    study, i, classes = compared.study, compared.feature, compared.study.table.classes
+    values = study.table.named(i, range(len(study.table.columns[i].values)))
+    by_unit = None if study.n_groups is None or not others else study.units_of([i, *compared.columns])
+    differences = []
+    for other in others:
+        two_values = reference, other
+        rows = split_two_values(compared.contexts, reference, other, len(classes))
         for label in labels:
-            one = measure_difference(two, label, confidence)
+            measured = measure_difference(rows, label, confidence)
             if by_unit is not None:
-                two_values = reference, other
-                one = measure_difference_of_units(one, by_unit.rows, by_unit.units, two_values, label, confidence)
-            measured.append((other, label, one))
-    p_values = np.array([one.p_value for _, _, one in measured], np.float64)
-    adjusted = adjust_for_features(p_values, np.ones(len(p_values), np.bool_)).tolist()
-    differences = tuple(
-        Difference(
-            **vars(one),
-            values=(values[reference], values[other]),
-            label=classes[label],
-            p_adjusted=p,
-            crude=crude_difference(compared.rows, 0, (reference, other), label),
-        )
-        for (other, label, one), p in zip(measured, adjusted, strict=True)
-    )
-    return differences, len(met) * (1 if len(classes) == 2 else len(classes))
+                units = by_unit.rows, by_unit.units
+                measured = measure_difference_of_units(measured, *units, two_values, label, confidence)
+            difference = Difference(
+                **vars(measured),
+                values=(values[reference], values[other]),
+                label=classes[label],
+                p_adjusted=math.nan,
+                crude=crude_difference(compared.rows, 0, two_values, label),
+            )
+            differences.append(difference)
+    p_values = np.array([difference.p_value for difference in differences], np.float64)
+    p_adjusted = adjust_for_features(p_values, np.ones(len(p_values), np.bool_)).tolist()
+    return tuple(replace(difference, p_adjusted=p) for difference, p in zip(differences, p_adjusted, strict=True))
 
 
 def _examples(compared: ComparedRows, limit: int | None, differences: Sequence[Difference]) -> list[tuple[int, int]]:
-    """Some pairs: those that show the strongest difference, and one against it at the end."""
+    """Example pairs: those that show the clearest difference, and at the end one that shows the opposite."""
     if not differences:
         return compared.find_pairs(limit)
     tested = [d for d in differences if not math.isnan(d.p_adjusted)]
     strongest = min(tested or differences, key=lambda d: (d.p_adjusted if tested else 0.0, -abs(d.difference)))
-    first, second = (compared.code_of(value) for value in strongest.values)
+    loser, gainer = (compared.has_value(value) for value in strongest.values)
     if strongest.difference < 0:
-        first, second = second, first
-    column, has_label = compared.rows.codes[:, 0], compared.has_label(strongest.label)
-
-    def showing(gainer: int, loser: int) -> Bools:
-        """Rows of the gainer that have the label and rows of the loser that have not: all their pairs show the same."""
-        return np.asarray(np.where(has_label, column == gainer, column == loser))
-
-    some = compared.find_pairs(limit, showing(second, first))
-    against = [] if limit is not None and limit < 2 else compared.find_pairs(1, showing(first, second))
+        loser, gainer = gainer, loser
+    has_label = compared.has_label(strongest.label)
+    # All pairs of a row of one value with the label and a row of the other without it show the same direction.
+    showing = compared.find_pairs(limit, np.where(has_label, gainer, loser))
+    against = [] if limit is not None and limit < 2 else compared.find_pairs(1, np.where(has_label, loser, gainer))
     n_showing = None if limit is None else max(limit - len(against), 0)
-    return [*some[:n_showing], *against] or compared.find_pairs(limit)
+    return [*showing[:n_showing], *against] or compared.find_pairs(limit)
 
 
 def _largest_contexts(compared: ComparedRows, differences: Sequence[Difference]) -> tuple[InContext, ...]:
@@ -422,23 +402,26 @@ def _largest_contexts(compared: ComparedRows, differences: Sequence[Difference])
     if not differences:
         return ()
     by_context = compared.listed.by_context
-    order, starts, owner = by_context.order, by_context.starts, by_context.owner
-    weights = compared.rows.weights_or_ones()[order]
-
-    def in_contexts(some: Bools) -> Ints:
-        """Rows of each context, of some only; below 2**53."""
-        mine = some[order]
-        return np.bincount(owner[mine], weights[mine], minlength=len(starts)).astype(np.int64)
-
-    largest: list[InContext] = []
+    a_row = by_context.order[by_context.starts]  # of each context
+    in_contexts: list[InContext] = []
     for difference in differences[:MAX_LISTED]:
-        sides = [compared.rows.codes[:, 0] == compared.code_of(value) for value in difference.values]
-        has_label = compared.has_label(difference.label)
-        rows, with_label = (np.array([in_contexts(side & some) for side in sides]) for some in (True, has_label))
-        pairs = rows.astype(np.float64).prod(axis=0)
-        some = [c for c in np.argsort(-pairs, kind="stable")[:MAX_CONTEXTS].tolist() if pairs[c]]
-        names = name_contexts(compared.study, compared.columns, compared.listed, order[starts[some]].tolist())
-        for c, context in zip(some, names, strict=True):
-            (a, b), (x, y) = rows[:, c].tolist(), with_label[:, c].tolist()
-            largest.append(InContext(difference.values, difference.label, context, (a, b), (x, y)))
-    return tuple(largest)
+        sides, has_label = (
+            [compared.has_value(value) for value in difference.values],
+            compared.has_label(difference.label),
+        )
+        rows = [compared.count_by_context(side) for side in sides]
+        with_label = [compared.count_by_context(side & has_label) for side in sides]
+        pairs = rows[0].astype(np.float64) * rows[1]
+        largest = [c for c in np.argsort(-pairs, kind="stable")[:MAX_CONTEXTS].tolist() if pairs[c]]
+        names = name_contexts(compared.study, compared.columns, compared.listed, a_row[largest].tolist())
+        in_contexts += [
+            InContext(
+                values=difference.values,
+                label=difference.label,
+                context=context,
+                rows=(int(rows[0][c]), int(rows[1][c])),
+                with_label=(int(with_label[0][c]), int(with_label[1][c])),
+            )
+            for c, context in zip(largest, names, strict=True)
+        ]
+    return tuple(in_contexts)

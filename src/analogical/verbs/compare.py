@@ -13,7 +13,7 @@ from analogical.arguments import study_of
 from analogical.rivals import LONG, MAX_ROWS, METHODS, Method, choose_methods, normalise
 from analogical.table.choosing import as_list
 from analogical.table.rules import ColumnOptions
-from analogical.verbs.relevance import relevance_of
+from analogical.verbs.relevance import relevance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "compare"]
 
 MAX_SHUFFLED = 10_000_000
-"""Rows are drawn by shuffling up to so many; of more, which only weights can stand for, single ones are drawn."""
+"""Samples are drawn by shuffling up to this many rows; of more, which only weights can represent, without a shuffle."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -90,7 +90,7 @@ class Comparison(Result):
 
         One column per method and one row per feature. A bar is the score as a share of the method's highest one, the
         number beside it the rank; the best feature of each method is orange, a dash means no evidence. At most ``top``
-        features are shown, and never more than 20. Without ``ax``, the figure is a new one.
+        features are shown, and never more than 20. Without ``ax``, a new figure is made.
         """
         from analogical.plot.comparison import plot_comparison
 
@@ -112,7 +112,7 @@ class Comparison(Result):
     def to_dict(self) -> dict[str, Any]:
         """Plain types, ready for JSON; the features in column order, None where there is no evidence."""
         content = super().to_dict()
-        del content["names"], content["scores"], content["ranks"]  # they are among the features
+        del content["names"], content["scores"], content["ranks"]  # they are in the features
         methods = [{"name": m.name, "title": m.title, "about": m.about} for m in self.methods]
         return {**content, "methods": methods, "features": self._features()}
 
@@ -150,7 +150,7 @@ def compare(
     random_state : int, RandomState or None
         Seed of that sample and of the forest.
     **columns : options of columns
-        See :class:`analogical.ColumnOptions`; all but ``groups``. Rows with a weight are repeated so many times.
+        See :class:`analogical.ColumnOptions`; all but ``groups``. Rows with a weight are repeated that often.
 
     Returns
     -------
@@ -192,7 +192,7 @@ def compare(
     for method in chosen:
         rng = np.random.default_rng(seed)
         if method.score is None:
-            ours = relevance_of(study)
+            ours = relevance(study)
             scores[method.name], ranks[method.name] = ours.effect, np.argsort(ours.order()) + 1
             continue
         if method.is_slow:
@@ -218,13 +218,13 @@ def compare(
 
 
 def _is_long(method: Method, rows: CodedRows, max_rows: int) -> bool:
-    """Whether a method would take more than a few seconds; rows with a weight are one row where it takes weights."""
+    """Whether a method would take more than a few seconds; a method that takes weights sees each distinct row once."""
     n_rows = min(rows.n_rows, max_rows) if method.is_slow else len(rows.codes)
     return method.seconds(n_rows, rows.n_features) > LONG
 
 
 def _draw(rows: CodedRows, max_rows: int, rng: np.random.Generator) -> CodedRows:
-    """All rows, or so many drawn at random, in order; a row is repeated as often as its weight says."""
+    """A random sample of at most ``max_rows`` rows, in order; a row with a weight is repeated as often."""
     n_rows = rows.n_rows
     if n_rows <= max_rows:
         drawn = np.arange(n_rows)
@@ -238,6 +238,6 @@ def _draw(rows: CodedRows, max_rows: int, rng: np.random.Generator) -> CodedRows
 
 
 def _ranks(scores: Floats) -> Ints:
-    """1 for the best; scores that are equal but for rounding share the better rank, NaN comes last."""
+    """1 for the best; scores that are equal up to rounding share the better rank, NaN comes last."""
     keys = np.where(np.isnan(scores), -np.inf, np.round(scores, 12))
     return len(keys) - np.searchsorted(np.sort(keys), keys, side="right") + 1

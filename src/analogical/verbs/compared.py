@@ -1,13 +1,13 @@
-"""The rows that are compared for one feature, and how they are named."""
+"""The rows that are compared for one feature, and their values as the user knows them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from analogical._types import Bools, CodedRows
+from analogical._types import Bools, CodedRows, Ints
 from analogical.arguments import asked_about, check_given, study_of
 from analogical.count.contexts import Contexts
 from analogical.count.listing import find_pairs
@@ -19,7 +19,7 @@ from analogical.table.columns import plain
 from analogical.table.rules import ColumnOptions
 from analogical.table_counts import ListedRows
 
-__all__ = ["ComparedRows", "NamedContext", "compare_rows", "name_contexts"]
+__all__ = ["ComparedRows", "NamedContext", "NamedRow", "compare_rows", "name_contexts", "name_rows"]
 
 NamedContext = tuple[tuple[str, Any], ...]
 """Names and values of the given features."""
@@ -27,7 +27,7 @@ NamedContext = tuple[tuple[str, Any], ...]
 
 @dataclass(frozen=True)
 class ComparedRows:
-    """The rows that are compared for one feature: grouped once, for all that is said of them."""
+    """The rows that are compared for one feature, grouped once for several questions."""
 
     study: Study
     feature: int
@@ -40,12 +40,12 @@ class ComparedRows:
 
     @property
     def columns(self) -> tuple[int, ...]:
-        """The columns that are given."""
+        """The given columns."""
         return self.context.columns
 
     @property
     def given(self) -> tuple[str, ...]:
-        """The names of the features that are given."""
+        """The names of the given features."""
         return self.study.names_of(self.columns)
 
     @property
@@ -60,7 +60,7 @@ class ComparedRows:
 
     @cached_property
     def listed(self) -> ListedRows:
-        """The rows as they are listed, with the feature as their only column."""
+        """The rows in the order in which they are listed, with the feature as their only column."""
         return self.study.listed([self.feature], self.columns)
 
     @property
@@ -68,13 +68,22 @@ class ComparedRows:
         """All rows, with the feature as their only column."""
         return self.listed.rows
 
-    def code_of(self, value: Any) -> int:
-        """The code of a value of the feature."""
-        return [plain(known) for known in self.study.table.columns[self.feature].values].index(value)
+    def has_value(self, value: Any) -> Bools:
+        """Which rows have a value of the feature."""
+        values = [plain(known) for known in self.study.table.columns[self.feature].values]
+        return np.asarray(self.rows.codes[:, 0] == values.index(value))
 
     def has_label(self, label: Any) -> Bools:
         """Which rows have a label."""
         return np.asarray(self.rows.labels == self.study.table.classes.index(label))
+
+    def count_by_context(self, chosen: Bools) -> Ints:
+        """Number of the chosen rows in each context, counted with their weights; contexts by their first row."""
+        cells, by_context = self.listed.cells, self.listed.by_context
+        weights = None if self.rows.weights is None else self.rows.weights[chosen]
+        counts = np.bincount(cells.of_row[chosen], weights, minlength=len(cells)).astype(np.int64)
+        in_order: Ints = counts[cells.of_row[by_context.order[by_context.starts]]]
+        return in_order
 
     def find_pairs(self, limit: int | None, among: Bools | None = None) -> list[tuple[int, int]]:
         """Pairs of rows: changed ones first, in turn from each context; with ``among``, changed ones of those rows."""
@@ -101,23 +110,57 @@ def compare_rows(
     return ComparedRows.of(study, study.table.find(feature), given)
 
 
-def name_contexts(study: Study, columns: Sequence[int], listed: ListedRows, some: Sequence[int]) -> list[NamedContext]:
-    """For each of some listed rows the names and values of the columns that they are divided by."""
-    codes = listed.cells.codes[listed.cells.of_row[list(some)]]
-    place = {column: k for k, column in enumerate(sorted(columns))}
+@dataclass(frozen=True)
+class NamedRow:
+    """A row with the user's values and label."""
+
+    position: int | None
+    """Position in the user's table; None if it is not known."""
+    index: tuple[Hashable, ...]
+    """Its row label, or its position if the table has no index; empty if it is not known."""
+    context: NamedContext
+    values: tuple[Any, ...]
+    label: Hashable
+
+
+def name_rows(
+    study: Study, features: Sequence[int], given: Sequence[int], listed: ListedRows, rows: Iterable[int]
+) -> dict[int, NamedRow]:
+    """Some of the listed rows, by their number, with the user's values of the features and of the given columns."""
+    wanted, table, coded = sorted(set(rows)), study.table, listed.rows
+    names = None if listed.named is None else listed.named(wanted)
+    contexts = name_contexts(study, given, listed, wanted)
+    values = [table.named(i, coded.codes[wanted, place].tolist()) for place, i in enumerate(features)]
+    labels = coded.labels[wanted].tolist()
+    return {
+        row: NamedRow(
+            position=None if names is None else names.positions[k],
+            index=() if names is None else (names.names[k],),
+            context=contexts[k],
+            values=tuple(column[k] for column in values),
+            label=table.classes[labels[k]],
+        )
+        for k, row in enumerate(wanted)
+    }
+
+
+def name_contexts(study: Study, given: Sequence[int], listed: ListedRows, rows: Sequence[int]) -> list[NamedContext]:
+    """For each of some listed rows the names and values of the given columns."""
+    codes = listed.cells.codes[listed.cells.of_row[list(rows)]]
+    place = {column: k for k, column in enumerate(sorted(given))}
     cells = [
-        [(name, cell) for cell in _named(study, column, codes[:, place[column]].tolist())]
-        for name, column in zip(study.names_of(columns), columns, strict=True)
+        [(name, value) for value in _values_of(study, column, codes[:, place[column]].tolist())]
+        for name, column in zip(study.names_of(given), given, strict=True)
     ]
-    return list(zip(*cells, strict=True)) if cells else [()] * len(some)
+    return list(zip(*cells, strict=True)) if cells else [()] * len(rows)
 
 
-def _named(study: Study, column: int, codes: Sequence[int]) -> list[Any]:
-    """What codes of a column stand for; of a number in other bins than its own, the range of the bin."""
+def _values_of(study: Study, column: int, codes: Sequence[int]) -> list[Any]:
+    """The values of codes of a column; of a number in other bins than its own, the range of the bin."""
     if column < study.n_features:
         return study.table.named(column, codes)
     ends, bin_of = study.table.columns[int(study.owner[column])].fine_ends, study.bins_of_fine(column)
-    known = [np.flatnonzero(bin_of == code) for code in range(int(bin_of.max()) + 1)]
-    bins = [(some[0], some[-1]) for some in known if some[0] < len(ends)]  # the last one is that of missing cells
-    names = name_bins([(ends[low][0], ends[high][1]) for low, high in bins])
+    fine_bins = [np.flatnonzero(bin_of == code) for code in range(int(bin_of.max()) + 1)]
+    ranges = [(fine[0], fine[-1]) for fine in fine_bins if fine[0] < len(ends)]  # the last bin is that of missing cells
+    names = name_bins([(ends[low][0], ends[high][1]) for low, high in ranges])
     return [names[code] if code < len(names) else None for code in codes]

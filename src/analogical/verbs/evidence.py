@@ -1,10 +1,9 @@
 """The rows behind an effect: the pairs, and the number of pairs for each change of value and label."""
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Unpack
-
-import numpy as np
 
 from analogical._checks import check_limit
 from analogical._results import Result, entry_at, json_ready
@@ -14,7 +13,7 @@ from analogical.errors import InputError
 from analogical.study import Given
 from analogical.table.columns import plain
 from analogical.table.rules import ColumnOptions
-from analogical.verbs.compared import ComparedRows, NamedContext, compare_rows, name_contexts
+from analogical.verbs.compared import ComparedRows, NamedContext, compare_rows, name_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -77,16 +76,12 @@ class Evidence(Result):
     ----------
     feature, label : str
         What differs, and what may change with it.
-    given : tuple of str
-        The features on which the rows of a pair agree.
-    same_as : str or None
-        The feature of the deciding set that this one copies: then it has no pairs.
+    given, same_as, notes
+        As in :class:`analogical.Relevance`, for this feature. A copy has no pairs.
     n_pairs, n_changed : int
         All such pairs, and those whose labels differ.
     pairs : tuple of EvidencePair
         Example pairs, changed ones first, from as many contexts as possible.
-    notes : tuple of Note
-        What was done to the table before it was counted.
 
     Examples
     --------
@@ -119,7 +114,7 @@ class Evidence(Result):
 
         One line per pair, from one row to the other: orange if the labels differ, grey if not. On the left are the
         values of the given features, on which the two rows agree, on the right the number of pairs like this one.
-        Without ``ax``, the figure is a new one.
+        Without ``ax``, a new figure is made.
         """
         from analogical.plot.evidence import plot_evidence
 
@@ -220,8 +215,8 @@ class Transitions(Result):
         """Draw how often the label changes with each change of value, the changes with most pairs first.
 
         A bar shows the share of the pairs whose label changes, orange, and of those whose label stays, grey; with two
-        classes the two directions have a part each. Beside it is the number of pairs. Without ``ax``, the figure is a
-        new one.
+        classes the two directions have a part each. Beside it is the number of pairs. Without ``ax``, a new figure is
+        made.
         """
         from analogical.plot.evidence import plot_transitions
 
@@ -269,7 +264,7 @@ def evidence(
     Notes
     -----
     In DuckDB and on Spark, rows that are equal on the feature, the given features and the label are one row with their
-    number, which is shown where the first of them stands. On Spark rows have no numbers.
+    number, shown at the position of the first of them. On Spark rows have no positions.
 
     Examples
     --------
@@ -292,7 +287,7 @@ def evidence(
 
 
 def evidence_of(compared: ComparedRows, pairs: Sequence[tuple[int, int]]) -> Evidence:
-    """How many pairs a feature has, and some of them by name."""
+    """The number of pairs of a feature, and some of its pairs."""
     table, profile = compared.study.table, compared.contexts.profile
     return Evidence(
         feature=table.names[compared.feature],
@@ -308,31 +303,25 @@ def evidence_of(compared: ComparedRows, pairs: Sequence[tuple[int, int]]) -> Evi
 
 
 def name_pairs(compared: ComparedRows, pairs: Sequence[tuple[int, int]]) -> tuple[EvidencePair, ...]:
-    """Pairs of encoded rows with the user's values, names and labels."""
-    study, i, listed = compared.study, compared.feature, compared.listed
-    table, weights = study.table, listed.rows.weights_or_ones()
-    codes, firsts = listed.rows.codes[:, 0], study.first_rows(i)
-    two = np.array(pairs, dtype=np.intp).reshape(-1, 2)
-    is_turned = firsts[codes[two[:, 0]]] > firsts[codes[two[:, 1]]]
-    two[is_turned] = two[is_turned, ::-1]
-    first, second = two.T.tolist()
-
-    def of_both(what: Callable[[list[int]], Sequence[Any]]) -> Iterator[tuple[Any, Any]]:
-        return zip(what(first), what(second), strict=True)
-
-    named = listed.named
-    return tuple(
-        EvidencePair(places, index, context, values, labels, weight)
-        for places, index, context, values, labels, weight in zip(
-            [None] * len(two) if named is None else of_both(lambda some: named(some).positions),
-            [()] * len(two) if named is None else of_both(lambda some: named(some).names),
-            name_contexts(study, compared.columns, listed, first),
-            of_both(lambda some: table.named(i, codes[some].tolist())),
-            of_both(lambda some: [table.classes[code] for code in listed.rows.labels[some].tolist()]),
-            (weights[first] * weights[second]).tolist(),
-            strict=True,
+    """Pairs of listed rows with the user's values, names and labels."""
+    study, i, rows = compared.study, compared.feature, compared.rows
+    named = name_rows(study, [i], compared.columns, compared.listed, chain.from_iterable(pairs))
+    first_row, weights = study.first_rows(i)[rows.codes[:, 0]], rows.weights_or_ones()
+    evidence_pairs = []
+    for two in pairs:
+        a, b = sorted(two, key=lambda row: first_row[row])  # the value that occurs first in the table comes first
+        first, second = named[a], named[b]
+        evidence_pairs.append(
+            EvidencePair(
+                rows=None if first.position is None or second.position is None else (first.position, second.position),
+                index=(*first.index, *second.index),
+                context=first.context,
+                values=(first.values[0], second.values[0]),
+                labels=(first.label, second.label),
+                weight=int(weights[a] * weights[b]),
+            )
         )
-    )
+    return tuple(evidence_pairs)
 
 
 def transitions(
@@ -387,7 +376,7 @@ def transitions_of(compared: ComparedRows) -> Transitions:
 
 
 def list_transitions(compared: ComparedRows) -> tuple[Transition, ...] | None:
-    """The pairs of a feature by value and label; None if there are too many kinds to list."""
+    """The pairs of a feature by value and label; None if there are too many combinations to list."""
     if not len(compared.contexts):
         return ()
     table, i = compared.study.table, compared.feature
@@ -395,5 +384,5 @@ def list_transitions(compared: ComparedRows) -> tuple[Transition, ...] | None:
     if counted is None:
         return None
     values, classes = [plain(value) for value in table.columns[i].values], table.classes
-    kinds = zip(*(side.tolist() for side in (*counted.values, *counted.labels, counted.pairs)), strict=True)
-    return tuple(Transition((values[a], values[b]), (classes[p], classes[q]), pairs) for a, b, p, q, pairs in kinds)
+    rows = zip(*(side.tolist() for side in (*counted.values, *counted.labels, counted.pairs)), strict=True)
+    return tuple(Transition((values[a], values[b]), (classes[p], classes[q]), pairs) for a, b, p, q, pairs in rows)

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 __all__ = ["Interactions", "find_features", "interactions", "interactions_of", "sums_given"]
 
 MAX_PAIRS = 5_000
-"""Pairs up to which all are looked at: those of 100 features, about a second for 10,000 rows."""
+"""Up to this many pairs, all are tested: those of 100 features, about a second for 10,000 rows."""
 FEWEST_SQUARES = 5.0
-"""Effective squares that contexts must hold, as a single feature needs five effective pairs; where they do not, the
-member of the deciding set that tells least about the two features is not held fixed."""
+"""Effective number of squares that a pair needs, as a single feature needs five effective pairs. With fewer, the given
+feature that says least about the two is not held fixed."""
 TIED = 0.08
-"""Share of the entropy of a feature from which a member that takes it away is always held fixed. Without this limit 44
-of 210 pairs of mushroom's features, nearly all tied to its odor, were significant."""
+"""A given feature that explains at least this share of the entropy of one of the two is always held fixed. Without this
+limit 44 of 210 pairs of mushroom's features, nearly all tied to its odor, were significant."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -184,7 +184,7 @@ class Interactions(Result):
         A bar is how much the effect of one feature differs with the other, in percentage points, as in the printed
         table; blue ones are significant, grey ones are not. On the right is the adjusted p-value, or the index where
         neither effect nor p-value is known. At most ``top`` pairs are shown, and never more than 20. Without ``ax``,
-        the figure is a new one.
+        a new figure is made.
         """
         from analogical.plot.interactions import plot_interactions
 
@@ -221,15 +221,8 @@ def interactions(
 
     Parameters
     ----------
-    X, y, n_jobs
+    X, y, given, confidence, progress, n_jobs
         As in :func:`analogical.relevance`; or a :class:`analogical.Study`, without ``y``.
-    given : {"auto", "all"} or list of features
-        On which other features the rows of a square agree: the deciding set, all others, or those named; an empty list
-        for none.
-    confidence : float
-        Confidence level of the intervals; tests use the level 1 - confidence.
-    progress : bool
-        Show progress on stderr.
     **columns : options of columns
         See :class:`analogical.ColumnOptions`; all but ``groups``. Here ``features`` are those whose pairs are tested,
         of a study too; all by default. Unlike in other functions the other columns stay in the table, because rows may
@@ -272,10 +265,7 @@ def interactions_of(
     confidence: float = DEFAULT_CONFIDENCE,
     progress: bool = False,
 ) -> Interactions:
-    """The road after encoding: which pairs, in which contexts, their squares, and what they say.
-
-    ``features`` are the columns whose pairs are looked at; all if not given.
-    """
+    """The interactions of a study; ``features`` are the columns whose pairs are tested, all by default."""
     check_given(given)
     confidence = check_confidence(confidence)
     pairs, n_possible = _choose_pairs(study, range(study.n_features) if features is None else features)
@@ -292,9 +282,9 @@ def interactions_of(
             decide_status(is_constant=False, is_copy=copy, p_adjusted=p, high=high, level=1 - confidence)
             for copy, p, high in zip(is_copy.tolist(), tests.p_adjusted.tolist(), tests.high.tolist(), strict=True)
         ),
-        squares=tuple(one.squares for one in sums),
-        broken=tuple(one.broken for one in sums),
-        index=np.array([one.index() for one in sums]),
+        squares=tuple(pair.squares for pair in sums),
+        broken=tuple(pair.broken for pair in sums),
+        index=np.array([pair.index() for pair in sums]),
         effect=tests.effect,
         effect_low=tests.low,
         effect_high=tests.high,
@@ -302,8 +292,8 @@ def interactions_of(
         p_adjusted=tests.p_adjusted,
         given=tuple(study.names_of(context.columns) for context in contexts),
         same_as=tuple(study.name_of(context.same_as) for context in contexts),
-        effect_squares=tuple(one.effect_squares for one in sums),
-        effective_squares=np.array([one.n_effective() for one in sums]),
+        effect_squares=tuple(pair.effect_squares for pair in sums),
+        effective_squares=np.array([pair.n_effective() for pair in sums]),
         deciding=study.names_of(study.deciding) if is_auto(given) else (),
         n_possible=n_possible,
         label=table.label,
@@ -316,7 +306,7 @@ def interactions_of(
 
 
 def find_features(table: TableMeaning, given: Any, role: str) -> list[int]:
-    """Places of features by names, patterns or positions, in column order."""
+    """Positions of features that are given by names, patterns or positions, in column order."""
     names = Names(table.keys)
     places: set[int] = set()
     for name in as_list(given, role):
@@ -326,11 +316,11 @@ def find_features(table: TableMeaning, given: Any, role: str) -> list[int]:
     return sorted(places)
 
 
-# ---------------------------------------------------------------- which pairs
+# ---------------------------------------------------------------- which pairs are tested
 
 
 def _choose_pairs(study: Study, pool: Sequence[int]) -> tuple[list[tuple[int, int]], int]:
-    """Pairs to look at, and how many there are."""
+    """Pairs to test, and the number of possible pairs."""
     features = [f for f in pool if study.margins.n_values[f] > 1]
     if len(features) < 2:
         raise InputError(
@@ -345,7 +335,7 @@ def _choose_pairs(study: Study, pool: Sequence[int]) -> tuple[list[tuple[int, in
 
 
 def _likely_pairs(study: Study, features: Sequence[int]) -> list[tuple[int, int]]:
-    """Pairs that go best with what the deciding set leaves of the labels; of very many features, of the first ones."""
+    """Pairs that best explain what the deciding set leaves unexplained; only some of very many features are tried."""
     voting = study.decider.voting
     inside = [int(study.owner[c]) for c in study.deciding]
     if voting.rows.n_values[list(features)].sum() > SCREENED_COLUMNS:
@@ -354,51 +344,51 @@ def _likely_pairs(study: Study, features: Sequence[int]) -> list[tuple[int, int]
     return likely_pairs(voting.rows, voting.follow(study.deciding), features)
 
 
-# ---------------------------------------------------------------- what rows must be equal on
+# ---------------------------------------------------------------- which features are given
 
 
 def sums_given(
     study: Study, pairs: Sequence[tuple[int, int]], given: Given, progress: Progress | None = None
 ) -> tuple[list[SquareSums], list[Context]]:
-    """The sums of every pair, and the columns on which the rows of its squares are equal.
+    """The sums over the squares of every pair, and the columns on which the rows of its squares agree.
 
-    With ``"auto"`` these are the deciding set less the two, as far as contexts then hold squares with repeated cells.
+    With ``"auto"`` these columns are the deciding set without the two, or fewer if there are too few squares.
     """
     contexts = [_given_of_pair(study, pair, given) for pair in pairs]
-    sums, n_seen = [SquareSums.none()] * len(pairs), 0
+    sums, n_done_before = [SquareSums.none()] * len(pairs), 0
     is_copy = [context.same_as is not None for context in contexts]
     for merged in study.merged_by([(*pair, *context.columns) for pair, context in zip(pairs, contexts, strict=True)]):
         place = {column: k for k, column in enumerate(merged.columns)}
         n_threads = n_threads_for(study.n_jobs, len(merged.rows.codes) * len(merged.members))
         waiting = [k for k in merged.members if not is_copy[k]]
         while waiting:
-            new = sum_pairs(
+            counted = sum_pairs(
                 merged.rows,
                 [(place[pairs[k][0]], place[pairs[k][1]]) for k in waiting],
                 [sorted(place[c] for c in contexts[k].columns) for k in waiting],
                 n_threads=n_threads,
-                progress=None if progress is None else partial(_seen, progress, n_seen, len(pairs)),
+                progress=None if progress is None else partial(_show_progress, progress, n_done_before, len(pairs)),
             )
-            for k, one in zip(waiting, new, strict=True):
-                sums[k] = one
+            for k, pair_sums in zip(waiting, counted, strict=True):
+                sums[k] = pair_sums
             if not is_auto(given):
                 break
-            thin = [k for k in waiting if sums[k].n_effective() < FEWEST_SQUARES]
-            fewer = {k: _without_the_least_tied(study, pairs[k], contexts[k].columns) for k in thin}
-            waiting = [k for k in thin if len(fewer[k]) < len(contexts[k].columns)]
+            with_few = [k for k in waiting if sums[k].n_effective() < FEWEST_SQUARES]
+            fewer = {k: _without_the_least_tied(study, pairs[k], contexts[k].columns) for k in with_few}
+            waiting = [k for k in with_few if len(fewer[k]) < len(contexts[k].columns)]
             for k in waiting:
                 contexts[k] = Context(fewer[k])
-        n_seen += len(merged.members)
+        n_done_before += len(merged.members)
     return sums, contexts
 
 
-def _seen(progress: Progress, n_before: int, n_pairs: int, n_done: int, _: int) -> None:
-    """Progress over all pairs."""
+def _show_progress(progress: Progress, n_before: int, n_pairs: int, n_done: int, _: int) -> None:
+    """Show the progress over all pairs."""
     progress(n_before + n_done, n_pairs)
 
 
 def _given_of_pair(study: Study, pair: tuple[int, int], given: Given) -> Context:
-    """What a pair is compared given, whether contexts hold squares or not; or the feature that it copies."""
+    """The given columns of a pair before any is left out, or the feature that one of the two copies."""
     if not is_auto(given):
         return Context(tuple(c for c in study.named(given) if c not in pair and study.margins.n_values[c] > 1))
     for feature in pair:
@@ -409,10 +399,10 @@ def _given_of_pair(study: Study, pair: tuple[int, int], given: Given) -> Context
 
 
 def _without_the_least_tied(study: Study, pair: tuple[int, int], columns: tuple[int, ...]) -> tuple[int, ...]:
-    """The columns without the one that tells least about both features, the last of those that tell the same.
+    """The columns without the one that says least about both features; of ties, without the last.
 
-    All of them, if each tells much about one of the two: left to chance, it could feign an interaction.
+    All of them, if each says much about one of the two: if it were not held fixed, it could look like an interaction.
     """
-    free = {c: min(study.entropy_left(feature, c) for feature in pair) for c in reversed(columns)}
-    least = max(free, key=lambda c: free[c], default=None)
-    return tuple(c for c in columns if c != least or free[c] <= 1 - TIED)
+    left = {c: min(study.entropy_left(feature, c) for feature in pair) for c in reversed(columns)}
+    least_tied = max(left, key=lambda c: left[c], default=None)
+    return tuple(c for c in columns if c != least_tied or left[c] <= 1 - TIED)

@@ -10,13 +10,12 @@ from analogical._results import Result, entry_at
 from analogical._types import Note
 from analogical.arguments import study_of
 from analogical.estimate.deciding import COPY
-from analogical.study import Study
 from analogical.table.rules import ColumnOptions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["COPY", "Dependency", "Dropped", "NearCopy", "Redundancies", "redundancies", "redundancies_of"]
+__all__ = ["COPY", "Dependency", "Dropped", "NearCopy", "Redundancies", "redundancies"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class Dependency:
 
 @dataclass(frozen=True)
 class NearCopy:
-    """A feature of which another one leaves little open.
+    """A feature that another one nearly determines.
 
     Examples
     --------
@@ -101,14 +100,14 @@ class Redundancies(Result):
         Columns that one or two others determine, without the renamings above; of a group of renamings only
         the first one is considered.
     near_copies : tuple of NearCopy
-        Columns of which another one leaves at most a quarter of the entropy open, numbers in their bins; those that
-        leave least first. Each column once, with the one that leaves least of it open; of two that are near-copies of
-        each other, the second. Not what is named above.
+        Columns whose entropy another column explains to at least three quarters, numbers in their bins; the closest
+        first. Each column once, with the one that explains most of it; of two that are near-copies of each other, the
+        second. Without the redundancies above.
     searched_one, searched_two, searched_near : bool
         Whether single columns, and pairs of columns, were searched as determinants, and all for near-copies. Very many
         columns are not.
-    notes : tuple of Note
-        What was done to the table.
+    notes
+        As in :class:`analogical.Relevance`.
 
     Examples
     --------
@@ -146,9 +145,9 @@ class Redundancies(Result):
         """Draw every redundant column with the columns that determine it.
 
         A bar is the share of the rows that could have contradicted the finding and did not: orange for columns that
-        carry the same information as another, blue for columns that others determine. Of near-copies, light orange, it
-        is the share of their entropy that another column does not leave open. To its right are those columns. Without
-        ``ax``, the figure is a new one.
+        carry the same information as another, blue for columns that others determine. For near-copies, light orange,
+        it is the share of their entropy that another column explains. To its right are those columns. Without ``ax``, a
+        new figure is made.
         """
         from analogical.plot.redundancies import plot_redundancies
 
@@ -195,15 +194,16 @@ def redundancies(X: Any, *, max_determinants: int = 2, **columns: Unpack[ColumnO
     column with the same value shares would pass all tests with a probability below 5 %, over all candidates for that
     column.
 
-    A near-copy is a column of whose entropy another one leaves at most a quarter open, such as the minutes of a call
-    and its charge; less where columns with many values would take much of it by chance. Numbers are compared in their
-    bins, where those with a correlation of .995 leave a quarter. :func:`analogical.relevance` treats a column as a copy
-    if at most 8 % are left. Near-copies cost a count of every two columns: of up to 707 columns, with 1,000 values at
-    most, 16,000 in all. On large tables they are searched on a part of the rows; what is left is counted on all.
+    A near-copy is a column of whose entropy at most a quarter is left when another column is known, such as the minutes
+    of a call and its charge; less than a quarter where columns with many values would explain much by chance. Numbers
+    are compared in their bins, where a quarter is left at a correlation of .995. :func:`analogical.relevance` treats a
+    column as a copy if at most 8 % are left. Near-copies cost a count of every pair of columns, and are searched among
+    up to 707 columns with up to 1,000 values each and 16,000 in all. On large tables they are searched on a part of the
+    rows; what is left is counted on all.
 
     Each column costs a sort of its values and a pass over a few rows of all others, and with two determinants so does
-    every pair of columns. One determinant is searched among up to 30,000 columns, two among up to 464,
-    fewer if they have very many values; ``searched_one`` and ``searched_two`` say whether they were.
+    every pair of columns. One determinant is searched among up to 30,000 columns, two among up to 464, fewer if they
+    have very many values; ``searched_one`` and ``searched_two`` say whether they were.
 
     Examples
     --------
@@ -223,11 +223,6 @@ def redundancies(X: Any, *, max_determinants: int = 2, **columns: Unpack[ColumnO
     check_whole("max_determinants", max_determinants, low=1, high=2)
     without = ("groups", "bin_label")
     study = study_of(redundancies, X, None, columns, without=without, needs_label=False)
-    return redundancies_of(study, max_determinants)
-
-
-def redundancies_of(study: Study, max_determinants: int = 2) -> Redundancies:
-    """The road after encoding: what is constant, equal up to names, or determined by others."""
     table, names, known = study.table, study.table.names, study.dependencies(max_determinants)
     return Redundancies(
         names=names,

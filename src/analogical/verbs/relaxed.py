@@ -29,13 +29,11 @@ def relaxed_index(
 
     Parameters
     ----------
-    X, y
+    X, y, n_jobs
         As in :func:`analogical.relevance`; or a :class:`analogical.Study`, without ``y``.
     radius : int or "auto"
         On how many features two rows may differ. "auto" leaves out only pairs with negligible weight; 1 is the paper's
         index.
-    n_jobs : int, optional
-        Threads, by joblib's conventions; the scores do not depend on it.
     **columns : options of columns
         See :class:`analogical.ColumnOptions`; all but ``groups``.
 

@@ -1,24 +1,23 @@
 """From a table to its relevance: find the deciding set, compare rows that agree on it, test and estimate."""
 
-import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 
 from analogical._checks import check_confidence
-from analogical._progress import progress_line
+from analogical._progress import Progress, progress_line
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import EngineName, Floats, Ints, Note, Positions
 from analogical.arguments import check_given, study_of
 from analogical.count.pairs import count_pairs
+from analogical.estimate.clearest import clearest_difference
 from analogical.estimate.index import PaperStatus, score_pairs
 from analogical.estimate.significance import adjust_for_features
-from analogical.estimate.sizes import ROUNDING, Size
+from analogical.estimate.sizes import Size
 from analogical.estimate.status import LEVEL, NEGLIGIBLE, Status, decide_status, order_features
-from analogical.study import Duplicates, Given, Study, is_auto
-from analogical.table.columns import plain
+from analogical.study import Context, Duplicates, Given, Study, is_auto
 from analogical.table.encode import encode_table
 from analogical.table.rules import ColumnOptions, Rules
 
@@ -36,14 +35,13 @@ __all__ = [
     "ari_score",
     "asked_for",
     "relevance",
-    "relevance_of",
     "settings_of",
 ]
 
 DEFAULT_CONFIDENCE = 1 - LEVEL
 
 Asked: TypeAlias = Literal["auto", "all"] | tuple[str, ...]
-"""What ``given`` was, with the names of features."""
+"""The argument ``given``, with features by name."""
 
 
 @dataclass(frozen=True)
@@ -72,9 +70,9 @@ class Settings:
     n_groups: int | None = None
     """Groups of rows that depend on each other; None if rows are assumed independent."""
     engine: EngineName = "memory"
-    """Who counted."""
+    """Where the rows were counted."""
     plan: "SparkPlan | None" = None
-    """How Spark counted; None in memory."""
+    """How Spark counted; None elsewhere."""
     backend: str | None = None
     """Name of the dataframe library that the table came in."""
 
@@ -281,7 +279,7 @@ class Relevance(Result):
 
         Blue bars are significant, grey ones are not. To the right of each bar are the size and the direction, with the
         interval of the latter; a dash marks a constant feature, or one without pairs. At most ``top`` features are
-        shown, and never more than 20. Without ``ax``, the figure is a new one.
+        shown, and never more than 20. Without ``ax``, a new figure is made.
         """
         from analogical.plot.relevance import plot_relevance
 
@@ -381,58 +379,34 @@ def relevance(
     ('effect', 'effect', 'none')
     """
     study = study_of(relevance, X, y, columns, duplicates=duplicates, n_jobs=n_jobs)
-    return relevance_of(study, given, confidence=confidence, progress=progress)
-
-
-def relevance_of(
-    study: Study, given: Given = "auto", *, confidence: float = DEFAULT_CONFIDENCE, progress: bool = False
-) -> Relevance:
-    """The road after encoding; a study is asked only once what is relevant given the same, at the same confidence."""
     asked, confidence = asked_for(study, check_given(given)), check_confidence(confidence)
     return study.once(("relevance", asked, confidence), lambda: _relevance(study, given, confidence, progress=progress))
 
 
 def _relevance(study: Study, given: Given, confidence: float, *, progress: bool) -> Relevance:
-    """What matters, pairs, tests and sizes of every feature, and words."""
+    """The contexts of every feature, its test and effect in these contexts, and its status."""
     table, counts, n_values = study.table, study.counts, study.margins.n_values
-    paper = score_pairs(counts, n_values)
-    show = progress_line("comparing rows") if progress else None
-    contexts = study.given(given)
-    measured = [_Measured()] * len(contexts)
-    varying = [i for i, context in enumerate(contexts) if context.same_as is None and n_values[i] > 1]
-    items = [(i, tuple(sorted(contexts[i].columns))) for i in varying]
-    for n_done, ((i, given_to_it), size) in enumerate(study.sizes(items, confidence), 1):
-        measured[i] = _measure(study, i, given_to_it, size, confidence)
-        if show is not None:
-            show(n_done, len(items))
-    p_value = np.array([one.p_value for one in measured])
-    p_adjusted = adjust_for_features(p_value, study.is_outside if is_auto(given) else None)
-    status = tuple(
-        decide_status(
-            is_constant=bool(n_values[i] == 1),
-            is_copy=context.same_as is not None,
-            p_adjusted=float(p_adjusted[i]),
-            high=one.high,
-            level=1 - confidence,
-        )
-        for i, (one, context) in enumerate(zip(measured, contexts, strict=True))
-    )
+    paper, contexts = score_pairs(counts, n_values), study.given(given)
+    measured = _measure(study, contexts, confidence, progress_line("comparing rows") if progress else None)
+    p_adjusted = adjust_for_features(measured.p_value, study.is_outside if is_auto(given) else None)
     return Relevance(
         names=table.names,
-        status=status,
-        effect=np.array([one.effect for one in measured]),
-        effect_low=np.array([one.low for one in measured]),
-        effect_high=np.array([one.high for one in measured]),
-        p_value=p_value,
+        status=tuple(
+            decide_status(
+                is_constant=bool(n_values[i] == 1),
+                is_copy=context.same_as is not None,
+                p_adjusted=float(p_adjusted[i]),
+                high=float(measured.effect_high[i]),
+                level=1 - confidence,
+            )
+            for i, context in enumerate(contexts)
+        ),
+        **vars(measured),
         p_adjusted=p_adjusted,
-        points=tuple(one.points for one in measured),
         given=tuple(study.names_of(context.columns) for context in contexts),
         same_as=tuple(study.name_of(context.same_as) for context in contexts),
-        stand_ins=tuple(study.names_of(c.stand_ins) for c in contexts),
+        stand_ins=tuple(study.names_of(context.stand_ins) for context in contexts),
         deciding=study.names_of(study.deciding) if is_auto(given) else (),
-        index=np.array([one.index for one in measured]),
-        noise_rate=np.array([one.noise_rate for one in measured]),
-        compared=np.array([one.compared for one in measured], dtype=np.int64),
         ari=paper.ari,
         pairs=counts.pairs,
         changed=counts.changed,
@@ -451,7 +425,7 @@ def _relevance(study: Study, given: Given, confidence: float, *, progress: bool)
 
 
 def asked_for(study: Study, given: Given) -> Asked:
-    """What was given, with features by name."""
+    """The argument ``given``, with features by name."""
     if isinstance(given, str):
         return "all" if given == "all" else "auto"
     return study.names_of(study.named(given))
@@ -473,77 +447,71 @@ def settings_of(study: Study, given: Given, confidence: float) -> Settings:
 
 @dataclass(frozen=True)
 class _Measured:
-    """Numbers of one feature; NaN where they are not known."""
+    """Fields of a relevance that come from comparing rows; NaN where they are unknown."""
 
-    effect: float = math.nan
-    low: float = math.nan
-    high: float = math.nan
-    p_value: float = math.nan
-    index: float = math.nan
-    noise_rate: float = math.nan
-    compared: int = 0
-    points: Points | None = None
+    effect: Floats
+    effect_low: Floats
+    effect_high: Floats
+    p_value: Floats
+    index: Floats
+    noise_rate: Floats
+    compared: Ints
+    points: tuple[Points | None, ...]
 
 
-def _measure(study: Study, feature: int, given: tuple[int, ...], size: Size | None, confidence: float) -> _Measured:
-    """Test and size of one feature given columns."""
-    tested = study.tested(feature, given)
-    if tested is None or size is None:
-        return _Measured()
-    p = study.p_value(feature, given) if study.duplicates == "count" else math.nan
-    is_significant = p <= 1 - confidence
-    effect = max(size.effect, 0.0)
-    if is_significant and effect == 0:  # what the test saw has no sure size
-        effect = min(size.common.squared, size.high)
-    return _Measured(
-        effect,
-        size.low if is_significant else 0.0,
-        max(size.high, effect),
-        p,
-        tested.n_changed / tested.n_pairs,
-        size.noise_rate,
-        tested.n_pairs,
-        _points(study, feature, size, confidence),
-    )
+def _measure(study: Study, contexts: Sequence[Context], confidence: float, show: Progress | None) -> _Measured:
+    """Test and effect of every feature that varies and is not a copy, in its contexts."""
+    effect, effect_low, effect_high, p_value, index, noise_rate = np.full((6, len(contexts)), np.nan)
+    compared = np.zeros(len(contexts), np.int64)
+    points: list[Points | None] = [None] * len(contexts)
+    is_varying = study.margins.n_values > 1
+    items = [
+        (i, tuple(sorted(context.columns)))
+        for i, context in enumerate(contexts)
+        if context.same_as is None and is_varying[i]
+    ]
+    for n_done, ((i, given), size) in enumerate(study.sizes(items, confidence), 1):
+        tested = study.tested(i, given)
+        if tested is not None and size is not None:
+            if study.duplicates == "count":
+                p_value[i] = study.p_value(i, given)
+            is_significant = p_value[i] <= 1 - confidence
+            effect[i] = max(size.effect, 0.0)
+            if is_significant and effect[i] == 0:  # the test saw an effect whose size is uncertain
+                effect[i] = min(size.common.squared, size.high)
+            effect_low[i] = size.low if is_significant else 0.0
+            effect_high[i] = max(size.high, effect[i])
+            index[i], noise_rate[i] = tested.n_changed / tested.n_pairs, size.noise_rate
+            compared[i], points[i] = tested.n_pairs, _points(study, i, size, confidence)
+        if show is not None:
+            show(n_done, len(items))
+    return _Measured(effect, effect_low, effect_high, p_value, index, noise_rate, compared, tuple(points))
 
 
 def _points(study: Study, feature: int, size: Size, confidence: float) -> Points | None:
-    """Direction of a feature: the highest against the lowest bin, or the most telling value against the commonest."""
-    from statistics import NormalDist
+    """Direction of a feature: of its compared values the two whose label shares differ most clearly."""
+    classes = study.table.classes
+    labels = range(len(classes)) if len(classes) > 2 else [1]
+    clearest = clearest_difference(size, _compared_values(study, feature, size), labels)
+    if clearest is None:
+        return None
+    value, against = study.table.named(feature, [clearest.value, clearest.against])
+    return Points(value, against, classes[clearest.label], *clearest.points(confidence))
 
-    column, common = study.table.columns[feature], size.common
-    values = [v for v in range(len(column.values)) if common.pairs[size.values[v]].any()]
+
+def _compared_values(study: Study, feature: int, size: Size) -> list[tuple[int, int]]:
+    """Which values are compared for the direction, the reference first: two bins, or all values with one."""
+    column = study.table.columns[feature]
+    values = [v for v in range(len(column.values)) if size.common.pairs[size.values[v]].any()]
     if len(values) < 2:
-        return None
-    labels = range(1, len(study.table.classes)) if len(study.table.classes) == 2 else range(len(study.table.classes))
+        return []
     if column.treatment == "bins":
-        numbers = [v for v in values if column.n_missing == 0 or v < len(column.values) - 1]
-        ends = numbers if len(numbers) > 1 else values
-        pairs = [(ends[0], ends[-1])]
-    else:
-        sizes = study.value_sizes(feature)
-        most = max(values, key=lambda v: int(sizes[v]))
-        pairs = [(most, v) for v in values if size.values[v] != size.values[most]]
-    candidates = [
-        (*common.between(int(size.values[a]), int(size.values[b]), int(size.labels[label])), a, b, label)
-        for a, b in pairs
-        for label in labels
-    ]
-    if not candidates:
-        return None
-    # rounded, so that rounding errors of sums decide neither which value is named nor a digit that is shown
-    difference, error, a, b, label = max(
-        candidates, key=lambda f: (round(abs(f[0]) / max(f[1], ROUNDING), 6), f[0] > 0)
-    )
-    reach = NormalDist().inv_cdf((1 + confidence) / 2) * error
-    return Points(
-        plain(column.values[b]),
-        plain(column.values[a]),
-        study.table.classes[label],
-        round(100 * min(max(difference, -1.0), 1.0), 9),
-        round(100 * min(max(difference - reach, -1.0), 1.0), 9),
-        round(100 * max(min(difference + reach, 1.0), -1.0), 9),
-    )
+        bins = [v for v in values if column.n_missing == 0 or v < len(column.values) - 1]
+        lowest, *_, highest = bins if len(bins) > 1 else values
+        return [(lowest, highest)]
+    n_rows = study.value_sizes(feature)
+    most_frequent = max(values, key=lambda v: int(n_rows[v]))
+    return [(most_frequent, v) for v in values if size.values[v] != size.values[most_frequent]]
 
 
 def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:
@@ -555,10 +523,8 @@ def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:
 
     Parameters
     ----------
-    X, y
+    X, y, n_jobs
         As in :func:`analogical.relevance`.
-    n_jobs : int, optional
-        Threads, by joblib's conventions; the scores do not depend on it.
 
     Returns
     -------

@@ -16,21 +16,20 @@ from analogical.count.groups import count_cells
 from analogical.estimate.differences import crude_difference
 from analogical.estimate.significance import adjust_for_features
 from analogical.study import Given, Study
-from analogical.table.columns import plain
 from analogical.table.rules import ColumnOptions, asked_of, written_call
 from analogical.verbs.audit import Audit, audit_of
 from analogical.verbs.compared import ComparedRows
 from analogical.verbs.evidence import EvidencePair, Transition, list_transitions, name_pairs
 from analogical.verbs.interactions import Interactions, find_features, interactions_of
-from analogical.verbs.redundancies import Redundancies, redundancies_of
-from analogical.verbs.relevance import DEFAULT_CONFIDENCE, Relevance, relevance_of
-from analogical.verbs.select import Selection, select_of
+from analogical.verbs.redundancies import Redundancies, redundancies
+from analogical.verbs.relevance import DEFAULT_CONFIDENCE, Relevance, relevance
+from analogical.verbs.select import Selection, select
 from analogical.verbs.squares import Squares, squares_of
 
 __all__ = ["Answer", "Doubt", "Panel", "Report", "Turn", "ValueRows", "WhyTurned", "has_part", "report"]
 
 MAX_PAIRED_VALUES = 32
-"""Features with more values are not paired: tests of their squares take long, and cards of them cannot be read."""
+"""Features with more values are not paired: testing their squares takes long, and a grid of them cannot be read."""
 MAX_SQUARES = 6
 """Pairs of features that are shown value by value."""
 MAX_VALUES = 12
@@ -42,19 +41,19 @@ MAX_LISTED_VALUES = 64
 MAX_TRANSITIONS = 12
 """Transitions of a feature that are kept, the largest ones."""
 FEW_COLUMNS = 60
-"""Up to so many columns, columns that two others determine are looked for."""
+"""Columns up to which dependencies on two columns are searched."""
 HALF = 0.5
-"""Share of the rows that the middle one of the best features should compare."""
+"""Share of the rows that at least half of the features with a panel should compare."""
 
 Answer = Literal["yes", "partly", "no"]
 """Whether a table can say which features have an effect."""
 Doubt = Literal["unclear", "stand-ins", "copies", "few-compared", "leak"]
-"""Why a table answers only partly: some features have neither an effect nor surely none; others would do nearly as well
-in their place, or copy them; most features compare less than half of the rows; or a column may be the label under
+"""Why a table answers only partly: the status of some features is unclear; other features would do nearly as well in
+the deciding set; some are copies; most features compare less than half of the rows; a column may be the label under
 another name."""
 WhyTurned = Literal["explained", "together", "hidden"]
-"""Why a feature is judged otherwise alone: given others nothing significant is left of what it shows alone; it acts
-together with others; or over all rows other features hide what it does."""
+"""Why a feature is significant only alone, or only given others: the others explain what it shows alone; it acts
+together with others; or the others hide its effect over all rows."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,7 @@ class ValueRows:
 
 @dataclass(frozen=True)
 class Panel:
-    """What a page shows of one feature."""
+    """What the page shows about one feature."""
 
     feature: str
     values: tuple[ValueRows, ...]
@@ -93,15 +92,13 @@ class Turn:
 
     feature: str
     reason: WhyTurned
-    """``"explained"``: significant alone, not given others. ``"together"`` and ``"hidden"``: an effect given others,
-    not significant alone, because it acts together with them or because they hide it."""
     others: tuple[str, ...]
-    """The features that it was given; those that it acts together with."""
+    """The given features, or those that it acts together with."""
 
 
 _LEFT_OUT = ("name", "p_value", "index", "noise_rate", "n_values", "n_missing", "edges")
 _SHOWN = tuple(name for name in Relevance.COLUMNS if name not in _LEFT_OUT)
-"""What the records of a report show of a relevance."""
+"""Columns of a relevance that the records of a report have, too."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -198,14 +195,14 @@ class Report(Result):
         """Why the table answers only partly; empty if it answers fully."""
         ranked = self.relevance
         shares = [panel.n_compared / ranked.n_rows for panel in self.panels if panel.n_compared]
-        stands: dict[Doubt, bool] = {
+        applies: dict[Doubt, bool] = {
             "unclear": "unclear" in ranked.status,
             "stand-ins": any(ranked.stand_ins),
             "copies": "same" in ranked.status,
             "few-compared": bool(shares) and float(np.median(shares)) < HALF,
             "leak": any(note.kind == "leak" for note in ranked.notes),
         }
-        return tuple(doubt for doubt, stands_against in stands.items() if stands_against)
+        return tuple(doubt for doubt, is_doubt in applies.items() if is_doubt)
 
     def __len__(self) -> int:
         return len(self.relevance)
@@ -229,11 +226,11 @@ class Report(Result):
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything in plain Python types, ready for JSON; what the relevance says of a feature stands only there."""
+        """Everything in plain Python types, ready for JSON; what the relevance says about a feature is not repeated."""
         content = super().to_dict()
-        del content["alone"], content["alone_p"]  # they are among the features
+        del content["alone"], content["alone_p"]  # they are in the features
         parts = [content[name] for name in ("selection", "redundancies", "interactions")]
-        for part in (*filter(None, parts), *content["squares"]):  # names and notes are those of the relevance
+        for part in (*filter(None, parts), *content["squares"]):  # they have the names and notes of the relevance
             part.pop("names", None)
             part.pop("notes", None)
         own = ("name", "rank", "alone", "alone_p")
@@ -257,18 +254,14 @@ def report(
 
     Parameters
     ----------
-    X, y, given, n_jobs
+    X, y, given, confidence, progress, n_jobs
         As in :func:`analogical.relevance`; or a :class:`analogical.Study`, without ``y``.
     protected : names of columns, optional
         Columns to audit, such as gender.
-    confidence : float
-        Confidence level of the intervals; tests use the level 1 - confidence.
     top : int
         Number of features with a panel of their own; all are in the table.
     title : str, optional
         Title of the page.
-    progress : bool
-        Show progress on stderr.
     **columns : options of columns
         See :class:`analogical.ColumnOptions`.
 
@@ -302,7 +295,7 @@ def report(
     study = study_of(report, X, y, columns, n_jobs=n_jobs)
     table = study.table
     audited = [] if protected is None else find_features(table, protected, "protected")
-    ranked = relevance_of(study, given, confidence=confidence, progress=progress)
+    ranked = relevance(study, given=given, confidence=confidence, progress=progress)
     alone, alone_p = _alone(study, confidence)
     class_sizes = study.margins.label_sizes()
     classes = sorted(np.argsort(-class_sizes, kind="stable")[:MAX_CLASSES].tolist())
@@ -315,10 +308,10 @@ def report(
         panels=tuple(_panel(study, ranked, i, given, classes) for i in ranked.order()[:top].tolist()),
         class_sizes=class_sizes,
         shown_classes=tuple(table.classes[c] for c in classes),
-        redundancies=redundancies_of(study, 2 if len(table.names) <= FEW_COLUMNS else 1),
+        redundancies=redundancies(study, max_determinants=2 if len(table.names) <= FEW_COLUMNS else 1),
         interactions=pairs,
         squares=squares,
-        selection=select_of(study),
+        selection=select(study),
         audits=tuple(audit_of(ComparedRows.of(study, i, given), confidence=confidence, limit=4) for i in audited),
         title=title,
         source=None,
@@ -354,7 +347,7 @@ def _versions() -> dict[str, str]:
 
 
 def _alone(study: Study, confidence: float) -> tuple[Floats, Floats]:
-    """Effects with nothing given, and their p-values, adjusted; NaN for a constant."""
+    """Effects of the features with nothing given, and their adjusted p-values; NaN for constant features."""
     effect, p = np.full((2, study.n_features), np.nan)
     varying = np.flatnonzero(study.margins.n_values > 1).tolist()
     study.test((i, ()) for i in varying)
@@ -368,51 +361,47 @@ def _panel(study: Study, ranked: Relevance, i: int, given: Given, classes: Seque
     """One feature: its values, how the label changes with them, and a typical pair of rows."""
     column, points = study.table.columns[i], ranked.points[i]
     rows, compared = study.rows_of([i]), ComparedRows.of(study, i, given)
-    counts = count_cells(rows, [0])
-    values = [plain(value) for value in column.values]
-    sizes = counts.sum(axis=1).tolist()
-    # Ties by the words of the values: libraries number the same categories in different ways.
-    words = [str(value) if column.treatment == "categories" else "" for value in values]
-    kept = sorted(range(len(sizes)), key=lambda v: (-sizes[v], words[v]))[:MAX_VALUES]
-    listed: tuple[Transition, ...] = ()
+    by_class = count_cells(rows, [0])
+    values, n_rows = study.table.named(i, range(len(column.values))), by_class.sum(axis=1).tolist()
+    # Ties are broken by the text of the values, because libraries number the same categories in different ways.
+    texts = [str(value) if column.treatment == "categories" else "" for value in values]
+    shown = sorted(range(len(values)), key=lambda v: (-n_rows[v], texts[v]))[:MAX_VALUES]
+    transitions: list[Transition] = []
     if ranked.compared[i] and len(values) <= MAX_LISTED_VALUES:
-        listed = tuple(sorted(list_transitions(compared) or (), key=lambda t: -t.pairs))
-    changed = next((t for t in listed if t.changed), None)
-    unchanged = [t for t in listed if not t.changed]
-    same_values = [t for t in unchanged if changed is None or t.values == changed.values]
-    kept_label = next(iter([*same_values, *unchanged]), None)
+        transitions = sorted(list_transitions(compared) or (), key=lambda t: -t.pairs)
+    changed = next((t for t in transitions if t.changed), None)
+    kept = [t for t in transitions if not t.changed]
+    kept.sort(key=lambda t: changed is not None and t.values != changed.values)  # those of the same two values first
     crude = np.nan
     if points is not None:
-        two = values.index(points.against), values.index(points.value)
-        crude = 100 * crude_difference(rows, 0, two, ranked.classes.index(points.label))
+        two_values = values.index(points.against), values.index(points.value)
+        crude = 100 * crude_difference(rows, 0, two_values, ranked.classes.index(points.label))
     return Panel(
         feature=ranked.names[i],
         values=tuple(
-            ValueRows(values[v], sizes[v], tuple(counts[v, classes].tolist()))
-            for v in (sorted(kept) if column.treatment == "bins" else kept)
+            ValueRows(values[v], n_rows[v], tuple(by_class[v, classes].tolist()))
+            for v in (sorted(shown) if column.treatment == "bins" else shown)
         ),
         n_values=len(values),
         crude=crude,
         n_compared=compared.contexts.profile.n_paired_rows if ranked.compared[i] else 0,
-        transitions=listed[:MAX_TRANSITIONS],
-        n_transitions=len(listed),
-        changed_pair=None if changed is None else _typical_pair(compared, changed),
-        kept_pair=None if kept_label is None else _typical_pair(compared, kept_label),
+        transitions=tuple(transitions[:MAX_TRANSITIONS]),
+        n_transitions=len(transitions),
+        changed_pair=_typical_pair(compared, changed) if changed else None,
+        kept_pair=_typical_pair(compared, kept[0]) if kept else None,
     )
 
 
 def _typical_pair(compared: ComparedRows, transition: Transition) -> EvidencePair:
     """The first pair of rows of a transition in the context that holds most of them."""
-    by_context, rows = compared.listed.by_context, compared.rows
-    order, owner = by_context.order, by_context.owner
-    weights = rows.weights_or_ones()[order]
+    by_context = compared.listed.by_context
     sides = [
-        ((rows.codes[:, 0] == compared.code_of(value)) & compared.has_label(label))[order]
+        compared.has_value(value) & compared.has_label(label)
         for value, label in zip(transition.values, transition.labels, strict=True)
     ]
-    held = [np.bincount(owner[side], weights[side], minlength=len(by_context.starts)) for side in sides]
-    context = owner == int(np.argmax(held[0] * held[1]))
-    first, second = (int(order[np.flatnonzero(side & context)[0]]) for side in sides)
+    n_first, n_second = (compared.count_by_context(side).astype(np.float64) for side in sides)
+    in_context = by_context.order[by_context.owner == int(np.argmax(n_first * n_second))]
+    first, second = (int(in_context[side[in_context]][0]) for side in sides)
     return name_pairs(compared, [(first, second)])[0]
 
 
@@ -427,7 +416,7 @@ def has_part(ranked: Relevance, i: int) -> bool:
 def _acting_together(
     study: Study, ranked: Relevance, given: Given, confidence: float, progress: bool
 ) -> tuple[Interactions | None, tuple[Squares, ...]]:
-    """Pairs of features that have an effect, and those that act together value by value."""
+    """Interactions of the features that have a part, and the squares of those that act together."""
     pool = [
         i for i in range(study.n_features) if has_part(ranked, i) and study.margins.n_values[i] <= MAX_PAIRED_VALUES
     ]
@@ -446,7 +435,7 @@ def _acting_together(
 
 
 def _turned(ranked: Relevance, alone_p: Floats, squares: Sequence[Squares]) -> tuple[Turn, ...]:
-    """Features that are significant only alone, or only given others; copies are named elsewhere."""
+    """Features that are significant only alone, or only given others; without copies."""
     level = 1 - ranked.settings.confidence
     named = []
     for i in ranked.order().tolist():

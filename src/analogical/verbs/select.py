@@ -17,7 +17,7 @@ from analogical.table.rules import ColumnOptions
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Carried", "Selection", "select", "select_of"]
+__all__ = ["Carried", "Selection", "select"]
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,7 @@ class Selection(Result):
         The lines of the printed table. A bar is the share of the uncertainty of the label that the feature adds: blue
         where its gain reaches the threshold, orange for features that act together, dark grey where the feature is
         significant only, light grey where it only follows the relaxed index. On the right is the share explained so
-        far. Without ``ax``, the figure is a new one.
+        far. Without ``ax``, a new figure is made.
         """
         from analogical.plot.selection import plot_selection
 
@@ -206,24 +206,21 @@ def select(
     if k is not None:
         k = check_whole("k", k, low=1, other=", or None for the deciding set")
     study = study_of(select, X, y, columns, without=("groups",), duplicates=duplicates, n_jobs=n_jobs)
-    return select_of(study, k)
-
-
-def select_of(study: Study, k: int | None = None) -> Selection:
-    """The road after encoding: the deciding set, what comes after it, what was left out, and names."""
     table, decider = study.table, study.decider
-    deciding = _deciding(study)
+    deciding = _deciding_steps(study)
     chosen = deciding if k is None else deciding[:k]
     if k is not None:
-        chosen += _after(study, chosen, min(k, study.n_features) - len(chosen))
+        chosen += _next_steps(study, chosen, min(k, study.n_features) - len(chosen))
     voters = [step.column for step in chosen if step.why != "index"]
     inside = {int(study.owner[step.column]) for step in chosen}
-    further = {f: gain for f, gain in _further(study, voters).items() if f not in inside}
+    gains = {f: gain for f, gain in _gains_over(study, voters).items() if f not in inside}
     next_feature, next_gain = None, None
     if len(chosen) < len(deciding):
-        next_feature, next_gain = int(study.owner[deciding[len(chosen)].column]), deciding[len(chosen)].gain
-    elif further:
-        next_feature, next_gain = _most(further), further[_most(further)]
+        next_step = deciding[len(chosen)]
+        next_feature, next_gain = int(study.owner[next_step.column]), next_step.gain
+    elif gains:
+        next_feature = _best(gains)
+        next_gain = gains[next_feature]
     return Selection(
         features=study.names_of([step.column for step in chosen]),
         gain=np.array([step.gain for step in chosen], dtype=np.float64),
@@ -234,7 +231,7 @@ def select_of(study: Study, k: int | None = None) -> Selection:
         need=decider.need,
         next_feature=study.name_of(next_feature),
         next_gain=next_gain,
-        carried=_carried(study, voters, further),
+        carried=_carried(study, voters, gains),
         k=k,
         names=table.names,
         label=table.label,
@@ -246,75 +243,76 @@ def select_of(study: Study, k: int | None = None) -> Selection:
     )
 
 
-def _deciding(study: Study) -> list[Step]:
-    """The deciding set in its order: as it was found, then what joined it."""
-    joined = range(len(study.searched.steps), len(study.deciding))
-    return [*study.searched.steps, *(_added(study, study.deciding[: place + 1], "significant") for place in joined)]
+def _deciding_steps(study: Study) -> list[Step]:
+    """The deciding set in its order: as it was searched, then the significant features that were added."""
+    added = range(len(study.searched.steps), len(study.deciding))
+    return [*study.searched.steps, *(_last_step(study, study.deciding[: n + 1], "significant") for n in added)]
 
 
-def _after(study: Study, chosen: Sequence[Step], room: int) -> list[Step]:
-    """The features that come next: those that add enough, then in the order of the relaxed index, copies last."""
-    decider, new = study.decider, list[Step]()
+def _next_steps(study: Study, chosen: Sequence[Step], n_wanted: int) -> list[Step]:
+    """The next features: those that gain enough, then in the order of the relaxed index, copies and constants last."""
+    decider, steps = study.decider, list[Step]()
     members = [step.column for step in chosen]
-    further = _further(study, members)
-    while len(new) < room and max(further.values(), default=-np.inf) >= decider.need:
-        members.append(_most(further))
-        new.append(_added(study, members, "gain"))
-        further = _further(study, members)
-    if len(new) == room:
-        return new
+    gains = _gains_over(study, members)
+    while len(steps) < n_wanted and max(gains.values(), default=-np.inf) >= decider.need:
+        members.append(_best(gains))
+        steps.append(_last_step(study, members, "gain"))
+        gains = _gains_over(study, members)
+    n_wanted -= len(steps)
+    if not n_wanted:
+        return steps
     value = decider.voting.follow(members, study.searched.together).value
     constant = set(range(study.n_features)) - set(_varying(study))
-    late, taken = list[int](), list[int]()
+    taken, copies = list[int](), list[int]()
     for feature in decider.index.tolist():
-        if len(new) + len(taken) == room:
+        if len(taken) == n_wanted:
             break
-        if feature in further:
-            (taken if study.copied(feature, [*members, *taken]) is None else late).append(feature)
-    by_index = [*taken, *late, *sorted(constant)][: room - len(new)]
-    return [*new, *(Step(f, further.get(f, 0.0), value, "index") for f in by_index)]
+        if feature in gains:
+            (taken if study.copied(feature, [*members, *taken]) is None else copies).append(feature)
+    by_index = [*taken, *copies, *sorted(constant)][:n_wanted]
+    return [*steps, *(Step(f, gains.get(f, 0.0), value, "index") for f in by_index)]
 
 
-def _added(study: Study, members: Sequence[int], why: Why) -> Step:
-    """The last of some members, with what it adds to those before it."""
+def _last_step(study: Study, members: Sequence[int], why: Why) -> Step:
+    """The last member, with its gain over those before it."""
     before, after = (study.decider.voting.follow(m, study.searched.together).value for m in (members[:-1], members))
     return Step(members[-1], after - before, after, why)
 
 
-def _further(study: Study, members: Sequence[int]) -> dict[int, float]:
-    """What every feature outside would add to some members, in column order; nothing if it is a copy of one."""
+def _gains_over(study: Study, members: Sequence[int]) -> dict[int, float]:
+    """The gain of every other feature over the members, in column order; 0 for a copy of a member."""
     voting, need = study.decider.voting, study.decider.need
     inside = {int(study.owner[c]) for c in members}
     outside = [f for f in _varying(study) if f not in inside]
     candidates = voting.candidates(voting.follow(members, study.searched.together), outside)
     return {
-        f: 0.0 if one.gain >= need and study.copied(f, members) is not None else one.gain
-        for f, one in sorted(candidates.items())
+        f: 0.0 if candidate.gain >= need and study.copied(f, members) is not None else candidate.gain
+        for f, candidate in sorted(candidates.items())
     }
 
 
 def _varying(study: Study) -> list[int]:
-    """Features of more than one value, copies too: the search leaves them out, but they are named."""
+    """Features of more than one value; copies too, which the search leaves out."""
     return np.flatnonzero(study.decider.voting.varies[: study.n_features]).tolist()
 
 
-def _most(gains: dict[int, float]) -> int:
-    """The feature that adds most; ties, up to rounding, go to the earlier column."""
+def _best(gains: dict[int, float]) -> int:
+    """The feature with the largest gain; ties, up to rounding, go to the earlier column."""
     return max(gains, key=lambda f: round(gains[f], 6))
 
 
-def _carried(study: Study, voters: Sequence[int], further: dict[int, float]) -> tuple[Carried, ...]:
-    """Features that predict the label alone and add too little to the chosen ones, with the one that carries them."""
+def _carried(study: Study, voters: Sequence[int], gains: dict[int, float]) -> tuple[Carried, ...]:
+    """Features that predict the label alone and gain too little over the chosen ones, with those that carry them."""
     decider, names = study.decider, study.table.names
-    copies = [f for f in further if f not in decider.alone]
+    copies = [f for f in gains if f not in decider.alone]
     alone = {**decider.alone, **decider.voting.candidates(decider.voting.start, copies)}
-    features = [f for f in further if alone[f].gain >= decider.need > further[f]]
+    features = [f for f in gains if alone[f].gain >= decider.need > gains[f]]
     if not features or not voters:
         return ()
-    beside = {c: _further(study, [c]) for c in voters}
+    gains_over = {c: _gains_over(study, [c]) for c in voters}
     carried = []
     for feature in features:
-        least = min(voters, key=lambda c: round(beside[c][feature], 6))
-        by = [least] if beside[least][feature] < decider.need else voters
-        carried.append(Carried(names[feature], alone[feature].gain, further[feature], study.names_of(by)))
+        closest = min(voters, key=lambda c: round(gains_over[c][feature], 6))
+        by = [closest] if gains_over[closest][feature] < decider.need else voters
+        carried.append(Carried(names[feature], alone[feature].gain, gains[feature], study.names_of(by)))
     return tuple(carried)

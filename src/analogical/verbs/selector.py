@@ -18,8 +18,8 @@ from analogical.table.encode import EncodedTable, encode_table
 from analogical.table.frames import is_frame
 from analogical.table.rules import Ids, Missing, Rules
 from analogical.verbs.redundancies import Dropped
-from analogical.verbs.relevance import DEFAULT_CONFIDENCE, Relevance, relevance_of
-from analogical.verbs.select import select_of
+from analogical.verbs.relevance import DEFAULT_CONFIDENCE, Relevance, relevance
+from analogical.verbs.select import select
 
 __all__ = ["AnalogicalSelector", "SelectionWarning"]
 
@@ -204,7 +204,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     def _fit_together(self, study: Study) -> None:
         """Choose features for what each adds to those before it."""
         names = study.table.names
-        result = self.selection_ = select_of(study, len(names) if self.k == "all" else int(self.k or 0))
+        result = self.selection_ = select(study, k=len(names) if self.k == "all" else int(self.k or 0))
         self._chosen: Positions = np.array([names.index(name) for name in result.features], dtype=np.intp)
         gains = np.full(len(names), np.nan)
         gains[self._chosen] = result.gain
@@ -212,7 +212,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fit_ranking(self, study: Study) -> None:
         """Test every feature, given others, and keep those with an effect or the first k."""
-        result = self.relevance_ = relevance_of(study, self.given, confidence=self.confidence)
+        result = self.relevance_ = relevance(study, given=self.given, confidence=self.confidence)
         self.scores_ = self._at_all_features(result.effect)
         self.pvalues_: Floats = self._at_all_features(result.p_value)
         self.dropped_ = (*self.dropped_, *_dropped(result))

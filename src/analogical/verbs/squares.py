@@ -1,9 +1,9 @@
 """The rows behind an interaction: label shares by the values of two features, and broken and kept squares."""
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -13,13 +13,12 @@ from analogical._results import Result, entry_at, json_ready
 from analogical._types import Ints, Note
 from analogical.arguments import asked_about, check_given, study_of
 from analogical.count.groups import count_cells
-from analogical.count.listing import FoundSquare, find_squares, is_broken
+from analogical.count.listing import find_squares, is_broken
 from analogical.errors import InputError
 from analogical.study import Context, Given, Study
 from analogical.table.columns import plain
 from analogical.table.rules import ColumnOptions
-from analogical.table_counts import ListedRows
-from analogical.verbs.compared import NamedContext, name_contexts
+from analogical.verbs.compared import NamedContext, NamedRow, name_rows
 from analogical.verbs.interactions import sums_given
 from analogical.verbs.relevance import Asked, asked_for
 
@@ -84,18 +83,12 @@ class Squares(Result):
         Rows of the whole table; :meth:`shares` divides them.
     n_squares, n_broken : int
         All squares, and those that are broken.
-    effect : float
-        As in :class:`analogical.Interactions`.
+    effect, given, same_as, notes
+        As in :class:`analogical.Interactions`, for this pair.
     examples : tuple of Square
         Broken squares, then kept ones, in turn from each context, the most frequent ones first.
-    given : tuple of str
-        The features on which the rows of a square agree.
-    same_as : str or None
-        The given feature that one of the two copies; there are no squares then.
     asked : str or tuple of str
         The argument ``given``: ``"auto"``, ``"all"`` or names.
-    notes : tuple of Note
-        What was done to the table before it was counted.
 
     Examples
     --------
@@ -140,7 +133,7 @@ class Squares(Result):
         """Draw label shares by the values of both features, with the number of rows; darker cells have larger shares.
 
         ``label`` is the class to show; by default the second of two, or of more the one whose share differs most. At
-        most 12 values of each feature are shown, those with most rows. Without ``ax``, the figure is a new one.
+        most 12 values of each feature are shown, those with most rows. Without ``ax``, a new figure is made.
         """
         from analogical.plot.interactions import plot_squares
 
@@ -181,7 +174,7 @@ def squares(
     first, second : str or int
         Names or positions of the two features.
     limit : int or None
-        Number of example squares, half of them broken and half kept; None for all kinds of them.
+        Number of example squares, half of them broken and half kept; None for all that differ in values or labels.
     **columns : options of columns
         See :class:`analogical.ColumnOptions`; all but ``groups`` and ``features``.
 
@@ -216,7 +209,7 @@ def squares(
 
 
 def squares_of(study: Study, i: int, j: int, given: Given = "auto", *, limit: int | None = 4) -> Squares:
-    """The road after encoding: the sums of one pair of columns, and its squares by name."""
+    """The squares of two features of a study."""
     check_given(given)
     table = study.table
     ((sums,), (context,)) = sums_given(study, [(i, j)], given)
@@ -253,24 +246,20 @@ def _examples(study: Study, i: int, j: int, context: Context, limit: int | None)
         raise InputError(f"More than {MAX_LISTED:,} squares would be listed with limit=None; give a limit.")
     n_kept = len(kept) if limit is None else min(len(kept), max(limit // 2, limit - len(broken)))
     n_broken = len(broken) if limit is None else limit - n_kept
-    return tuple(_named(study, (i, j), context, listed, one) for one in (*broken[:n_broken], *kept[:n_kept]))
+    found = [*broken[:n_broken], *kept[:n_kept]]
+    named = name_rows(study, [i, j], context.columns, listed, chain.from_iterable(square.rows for square in found))
+    return tuple(_named([named[row] for row in square.rows], square.times) for square in found)
 
 
-def _named(
-    study: Study, features: tuple[int, int], context: Context, listed: ListedRows, square: FoundSquare
-) -> Square:
-    """A square with the user's values, names and labels."""
-    table, four = study.table, list(square.rows)
-    first, second = (
-        table.named(i, codes) for i, codes in zip(features, listed.rows.codes[four].T.tolist(), strict=True)
-    )
-    where = None if listed.named is None else listed.named(four)
+def _named(four: Sequence[NamedRow], times: int) -> Square:
+    """A square of four rows in the order a, b, c, d."""
+    a, b, c, _ = four
     return Square(
-        rows=None if where is None else tuple(where.positions),  # type: ignore[arg-type]
-        index=() if where is None else tuple(where.names),
-        context=name_contexts(study, context.columns, listed, four[:1])[0],
-        first_values=(first[0], first[1]),
-        second_values=(second[0], second[2]),
-        labels=tuple(table.classes[label] for label in square.labels),  # type: ignore[arg-type]
-        times=square.times,
+        rows=None if a.position is None else tuple(row.position for row in four),  # type: ignore[arg-type]
+        index=tuple(name for row in four for name in row.index),
+        context=a.context,
+        first_values=(a.values[0], b.values[0]),
+        second_values=(a.values[1], c.values[1]),
+        labels=tuple(row.label for row in four),  # type: ignore[arg-type]
+        times=times,
     )
