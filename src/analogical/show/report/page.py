@@ -271,8 +271,8 @@ def _same(report: Report) -> dict[str, Any] | None:
         for name in ranked.ranking()
         if (others := ranked.stand_ins[ranked.names.index(name)])
     ]
-    exact = view_redundancies(report.redundancies)
-    if not copies and not stand_ins and not exact.tables:
+    redundant = view_redundancies(report.redundancies)
+    if not copies and not stand_ins and not redundant.tables:
         return None
     return {
         "copies": _first(
@@ -282,8 +282,8 @@ def _same(report: Report) -> dict[str, Any] | None:
             ]
         ),
         "stand_ins": _first(stand_ins),
-        "exact": _with_short_names(exact.tables[0]) if exact.tables else None,
-        "not_searched": " ".join(exact.lines),
+        "redundant": _with_short_names(redundant.tables[0]) if redundant.tables else None,
+        "about": " ".join(redundant.lines),
     }
 
 

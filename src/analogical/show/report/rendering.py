@@ -61,10 +61,11 @@ def _template() -> "Template":
 
 
 def _isolated(text: str) -> "Markup":
-    """A text with right-to-left words isolated, so that they do not change the order of the words around them."""
+    """A text in HTML; right-to-left words do not change the order of others, and a % sign stays with its number."""
     from markupsafe import Markup, escape
 
-    return Markup(RIGHT_TO_LEFT.sub(r"<bdi>\g<0></bdi>", str(escape(text))))  # noqa: S704 - escaped before
+    unbroken = str(escape(text)).replace(" %", "\N{NO-BREAK SPACE}%")
+    return Markup(RIGHT_TO_LEFT.sub(r"<bdi>\g<0></bdi>", unbroken))  # noqa: S704 - escaped before
 
 
 @cache
