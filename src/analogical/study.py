@@ -13,7 +13,6 @@ from analogical.count.groups import collapse_rows, evenly
 from analogical.count.threads import n_threads_for
 from analogical.engines.open import engine_of, engine_study_of
 from analogical.estimate.deciding import COPY, MOST, MOST_TRIED, Decider, Deciding, shares_left, told_by_chance
-from analogical.estimate.radius import relaxed_scores
 from analogical.estimate.significance import adjust_for_features
 from analogical.estimate.status import LEVEL
 from analogical.estimate.votes import Voting
@@ -343,6 +342,8 @@ class Study(TableCounts):
         rows = self.rows_of(range(len(self.owner)))
 
         def by_relaxed_index() -> Positions:
+            from analogical.estimate.radius import relaxed_scores  # slow to import, and few tables need it
+
             few_rows = searched.take(evenly(len(searched.codes), INDEX_ROWS))
             scores = np.nan_to_num(relaxed_scores(few_rows, n_jobs=n_jobs), nan=-1.0)
             return np.lexsort((rank, -scores.round(6)))

@@ -71,7 +71,7 @@ def test_what_was_read_and_done_is_summed_up_and_explained(run, tmp_path):
     last = " ".join(out.split("\n\n")[-1].split())
     assert (code, err) == (0, "")
     assert "t.csv, label: last column, separator detected, words read as missing, 60 rows, 2 features" in last
-    assert "columns: 1 with missing cells, 1 binned" in last
+    assert "1 column with missing cells, 1 binned" in last
     bullets = " ".join(run("score", path, "--explain")[1].split())
     for note in ("- label: the last column, 'y'", "- detected separator: semicolon", "- numbers in 5 bins: a"):
         assert note in bullets

@@ -29,6 +29,6 @@ def test_rows_without_numbers_are_not_numbered():
     unnumbered = replace(found, pairs=(replace(found.pairs[0], rows=None, index=()),))
     assert "sex male → female  survived no → yes  16,520 pairs" in render_text(view_of(unnumbered))
     assert "numbers from 0" in view_of(found).explanation[1]
-    assert view_of(unnumbered).explanation[1] == "→ is a change, = the same value in both rows."
+    assert view_of(unnumbered).explanation[1] == "→: the two rows differ; =: they have the same value."
     audited = audit(load_table("titanic").to_frame(), "survived", "sex", weights="count", limit=1)
     assert "rows" not in render_text(replace(view_of(replace(audited, examples=unnumbered)), lines=(), about=()))

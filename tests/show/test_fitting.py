@@ -13,7 +13,7 @@ NAME = Heading("feature", is_text=True, may_shorten=True)
 
 def table_of(names, numbers, leaving):
     """Names, a column of numbers with bars that always stays, and others that leave in some order."""
-    headings = (NAME, Heading("score"), *(Heading(f"n{k}", leaves=k) for k in leaving))
+    headings = (NAME, Heading("score"), *(Heading(f"n{k}", drop_order=k) for k in leaving))
     rows = tuple(
         (Cell(name), Cell(f"{n}", bar=0.5), *(Cell(f"{n + k}") for k in leaving))
         for name, n in zip(names, numbers, strict=True)

@@ -10,7 +10,7 @@ from sklearn import config_context
 
 from analogical import AnalogicalSelector, evidence, load_table, redundancies
 from analogical.show.html import STYLE, render_html
-from analogical.show.views import Cell, Heading, Table, View, figures, tabulate
+from analogical.show.views import Cell, Heading, Table, View, number_column, tabulate
 
 HEADINGS = (Heading("name", is_text=True), Heading("share"))
 
@@ -59,10 +59,10 @@ def test_numbers_stand_on_the_right_and_bars_follow_them():
 
 @pytest.mark.parametrize(("n_rows", "n_shown"), [(60, 60), (61, 50), (5000, 50)])
 def test_long_tables_are_shortened(n_rows, n_shown):
-    made = tabulate(range(n_rows), [figures("n", str)])
+    made = tabulate(range(n_rows), [number_column("n", str)])
     assert len(made.rows) == n_shown
     assert (f"... and {n_rows - n_shown:,} more; to_frame() and --json have all" == made.note) == (n_rows > 60)
-    assert [row[0].text for row in tabulate(range(n_rows), [figures("n", str)], most=2).rows] == ["0", "1"]
+    assert [row[0].text for row in tabulate(range(n_rows), [number_column("n", str)], most=2).rows] == ["0", "1"]
 
 
 def test_many_examples_are_shortened():

@@ -50,8 +50,8 @@ SENTENCES = [
     ),
     (
         Note("numbers-and-words", ("income", "age"), (33, 6), words=("'none', 'refused'", "'n/k'")),
-        "text, because words stand among the numbers: 'income' (33 % words: 'none', 'refused') and 'age' (6 % words:"
-        " 'n/k'); if they mean missing, list them in --na",
+        "text, because there are words among the numbers: 'income' (33 % words: 'none', 'refused') and 'age' (6 %"
+        " words: 'n/k'); if they mean missing, list them in --na",
     ),
     (
         Note("index-differs", ("weights",)),
@@ -105,7 +105,7 @@ def test_a_few_words_sum_up_notes_and_count_the_others():
         Note("collected"),
         Note("aligned", ("label",)),
     ]
-    assert sum_up_notes(notes) == ("columns: 3 binned, 1 with missing cells", "2 more notes")
+    assert sum_up_notes(notes) == ("3 columns binned", "1 with missing cells", "2 more notes")
     assert sum_up_notes(notes[:2]) == ("3 columns binned",)
     assert sum_up_notes([*notes[2:3], Note("separator", words=("tab",))]) == (
         "separator detected",

@@ -40,7 +40,7 @@ def test_unknown_numbers_are_dashes():
     assert (
         words.point_interval(math.nan, math.nan)
         == words.in_points(math.nan)
-        == words.shares(math.nan)
+        == words.three_decimals(math.nan)
         == words.p_value(math.nan)
         == "-"
     )
@@ -59,7 +59,7 @@ def test_numbers_have_the_decimals_that_they_are_worth():
     assert [words.signed(size) for size in (49.2, 0.4, 0.0, -0.04, -14.4)] == ["+49", "+0.4", "0", "0", "-14"]
     assert words.points_of(0.25) == 50
     assert math.isnan(words.points_of(None))
-    assert words.shares(2 / 3) == "0.667"
+    assert words.three_decimals(2 / 3) == "0.667"
     assert words.percent(0.1234) == "12.3 %"
     assert [words.percent(share) for share in (0, 0.0004, 0.0006, 0.9996, 1)] == [
         "0.0 %",
@@ -70,8 +70,6 @@ def test_numbers_have_the_decimals_that_they_are_worth():
     ]
     assert [words.signed_share(share) for share in (0.018, -0.142, -0.0001, 0.0001)] == ["+1.8", "-14.2", "0.0", "0.0"]
     assert (words.number(999_999_999), words.number(10**9)) == ("999,999,999", "1.000e+09")
-    assert words.change(0.023) == "2.3 points more often"
-    assert words.change(-0.5) == "50.0 points less often"
 
 
 def test_small_p_values_are_bounds():

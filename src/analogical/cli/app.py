@@ -1,4 +1,4 @@
-"""The command line: its commands, one file each, imported when typed, and how errors are reported."""
+"""The commands, one file each, imported only when typed, and how errors are reported."""
 
 import os
 import signal
@@ -27,10 +27,10 @@ COMMANDS = {
     "generate": "Write a table labelled by one of the paper's eight functions, as CSV on stdout.",
     "tables": "List the built-in tables, which can be named in place of a file.",
 }
-"""The commands, and what the list of them says about each; the file of a command is imported to run it."""
+"""The commands with the sentence about each in the list of commands."""
 HELP = ("-h", "--help")
 INTERRUPTED = 130
-"""Exit code of a command that was stopped with Ctrl-C, as shells have it."""
+"""Exit code after Ctrl-C, as in shells."""
 
 
 def _version(wanted: bool) -> None:
@@ -54,7 +54,7 @@ def _about(
 
 
 def app_with(names: Iterable[str]) -> typer.Typer:
-    """The command line with some of its commands."""
+    """The command line with the named commands."""
     app = _empty_app()
     for name in names:
         file = import_module(f"analogical.cli.{'generate' if name == 'tables' else name}")
@@ -63,7 +63,7 @@ def app_with(names: Iterable[str]) -> typer.Typer:
 
 
 def _list_of_commands() -> typer.Typer:
-    """The command line to be looked at: commands have a name and a sentence, and need no library."""
+    """The command line with names and descriptions only, for its help page: imports no command."""
     app = _empty_app()
     for name, sentence in COMMANDS.items():
         app.command(name, help=sentence)(lambda: None)
@@ -83,10 +83,10 @@ def _empty_app() -> typer.Typer:
 
 
 def _app_for(typed: Sequence[str]) -> typer.Typer:
-    """As much of the command line as is needed for what was typed: importing all of it takes long."""
+    """The command line with the commands needed for what was typed; importing all of them is slow."""
     if typed and typed[0] in COMMANDS:
         return app_with(typed[:1])
-    is_completing = "_ANALOGICAL_COMPLETE" in os.environ  # a shell asks, and what was typed is in the environment
+    is_completing = "_ANALOGICAL_COMPLETE" in os.environ  # a shell completes; what was typed is in the environment
     return _list_of_commands() if not is_completing and not set(typed) - {*HELP} else app_with(COMMANDS)
 
 
@@ -113,7 +113,7 @@ def run() -> None:
 
 
 def _end(number: int, _: object) -> NoReturn:
-    """End as after an error, so that temporary folders are removed."""
+    """Exit on SIGTERM as after an error, so that temporary folders are removed."""
     raise SystemExit(128 + number)
 
 

@@ -52,6 +52,6 @@ def compare(
     from analogical.show.comparison import describe_not_installed
     from analogical.verbs import compare as library
 
-    found = library.compare(*source.data, **source.options, methods=names, max_rows=max_rows, random_state=seed)
+    result = library.compare(*source.data, **source.options, methods=names, max_rows=max_rows, random_state=seed)
     notes = describe_not_installed() if methods is None else ()
-    output.write(found, source, notes=notes)
+    output.write(result, source, notes=notes)

@@ -34,6 +34,6 @@ def evidence(
 
     refuse_role(feature, source, "--feature")
     rows = compare_rows(library.evidence, *source.data, feature, read_given(given), source.options)
-    found, changes = library.evidence_of(rows, rows.find_pairs(limit)), library.transitions_of(rows)
-    also = {"transitions": changes.to_dict()["transitions"]}
-    output.write(found, source, *([changes] if changes.counts else []), also=also)
+    result, transitions = library.evidence_of(rows, rows.find_pairs(limit)), library.transitions_of(rows)
+    also = {"transitions": transitions.to_dict()["transitions"]}
+    output.write(result, source, *([transitions] if transitions.counts else []), also=also)

@@ -8,7 +8,7 @@ from analogical._checks import check_whole
 from analogical.cli.writing import show_table, write_csv
 from analogical.datasets import load_table, table_names
 from analogical.paper.functions import FUNCTIONS
-from analogical.show.views import Cell, Heading, Table
+from analogical.show.views import Cell, number_column, tabulate, text_column
 
 __all__ = ["generate", "tables"]
 
@@ -45,25 +45,11 @@ def generate(
 
 def tables() -> None:
     """List the built-in tables, which can be named in place of a file."""
-    built_in = [load_table(name) for name in table_names()]
-    show_table(
-        Table(
-            headings=(
-                Heading("name", is_text=True),
-                Heading("rows"),
-                Heading("features"),
-                Heading("label", is_text=True),
-                Heading("source", is_text=True, may_wrap=True, leaves=1),
-            ),
-            rows=tuple(
-                (
-                    Cell(table.name, "good"),
-                    Cell(f"{table.n_rows:,}"),
-                    Cell(str(len(table.feature_names))),
-                    Cell(table.label),
-                    Cell(table.source),
-                )
-                for table in built_in
-            ),
-        )
-    )
+    columns = [
+        text_column("name", lambda table: Cell(table.name, "good")),
+        number_column("rows", lambda table: f"{table.n_rows:,}"),
+        number_column("features", lambda table: str(len(table.feature_names))),
+        text_column("label", lambda table: table.label),
+        text_column("source", lambda table: table.source, may_wrap=True, drop_order=1),
+    ]
+    show_table(tabulate(map(load_table, table_names()), columns))

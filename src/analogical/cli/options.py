@@ -1,4 +1,4 @@
-"""Arguments and options that several commands share: one meaning, one name, one help text."""
+"""Arguments and options that several commands share."""
 
 import inspect
 import re
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Confidence", "GivenOption", "Limit", "Quiet", "Seed", "read_given", "reads_table"]
 
 READING = "Reading the table"
-"""Heading in the help pages of the options that say how a file becomes a table."""
+"""Heading of the options on reading a file in the help pages."""
 
 Confidence = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
 GivenOption = Annotated[
@@ -43,12 +43,12 @@ def _option(kind: Any, default: Any, *names: str, **settings: Any) -> tuple[Any,
 
 
 def _column_option(name: str, kind: Any, *, more: str = "", **settings: Any) -> tuple[Any, Any]:
-    """An option of the library: its own default, and what its documentation says in the first sentence."""
+    """An option of the library, with its default and the first sentence of its documentation."""
     return _option(kind, getattr(Rules, name), help=f"{_about(name)} {more}".strip(), **settings)
 
 
 def _about(name: str) -> str:
-    """The first sentence about a column option, as a command line writes it."""
+    """The first sentence of the documentation of a column option, without markup."""
     entry = re.search(rf"^{name} : .*\n((?: +.*\n?)+)", inspect.getdoc(ColumnOptions) or "", re.MULTILINE)
     sentence, _, _ = " ".join(entry[1].split() if entry else ()).partition(". ")
     return f"{sentence.rstrip('.')}.".replace("``", "")
@@ -75,7 +75,7 @@ _COLUMNS = {
         metavar="COLS",
     ),
 }
-"""Which columns are what."""
+"""The roles of the columns."""
 
 _READING = {
     "missing": _column_option("missing", Missing, rich_help_panel=READING),
@@ -121,8 +121,8 @@ _READING = {
     "engine": _option(
         Literal["auto", "memory", "duckdb", "spark"],
         "auto",
-        help="Who holds and counts the table: memory, DuckDB on this machine, also beyond memory, or Apache Spark. auto"
-        " takes DuckDB for large files and for folders of Parquet files.",
+        help="Where the table is held and counted: in memory, in DuckDB (on this machine, for tables larger than"
+        " memory) or on Apache Spark. auto uses DuckDB for large files and for folders of Parquet files.",
         rich_help_panel=READING,
     ),
     "master": _option(
@@ -134,7 +134,7 @@ _READING = {
         rich_help_panel=READING,
     ),
 }
-"""How a file becomes a table, and who holds it."""
+"""How a file is read, and where the table is held."""
 
 
 _OUTPUT = {
@@ -162,7 +162,7 @@ _OUTPUT = {
 def reads_table(
     *, without: tuple[str, ...] = (), writes: tuple[str, ...] = tuple(_OUTPUT)
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add the options for reading a table and writing a result to a command; it gets a source and an output."""
+    """Add the options for reading a table and writing a result to a command, which is called with both."""
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         own = [
@@ -174,14 +174,13 @@ def reads_table(
         reading = {name: option for name, option in _READING.items() if name not in without}
 
         @wraps(command)
-        def read_and_run(**given: Any) -> None:
-            if given.pop("quiet"):
+        def read_and_run(file: str, quiet: bool, **typed: Any) -> None:
+            if quiet:
                 be_quiet()
-            own_given = {parameter.name: given.pop(parameter.name) for parameter in own}
-            written = Output(**{name: given.pop(name) for name in output})
-            refuse_to_overwrite(given["file"], {"plot": written.plot, "out": own_given.get("out")})
-            source = read_source(given.pop("file"), **given)
-            command(source, written, **own_given)
+            own_options = {parameter.name: typed.pop(parameter.name) for parameter in own}
+            written = Output(**{name: typed.pop(name) for name in output})
+            refuse_to_overwrite(file, {"plot": written.plot, "out": own_options.get("out")})
+            command(read_source(file, **typed), written, **own_options)
 
         parameters = [
             _parameter("file", _FILE, inspect.Parameter.empty),
@@ -208,7 +207,7 @@ def _is_required(parameter: inspect.Parameter) -> bool:
 
 
 def read_given(text: str) -> "Given":
-    """What ``--given`` says: auto, all, nothing, or names."""
+    """The value of ``--given`` as the library takes it: auto, all, or a list of names."""
     if text == "auto" or text == "all":
         return text
     return [] if text == "none" else split_names(text)

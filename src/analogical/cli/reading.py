@@ -1,4 +1,4 @@
-"""Command-line arguments to a table and the roles of its columns: label, weights, groups, features."""
+"""Reads the table named on the command line, and the roles of its columns: label, weights, groups, features."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from analogical._types import Note
 from analogical.datasets import WEIGHTS, load_table, table_names
 from analogical.errors import InputError
 from analogical.io.formats import NA, TextFormat, refuse_text_options
-from analogical.show.notes import describe_notes, ignored_note, label_note, sum_up_notes, warnings_of
+from analogical.show.notes import describe_notes, sum_up_notes, warnings_of
 from analogical.show.words import quoted
 from analogical.table.choosing import Names, unknown_column
 from analogical.table.reading import NamedLists
@@ -21,25 +21,25 @@ if TYPE_CHECKING:
 __all__ = ["Source", "read_source", "refuse_role", "refuse_to_overwrite", "split_names"]
 
 LABELS = ("class", "label", "target", "y", "outcome")
-"""Names of a first column that may be the label."""
+"""Names by which a first column is recognised as the likely label."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """What was read and how its columns are used."""
+    """A table that was read, and how its columns are used."""
 
     title: str
     frame: Any
     """A dataframe, or a table that DuckDB or Spark holds."""
     label: str
     options: "ColumnOptions"
-    """Which columns, and what becomes of their cells: column options, as every function of the library takes them."""
+    """Column options, as every function of the library takes them."""
     notes: tuple[str, ...]
-    """What was detected or chosen for the user, to be shown next to the result."""
+    """What was detected or chosen for the user, shown with the result."""
     about: tuple[str, ...] = ()
     """The same in a few words."""
     warnings: tuple[str, ...] = ()
-    """Those that make the whole answer doubtful."""
+    """Those that cast doubt on the whole answer."""
 
     @property
     def data(self) -> tuple[Any, str]:
@@ -47,13 +47,13 @@ class Source:
         return self.frame, self.label
 
     def without_label(self) -> "ColumnOptions":
-        """The options for functions that take no label: it is then a column to leave out."""
+        """The options for functions without a label, which leave that column out."""
         if "features" in self.options:
             return self.options
         return {**self.options, "ignore": [*(self.options.get("ignore") or ()), self.label]}
 
     def to_dict(self) -> dict[str, Any]:
-        """Title and notes, for JSON."""
+        """Title, label and notes, for JSON."""
         return {"title": self.title, "label": self.label, "notes": list(self.notes)}
 
 
@@ -74,7 +74,7 @@ def read_source(
     master: str | None = None,
     **cells: Any,
 ) -> Source:
-    """Read a table and settle the roles of its columns; on DuckDB and on Spark it stays where it is."""
+    """Read a table and assign the roles of its columns; a table in DuckDB or on Spark stays there."""
     if features is not None and ignore is not None:
         raise InputError("--features and --ignore cannot be used together; give one of them.")
     text_format = TextFormat(
@@ -98,7 +98,8 @@ def read_source(
     about = opened.about
     if label is None and opened.label is None:
         likely = _likely_label(frame.columns)
-        notes.append(label_note(frame.columns[-1], likely))
+        other = "" if likely is None else f"; is it {likely!r}, the first column?"
+        notes.append(f"label: the last column, {frame.columns[-1]!r} (override with --label{other})")
         about = ("label: last column" if likely is None else f"label: last column, or {quoted(likely)}?", *about)
     named = {"label": label or opened.label or frame.columns[-1], "weights": weights, "groups": groups}
     roles = {role: _column(column, frame, f"--{role}") for role, column in named.items() if column is not None}
@@ -109,7 +110,7 @@ def read_source(
         options["features"] = _columns(features, frame, roles, "--features")
     if ignore is not None:
         left_out = _columns(ignore, frame, roles, "--ignore")
-        notes.append(ignored_note(left_out))
+        notes.append(f"ignored: {', '.join(left_out)}")
         options["ignore"] = left_out
     if bins:
         options["bins"] = _parse_bins(bins)
@@ -119,7 +120,7 @@ def read_source(
 
 
 class _Opened(NamedTuple):
-    """A table before its columns have roles."""
+    """A table whose columns have no roles yet."""
 
     title: str
     frame: Any
@@ -127,7 +128,7 @@ class _Opened(NamedTuple):
     about: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     label: str | None = None
-    """None if it is not known, and the last column is taken."""
+    """None if unknown: the last column is used."""
 
 
 def _from_file(file: str, text_format: TextFormat, engine: Literal["auto", "memory", "duckdb"]) -> _Opened:
@@ -139,25 +140,25 @@ def _from_file(file: str, text_format: TextFormat, engine: Literal["auto", "memo
 
 
 def _opened(title: str, frame: Any, notes: Sequence[Note]) -> _Opened:
-    """What was read, with its notes in sentences and in a few words."""
+    """A table with its notes as sentences and in a few words."""
     return _Opened(title, frame, describe_notes(notes), sum_up_notes(notes), warnings_of(notes))
 
 
 def _likely_label(columns: Sequence[str]) -> str | None:
-    """The first column, if its name says that it is the label and that of the last column does not."""
+    """The first column, if it is named like a label and the last column is not."""
     first, last = columns[0].lower(), columns[-1].lower()
     return columns[0] if first in LABELS and last not in LABELS else None
 
 
 def _on_spark(file: str, master: str, text_format: TextFormat) -> _Opened:
-    """A table that a Spark cluster sees."""
+    """A table on a Spark cluster."""
     from analogical.io.files import quiet_stderr
     from analogical.spark.files import read_spark_file
     from analogical.spark.session import open_session
 
     if file == "-":
         raise InputError("--engine spark cannot read standard input; give a path that all workers can read.")
-    with quiet_stderr():  # Java keeps the stderr that it begins with, and would write its logs there
+    with quiet_stderr():  # Java would write its logs to the stderr that it starts with
         session = open_session(master)
     read = read_spark_file(session, file, text_format)
     return _opened(f"{file} on {master}", read.frame, read.notes)
@@ -171,7 +172,7 @@ def _is_built_in(file: str) -> bool:
 
 
 def _built_in(file: str, text_format: TextFormat, weights: str | None, ignore: str | None) -> _Opened:
-    """A built-in table, for which no library of dataframes is loaded."""
+    """A built-in table, as lists: no dataframe library is loaded."""
     refuse_text_options(text_format, f"the built-in table {file}")
     table = load_table(file)
     if weights not in (None, WEIGHTS) or (ignore is not None and WEIGHTS in split_names(ignore)):
@@ -190,7 +191,7 @@ def _column(given: str, frame: Any, option: str) -> str:
 
 
 def _columns(given: str, frame: Any, roles: dict[str, str], option: str) -> list[str]:
-    """The columns and parts of dates that names and patterns stand for, without columns that have a role."""
+    """Columns and parts of dates that match names and patterns, except columns with a role."""
     names = Names(frame.columns)
     found: list[str] = []
     for word in [given] if given in frame.columns else split_names(given):
@@ -213,7 +214,7 @@ def _place(word: str, names: Names, option: str) -> int:
 
 
 def _refuse_two_roles(roles: dict[str, str]) -> None:
-    """A column cannot be the label and the weights as well."""
+    """Refuse a column with two roles, such as label and weights."""
     for role, column in roles.items():
         for other, its_column in roles.items():
             if role != other and column == its_column:
@@ -223,7 +224,7 @@ def _refuse_two_roles(roles: dict[str, str]) -> None:
 
 
 def refuse_role(column: str, source: Source, option: str) -> None:
-    """A column cannot be the label or the weights and something else as well."""
+    """Refuse the label or the weights as the column of another option."""
     if column == source.label:
         raise InputError(f"{option} names {column!r}, which is the label; choose another column, or another --label.")
     if column == source.options["weights"]:
@@ -231,7 +232,7 @@ def refuse_role(column: str, source: Source, option: str) -> None:
 
 
 def refuse_to_overwrite(file: str, targets: Mapping[str, str | None]) -> None:
-    """Refuse to write a result over the table that is read, whatever else is asked for."""
+    """Refuse to write a result over the table that is read."""
     for option, target in targets.items():
         try:
             is_same = target is not None and Path(target).exists() and Path(target).samefile(file)
@@ -242,12 +243,12 @@ def refuse_to_overwrite(file: str, targets: Mapping[str, str | None]) -> None:
 
 
 def split_names(names: str) -> list[str]:
-    """Words with commas between them; a word with a comma of its own is in double quotes."""
+    """Names separated by commas; a name that contains a comma is in double quotes."""
     return [name.strip() for name in next(csv.reader([names], skipinitialspace=True), [])]
 
 
 def _parse_bins(given: Sequence[str]) -> Any:
-    """One rule for all columns, or a rule for each column that is named, and * for the others."""
+    """One rule for all columns, or a rule per named column, and * for the others."""
     rules: dict[str, Any] = {}
     for text in given:
         name, _, rule = text.rpartition("=")

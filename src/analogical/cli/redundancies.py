@@ -28,5 +28,5 @@ def redundancies(
     """
     from analogical.verbs import redundancies as library
 
-    found = library.redundancies(source.frame, **source.without_label(), max_determinants=max_determinants)
-    output.write(found, source)
+    result = library.redundancies(source.frame, **source.without_label(), max_determinants=max_determinants)
+    output.write(result, source)

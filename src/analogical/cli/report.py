@@ -1,4 +1,4 @@
-"""``analogical report``: one page about a table, to send to a colleague."""
+"""``analogical report``: one HTML page about a table."""
 
 import shlex
 import sys
@@ -10,15 +10,14 @@ import typer
 
 from analogical.cli.options import Confidence, GivenOption, read_given, reads_table
 from analogical.cli.reading import Source, refuse_role, split_names
-from analogical.cli.streams import say_note, shows_progress, start_output
+from analogical.cli.streams import say_notes, shows_progress, start_output
 from analogical.cli.writing import Output
 from analogical.errors import InputError
-from analogical.show.notes import written_note
 
 __all__ = ["report"]
 
 HEAD = 2_000
-"""Bytes of a file in which the mark of our pages stands."""
+"""Bytes at the start of a file that are searched for the mark of our pages."""
 
 
 @reads_table(writes=())
@@ -64,7 +63,7 @@ def report(
         refuse_role(name, source, "--protected")
     from analogical.verbs import report as library
 
-    found = library.report(
+    result = library.report(
         *source.data,
         **source.options,
         given=read_given(given),
@@ -74,26 +73,22 @@ def report(
         confidence=confidence,
         progress=shows_progress(),
     )
-    found = replace(found, source=source.title, reading=source.notes, command=_command())
-    found.save(target)
+    result = replace(
+        result, source=source.title, reading=source.notes, command=shlex.join(["analogical", *sys.argv[1:]])
+    )
+    result.save(target)
     start_output()
-    for note in source.notes:
-        say_note(note)
-    say_note(written_note(target, target.stat().st_size))
+    say_notes(source.notes)
+    say_notes([f"written to {target} ({target.stat().st_size / 1000:,.0f} kB)"])
 
 
 def _names(text: str, source: Source) -> list[str]:
-    """Columns named in one option: one column, or several with commas between them."""
+    """The columns named in one option: one, or several separated by commas."""
     return [text] if text in source.frame.columns else split_names(text)
 
 
-def _command() -> str:
-    """What was typed."""
-    return shlex.join(["analogical", *sys.argv[1:]])
-
-
 def _refuse_target(target: Path, *, force: bool) -> None:
-    """Refuse, before the work, a file that cannot be written or that somebody else wrote."""
+    """Refuse, before the work, a file that cannot be written or is not a report of ours."""
     from analogical.show.report import MARK
 
     if target.is_dir():

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from analogical.cli.options import Quiet, Seed
-from analogical.cli.streams import be_quiet, say_note, start_output
+from analogical.cli.streams import be_quiet, say_notes, start_output
 from analogical.cli.writing import print_line, show_table
-from analogical.show.views import Cell, Heading, Table
+from analogical.show.views import number_column, tabulate, text_column
 from analogical.show.words import shown
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
     from analogical.paper.reproduce import Reproduction
+    from analogical.paper.results import ReproducedTable
 
 __all__ = ["reproduce"]
 
@@ -83,8 +84,7 @@ def reproduce(
     folder = find_folder(data)
     if download:
         folder = folder or Path(out) / "data"
-        for name in download_datasets(folder):
-            say_note(f"downloaded {name}.csv to {folder}")
+        say_notes([f"downloaded {name}.csv to {folder}" for name in download_datasets(folder)])
     if n_jobs not in (0, 1):
         _start_processes(n_jobs)
     start_output()
@@ -136,18 +136,18 @@ def _start_processes(n_jobs: int) -> None:
 
 def _show(done: "Reproduction") -> None:
     """How many printed numbers agree, what is missing, and where to read on."""
-    rows = []
-    for table in done.tables:
+
+    def agreement(table: "ReproducedTable") -> str:
         agreeing, judged = table.agreement()
-        text = f"{agreeing:,} of {judged:,}" if judged else "none to judge"
-        rows.append((Cell(table.name), Cell(table.variant), Cell(text)))
-    if rows:
-        headings = (
-            Heading("table", is_text=True),
-            Heading("variant", is_text=True),
-            Heading("printed numbers that agree", may_wrap=True),
-        )
-        show_table(Table(headings, tuple(rows)))
+        return f"{agreeing:,} of {judged:,}" if judged else "none to judge"
+
+    columns = [
+        text_column("table", lambda table: table.name),
+        text_column("variant", lambda table: table.variant),
+        number_column("printed numbers that agree", agreement, may_wrap=True),
+    ]
+    if done.tables:
+        show_table(tabulate(done.tables, columns))
     for note in dict.fromkeys(note for table in done.tables for note in table.notes):
         print_line(shown(note), "yellow", in_one_piece=True)
     print_line(f"Read {shown(done.files[0])} first; {len(done.files)} files were written.", in_one_piece=True)

@@ -1,4 +1,4 @@
-"""The standard streams: what they can write, how wide they are, and what happens if they are closed or broken."""
+"""The standard streams: their encoding and width, and what happens if they are closed or broken."""
 
 import codecs
 import errno
@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from analogical._progress import Clock, end_line
@@ -18,9 +18,9 @@ __all__ = [
     "be_quiet",
     "can_write",
     "guarded_streams",
-    "is_fitted",
+    "has_fixed_width",
     "say",
-    "say_note",
+    "say_notes",
     "shows_progress",
     "start_output",
     "stdout_width",
@@ -28,24 +28,24 @@ __all__ = [
 ]
 
 SUBSTITUTES = {"→": "->", "…": "...", "–": "-", "•": "*", "±": "+-", "χ": "chi", "²": "^2", "×": "x"}
-"""Characters of our own texts, for streams that cannot write them."""
+"""Replacements for characters of our own texts that a stream cannot encode."""
 NARROWEST = 20
-"""Columns that sentences need, whatever the terminal says."""
+"""Minimum width of sentences, whatever the terminal says."""
 LONGEST_PATH = 200
-"""Characters of a path in a message."""
+"""Maximum length of a path in a message."""
 HANDLER = "analogical.substitutes"
 CLOCK = Clock()
-"""Counts the seconds until there is something to write."""
+"""Shows elapsed seconds on stderr until the output starts."""
 
 
 class _Talk:
-    """Whether the command may say on stderr how far it is and what it guessed; errors are said in any case."""
+    """Whether notes and progress are kept off stderr; errors are always written."""
 
     is_quiet = False
 
 
 def _substitute(error: UnicodeError) -> tuple[str | bytes, int]:
-    """What a stream cannot write: a substitute, or the number of the character."""
+    """Error handler of streams: a character that cannot be encoded is replaced or escaped."""
     if isinstance(error, UnicodeEncodeError) and error.object[error.start] in SUBSTITUTES:
         return SUBSTITUTES[error.object[error.start]], error.start + 1
     if isinstance(error, UnicodeEncodeError):
@@ -59,12 +59,12 @@ codecs.register_error(HANDLER, _substitute)
 
 @contextmanager
 def guarded_streams() -> Iterator[None]:
-    """Make the streams fit to write anything, and count the seconds until there is something to write.
+    """Prepare the standard streams for any text, and show elapsed seconds until the output starts.
 
     Raises
     ------
     InputError
-        If there is no stdout, or if it cannot take what is written; a reader that stopped reading is not an error.
+        If stdout is closed or cannot be written; a closed pipe is not an error.
     """
     plain_warnings = warnings.formatwarning
     try:
@@ -84,7 +84,7 @@ def guarded_streams() -> Iterator[None]:
 
 
 def _prepare_streams() -> None:
-    """A stdin and a stderr, even if they are closed, and streams and warnings that can be written."""
+    """Replace a closed stdin or stderr, and make every text and warning writable."""
     sys.stdin = sys.stdin or io.TextIOWrapper(io.BytesIO())  # closed: the same as empty
     sys.stderr = sys.stderr or io.StringIO()
     if sys.stdout is None:
@@ -103,36 +103,37 @@ def _describe(error: OSError) -> str:
 
 
 def _give_up_stdout() -> None:
-    """Send what is left in the buffer to nowhere, so that nobody complains about it at the end."""
+    """Redirect stdout to the null device, so that flushing its buffer at exit does not fail."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.__stdout__.fileno() if sys.__stdout__ else 1)
     os.close(nowhere)
 
 
 def be_quiet() -> None:
-    """Say nothing but errors on stderr from here on, until the command ends."""
+    """Write only errors to stderr until the command ends."""
     _Talk.is_quiet = True
     CLOCK.stop()
 
 
 def shows_progress() -> bool:
-    """Whether to show how far long work is: on terminals, unless the user wants it quiet."""
+    """Whether to show the progress of long work: on terminals, unless the user asked for quiet."""
     return sys.stderr.isatty() and not _Talk.is_quiet
 
 
-def say_note(sentence: object) -> None:
-    """One line on stderr about what was guessed, done or written, unless the user wants it quiet."""
+def say_notes(notes: Iterable[str]) -> None:
+    """Lines on stderr about what was guessed, done or written, unless the user asked for quiet."""
     if not _Talk.is_quiet:
-        say(sentence)
+        for note in notes:
+            say(note)
 
 
 def start_output() -> None:
-    """Stop counting seconds; to be called before anything is written to stdout."""
+    """Stop showing elapsed seconds; called before anything is written to stdout."""
     CLOCK.stop()
 
 
 def say(sentence: object) -> None:
-    """One line on stderr, whatever the sentence holds; a stderr that cannot be written is left alone."""
+    """One line on stderr, without control characters; errors in writing it are ignored."""
     try:
         end_line()
         sys.stderr.write(f"{shown(sentence)}\n")
@@ -142,22 +143,22 @@ def say(sentence: object) -> None:
 
 
 def stdout_width() -> int:
-    """Columns of the terminal, or of the variable COLUMNS; 80 where there is neither."""
+    """Width of the terminal, or the variable COLUMNS; 80 if there is neither."""
     return max(NARROWEST, shutil.get_terminal_size((80, 24)).columns)
 
 
-def is_fitted() -> bool:
-    """Whether somebody set a width; what goes to a file or a pipe is otherwise as wide as it needs to be."""
+def has_fixed_width() -> bool:
+    """Whether the width is limited: on a terminal, or by the variable COLUMNS."""
     columns = os.environ.get("COLUMNS", "")
     return sys.stdout.isatty() or (columns.isdecimal() and int(columns) > 0)
 
 
 def writable(text: str) -> str:
-    """A text as stdout will write it."""
+    """A text with the replacements that the encoding of stdout needs."""
     encoding = sys.stdout.encoding or "utf-8"
     return text.encode(encoding, HANDLER).decode(encoding)
 
 
 def can_write(text: str) -> bool:
-    """Whether stdout can write a text as it is."""
+    """Whether the encoding of stdout has all characters of a text."""
     return writable(text) == text

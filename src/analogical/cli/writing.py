@@ -1,4 +1,4 @@
-"""Results to the terminal: views with colours for people, JSON and CSV for machines, figures to files."""
+"""Writes results: text with colours, JSON or CSV to stdout, figures to files."""
 
 import csv
 import json
@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from analogical._results import Result
 from analogical.cli.reading import Source
-from analogical.cli.streams import can_write, is_fitted, say_note, start_output, stdout_width, writable
+from analogical.cli.streams import can_write, has_fixed_width, say_notes, start_output, stdout_width, writable
 from analogical.errors import InputError
 from analogical.show.fitting import EIGHTHS, fit_table
-from analogical.show.notes import ASK_FOR_MORE, drawn_note, no_room_note
 from analogical.show.views import Table, Tone, View, view_of
 from analogical.show.words import shown, wrap_sentence
 
@@ -32,12 +31,12 @@ STYLES: dict[Tone, str] = {
     "accent": "blue",
 }
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-"""What makes a spreadsheet take a cell of text as a formula (OWASP, CSV injection)."""
+"""A spreadsheet reads text that starts with one of these as a formula (OWASP, CSV injection)."""
 
 
 @dataclass(frozen=True)
 class Output:
-    """How a result is written, as the options of a command say."""
+    """How a result is written: the options of a command."""
 
     top: int | None = None
     explain: bool = False
@@ -65,14 +64,14 @@ class Output:
         also: dict[str, Any] | None = None,
         **options: Any,
     ) -> None:
-        """Write a result; in text, more results follow; ``also`` is more JSON, and options are those of its view."""
+        """Write a result; in text, ``more`` results follow, ``also`` is added to JSON; the options are for the view."""
         if self.plot is not None:
             self._draw(result, self.plot)
         if self.as_json:
-            _say_notes(source.notes)
+            say_notes(source.notes)
             _write_json({"source": source.to_dict(), **result.to_dict(), **self._best(result), **(also or {})})
         elif self.as_csv or self.csv_safe:
-            _say_notes((*source.notes, *notes, *view_of(result).notes))
+            say_notes((*source.notes, *notes, *view_of(result).notes))
             _write_records(result, top=self.top, csv_safe=self.csv_safe)
         else:
             if self.top is not None:
@@ -85,10 +84,10 @@ class Output:
 
         options = {} if self.top is None else {"top": min(self.top, MOST_ROWS)}
         save_figure(result.plot(**options).figure, path)  # type: ignore[attr-defined]
-        say_note(drawn_note(path))
+        say_notes([f"drawn to {path}"])
 
     def _best(self, result: Result) -> dict[str, Any]:
-        """The best features for JSON, in column order; nothing if all are wanted."""
+        """With --top, the best features in column order, for JSON."""
         if self.top is None:
             return {}
         best = {record["name"] for record in result.records()[: self.top]}
@@ -99,25 +98,25 @@ class Output:
 
 
 def _print_views(views: Sequence[View], source: Source, notes: tuple[str, ...], *, explain: bool) -> None:
-    """The answers with their tables, then what they rest on, and the table in one line or all notes."""
+    """The views, then a line about the table, and with ``explain`` all notes."""
     console = _console()
-    said_before: set[str] = set()
-    for k, view in enumerate(views):
-        if k:
-            console.print()
-        lines = (*view.lines, *(() if k else source.warnings))
-        _print_view(console, replace(view, lines=tuple(line for line in lines if line not in said_before)), explain)
-        said_before.update(view.lines)
-    said = (*source.notes, *notes, *views[0].notes)
-    about = ", ".join((shown(Path(source.title).name), *source.about, *views[0].about))
+    first, *others = views
+    _print_view(console, replace(first, lines=(*first.lines, *source.warnings)), explain)
+    for view in others:
+        console.print()
+        _print_view(
+            console, replace(view, lines=tuple(line for line in view.lines if line not in first.lines)), explain
+        )
+    all_notes = (*source.notes, *notes, *first.notes)
+    about = ", ".join((shown(Path(source.title).name), *source.about, *first.about))
     if explain:
         console.print()
         print_line(f"{about}.", "dim", console)
-        for note in said:
+        for note in all_notes:
             _print_bullet(console, note)
     else:
-        more = said or any(view.explanation or view.details for view in views)
-        print_line(f"{about}.{f' {ASK_FOR_MORE}' if more else ''}", "dim", console)
+        more = all_notes or any(view.explanation or view.details for view in views)
+        print_line(f"{about}.{' Details: --explain.' if more else ''}", "dim", console)
 
 
 def _print_view(console: "Console", view: View, explain: bool) -> None:
@@ -144,7 +143,7 @@ def _print_view(console: "Console", view: View, explain: bool) -> None:
 
 
 def print_line(text: str, style: str = "", console: "Console | None" = None, *, in_one_piece: bool = False) -> None:
-    """A paragraph in lines of the terminal, or in one piece, as paths are copied."""
+    """A paragraph wrapped to the terminal, or on one line, so that paths can be copied."""
     from rich.text import Text
 
     console = console or _console()
@@ -160,20 +159,21 @@ def _print_bullet(console: "Console", text: str) -> None:
 
 
 def show_table(table: Table, console: "Console | None" = None, *, indent: int = 0) -> None:
-    """A table of a view, fitted to the terminal; columns without room are named."""
+    """Print a table fitted to the terminal, and name the columns that were left out."""
     from rich.text import Text
 
     console = console or _console()
     fitted = fit_table(
-        table, console.width - indent, keeps_all=not is_fitted(), writable=writable, blocks=can_write(EIGHTHS)
+        table, console.width - indent, keeps_all=not has_fixed_width(), writable=writable, blocks=can_write(EIGHTHS)
     )
     for cells in fitted.lines:
         line = Text("  ").join(Text(cell.text, style=STYLES[cell.tone]) for cell in cells)
         line.rstrip()
         console.print(Text(" " * indent) + line, soft_wrap=True)
-    for note in (table.note, no_room_note(fitted.left_out) if fitted.left_out else ""):
-        if note:
-            print_line(note, "dim", console)
+    if table.note:
+        print_line(table.note, "dim", console)
+    if fitted.left_out:
+        print_line(f"Not shown at this width: {', '.join(fitted.left_out)}; widen the terminal.", "dim", console)
 
 
 def _console() -> "Console":
@@ -183,17 +183,11 @@ def _console() -> "Console":
     return Console(highlight=False, width=stdout_width())
 
 
-def _say_notes(notes: Iterable[str]) -> None:
-    """What was guessed or done to read the table, on stderr, so that no format of the result is disturbed."""
-    for note in notes:
-        say_note(note)
-
-
 # ---------------------------------------------------------------- JSON and CSV
 
 
 def _write_json(content: dict[str, Any]) -> None:
-    """One JSON object on stdout; characters that could do harm or cannot be written are escaped."""
+    """One JSON object on stdout; control characters and those that cannot be encoded are escaped."""
     start_output()
     text = json.dumps(content, indent=2, ensure_ascii=False)
     sys.stdout.write(re.sub(r"[^\x20-\x7e\n]", _json_character, text))
@@ -221,19 +215,19 @@ def _write_records(result: Result, *, top: int | None, csv_safe: bool) -> None:
 
 
 def _columns_of(name: str, nested: dict[str, list[str]]) -> list[str]:
-    """The columns of an entry: one, or one for each part of it."""
+    """The columns of an entry: one, or one per part."""
     return [name if part == name else f"{name}_{part}" for part in nested.get(name, [name])]
 
 
 def _cells_of(value: Any, parts: list[str] | None) -> list[Any]:
-    """The cells of an entry; of one with parts, which may be missing, one for each."""
+    """The cells of an entry: one, or one per part, empty if the entry is missing."""
     if parts is not None:
         return [None if value is None else value[part] for part in parts]
     return [";".join(map(str, value)) if isinstance(value, list) else value]
 
 
 def write_csv(header: Iterable[str], rows: Iterable[Sequence[Any]]) -> None:
-    """CSV on stdout: text as it is for files and pipes, harmless for terminals."""
+    """CSV on stdout: text unchanged for files and pipes, without control characters on terminals."""
     start_output()
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(header)
@@ -249,7 +243,7 @@ def _defused(row: Sequence[Any]) -> list[Any]:
 
 
 def _is_formula(text: str) -> bool:
-    """Whether a spreadsheet may take a text as a formula; a number is none, whatever its sign."""
+    """Whether a spreadsheet may read a text as a formula; a signed number is not one."""
     if not text.startswith(FORMULA_STARTS):
         return False
     try:

@@ -1,13 +1,12 @@
-"""An audit as a view: the conclusion, the differences between values, and who was compared."""
+"""An audit as a view: the conclusion, the differences between values, and the rows compared."""
 
 import math
 
 from analogical.show.evidence import pair_blocks
 from analogical.show.sentences import NOT_ADJUSTED, NOT_CAUSES, agreeing_on, assumed, no_partner
-from analogical.show.views import Table, View, figures, tabulate, words
+from analogical.show.views import Table, View, number_column, tabulate, text_column
 from analogical.show.words import (
     and_more,
-    change,
     counted,
     listed,
     marked,
@@ -23,10 +22,10 @@ from analogical.verbs.audit import Audit, Difference
 __all__ = ["shown_differences", "view_audit"]
 
 MAX_DIFFERENCES = 30
-"""Lines of the table of differences."""
+"""Maximum number of differences in the table."""
 LONG_VALUE = 30
 LONG_LABEL = 16
-"""Characters of values and labels in the table."""
+"""Maximum length of values and labels in the table."""
 
 
 def view_audit(result: Audit) -> View:
@@ -73,7 +72,7 @@ def _conclude(result: Audit) -> str:
 
 
 def shown_differences(result: Audit) -> list[Difference]:
-    """The lines of the table: all differences, or the largest ones."""
+    """The differences in the table: all, or the largest ones."""
     if len(result.differences) <= MAX_DIFFERENCES:
         return list(result.differences)
     return sorted(result.differences, key=lambda d: -abs(d.difference))[:MAX_DIFFERENCES]
@@ -84,14 +83,16 @@ def _difference_table(result: Audit) -> Table:
     many_labels = len({difference.label for difference in differences}) > 1
     label = quoted(differences[0].label, LONG_LABEL)
     columns = [
-        words(f"vs. {marked(result.reference, 20)}", lambda d: marked(d.values[1], LONG_VALUE), may_shorten=True),
-        *([words("label", lambda d: marked(d.label, LONG_LABEL), may_shorten=True)] if many_labels else []),
-        figures("points" if many_labels else f"points for {label}", lambda d: signed_share(d.difference)),
-        figures(f"{100 * result.confidence:g}% CI", _interval, leaves=2),
-        figures("p adj." if len(differences) > 1 else "p", lambda d: p_value(d.p_adjusted), leaves=1),
-        figures("odds ratio", lambda d: f"{d.odds_ratio:.2f}" if math.isfinite(d.odds_ratio) else "-", leaves=4),
-        figures("crude", lambda d: signed_share(d.crude), leaves=5),
-        figures("pairs", lambda d: f"{d.pairs:,}", leaves=3),
+        text_column(f"vs. {marked(result.reference, 20)}", lambda d: marked(d.values[1], LONG_VALUE), may_shorten=True),
+        *([text_column("label", lambda d: marked(d.label, LONG_LABEL), may_shorten=True)] if many_labels else []),
+        number_column("points" if many_labels else f"points for {label}", lambda d: signed_share(d.difference)),
+        number_column(f"{100 * result.confidence:g}% CI", _interval, drop_order=2),
+        number_column("p adj." if len(differences) > 1 else "p", lambda d: p_value(d.p_adjusted), drop_order=1),
+        number_column(
+            "odds ratio", lambda d: f"{d.odds_ratio:.2f}" if math.isfinite(d.odds_ratio) else "-", drop_order=4
+        ),
+        number_column("crude", lambda d: signed_share(d.crude), drop_order=5),
+        number_column("pairs", lambda d: f"{d.pairs:,}", drop_order=3),
     ]
     return tabulate(differences, columns, note=and_more(len(result.differences) - len(differences)))
 
@@ -104,7 +105,7 @@ def _interval(difference: Difference) -> str:
 
 
 def _describe_compared(result: Audit) -> str:
-    """Who was compared, and who was not."""
+    """How many rows were compared."""
     return (
         f"Compared: {result.n_compared:,} of {counted(result.n_rows, 'row')}"
         f" ({percent(result.n_compared / result.n_rows)}) have a partner with another {quoted(result.feature)} among"
@@ -113,7 +114,7 @@ def _describe_compared(result: Audit) -> str:
 
 
 def _describe_limits(result: Audit) -> list[str]:
-    """Features that the data do not tell from the audited one."""
+    """Features that could replace the audited one."""
     if result.stand_ins:
         return [
             f"{listed(result.stand_ins)} could replace {quoted(result.feature)} in the deciding set, and"
@@ -124,32 +125,33 @@ def _describe_limits(result: Audit) -> list[str]:
 
 
 def _explain(result: Audit) -> list[str]:
-    """What the numbers are, and what else was difference."""
+    """What the numbers mean, and further results."""
     test = "exact Cochran-Mantel-Haenszel test" if result.n_groups is None else "tests within and between groups"
-    said = [
+    n = len(result.differences)
+    adjusted = f", adjusted for {n:,} comparisons (Holm). {NOT_ADJUSTED}" if n > 1 else "."
+    sentences = [
         "points: adjusted difference (Mantel-Haenszel) in the share of the label from the reference; crude: the same"
-        f" over all rows. p: {test}, adjusted for {counted(len(result.differences), 'comparison')} (Holm)."
-        f"{f' {NOT_ADJUSTED}' if len(result.differences) > 1 else ''} {assumed(result.n_groups)}",
+        f" over all rows. p: {test}{adjusted} {assumed(result.n_groups)}",
         f"{counted(result.n_pairs, 'pair')} in {counted(result.n_contexts, 'context')}, of which the largest holds"
         f" {percent(result.largest_context)}.",
         _describe_noise(result),
     ]
     if result.finding == "too-few-pairs" and result.n_groups is None:
-        said.append(
+        sentences.append(
             "However the labels of each context were dealt to its rows, no difference could have been significant (p"
             f" below {result.level:.2g})."
         )
     for label, (everybody, compared) in result.base_rates.items():
-        said.append(
+        sentences.append(
             f"{quoted(label)} occurs in {percent(compared)} of the compared rows and in {percent(everybody)} of all."
         )
     if len(result.differences) == 1:
-        said += _explain_difference(result, result.differences[0])
+        sentences += _explain_difference(result, result.differences[0])
     if result.n_comparisons > len(result.differences):
-        said.append(
+        sentences.append(
             f"Of {result.n_comparisons:,} comparisons, only those of the most frequent values and labels were made."
         )
-    return said
+    return sentences
 
 
 def _describe_noise(result: Audit) -> str:
@@ -162,20 +164,21 @@ def _describe_noise(result: Audit) -> str:
 
 
 def _explain_difference(result: Audit, only: Difference) -> list[str]:
-    """The only difference: its odds ratio, its homogeneity, and the mean over pairs."""
-    said = []
+    """Odds ratio, homogeneity and mean over pairs of the only difference."""
+    sentences = []
     if math.isfinite(only.odds_ratio) and only.odds_low == only.odds_low:
-        said.append(f"Odds ratio: {only.odds_ratio:.2f} ({only.odds_low:.2f} to {only.odds_high:.2f}).")
+        sentences.append(f"Odds ratio: {only.odds_ratio:.2f} ({only.odds_low:.2f} to {only.odds_high:.2f}).")
     if result.n_groups is None:
         same = "contexts too small" if only.p_homogeneity != only.p_homogeneity else p_words(only.p_homogeneity)
-        said.append(f"Test of equality in all contexts: {same}.")
-    said.append(
-        f"Mean over pairs: {change(only.pair_difference)} ({counted(only.gained, 'pair')} gained"
+        sentences.append(f"Test of equality in all contexts: {same}.")
+    sentences.append(
+        f"Mean over pairs: {100 * abs(only.pair_difference):.1f} points"
+        f" {'more' if only.pair_difference >= 0 else 'less'} often ({counted(only.gained, 'pair')} gained"
         f" {quoted(only.label)}, {only.lost:,} lost it)."
     )
     if only.difference * only.pair_difference < 0:
-        said.append(
+        sentences.append(
             "The adjusted difference and the mean over pairs differ in sign, because the mean gives large contexts more"
             " weight: look at single contexts."
         )
-    return said
+    return sentences

@@ -3,7 +3,7 @@
 from functools import partial
 
 from analogical.rivals import METHODS
-from analogical.show.views import Cell, View, figures, tabulate, words
+from analogical.show.views import Cell, View, number_column, tabulate, text_column
 from analogical.show.words import counted, listed, quoted, shown, verb
 from analogical.verbs.compare import Comparison
 
@@ -20,8 +20,11 @@ def view_comparison(result: Comparison, *, top: int | None = None) -> View:
         return Cell(f"{share:.3f} ({rank})", "good" if rank == 1 and share > 0 else "plain")
 
     columns = [
-        words("feature", lambda i: shown(result.names[i]), may_shorten=True),
-        *(figures(method.title, partial(cell, method.name), leaves=k) for k, method in enumerate(result.methods)),
+        text_column("feature", lambda i: shown(result.names[i]), may_shorten=True),
+        *(
+            number_column(method.title, partial(cell, method.name), drop_order=k)
+            for k, method in enumerate(result.methods)
+        ),
     ]
     n, order = counted(len(result.methods), "method"), result.order().tolist()
     return View(

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from analogical.show.sentences import ROW_NAMES, agreeing_on, no_partner
-from analogical.show.views import Cell, Table, View, figures, tabulate, words
+from analogical.show.sentences import ROW_NAMES, agreeing_on, describe_context, no_partner
+from analogical.show.views import Cell, Table, View, number_column, tabulate, text_column
 from analogical.show.words import LONG_NAME, counted, marked, number, percent, quoted, shorten, shown
 from analogical.verbs.evidence import Evidence, EvidencePair, Transition, Transitions
 
 __all__ = ["pair_blocks", "transition_table", "view_evidence", "view_transitions"]
 
 MAX_TRANSITIONS = 30
-"""Lines of a table of transitions."""
+"""Maximum number of transitions in a table."""
 LONG_VALUE = 24
 """Values are cut to this length."""
 
@@ -28,9 +28,9 @@ def view_evidence(result: Evidence) -> View:
         lines=(_describe_pairs(result.given),),
         examples=pair_blocks(result),
         explanation=(
-            "Pairs whose labels differ come first, from as many contexts as possible; a line with a number of pairs"
-            " stands for so many pairs of equal rows.",
-            f"→ is a change, = the same value in both rows.{f' {ROW_NAMES}' if _has_numbers(result) else ''}",
+            "Pairs whose labels differ come first, from as many contexts as possible. A line that ends with a number of"
+            " pairs represents that many pairs with the same values.",
+            f"→: the two rows differ; =: they have the same value.{f' {ROW_NAMES}' if _has_numbers(result) else ''}",
         ),
     )
 
@@ -40,29 +40,30 @@ def _describe_pairs(given: Sequence[str]) -> str:
 
 
 def pair_blocks(result: Evidence) -> tuple[Table, ...]:
-    """The pairs brought together by context: the context once, then a line for each pair."""
+    """The pairs grouped by context: one table per context, with a line per pair."""
     blocks: dict[tuple[tuple[str, Any], ...], list[EvidencePair]] = {}
     for pair in result.pairs:
         blocks.setdefault(pair.context, []).append(pair)
     columns = [
-        words("", lambda pair: Cell(_change(result.feature, pair.values), "strong"), may_wrap=True),
-        words("", lambda pair: Cell(_change(result.label, pair.labels), _tone(pair)), may_wrap=True),
-        *([words("", _numbered, may_wrap=True)] if _has_numbers(result) else []),
-        figures("", lambda pair: Cell(f"{pair.weight:,} pairs" if pair.weight > 1 else "", "muted"), may_wrap=True),
+        text_column("", lambda pair: Cell(_change(result.feature, pair.values), "strong"), may_wrap=True),
+        text_column("", lambda pair: Cell(_change(result.label, pair.labels), _tone(pair)), may_wrap=True),
+        *([text_column("", _numbered, may_wrap=True)] if _has_numbers(result) else []),
+        number_column(
+            "", lambda pair: Cell(f"{pair.weight:,} pairs" if pair.weight > 1 else "", "muted"), may_wrap=True
+        ),
     ]
     return tuple(
         tabulate(
             pairs,
             columns,
-            title=", ".join(f"{shown(name, LONG_NAME)}={marked(value, 30)}" for name, value in context)
-            or "(nothing given)",
+            title=describe_context(context) or "(nothing given)",
         )
         for context, pairs in blocks.items()
     )
 
 
 def _has_numbers(result: Evidence) -> bool:
-    """Whether rows can be named: where they have no order, they have no numbers."""
+    """Whether rows have names or numbers; rows on an engine without an order have none."""
     return any(pair.index for pair in result.pairs)
 
 
@@ -75,13 +76,13 @@ def _tone(pair: EvidencePair | Transition) -> Any:
 
 
 def _change(name: str, two: tuple[Any, Any]) -> str:
-    """A change from one value to another, or that it stayed the same."""
+    """Two values with an arrow if they differ, or an equals sign."""
     a, b = _distinct_texts(two) if two[0] != two[1] else (marked(value, LONG_VALUE) for value in two)
     return f"{shown(name, LONG_NAME)} {a} {'→' if two[0] != two[1] else '='} {b}".strip()
 
 
 def _distinct_texts(two: tuple[Any, Any]) -> tuple[str, str]:
-    """Two different values as texts that differ: cut at the end, in the middle, or as Python writes them."""
+    """Two different values as texts that differ: cut at the end, in the middle, or as Python literals."""
     ways: tuple[Callable[[Any], str], ...] = (
         lambda value: marked(value, LONG_VALUE),
         lambda value: shorten(shown(value), LONG_VALUE, "..."),
@@ -96,7 +97,7 @@ def _distinct_texts(two: tuple[Any, Any]) -> tuple[str, str]:
 
 
 def view_transitions(result: Transitions) -> View:
-    """The largest transitions in a table, in the order of the values."""
+    """A table of the largest transitions, in the order of the values."""
     if not result.counts:
         return View(no_partner(result.feature, result.given, result.same_as))
     sizes = sorted((transition.pairs for transition in result.counts), reverse=True)
@@ -110,12 +111,12 @@ def view_transitions(result: Transitions) -> View:
 
 
 def transition_table(feature: str, label: str, transitions: Sequence[Transition], *, n_pairs: int, n_all: int) -> Table:
-    """How values and labels change, and in how many of the pairs; the largest of all transitions, if not all."""
+    """How values and labels change, and in how many pairs; of ``n_all`` transitions those given."""
     columns = [
-        words(shown(feature, LONG_NAME), lambda t: Cell(_change("", t.values), _tone(t)), may_wrap=True),
-        words(shown(label, LONG_NAME), lambda t: Cell(_change("", t.labels), _tone(t)), may_wrap=True),
-        figures("pairs", lambda t: Cell(number(t.pairs), _tone(t))),
-        figures("share", lambda t: Cell(percent(t.pairs / n_pairs), _tone(t))),
+        text_column(shown(feature, LONG_NAME), lambda t: Cell(_change("", t.values), _tone(t)), may_wrap=True),
+        text_column(shown(label, LONG_NAME), lambda t: Cell(_change("", t.labels), _tone(t)), may_wrap=True),
+        number_column("pairs", lambda t: Cell(number(t.pairs), _tone(t))),
+        number_column("share", lambda t: Cell(percent(t.pairs / n_pairs), _tone(t))),
     ]
     n = len(transitions)
     return tabulate(transitions, columns, note=f"The {n} largest of {n_all:,} transitions." if n < n_all else "")

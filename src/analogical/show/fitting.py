@@ -1,4 +1,4 @@
-"""Tables to a number of columns: what is wrapped, shortened or left out so that no number is ever cut."""
+"""Fits tables to a width: texts are wrapped or shortened, columns left out, and numbers never cut."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,13 +13,13 @@ __all__ = ["FittedTable", "fit_table"]
 GAP = 2
 """Spaces between two columns."""
 READABLE_NAME = 14
-"""Names are cut to this width before the bars go: long enough to be recognised."""
+"""Names are shortened to this width before bars are dropped."""
 EXTRA = 4
-"""Columns that leave before the bars do."""
+"""Columns with this drop order or a higher one are dropped before bars are."""
 SHORTEST_NAME = 7
-"""Names are cut to this width before a column of numbers goes."""
+"""Names are shortened to this width before a column of numbers is dropped."""
 LONGEST_WORD = 24
-"""Longer words of cells that wrap are broken, so that one long name does not push out the numbers."""
+"""Longer words of wrapped cells are broken, so that one long name does not displace the numbers."""
 BAR_WIDTH = 6
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 
@@ -35,7 +35,7 @@ class FittedTable:
 
 @dataclass(frozen=True)
 class _Column:
-    """A column with its title as the first cell, if the table has titles."""
+    """A column with its title as the first cell, if the table has a head."""
 
     heading: Heading
     cells: tuple[Cell, ...]
@@ -80,12 +80,12 @@ class _Plan(NamedTuple):
 def fit_table(
     table: Table, width: int, *, keeps_all: bool = False, writable: Callable[[str], str] = str, blocks: bool = True
 ) -> FittedTable:
-    """A table in lines of a width.
+    """A table as lines of a width.
 
-    Where there is not enough room, cells that may wrap are wrapped and names are shortened; then the bars go, and then
-    columns, in the order that their headings say. What may not go stays, even if the lines become too wide. With
-    ``keeps_all`` nothing goes and only very long names are shortened. ``writable`` turns text into text that can be
-    written, as wide as it will be; bars are drawn with ``blocks``, or with ``#``.
+    If there is not enough room, cells are wrapped and names shortened, as far as their headings allow; then bars and
+    columns are dropped, in the order that the headings say. Lines may still be too wide. With ``keeps_all`` nothing is
+    dropped and only very long names are shortened. ``writable`` makes the replacements that the encoding of the output
+    needs; bars are drawn with ``blocks``, or with ``#``.
     """
     titles = [tuple(Cell(heading.title, "strong") for heading in table.headings)] if table.has_head else []
     cells = [[replace(cell, text=writable(cell.text)) for cell in row] for row in (*titles, *table.rows)]
@@ -108,22 +108,22 @@ def _plans(columns: tuple[_Column, ...], keeps_all: bool) -> Iterator[_Plan]:
     if keeps_all:
         yield _Plan(columns, LONG_NAME)
         return
-    orders = sorted({column.heading.leaves for column in columns} - {0}, reverse=True)
+    orders = sorted({column.heading.drop_order for column in columns} - {0}, reverse=True)
     yield _Plan(columns, READABLE_NAME)
     for order in orders:
         if order >= EXTRA:
-            columns = tuple(column for column in columns if column.heading.leaves < order)
+            columns = tuple(column for column in columns if column.heading.drop_order < order)
             yield _Plan(columns, READABLE_NAME)
     columns = tuple(column.without_bars() for column in columns)
     yield _Plan(columns, READABLE_NAME)
     yield _Plan(columns, SHORTEST_NAME)
     for order in orders:
         if order < EXTRA:
-            yield _Plan(tuple(column for column in columns if column.heading.leaves < order), SHORTEST_NAME)
+            yield _Plan(tuple(column for column in columns if column.heading.drop_order < order), SHORTEST_NAME)
 
 
 def _shrink(widths: list[int], floors: Sequence[int], room: int) -> list[int]:
-    """Take from the widest column that may become narrower, until all fit."""
+    """Narrow the widest column that may be narrowed, until all fit."""
     widths = list(widths)
     while sum(widths) > room and (loose := [k for k, floor in enumerate(floors) if widths[k] > floor]):
         widths[max(loose, key=widths.__getitem__)] -= 1
@@ -133,7 +133,7 @@ def _shrink(widths: list[int], floors: Sequence[int], room: int) -> list[int]:
 def _lines(
     columns: Sequence[_Column], widths: Sequence[int], ellipsis: str, blocks: bool
 ) -> Iterator[tuple[Cell, ...]]:
-    """The lines of all rows; a row has as many as its highest cell."""
+    """The lines of all rows; a row has as many lines as its tallest cell."""
     texts = [column.blocks(width, ellipsis) for column, width in zip(columns, widths, strict=True)]
     for r, parts in enumerate(zip(*texts, strict=True)):
         for n, line in enumerate(zip_longest(*parts, fillvalue="")):
@@ -147,11 +147,11 @@ def _lines(
 
 
 def _bar(share: float | None, blocks: bool) -> str:
-    """A share from 0 to 1 as blocks, to an eighth of a character; nothing where it is unknown."""
+    """A share from 0 to 1 as blocks, to an eighth of a character; empty if it is unknown."""
     if share is None or not share > 0:  # unknown, or an estimate below 0
         return ""
     eighths = min(round(share * BAR_WIDTH * 8), BAR_WIDTH * 8)
-    if share >= 0.0005:  # what is written as more than 0 is seen
+    if share >= 0.0005:  # not written as 0, so the bar must be visible
         eighths = max(eighths, 1)
     whole, rest = divmod(eighths, 8)
     if blocks:
@@ -160,6 +160,6 @@ def _bar(share: float | None, blocks: bool) -> str:
 
 
 def _padded(word: str, width: int, left: bool) -> str:
-    """A word in a column: on the left, or on the right."""
+    """A word padded to the width of its column."""
     space = " " * (width - width_of(word))
     return word + space if left else space + word

@@ -1,4 +1,4 @@
-"""Records of a result as a dataframe of the user's library."""
+"""The records of a result as a dataframe."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 __all__ = ["frame_of_records"]
 
 LARGEST = 2**63 - 1
-"""Whole numbers beyond this are no numbers of a dataframe, and become text."""
+"""Larger integers do not fit a dataframe column, and become text."""
 
 
 def frame_of_records(records: Sequence[dict[str, Any]], columns: Sequence[str], backend: str) -> Any:
@@ -32,7 +32,7 @@ def _column(cells: list[Any]) -> list[Any]:
 
 
 def _storable(cell: Any) -> Any:
-    """Text that every library can store: halves of characters, which are no text, are written as escapes."""
+    """Text that every library can store: lone surrogates are escaped."""
     return cell.encode("utf-8", "backslashreplace").decode("utf-8") if isinstance(cell, str) else cell
 
 

@@ -1,4 +1,4 @@
-"""Views as HTML for notebooks: everything from the data is escaped, colours are readable on light and dark pages."""
+"""Views as HTML for notebooks: texts are escaped, and colours are readable on light and dark pages."""
 
 from html import escape
 
@@ -8,7 +8,7 @@ from analogical.show.words import and_more
 __all__ = ["render_html"]
 
 MAX_BLOCKS = 20
-"""Examples that are shown."""
+"""Maximum number of examples."""
 BAR_WIDTH = 60
 # All results share one small style, which touches nothing outside them. Notebooks do not say whether their page is
 # light or dark, so coloured text has a contrast of at least 4.5 to white and of 4 to #111.
@@ -46,7 +46,7 @@ def render_html(view: View) -> str:
         *(f"{_paragraph(block.title, 'muted')}{_render_table(block)}" for block in blocks),
         _paragraph(and_more(len(view.examples) - len(blocks)), "muted"),
         _paragraph(f"{', '.join(view.about)}." if view.about else "", "muted"),
-        _unfolded(view),
+        _folded(view),
     ]
     return f'<div class="analogical-result">{STYLE}{"".join(parts)}</div>'
 
@@ -57,13 +57,13 @@ def _paragraph(text: str, kind: str = "") -> str:
     return f'<p class="{kind}">{escape(text)}</p>' if kind else f"<p>{escape(text)}</p>"
 
 
-def _unfolded(view: View) -> str:
-    """All explanations and details, for readers who unfold them."""
-    said = "".join(f"<li>{escape(text)}</li>" for text in (*view.explanation, *view.notes))
-    if not said and not view.details:
+def _folded(view: View) -> str:
+    """Explanations, notes and details, folded."""
+    items = "".join(f"<li>{escape(text)}</li>" for text in (*view.explanation, *view.notes))
+    if not items and not view.details:
         return ""
     tables = "".join(map(_render_table, view.details))
-    return f"<details><summary>details</summary><ul>{said}</ul>{tables}</details>"
+    return f"<details><summary>details</summary><ul>{items}</ul>{tables}</details>"
 
 
 def _render_table(table: Table) -> str:
@@ -82,18 +82,18 @@ def _render_table(table: Table) -> str:
 
 
 def _classes(heading: Heading, tone: Tone = "plain") -> str:
-    """Words stand on the left, numbers on the right; the tone is a colour."""
+    """The classes of a cell: its alignment and its tone."""
     names = " ".join(name for name in ("text" if heading.is_text else "", tone if tone != "plain" else "") if name)
     return f' class="{names}"' if names else ""
 
 
 def _shade(cell: Cell) -> str:
-    """A colour behind a share, weak enough for text of any colour."""
+    """A background colour, weak enough for text of any colour."""
     return "" if cell.shade is None else f' style="background:rgba(53,118,196,{0.4 * cell.shade:.2f})"'
 
 
 def _bar(cell: Cell) -> str:
-    """A small bar after a number, as on the terminal; an empty one where the number is unknown."""
+    """A small bar after a number; empty if the number is unknown."""
     if cell.bar is None:
         return ""
     width = 0.0 if cell.bar != cell.bar else BAR_WIDTH * min(max(cell.bar, 0.0), 1.0)

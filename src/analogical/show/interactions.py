@@ -1,7 +1,7 @@
 """Pairs of features that act together, as a view."""
 
 from analogical.show.sentences import NOT_ADJUSTED, STATUSES, held_fixed, status_cell
-from analogical.show.views import Cell, Column, View, figures, tabulate, words
+from analogical.show.views import Cell, Column, View, number_column, tabulate, text_column
 from analogical.show.words import (
     LONG_NAME,
     counted,
@@ -11,9 +11,9 @@ from analogical.show.words import (
     point_interval,
     points_of,
     quoted,
-    shares,
     shown,
     some_of,
+    three_decimals,
     verb,
 )
 from analogical.verbs.interactions import Interactions
@@ -21,7 +21,7 @@ from analogical.verbs.interactions import Interactions
 __all__ = ["view_interactions"]
 
 MAX_PAIRS = 20
-"""Pairs that a table shows."""
+"""Maximum number of pairs in the table."""
 FEW_EFFECTIVE = 30
 """Effective squares below which intervals are rough."""
 
@@ -38,31 +38,31 @@ def view_interactions(result: Interactions, *, top: int = MAX_PAIRS) -> View:
 
 
 def _columns(result: Interactions) -> list[Column]:
-    """How much the effect of one feature depends on the other, in points; without repeated rows, the index."""
+    """How much the effect of one feature depends on the other, in points; the index if no rows repeat."""
 
     def interval(k: int) -> Cell:
         text = point_interval(_size(result.effect_low[k]), _size(result.effect_high[k]))
         return Cell(text, bar=_size(result.effect[k]) / 200)
 
     columns = [
-        words("feature", lambda k: shown(result.first[k], LONG_NAME), may_shorten=True),
-        words("with", lambda k: shown(result.second[k], LONG_NAME), may_shorten=True),
+        text_column("feature", lambda k: shown(result.first[k], LONG_NAME), may_shorten=True),
+        text_column("with", lambda k: shown(result.second[k], LONG_NAME), may_shorten=True),
     ]
     if any(result.effect_squares):
         columns += [
-            figures("points", lambda k: in_points(_size(result.effect[k]))),
-            figures(f"{100 * result.settings.confidence:g}% CI", interval, leaves=2),
-            figures("p adj.", lambda k: p_value(float(result.p_adjusted[k])), leaves=1),
+            number_column("points", lambda k: in_points(_size(result.effect[k]))),
+            number_column(f"{100 * result.settings.confidence:g}% CI", interval, drop_order=2),
+            number_column("p adj.", lambda k: p_value(float(result.p_adjusted[k])), drop_order=1),
         ]
     else:
         columns += [
-            figures("index", lambda k: shares(result.index[k])),
-            figures("broken", lambda k: number(result.broken[k]), leaves=1),
+            number_column("index", lambda k: three_decimals(result.index[k])),
+            number_column("broken", lambda k: number(result.broken[k]), drop_order=1),
         ]
     return [
         *columns,
-        figures("squares", lambda k: number(result.squares[k]), leaves=4),
-        words("status", lambda k: status_cell(result.status[k])),
+        number_column("squares", lambda k: number(result.squares[k]), drop_order=4),
+        text_column("status", lambda k: status_cell(result.status[k])),
     ]
 
 
@@ -102,7 +102,7 @@ def _passed_over(result: Interactions) -> str:
 
 
 def _explain(result: Interactions) -> list[str]:
-    """What the numbers mean, and where they mislead."""
+    """What the numbers mean, and their limits."""
     if not any(result.squares):
         return []
     index = f"index: share of broken squares; {_coin(result)}."
@@ -111,7 +111,7 @@ def _explain(result: Interactions) -> list[str]:
             f"{index} No rows repeat, so noise cannot be estimated: give fewer features, such as given=[] (--given"
             " none)."
         ]
-    said = [
+    sentences = [
         "points: by how much the effect of one feature differs with the other: 200 for an exclusive or, 100 for a"
         " logical and, 0 where label shares are additive (in shares, not in odds). A square is four rows that agree on"
         " the given features and have two values of each of the two in all four combinations.",
@@ -119,22 +119,22 @@ def _explain(result: Interactions) -> list[str]:
         f"p is adjusted for {counted(result.n_possible, 'pair')}. {NOT_ADJUSTED}",
     ]
     if any(result.status[k] == "effect" and result.effect_low[k] <= 0 for k in range(len(result))):
-        said.append(
+        sentences.append(
             "Where the interval of a significant pair begins at 0, its size is uncertain: the test weights rows, the"
             " effect weights squares."
         )
     rough = [n for n in result.effective_squares if 0 < n < FEW_EFFECTIVE]
     if rough:
-        said.append(
+        sentences.append(
             f"{counted(len(rough), 'pair')} {verb(rough, 'is', 'are')} based on fewer than {FEW_EFFECTIVE} effective"
             f" squares; {verb(rough, 'its interval is', 'their intervals are')} rough."
         )
-    return [*said, *_explain_fewer(result)]
+    return [*sentences, *_explain_fewer(result)]
 
 
 def _explain_fewer(result: Interactions) -> list[str]:
     """For how many pairs fewer features were held fixed, and which features are copies."""
-    said = []
+    sentences = []
     if result.settings.given == "auto":
         n_fewer = sum(
             len(given) < sum(name not in (a, b) for name in result.deciding)
@@ -142,14 +142,16 @@ def _explain_fewer(result: Interactions) -> list[str]:
             if same is None
         )
         if n_fewer:
-            said.append(f"For {counted(n_fewer, 'pair')} there were too few rows to hold the whole deciding set fixed.")
+            sentences.append(
+                f"For {counted(n_fewer, 'pair')} there were too few rows to hold the whole deciding set fixed."
+            )
     copied = [name for name in result.same_as if name is not None]
     if copied:
-        said.append(
+        sentences.append(
             f"{counted(len(copied), 'pair')} could not be tested ({STATUSES['same'].meaning}):"
             f" {some_of(list(dict.fromkeys(copied)))}."
         )
-    return said
+    return sentences
 
 
 def _coin(result: Interactions) -> str:

@@ -1,8 +1,9 @@
-"""What was done to a table before it was counted, one sentence for each note, and a few words for all of them.
+"""Notes on what was done to a table before it was counted, each as a sentence, and all of them in a few words.
 
-Sentences begin with our own words or with a name in quotes, so that a page may begin them with a capital.
+Sentences begin with our own words or with a quoted name, so that a page can capitalise them.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -10,19 +11,12 @@ from analogical._types import Note, NoteKind
 from analogical.show.words import counted, listed, quoted, some_of, verb
 
 __all__ = [
-    "ASK_FOR_MORE",
     "describe_notes",
-    "drawn_note",
-    "ignored_note",
-    "label_note",
     "leaks_of",
-    "no_room_note",
     "sum_up_notes",
     "warnings_of",
-    "written_note",
 ]
 
-ASK_FOR_MORE = "Details: --explain."
 WARNINGS: tuple[NoteKind, ...] = ("header-has-numbers",)
 """Notes that are shown in full beside the answer."""
 
@@ -33,59 +27,33 @@ def describe_notes(notes: Sequence[Note]) -> tuple[str, ...]:
 
 
 def sum_up_notes(notes: Sequence[Note]) -> tuple[str, ...]:
-    """What was done to a table, in a few words each; columns are counted."""
-    said: dict[str, None] = {}
-    columns: dict[str, int] = {}
+    """What was done to a table, in a few words each: "read as Latin-1", "1 column set aside", "3 binned"."""
+    short_texts: list[str] = []
+    n_columns: Counter[str] = Counter()
     n_more = 0
     for note in notes:
         words = NOTES[note.kind]
         if words.of_columns:
-            columns[words.of_columns] = columns.get(words.of_columns, 0) + len(note.columns)
+            n_columns[words.of_columns] += len(note.columns)
         elif words.short:
-            said[words.short] = None
+            short_texts.append(words.short)
         else:
             n_more += note.kind not in WARNINGS
-    grouped = [f"columns: {', '.join(f'{n:,} {what}' for what, n in columns.items())}"] if columns else []
-    if len(columns) == 1:
-        grouped = [f"{counted(n, 'column')} {what}" for what, n in columns.items()]
-    return (*said, *grouped, *([counted(n_more, "more note")] if n_more else []))
+    columns = [
+        f"{n:,} {what}" if k else f"{counted(n, 'column')} {what}" for k, (what, n) in enumerate(n_columns.items())
+    ]
+    return (*dict.fromkeys(short_texts), *columns, *([counted(n_more, "more note")] if n_more else []))
 
 
 def warnings_of(notes: Sequence[Note]) -> tuple[str, ...]:
-    """What makes the whole answer doubtful, one sentence each."""
-    said = describe_notes([note for note in notes if note.kind in WARNINGS])
-    return tuple(f"{text[0].upper()}{text[1:]}." for text in said)
+    """Notes that cast doubt on the whole answer, one sentence each."""
+    sentences = describe_notes([note for note in notes if note.kind in WARNINGS])
+    return tuple(f"{text[0].upper()}{text[1:]}." for text in sentences)
 
 
 def leaks_of(notes: Sequence[Note]) -> tuple[str, ...]:
     """Columns that predict nearly all labels alone."""
     return tuple(name for note in notes if note.kind == "leak" for name in note.columns)
-
-
-def label_note(name: str, likely: str | None = None) -> str:
-    """That no label was named on the command line, and which other column may be meant."""
-    other = "" if likely is None else f"; is it {likely!r}, the first column?"
-    return f"label: the last column, {name!r} (override with --label{other})"
-
-
-def ignored_note(names: Sequence[str]) -> str:
-    """Which columns were left out on the command line."""
-    return f"ignored: {', '.join(names)}"
-
-
-def drawn_note(path: object) -> str:
-    """Where a figure was drawn to."""
-    return f"drawn to {path}"
-
-
-def written_note(path: object, n_bytes: int) -> str:
-    """Where a page was written to."""
-    return f"written to {path} ({n_bytes / 1000:,.0f} kB)"
-
-
-def no_room_note(titles: Sequence[str]) -> str:
-    """Which columns a narrow terminal has no room for."""
-    return f"Not shown at this width: {', '.join(titles)}; widen the terminal."
 
 
 def _describe(note: Note) -> str:
@@ -94,7 +62,7 @@ def _describe(note: Note) -> str:
 
 
 def _parts(note: Note) -> dict[str, Any]:
-    """What sentences say of a note; a note has only some of it."""
+    """The parts of a note that its sentence may name; a note has only some of them."""
     n, m, *_ = (*note.counts, 0, 0)
     return {
         "names": some_of(note.columns),
@@ -157,18 +125,18 @@ def _describe_mixtures(note: Note) -> str:
         f"{quoted(name)} ({share} % words: {words})"
         for name, share, words in zip(note.columns, note.counts, note.words, strict=True)
     ]
-    return f"text, because words stand among the numbers: {some_of(cells)}; if they mean missing, list them in --na"
+    return f"text, because there are words among the numbers: {some_of(cells)}; if they mean missing, list them in --na"
 
 
 class NoteWords(NamedTuple):
     """A kind of note in words."""
 
     sentence: str | Callable[[Note], str]
-    """With :func:`_parts` of the note in braces."""
+    """A function of the note, or a format string with its :func:`_parts` in braces."""
     short: str = ""
-    """A few words; notes without are counted."""
+    """A few words; notes without them are only counted."""
     of_columns: str = ""
-    """The same after the number of columns."""
+    """The same, to follow the number of columns."""
 
 
 _KEPT = "the column {{quoted}} of X has the name of the {} but different values; it is kept as a feature"

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from analogical.show.views import View, figures, tabulate, words
+from analogical.show.views import View, number_column, tabulate, text_column
 from analogical.show.words import counted, listed, percent, shown
 from analogical.verbs.redundancies import COPY, Dropped, Redundancies
 
@@ -10,7 +10,7 @@ __all__ = ["describe_dropped", "view_redundancies"]
 
 
 class _Line(NamedTuple):
-    """A column, why it is redundant, and how often that was tested."""
+    """A line of the table: a column, why it is redundant, and how many rows tested it."""
 
     column: str
     redundancy: str
@@ -26,9 +26,9 @@ def view_redundancies(result: Redundancies) -> View:
     ]
     near = [_Line(c.feature, f"{shown(c.of)} leaves {percent(c.left)} of it open") for c in result.near_copies]
     columns = [
-        words("column", lambda line: shown(line.column), may_shorten=True),
-        words("redundancy", lambda line: line.redundancy, may_wrap=True),
-        *([figures("tests", lambda line: line.tests, leaves=1)] if result.dependencies else []),
+        text_column("column", lambda line: shown(line.column), may_shorten=True),
+        text_column("redundancy", lambda line: line.redundancy, may_wrap=True),
+        *([number_column("tests", lambda line: line.tests, drop_order=1)] if result.dependencies else []),
     ]
     exact = {line.column for line in lines}
     lines += near
@@ -39,7 +39,7 @@ def view_redundancies(result: Redundancies) -> View:
         about=(counted(result.n_rows, "row"), counted(len(result.names), "column")),
         explanation=(
             *(["tests: rows that could have contradicted the dependency, and did not."] if result.dependencies else []),
-            *([f"At most {percent(COPY)} open: relevance treats the column as a copy."] if near else []),
+            *([f"relevance treats a column as a copy if at most {percent(COPY)} of it is open."] if near else []),
         ),
     )
 
@@ -52,14 +52,14 @@ def _headline(columns: str, n_exact: int, n_near: int) -> str:
 
 
 def _what_is_open(result: Redundancies) -> str:
-    """What the share of a near-copy is of."""
+    """What "open" means in the lines on near-copies."""
     if not result.near_copies:
         return ""
     return "Open: share of a column's entropy that is left when the other is known; numbers are compared in their bins."
 
 
 def _not_searched(result: Redundancies) -> str:
-    """What was not searched, because the table has too many columns or it was not requested."""
+    """What was not searched: too many columns, or not requested."""
     if not result.searched_one:
         return "Dependencies on one column and near-copies were not searched: there are too many columns."
     if not result.searched_near:

@@ -14,7 +14,7 @@ from analogical.show.sentences import (
     held_fixed,
     status_cell,
 )
-from analogical.show.views import Cell, Column, Table, View, figures, tabulate, words
+from analogical.show.views import Cell, Column, Table, View, number_column, tabulate, text_column
 from analogical.show.words import (
     LONG_NAME,
     counted,
@@ -27,12 +27,12 @@ from analogical.show.words import (
     point_interval,
     points_of,
     quoted,
-    shares,
     shorten,
     shorten_end,
     shown,
     signed,
     some_of,
+    three_decimals,
     verb,
 )
 from analogical.verbs.relevance import Relevance
@@ -40,49 +40,80 @@ from analogical.verbs.relevance import Relevance
 __all__ = ["say_effects", "say_given", "view_relevance"]
 
 LONGEST_VALUE = 10
-"""Characters of a value in the table, so that a line has room for the numbers."""
+"""Maximum length of a value in the table, so that a line has room for the numbers."""
 SMALLEST_SCALE = 0.2
-"""The longest bar stands for the largest effect, or for so many points (as a share) if all are smaller."""
+"""Difference of shares that a full bar represents, unless an effect is larger."""
 FEW_NAMES = 8
 """Names that a sentence lists."""
-PAPER_WORDS = {
+PAPER_STATUSES = {
     "relevant": "some pair changed its label",
     "irrelevant": "there are pairs, and none changed its label",
     "no-pairs": "the feature varies, but no two rows differ on it only (ARI 2)",
     "constant": "one value only (ARI 0)",
 }
-"""The paper's statuses, and what they mean."""
+"""The statuses of the paper, and what they mean."""
 
 
 def view_relevance(result: Relevance, *, top: int | None = None, paper: bool = False) -> View:
-    """The table of features, best first, and what it says; with ``top``, the best ones only.
+    """The effects of the features, best first, or with ``paper`` their index and status in the paper.
 
-    With ``paper``, the paper's index with its own words in place of the effects.
+    With ``top``, only the best features are shown.
     """
-    columns = _paper_columns(result, paper=True) if paper else _effect_columns(result)
-    order = result.order().tolist()
+    if paper:
+        return _view_paper(result, top)
     return View(
-        headline=_say_index(result) if paper else say_effects(result),
-        tables=(tabulate(order, [_name_column(result), *columns], most=top),),
-        lines=(_explain_index(),) if paper else tuple(filter(None, (say_given(result), _say_caution(result)))),
-        about=(
-            counted(result.n_rows, "row"),
-            counted(len(result.names), "feature"),
-        ),
-        explanation=tuple(_explain_paper(result) if paper else _explain(result)),
-        details=() if paper else (_detail_table(result, top),),
+        headline=say_effects(result),
+        tables=(tabulate(result.order().tolist(), [_name_column(result), *_effect_columns(result)], most=top),),
+        lines=tuple(filter(None, (say_given(result), _say_caution(result)))),
+        about=_about(result),
+        explanation=tuple(_explain(result)),
+        details=(_detail_table(result, top),),
     )
+
+
+def _view_paper(result: Relevance, top: int | None) -> View:
+    """The index of the paper (ARI) with its counts and the paper's statuses."""
+    relevant = [i for i, status in enumerate(result.paper_status) if status == "relevant"]
+
+    def index(i: int) -> Cell:
+        share = float(result.ari[i])
+        return Cell(f"{share:.3f}", bar=share if share <= 1 else math.nan)  # the paper's 2 is not a share
+
+    columns = [
+        _name_column(result),
+        number_column("ARI", index),
+        number_column("pairs", lambda i: number(result.pairs[i]), drop_order=2),
+        number_column("changed", lambda i: number(result.changed[i]), drop_order=2),
+        text_column("in the paper", lambda i: result.paper_status[i]),
+    ]
+    return View(
+        headline=f"{len(relevant):,} of {counted(len(result.names), 'feature')} {verb(relevant, 'is', 'are')} relevant"
+        f" for {quoted(result.label)} as the paper defines it.",
+        tables=(tabulate(result.order().tolist(), columns, most=top),),
+        lines=(
+            "ARI: share of changed labels among pairs of rows that differ on one feature only; noise is not"
+            " subtracted.",
+        ),
+        about=_about(result),
+        explanation=tuple(
+            f"{status}: {meaning}." for status, meaning in PAPER_STATUSES.items() if status in result.paper_status
+        ),
+    )
+
+
+def _about(result: Relevance) -> tuple[str, ...]:
+    return counted(result.n_rows, "row"), counted(len(result.names), "feature")
 
 
 # ---------------------------------------------------------------- tables
 
 
 def _name_column(result: Relevance) -> Column:
-    return words("feature", lambda i: shown(result.names[i]), may_shorten=True)
+    return text_column("feature", lambda i: shown(result.names[i]), may_shorten=True)
 
 
 def _effect_columns(result: Relevance) -> list[Column]:
-    """Size in points with its interval and a bar, direction, p and status; the paper's index where it is defined."""
+    """Size in points with its interval and a bar, direction, p and status; ARI if it is defined for every feature."""
     scale = max([SMALLEST_SCALE, *(math.sqrt(effect) for effect in result.effect if effect == effect)])
 
     def interval(i: int) -> Cell:
@@ -90,45 +121,36 @@ def _effect_columns(result: Relevance) -> list[Column]:
         bar = math.sqrt(effect) / scale if effect == effect else math.nan
         return Cell(point_interval(points_of(low), points_of(high)), bar=bar)
 
-    has_index = all(n > 0 or status == "constant" for n, status in zip(result.pairs, result.status, strict=True))
+    has_ari = all(n > 0 or status == "constant" for n, status in zip(result.pairs, result.status, strict=True))
     return [
-        figures("points", lambda i: in_points(points_of(float(result.effect[i])))),
-        figures(f"{100 * result.settings.confidence:g}% CI", interval, leaves=2),
-        words(_direction_title(result), lambda i: _direction(result, i), leaves=1),
-        *(_paper_columns(result, paper=False)[:1] if has_index else []),
-        figures("p adj.", lambda i: p_value(result.p_adjusted[i]), leaves=3),
-        words("status", lambda i: status_cell(result.status[i])),
-    ]
-
-
-def _paper_columns(result: Relevance, *, paper: bool) -> list[Column]:
-    """The paper's index with its counts and its words; without ``paper`` a dash where there is nothing to count."""
-
-    def index(i: int) -> Cell:
-        share = float(result.ari[i])
-        if paper:
-            return Cell(f"{share:.3f}", bar=share if share <= 1 else math.nan)  # the paper's 2 is not a share
-        return Cell(shares(share if result.pairs[i] else math.nan))
-
-    return [
-        figures("ARI", index, leaves=0 if paper else 4),
-        figures("pairs", lambda i: number(result.pairs[i]), leaves=2),
-        figures("changed", lambda i: number(result.changed[i]), leaves=2),
-        words("in the paper", lambda i: result.paper_status[i]),
+        number_column("points", lambda i: in_points(points_of(float(result.effect[i])))),
+        number_column(f"{100 * result.settings.confidence:g}% CI", interval, drop_order=2),
+        text_column(_direction_title(result), lambda i: _direction(result, i), drop_order=1),
+        *(
+            [
+                number_column(
+                    "ARI", lambda i: three_decimals(result.ari[i] if result.pairs[i] else math.nan), drop_order=4
+                )
+            ]
+            if has_ari
+            else []
+        ),
+        number_column("p adj.", lambda i: p_value(result.p_adjusted[i]), drop_order=3),
+        text_column("status", lambda i: status_cell(result.status[i])),
     ]
 
 
 def _detail_table(result: Relevance, top: int | None) -> Table:
-    """What the effects rest on."""
+    """The numbers behind the effects."""
     columns = [
         _name_column(result),
-        figures("index", lambda i: shares(result.index[i]), leaves=2),
-        figures("noise", lambda i: shares(result.noise_rate[i]), leaves=3),
-        figures("pairs compared", lambda i: number(result.compared[i])),
+        number_column("index", lambda i: three_decimals(result.index[i]), drop_order=2),
+        number_column("noise", lambda i: three_decimals(result.noise_rate[i]), drop_order=3),
+        number_column("pairs compared", lambda i: number(result.compared[i])),
     ]
     if result.settings.given == "auto":
         columns.append(
-            words("given", lambda i: Cell(", ".join(map(shown, result.given[i])) or "-", "muted"), may_wrap=True)
+            text_column("given", lambda i: Cell(", ".join(map(shown, result.given[i])) or "-", "muted"), may_wrap=True)
         )
     return tabulate(result.order().tolist(), columns, most=top)
 
@@ -140,14 +162,14 @@ def _direction_title(result: Relevance) -> str:
 
 
 def _direction(result: Relevance, i: int) -> Cell:
-    """Which value has the label more or less often, by how many points; or the feature that is copied."""
+    """The value with which the label is more or less frequent, and by how many points; or the feature copied."""
     points, copied = result.points[i], result.same_as[i]
     if copied is not None:
         return Cell(f"same as {shorten(shown(copied), LONGEST_VALUE)}", "muted")
     if points is None or not has_direction(result, i):
         return Cell("mixed" if result.status[i] == "effect" and points is not None else "-", "muted")
     label = "" if len(result.classes) == 2 else f": {shorten(quoted(points.label), LONGEST_VALUE)}"
-    is_range = bool(result.feature_columns[i].edges)  # its lower end says more than its upper one
+    is_range = bool(result.feature_columns[i].edges)  # keep its lower end
     value = (
         shorten_end(marked(points.value), LONGEST_VALUE + 2)
         if is_range
@@ -189,7 +211,7 @@ def say_given(result: Relevance) -> str:
 
 
 def _say_caution(result: Relevance) -> str:
-    """What the reader must know before the answer is used: the first of what may mislead."""
+    """The first thing that may mislead: a possible leak of the label, or effects without a common direction."""
     leaks = leaks_of(result.notes)
     if leaks:
         predict = verb(leaks, "alone predicts", "each predict")
@@ -206,12 +228,12 @@ def _is_mixed(result: Relevance, i: int) -> bool:
 
 
 def _explain(result: Relevance) -> list[str]:
-    """What the numbers say, one sentence each, with their limits."""
+    """What the numbers mean, and their limits."""
     searched = result.settings.searched_rows if result.settings.given == "auto" else None
     part = "" if searched is None or searched == result.n_rows else f"{searched:,} of the rows"
     return [
         *_explain_directions(result),
-        *(sentence.format(some_of(who, FEW_NAMES)) for sentence, who in _who_is_what(result).items() if who),
+        *(sentence.format(some_of(names, FEW_NAMES)) for sentence, names in _group_features(result).items() if names),
         *([f"The deciding set was chosen on {part}; all numbers come from all rows."] if part else []),
         "points: root mean square difference in label shares between two values of the feature, in percentage points,"
         " over the compared pairs; with more than two classes, root of half the squared difference summed over"
@@ -225,17 +247,17 @@ def _explain(result: Relevance) -> list[str]:
 
 def _explain_directions(result: Relevance) -> list[str]:
     """The direction of the features with an effect, with intervals."""
-    said = [
+    sentences = [
         f"{shown(result.names[i], LONG_NAME)}: {describe_direction(points)}."
         for i in result.order().tolist()
         if (points := result.points[i]) is not None and result.status[i] == "effect" and has_direction(result, i)
     ]
-    n_more = len(said) - FEW_NAMES
-    return [*said[:FEW_NAMES], *([f"{counted(n_more, 'more direction')} in the JSON."] if n_more > 0 else [])]
+    n_more = len(sentences) - FEW_NAMES
+    return [*sentences[:FEW_NAMES], *([f"{counted(n_more, 'more direction')} in the JSON."] if n_more > 0 else [])]
 
 
-def _who_is_what(result: Relevance) -> dict[str, list[str]]:
-    """Sentences, with the features that they are about, which go into their braces."""
+def _group_features(result: Relevance) -> dict[str, list[str]]:
+    """Sentences about groups of features; the names of the features go into the braces."""
     names, order = result.names, result.order().tolist()
     mixed = [names[i] for i in order if _is_mixed(result, i)]
     bounds = [
@@ -270,23 +292,3 @@ def _who_is_what(result: Relevance) -> dict[str, list[str]]:
         f"{counted(len(thin), 'feature')} {verb(thin, 'was', 'were')} compared given a part of the deciding set,"
         " because too few rows agree on all of it ({}).": thin if result.settings.given == "auto" else [],
     }
-
-
-# ---------------------------------------------------------------- the paper
-
-
-def _say_index(result: Relevance) -> str:
-    relevant = [i for i, status in enumerate(result.paper_status) if status == "relevant"]
-    return (
-        f"{len(relevant):,} of {counted(len(result.names), 'feature')} {verb(relevant, 'is', 'are')} relevant for"
-        f" {quoted(result.label)} as the paper defines it."
-    )
-
-
-def _explain_index() -> str:
-    return "ARI: share of changed labels among pairs of rows that differ on one feature only; noise is not subtracted."
-
-
-def _explain_paper(result: Relevance) -> list[str]:
-    """The paper's words, as far as they occur."""
-    return [f"{status}: {meaning}." for status, meaning in PAPER_WORDS.items() if status in result.paper_status]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from analogical.show.notes import leaks_of
-from analogical.show.views import Cell, Tone, View, figures, tabulate, words
+from analogical.show.views import Cell, Tone, View, number_column, tabulate, text_column
 from analogical.show.words import LONG_NAME, counted, listed, percent, quoted, shown, some_of, verb
 from analogical.verbs.select import Selection
 
@@ -28,11 +28,11 @@ class Step(NamedTuple):
     explained: float
     why: str
     reason: str
-    """The same as a word of the result."""
+    """The same as in the result."""
 
 
 def view_selection(result: Selection) -> View:
-    """The features in the order selected, what they explain, where the selection stops by itself, what is left out."""
+    """The features in the order selected with what they explain, why the selection stopped, and what was left out."""
     steps = selection_steps(result)
     leaks = leaks_of(result.notes)
 
@@ -42,10 +42,10 @@ def view_selection(result: Selection) -> View:
     table = tabulate(
         steps,
         [
-            words("feature", lambda step: " × ".join(map(shown, step.features)), may_shorten=True),
-            figures("adds", lambda step: "-" if step.adds is None else _share(step.adds)),
-            figures("explained", lambda step: Cell(_share(step.explained), bar=step.explained)),
-            words("why", why, may_wrap=True, leaves=1),
+            text_column("feature", lambda step: " × ".join(map(shown, step.features)), may_shorten=True),
+            number_column("adds", lambda step: "-" if step.adds is None else percent(step.adds)),
+            number_column("explained", lambda step: Cell(percent(step.explained), bar=step.explained)),
+            text_column("why", why, may_wrap=True, drop_order=1),
         ],
     )
     return View(
@@ -64,12 +64,12 @@ def _answer(result: Selection) -> str:
     together = " together" if len(result.features) > 1 else ""
     return (
         f"{len(result.features):,} of {n} {verb(result.features, 'explains', 'explain')}"
-        f" {_share(float(result.explained[-1]))} of {label}{together}."
+        f" {percent(float(result.explained[-1]))} of {label}{together}."
     )
 
 
 def selection_steps(result: Selection) -> list[Step]:
-    """The lines of the table: features that act only together are one."""
+    """The lines of the table; features that act only together share a line."""
     steps: list[Step] = []
     before, place = 0.0, 0
     while place < len(result.features):
@@ -81,7 +81,7 @@ def selection_steps(result: Selection) -> list[Step]:
         explained = float(result.explained[group[-1]])
         alone = result.why[place] == "interaction" and len(group) == 1
         why = f"acts together with {listed(result.partners[place])}" if alone else WORDS[result.why[place]]
-        adds = None if alone else explained - before  # what it adds without its partners says nothing
+        adds = None if alone else explained - before  # meaningless without its partners
         steps.append(Step([result.features[k] for k in group], adds, explained, why, result.why[place]))
         before, place = explained, group[-1] + 1
     return steps
@@ -98,7 +98,7 @@ def _describe_stop(result: Selection) -> str:
         return f"Without k, {counted(result.stop, 'feature')} would be selected.{rest}"
     if result.next_feature is None:
         return "All features were selected."
-    if (result.next_gain or 0.0) >= result.need:  # the deciding set has as many members as it may have
+    if (result.next_gain or 0.0) >= result.need:  # the deciding set has its maximum size
         return f"More features would add to these; the next is {following}."
     return f"No other feature adds more than chance would, or is significant; the next is {following}."
 
@@ -109,25 +109,21 @@ def _describe_carried(result: Selection) -> str:
     for item in result.carried:
         other = shown(item.by[0], LONG_NAME) if len(item.by) == 1 else "all of these"
         by.setdefault(other, []).append(item.feature)
-    said = "; to ".join(f"{other}: {some_of(names, 3)}" for other, names in by.items())
-    return f"Left out, because they add little to {said}." if said else ""
+    groups = "; to ".join(f"{other}: {some_of(names, 3)}" for other, names in by.items())
+    return f"Left out, because they add little to {groups}." if groups else ""
 
 
 def _explain(result: Selection) -> list[str]:
-    """What the columns are, and what else is to be known."""
-    said = [
+    """What the columns mean, and the threshold of the selection."""
+    sentences = [
         "explained: share of the uncertainty of the label (its log-likelihood) that the features up to this line"
         " explain, each row predicted from the other rows that agree with it. adds: the part that this line adds.",
         f"A feature must gain a log-likelihood of {result.need:.1f} nats: few do so by chance."
         + ("" if result.next_gain is None else f" The next would gain {result.next_gain:.1f}."),
     ]
     if result.k is not None and result.k > len(result.features):
-        said.append(f"k is {result.k:,}, but the table has {counted(len(result.names), 'feature')}.")
+        sentences.append(f"k is {result.k:,}, but the table has {counted(len(result.names), 'feature')}.")
     if result.n_classes < len(result.classes):
         n_rare = len(result.classes) - result.n_classes + 1
-        said.append(f"The {n_rare:,} rarest of {len(result.classes):,} classes were merged.")
-    return said
-
-
-def _share(share: float) -> str:
-    return percent(share).replace("-0.0", "0.0")
+        sentences.append(f"The {n_rare:,} rarest of {len(result.classes):,} classes were merged.")
+    return sentences

@@ -1,10 +1,10 @@
-"""What statuses mean, and the sentences that several views share: each is written once, here."""
+"""What statuses mean, and sentences that several views share."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from analogical.show.views import Cell, Tone
-from analogical.show.words import counted, in_points, marked, points_of, quoted, signed, some_of
+from analogical.show.words import LONG_NAME, counted, in_points, marked, points_of, quoted, shown, signed, some_of
 from analogical.verbs.relevance import NEGLIGIBLE, Points, Relevance, Status
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "STATUSES",
     "agreeing_on",
     "assumed",
+    "describe_context",
     "describe_direction",
     "has_direction",
     "held_fixed",
@@ -45,7 +46,7 @@ NOT_CAUSES = "Differences are associations given the recorded features, not caus
 NOT_ADJUSTED = "Intervals are not adjusted: one may exclude 0 beside a p that is not significant."
 ROW_NAMES = "Rows have the names of the dataframe, or numbers from 0."
 MOST_NAMED = 12
-"""Given features that a sentence names."""
+"""Maximum number of given features that a sentence names."""
 
 
 def status_cell(status: Status) -> Cell:
@@ -54,13 +55,18 @@ def status_cell(status: Status) -> Cell:
 
 
 def named(names: Sequence[str]) -> str:
-    """Names in a sentence; of very many the first ones."""
+    """Names in a sentence; of many the first ones."""
     return some_of(names, MOST_NAMED)
 
 
 def agreeing_on(names: Sequence[str]) -> str:
-    """Which rows are compared, in a sentence."""
+    """Which rows are compared, as part of a sentence."""
     return f"rows that agree on {named(names)}" if names else "all rows"
+
+
+def describe_context(context: Sequence[tuple[str, Any]]) -> str:
+    """The values on which compared rows agree: class=1st, age=adult."""
+    return ", ".join(f"{shown(name, LONG_NAME)}={marked(value, 30)}" for name, value in context)
 
 
 def held_fixed(given: str | Sequence[str], deciding: Sequence[str]) -> str:
@@ -90,7 +96,7 @@ def no_partner(feature: str, given: Sequence[str], same_as: str | None) -> str:
 
 
 def has_direction(result: Relevance, i: int) -> bool:
-    """Whether the points of a feature go one way: their interval does not hold 0."""
+    """Whether the effect of a feature has a direction: the interval of its points excludes 0."""
     points = result.points[i]
     return points is not None and (points.low > 0 or points.high < 0)
 

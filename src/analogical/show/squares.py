@@ -8,8 +8,8 @@ import numpy as np
 
 from analogical._results import entry_at
 from analogical._types import Ints
-from analogical.show.sentences import agreeing_on
-from analogical.show.views import Cell, Table, View, figures, tabulate, words
+from analogical.show.sentences import agreeing_on, describe_context
+from analogical.show.views import Cell, Table, View, number_column, tabulate, text_column
 from analogical.show.words import (
     LONG_NAME,
     counted,
@@ -27,13 +27,13 @@ from analogical.verbs.squares import Square, Squares
 __all__ = ["ShareGrid", "share_grid", "share_table", "view_squares"]
 
 MAX_VALUES = 6
-"""Values of a feature that are shown."""
+"""Maximum number of values of a feature."""
 LONG_VALUE = 20
 
 
 @dataclass(frozen=True)
 class ShareGrid:
-    """Rows by the values of two features: the one with fewer values across, the other one down."""
+    """Numbers of rows by the values of two features: the one with fewer values across, the other down."""
 
     label: Any
     across: str
@@ -49,7 +49,7 @@ class ShareGrid:
 
 
 def share_grid(result: Squares, *, label: Any = None, most: int = MAX_VALUES) -> ShareGrid:
-    """The values with most rows; without a label the second of two, or of more the one whose share varies most."""
+    """Counts for the most frequent values. ``label`` defaults to the second of two classes, or the most varied one."""
     names, values = (result.first, result.second), (result.first_values, result.second_values)
     kept = [_frequent(result.counts.sum(axis=(1 - side, 2)), most) for side in (0, 1)]
     across, down = (1, 0) if len(kept[0]) > len(kept[1]) else (0, 1)
@@ -78,7 +78,7 @@ def _frequent(sizes: Ints, most: int) -> list[int]:
 
 
 def _most_varied(result: Squares) -> int:
-    """The class whose share differs most between cells; the second of two."""
+    """The class whose share differs most between cells; of two classes the second."""
     if len(result.classes) == 2:
         return 1
     rows = result.counts.sum(axis=2, keepdims=True)
@@ -87,7 +87,7 @@ def _most_varied(result: Squares) -> int:
 
 
 def view_squares(result: Squares) -> View:
-    """Label shares by the values of both features, and example squares as cards."""
+    """Label shares by the values of both features, and example squares."""
     names = f"{quoted(result.first)} and {quoted(result.second)}"
     if result.n_squares:
         headline = (
@@ -112,7 +112,7 @@ def view_squares(result: Squares) -> View:
 
 
 def share_table(grid: ShareGrid, *, head: str = "") -> Table:
-    """Shares of the label with the rows that they are of; under a ``head`` of one's own, values without names."""
+    """Shares of the label with their numbers of rows; with ``head``, values are shown without feature names."""
 
     def share(u: int, v: int) -> Cell:
         if not (rows := int(grid.rows[v, u])):
@@ -124,13 +124,13 @@ def share_table(grid: ShareGrid, *, head: str = "") -> Table:
         return marked(value, LONG_VALUE) if head else _valued(name, value)
 
     columns = [
-        words(
+        text_column(
             head or f"share of {quoted(grid.label, LONG_VALUE)}",
             lambda v: Cell(named(grid.down, grid.down_values[v]), "strong"),
             may_wrap=True,
         ),
         *(
-            figures(named(grid.across, value), partial(share, u), may_wrap=True, leaves=u)
+            number_column(named(grid.across, value), partial(share, u), may_wrap=True, drop_order=u)
             for u, value in enumerate(grid.across_values)
         ),
     ]
@@ -138,19 +138,19 @@ def share_table(grid: ShareGrid, *, head: str = "") -> Table:
 
 
 def _card(result: Squares, square: Square) -> Table:
-    """A square as a card: values of the first feature across, of the second one down, labels inside."""
+    """A square: values of the first feature across, of the second one down, labels inside."""
 
     def inside(u: int, v: int) -> Cell:
         corner = 2 * v + u
         row = f" (row {shown(square.index[corner], LONG_VALUE)})" if square.index else ""
         return Cell(f"{marked(square.labels[corner], LONG_VALUE)}{row}", "good" if square.broken else "plain")
 
-    context = ", ".join(f"{shown(name, LONG_NAME)}={marked(value, 30)}" for name, value in square.context)
+    context = describe_context(square.context)
     times = f", {counted(square.times, 'square')} like this" if square.times > 1 else ""
     columns = [
-        words("", lambda k: Cell(_valued(result.second, square.second_values[k]), "strong")),
+        text_column("", lambda k: Cell(_valued(result.second, square.second_values[k]), "strong")),
         *(
-            words(_valued(result.first, value), partial(inside, u), may_wrap=True)
+            text_column(_valued(result.first, value), partial(inside, u), may_wrap=True)
             for u, value in enumerate(square.first_values)
         ),
     ]

@@ -1,6 +1,6 @@
-"""Results to views: what is said and shown, as plain data that text, terminal, HTML and the page render.
+"""Views: what is shown of a result, as plain data that text, terminal, HTML and the report render.
 
-Every view has the same shape: the answer in a sentence, a table, at most three lines, and the rest for readers who ask.
+Every view has a headline, tables, at most three lines, and explanations for readers who ask.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from analogical._results import Result
     from analogical.study import Study
 
-__all__ = ["Cell", "Column", "Heading", "Table", "Tone", "View", "figures", "tabulate", "view_of", "words"]
+__all__ = ["Cell", "Column", "Heading", "Table", "Tone", "View", "number_column", "tabulate", "text_column", "view_of"]
 
 Tone = Literal["plain", "strong", "good", "warning", "muted", "accent"]
-"""What a piece of text means for the reader; renderers choose colours."""
+"""Emphasis of a text; renderers choose colours."""
 MOST_ROWS = 50
-"""Rows that a table shows."""
+"""Maximum number of rows of a table."""
 FEW_MORE = 10
-"""So many more are shown, too: a line that says how many are left out is of little use then."""
+"""Up to this many rows more are shown rather than counted as left out."""
 
 
 @dataclass(frozen=True)
@@ -32,23 +32,23 @@ class Cell:
     text: str
     tone: Tone = "plain"
     bar: float | None = None
-    """A share from 0 to 1 to be drawn beside the text; NaN draws an empty one."""
+    """Length of a bar beside the text, from 0 to 1; NaN draws an empty one."""
     shade: float | None = None
-    """A share from 0 to 1 by which the cell is shaded, where there are colours."""
+    """Strength of the background colour in HTML, from 0 to 1."""
 
 
 @dataclass(frozen=True)
 class Heading:
-    """Title of a column; words stand on the left, numbers on the right."""
+    """Title and layout of a column; text is aligned left, numbers right."""
 
     title: str
     is_text: bool = False
     may_shorten: bool = False
-    """Whether a narrow terminal may cut the cells of this column."""
+    """Whether cells may be shortened in a narrow terminal."""
     may_wrap: bool = False
-    """Whether a narrow terminal may write the cells of this column on several lines."""
-    leaves: int = 0
-    """Order in which columns leave a table that is too wide for the terminal, the highest first; 0 always stays."""
+    """Whether cells may be wrapped in a narrow terminal."""
+    drop_order: int = 0
+    """Columns with the highest number are dropped first if the terminal is too narrow; 0 always stays."""
 
 
 @dataclass(frozen=True)
@@ -61,31 +61,35 @@ class Table:
     """A line above the table."""
     note: str = ""
     """A sentence below the table."""
-    has_head: bool = True
+
+    @property
+    def has_head(self) -> bool:
+        """Whether any column has a title."""
+        return any(heading.title for heading in self.headings)
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table that is being made: its heading, and its cell for an item."""
+    """A heading, and the function that makes the cell of an item."""
 
     heading: Heading
     cell: Callable[[Any], Cell | str]
 
 
-def words(title: str, cell: Callable[[Any], Cell | str], **fit: Any) -> Column:
-    """A column of words, on the left."""
+def text_column(title: str, cell: Callable[[Any], Cell | str], **fit: Any) -> Column:
+    """A column of text, aligned left."""
     return Column(Heading(title, is_text=True, **fit), cell)
 
 
-def figures(title: str, cell: Callable[[Any], Cell | str], **fit: Any) -> Column:
-    """A column of numbers, on the right."""
+def number_column(title: str, cell: Callable[[Any], Cell | str], **fit: Any) -> Column:
+    """A column of numbers, aligned right."""
     return Column(Heading(title, **fit), cell)
 
 
 def tabulate(
     items: Iterable[Any], columns: Sequence[Column], *, most: int | None = None, note: str = "", title: str = ""
 ) -> Table:
-    """A row of cells for each item; of many items the first ones, and how many more there are."""
+    """A table with a row per item; of many items the first ones, with the number of those left out."""
     items = list(items)
     n_shown = min(most, len(items)) if most is not None else MOST_ROWS if len(items) > MOST_ROWS + FEW_MORE else None
     rows = tuple(tuple(_as_cell(column.cell(item)) for column in columns) for item in items[:n_shown])
@@ -95,7 +99,6 @@ def tabulate(
         rows,
         title=title,
         note=" ".join(text for text in (left_out, note) if text),
-        has_head=any(column.heading.title for column in columns),
     )
 
 
@@ -105,17 +108,17 @@ def _as_cell(cell: Cell | str) -> Cell:
 
 @dataclass(frozen=True)
 class View:
-    """A result in the order in which it is read."""
+    """What is shown of a result."""
 
     headline: str
     """The answer, in one sentence."""
     tables: tuple[Table, ...] = ()
     lines: tuple[str, ...] = ()
-    """What the answer rests on and what limits it: at most three sentences."""
+    """Basis and limits of the answer: at most three sentences."""
     examples: tuple[Table, ...] = ()
     """Rows of the user's table."""
     about: tuple[str, ...] = ()
-    """The table and what was done to it, in a few words each."""
+    """Size of the table and what was done to it, in a few words each."""
     notes: tuple[str, ...] = ()
     """What was done to the table, a sentence each."""
     explanation: tuple[str, ...] = ()
@@ -138,14 +141,16 @@ _MAKERS = {
     "Study": ("study", "view_study"),
     "Transitions": ("evidence", "view_transitions"),
 }
-"""For each kind of result, and for studies, the file of this folder and the function in it that makes its view."""
+"""File of this folder and function in it that make the view of each kind of result, and of studies."""
 
 
 def view_of(result: "Result | Study", **options: Any) -> View:
-    """The view of any result, or of a study, with what was done to its table."""
-    kinds = [kind.__name__ for kind in type(result).__mro__]  # some studies are of a kind of their own
+    """The view of a result or a study, with the notes on its table."""
+    kinds = [kind.__name__ for kind in type(result).__mro__]  # subclasses of Study have no entry of their own
     file, name = next(_MAKERS[kind] for kind in kinds if kind in _MAKERS)
     make: Callable[..., View] = getattr(import_module(f"analogical.show.{file}"), name)
     view = make(result, **options)
-    holder: Any = getattr(result, "relevance", None) or getattr(result, "table", None) or result  # who has the notes
+    holder: Any = (
+        getattr(result, "relevance", None) or getattr(result, "table", None) or result
+    )  # the one with the notes
     return replace(view, about=(*view.about, *sum_up_notes(holder.notes)), notes=describe_notes(holder.notes))

@@ -1,4 +1,4 @@
-"""Numbers, names and lists as words; every word of the user's data goes through :func:`shown`."""
+"""Numbers, names and lists as text; every text from the user's data goes through :func:`shown`."""
 
 import math
 import unicodedata
@@ -9,7 +9,6 @@ from typing import Any
 
 __all__ = [
     "and_more",
-    "change",
     "counted",
     "in_points",
     "listed",
@@ -21,7 +20,6 @@ __all__ = [
     "point_interval",
     "points_of",
     "quoted",
-    "shares",
     "shorten",
     "shorten_apart",
     "shorten_end",
@@ -29,6 +27,7 @@ __all__ = [
     "signed",
     "signed_share",
     "some_of",
+    "three_decimals",
     "verb",
     "width_of",
     "wrap_sentence",
@@ -38,7 +37,7 @@ __all__ = [
 INVISIBLE = frozenset(
     map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10)))
 )
-"""Characters that count as printable and show nothing: two values that differ by one would look the same."""
+"""Printable characters that show nothing: values that differ only by one would look the same."""
 LONG_NAME = 60
 """Names in sentences are cut to this length."""
 MISSING = "(missing)"
@@ -46,10 +45,9 @@ MISSING = "(missing)"
 
 
 def shown(value: Any, limit: int | None = None) -> str:
-    """A name or value of the user's as one line of printable text, cut to a length if asked for.
+    """A name or value as one line of printable text, cut to ``limit`` characters.
 
-    Control characters, which a terminal would obey, characters that turn the direction of writing and invisible ones
-    are shown as escape sequences.
+    Control characters, invisible ones and those that change the direction of writing become escape sequences.
     """
     text = MISSING if value is None else str(value)
     if not text.isascii() or not text.isprintable():
@@ -64,20 +62,20 @@ def _escaped(character: str) -> str:
 
 
 def marked(value: Any, limit: int | None = None) -> str:
-    """A value of the user's, in quotes where its ends could not be seen: nothing at all, or spaces around it."""
+    """A value; in quotes if it is empty or has spaces around it."""
     text = shown(value, limit)
     return text if text and text == text.strip() else f"'{text}'"
 
 
 def width_of(text: str) -> int:
-    """Columns of a terminal that a text takes: two for wide characters, none for accents of their own."""
+    """Width of a text on a terminal: 2 for wide characters, 0 for combining accents."""
     if text.isascii():
         return len(text)
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
 def shorten(text: str, width: int, ellipsis: str = "…") -> str:
-    """A text cut to a width, in the middle."""
+    """A text shortened to a width, in the middle."""
     if width_of(text) <= width:
         return text
     room = width - width_of(ellipsis)
@@ -86,7 +84,7 @@ def shorten(text: str, width: int, ellipsis: str = "…") -> str:
 
 
 def shorten_end(text: str, width: int) -> str:
-    """A text cut to a width, at its end and after a whole word if the first one fits."""
+    """A text shortened to a width, after a whole word if the first one fits."""
     if width_of(text) <= width:
         return text
     head = _head(text, width - 2)
@@ -95,7 +93,7 @@ def shorten_end(text: str, width: int) -> str:
 
 
 def shorten_apart(names: Sequence[str], width: int, ellipsis: str = "…") -> list[str]:
-    """Names cut to a width in the middle; names that would look the same show the part in which they differ."""
+    """Names shortened to a width; names that would look the same show the part in which they differ."""
     cut = {name: shorten(name, width, ellipsis) for name in names}
     alike: dict[str, list[str]] = {}
     for name, short in cut.items():
@@ -114,7 +112,7 @@ def shorten_apart(names: Sequence[str], width: int, ellipsis: str = "…") -> li
 
 
 def _from_difference(names: Sequence[str], width: int, ellipsis: str) -> dict[str, str]:
-    """Names that look the same when shortened, from a little before the place where they first differ."""
+    """Names that would look the same, from a little before the character where they first differ."""
     same = next(k for k, letters in enumerate(zip_longest(*names)) if len(set(letters)) > 1)
     room = width - width_of(ellipsis)
     ends = {name: name[max(same - room // 4, 0) :] for name in names}
@@ -125,7 +123,7 @@ def _from_difference(names: Sequence[str], width: int, ellipsis: str) -> dict[st
 
 
 def _head(text: str, width: int) -> str:
-    """As many characters from the beginning as fit."""
+    """The first characters of a text, as many as fit."""
     n, room = 0, width
     while n < len(text) and (room := room - width_of(text[n])) >= 0:
         n += 1
@@ -133,7 +131,7 @@ def _head(text: str, width: int) -> str:
 
 
 def wrap_words(text: str, width: int) -> list[str]:
-    """A text in lines of a width; words that are longer than a line are broken."""
+    """A text wrapped to a width; words longer than a line are broken."""
     if width_of(text) <= width:
         return [text]
     lines: list[str] = []
@@ -150,7 +148,7 @@ def wrap_words(text: str, width: int) -> list[str]:
 
 
 def wrap_sentence(text: str, width: int, indent: str = "") -> list[str]:
-    """A sentence in lines of a width; later lines are set in, and a per cent sign stays with its number."""
+    """A sentence wrapped to a width; further lines are indented, and a % sign stays with its number."""
     lines = wrap(text.replace(" %", "\xa0%"), max(width, 20), subsequent_indent=indent, break_on_hyphens=False)
     return [line.replace("\xa0%", " %") for line in lines]
 
@@ -161,17 +159,17 @@ def quoted(value: Any, limit: int | None = None) -> str:
 
 
 def number(n: int) -> str:
-    """A count to read; very large ones in powers of ten."""
+    """A count; very large ones in powers of ten."""
     return f"{n:,}" if n < 10**9 else f"{float(n):.3e}"
 
 
-def shares(share: float) -> str:
-    """A share or a score with three decimals; a dash where there is none."""
+def three_decimals(share: float) -> str:
+    """A share or a score with three decimals; a dash if it is NaN."""
     return "-" if share != share else f"{share:.3f}".replace("-0.000", "0.000")
 
 
 def p_value(p: float) -> str:
-    """A p-value to read; a dash where there is none."""
+    """A p-value with three decimals; a dash if it is NaN."""
     if p != p:
         return "-"
     return "<.001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
@@ -183,10 +181,10 @@ def p_words(p: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in per cent, one decimal; what is not 0 or 100 does not look so."""
+    """A share in per cent with one decimal; only 0 and 1 become 0.0 % and 100.0 %."""
     if 0 < share < 0.0005:
         return "<0.1 %"
-    return ">99.9 %" if 0.9995 <= share < 1 else f"{100 * share:.1f} %"
+    return ">99.9 %" if 0.9995 <= share < 1 else f"{100 * share:.1f} %".replace("-0.0", "0.0")
 
 
 def signed_share(difference: float) -> str:
@@ -195,18 +193,13 @@ def signed_share(difference: float) -> str:
     return "0.0" if text in ("+0.0", "-0.0") else text
 
 
-def change(difference: float) -> str:
-    """A difference of shares in words: 2.3 points more often."""
-    return f"{100 * abs(difference):.1f} points {'more' if difference >= 0 else 'less'} often"
-
-
 def points_of(effect: float | None) -> float:
-    """An effect as a difference of label shares, in points: 100 times its root; NaN if it is not known."""
+    """An effect as a difference of label shares in points: 100 times its root; NaN if unknown."""
     return math.nan if effect is None else 100 * math.sqrt(effect)
 
 
 def in_points(size: float) -> str:
-    """A number of points to read: whole ones from 10 on, one decimal below; a dash where there is none."""
+    """Points, with one decimal below 10; a dash if they are NaN."""
     if size != size:
         return "-"
     text = f"{size:.0f}" if abs(size) >= 9.95 else f"{size:.1f}".removesuffix(".0")
@@ -214,7 +207,7 @@ def in_points(size: float) -> str:
 
 
 def point_interval(low: float, high: float) -> str:
-    """An interval in points; a dash where there is none."""
+    """An interval in points; a dash if it is NaN."""
     return "-" if low != low else f"{in_points(low)} to {in_points(high)}"
 
 
@@ -235,17 +228,17 @@ def verb(subjects: Sequence[Any], singular: str, plural: str) -> str:
 
 
 def and_more(n: int, where: str = "to_frame() and --json have all") -> str:
-    """How many more there are than are shown, and where; nothing if all are."""
+    """How many items are left out, and where to find them; empty if none."""
     return f"... and {n:,} more; {where}" if n > 0 else ""
 
 
 def listed(words: Sequence[Any], last: str = "and") -> str:
-    """Words in a sentence: a, b and c."""
+    """A list in a sentence: a, b and c."""
     names = [shown(word, LONG_NAME) for word in words]
     return f"{', '.join(names[:-1])} {last} {names[-1]}" if len(names) > 1 else "".join(names)
 
 
 def some_of(words: Sequence[Any], limit: int = 6) -> str:
-    """Words in a sentence; of many the first, and how many more there are (one more is named, too)."""
+    """The first words in a sentence, and how many more there are (a single one is named)."""
     n_more = len(words) - limit
     return listed([*words[:limit], f"{n_more:,} more"] if n_more > 1 else words)

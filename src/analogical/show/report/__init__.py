@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 __all__ = ["MARK", "render_page", "view_report"]
 
 MARK = "analogical report"
-"""Name of the generator in the head of every page, by which our own files are known."""
+"""Name of the generator in the head of every page, by which our own files are recognised."""
 
 
 def render_page(result: "Report") -> str:

@@ -1,10 +1,11 @@
-"""The content of the page as plain data: words, numbers, and places of bars from 0 to 100. No HTML is made here.
+"""The content of the page as plain data: texts, numbers, tables of views, and positions of bars from 0 to 100.
 
-What a template shows is decided here, so that it can be tested without reading HTML. Tables are those of the views.
+What the template shows is decided here, so that it can be tested without parsing HTML.
 """
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from analogical._results import json_ready
@@ -13,6 +14,7 @@ from analogical.show.evidence import transition_table
 from analogical.show.notes import describe_notes
 from analogical.show.redundancies import view_redundancies
 from analogical.show.relevance import say_given, view_relevance
+from analogical.show.report.rendering import to_percent
 from analogical.show.report.summary import describe_answer, describe_limits, describe_turn, verdict
 from analogical.show.selection import view_selection
 from analogical.show.sentences import (
@@ -35,6 +37,7 @@ from analogical.show.words import (
     marked,
     number,
     p_value,
+    p_words,
     percent,
     point_interval,
     points_of,
@@ -55,18 +58,17 @@ from analogical.verbs.squares import Squares
 __all__ = ["page_of"]
 
 MAX_ROWS = 300
-"""Features in the table: a page on 600 columns stays below 1 MB."""
+"""Maximum number of features in the table: a page on 600 columns stays below 1 MB."""
 MAX_AT_ONCE = 20
-"""Features that a browser shows before it is asked for all."""
+"""Features shown at first; a button shows all."""
 WIDE = 3
 """Cards with more columns take the whole width."""
 MAX_CONTEXT = 10
-"""Features on which two rows agree that a card names."""
+"""Maximum number of given features named in a card."""
 MAX_LISTED = 8
-"""Sentences of one kind that are listed."""
+"""Maximum number of sentences in a list."""
 LONG_VALUE = 40
 """Values are cut to this length."""
-SHADES = 10
 
 
 def page_of(report: Report) -> dict[str, Any]:
@@ -95,7 +97,7 @@ def page_of(report: Report) -> dict[str, Any]:
         "audits": list(map(_audit, report.audits)),
         "unclear": _unclear(report),
         "done": [_sentence(shown(note)) for note in (*report.reading, *describe_notes(ranked.notes))],
-        "paper": _table(view_relevance(ranked, top=MAX_ROWS, paper=True).tables[0]),
+        "paper": _with_short_names(view_relevance(ranked, top=MAX_ROWS, paper=True).tables[0]),
         "limits": describe_limits(report),
         "settings": _settings(report),
         "command": shown(report.command),
@@ -106,7 +108,7 @@ def page_of(report: Report) -> dict[str, Any]:
 
 
 def _contents(page: dict[str, Any]) -> list[tuple[str, str]]:
-    """Anchors and titles of the sections that there are."""
+    """Anchors and titles of the sections on this page."""
     sections = [
         ("answer", "Answer", True),
         ("ranking", "Effects", True),
@@ -125,48 +127,28 @@ def _contents(page: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _embedded(report: Report) -> str:
-    """The result as JSON that no browser can take for markup."""
+    """The result as JSON, escaped so that it contains no markup."""
     text = json.dumps(report.to_dict(), allow_nan=False, separators=(",", ":"))
     for character in "<>&":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
 
 
-def _place(share: float) -> float | None:
-    """A place on a scale from 0 to 100, rounded to what can be seen; None where it is unknown."""
-    return None if share != share else round(100 * min(max(share, 0.0), 1.0), 2)
-
-
-def _table(table: Table) -> dict[str, Any]:
-    """A table of a view; long names are cut."""
-    columns = [[cell.text for cell in column] for column in zip(*table.rows, strict=True)]
-    texts = [
-        shorten_apart(column, LONG_NAME) if heading.may_shorten else column
-        for heading, column in zip(table.headings, columns, strict=False)
-    ]
-    return {
-        "headings": [{"title": heading.title, "is_text": heading.is_text} for heading in table.headings],
-        "rows": [
-            [
-                {
-                    "text": text,
-                    "tone": cell.tone,
-                    "width": None if cell.bar is None else _place(cell.bar),
-                    "shade": None if cell.shade is None else round(SHADES * cell.shade),
-                }
-                for text, cell in zip(line, row, strict=True)
-            ]
-            for line, row in zip(zip(*texts, strict=True), table.rows, strict=True)
-        ],
-        "note": table.note,
-    }
+def _with_short_names(table: Table) -> Table:
+    """A table of a view, with long names shortened."""
+    columns = list(zip(*table.rows, strict=True))
+    for k, column in enumerate(columns):
+        if table.headings[k].may_shorten:
+            names = shorten_apart([cell.text for cell in column], LONG_NAME)
+            columns[k] = tuple(replace(cell, text=name) for cell, name in zip(column, names, strict=True))
+    return replace(table, rows=tuple(zip(*columns, strict=True)))
 
 
 # ---------------------------------------------------------------- the table
 
 
 def _classes(report: Report) -> list[dict[str, Any]]:
-    """The classes with their shares, as parts of one bar; beyond those shown, the rest together."""
+    """The class shares as parts of one bar; classes that are not shown count as one."""
     ranked = report.relevance
     rows = dict(zip(ranked.classes, report.class_sizes.tolist(), strict=True))
     sizes = [rows[name] for name in report.shown_classes]
@@ -182,8 +164,8 @@ def _stacked(sizes: Sequence[int], names: Sequence[str]) -> list[dict[str, Any]]
     total = max(sum(sizes), 1)
     begin, parts = 0, []
     for k, (n, name) in enumerate(zip(sizes, names, strict=True)):
-        place = {"x": _place(begin / total), "width": _place(n / total), "shade": k % 7}
-        parts.append({"name": name, "rows": n, "share": n / total, "text": percent(n / total), **place})
+        place = {"x": to_percent(begin / total), "width": to_percent(n / total), "shade": k % 7}
+        parts.append({"name": name, "rows": n, "text": percent(n / total), **place})
         begin += n
     return parts
 
@@ -192,7 +174,7 @@ def _stacked(sizes: Sequence[int], names: Sequence[str]) -> list[dict[str, Any]]
 
 
 def _ranking(report: Report) -> dict[str, Any]:
-    """The features, best first, with bars on one scale."""
+    """The features, best first, and the scale of their bars."""
     ranked = report.relevance
     order = ranked.order().tolist()
     ends = [points_of(float(x[i])) for x in (ranked.effect, ranked.effect_high, report.alone) for i in order[:MAX_ROWS]]
@@ -218,11 +200,11 @@ def _ranking(report: Report) -> dict[str, Any]:
 
 
 def _ranked(report: Report, i: int, rank: int, top: float) -> dict[str, Any]:
-    """One row of the chart: words, numbers to sort by, and places on a scale that ends at ``top`` points."""
+    """One row of the chart: texts, numbers to sort by, and positions on a scale that ends at ``top`` points."""
     ranked = report.relevance
     effects = (ranked.effect, ranked.effect_low, ranked.effect_high, report.alone)
     size, low, high, alone = (points_of(float(x[i])) for x in effects)
-    left, right = (_place(end / top) for end in (low, high))
+    left, right = (to_percent(end / top) for end in (low, high))
     return {
         "rank": rank,
         "name": shown(ranked.names[i], LONG_NAME),
@@ -238,14 +220,14 @@ def _ranked(report: Report, i: int, rank: int, top: float) -> dict[str, Any]:
         "alone_text": in_points(alone),
         "status_text": _status_text(ranked, i),
         "has_effect": ranked.status[i] == "effect",
-        "bar": _place(size / top),
+        "bar": to_percent(size / top),
         "whisker": {} if left is None or right is None else {"x": left, "width": round(right - left, 2), "end": right},
-        "alone_at": _place(alone / top),
+        "alone_at": to_percent(alone / top),
     }
 
 
 def _direction(ranked: Relevance, i: int) -> str:
-    """In a few words which value has which label more often; nothing without an effect."""
+    """Which value has which label more often; empty without an effect."""
     points = ranked.points[i]
     if ranked.status[i] != "effect" or points is None:
         return ""
@@ -267,19 +249,19 @@ def _status_text(ranked: Relevance, i: int) -> str:
 
 
 def _given(report: Report) -> dict[str, Any]:
-    """What compared rows agree on: the deciding set with what each member adds."""
+    """What compared rows agree on, and the deciding set with what each feature adds."""
     view = view_selection(report.selection)
     is_auto = report.relevance.settings.given == "auto"
     return {
         "intro": say_given(report.relevance),
         "beside": "" if is_auto or not view.tables else "The deciding set would be:",
-        "table": _table(view.tables[0]) if view.tables else None,
+        "table": _with_short_names(view.tables[0]) if view.tables else None,
         "lines": list(view.lines),
     }
 
 
 def _same(report: Report) -> dict[str, Any] | None:
-    """Copies, stand-ins, and columns that determine others; None if there are none."""
+    """Copies, stand-ins and redundant columns; None if there are none."""
     ranked = report.relevance
     copies: dict[str, list[str]] = {}
     for name in ranked.with_status("same"):
@@ -289,8 +271,8 @@ def _same(report: Report) -> dict[str, Any] | None:
         for name in ranked.ranking()
         if (others := ranked.stand_ins[ranked.names.index(name)])
     ]
-    exact = view_redundancies(report.redundancies)
-    if not copies and not stand_ins and not exact.tables:
+    redundant = view_redundancies(report.redundancies)
+    if not copies and not stand_ins and not redundant.tables:
         return None
     return {
         "copies": _first(
@@ -300,13 +282,13 @@ def _same(report: Report) -> dict[str, Any] | None:
             ]
         ),
         "stand_ins": _first(stand_ins),
-        "exact": _table(exact.tables[0]) if exact.tables else None,
-        "not_searched": " ".join(exact.lines),
+        "redundant": _with_short_names(redundant.tables[0]) if redundant.tables else None,
+        "about": " ".join(redundant.lines),
     }
 
 
 def _first(texts: Sequence[str]) -> list[str]:
-    """The first of some sentences, and how many more there are."""
+    """The first sentences, and how many more there are."""
     n_left = len(texts) - MAX_LISTED
     return [*texts[:MAX_LISTED], *([and_more(n_left, "the JSON below has all")] if n_left > 0 else [])]
 
@@ -315,7 +297,7 @@ def _first(texts: Sequence[str]) -> list[str]:
 
 
 def _panel(report: Report, panel: Panel, rank: int) -> dict[str, Any]:
-    """One feature: a line, and what stands behind it."""
+    """One feature: a sentence, its values, transitions and example rows."""
     ranked = report.relevance
     i = ranked.names.index(panel.feature)
     n_left = panel.n_values - len(panel.values)
@@ -346,7 +328,7 @@ def _panel(report: Report, panel: Panel, rank: int) -> dict[str, Any]:
         ],
         "classes": [marked(name, 20) for name in report.shown_classes],
         "values_left": f"{counted(n_left, 'rarer value')} not shown." if n_left > 0 else "",
-        "transitions": _table(transitions) if panel.transitions else None,
+        "transitions": transitions if panel.transitions else None,
         "cards": [
             _twins(report, pair, panel.feature, title)
             for pair, title in (
@@ -377,7 +359,7 @@ def _line(report: Report, panel: Panel, i: int) -> str:
 
 
 def _numbers(ranked: Relevance, i: int, n_compared: int) -> list[tuple[str, str]]:
-    """The numbers of a feature by name."""
+    """The numbers of a feature, with their names."""
     if not ranked.compared[i]:
         return []
     size, low, high = (points_of(float(x[i])) for x in (ranked.effect, ranked.effect_low, ranked.effect_high))
@@ -410,7 +392,7 @@ def _twins(report: Report, pair: EvidencePair, feature: str, title: str) -> dict
 
 
 def _row_names(pair: EvidencePair) -> list[str]:
-    """The rows of a pair, which have no names where they have no order."""
+    """The names of the rows of a pair, if rows have names."""
     if not pair.index:
         return ["one row", "another row"]
     return [f"row {shown(name, LONG_NAME)}" for name in pair.index]
@@ -420,7 +402,7 @@ def _row_names(pair: EvidencePair) -> list[str]:
 
 
 def _together(report: Report) -> dict[str, Any] | None:
-    """Pairs that act together, value by value."""
+    """Pairs of features that act together, with label shares by value."""
     tested_pairs = report.interactions
     if tested_pairs is None:
         return None
@@ -448,7 +430,7 @@ def _together(report: Report) -> dict[str, Any] | None:
 def _square_card(pairs: Interactions, result: Squares) -> dict[str, Any]:
     """Shares of one class by the values of two features."""
     record, grid = pairs[result.first, result.second], share_grid(result)
-    facts = [f"p {p_value(record['p_adjusted'])}"]
+    facts = [p_words(record["p_adjusted"])]
     if record["effect"] is not None:
         size, low, high = (2 * points_of(record[name]) for name in ("effect", "effect_low", "effect_high"))
         facts = [f"the effect of one differs by {in_points(size)} points ({point_interval(low, high)})", *facts]
@@ -459,7 +441,7 @@ def _square_card(pairs: Interactions, result: Squares) -> dict[str, Any]:
         "about": f"Share of {marked(grid.label, LONG_VALUE)} over all rows",
         "is_wide": len(grid.across_values) > WIDE,
         "facts": _sentence(f"{given}{', '.join(facts)}."),
-        "table": _table(share_table(grid, head=f"{down} ↓ {across} →")),
+        "table": share_table(grid, head=f"{down} ↓ {across} →"),
     }
 
 
@@ -473,13 +455,13 @@ def _audit(result: Audit) -> dict[str, Any]:
     reach = min(1.1 * max([end for end in ends if end == end], default=1.0), 1.0) or 1.0
 
     def at(share: float) -> float | None:
-        return _place((share / reach + 1) / 2)
+        return to_percent((share / reach + 1) / 2)
 
     return {
         "feature": shown(result.feature, LONG_NAME),
         "conclusion": view.headline,
         "facts": list(view.lines),
-        "table": _table(view.tables[0]) if view.tables else None,
+        "table": _with_short_names(view.tables[0]) if view.tables else None,
         "charts": [
             {"at": at(d.difference), "low": at(d.difference_low), "high": at(d.difference_high), "crude": at(d.crude)}
             for d in differences
@@ -491,8 +473,8 @@ def _audit(result: Audit) -> dict[str, Any]:
 # ---------------------------------------------------------------- what is not known, and what was done
 
 
-def _unclear(report: Report) -> dict[str, Any] | None:
-    """Features that are unclear or have no effect, and those with another status alone; None if there are none."""
+def _unclear(report: Report) -> list[dict[str, Any]]:
+    """Features that are unclear or have no effect, and those with another status alone, as titled lists."""
     ranked = report.relevance
     lists = []
     for status in ("unclear", "none", "constant"):
@@ -505,7 +487,7 @@ def _unclear(report: Report) -> dict[str, Any] | None:
     if report.turned:
         items = [f"{shown(item.feature, LONG_NAME)}: {describe_turn(report, item)}" for item in report.turned]
         lists.append({"title": "Different alone: what a univariate filter would show", "items": _first(items)})
-    return {"lists": lists} if lists else None
+    return lists
 
 
 def _why_unclear(ranked: Relevance, i: int) -> str:
@@ -513,7 +495,7 @@ def _why_unclear(ranked: Relevance, i: int) -> str:
     if not ranked.compared[i]:
         return f"{name}: no two rows can be compared."
     p = float(ranked.p_adjusted[i])
-    tested = "no label changed" if p != p else f"p {p_value(p)}"
+    tested = "no label changed" if p != p else p_words(p)
     return f"{name}: {tested}, the interval ends at {in_points(points_of(float(ranked.effect_high[i])))} points."
 
 
@@ -526,7 +508,7 @@ def _sentence(text: str) -> str:
 
 
 def _settings(report: Report) -> list[tuple[str, str]]:
-    """Settings and versions, by name."""
+    """Settings and versions, with their names."""
     settings = report.relevance.settings
     given = "the deciding set" if settings.given == "auto" else held_fixed(settings.given, ())
     entries = [

@@ -1,4 +1,4 @@
-"""The page's content as one HTML file: a template, a style sheet and a script, all inside, and nothing from outside."""
+"""The page as one self-contained HTML file, made of a template, a style sheet and a script."""
 
 import base64
 import hashlib
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from jinja2 import Template
     from markupsafe import Markup
 
-__all__ = ["render", "require_jinja"]
+__all__ = ["render", "require_jinja", "to_percent"]
 
 _RIGHT = r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]+"
 RIGHT_TO_LEFT = re.compile(rf"{_RIGHT}(?: {_RIGHT})*")
-"""Words in Hebrew, Arabic and other scripts that are written from right to left."""
+"""Words in Hebrew, Arabic and other right-to-left scripts."""
 
 
 def require_jinja() -> None:
-    """Refuse to go on without what the page is made with."""
+    """Raise an error if jinja2 is not installed."""
     if find_spec("jinja2") is None:
         raise MissingDependencyError(
             'The page needs jinja2, which is not installed. Install it with: pip install "analogical[report]"'
@@ -46,20 +46,26 @@ def render(page: dict[str, Any], generator: str) -> str:
     )
 
 
+def to_percent(share: float | None) -> float | None:
+    """A position from 0 to 100 for a share from 0 to 1, with two decimals; None if it is unknown."""
+    return None if share is None or share != share else round(100 * min(max(share, 0.0), 1.0), 2)
+
+
 @cache
 def _template() -> "Template":
     from jinja2 import Environment, StrictUndefined
 
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters["words"] = _isolated
+    environment.filters |= {"words": _isolated, "to_percent": to_percent}
     return environment.from_string(_file("template.html.j2"))
 
 
 def _isolated(text: str) -> "Markup":
-    """A text in which words that are written from right to left do not change the order of the words around them."""
+    """A text in HTML; right-to-left words do not change the order of others, and a % sign stays with its number."""
     from markupsafe import Markup, escape
 
-    return Markup(RIGHT_TO_LEFT.sub(r"<bdi>\g<0></bdi>", str(escape(text))))  # noqa: S704 - escaped before
+    unbroken = str(escape(text)).replace(" %", "\N{NO-BREAK SPACE}%")
+    return Markup(RIGHT_TO_LEFT.sub(r"<bdi>\g<0></bdi>", unbroken))  # noqa: S704 - escaped before
 
 
 @cache
@@ -68,5 +74,5 @@ def _file(name: str) -> str:
 
 
 def _hash(text: str) -> str:
-    """How a content security policy names a style or a script that may be used."""
+    """The hash by which a content security policy allows a style or a script."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

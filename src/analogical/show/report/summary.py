@@ -1,5 +1,6 @@
-"""A report in sentences: the verdict, whether the table can answer, what differs alone, the limits; and as a view."""
+"""The sentences of a report: the verdict, whether the table can answer, the limits; and the report as a view."""
 
+from analogical.show.notes import leaks_of
 from analogical.show.relevance import say_effects, view_relevance
 from analogical.show.sentences import SMALL, agreeing_on, assumed, describe_direction, has_direction
 from analogical.show.views import View
@@ -22,10 +23,10 @@ def verdict(report: Report) -> str:
         return f"{say_effects(ranked)} {rest}"
     i = ranked.names.index(names[0])
     points = ranked.points[i]
-    largest = f"The largest: {shown(names[0])}"
+    largest = f"The largest is that of {shown(names[0])}"
     if points is None or not has_direction(ranked, i):
         return f"{say_effects(ranked)} {largest}."
-    return f"{say_effects(ranked)} {largest}; {describe_direction(points)}."
+    return f"{say_effects(ranked)} {largest}: {describe_direction(points)}."
 
 
 def describe_answer(report: Report) -> list[str]:
@@ -35,12 +36,12 @@ def describe_answer(report: Report) -> list[str]:
         return ["No two rows can be compared for any feature. Collect more rows, or leave out columns."]
     if report.answer == "no":
         return ["No feature is significant, and no effect is ruled out: there are too few rows."]
-    said = []
+    sentences = []
     if effects := ranked.with_status("effect"):
-        said.append(f"{counted(len(effects), 'feature has', 'features have')} a significant effect.")
+        sentences.append(f"{counted(len(effects), 'feature has', 'features have')} a significant effect.")
     if none := ranked.with_status("none"):
-        said.append(f"{counted(len(none), 'feature has', 'features have')} no effect of more than {SMALL}.")
-    return [*said, *(_doubt(report, doubt) for doubt in report.doubts())]
+        sentences.append(f"{counted(len(none), 'feature has', 'features have')} no effect of more than {SMALL}.")
+    return [*sentences, *(_doubt(report, doubt) for doubt in report.doubts())]
 
 
 def _doubt(report: Report, doubt: Doubt) -> str:
@@ -61,13 +62,13 @@ def _doubt(report: Report, doubt: Doubt) -> str:
             f"Many rows have no partner: {percent(min(shares))} to {percent(max(shares))} of all rows are compared,"
             " depending on the feature."
         )
-    names = [name for note in ranked.notes if note.kind == "leak" for name in note.columns]
+    names = [*leaks_of(ranked.notes)]
     known = verb(names, "alone predicts nearly all labels: is it", "each predict nearly all labels alone: are they")
     return f"{some_of(names)} {known} known before the label?"
 
 
 def describe_turn(report: Report, item: Turn) -> str:
-    """Why a feature has another status alone."""
+    """Why a feature has another status if nothing is given."""
     ranked = report.relevance
     i = ranked.names.index(item.feature)
     alone = f"{in_points(points_of(float(report.alone[i])))} points"
@@ -83,7 +84,7 @@ def describe_turn(report: Report, item: Turn) -> str:
 
 
 def describe_limits(report: Report) -> list[str]:
-    """Three limits of what the page says."""
+    """The limits of the report."""
     settings = report.relevance.settings
     pairs = "" if settings.n_groups is None else " Those of pairs of features assume independent rows."
     return [
