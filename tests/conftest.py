@@ -1,3 +1,5 @@
+"""Fixtures and small tables for all tests, and which process runs which tests."""
+
 import io
 import os
 import sys

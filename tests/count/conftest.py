@@ -1,3 +1,5 @@
+"""Every way of counting, forced."""
+
 import pytest
 
 REGIMES = {

@@ -1,3 +1,5 @@
+"""The selector and the score function for scikit-learn."""
+
 import pickle
 import warnings
 
