@@ -132,14 +132,14 @@ def test_features_that_predict_equally_well_are_chosen_by_name():
     assert sets[0] == sets[1]
 
 
-def test_large_tables_choose_on_a_part_and_say_so(monkeypatch):
-    monkeypatch.setattr("analogical.study.SEARCH_ROWS", 500)
+@pytest.mark.parametrize("n_rows", [20_000, 20_001])
+def test_tables_of_more_than_20_000_rows_choose_on_a_part_and_say_so(n_rows):
     rng = np.random.default_rng(2)
-    rows = rng.integers(0, 3, (2000, 5))
-    y = ((rows[:, 0] == 1) ^ (rng.random(2000) < 0.2)).astype(int)
+    rows = rng.integers(0, 3, (n_rows, 5))
+    y = ((rows[:, 0] == 1) ^ (rng.random(n_rows) < 0.2)).astype(int)
     result = relevance(rows, y)
-    assert result.settings.searched_rows == 500
-    assert (result.deciding, result.n_rows) == (("x0",), 2000)
+    assert result.settings.searched_rows == 20_000
+    assert (result.deciding, result.n_rows) == (("x0",), n_rows)
     assert result.compared[0] == relevance(rows[:, :1], y, given="all").pairs[0]
 
 

@@ -4,15 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from conftest import coded
 
-from analogical._types import CodedRows
 from analogical.estimate.deciding import GATE, MOST, Decider
 from analogical.estimate.votes import Voting
-
-
-def coded(codes, labels, weights=None):
-    codes, labels = np.asarray(codes, np.uint8), np.asarray(labels, np.uint8)
-    return CodedRows(codes, labels, codes.max(axis=0).astype(np.int64) + 1, int(labels.max()) + 1, weights)
 
 
 def decider(codes, labels, *, owner=None, index=None, weights=None):

@@ -2,23 +2,16 @@
 
 import numpy as np
 import pytest
+from conftest import coded
 
 from analogical import relevance
-from analogical._types import CodedRows
 from analogical.count.contexts import Stack
 from analogical.count.pairs import contexts_themselves, sum_contexts
 from analogical.estimate.sizes import measure_size_of_units, measure_sizes
 
 
-def coded(columns, labels, weights=None):
-    codes = np.column_stack(columns).astype(np.uint8)
-    return CodedRows(
-        np.asfortranarray(codes), np.asarray(labels, np.uint8), codes.max(axis=0).astype(np.int64) + 1, 2, weights
-    )
-
-
 def size_of(columns, labels, weights=None, confidence=0.95):
-    rows = coded(columns, labels, weights)
+    rows = coded(np.column_stack(columns), labels, weights)
     contexts = sum_contexts(rows, contexts_themselves, features=[0]).summaries[0]
     return measure_sizes(Stack.of([contexts]), [int(rows.n_values[0])], 2, rows.n_rows, confidence)[0]
 
@@ -122,8 +115,10 @@ def test_interval_of_units_is_wider_than_that_of_rows_they_copy():
     rng = np.random.default_rng(5)
     value, label = rng.integers(0, 2, 40), rng.integers(0, 2, 40)
     unit = np.arange(40)
-    once = measure_size_of_units(coded([value], label), unit, 0.95)
-    copied = measure_size_of_units(coded([np.repeat(value, 10)], np.repeat(label, 10)), np.repeat(unit, 10), 0.95)
+    once = measure_size_of_units(coded(value[:, None], label), unit, 0.95)
+    copied = measure_size_of_units(
+        coded(np.repeat(value, 10)[:, None], np.repeat(label, 10)), np.repeat(unit, 10), 0.95
+    )
     assert copied.common.between(0, 1, 1) == pytest.approx(once.common.between(0, 1, 1))
     as_rows = size_of([np.repeat(value, 10)], np.repeat(label, 10))
     assert copied.common.between(0, 1, 1)[1] > 2 * as_rows.common.between(0, 1, 1)[1]

@@ -569,12 +569,12 @@ def test_squares_of_one_feature_are_refused():
         squares(UNIVERSE, [0, 1] * 8, 1, "x1")
 
 
-def test_too_many_squares_are_refused(monkeypatch):
-    import analogical.verbs.squares as squares_module
-
-    monkeypatch.setattr(squares_module, "MAX_LISTED", 3)
-    with pytest.raises(InputError, match="More than 3 squares would be listed with limit=None; give a limit"):
-        squares(UNIVERSE, [a ^ b for a, b, c, d in UNIVERSE], 0, 1, given="all", limit=None)
+def test_more_than_100_000_squares_are_refused():
+    corners, contexts, labels = product((0, 1), (0, 1)), range(11), range(10)
+    rows = [(*corner, context, label) for corner, context, label in product(corners, contexts, labels)]
+    *columns, y = zip(*rows, strict=True)  # 10^4 squares with other labels in each of 11 contexts
+    with pytest.raises(InputError, match="More than 100,000 squares would be listed with limit=None; give a limit"):
+        squares(np.column_stack(columns), y, 0, 1, given="all", limit=None)
 
 
 # ---------------------------------------------------------------- words
