@@ -5,7 +5,7 @@ import pytest
 from conftest import coded, random_table
 
 from analogical.count.given import Cells
-from analogical.count.groups import collapse_rows, merge_rows, number_groups
+from analogical.count.groups import collapse_rows, evenly, merge_rows, number_groups
 
 SHAPES = [(30, 1, 2), (40, 5, 3), (60, 7, 300), (50, 64, 2), (50, 65, 2), (40, 200, 3), (40, 5, 70_000), (1, 3, 2)]
 
@@ -90,3 +90,9 @@ def test_merged_rows_are_the_distinct_ones_in_an_order_of_their_own():
     assert one.n_rows == weights.sum()
     distinct = {(*row, label) for row, label, w in zip(rows.tolist(), labels.tolist(), weights, strict=True) if w}
     assert len(one.codes) == len(distinct)
+
+
+def test_rows_that_are_taken_evenly_hold_the_first_and_the_last():
+    assert evenly(5, 5).tolist() == evenly(5, 9).tolist() == [0, 1, 2, 3, 4]
+    found = evenly(1001, 11).tolist()
+    assert found == list(range(0, 1001, 100))

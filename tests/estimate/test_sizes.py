@@ -37,6 +37,35 @@ def test_common_shares_are_those_of_least_squares_on_rows(seed):
         assert found.between(0, v, 0)[0] == pytest.approx(-expected[v])
 
 
+def covariance_by_rows(value, context, label):
+    """Covariance of the common shares, row by row: the residual of a row, what its leverage and rare values hide."""
+    n_values, overall = value.max() + 1, label.mean()
+    n, sizes = np.bincount(context), np.bincount(value)
+    held = np.eye(n_values)[value]
+    x = held - np.array([held[context == c].mean(axis=0) for c in range(len(n))])[context]
+    mean = np.array([label[context == c].mean() for c in range(len(n))])[context]
+    inverse = np.linalg.pinv(x.T @ x)
+    left = label - mean - x @ (inverse @ x.T @ label)
+    leverage = 1 / n[context] + np.einsum("ri,ij,rj->r", x, inverse, x)
+    of_context = (mean * n[context] + overall) / (n[context] + 1)
+    of_value = ((np.bincount(value, label) + 1) / (sizes + 2))[value]
+    few = (4 / (sizes + 4))[value]
+    variance = left**2 + leverage * of_context * (1 - of_context) + few * of_value * (1 - of_value)
+    return inverse @ (x.T * variance) @ x @ inverse
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_error_of_a_common_difference_is_that_of_all_rows(seed):
+    rng = np.random.default_rng(seed)
+    value, context = rng.integers(0, 3, 90), rng.integers(0, 6, 90)
+    label = (rng.random(90) < 0.2 + 0.2 * value + 0.05 * context).astype(int)
+    found, covariance = size_of([value, context], label).common, covariance_by_rows(value, context, label)
+    for a, b in ((0, 1), (0, 2), (1, 2)):
+        variance = covariance[a, a] + covariance[b, b] - 2 * covariance[a, b]
+        assert found.between(a, b, 1)[1] == pytest.approx(variance**0.5)
+        assert found.between(a, b, 0)[1] == pytest.approx(variance**0.5)
+
+
 def test_two_values_have_the_difference_of_mantel_and_haenszel():
     rng = np.random.default_rng(1)
     value, context = rng.integers(0, 2, 120), rng.integers(0, 4, 120)
