@@ -74,6 +74,12 @@ def close_figures():
 
 
 @pytest.fixture
+def threads_for_small_work(monkeypatch):
+    """Threads are used however small the work is."""
+    monkeypatch.setattr("analogical.count.threads.SMALL_WORK", 0)
+
+
+@pytest.fixture
 def data_folder():
     """The paper's data files; they are not part of the project."""
     return Path(os.environ["ANALOGICAL_DATA"])

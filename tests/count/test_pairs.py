@@ -178,8 +178,8 @@ def test_more_than_int64_holds_is_refused(weights):
 
 @pytest.mark.parametrize("n_jobs", [2, -1])
 @pytest.mark.parametrize(("m", "n", "k"), [(5000, 30, 3), (20000, 9, 3), (1000, 80, 2)])
-def test_workers_and_memory_order_change_nothing(monkeypatch, n_jobs, m, n, k):
-    monkeypatch.setattr(threads, "SMALL_WORK", 0)
+@pytest.mark.usefixtures("threads_for_small_work")
+def test_workers_and_memory_order_change_nothing(n_jobs, m, n, k):
     rng = np.random.default_rng(m)
     codes = rng.integers(0, k, (m // 10, n), dtype=np.uint8)[rng.integers(0, m // 10, m)]
     codes[rng.integers(0, m, m), rng.integers(0, n, m)] = 0
@@ -235,11 +235,11 @@ def test_only_keys_that_are_alone_are_left_unsorted(kind, n_same):
     assert len(met) < len(equal) + 0.25 * len(keys) or n_same > 255  # beyond, counts go round and none is left out
 
 
+@pytest.mark.usefixtures("threads_for_small_work")
 @pytest.mark.parametrize("module", [tabulating, sorting])
 def test_n_jobs_follows_joblibs_context(monkeypatch, module):
     from joblib import parallel_config
 
-    monkeypatch.setattr(threads, "SMALL_WORK", 0)
     monkeypatch.setattr("analogical.count.pairs.fits_in_table", lambda *_, **__: module is tabulating)
     used = []
     run = module.run_tasks

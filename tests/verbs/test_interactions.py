@@ -146,11 +146,9 @@ def test_order_of_columns_and_a_constant_change_nothing():
                 assert turned[a, b][key] == turned[b, a][key] == expected
 
 
+@pytest.mark.usefixtures("threads_for_small_work")
 def test_threads_change_nothing(monkeypatch):
-    import analogical.count.threads as threads
-
     frame, y = noisy_table(2000)
-    monkeypatch.setattr(threads, "SMALL_WORK", 1)
     monkeypatch.setattr("analogical.estimate.interactions.PAIRS_AT_ONCE", 1)
     one, two = interactions(frame, y, n_jobs=1), interactions(frame, y, n_jobs=2)
     assert one == two
