@@ -122,6 +122,18 @@ def test_a_number_is_cut_finer_as_far_as_rows_allow(monkeypatch):
     assert study._beside(1, [two, u]).columns == (three, u)
 
 
+def test_a_study_reads_its_table_as_the_verbs_do():
+    frame = pd.DataFrame(
+        {"patient": [1000 + 17 * (k // 3) for k in range(150)], "a": [k % 2 for k in range(150)], "y": [0, 0, 1] * 50}
+    )
+    found = relevance(frame, "y")
+    assert [note.kind for note in found.notes] == ["set-aside", "looks-like-groups"]
+    assert relevance(Study(frame, "y")).notes == found.notes
+    for weights in (None, [1, 2] * 75):
+        study = Study(frame, "y", weights=weights)
+        assert study.is_weighted == relevance(study).settings.weighted == (weights is not None)
+
+
 def test_features_that_predict_equally_well_are_chosen_by_name():
     rng = np.random.default_rng(9)
     b, a, u = rng.integers(0, 2, (3, 400))

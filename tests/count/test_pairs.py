@@ -268,6 +268,13 @@ def test_more_pairs_than_64_bits_hold_are_refused_when_parts_are_added():
         identical + identical
 
 
+def test_summaries_of_two_parts_are_added_where_both_have_one():
+    part = PairCounts(np.array([5, 0, 0, 0]), np.array([2, 0, 0, 0]), 9, 8, 7, 6)
+    one, other = ContextSums(part, (3, None, 7, None)), ContextSums(part, (4, 5, None, None))
+    assert (one + other).summaries == (7, 5, 7, None)
+    assert ((one + other).counts.pairs.tolist(), (one + other).counts.n_rows) == ([10, 0, 0, 0], 18)
+
+
 def test_sums_of_blocks_are_joined_feature_by_feature():
     one = ContextSums(PairCounts(np.array([5, 0]), np.array([2, 0]), 9, 8, 7, 6), ("a", None))
     other = ContextSums(PairCounts(np.array([0, 3]), np.array([0, 1]), 9, 1, 1, 1), (None, "b"))

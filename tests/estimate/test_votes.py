@@ -115,6 +115,17 @@ def test_a_copy_adds_nothing_to_a_vote_together():
     assert voting.gain_of(voting.follow([0]), [1]) == pytest.approx(0.0, abs=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_votes_of_an_entry_are_shares(seed):
+    codes, labels = random_table(seed)
+    voting = Voting(coded(codes, labels))
+    for state in (voting.start, voting.follow([2]), voting.follow([1, 0, 3])):
+        shares = state.shares()
+        assert shares.shape == (len(state.entries), labels.max() + 1)
+        assert shares.sum(axis=1) == pytest.approx(np.ones(len(shares)))
+        assert (shares >= 0).all()
+
+
 def test_classes_beyond_the_49_most_frequent_vote_as_one():
     codes = np.random.default_rng(11).integers(0, 3, (400, 3))
     labels = np.where(np.arange(400) < 260, codes[:, 0], 3 + np.arange(400) % 60)
