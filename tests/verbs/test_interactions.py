@@ -414,13 +414,11 @@ def test_of_more_pairs_the_deciding_set_and_the_likely_ones_are_looked_at():
     assert f"{len(found)} of 7,140 pairs were tested" in " ".join(repr(found).split())
 
 
-def test_a_pair_with_a_feature_that_shows_nothing_alone_is_among_the_likely_ones(monkeypatch):
+def test_a_pair_with_a_feature_that_shows_nothing_alone_is_among_the_likely_ones():
     """One of the two has a main effect and is in the deciding set; the other changes only what that one does."""
     rng = np.random.default_rng(1)
-    X = rng.integers(0, 2, size=(1000, 40))
+    X = rng.integers(0, 2, size=(1000, 102))  # more than 5,000 pairs
     y = rng.random(1000) < np.where(X[:, 5] == 1, 0.7 + 0.25 * (2 * X[:, 30] - 1), 0.2 - 0.15 * (2 * X[:, 30] - 1))
-    monkeypatch.setattr(module, "MAX_PAIRS", 100)
-    monkeypatch.setattr(module, "SCREENED_COLUMNS", 30)
     found = interactions(X, y)
     assert len(found) < found.n_possible
     assert found.ranking()[0] == ("x5", "x30")
