@@ -37,6 +37,10 @@ def test_common_shares_are_those_of_least_squares_on_rows(seed):
         assert found.between(0, v, 0)[0] == pytest.approx(-expected[v])
 
 
+def test_a_single_pair_has_the_whole_difference():
+    assert size_of([np.array([0, 1]), np.array([0, 0])], [0, 1]).common.squared == pytest.approx(1)
+
+
 def covariance_by_rows(value, context, label):
     """Covariance of the common shares, row by row: the residual of a row, what its leverage and rare values hide."""
     n_values, overall = value.max() + 1, label.mean()

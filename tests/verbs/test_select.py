@@ -7,12 +7,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from conftest import coded
 from naive import naive_follow, naive_log_likelihood
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from analogical import AnalogicalSelector, InputError, load_table, relevance, select
+from analogical.estimate.votes import Voting
 from analogical.show.views import view_of
 
 
@@ -75,6 +77,20 @@ def test_gains_and_what_is_explained_are_those_of_slow_loops():
             for f in order[n_counted:]
         ]
     )
+
+
+def test_a_significant_feature_gains_over_all_those_before_it_and_a_constant_one_nothing():
+    rng = np.random.default_rng(1)
+    rows = rng.integers(0, 2, (800, 5))
+    labels = (rng.random(800) < 0.1 + 0.3 * rows[:, 0] + 0.3 * rows[:, 1] + 0.09 * rows[:, 2]).astype(int)
+    found = select(rows, labels)
+    assert (found.features, found.why) == (("x1", "x0", "x2"), ("gain", "gain", "significant"))
+    voting = Voting(coded(rows, labels))
+    values = [voting.follow(order).value for order in ([], [1], [1, 0], [1, 0, 2])]
+    assert found.gain == pytest.approx(np.diff(values))
+    rows[:, 4] = 1
+    last = select(rows, labels, k=5)
+    assert (last.features[-1], last.why[-1], last.gain[-1]) == ("x4", "index", 0.0)
 
 
 def test_without_k_it_is_the_deciding_set_of_relevance(survey, monks):
