@@ -1,3 +1,5 @@
+"""Fixtures and small tables for all tests, and which process runs which tests."""
+
 import io
 import os
 import sys
@@ -69,6 +71,12 @@ def close_figures():
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+@pytest.fixture
+def threads_for_small_work(monkeypatch):
+    """Threads are used however small the work is."""
+    monkeypatch.setattr("analogical.count.threads.SMALL_WORK", 0)
 
 
 @pytest.fixture

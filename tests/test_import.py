@@ -1,3 +1,5 @@
+"""What importing loads, and which stage may import which."""
+
 import ast
 import json
 import subprocess

@@ -1,3 +1,5 @@
+"""The result of `relevance`: its numbers, its words, its copies and its dataframes."""
+
 import copy
 import dataclasses
 import json

@@ -6,6 +6,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -181,6 +182,29 @@ def length_of(function):
 def test_no_function_is_longer_than_60_lines(path):
     functions = [node for node in ast.walk(parsed(path)) if isinstance(node, ast.FunctionDef)]
     assert not {node.name for node in functions if length_of(node) > LONGEST}
+
+
+# ---------------------------------------------------------------- what a file is about
+
+TESTS = Path(__file__).parent
+FIRST_LINE = re.compile(r'r?"""\S.{10,}[.:](""")?')
+
+
+def test_every_file_says_in_its_first_line_what_it_is_about():
+    paths = [*SOURCE.rglob("*.py"), *TESTS.rglob("*.py")]
+    first_lines = {path: path.read_text(encoding="utf-8").partition("\n")[0] for path in paths}
+    assert {path: line for path, line in first_lines.items() if not FIRST_LINE.fullmatch(line)} == {}
+
+
+def test_the_oracle_imports_only_the_standard_library():
+    roots = {name.partition(".")[0] for node in ast.walk(parsed(TESTS / "naive.py")) for name in names_imported(node)}
+    assert roots <= sys.stdlib_module_names
+
+
+def names_imported(node):
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    return [node.module] if isinstance(node, ast.ImportFrom) else []
 
 
 # ---------------------------------------------------------------- results

@@ -122,6 +122,18 @@ def test_a_number_is_cut_finer_as_far_as_rows_allow(monkeypatch):
     assert study._beside(1, [two, u]).columns == (three, u)
 
 
+def test_a_study_reads_its_table_as_the_verbs_do():
+    frame = pd.DataFrame(
+        {"patient": [1000 + 17 * (k // 3) for k in range(150)], "a": [k % 2 for k in range(150)], "y": [0, 0, 1] * 50}
+    )
+    found = relevance(frame, "y")
+    assert [note.kind for note in found.notes] == ["set-aside", "looks-like-groups"]
+    assert relevance(Study(frame, "y")).notes == found.notes
+    for weights in (None, [1, 2] * 75):
+        study = Study(frame, "y", weights=weights)
+        assert study.is_weighted == relevance(study).settings.weighted == (weights is not None)
+
+
 def test_features_that_predict_equally_well_are_chosen_by_name():
     rng = np.random.default_rng(9)
     b, a, u = rng.integers(0, 2, (3, 400))
@@ -132,14 +144,14 @@ def test_features_that_predict_equally_well_are_chosen_by_name():
     assert sets[0] == sets[1]
 
 
-def test_large_tables_choose_on_a_part_and_say_so(monkeypatch):
-    monkeypatch.setattr("analogical.study.SEARCH_ROWS", 500)
+@pytest.mark.parametrize("n_rows", [20_000, 20_001])
+def test_tables_of_more_than_20_000_rows_choose_on_a_part_and_say_so(n_rows):
     rng = np.random.default_rng(2)
-    rows = rng.integers(0, 3, (2000, 5))
-    y = ((rows[:, 0] == 1) ^ (rng.random(2000) < 0.2)).astype(int)
+    rows = rng.integers(0, 3, (n_rows, 5))
+    y = ((rows[:, 0] == 1) ^ (rng.random(n_rows) < 0.2)).astype(int)
     result = relevance(rows, y)
-    assert result.settings.searched_rows == 500
-    assert (result.deciding, result.n_rows) == (("x0",), 2000)
+    assert result.settings.searched_rows == 20_000
+    assert (result.deciding, result.n_rows) == (("x0",), n_rows)
     assert result.compared[0] == relevance(rows[:, :1], y, given="all").pairs[0]
 
 

@@ -1,3 +1,5 @@
+"""Every way of counting, forced."""
+
 import pytest
 
 REGIMES = {
@@ -10,9 +12,8 @@ REGIMES = {
 
 
 @pytest.fixture(params=REGIMES)
-def regime(request, monkeypatch):
+def regime(request, monkeypatch, threads_for_small_work):
     """Every way of counting, forced, with threads however small the work is."""
-    monkeypatch.setattr("analogical.count.threads.SMALL_WORK", 0)
     if request.param.startswith("sort"):
         monkeypatch.setattr("analogical.count.pairs.fits_in_table", lambda *_, **__: False)
     for name, value in REGIMES[request.param].items():

@@ -8,7 +8,6 @@ from conftest import coded, random_table
 from context_tables import tables_of
 from naive import naive_context_tables, naive_profile
 
-from analogical.count import threads
 from analogical.count.contexts import Contexts
 from analogical.count.counts import PairCounts, RowProfile
 from analogical.count.pairs import contexts_themselves, count_pairs, sum_contexts
@@ -162,8 +161,8 @@ def test_only_the_features_asked_for_are_looked_at(regime, seed):
 
 @pytest.mark.parametrize(("m", "n", "k"), [(3000, 30, 3), (10_000, 9, 3), (1000, 80, 2), (2000, 4, 2)])
 @pytest.mark.parametrize("is_weighted", [False, True])
-def test_threads_change_nothing(monkeypatch, m, n, k, is_weighted):
-    monkeypatch.setattr(threads, "SMALL_WORK", 0)
+@pytest.mark.usefixtures("threads_for_small_work")
+def test_threads_change_nothing(m, n, k, is_weighted):
     rng = np.random.default_rng(m)
     codes = rng.integers(0, k, (m // 10, n), dtype=np.uint8)[rng.integers(0, m // 10, m)]
     codes[rng.integers(0, m, m), rng.integers(0, n, m)] = 0

@@ -11,11 +11,7 @@ from naive import naive_counts
 from analogical import InputError
 from analogical.count.pairs import count_pairs, no_summary
 
-
-@pytest.fixture(autouse=True)
-def threads(monkeypatch):
-    """Small tables are counted in threads too."""
-    monkeypatch.setattr("analogical.count.threads.SMALL_WORK", 0)
+pytestmark = pytest.mark.usefixtures("threads_for_small_work")
 
 
 class TestRowsHere(EngineContract):

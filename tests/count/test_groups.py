@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from conftest import coded, random_table
 
-from analogical.count import groups
 from analogical.count.given import Cells
-from analogical.count.groups import collapse_rows, merge_rows, number_groups
+from analogical.count.groups import collapse_rows, draw_rows, evenly, merge_rows, number_groups
 
 SHAPES = [(30, 1, 2), (40, 5, 3), (60, 7, 300), (50, 64, 2), (50, 65, 2), (40, 200, 3), (40, 5, 70_000), (1, 3, 2)]
 
@@ -27,15 +26,16 @@ def partition(keys):
 
 
 @pytest.mark.parametrize(("m", "n", "v"), SHAPES)
-@pytest.mark.parametrize("packed_bits", [53, 17])
-def test_rows_have_the_same_number_exactly_if_they_are_equal(m, n, v, packed_bits, monkeypatch):
-    monkeypatch.setattr(groups, "PACKED_BITS", packed_bits)
+@pytest.mark.parametrize("n_unseen", [0, 2**15])
+def test_rows_have_the_same_number_exactly_if_they_are_equal(m, n, v, n_unseen):
+    """Values that do not occur make keys of several words."""
     for seed in range(20):
         rows = table(m, n, v, seed)
         chosen = [f for f in range(n) if (f + seed) % 3]
-        ids = number_groups(rows.codes, rows.n_values, chosen)
+        n_values = rows.n_values + n_unseen
+        ids = number_groups(rows.codes, n_values, chosen)
         assert partition(ids.tolist()) == partition([tuple(row) for row in rows.codes[:, chosen].tolist()])
-        with_label = number_groups(rows.codes, rows.n_values, chosen, rows.labels)
+        with_label = number_groups(rows.codes, n_values, chosen, rows.labels)
         keys = zip(rows.codes[:, chosen].tolist(), rows.labels.tolist(), strict=True)
         assert partition(with_label.tolist()) == partition([(*row, "label", label) for row, label in keys])
 
@@ -90,3 +90,23 @@ def test_merged_rows_are_the_distinct_ones_in_an_order_of_their_own():
     assert one.n_rows == weights.sum()
     distinct = {(*row, label) for row, label, w in zip(rows.tolist(), labels.tolist(), weights, strict=True) if w}
     assert len(one.codes) == len(distinct)
+
+
+def test_rows_that_are_taken_evenly_hold_the_first_and_the_last():
+    assert evenly(5, 5).tolist() == evenly(5, 9).tolist() == [0, 1, 2, 3, 4]
+    found = evenly(1001, 11).tolist()
+    assert found == list(range(0, 1001, 100))
+
+
+def test_no_row_is_drawn_more_often_than_it_is_there():
+    rows = table(40, 3, 4)
+    rng = np.random.default_rng(0)
+    every = draw_rows(rows, 40, rng)
+    assert every.codes.tolist() == rows.codes.tolist()
+    weights = np.arange(40) % 4
+    weights[-1] = 50  # nearly half of the rows are the last one
+    assert draw_rows(rows.weighted(weights), int(weights.sum()), rng).weights.tolist() == weights[weights > 0].tolist()
+    drawn = draw_rows(rows.weighted(weights), 60, rng)
+    assert drawn.weights.sum() == 60
+    assert 15 < drawn.weights[-1] < 40
+    assert drawn.codes[-1].tolist() == rows.codes[-1].tolist()

@@ -7,7 +7,6 @@ import pytest
 from conftest import coded
 from naive import naive_counts, naive_disagreements
 
-from analogical.count import neighbours
 from analogical.count.neighbours import count_distances, find_near_pairs
 
 
@@ -49,15 +48,17 @@ def test_counts_by_disagreement_set_equal_the_loops(m, n, v, k, radius, is_weigh
             assert counts.get((i,), (0, 0)) == (exact["pairs"][i], exact["changed"][i])
 
 
-def test_blocks_and_threads_change_nothing(monkeypatch):
+def test_rows_are_compared_over_all_strips_and_threads_change_nothing():
     rng = np.random.default_rng(0)
-    rows = coded(np.column_stack([np.arange(300), rng.integers(0, 2, (300, 8))]), rng.integers(0, 2, 300))
-    one = all_within(rows.codes, 4)
-    monkeypatch.setattr(neighbours, "STRIP", 37)
-    monkeypatch.setattr(neighbours, "TILE", 5)
-    many = all_within(rows.codes, 4, n_threads=3)
-    ones = np.ones(300, int)
-    assert as_dict(one, rows.labels, ones) == as_dict(many, rows.labels, ones)
+    codes = coded(np.column_stack([np.arange(1300), rng.integers(0, 2, (1300, 8))]), np.zeros(1300)).codes
+    differs = codes[:, None] != codes
+    expected = np.argwhere(np.triu(differs.sum(axis=2) <= 2, k=1))
+    for n_threads in (1, 3):
+        found = all_within(codes, 2, n_threads=n_threads)
+        pairs = np.column_stack([found.left, found.right])
+        assert sorted(pairs.tolist()) == expected.tolist()
+        of_set = np.repeat(np.arange(len(found.member)), np.diff(found.starts, append=len(found.left)))
+        assert np.array_equal(differs[found.left, found.right], found.member[of_set])
 
 
 def test_pairs_are_kept_with_the_probability_of_their_distance():

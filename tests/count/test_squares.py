@@ -152,10 +152,9 @@ def test_repeated_cells_leaves_out_cells_of_one_row():
     assert repeated_cells(cells).tolist() == [[[[0, 0], [1, 1]], [[0, 2], [0, 0]]]]
 
 
-def test_two_features_with_very_many_values_are_refused(monkeypatch):
-    monkeypatch.setattr(module, "MAX_CELLS", 4)
-    table = coded([(0, 0), (4, 2)], [0, 1])
+def test_two_features_with_very_many_values_are_refused():
+    table = coded([(0, 0), (4, 2)], [0, 1], n_values=[4096, 2049])
     with pytest.raises(
-        InputError, match="Two features with 5 and 3 values have too many combinations to count squares; bin them"
+        InputError, match="4,096 and 2,049 values have too many combinations to count squares; bin them"
     ):
         next(pair_tables(table, Cells.by(table, []), 0, 1))

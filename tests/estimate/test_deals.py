@@ -25,7 +25,7 @@ def moments_of(rows, labels, feature, weights=None):
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_moments_are_those_of_all_deals_of_the_labels(seed, monkeypatch):
+def test_moments_are_those_of_all_deals_of_the_labels(seed):
     rng = np.random.default_rng(seed)
     rows, labels = rng.integers(0, [2, 3], size=(7, 2)), rng.integers(0, 3, size=7)
     plain, classes = [tuple(row) for row in rows.tolist()], labels.tolist()
@@ -39,10 +39,15 @@ def test_moments_are_those_of_all_deals_of_the_labels(seed, monkeypatch):
     assert found.variance == pytest.approx(variance, abs=1e-9)
     assert found.third == pytest.approx(skewness * variance**1.5, abs=1e-9)
     assert math.isnan(found.p_value())  # seven rows have no room
-    monkeypatch.setattr(deals, "ENOUGH", 1e-9)
-    if variance > 1e-9:
-        z = (naive_separation(plain, classes) - mean) / variance**0.5
-        assert found.p_value() == pytest.approx(pearson_tail(z, skewness), abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_p_value_is_the_tail_of_the_law_with_these_moments(seed):
+    rng = np.random.default_rng(seed)
+    rows, labels = rng.integers(0, [3, 2], size=(120, 2)), rng.integers(0, 3, size=120)
+    found = moments_of(rows, labels, 1)
+    z, skewness = found.deviation / found.variance**0.5, found.third / found.variance**1.5
+    assert found.p_value() == pytest.approx(pearson_tail(z, skewness), abs=1e-6)
 
 
 @pytest.mark.parametrize("seed", range(10))

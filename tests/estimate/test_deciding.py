@@ -1,18 +1,15 @@
 """The deciding set: what is found, what is not, and what changes nothing."""
 
 import math
+from collections import Counter
 
 import numpy as np
 import pytest
+from conftest import coded
+from naive import naive_log_likelihood
 
-from analogical._types import CodedRows
-from analogical.estimate.deciding import GATE, MOST, Decider
+from analogical.estimate.deciding import GATE, MOST, Decider, likely_pairs, likely_threes, shares_left, told_by_chance
 from analogical.estimate.votes import Voting
-
-
-def coded(codes, labels, weights=None):
-    codes, labels = np.asarray(codes, np.uint8), np.asarray(labels, np.uint8)
-    return CodedRows(codes, labels, codes.max(axis=0).astype(np.int64) + 1, int(labels.max()) + 1, weights)
 
 
 def decider(codes, labels, *, owner=None, index=None, weights=None):
@@ -253,3 +250,57 @@ def test_rounding_does_not_settle_ties(seed):
     town = rng.integers(0, 30, 500)
     labels = (town % 3 == 0) ^ (rng.random(500) < 0.2)
     assert decider(np.column_stack([rng.permutation(30)[town], town]), labels).decide().columns == (0,)
+
+
+# ---------------------------------------------------------------- sets that are looked at, columns that are copies
+
+
+def test_of_pairs_and_threes_those_that_are_least_likely_by_chance_come_first():
+    codes = uniform(800, 9, seed=4)
+    pair, three = codes[:, 2] ^ codes[:, 7], codes[:, 1] ^ codes[:, 4] ^ codes[:, 8]
+    features = [0, 1, 2, 4, 7, 8]
+    for labels, likely, expected in ((pair, likely_pairs, (2, 7)), (three, likely_threes, (1, 4, 8))):
+        rows = coded(codes, flipped(labels, 0.1))
+        found = likely(rows, Voting(rows).start, features)
+        assert found[0] == expected
+        assert len(found) == len(set(found)) == 4
+        assert likely(rows, Voting(rows).start, features[: len(expected) - 1]) == []
+
+
+def test_threes_with_more_combinations_than_rows_are_not_looked_at():
+    codes = uniform(800, 5, seed=4)
+    codes[:, :2] = np.random.default_rng(0).integers(0, 20, (800, 2))  # 20 * 20 * 2 combinations are as many as rows
+    rows = coded(codes, codes[:, 2] ^ codes[:, 3] ^ codes[:, 4])
+    assert {0, 1} <= set().union(*likely_threes(rows, Voting(rows).start, range(5)))
+    fewer = coded(codes[:799], rows.labels[:799], n_values=rows.n_values)
+    assert all(not {0, 1} <= set(three) for three in likely_threes(fewer, Voting(fewer).start, range(5)))
+
+
+def entropy(sizes):
+    return sum(-n / sum(sizes) * math.log(n / sum(sizes)) for n in sizes if n)
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_what_one_column_leaves_open_of_another(is_weighted):
+    rng = np.random.default_rng(1)
+    codes = rng.integers(0, [3, 4, 2, 1], (90, 4))
+    codes[:40, 2] = codes[:40, 0] % 2
+    weights = rng.integers(0, 4, 90) if is_weighted else np.ones(90, int)
+    found = shares_left(coded(codes, np.zeros(90), weights if is_weighted else None), codes[:, 0].astype(np.uint8))
+    repeated = np.repeat(codes, weights, axis=0).tolist()
+    known = entropy(list(Counter(row[0] for row in repeated).values()))
+    for feature in (0, 1, 2):
+        whole = entropy(list(Counter(row[feature] for row in repeated).values()))
+        together = entropy(list(Counter((row[0], row[feature]) for row in repeated).values()))
+        assert found[feature] == pytest.approx((together - known) / whole, abs=1e-12)
+    assert found[3] == 1  # a constant column
+    sizes = list(Counter(row[1] for row in repeated).values())
+    by_chance = told_by_chance(coded(codes, np.zeros(90), weights), 1, 3)
+    assert by_chance == pytest.approx((4 - 1) * (3 - 1) / (2 * sum(sizes) * entropy(sizes)))
+
+
+def test_explained_is_the_share_of_the_log_likelihood():
+    codes = uniform(60, 3, seed=2)
+    labels = flipped(codes[:, 0], 0.2)
+    start, value = (naive_log_likelihood(codes.tolist(), labels.tolist(), some) for some in ([], [0]))
+    assert decider(codes, labels).explained([0], frozenset()) == pytest.approx(1 - value / start)

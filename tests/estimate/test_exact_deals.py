@@ -49,14 +49,13 @@ def test_a_context_that_occurs_twice_is_dealt_twice():
     assert found.p_value().p == pytest.approx((2 / 6) ** 2)
 
 
-def test_no_more_deals_than_the_limit_are_gone_through(monkeypatch):
-    rng = np.random.default_rng(1)
-    rows, labels = rng.integers(0, [2, 2], size=(14, 2)), rng.integers(0, 2, size=14)
-    whole = few_deals(rows, labels)
-    one, two = (few_deals(rows[rows[:, 1] == c], labels[rows[:, 1] == c]) for c in (0, 1))
-    assert len(whole.more) == len(one.more) * len(two.more)
-    monkeypatch.setattr(exact_deals, "MAX_DEALS", len(whole.more) - 1)
-    assert few_deals(rows, labels) is None
+def test_no_more_than_500_deals_are_gone_through():
+    """n rows of each of two values and labels have n + 1 deals, and those of two contexts multiply."""
+    assert len(few_deals([(0,), (1,)], [0, 1], [499, 499]).more) == 500
+    assert few_deals([(0,), (1,)], [0, 1], [500, 500]) is None
+    rows, labels = [(0, 0), (1, 0), (0, 1), (1, 1)], [0, 1, 0, 1]
+    assert len(few_deals(rows, labels, [19, 19, 24, 24]).more) == 20 * 25
+    assert few_deals(rows, labels, [19, 19, 25, 25]) is None
 
 
 @pytest.mark.parametrize("n_rows", [2, 5, 30])

@@ -1,3 +1,5 @@
+"""The paper's index and its words."""
+
 import numpy as np
 
 from analogical.count.counts import PairCounts

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from conftest import coded
 from naive import naive_interaction_effect
+from scipy.stats import chi2
 
 from analogical.count import squares
 from analogical.count.given import Cells
@@ -76,12 +77,10 @@ def test_sums_add_over_contexts():
     assert both.moments == pytest.approx(whole.moments)
 
 
-@pytest.mark.parametrize("entries", [1, 100])
-def test_sums_do_not_depend_on_how_many_contexts_are_looked_at_at_a_time(monkeypatch, entries):
-    tables = np.random.default_rng(4).integers(0, 6, size=(5, 3, 4, 3))
-    whole = sums_of(tables)
-    monkeypatch.setattr(module, "MAX_ENTRIES", entries)
-    assert sums_of(tables).moments == pytest.approx(whole.moments)
+def test_sums_do_not_depend_on_how_many_contexts_are_looked_at_at_a_time():
+    tables = np.random.default_rng(4).integers(0, 6, size=(2000, 3, 4, 3))
+    parts = [sums_of(tables[k : k + 100]) for k in range(0, 2000, 100)]
+    assert sums_of(tables).moments == pytest.approx(sum(parts, SquareSums.none()).moments)
 
 
 def brute_matrix(n):
@@ -234,6 +233,13 @@ def test_small_cells_with_fitted_shares_near_0_have_the_noise_of_the_context():
     assert 1 - (twice[0] ** 2).sum() < 0.6 * spread[0]  # the covariances are enlarged afterwards
 
 
+def test_shares_are_mixed_until_the_rarer_label_has_half_a_row():
+    """A cell of 4 rows with a spread of .0392 that should be .25, in a context whose spread is .5."""
+    fit, pooled = np.array([[[0.02, 0.98]]]), np.array([[0.5, 0.5]])
+    (found,) = mixed_shares(fit, pooled, np.array([[4.0]]), np.array([[1.0]]))
+    assert found[0] == pytest.approx(fit[0, 0] + (0.25 - 0.0392) / (0.5 - 0.0392) * (pooled[0] - fit[0, 0]))
+
+
 def test_cells_in_which_one_row_would_decide_are_left_out_of_the_test():
     tables = np.array([[[[900, 20], [90, 2]], [[90, 2], [9, 1]]]])  # share of about .02: .2 rows expected in the last
     found = sums_of(tables)
@@ -296,6 +302,19 @@ def test_the_common_statistic_is_the_extra_sum_of_squares_of_a_linear_model():
     inverse = np.linalg.pinv(found.weight, rcond=1e-7)
     assert found.n_contexts == 4
     assert found.score[0] @ inverse @ found.score[0] == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.parametrize("n_labels", [2, 3])
+def test_the_common_p_value_has_the_mean_and_variance_of_a_sum_of_squares(n_labels):
+    """By the eigenvalues of M^-1/2 V M^-1/2: the statistic is a sum of squared normals times these."""
+    found = common_of(np.random.default_rng(n_labels).integers(3, 9, size=(4, 2, 3, n_labels)))
+    values, vectors = np.linalg.eigh(found.weight)
+    held = values > 1e-7 * values.max()
+    root = vectors[:, held] / np.sqrt(values[held])
+    eigenvalues = np.array([np.linalg.eigvalsh(root.T @ variance @ root) for variance in found.variance])
+    statistic = ((found.score @ root) ** 2).sum()
+    mean, variance = eigenvalues.sum(), 2 * (eigenvalues**2).sum() * (1 if n_labels == 2 else 2)
+    assert found.p_value() == pytest.approx(chi2.sf(statistic * 2 * mean / variance, 2 * mean**2 / variance))
 
 
 def test_the_covariance_of_the_common_score_is_that_of_all_outcomes():
@@ -537,13 +556,13 @@ def test_few_squares_take_students_quantile():
     assert module._quantile(30.0, 0.95) == pytest.approx(stats.norm.ppf(0.975))
 
 
-def test_beyond_the_limit_of_cells_only_the_effect_is_known(monkeypatch):
-    tables = np.random.default_rng(1).integers(2, 9, size=(1, 3, 3, 2))
-    whole = sums_of(tables)
-    monkeypatch.setattr(module, "MAX_MATRIX", 8)
+@pytest.mark.parametrize("n_values", [32, 33])
+def test_beyond_512_cells_only_the_effect_is_known(n_values):
+    tables = np.random.default_rng(1).integers(2, 9, size=(1, 16, n_values, 2))
     found = sums_of(tables)
-    assert found.effect() == whole.effect()
-    assert all(map(math.isnan, (*found.interval(0.95), found.p_value())))
+    is_known = 16 * n_values <= 512
+    assert found.effect() == pytest.approx(sums_of(tables.transpose(0, 2, 1, 3)).effect(), rel=1e-9)
+    assert [math.isnan(x) for x in (*found.interval(0.95), found.p_value())] == [not is_known] * 3
 
 
 # ---------------------------------------------------------------- do they hold their promise: a small simulation

@@ -7,8 +7,7 @@ from conftest import coded
 
 from analogical import relevance
 from analogical._types import Note
-from analogical.estimate import leaks
-from analogical.estimate.leaks import find_leaks
+from analogical.estimate.leaks import find_leaks, tell_by_cut
 
 RNG = np.random.default_rng(5)
 LABELS = RNG.integers(0, 2, 200)
@@ -91,18 +90,27 @@ def test_weights_are_rows():
     assert find_leaks(few) == {0: 1.0}
 
 
-def test_large_and_wide_tables_are_looked_at_in_parts(monkeypatch):
+def test_of_a_large_table_5000_rows_are_looked_at_first():
     columns = np.column_stack([NOISE, wrong_in(4), NOISE, LABELS])
     whole = find_leaks(coded(columns, LABELS))
     assert list(whole) == [1, 3]
-    monkeypatch.setattr("analogical.count.given.ENTRIES", 5)
-    monkeypatch.setattr(leaks, "N_SAMPLE", 60)
-    assert find_leaks(coded(columns, LABELS)) == whole
-    every = np.zeros(200, int)
-    every[::4] = LABELS[::4]  # the rows that are looked at first
-    assert find_leaks(coded(every[:, None], LABELS)) == {}
+    labels = np.tile(LABELS, 100)
+    assert find_leaks(coded(np.tile(columns, (100, 1)), labels)) == whole
+    first = np.zeros(20_000, int)
+    first[::4] = labels[::4]  # the rows that are looked at first, and no others
+    assert find_leaks(coded(first[:, None], labels)) == {}
 
 
 def test_labels_of_many_classes_have_no_leaks():
     y = np.arange(200) % 65
     assert find_leaks(coded(np.column_stack([y % 64, NOISE]), y)) == {}
+
+
+def test_a_cut_of_a_long_column_tells_the_label_of_the_rows_that_count():
+    ranks = np.arange(20_001)
+    labels = (ranks >= 7_000).astype(np.uint8)
+    assert tell_by_cut(ranks, labels, None) == 1.0
+    noisy, weights = labels.copy(), np.ones(20_001, np.int64)
+    noisy[::3], weights[::3] = 1 - labels[::3], 0
+    assert tell_by_cut(ranks, noisy, None) is None
+    assert tell_by_cut(ranks, noisy, weights) == 1.0

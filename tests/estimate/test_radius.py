@@ -268,3 +268,9 @@ def test_numbers_are_scored_by_the_mean_over_their_bins_and_coarser_ones():
     mean = relaxed_scores(numbers, 3)
     np.testing.assert_allclose(mean, np.mean(single, axis=0), atol=1e-6)
     assert not np.allclose(mean, single[0], atol=1e-3)
+
+
+def test_weights_begin_to_fall_beyond_the_nearest_pairs_however_few_these_are():
+    assert distance_weight(np.array([9.0, 0.0, 1.0, 4.0, 4.0]), 0.5).tolist() == [1, 1, 1, 0.5, 0.25]
+    assert distance_weight(np.array([0.0, 3.0, 1.0]), 0.5).tolist() == [1, 1, 0.5]
+    assert distance_weight(np.array([5.0, 0.0]), 0.5).tolist() == [1, 1]

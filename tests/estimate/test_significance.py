@@ -159,7 +159,7 @@ def test_too_little_tells_nothing_pooled(rows, labels):
     assert math.isnan(strata_p_value(coded(rows, labels), 0))
 
 
-def test_strata_need_room(monkeypatch):
+def test_strata_need_room():
     """Pairs with different labels have a room of 1/2 below and above: ten of them tell, nine do not."""
 
     def found(n):
@@ -170,8 +170,6 @@ def test_strata_need_room(monkeypatch):
     assert math.isnan(found(9))
     # all ten pairs of a stratum go one way: 5^2 / (10/4) in each of two; feature 2 has strata of two pairs only
     assert found(10) == pytest.approx(chi2.sf(20, 2))
-    monkeypatch.setattr("analogical.estimate.directions.ENOUGH", 1.0)
-    assert found(9) == pytest.approx(min(1.0, 2 * chi2.sf(18, 2)))
 
 
 def test_a_stratum_with_a_rare_label_has_it_merged():
@@ -202,19 +200,15 @@ def test_with_more_than_ten_other_features_contexts_are_not_pooled():
     assert (pools_contexts(11), pools_contexts(12)) == (True, False)
 
 
-def test_rows_are_grouped_alike_by_a_table_by_sorting_and_by_numbers_of_groups(monkeypatch):
+@pytest.mark.parametrize("apart", [100, 1_000_000])
+def test_rows_are_grouped_alike_by_a_table_by_sorting_and_by_numbers_of_groups(apart):
+    """Values that lie far apart have more combinations than a table holds, or than one whole number does."""
     rng = np.random.default_rng(4)
-    rows, labels = rng.integers(0, [3, 4, 3, 2], size=(300, 4)), rng.integers(0, 3, size=300)
-    table = coded(rows, labels, rng.integers(0, 3, size=300))
-    expected = strata_p_value(table, 0)
+    rows, labels = rng.integers(0, [3, 4, 3, 2, 2], size=(300, 5)), rng.integers(0, 3, size=300)
+    weights = rng.integers(0, 3, size=300)
+    expected = strata_p_value(coded(rows, labels, weights), 0)
     assert 0 < expected < 1
-    monkeypatch.setattr("analogical.count.groups.SPARSE", -1)
-    monkeypatch.setattr("analogical.count.groups.SMALL", 0)
-    assert strata_p_value(table, 0) == pytest.approx(expected)
-    monkeypatch.setattr("analogical.count.given.LARGEST_KEY", 1)
-    assert strata_p_value(table, 0) == pytest.approx(expected)
-    monkeypatch.setattr(directions, "CHUNK", 1)
-    assert strata_p_value(table, 0) == pytest.approx(expected)
+    assert strata_p_value(coded(rows * [1, apart, apart, apart, apart], labels, weights), 0) == pytest.approx(expected)
 
 
 def test_eight_values_or_labels_are_told_apart_and_the_rarest_of_more_taken_together():

@@ -2,23 +2,16 @@
 
 import numpy as np
 import pytest
+from conftest import coded
 
 from analogical import relevance
-from analogical._types import CodedRows
 from analogical.count.contexts import Stack
 from analogical.count.pairs import contexts_themselves, sum_contexts
 from analogical.estimate.sizes import measure_size_of_units, measure_sizes
 
 
-def coded(columns, labels, weights=None):
-    codes = np.column_stack(columns).astype(np.uint8)
-    return CodedRows(
-        np.asfortranarray(codes), np.asarray(labels, np.uint8), codes.max(axis=0).astype(np.int64) + 1, 2, weights
-    )
-
-
 def size_of(columns, labels, weights=None, confidence=0.95):
-    rows = coded(columns, labels, weights)
+    rows = coded(np.column_stack(columns), labels, weights)
     contexts = sum_contexts(rows, contexts_themselves, features=[0]).summaries[0]
     return measure_sizes(Stack.of([contexts]), [int(rows.n_values[0])], 2, rows.n_rows, confidence)[0]
 
@@ -42,6 +35,39 @@ def test_common_shares_are_those_of_least_squares_on_rows(seed):
     for v in (1, 2):
         assert found.between(0, v, 1)[0] == pytest.approx(expected[v])
         assert found.between(0, v, 0)[0] == pytest.approx(-expected[v])
+
+
+def test_a_single_pair_has_the_whole_difference():
+    assert size_of([np.array([0, 1]), np.array([0, 0])], [0, 1]).common.squared == pytest.approx(1)
+
+
+def covariance_by_rows(value, context, label):
+    """Covariance of the common shares, row by row: the residual of a row, what its leverage and rare values hide."""
+    n_values, overall = value.max() + 1, label.mean()
+    n, sizes = np.bincount(context), np.bincount(value)
+    held = np.eye(n_values)[value]
+    x = held - np.array([held[context == c].mean(axis=0) for c in range(len(n))])[context]
+    mean = np.array([label[context == c].mean() for c in range(len(n))])[context]
+    inverse = np.linalg.pinv(x.T @ x)
+    left = label - mean - x @ (inverse @ x.T @ label)
+    leverage = 1 / n[context] + np.einsum("ri,ij,rj->r", x, inverse, x)
+    of_context = (mean * n[context] + overall) / (n[context] + 1)
+    of_value = ((np.bincount(value, label) + 1) / (sizes + 2))[value]
+    few = (4 / (sizes + 4))[value]
+    variance = left**2 + leverage * of_context * (1 - of_context) + few * of_value * (1 - of_value)
+    return inverse @ (x.T * variance) @ x @ inverse
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_error_of_a_common_difference_is_that_of_all_rows(seed):
+    rng = np.random.default_rng(seed)
+    value, context = rng.integers(0, 3, 90), rng.integers(0, 6, 90)
+    label = (rng.random(90) < 0.2 + 0.2 * value + 0.05 * context).astype(int)
+    found, covariance = size_of([value, context], label).common, covariance_by_rows(value, context, label)
+    for a, b in ((0, 1), (0, 2), (1, 2)):
+        variance = covariance[a, a] + covariance[b, b] - 2 * covariance[a, b]
+        assert found.between(a, b, 1)[1] == pytest.approx(variance**0.5)
+        assert found.between(a, b, 0)[1] == pytest.approx(variance**0.5)
 
 
 def test_two_values_have_the_difference_of_mantel_and_haenszel():
@@ -122,8 +148,10 @@ def test_interval_of_units_is_wider_than_that_of_rows_they_copy():
     rng = np.random.default_rng(5)
     value, label = rng.integers(0, 2, 40), rng.integers(0, 2, 40)
     unit = np.arange(40)
-    once = measure_size_of_units(coded([value], label), unit, 0.95)
-    copied = measure_size_of_units(coded([np.repeat(value, 10)], np.repeat(label, 10)), np.repeat(unit, 10), 0.95)
+    once = measure_size_of_units(coded(value[:, None], label), unit, 0.95)
+    copied = measure_size_of_units(
+        coded(np.repeat(value, 10)[:, None], np.repeat(label, 10)), np.repeat(unit, 10), 0.95
+    )
     assert copied.common.between(0, 1, 1) == pytest.approx(once.common.between(0, 1, 1))
     as_rows = size_of([np.repeat(value, 10)], np.repeat(label, 10))
     assert copied.common.between(0, 1, 1)[1] > 2 * as_rows.common.between(0, 1, 1)[1]

@@ -1,18 +1,11 @@
 """Votes of rows on each other: log-likelihoods against slow loops, and what changes nothing."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from conftest import coded
 from naive import naive_follow, naive_log_likelihood
 
-from analogical._types import CodedRows
 from analogical.estimate.votes import Voting
-
-
-def coded(codes, labels, weights=None):
-    codes, labels = np.asarray(codes, np.uint8), np.asarray(labels, np.uint8)
-    return CodedRows(codes, labels, codes.max(axis=0).astype(np.int64) + 1, int(labels.max()) + 1, weights)
 
 
 def random_table(seed):
@@ -93,17 +86,18 @@ def test_weights_stand_for_repeated_rows(seed):
     assert weighted.follow([2, 1, 0]).value == pytest.approx(repeated.follow([2, 1, 0]).value)
 
 
-def test_threads_and_sorting_change_nothing(monkeypatch):
+def test_threads_and_sorting_change_nothing():
     codes, labels = random_table(1)
     one = Voting(coded(codes, labels))
-    expected = one.candidates(one.follow([0]), [1, 2, 3])
-    monkeypatch.setattr("analogical.estimate.votes.BLOCK", 1)
-    two = Voting(coded(codes, labels), n_threads=2)
-    monkeypatch.setattr("analogical.count.groups.SPARSE", -1)
-    many = Voting(replace(coded(codes, labels), n_values=np.full(4, 10_000)))
-    for voting in (two, many):
-        for feature, candidate in voting.candidates(voting.follow([0]), [1, 2, 3]).items():
-            assert candidate.gain == pytest.approx(expected[feature].gain)
+    many_values = Voting(coded(codes, labels, n_values=[10_000] * 4))
+    assert gains(many_values) == pytest.approx(gains(one))
+    repeated = coded(np.tile(codes, (4000, 1)), np.tile(labels, 4000))  # too many rows for one block of features
+    assert gains(Voting(repeated, n_threads=2)) == pytest.approx(gains(Voting(repeated)))
+
+
+def gains(voting):
+    """What each further feature adds to the first one."""
+    return {f: candidate.gain for f, candidate in voting.candidates(voting.follow([0]), [1, 2, 3]).items()}
 
 
 def test_a_feature_that_tells_nothing_loses_on_average():
@@ -121,13 +115,24 @@ def test_a_copy_adds_nothing_to_a_vote_together():
     assert voting.gain_of(voting.follow([0]), [1]) == pytest.approx(0.0, abs=1e-9)
 
 
-def test_rare_classes_vote_as_one(monkeypatch):
-    monkeypatch.setattr("analogical.estimate.votes.MANY_CLASSES", 10)
+@pytest.mark.parametrize("seed", range(4))
+def test_votes_of_an_entry_are_shares(seed):
+    codes, labels = random_table(seed)
+    voting = Voting(coded(codes, labels))
+    for state in (voting.start, voting.follow([2]), voting.follow([1, 0, 3])):
+        shares = state.shares()
+        assert shares.shape == (len(state.entries), labels.max() + 1)
+        assert shares.sum(axis=1) == pytest.approx(np.ones(len(shares)))
+        assert (shares >= 0).all()
+
+
+def test_classes_beyond_the_49_most_frequent_vote_as_one():
     codes = np.random.default_rng(11).integers(0, 3, (400, 3))
-    labels = np.where(np.arange(400) < 360, codes[:, 0], 3 + np.arange(400) % 20)
+    labels = np.where(np.arange(400) < 260, codes[:, 0], 3 + np.arange(400) % 60)
     voting = Voting(coded(codes, labels))
     sizes = np.bincount(labels)
-    kept = np.argsort(-sizes, kind="stable")[:9].tolist()
-    merged = [kept.index(label) if label in kept else 9 for label in labels.tolist()]
-    assert voting.rows.n_labels == 10
+    kept = np.argsort(-sizes, kind="stable")[:49].tolist()
+    merged = [kept.index(label) if label in kept else 49 for label in labels.tolist()]
+    assert voting.rows.n_labels == 50
+    assert Voting(coded(codes, np.arange(400) % 50)).rows.n_labels == 50
     assert voting.follow([0, 1]).value == pytest.approx(Voting(coded(codes, merged)).follow([0, 1]).value)

@@ -1,3 +1,5 @@
+"""The definitions of the paper on its own examples."""
+
 import pytest
 
 from analogical import InputError

@@ -1,3 +1,5 @@
+"""The functions of the paper, and samples of their universes."""
+
 from fractions import Fraction
 from itertools import product
 

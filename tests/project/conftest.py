@@ -1,3 +1,5 @@
+"""The scripts of the benchmarks, for their tests."""
+
 import importlib.util
 import sys
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""How names, values and numbers are written for people."""
+
 import math
 
 import pytest

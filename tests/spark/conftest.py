@@ -1,3 +1,5 @@
+"""The session of the tests on Spark."""
+
 import pytest
 from spark_sessions import LOCAL, session_on
 

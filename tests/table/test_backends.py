@@ -161,28 +161,18 @@ OPTIONS = st.fixed_dictionaries(
 )
 
 
-@pytest.mark.parametrize("kind", FRAMES)
+@pytest.mark.parametrize("kind", [*FRAMES, *ARRAYS])
 @settings(max_examples=30)
 @given(table=tables(), options=OPTIONS)
-def test_frames_are_read_as_the_oracle_reads_them(kind, table, options):
-    columns, labels, weights = table
-    cells = {name: column for name, (_, column) in columns.items()}
-    if weights is not None and not any(w and label is not None for w, label in zip(weights, labels, strict=True)):
-        return
-    check(FRAMES[kind](cells), columns, labels, weights, options, has_names=True)
-
-
-@pytest.mark.parametrize("kind", ARRAYS)
-@settings(max_examples=30)
-@given(table=tables(), options=OPTIONS)
-def test_rows_and_arrays_are_read_as_the_oracle_reads_them(kind, table, options):
+def test_tables_are_read_as_the_oracle_reads_them(kind, table, options):
     """Whole numbers of arrays and lists are categories."""
     columns, labels, weights = table
     cells = {name: column for name, (_, column) in columns.items()}
     if weights is not None and not any(w and label is not None for w, label in zip(weights, labels, strict=True)):
         return
-    as_read = {name: ("category" if k == "whole" else k, column) for name, (k, column) in columns.items()}
-    check(ARRAYS[kind](cells), as_read, labels, weights, options, has_names=False)
+    if kind in ARRAYS:
+        columns = {name: ("category" if k == "whole" else k, column) for name, (k, column) in columns.items()}
+    check((FRAMES | ARRAYS)[kind](cells), columns, labels, weights, options, has_names=kind in FRAMES)
 
 
 @st.composite

@@ -299,3 +299,14 @@ def test_bins_are_named_with_as_few_digits_as_tell_them_apart():
 )
 def test_fine_bins_are_merged_by_where_their_middle_lies(sizes, n_bins, has_missing, expected):
     assert merge_bins(np.array(sizes), n_bins, has_missing).tolist() == expected
+
+
+@pytest.mark.parametrize("written", ["{}", "quantiles:{}", "widths:{}"])
+def test_bins_are_2_to_1000(written):
+    for number, is_allowed in ((1, False), (2, True), (1000, True), (1001, False)):
+        bins = number if written == "{}" else written.format(number)
+        if is_allowed:
+            assert check_bins(bins).n_bins == number
+        else:
+            with pytest.raises(InputError, match="bins must be a whole number from 2"):
+                check_bins(bins)

@@ -1,3 +1,5 @@
+"""Integer columns as dense codes."""
+
 import numpy as np
 import pytest
 from hypothesis import given

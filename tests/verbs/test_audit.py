@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from naive import naive_deals, naive_direction
 from saying import all_said
 from scipy.optimize import brentq
-from scipy.stats import binomtest, fisher_exact, hypergeom, pearson3
+from scipy.stats import binom, binomtest, fisher_exact, hypergeom, norm, pearson3
 from scipy.stats import t as student
 
 import analogical
@@ -190,33 +190,34 @@ def test_the_exact_test_adds_up_hypergeometric_outcomes(seed):
     assert differences.exact_cmh(*as_arrays(contexts))[0] == pytest.approx(p)
 
 
-def test_a_long_test_is_close_to_the_exact_one(monkeypatch):
-    rng = np.random.default_rng(0)
-    a, b = rng.integers(1, 9, size=(2, 60))
-    a_with, b_with = rng.binomial(a, 0.3), rng.binomial(b, 0.4)
-    table = (a, b, a_with, b_with, np.ones(60, np.int64))
-    exact, _ = differences.exact_cmh(*table)
-    monkeypatch.setattr(differences, "NORMAL", 0.0)
-    close, smallest = differences.exact_cmh(*table)
-    assert close == pytest.approx(exact, rel=0.15)
-    assert smallest == 0.0
+@pytest.mark.parametrize("n_times", [40_000, 40_002])
+def test_a_sum_over_contexts_is_taken_as_normal_if_its_variance_is_above_10_000(n_times):
+    """Pairs of rows with different labels: the sum is binomial, with a variance of a quarter for each pair."""
+    ones, shifted = np.array([1, 1]), 150
+    times = np.array([n_times // 2 - shifted, n_times // 2 + shifted])
+    p, smallest = differences.exact_cmh(ones, ones, ones * [1, 0], ones * [0, 1], times)
+    is_normal = n_times / 4 > 10_000
+    assert p == pytest.approx(
+        2 * norm.sf(2 * shifted / n_times**0.5) if is_normal else 2 * binom(n_times, 0.5).cdf(times[0]), rel=1e-6
+    )
+    assert (smallest == 0.0) == is_normal
 
 
-def stratified(seed, n=1500, n_contexts=6):
-    """A table of a feature, a context and a label, and the same as statsmodels' tables."""
+def stratified(seed, n=1500, n_contexts=6, difference=0.1, weight=1):
+    """A table of a feature, a context and a label, and the same as statsmodels' tables, with a weight for all rows."""
     from statsmodels.stats.contingency_tables import StratifiedTable
 
     rng = np.random.default_rng(seed)
     context = rng.integers(0, n_contexts, n)
     value = (rng.random(n) < 0.3 + 0.05 * context).astype(int)
-    label = (rng.random(n) < 0.2 + 0.08 * context + 0.1 * value).astype(int)
+    label = (rng.random(n) < 0.2 + 0.08 * context + difference * value).astype(int)
     tables = np.zeros((2, 2, n_contexts))
-    np.add.at(tables, (1 - value, 1 - label, context), 1)  # first row: value 1; first column: label 1
+    np.add.at(tables, (1 - value, 1 - label, context), weight)  # first row: value 1; first column: label 1
     return np.column_stack([value, context]), label, StratifiedTable(tables)
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_odds_ratio_and_tests_equal_those_of_statsmodels(seed, monkeypatch):
+def test_odds_ratio_and_tests_equal_those_of_statsmodels(seed):
     X, y, expected = stratified(seed)
     (found,) = audit_all(X, y, 0, reference=0, confidence=0.9).differences
     assert found.odds_ratio == pytest.approx(expected.oddsratio_pooled)
@@ -224,8 +225,9 @@ def test_odds_ratio_and_tests_equal_those_of_statsmodels(seed, monkeypatch):
     assert found.p_homogeneity == pytest.approx(expected.test_equal_odds(adjust=True).pvalue)
     p = expected.test_null_odds(correction=False).pvalue
     assert found.p_value == pytest.approx(p, rel=0.2, abs=0.01)  # theirs is the normal approximation
-    monkeypatch.setattr(differences, "NORMAL", 0.0)
-    assert audit_all(X, y, 0, reference=0).differences[0].p_value == pytest.approx(p)
+    X, y, expected = stratified(seed, difference=0.0, weight=400)
+    (found,) = audit_all(X, y, 0, reference=0, weights=np.full(len(y), 400)).differences
+    assert found.p_value == pytest.approx(expected.test_null_odds(correction=False).pvalue)  # ours is normal too
 
 
 def test_satos_interval_covers_the_difference_in_a_simulation():
@@ -740,15 +742,15 @@ def test_homogeneity_rejects_rarely_if_the_odds_ratio_is_the_same_and_often_if_n
     errors of 300 tables above .05.
     """
     shares = []
-    for spread in (0.0, 1.5):
+    for spread, n_tables in ((0.0, 300), (1.5, 100)):
         rng = np.random.default_rng(n_contexts)
         p_values = []
-        for _ in range(300):
+        for _ in range(n_tables):
             table = small_contexts(rng, n_contexts, n_rows, spread)
             table = (*table, np.ones(len(table[0]), np.int64))
             p_values.append(differences.homogeneity(*table, differences.odds_ratio(*table)[0]))
         known = np.array(p_values)[~np.isnan(p_values)]
-        assert len(known) > 290
+        assert len(known) > 0.96 * n_tables
         shares.append(np.mean(known <= 0.05))
     assert shares[0] <= 0.05 + 3 * (0.05 * 0.95 / 300) ** 0.5
     assert shares[1] > (0.15 if n_contexts == 3 else 0.4)

@@ -1,6 +1,7 @@
 """The pairs behind a score and their transitions, against all pairs."""
 
 import json
+import math
 import time
 import tracemalloc
 from functools import partial
@@ -17,7 +18,6 @@ from naive import naive_evidence, naive_transitions
 
 import analogical
 from analogical import InputError, evidence, relevance, transitions
-from analogical.count import listing
 
 evidence_all, transitions_all = (partial(function, given="all") for function in (evidence, transitions))
 KEEP = {"ids": "keep", "max_values": None}
@@ -231,13 +231,16 @@ def test_transitions_of_many_values_and_classes_fit_in_memory():
     assert peak < 2**25
 
 
-def test_transitions_are_added_up_in_parts(monkeypatch):
+def test_transitions_are_added_up_in_parts():
+    """A part holds a million twos of cells of one context; 1,000 contexts of about 50 cells have more."""
     rng = np.random.default_rng(0)
-    rows, labels = rng.integers(0, [2, 30], (300, 2)).tolist(), rng.integers(0, 2, 300).tolist()
-    monkeypatch.setattr(listing, "MAX_LISTED", 4)
-    found = transitions_all(rows, labels, 0)
-    expected = naive_transitions([tuple(row) for row in rows], labels, 0)
-    assert {(*t.values, *t.labels): t.pairs for t in found.counts} == expected
+    rows, labels = rng.integers(0, [50, 1000], (80_000, 2)), rng.integers(0, 2, 80_000)
+    found = transitions_all(rows, labels, 0, **KEEP)
+    cells = np.zeros((1000, 50, 2), np.int64)
+    np.add.at(cells, (rows[:, 1], rows[:, 0], labels), 1)
+    expected = np.einsum("cap,cbq->apbq", cells, cells, optimize=True)
+    assert all(t.pairs == expected[t.values[0], t.labels[0], t.values[1], t.labels[1]] for t in found.counts)
+    assert len(found.counts) == math.comb(50, 2) * 4
 
 
 # ---------------------------------------------------------------- given what decides the label

@@ -146,11 +146,9 @@ def test_order_of_columns_and_a_constant_change_nothing():
                 assert turned[a, b][key] == turned[b, a][key] == expected
 
 
+@pytest.mark.usefixtures("threads_for_small_work")
 def test_threads_change_nothing(monkeypatch):
-    import analogical.count.threads as threads
-
     frame, y = noisy_table(2000)
-    monkeypatch.setattr(threads, "SMALL_WORK", 1)
     monkeypatch.setattr("analogical.estimate.interactions.PAIRS_AT_ONCE", 1)
     one, two = interactions(frame, y, n_jobs=1), interactions(frame, y, n_jobs=2)
     assert one == two
@@ -416,13 +414,11 @@ def test_of_more_pairs_the_deciding_set_and_the_likely_ones_are_looked_at():
     assert f"{len(found)} of 7,140 pairs were tested" in " ".join(repr(found).split())
 
 
-def test_a_pair_with_a_feature_that_shows_nothing_alone_is_among_the_likely_ones(monkeypatch):
+def test_a_pair_with_a_feature_that_shows_nothing_alone_is_among_the_likely_ones():
     """One of the two has a main effect and is in the deciding set; the other changes only what that one does."""
     rng = np.random.default_rng(1)
-    X = rng.integers(0, 2, size=(1000, 40))
+    X = rng.integers(0, 2, size=(1000, 102))  # more than 5,000 pairs
     y = rng.random(1000) < np.where(X[:, 5] == 1, 0.7 + 0.25 * (2 * X[:, 30] - 1), 0.2 - 0.15 * (2 * X[:, 30] - 1))
-    monkeypatch.setattr(module, "MAX_PAIRS", 100)
-    monkeypatch.setattr(module, "SCREENED_COLUMNS", 30)
     found = interactions(X, y)
     assert len(found) < found.n_possible
     assert found.ranking()[0] == ("x5", "x30")
@@ -569,12 +565,12 @@ def test_squares_of_one_feature_are_refused():
         squares(UNIVERSE, [0, 1] * 8, 1, "x1")
 
 
-def test_too_many_squares_are_refused(monkeypatch):
-    import analogical.verbs.squares as squares_module
-
-    monkeypatch.setattr(squares_module, "MAX_LISTED", 3)
-    with pytest.raises(InputError, match="More than 3 squares would be listed with limit=None; give a limit"):
-        squares(UNIVERSE, [a ^ b for a, b, c, d in UNIVERSE], 0, 1, given="all", limit=None)
+def test_more_than_100_000_squares_are_refused():
+    corners, contexts, labels = product((0, 1), (0, 1)), range(11), range(10)
+    rows = [(*corner, context, label) for corner, context, label in product(corners, contexts, labels)]
+    *columns, y = zip(*rows, strict=True)  # 10^4 squares with other labels in each of 11 contexts
+    with pytest.raises(InputError, match="More than 100,000 squares would be listed with limit=None; give a limit"):
+        squares(np.column_stack(columns), y, 0, 1, given="all", limit=None)
 
 
 # ---------------------------------------------------------------- words

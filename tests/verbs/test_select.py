@@ -7,11 +7,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from conftest import coded
+from naive import naive_follow, naive_log_likelihood
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from analogical import AnalogicalSelector, InputError, load_table, relevance, select
+from analogical.estimate.votes import Voting
 from analogical.show.views import view_of
 
 
@@ -52,6 +55,42 @@ def test_gains_add_up_to_what_is_explained(survey):
     uncertainty = -len(survey) * (share * np.log(share) + (1 - share) * np.log(1 - share))
     assert found.explained[-1] == pytest.approx(found.gain.sum() / uncertainty, rel=1e-3)
     assert (np.diff(found.explained) > -0.01).all()
+
+
+def test_gains_and_what_is_explained_are_those_of_slow_loops():
+    rng = np.random.default_rng(5)
+    rows = rng.integers(0, [2, 3, 2, 3, 2], (160, 5))
+    labels = (rng.random(160) < 0.1 + 0.45 * rows[:, 0] + 0.2 * rows[:, 1]).astype(int)
+    found = select(rows, labels, k=5)
+    order = [int(name[1:]) for name in found.features]
+    start = naive_log_likelihood(rows.tolist(), labels.tolist(), [])
+    values = [start, *naive_follow(rows.tolist(), labels.tolist(), order)]
+    n_counted = sum(why != "index" for why in found.why)
+    assert found.features[:2] == ("x0", "x1")
+    assert found.stop <= n_counted
+    assert found.gain[:n_counted] == pytest.approx(np.diff(values)[:n_counted])
+    assert found.explained[:n_counted] == pytest.approx(1 - np.array(values[1:])[:n_counted] / start)
+    assert found.explained[n_counted:] == pytest.approx([1 - values[n_counted] / start] * (5 - n_counted))
+    assert found.gain[n_counted:] == pytest.approx(
+        [
+            naive_follow(rows.tolist(), labels.tolist(), [*order[:n_counted], f])[-1] - values[n_counted]
+            for f in order[n_counted:]
+        ]
+    )
+
+
+def test_a_significant_feature_gains_over_all_those_before_it_and_a_constant_one_nothing():
+    rng = np.random.default_rng(1)
+    rows = rng.integers(0, 2, (800, 5))
+    labels = (rng.random(800) < 0.1 + 0.3 * rows[:, 0] + 0.3 * rows[:, 1] + 0.09 * rows[:, 2]).astype(int)
+    found = select(rows, labels)
+    assert (found.features, found.why) == (("x1", "x0", "x2"), ("gain", "gain", "significant"))
+    voting = Voting(coded(rows, labels))
+    values = [voting.follow(order).value for order in ([], [1], [1, 0], [1, 0, 2])]
+    assert found.gain == pytest.approx(np.diff(values))
+    rows[:, 4] = 1
+    last = select(rows, labels, k=5)
+    assert (last.features[-1], last.why[-1], last.gain[-1]) == ("x4", "index", 0.0)
 
 
 def test_without_k_it_is_the_deciding_set_of_relevance(survey, monks):

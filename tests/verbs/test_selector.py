@@ -1,3 +1,5 @@
+"""The selector and the score function for scikit-learn."""
+
 import pickle
 import warnings
 
@@ -147,6 +149,11 @@ def test_sample_weight_is_a_frequency():
 )
 def test_ari_score_drives_the_univariate_selectors(selector):
     assert selector.fit(EVERY_ROW, XOR).get_support().tolist() == [True, True, False, False]
+
+
+def test_ari_score_has_one_score_per_column_also_of_dates():
+    days = np.repeat(pd.date_range("2024-01-01", periods=60, freq="9D"), 4)
+    assert ari_score(pd.DataFrame({"day": days, "a": [0, 1] * 120}), [0, 1] * 120).shape == (2,)
 
 
 def test_ari_score_is_nan_without_evidence_and_never_two():
