@@ -24,9 +24,10 @@ def test_entries_are_the_different_values_and_labels(seed):
     sizes = Counter()
     for key, weight in zip(keys, weights.tolist(), strict=True):
         sizes[key] += weight
-    of_entry = [keys[row] for row in entries.first_row.tolist()]
+    of_row = entries.of_row.tolist()
+    of_entry = [keys[of_row.index(entry)] for entry in range(len(entries))]
     assert len(set(of_entry)) == len(entries) == len(sizes)
-    assert [of_entry[entry] for entry in entries.of_row.tolist()] == keys
+    assert [of_entry[entry] for entry in of_row] == keys
     assert dict(zip(of_entry, entries.sizes.tolist(), strict=True)) == sizes
     assert entries.labels.tolist() == [key[-1] for key in of_entry]
 
