@@ -240,24 +240,10 @@ def _connected(n: Floats) -> Floats:
 def additive_cumulants(n: Floats, p: Floats, projection: Floats, pooled: Floats, times: Floats) -> Floats:
     """The interaction sum of squares over different rows, and its variance and third cumulant under additivity.
 
-    Parameters
-    ----------
-    n : ndarray of shape (contexts, cells)
-        Rows; 0, or 2 or more.
-    p : ndarray of shape (contexts, cells, labels)
-        Observed shares of the labels.
-    projection : ndarray of shape (contexts, cells, cells)
-        See :func:`interaction_projection`.
-    pooled : ndarray of shape (contexts, labels)
-        Shares of the labels in the whole context.
-    times : ndarray of shape (labels,)
-        Number of labels that each one stands for: many labels without rows are one entry.
-
-    Returns
-    -------
-    ndarray of shape (contexts, 3)
-        The covariances of the fitted shares are too small by the share (1 - P_cc) / n, the variance of the fit, and are
-        divided accordingly: by (rows - parameters) / rows if all cells are alike.
+    From the rows n of each cell (0, or 2 or more), the observed shares p (contexts, cells, labels), the
+    :func:`interaction_projection`, the shares of the whole contexts, and the number of labels that each label stands
+    for. Returns shape (contexts, 3). The covariances of the fitted shares are too small by the share (1 - P_cc) / n,
+    the variance of the fit, and are enlarged accordingly: by rows / (rows - parameters) if all cells are alike.
     """
     size = np.maximum(n, 2)
     left = projection @ (np.sqrt(n)[..., None] * p)

@@ -35,7 +35,7 @@ from analogical.estimate.interaction_tests import (
 )
 from analogical.estimate.intervals import t_quantile, wilson
 from analogical.estimate.significance import adjust_for_features
-from analogical.estimate.status import Status
+from analogical.estimate.status import Status, status_ranks
 
 __all__ = [
     "MAX_MATRIX",
@@ -61,8 +61,8 @@ PAIRS_AT_ONCE = 64
 ENTRIES_AT_ONCE = 2**22
 """Entries of the matrices of all pairs of one task: memory."""
 ENTRIES_WAITING = 2**16
-"""Entries of tables of the same shape that are collected before they are summed. Without waiting the census takes 40 %
-longer."""
+"""Entries of tables of the same shape that are collected before they are summed; without this the census takes about
+40 % longer."""
 LEAST_EXPECTED = 0.25
 """Expected rows of the rarer labels that a cell needs in the test: with less, a single row would decide it."""
 SMOOTHING = 0.25
@@ -216,8 +216,7 @@ def rank_pairs(
     are broken by p-value, by the number of squares, then by position. Chosen by experiment: ranked by effect alone, the
     true pair of sparse tables comes first less often.
     """
-    words: tuple[Status, ...] = ("effect", "unclear", "none", "same", "constant")
-    rank = np.array([words.index(word) for word in status], np.int64)
+    rank = status_ranks(status)
     has_p, has_effect = ~np.isnan(p_value), ~np.isnan(effect)
     known = np.select([has_p, has_effect, ~np.isnan(index)], [0, 1, 2], 3)
     by = np.select([rank == 0, known == 0, known == 1, known == 2], [-low, p_value, -effect, -index], 0.0)

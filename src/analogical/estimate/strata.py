@@ -26,8 +26,6 @@ __all__ = ["strata_p_value", "strata_p_values"]
 def strata_p_value(rows: CodedRows, feature: int) -> float:
     """P-value of one feature of a table given all others; NaN if the test is not made or too few strata have room."""
     others = [j for j in range(rows.n_features) if j != feature]
-    if not 1 <= len(others) <= MOST:
-        return math.nan
     (counted,) = count_given(rows, Cells.by(rows, others), [feature], 1)
     values = [Kinds.of(counted.value_sizes[0])]
     return float(strata_p_values(counted.stack, counted.given, values, Kinds.of(rows.label_sizes()))[0])
