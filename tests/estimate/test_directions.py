@@ -37,10 +37,11 @@ def apart(n):
     return Kinds.of(np.arange(n, 0, -1))
 
 
-def direction_tests(tables, times=None):
-    """The tests of tables whose values and labels are numbered from frequent to rare."""
-    kinds, one = ([apart(tables.shape[1])], apart(tables.shape[2])), np.zeros(len(tables), np.intp)
-    return DirectionTests.of_tables(tables, np.ones(len(tables)) if times is None else times, one, *kinds)[0]
+def p_values_of(tables, times=None):
+    """P-values of frequent and of rare cells, for tables whose values and labels are numbered from frequent to rare."""
+    kinds, owner = ([apart(tables.shape[1])], apart(tables.shape[2])), np.zeros(len(tables), np.intp)
+    (tests,) = DirectionTests.of_tables(tables, np.ones(len(tables)) if times is None else times, owner, *kinds)
+    return tests.frequent, tests.rare
 
 
 def sums_of(tables, times):
@@ -49,18 +50,13 @@ def sums_of(tables, times):
     return sums.deviation[0], sums.covariance[0]
 
 
-def p_values_of(tests):
-    """P-values of what is frequent and of what is rare."""
-    return tests.of_frequent(), tests.of_rare()
-
-
 def tables_of(rows, labels):
     """Informative contexts of the first feature."""
     contexts = sum_contexts(coded(rows, labels), contexts_themselves, features=[0]).summaries[0]
     if contexts is None:
         return np.zeros((0, 3, 3)), np.zeros(0)
-    ((_, tables, which),) = informative_tables(Stack.of([contexts]), [apart(3)], apart(int(labels.max()) + 1))
-    return tables, contexts.times[which].astype(float)
+    (found,) = informative_tables(Stack.of([contexts]), [apart(3)], apart(int(labels.max()) + 1))
+    return found.tables, contexts.times[found.contexts].astype(float)
 
 
 def all_counts(rows, labels, n_labels=3):
@@ -105,7 +101,7 @@ def test_two_values_and_labels_give_the_mantel_haenszel_statistic(times):
     expected = rows[:, 0] * columns[:, 0] / n
     variance = rows.prod(axis=1) * columns.prod(axis=1) / (n**2 * (n - 1))
     statistic = (a - expected).sum() ** 2 / variance.sum()
-    first, *others = p_values_of(direction_tests(tables))
+    first, *others = p_values_of(tables)
     if times == 1:
         assert first.p == pytest.approx(mantelhaen_exact(tables))
         assert first.p == pytest.approx(chi2.sf(statistic, 1), rel=0.2)
@@ -132,7 +128,7 @@ def test_directions_that_cannot_vary_are_no_degrees_of_freedom():
 
 
 def test_no_context_that_tells_gives_no_p_value():
-    assert all(math.isnan(found.p) for found in p_values_of(direction_tests(np.zeros((0, 2, 2)))))
+    assert all(math.isnan(found.p) for found in p_values_of(np.zeros((0, 2, 2))))
 
 
 def test_contexts_with_one_value_or_one_label_are_left_out():
@@ -185,9 +181,8 @@ def test_room_is_what_a_cell_could_have_below_and_above_its_expectation():
 def test_room_is_little_where_contexts_have_opposite_majorities():
     """All pooled expected cells are near 500, and yet one row of each context can move."""
     tables = np.array([[[500.0, 0.0], [499.0, 1.0]], [[0.0, 500.0], [1.0, 499.0]]])
-    found = direction_tests(tables)
-    assert found.room.max() < 1.1
-    frequent, rare = p_values_of(found)
+    assert rooms_of_tables(tables, apart(2), apart(2)).sum(axis=0).max() < 1.1
+    frequent, rare = p_values_of(tables)
     assert math.isnan(frequent.p)
     assert rare.p == pytest.approx(1.0)  # 501, 500, 500 or 499 rows: the observed 500 is the likeliest
 
@@ -195,9 +190,9 @@ def test_room_is_little_where_contexts_have_opposite_majorities():
 def test_room_below_in_one_context_and_above_in_another_is_no_room():
     """Two rows of a value in each of ten contexts, and a majority of 97 % that changes: hardly a row can move."""
     even = np.array([[95.0, 3.0], [2.0, 0.0]])
-    found = direction_tests(np.array([even, even[:, ::-1]]), np.array([5.0, 5.0]))
-    assert found.room[1, 0] == pytest.approx(10 * 2 * 3 / 100)
-    assert math.isnan(p_values_of(found)[0].p)
+    tables = np.array([even, even[:, ::-1]])
+    assert 5 * rooms_of_tables(tables, apart(2), apart(2))[:, 1, 0].sum() == pytest.approx(10 * 2 * 3 / 100)
+    assert math.isnan(p_values_of(tables, np.array([5.0, 5.0]))[0].p)
 
 
 # ---------------------------------------------------------------- rare cells
@@ -208,7 +203,7 @@ def test_room_below_in_one_context_and_above_in_another_is_no_room():
 def test_rare_cells_have_the_p_values_of_all_deals(seed, n_labels):
     rows, labels = small_table(seed, n_labels)
     deals, observed = all_counts(rows, labels, n_labels)
-    frequent, rare = p_values_of(direction_tests(*tables_of(rows, labels)))
+    frequent, rare = p_values_of(*tables_of(rows, labels))
     assert math.isnan(frequent.p)  # eight rows
     # all_counts leaves out the last value and label: the others follow from sums
     shape = (2, n_labels - 1)
@@ -241,14 +236,14 @@ def _with_last(counts, rows, labels):
 
 
 def test_one_rare_cell_is_fishers_exact_test():
-    frequent, rare = p_values_of(direction_tests(np.array([[[1900.0, 60.0], [10.0, 4.0]]])))
+    frequent, rare = p_values_of(np.array([[[1900.0, 60.0], [10.0, 4.0]]]))
     assert math.isnan(frequent.p)
     assert rare.p == pytest.approx(fisher_exact([[1900, 60], [10, 4]]).pvalue)
 
 
 def test_frequent_values_are_tested_together_and_the_rare_one_alone():
     table = np.array([[[80.0, 20.0], [60.0, 30.0], [1.0, 3.0]]])
-    frequent, rare = p_values_of(direction_tests(table))
+    frequent, rare = p_values_of(table)
     merged = table[0, 1:].sum(axis=0)
     assert frequent.p == pytest.approx(fisher_exact([table[0, 0], merged]).pvalue, rel=1e-6)
     cells = [fisher_exact([table[0, v], table[0].sum(axis=0) - table[0, v]]).pvalue for v in range(3)]
@@ -260,7 +255,7 @@ def test_more_than_two_frequent_values_are_a_chi_square_test(monkeypatch):
     n = table.sum()
     expected = table.sum(axis=1)[:, None] * table.sum(axis=0) / n
     statistic = ((table - expected) ** 2 / expected).sum() * (n - 1) / n
-    frequent, rare = p_values_of(direction_tests(table[None]))
+    frequent, rare = p_values_of(table[None])
     assert frequent.p == pytest.approx(chi2.sf(statistic, 2))
     assert math.isnan(rare.p)
 
@@ -270,10 +265,8 @@ def test_the_finest_table_with_room_is_taken(turned):
     """Labels of 300, 200 and 4 rows: the third is merged with the second, for both values."""
     table = np.array([[170.0, 90.0, 1.0], [130.0, 110.0, 3.0]])
     table = table.T if turned else table
-    found = direction_tests(table[None])
     merged = np.add.reduceat(table, [0, 1], axis=0 if turned else 1)
-    assert found.told == (2, 2)
-    assert p_values_of(found)[0].p == pytest.approx(fisher_exact(merged).pvalue)
+    assert p_values_of(table[None])[0].p == pytest.approx(fisher_exact(merged).pvalue)
 
 
 def test_a_test_that_could_not_be_so_small_does_not_count():
@@ -291,6 +284,6 @@ def test_a_label_that_never_varies_does_not_stand_in_the_way():
     varied = rng.integers(5, 20, size=(40, 3, 2)).astype(float)
     varied[:, 0, 0] += 6
     with_constant = np.concatenate([np.zeros((40, 3, 1)), varied], axis=2)  # the most frequent label, elsewhere
-    expected, found = p_values_of(direction_tests(varied))[0].p, p_values_of(direction_tests(with_constant))[0].p
+    expected, found = p_values_of(varied)[0].p, p_values_of(with_constant)[0].p
     assert found == pytest.approx(expected, rel=1e-9)
     assert found < 0.01

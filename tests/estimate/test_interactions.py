@@ -12,7 +12,6 @@ from scipy.stats import chi2
 from analogical.count import squares
 from analogical.count.given import Cells
 from analogical.count.squares import PairTables, pair_tables
-from analogical.estimate import interactions as module
 from analogical.estimate.interaction_tests import (
     AdditiveFits,
     CommonSums,
@@ -24,6 +23,7 @@ from analogical.estimate.interaction_tests import (
     tail_probability,
 )
 from analogical.estimate.interactions import Moment, PairSums, SquareSums, rank_pairs, square_matrix, sum_pairs
+from analogical.estimate.intervals import t_quantile
 
 
 def sum_squares(tables, n_contexts):
@@ -160,10 +160,11 @@ def test_cumulants_are_those_of_all_outcomes_of_additive_shares(sizes, p):
     second, third = ((chances * (values - mean) ** k).sum() for k in (2, 3))
     assert chances.sum() == pytest.approx(1)
     assert mean == pytest.approx(0, abs=1e-9)
-    variance, skewed = null_cumulants(n, shares[None], projection, np.ones((1, 4)))
+    variance, skewed = null_cumulants(n, shares[None], projection, np.ones((1, 4)), np.ones(shares.shape[1]))
     assert variance[0] == pytest.approx(second, rel=1e-6)
     assert skewed[0] == pytest.approx(third, rel=1e-6)
-    assert null_cumulants(n, shares[None], projection, np.full((1, 4), 2.0))[0] == pytest.approx(4 * variance)
+    larger = null_cumulants(n, shares[None], projection, np.full((1, 4), 2.0), np.ones(shares.shape[1]))
+    assert larger[0] == pytest.approx(4 * variance)
 
 
 def test_statistic_is_the_sum_over_different_rows():
@@ -182,7 +183,7 @@ def test_statistic_is_the_sum_over_different_rows():
             if r != s:
                 a = projection[0, c, d] / (np.sqrt(sizes[c] * sizes[d]) if c != d else sizes[c] - 1)
                 expected += a * e[r] @ e[s]
-    found = additive_cumulants(n, p, projection, np.array([[4 / 11, 7 / 11]]))[0]
+    found = additive_cumulants(n, p, projection, np.array([[4 / 11, 7 / 11]]), np.ones(2))[0]
     assert found[0] == pytest.approx(expected, rel=1e-6)
     assert found[1] > 0
 
@@ -192,8 +193,8 @@ def test_covariances_are_enlarged_for_the_parameters_of_the_fit():
     tables = np.ones((1, 2, 2, 2))
     n = tables.sum(axis=3).reshape(1, 4)
     projection = interaction_projection(n.reshape(1, 2, 2))
-    expected = null_cumulants(n, np.full((1, 4, 2), 0.5), projection, np.full((1, 4), 8 / 5))
-    found = additive_cumulants(n, np.full((1, 4, 2), 0.5), projection, np.full((1, 2), 0.5))[0]
+    expected = null_cumulants(n, np.full((1, 4, 2), 0.5), projection, np.full((1, 4), 8 / 5), np.ones(2))
+    found = additive_cumulants(n, np.full((1, 4, 2), 0.5), projection, np.full((1, 2), 0.5), np.ones(2))[0]
     assert found[1:] == pytest.approx([expected[0][0], expected[1][0]])
 
 
@@ -222,21 +223,21 @@ def test_small_cells_with_fitted_shares_near_0_have_the_noise_of_the_context():
     fit = np.array([[[1.0, 0.0], [0.99, 0.01], [0.5, 0.5], [1.0, 0.0]]])
     pooled = np.array([[0.9, 0.1]])
     n, larger = np.array([[2.0, 1000.0, 4.0, 50.0]]), np.ones((1, 4))
-    found = mixed_shares(fit, pooled, n, larger)[0]
+    found = mixed_shares(fit, pooled, n, larger, np.ones(2))[0]
     spread = 1 - (found**2).sum(axis=1)
     whole = 1 - 0.81 - 0.01
     assert found[1:3] == pytest.approx(fit[0, 1:3])  # more than half a row of the rarer label is expected
     assert found.sum(axis=1) == pytest.approx(1)
     assert spread[0] > 0.8 * whole
     assert 0 < spread[3] < whole
-    twice = mixed_shares(fit, pooled, n, 2 * larger)[0]
+    twice = mixed_shares(fit, pooled, n, 2 * larger, np.ones(2))[0]
     assert 1 - (twice[0] ** 2).sum() < 0.6 * spread[0]  # the covariances are enlarged afterwards
 
 
 def test_shares_are_mixed_until_the_rarer_label_has_half_a_row():
     """A cell of 4 rows with a spread of .0392 that should be .25, in a context whose spread is .5."""
     fit, pooled = np.array([[[0.02, 0.98]]]), np.array([[0.5, 0.5]])
-    (found,) = mixed_shares(fit, pooled, np.array([[4.0]]), np.array([[1.0]]))
+    (found,) = mixed_shares(fit, pooled, np.array([[4.0]]), np.array([[1.0]]), np.ones(2))
     assert found[0] == pytest.approx(fit[0, 0] + (0.25 - 0.0392) / (0.5 - 0.0392) * (pooled[0] - fit[0, 0]))
 
 
@@ -414,7 +415,7 @@ def test_products_of_covariances_are_those_of_matrices(n_labels):
     p = np.random.default_rng(n_labels).dirichlet(np.ones(n_labels), size=(1, 4))
     s = [np.diag(one) - np.outer(one, one) for one in p[0]]
     expected = [[np.trace(one @ other) for other in s] for one in s]
-    assert label_products(p)[0] == pytest.approx(np.array(expected), rel=1e-12)
+    assert label_products(p, np.ones(n_labels))[0] == pytest.approx(np.array(expected), rel=1e-12)
 
 
 def test_a_small_interaction_that_is_the_same_in_many_small_contexts_is_significant():
@@ -551,9 +552,9 @@ def test_few_squares_take_students_quantile():
     assert 3 < n < 30
     from scipy import stats
 
-    assert module._quantile(n, 0.95) == pytest.approx(stats.t.ppf(0.975, n))
-    assert module._quantile(1.0, 0.95) == pytest.approx(stats.t.ppf(0.975, 3))
-    assert module._quantile(30.0, 0.95) == pytest.approx(stats.norm.ppf(0.975))
+    assert t_quantile(n, 0.95) == pytest.approx(stats.t.ppf(0.975, n))
+    assert t_quantile(1.0, 0.95) == pytest.approx(stats.t.ppf(0.975, 3))
+    assert t_quantile(30.0, 0.95) == pytest.approx(stats.norm.ppf(0.975))
 
 
 @pytest.mark.parametrize("n_values", [32, 33])

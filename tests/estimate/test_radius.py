@@ -11,19 +11,24 @@ from naive import naive_relaxed_likelihood
 
 from analogical.count.pairs import count_pairs
 from analogical.estimate.attribution import fit_noisy_or, noisy_or
-from analogical.estimate.radius import choose_decay, choose_radius, choose_reach, distance_weight, relaxed_scores
-from analogical.estimate.sampling import MAX_COMPARED, estimate_distances, find_neighbours, rows_compared
+from analogical.estimate.radius import choose_decay, choose_radius, choose_reach, relaxed_scores
+from analogical.estimate.sampling import distance_weight, estimate_distances, find_neighbours, rows_compared
 
 
 def score(rows, labels, radius="auto", weights=None):
     return relaxed_scores(coded(rows, labels, weights), radius)
 
 
-def reach_of(rows, labels, radius="auto", max_compared=MAX_COMPARED):
+def reach_of(rows, labels, radius="auto"):
     """How far the index looks."""
     table = coded(rows, labels)
-    n_compared = min(len(rows), rows_compared(rows.shape[1], max_compared))
+    n_compared = min(len(rows), rows_compared(rows.shape[1]))
     return choose_reach(estimate_distances(table), n_compared, radius)
+
+
+def compare_a_hundred_rows(monkeypatch):
+    monkeypatch.setattr("analogical.estimate.sampling.MAX_COMPARED", 4_901)
+    assert rows_compared(20) == 100
 
 
 def xor_table(n_rows=500, n_features=30):
@@ -89,10 +94,10 @@ def test_pairs_in_effect_are_three_times_rows_to_the_power_of_one_and_a_half(n_r
     assert effective_share(rows, reach_of(rows, labels).decay) == pytest.approx(expected, rel=1e-6)
 
 
-def test_rows_that_are_not_compared_do_not_steepen_the_decay():
+def test_rows_that_are_not_compared_do_not_steepen_the_decay(monkeypatch):
     rows, labels = xor_table(400, 20)
-    assert rows_compared(20, 4_901) == 100
-    assert effective_share(rows, reach_of(rows, labels, max_compared=4_901).decay) == pytest.approx(0.6, rel=1e-6)
+    compare_a_hundred_rows(monkeypatch)
+    assert effective_share(rows, reach_of(rows, labels).decay) == pytest.approx(0.6, rel=1e-6)
 
 
 # ---------------------------------------------------------------- what it is
@@ -129,7 +134,7 @@ def test_auto_is_the_weighed_balanced_and_shrunk_fit():
     rows, labels = xor_table(150, 8)
     labels[:5] ^= 1
     table, reach = coded(rows, labels), reach_of(rows, labels)
-    fit = noisy_or(find_neighbours(table, reach.radius, reach.decay), reach.weight)
+    fit = noisy_or(find_neighbours(table, reach.radius, reach.decay).weighted(reach.weight))
     assert (score(rows, labels) == fit.score * fit.coverage / (fit.coverage + 0.01)).all()
 
 
@@ -143,9 +148,9 @@ def test_there_is_a_leak_exactly_if_identical_rows_differ_in_label():
         alike = labels[np.argmax(same, axis=1)]  # identical rows have one label
         alike[30] = alike[0] ^ other
         found, reach = score(rows, alike), reach_of(rows, alike)
-        neighbours = find_neighbours(coded(rows, alike), reach.radius, reach.decay)
-        assert found == pytest.approx(fit_noisy_or(neighbours, reach.weight, bool(other)), abs=1e-9)
-        assert not np.allclose(found, fit_noisy_or(neighbours, reach.weight, not other), atol=1e-3)
+        neighbours = find_neighbours(coded(rows, alike), reach.radius, reach.decay).weighted(reach.weight)
+        assert found == pytest.approx(fit_noisy_or(neighbours, bool(other)), abs=1e-9)
+        assert not np.allclose(found, fit_noisy_or(neighbours, not other), atol=1e-3)
 
 
 def test_distance_one_alone_is_the_paper_s_index():
@@ -180,11 +185,12 @@ def test_a_table_without_variation_has_no_scores():
     assert np.isnan(score([[1, 1], [1, 1]], [0, 1])).all()
 
 
-def test_it_is_deterministic_and_finds_an_exclusive_or_without_pairs():
+def test_it_is_deterministic_and_finds_an_exclusive_or_without_pairs(monkeypatch):
     rows, labels = xor_table()
     table = coded(rows, labels)
     assert not count_pairs(table).pairs.any()
-    one, two = (relaxed_scores(table, n_jobs=j, max_pairs=20_000) for j in (1, 2))
+    monkeypatch.setattr("analogical.estimate.sampling.MAX_PAIRS", 20_000)
+    one, two = (relaxed_scores(table, n_jobs=j) for j in (1, 2))
     assert (one == two).all()
     assert set(np.argsort(-one)[:2].tolist()) == {0, 1}
 
@@ -232,13 +238,14 @@ def test_rows_with_a_weight_score_like_the_rows_repeated_in_any_order(seed):
     assert repeated == pytest.approx(score(rows, labels, weights=weights), rel=1e-7, abs=1e-9, nan_ok=True)
 
 
-def test_a_row_of_weight_0_is_no_row():
+def test_a_row_of_weight_0_is_no_row(monkeypatch):
     """Also where rows have to be drawn; here it contradicts another row, which would prove noise."""
     rows, labels = xor_table(200, 12)
     rows[199], labels[199] = rows[0], 1 - labels[0]
     weights = np.append(np.ones(199, int), 0)
-    expected = relaxed_scores(coded(rows[:199], labels[:199], weights[:199]), max_compared=4_901)
-    assert (relaxed_scores(coded(rows, labels, weights), max_compared=4_901) == expected).all()
+    compare_a_hundred_rows(monkeypatch)
+    expected = relaxed_scores(coded(rows[:199], labels[:199], weights[:199]))
+    assert (relaxed_scores(coded(rows, labels, weights)) == expected).all()
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -251,11 +258,12 @@ def test_a_constant_feature_changes_no_other_one(seed):
     assert others == pytest.approx(score(rows, labels, weights=weights), rel=1e-7, abs=1e-9, nan_ok=True)
 
 
-def test_repeated_rows_are_compared_once_so_that_none_has_to_be_drawn():
+def test_repeated_rows_are_compared_once_so_that_none_has_to_be_drawn(monkeypatch):
     rows, labels = xor_table(60, 12)
-    assert rows_compared(12, 4_901) == 100
     often = coded(np.repeat(rows, 5, axis=0), np.repeat(labels, 5))
-    assert relaxed_scores(often, 4, max_compared=4_901) == pytest.approx(relaxed_scores(often, 4), abs=1e-12)
+    expected = relaxed_scores(often, 4)
+    compare_a_hundred_rows(monkeypatch)
+    assert relaxed_scores(often, 4) == pytest.approx(expected, abs=1e-12)
 
 
 def test_numbers_are_scored_by_the_mean_over_their_bins_and_coarser_ones():

@@ -1,16 +1,16 @@
-"""Pairs by disagreement set to one score per feature: whom to credit when two rows differ on several features.
+"""The noisy-or fit: one score per feature from pairs of rows that differ on several features.
 
-The model (noisy-or): each feature i on which two rows differ flips the label on its own with probability t_i, so a pair
-with disagreement set D has changed with probability 1 - prod over i in D of (1 - t_i). Where every D holds one feature,
-the t of the largest likelihood is the paper's index.
+The model: each feature i on which two rows differ flips the label independently with probability t_i, so a pair with
+disagreement set D has changed with probability 1 - prod over i in D of (1 - t_i). If every D holds one feature, the
+maximum-likelihood t is the paper's index.
 
 In the rates lambda_i = -log(1 - t_i) a pair stays unchanged with probability exp(-sum over i in D of lambda_i), and the
-log-likelihood is concave. At its maximum many rates are 0, on wide tables all but a few. So Newton's method runs on the
-few features that count so far, and the gradient of all others then shows which ones must join them: one pass over the
-sets for each round, and an exact maximum at the end.
+log-likelihood is concave. At its maximum most rates are 0 on wide tables. So Newton's method runs on a working set of
+features, and the gradient of all others then shows which ones must join it: one pass over the sets per round, and an
+exact maximum at the end.
 
-scipy.optimize's L-BFGS-B takes nine times as long with 1,000 features (500 rows) and leaves scores 5e-8 off; it stops
-far from the maximum where its first step takes all features of a changed set to 0.
+scipy.optimize's L-BFGS-B takes nine times as long with 1,000 features (500 rows), leaves errors of 5e-8 in the scores,
+and stops far from the maximum if its first step takes all features of a changed set to 0.
 """
 
 from dataclasses import dataclass
@@ -25,73 +25,62 @@ from analogical.estimate.sampling import Neighbours
 __all__ = ["Attribution", "fit_noisy_or", "noisy_or"]
 
 RIDGE = 1e-7
-"""Half of this times the sum of squared rates is taken off the mean log-likelihood of a pair. It settles what the pairs
-leave open: features on which the same pairs differ share alike, and a feature that always changes the label has a
-finite rate (t = 1 - 1e-6)."""
+"""Half of this times the sum of squared rates is subtracted from the mean log-likelihood of a pair. It decides what the
+pairs leave open: features on which the same pairs differ get equal scores, and a feature that always changes the label
+has a finite rate (t = 1 - 1e-6)."""
 TOLERANCE = 1e-14
-"""Newton's method stops when the mean log-likelihood of a pair can rise by no more than this."""
+"""Newton's method stops when the mean log-likelihood of a pair can rise by no more than this: rounding."""
 MAX_STEPS = 1000
-"""Steps at most; each one raises the likelihood, and some tens are usual."""
+"""Limit on Newton's steps; each one raises the likelihood, and some tens are usual."""
 HALVINGS = 40
-"""A step of Newton's method is halved so often before it is given up: what is left to gain is then below rounding."""
+"""Limit on the halvings of a Newton step: what is left to gain is then below rounding."""
 HIGHEST = 50.0
-"""No step leads to a higher rate; at the maximum the ridge keeps all rates below 17."""
+"""Limit on the rates during the search; at the maximum the ridge keeps all rates below 17."""
 FEW = 64
-"""So many features are fitted together from the start."""
+"""Features that are fitted together from the start: time."""
 ENTRIES = 2**18
-"""Entries of the matrix of sets and features that are looked at together: they stay in cache."""
+"""Entries of the matrix of sets and features that are processed together: they stay in cache."""
 EDGE = 1e-9
-"""Features that the fit credits with nothing have scores below this, in the order in which they would be credited."""
+"""Scores of features with rate 0 are below this, in the order in which the features would join the fit."""
 NEGLIGIBLE = 1e-15
-"""Changed sets with so small a share of all pairs, as weighted, are not fitted."""
+"""Changed sets with a smaller share of the weight are left out of the fit: rounding."""
 RARE = 0.01
 """A feature on which only this share of the pairs differ keeps half its score: few rows hold a rare value."""
 
 
 @dataclass(frozen=True)
 class Attribution:
-    """One score per feature, NaN without any pair."""
+    """The fit; all scores are NaN without any pair."""
 
     score: Floats
-    leak: float
-    """How often labels differ without any feature's doing; 0 if that was not allowed for."""
+    """Flip probability of each feature."""
     coverage: Floats
-    """Share of the pairs, as weighted, that differ on the feature."""
+    """Share of the weight of the pairs that differ on the feature."""
 
 
-def fit_noisy_or(neighbours: Neighbours, weight: Floats, leak: bool) -> Floats:
-    """One score per feature; features on which hardly any pair differs are believed less."""
-    fit = noisy_or(neighbours, weight, leak=leak)
+def fit_noisy_or(neighbours: Neighbours, leak: bool) -> Floats:
+    """One score per feature, shrunk for features on which hardly any pair differs."""
+    fit = noisy_or(neighbours, leak=leak)
     return fit.score * fit.coverage / (fit.coverage + RARE)
 
 
-def noisy_or(neighbours: Neighbours, weight: Floats | None = None, *, leak: bool = False) -> Attribution:
+def noisy_or(neighbours: Neighbours, *, leak: bool = False) -> Attribution:
     """Maximum-likelihood flip probability of each feature.
 
-    Parameters
-    ----------
-    neighbours : Neighbours
-        Pairs by disagreement set.
-    weight : float64 array of shape (features + 1,), optional
-        What a pair at each distance weighs in the likelihood; 1 if not given.
-    leak : bool
-        Let a pair also change without any feature's doing, P(changed | D) = 1 - (1 - t_0) prod (1 - t_i), so that label
-        noise is not attributed to the features.
+    With ``leak`` a pair can also change without any of the features, P(changed | D) = 1 - (1 - t_0) prod (1 - t_i), so
+    that label noise is not attributed to the features.
     """
     if not len(neighbours.member):
         nothing = np.zeros(neighbours.member.shape[1])
-        return Attribution(np.full_like(nothing, np.nan), 0.0, nothing)
-    scale = 1.0 if weight is None else weight[neighbours.distance]
-    pairs, changed = neighbours.pairs * scale, neighbours.changed * scale
-    total = float(pairs.sum())
-    if total > 0:
-        pairs, changed = pairs / total, changed / total
+        return Attribution(np.full_like(nothing, np.nan), nothing)
+    total = float(neighbours.pairs.sum()) or 1.0
+    pairs, changed = neighbours.pairs / total, neighbours.changed / total
     one_of, kind = _distinct_columns(neighbours.member)
     member = np.ascontiguousarray(neighbours.member[:, one_of])
     coverage, changed_with = _sum_per_feature(member, pairs), _sum_per_feature(member, changed)
     is_changed = changed > NEGLIGIBLE
     if not is_changed.any():
-        return Attribution(np.where(coverage > 0, 0.0, np.nan)[kind], 0.0, coverage[kind])
+        return Attribution(np.where(coverage > 0, 0.0, np.nan)[kind], coverage[kind])
     n_alike, pairs_with, member = np.bincount(kind).astype(np.float64), coverage, member[is_changed]
     if leak:  # t_0 is the t of a feature on which all pairs differ
         member = np.hstack([member, np.ones((len(member), 1), np.uint8)])
@@ -101,16 +90,16 @@ def noisy_or(neighbours: Neighbours, weight: Floats | None = None, *, leak: bool
     start = -np.log1p(-min(float(changed.sum()), 0.99)) / (pairs_with @ n_alike)  # all features share the changed pairs
     with one_blas_thread():
         rates, gradient = _maximise(likelihood, start * n_alike)
-    # The gradient orders features whose rate is 0: the nearer to 0 it is beside the pairs of the feature, the less was
-    # missing for a credit. Rounded, so that features that are alike stay so.
+    # The gradient orders features whose rate is 0: the nearer to 0 it is relative to the pairs of the feature, the
+    # nearer the feature was to a positive rate. Rounded, so that equal features stay equal.
     slack = np.divide(gradient, pairs_with, out=np.zeros_like(pairs_with), where=pairs_with > 0)
     at_edge = EDGE * np.round(np.clip(1 + slack, 0, 1), 6)
     t = np.where(pairs_with > 0, np.maximum(-np.expm1(-rates / n_alike), at_edge), np.nan)
-    return Attribution(t[kind], float(t[-1]) if leak else 0.0, coverage[kind])
+    return Attribution(t[kind], coverage[kind])
 
 
 def _distinct_columns(member: NDArray[np.uint8]) -> tuple[Positions, Positions]:
-    """One of every kind of feature on which the same pairs differ, in order, and the kind of each feature."""
+    """The first of each group of features on which the same pairs differ, and the group of each feature."""
     packed = np.ascontiguousarray(np.packbits(member, axis=0).T)
     _, first, kind = np.unique(packed.view(np.dtype((np.void, packed.shape[1])))[:, 0], True, True)
     order = np.argsort(first)
@@ -118,7 +107,7 @@ def _distinct_columns(member: NDArray[np.uint8]) -> tuple[Positions, Positions]:
 
 
 def _chunks(member: NDArray[np.uint8]) -> list[slice]:
-    """Sets that are looked at together."""
+    """Slices of the sets that are processed together."""
     step = max(1, ENTRIES // max(1, member.shape[1]))
     return [slice(begin, begin + step) for begin in range(0, len(member), step)]
 
@@ -135,7 +124,7 @@ def _sum_per_feature(member: NDArray[np.uint8], values: Floats) -> Floats:
 class _Likelihood:
     """Pairs by disagreement set, with masses that add up to 1 over all pairs.
 
-    Features on which the same pairs differ are one column; its rate is the sum of theirs, and they share it alike.
+    Features on which the same pairs differ are one column, whose rate is the sum of their equal rates.
     """
 
     member: NDArray[np.uint8]
@@ -145,10 +134,10 @@ class _Likelihood:
     unchanged_with: Floats
     """Mass of the unchanged pairs that differ on each feature."""
     ridge: Floats
-    """Of each column: what the sum of squares of equal parts of its rate, times ``RIDGE``, is beside its square."""
+    """``RIDGE`` divided by the number of features of each column."""
 
     def of_features(self, columns: Positions) -> "_Likelihood":
-        """With some features only."""
+        """Restricted to some features."""
         if len(columns) == self.member.shape[1]:
             return self
         member = np.ascontiguousarray(self.member[:, columns])
@@ -165,12 +154,11 @@ class _Likelihood:
         return total
 
     def gradient(self, rates: Floats) -> Floats:
-        """Its derivatives; of many features, few of which have a rate."""
-        used = np.flatnonzero(rates)
+        """Its derivatives."""
         total = -self.unchanged_with - self.ridge * rates
         for chunk in _chunks(self.member):
             part = self.member[chunk].astype(np.float64)
-            total += (self.changed[chunk] * _odds(part[:, used] @ rates[used])) @ part
+            total += (self.changed[chunk] * _odds(part @ rates)) @ part
         return total
 
     def derivatives(self, rates: Floats) -> tuple[Floats, Floats]:
@@ -187,8 +175,8 @@ class _Likelihood:
 
 
 def _odds(exponent: Floats) -> Floats:
-    """Probability that a pair stays unchanged over that of a change."""
-    return np.asarray(1 / np.expm1(np.clip(exponent, 1e-12, 500.0)))  # beyond, it is 0 next to any other
+    """Probability that a pair stays unchanged, divided by that of a change."""
+    return np.asarray(1 / np.expm1(np.clip(exponent, 1e-12, 500.0)))  # limits: rounding and overflow
 
 
 def _maximise(likelihood: _Likelihood, start: Floats) -> tuple[Floats, Floats]:
@@ -206,26 +194,26 @@ def _maximise(likelihood: _Likelihood, start: Floats) -> tuple[Floats, Floats]:
 
 
 def _first_features(likelihood: _Likelihood, start: Floats) -> Bools:
-    """All features if they are few; else those that one step of EM credits most, and one of every changed set."""
+    """All features if they are few; otherwise those with the largest gradient, and one of every changed set."""
     if len(start) <= FEW:
         return np.ones(len(start), np.bool_)
-    credit, member = likelihood.gradient(start), likelihood.member
-    working = _largest(credit, FEW)
+    gradient, member = likelihood.gradient(start), likelihood.member
+    working = _largest(gradient, FEW)
     left = np.flatnonzero(~member[:, working].any(axis=1))
     for chunk in _chunks(member[left]):
-        working[np.where(member[left[chunk]], credit, -np.inf).argmax(axis=1)] = True
+        working[np.where(member[left[chunk]], gradient, -np.inf).argmax(axis=1)] = True
     return working
 
 
 def _largest(x: Floats, n_wanted: int) -> Bools:
-    """Where the largest positive numbers stand, and all others equal to the last of them."""
+    """Mask of the largest positive numbers, with all that equal the smallest of these."""
     n_wanted = min(n_wanted, len(x))
     bar = max(float(np.partition(x, len(x) - n_wanted)[len(x) - n_wanted]), np.finfo(float).tiny)
     return np.asarray(x >= bar)
 
 
 def _newton(likelihood: _Likelihood, rates: Floats) -> Floats:
-    """The rates at the maximum by projected Newton steps (Bertsekas 1982): those that would fall below 0 stay there."""
+    """The rates at the maximum by projected Newton steps (Bertsekas 1982): rates that would fall below 0 stay at 0."""
     value = likelihood.value(rates)
     for _ in range(MAX_STEPS):
         gradient, curvature = likelihood.derivatives(rates)
@@ -249,7 +237,7 @@ def _newton(likelihood: _Likelihood, rates: Floats) -> Floats:
 
 
 def _solve(matrix: Floats, vector: Floats) -> Floats:
-    """The solution of linear equations; the shortest of the best ones where rounding has left the matrix singular."""
+    """The solution of linear equations; by least squares if rounding has made the matrix singular."""
     try:
         return np.asarray(np.linalg.solve(matrix, vector))
     except np.linalg.LinAlgError:

@@ -1,9 +1,9 @@
-"""Dependent rows: several visits of a patient, or copies of a row, are one unit and not several.
+"""Tests for dependent rows: several visits of a patient, or copies of a row, are one unit.
 
-A feature is tested in two ways, and twice the smaller p-value counts. *Within units*, rows of the same unit and context
-are compared: what is particular about a unit cancels, and if the feature does nothing, the rows of a unit could have
-received their labels in any order. *Between units*, each unit is one observation: how much more often than its contexts
-it has a value, against how much more often it has a label.
+A feature is tested in two ways, and twice the smaller p-value is used. *Within units*, rows of the same unit and
+context are compared: what is particular to a unit cancels, and if the feature has no effect, every order of the labels
+of a unit is equally likely. *Between units*, each unit is one observation: how much more often than expected from its
+contexts it has a value, against how much more often it has a label.
 """
 
 import math
@@ -21,30 +21,30 @@ from analogical.estimate.significance import combine, test_contexts
 __all__ = ["unit_p_value", "with_unit"]
 
 ENOUGH_UNITS = 5.0
-"""Effective units that a value and a label need between units; fewer hardly ever have p <= .05, whatever they show."""
+"""Effective units needed for the test between units; with fewer, p <= .05 is hardly ever possible."""
 PLAIN_KURTOSIS = 2.0
-"""Kurtosis of deviations in which no unit stands out; what is above takes effective units away.
+"""Kurtosis of the deviations up to which no unit stands out; a larger one reduces the effective number of units.
 
-Evenly spread shares have 1.8, a value that k of n units have about n / k. With 1, ten units find less than half of the
-effects that they find with 2; with 2, every setting of benchmarks/coverage has p <= .05 in at most 6 % of the tables
-if the feature does nothing."""
+Evenly spread shares have 1.8, a value that k of n units have about n / k. With 1, ten units detect less than half of
+the effects that they detect with 2; with 2, every setting of benchmarks/coverage has p <= .05 in at most 6 % of the
+tables if the feature has no effect."""
 FEW_UNITS = 3
-"""A value, or label, that fewer units have is not tested between units: the rarest deal is then hardly rare."""
+"""Units with a value, or label, that the test between units needs: with fewer, small p-values are impossible."""
 ROUNDING = 1e-9
-"""Share of the whole below which a number is a rounding error."""
+"""Share of the whole below which a number is rounding error."""
 
 
 def unit_p_value(sub: CodedRows, groups: Ints) -> float:
     """P-value of the feature in column 0, given the other columns, if rows of the same unit depend on each other.
 
-    NaN if neither the rows of a unit nor the units tell anything.
+    NaN if neither of the two tests can be made.
     """
     unit = np.unique(groups, return_inverse=True)[1]
     return combine((_p_within(sub, unit), _p_between(sub, unit)))
 
 
 def with_unit(sub: CodedRows, groups: Ints) -> CodedRows | None:
-    """The rows with their unit as one more given column, if the feature in column 0 varies within units; else None."""
+    """The rows with their unit as one more given column; None if the feature in column 0 does not vary within units."""
     joined = _joined(sub, np.unique(groups, return_inverse=True)[1])
     columns = range(joined.n_features)
     return joined if len(Cells.by(joined, columns)) > len(Cells.by(joined, columns[1:])) else None
@@ -60,7 +60,7 @@ def _joined(sub: CodedRows, unit: Positions) -> CodedRows:
 
 
 def _p_within(sub: CodedRows, unit: Positions) -> float:
-    """The tests of independent rows with the unit as one more given column, without the test that pools contexts."""
+    """The tests of independent rows, with the unit as one more given column, without the test that pools contexts."""
     rows = _joined(sub, unit)
     contexts = sum_contexts(rows, contexts_themselves, features=[0]).summaries[0]
     tested = None if contexts is None else test_contexts(contexts, rows.value_sizes(0), rows.label_sizes(), None)
@@ -68,7 +68,7 @@ def _p_within(sub: CodedRows, unit: Positions) -> float:
 
 
 def _p_between(sub: CodedRows, unit: Positions) -> float:
-    """Every value against every label, with units as observations; the smallest p-value times their number."""
+    """Every value against every label with units as observations; the smallest p-value times their number."""
     context = Cells.by(sub, range(1, sub.n_features)).of_row.astype(np.intp)
     units = _Units.of(unit, context, sub.weights_or_ones().astype(np.float64), sub.labels)
     values = sub.codes[:, 0]
@@ -81,7 +81,7 @@ def _p_between(sub: CodedRows, unit: Positions) -> float:
 
 
 def _held_by_units(codes: Codes, unit: Positions) -> list[Any]:
-    """Values that enough units have; of two values the first, as the other one says the same."""
+    """Values that enough units have; of two values only the first, which determines the other."""
     known, place = np.unique(codes, return_inverse=True)
     span = int(unit.max()) + 1
     n_units = np.bincount(np.unique(place.astype(np.int64) * span + unit) // span, minlength=len(known))
@@ -93,8 +93,8 @@ def _held_by_units(codes: Codes, unit: Positions) -> list[Any]:
 class _Units:
     """Units as observations.
 
-    A unit counts as n / (1 + (n - 1) r), n its rows and r how alike labels are within units: as n if they are not, as
-    one if they are all the same.
+    A unit of n rows has the weight n / (1 + (n - 1) r), where r is the correlation of labels within units: n if they
+    are independent, 1 if they are equal.
     """
 
     unit: Positions
@@ -102,9 +102,9 @@ class _Units:
     weight: Floats
     """Unit, context and weight of each row."""
     size: Floats
-    """What each unit counts."""
+    """Weight of each unit."""
     own: Floats
-    """Share of each unit in its contexts: 1 if it is alone there, and nothing can be expected of it."""
+    """Share of each unit in its contexts: 1 if it is alone there, so that it has no expectation."""
 
     @classmethod
     def of(cls, unit: Positions, context: Positions, weight: Floats, labels: Codes) -> "_Units":
@@ -118,30 +118,30 @@ class _Units:
         return cls(unit, context, weight, size, own)
 
     def deviations(self, holds: Bools) -> Floats:
-        """How much more often than in its contexts something holds in each unit, scaled to about equal variances."""
-        told = 1 - self.own > ROUNDING
-        deviations = _deviations(self.unit, self.context, self.weight, holds)[told]
-        scaled: Floats = deviations / np.sqrt(self.size[told]) / (1 - self.own[told]) ** 0.25
+        """How much more often than in its contexts ``holds`` is true in each unit, scaled to about equal variances."""
+        kept = 1 - self.own > ROUNDING
+        deviations = _deviations(self.unit, self.context, self.weight, holds)[kept]
+        scaled: Floats = deviations / np.sqrt(self.size[kept]) / (1 - self.own[kept]) ** 0.25
         return scaled
 
     def p_value(self, a: Floats, b: Floats) -> float:
-        """P-value of the products of two deviations; NaN if too few units tell.
+        """P-value of the sum of products of two deviations; NaN with too few effective units.
 
-        The smaller of two t values counts. One takes the deviations as dealt to the units at random, as in the test of
-        a correlation, and holds where few units have a value. The other lets every unit have its own variance (HC3:
-        MacKinnon and White 1985), and holds where values go with the sizes of units.
+        The smaller of two t values is used. One permutes the deviations over the units, as in the test of a
+        correlation, and is valid if few units have a value. The other allows every unit its own variance (HC3:
+        MacKinnon and White 1985), and is valid if values depend on the sizes of units.
         """
         from scipy.special import stdtr
 
-        told = 1 - self.own[1 - self.own > ROUNDING]
-        n_free = float(told.sum())
+        free = 1 - self.own[1 - self.own > ROUNDING]
+        n_free = float(free.sum())
         squares = float((a**2).sum()), float((b**2).sum())
         if min(squares) <= ROUNDING * self.size.sum():
             return math.nan
         n_effective = n_free * _evenness(a) * _evenness(b)
         if n_effective < ENOUGH_UNITS:
             return math.nan
-        total = float((a * b) @ np.sqrt(told))
+        total = float((a * b) @ np.sqrt(free))
         dealt = total**2 * len(a) / (squares[0] * squares[1])
         t = math.sqrt(dealt * (n_free - 1) / max(n_free - dealt, ROUNDING))
         leverage = np.minimum(a**2 / squares[0], 1 - ROUNDING)
@@ -152,13 +152,13 @@ class _Units:
 
 
 def _deviations(unit: Positions, context: Positions, weight: Floats, holds: Bools) -> Floats:
-    """For each unit, the rows for which something holds less those expected from the shares of their contexts."""
+    """For each unit, the rows in which ``holds`` is true minus those expected from the shares of their contexts."""
     share = np.bincount(context, weight * holds) / np.bincount(context, weight)
     return np.asarray(np.bincount(unit, weight * (holds - share[context])), np.float64)
 
 
 def _likeness(unit: Positions, context: Positions, weight: Floats, labels: Codes) -> float:
-    """Correlation of the labels of two rows of a unit beyond their contexts; 0 if it is negative."""
+    """Correlation of the labels of two rows of a unit beyond their contexts; at least 0."""
     n_rows = np.bincount(unit, weight)
     n_pairs = float((n_rows * (n_rows - 1)).sum())
     together = alone = 0.0
@@ -173,16 +173,16 @@ def _likeness(unit: Positions, context: Positions, weight: Floats, labels: Codes
 
 
 def _evenness(deviations: Floats) -> float:
-    """Kish's share of the units that the squares rest on; 1 if no unit stands out."""
+    """Effective share of the units (Kish); 1 if no unit stands out."""
     squares = deviations**2
     return min(1.0, PLAIN_KURTOSIS * float(squares.mean() ** 2 / (squares**2).mean()))
 
 
 def _rarest_deal(a: Floats, b: Floats) -> float:
-    """Probability of the largest sum of products, of either sign, if one of two lists is dealt to the other at random.
+    """Probability of the largest sum of products, of either sign, if one of two lists is permuted at random.
 
-    The largest sum meets sorted numbers with sorted ones. With a_i equal numbers in one list, b_j in the other and n_ij
-    in both places, that deal has the probability prod a_i! prod b_j! / (n! prod n_ij!).
+    The largest sum pairs sorted numbers. With a_i equal numbers in one list, b_j in the other and n_ij in both, that
+    permutation has the probability prod a_i! prod b_j! / (n! prod n_ij!).
     """
     from scipy.special import gammaln
 

@@ -1,14 +1,14 @@
-"""Is it more than noise? A test that deals the labels of each context to its rows at random.
+"""The test of a difference in any direction: a permutation test of the labels within each context.
 
-Within a context, rows with the same value are identical: how often their labels differ is the noise at those very rows.
-The statistic is the mean number of other rows of its value that share a row's label, added up over all rows: the more
-the labels go with the values, the larger (the between-group part of Light and Margolin's analysis of variance for
-categories, 1971). If the feature does nothing, the rows of a context could have received their labels in any order.
-Over all orders the statistic has a known mean, variance and skewness, and these fix a gamma distribution (Pearson's
-type III, as in the tests of Mielke and Berry). Nothing is assumed about the noise, which may differ from context to
-context, nor about the number of pairs that a row sits in. A context tells something only if it holds two values, two
-labels and a repeated row. Where few rows could be dealt another label the statistic takes few values and no smooth tail
-holds: then ``exact_deals`` goes through all deals, or the test is left out.
+Rows of a context with the same value are identical: how often their labels differ is the noise. The statistic is,
+summed over all rows, the mean number of other rows of the same value with the same label: the more the labels go with
+the values, the larger it is (the between-group part of Light and Margolin's analysis of variance for categories, 1971).
+If the feature has no effect, every assignment ("deal") of the labels of a context to its rows is equally likely. Over
+all deals the statistic has a known mean, variance and skewness, which determine a gamma distribution (Pearson's type
+III, as in the tests of Mielke and Berry). Nothing is assumed about the noise, which may differ between contexts, nor
+about the number of pairs of a row. A context is informative only if it holds two values, two labels and a repeated row.
+With few informative rows the statistic takes few values and no smooth tail holds: then ``exact_deals`` enumerates all
+deals, or the test is left out.
 """
 
 import math
@@ -25,21 +25,21 @@ from analogical.estimate.laws import ENOUGH
 __all__ = ["DealMoments", "can_tell", "largest_parts", "pearson_tail"]
 
 ROUNDING = 1e-12
-"""A variance below this part of the terms that it is a sum of is 0 but for rounding."""
+"""A variance below this share of the terms that it is the sum of is rounding error."""
 
 
 @dataclass(frozen=True)
 class DealMoments:
-    """The statistic of a feature less its mean over all deals, and its second and third central moments.
+    """The statistic of a feature minus its mean over all deals, and its second and third central moments.
 
-    All three are sums over contexts, because each context deals its labels by itself.
+    All are sums over contexts, because the deals of contexts are independent.
     """
 
     deviation: float
     variance: float
     third: float
     spread: float = 0.0
-    """Squared variance over the room of each context, added up: small if many contexts, or roomy ones, vary."""
+    """Sum over contexts of the squared variance divided by the room of the context."""
 
     @classmethod
     def of_stack(cls, stack: Stack) -> "list[DealMoments]":
@@ -58,17 +58,14 @@ class DealMoments:
 
     @property
     def room(self) -> float:
-        """Rows expected to have neither the most frequent value nor the most frequent label of their context.
+        """Expected rows with neither the most frequent value nor the most frequent label of their context.
 
-        A sum over contexts, if all vary alike; the less, the more of the variance comes from contexts with little room.
+        The sum over contexts if all vary alike; less if contexts with little room dominate the variance.
         """
         return self.variance**2 / self.spread if self.spread > 0 else 0.0
 
     def p_value(self) -> float:
-        """Probability of a statistic at least this large if the feature had no effect.
-
-        NaN if no context tells, and if so few rows tell that the tail does not hold.
-        """
+        """Probability of a statistic at least this large if the feature has no effect; NaN with too little room."""
         if self.room < ENOUGH:
             return math.nan
         p = pearson_tail(self.deviation / math.sqrt(self.variance), self.third / self.variance**1.5)
@@ -95,10 +92,10 @@ def largest_parts(contexts: Contexts) -> tuple[Ints, Ints]:
 
 
 def _deviation(contexts: Contexts) -> Floats:
-    """The statistic of each context less its mean over all deals.
+    """The statistic of each context minus its mean over all deals.
 
-    With x rows of a value of n and a label of L rows among N: half of the sum of (x - n L / N)^2 / n over all values
-    and labels, less (values - 1) (N^2 - sum of L^2) / (N (N - 1)). Products of two sizes are exact in whole numbers.
+    With x of the n rows of a value having a label of L rows among N: half the sum of (x - n L / N)^2 / n over all
+    values and labels, minus (values - 1) (N^2 - sum of L^2) / (N (N - 1)). Products of two sizes are exact integers.
     """
     n_all, n, size = contexts.n_rows, contexts.value_sizes, contexts.label_sizes
     moved = (contexts.sizes * n_all[contexts.owner] - n * size) / n_all[contexts.owner]
@@ -113,14 +110,14 @@ def _deviation(contexts: Contexts) -> Floats:
 
 
 def _room(contexts: Contexts) -> Floats:
-    """Rows of each context that are expected to have neither its most frequent value nor its most frequent label."""
+    """Expected rows of each context with neither its most frequent value nor its most frequent label."""
     value, label = largest_parts(contexts)
     room: Floats = (contexts.n_rows - value) * (1 / contexts.n_rows) * (contexts.n_rows - label)
     return room
 
 
 def pearson_tail(z: float, skewness: float) -> float:
-    """Chance of at least z under the distribution of type III with mean 0, variance 1 and this skewness."""
+    """Upper tail at z of Pearson's type III distribution with mean 0, variance 1 and this skewness."""
     from scipy.special import gammainc, gammaincc, ndtr
 
     if abs(skewness) < 1e-4:
@@ -133,11 +130,11 @@ def pearson_tail(z: float, skewness: float) -> float:
 
 @dataclass(frozen=True)
 class _Pairs:
-    """How rows of contexts go together: a number for every two rows, and sums of its products over rows, all different.
+    """A number K(r, s) for every two rows of a context, and sums of its products over distinct rows.
 
-    The number of two rows is w if they lie in the same part (of n rows: 1 / n, or 1), else 0, less its mean c over all
-    pairs of rows. So it adds up to 0, and no sum below is a small difference of large ones. Since the sum over all
-    pairs is 0, the sums over disjoint pairs follow from those over pairs that share rows.
+    K is w if the two rows are in the same part (1 / n for a part of n rows, or 1) and 0 otherwise, minus the mean c
+    over all pairs of rows. So K sums to 0, and no sum below is a small difference of large ones. Sums over disjoint
+    pairs follow from those over pairs that share rows.
     """
 
     pair_2: Floats
@@ -155,11 +152,11 @@ class _Pairs:
 
     @classmethod
     def of(cls, parts: Parts, some: Bools, *, shared: bool = False) -> "_Pairs":
-        """From the parts of some contexts; with ``shared``, w is one over the size of a part, else 1."""
+        """From the parts of some contexts; w is 1 over the size of the part if ``shared``, otherwise 1."""
         mine = some[parts.owner]
         starts = np.flatnonzero(differs_from_last(parts.owner[mine]))
         lengths = np.diff(starts, append=np.count_nonzero(mine))
-        size = parts.sizes[mine]  # whole numbers, whose products are exact: there are at most 2**31 rows
+        size = parts.sizes[mine]  # integers, whose products are exact: there are at most 2**31 rows
         one_over_w = size if shared else np.ones_like(size)
 
         def total(terms: Any) -> Any:
@@ -178,7 +175,7 @@ class _Pairs:
         row_2 = (n - 1) * k**2 + n_others * c**2
         row_3 = (n - 1) * k**3 - n_others * c**3
         pair_3, square_and_row = total(n * row_3), total(n * row_2 * row)
-        others_apart = (each(n_all) - size) ** 2 - (each(total(size**2)) - size**2)  # two other rows of two other parts
+        others_apart = (each(n_all) - size) ** 2 - (each(total(size**2)) - size**2)  # pairs of rows in two other parts
         triangle = total(n * (n - 1) * ((n - 2) * k**3 + 3 * n_others * k * c**2) - n * others_apart * c**3)
         across = total((n * (n - 1) / one_over_w + c * n) * row**2)  # K(r, s) times the sums of r and of s
         return cls(
@@ -193,7 +190,7 @@ class _Pairs:
 
     @property
     def apart(self) -> Floats:
-        """Over r, s, t, u of K(r, s) K(t, u): the pairs that share a row, or both, with the other sign."""
+        """Over r, s, t, u of K(r, s) K(t, u): minus the sum over pairs that share one or both rows."""
         return -4 * self.path - 2 * self.pair_2
 
     @property
@@ -213,11 +210,11 @@ class _Pairs:
 
 
 def _moments(n: Floats, values: _Pairs, labels: _Pairs) -> tuple[Floats, Floats]:
-    """Variance and third central moment of the coincidences of contexts of n rows.
+    """Variance and third central moment of the statistic in contexts of n rows.
 
-    Half the sum over all pairs of rows of (value number) times (label number), when labels are dealt at random: less
-    its mean this is the statistic. Its powers are sums over two or three pairs of rows; the mean over all deals of each
-    way in which these meet is one sum for the values times one for the labels, over the choices of so many rows.
+    The statistic minus its mean is half the sum over all pairs of rows of (K of the values) times (K of the labels).
+    Its powers are sums over two or three pairs of rows; for each way in which these pairs share rows, the mean over all
+    deals is a sum for the values times a sum for the labels, divided by the number of choices of rows.
     """
     n2 = n * (n - 1)
     n3 = n2 * (n - 2)
@@ -243,6 +240,6 @@ def _moments(n: Floats, values: _Pairs, labels: _Pairs) -> tuple[Floats, Floats]
 
 
 def _ratio(numerator: Floats, denominator: Floats) -> Floats:
-    """The quotient; 0 where there are too few rows for the shape."""
+    """The quotient; 0 where there are too few rows."""
     quotient: Floats = np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
     return quotient

@@ -1,10 +1,10 @@
-"""The deciding set: features that together predict the label, none of which can be spared.
+"""The deciding set: features that predict the label together, none of which can be left out.
 
-It grows by the feature that adds most to the votes of the others (``votes``), as long as that is more than luck adds;
-where no single feature does, by two or three that act only together. Then it is put right: numbers are cut into as
-many bins as predict best, a member that no longer adds enough beside the later ones leaves, and an outside feature
-that predicts better takes the place of one. Outside features that would do nearly as well in the place of a member are
-named.
+Forward selection adds the feature with the largest gain in the votes of the others (``votes``), as long as the gain is
+larger than chance explains; if no single feature has such a gain, two or three that act only together. Then the set is
+revised: numbers get the number of bins that predicts best, a member whose gain beside the later ones is too small is
+removed, and a member is replaced by an outside feature that predicts better. Outside features that would predict nearly
+as well in the place of a member are listed as its stand-ins.
 """
 
 import math
@@ -36,60 +36,60 @@ __all__ = [
 ]
 
 GATE = 2.0
-"""A feature must add so many times ln(number of features) nats. Below, xor-like rules lose their features to luck
-(recovery .929 with 1, .960 with 1.5, .971 with 2 and with 3); shuffled labels hardly ever pass it."""
+"""Smallest gain of a feature, in units of ln(number of features) nats. With less, xor-like rules lose their features to
+chance (recovery .929 with 1, .960 with 1.5, .971 with 2 and with 3); shuffled labels hardly ever reach it."""
 FEWEST = 10
-"""Fewer features count as so many: the gate of two or three features alone would be passed by luck too often."""
+"""Smallest number of features in the gate: that of two or three features alone would be reached by chance too often."""
 COPY = 0.08
-"""A feature of whose entropy a member leaves less than this share is a copy of it: between copies no test can tell."""
+"""A feature is a copy of a member that leaves less than this share of its entropy: no test can tell them apart."""
 MOST_TRIED = 60
-"""Outside features that are tried in the place of a member, and tested for small effects, those that tell most first:
-time on wide tables. With 20 the 120 known rules on real features have the same verdicts."""
+"""Outside features tried in the place of a member, and tested for small effects, those with the largest gain first:
+time on wide tables. With 20, the verdicts on 120 known rules on real features are the same."""
 MOST_STAND_INS = 3
-"""Features named that would do nearly as well in the place of a member."""
+"""Largest number of stand-ins listed for a member."""
 ROWS_PER_CELL = 3.0
-"""Rows that the members must leave in each combination of their values, on average: with fewer, hardly two rows are
-equal on all of them, and nothing can be compared."""
+"""Rows per combination of the members' values, on average: with fewer, hardly two rows are equal on all members, and
+nothing can be compared."""
 MOST = 10
-"""Members at most: beyond, contexts hold single rows on any table that fits in memory."""
+"""Largest number of members: with more, contexts hold single rows in any table that fits in memory."""
 SCREENED_ROWS, SCREENED_COLUMNS = 5_000, 1_500
-"""Rows, and values of all features together, that pairs are screened on: a tenth of a second. Of more features the
-first of the relaxed index are taken."""
+"""Rows, and values of all features together, on which pairs are screened: a tenth of a second. If there are more
+values, the first features of the relaxed index are taken."""
 ROWS_OF_THREES, COLUMNS_OF_THREES = 2_000, 200
-"""The same for threes. Of 50 features of three values with 20 % noise, three that act only together were found in 8 of
-8 tables of 2,000 rows; among the first ten features of the relaxed index, in three times as long, in 3 of 8."""
+"""The same for sets of three. Of 50 features of three values with 20 % noise, three that act only together were found
+in 8 of 8 tables of 2,000 rows; among the first ten features of the relaxed index, in three times as long, in 3 of 8."""
 LIKELY = 4
-"""Pairs, or threes, whose gain is computed after screening; the true pair was first or second on known tables, and with
-12 no more of the known rules were found."""
+"""Pairs, or sets of three, whose gain is computed after screening; the true pair was first or second in known tables,
+and with 12 no more of the known rules were found."""
 TIE = 1e-9
-"""Gains that differ by less, as a share of the log-likelihood, are equal: rounding must not decide."""
+"""Gains that differ by less than this share of the log-likelihood are equal: rounding must not decide."""
 
 Why = Literal["gain", "interaction", "significant", "index"]
-"""It adds enough to the members before it; it does so together with its partners; or the relaxed index put it next."""
+"""Why a feature was selected: its gain, its gain together with partners, its p-value, or its relaxed index."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One member, in the order of what it adds."""
+    """One member of the deciding set."""
 
     column: int
-    """A feature, or a number in other bins."""
+    """A feature, or a number in another number of bins."""
     gain: float
-    """Nats that it adds to the members before it."""
+    """Gain in nats beside the members before it."""
     value: float
-    """Log-likelihood of the labels after it."""
+    """Log-likelihood of the labels with it and the members before it."""
     why: Why
     partners: tuple[int, ...] = ()
-    """Features that it acts together with."""
+    """Features that it acts with."""
 
 
 @dataclass(frozen=True)
 class Deciding:
-    """The deciding set."""
+    """The deciding set, the member with the largest gain first."""
 
     steps: tuple[Step, ...]
     stand_ins: Mapping[int, tuple[int, ...]]
-    """For features among them, outside features that would do nearly as well in their place: within one gate."""
+    """For some members, outside features that would predict nearly as well in their place: within one gate."""
 
     @property
     def columns(self) -> tuple[int, ...]:
@@ -105,10 +105,10 @@ class Deciding:
 class Decider:
     """The search for the deciding set of one table.
 
-    ``owner`` says of which feature each column of the voting rows is: numbers stand there in several numbers of bins,
-    the columns before ``n_features`` are the features as the user has them. ``index`` gives the features in the order
-    of the relaxed index, to choose which are screened for acting together; it is asked at most once. Of features that
-    predict equally well the first in ``rank`` is chosen, so that the order of columns decides nothing.
+    ``owner`` is the feature of each column of the voting rows: columns from ``n_features`` on are numbers in other
+    numbers of bins. ``index`` returns the features in the order of the relaxed index; it is called at most once, if
+    there are too many features to screen all pairs. Of features that predict equally well the first in ``rank`` is
+    chosen, so that the order of columns does not matter.
     """
 
     def __init__(self, voting: Voting, owner: Ints, index: Callable[[], Positions], rank: Ints) -> None:
@@ -118,7 +118,7 @@ class Decider:
         for column, feature in enumerate(owner.tolist()):
             self.bins.setdefault(feature, []).append(column)
         varies, rows = np.flatnonzero(voting.varies[: self.n_features]).tolist(), voting.rows
-        # which of two equal columns is chosen would be chance
+        # of equal columns only the first takes part
         varying = [group[0] for group in equal_columns(rows.codes, rows.n_values, varies)]
         self.varying: list[int] = sorted(varying, key=lambda f: int(rank[f]))
         n = max(FEWEST, len(varying))
@@ -148,23 +148,23 @@ class Decider:
         return search.result()
 
     def has_room(self, members: Sequence[int]) -> bool:
-        """Whether the rows are enough for so many members: some are equal on all of them."""
+        """Whether there are enough rows per combination of the members' values."""
         rows = self.voting.rows
         return len(members) < 2 or len(Cells.by(rows, members)) * ROWS_PER_CELL <= rows.n_rows
 
     def explained(self, members: Sequence[int], together: frozenset[int]) -> float:
-        """Share of the log-likelihood of the labels that members explain, of which some act together."""
+        """Share of the log-likelihood of the labels that members explain; those in ``together`` vote together."""
         return 1 - self.voting.follow(members, together).value / self.voting.start.value
 
     def further(self, members: Sequence[int], together: frozenset[int] = frozenset()) -> dict[int, Candidate]:
-        """What every feature outside would add to some members, of which some act together."""
+        """The gain of every outside feature beside some members; those in ``together`` vote together."""
         inside = {int(self.owner[c]) for c in members}
         state = self.voting.follow(members, together)
         return self.voting.candidates(state, [f for f in self.varying if f not in inside])
 
 
 class _Search:
-    """One search: the members so far."""
+    """The state of one search: the members so far."""
 
     def __init__(self, decider: Decider) -> None:
         self.decider, self.voting = decider, decider.voting
@@ -174,23 +174,21 @@ class _Search:
         self.stand_ins: dict[int, tuple[int, ...]] = {}
 
     def features(self) -> set[int]:
-        """The features that members are of."""
+        """The features of the members."""
         return {int(self.decider.owner[c]) for c in self.members}
 
     def together(self, members: Sequence[int]) -> frozenset[int]:
-        """Those of some members that act together with others of them."""
+        """Those of some members whose partners are all among them."""
         owner = self.decider.owner
         inside = {int(owner[c]) for c in members}
         return frozenset(c for c in members if inside.issuperset(self.partners.get(int(owner[c]), (-1,))))
 
     def follow(self, members: Sequence[int]) -> State:
+        """The votes of some members."""
         return self.voting.follow(members, self.together(members))
 
-    def state(self) -> State:
-        return self.follow(self.members)
-
     def grow(self) -> None:
-        """Add members as long as one, two or three features add enough."""
+        """Add members as long as one, two or three features have enough gain."""
         while len(self.members) < MOST:
             best, gain = self._best_single()
             if best is not None and gain >= self.decider.need:
@@ -208,28 +206,28 @@ class _Search:
                 self.partners[feature] = tuple(f for f in together if f != feature)
 
     def choose_bins(self) -> None:
-        """Cut every number among the members into as many bins as predict best beside the others."""
+        """Give every number among the members the number of bins that predicts best beside the others."""
         for place, column in enumerate(self.members):
             choices = self.decider.bins[int(self.decider.owner[column])]
-            values = {c: self._value([*self.members[:place], c, *self.members[place + 1 :]]) for c in choices}
+            values = {c: self.follow([*self.members[:place], c, *self.members[place + 1 :]]).value for c in choices}
             best = max(choices, key=lambda c: values[c])
             if values[best] > values[column] + TIE * abs(values[column]):
                 self.members[place] = best
 
     def spare_or_replace(self) -> None:
-        """Drop the member that adds least, if that is too little; or put in the place of one what predicts better."""
+        """Drop the member with the smallest gain if that is too small, or replace a member by a better feature."""
         self.stand_ins = {}
-        value = self._value(self.members)
-        telling = sorted(self._outside(), key=lambda f: -self.decider.alone[f].gain)[:MOST_TRIED]
+        value = self.follow(self.members).value
+        candidates = sorted(self._outside(), key=lambda f: -self.decider.alone[f].gain)[:MOST_TRIED]
         best: tuple[float, list[int]] | None = None
         for column in self.members:
             feature = int(self.decider.owner[column])
             rest = [c for c in self.members if c != column]
-            loss = value - self._value(rest)
+            loss = value - self.follow(rest).value
             if loss < self.decider.need and feature not in self.partners:
                 rise, changed = -loss, rest
             else:
-                gains = self._gains(self.follow(rest), [f for f in telling if f != feature])
+                gains = self._gains(self.follow(rest), [f for f in candidates if f != feature])
                 order = sorted(gains, key=lambda f: -gains[f])
                 near = [f for f in order if gains[f] > max(loss / 2, loss - self.decider.need)]
                 if near:
@@ -245,7 +243,7 @@ class _Search:
             self.partners = {f: p for f, p in self.partners.items() if f in inside and inside.issuperset(p)}
 
     def result(self) -> Deciding:
-        """The members, the one that adds most first."""
+        """The members, the one with the largest gain first."""
         left, order, together = list(self.members), list[int](), self.together(self.members)
         while left:
             further = self.voting.candidates(self.voting.follow(order, together), left)
@@ -267,56 +265,53 @@ class _Search:
             self.stand_ins,
         )
 
-    def _value(self, members: Sequence[int]) -> float:
-        return self.follow(members).value
-
     def _outside(self) -> list[int]:
         inside = self.features()
         return [f for f in self.allowed if f not in inside]
 
     def _gains(self, state: State, features: list[int]) -> dict[int, float]:
-        """What each of some outside features adds."""
+        """The gain of each of some outside features."""
         candidates = self.decider.alone if not state.features else self.voting.candidates(state, features)
         return {f: candidates[f].gain for f in features}
 
     def _best_single(self) -> tuple[int | None, float]:
-        """The outside feature that adds most, the first of those that add the same, and what it adds."""
-        state = self.state()
+        """The outside feature with the largest gain, the first of equal ones, and its gain."""
+        state = self.follow(self.members)
         gains = self._gains(state, self._outside())
         most = max(gains.values(), default=-math.inf)
         return next((f for f, gain in gains.items() if gain >= most - TIE * abs(state.value)), None), most
 
     def _best_pair(self) -> list[int] | None:
-        """Two outside features that together add enough."""
-        state, rows = self.state(), self.voting.rows
+        """Two outside features with enough gain together."""
+        state, rows = self.follow(self.members), self.voting.rows
         pairs = likely_pairs(rows, state, self._screened(SCREENED_COLUMNS))
         small = [p for p in pairs if math.prod(rows.n_values[list(p)].tolist()) <= len(rows.codes)]
         return self._best_of(state, small, self.decider.need_of_pair)
 
     def _best_three(self) -> list[int] | None:
-        """Three outside features that together add enough."""
-        state = self.state()
+        """Three outside features with enough gain together."""
+        state = self.follow(self.members)
         threes = likely_threes(self.voting.rows, state, self._screened(COLUMNS_OF_THREES))
         return self._best_of(state, threes, self.decider.need_of_three)
 
     def _best_of(self, state: State, sets: Iterable[tuple[int, ...]], need: float) -> list[int] | None:
-        """The set that adds most, if that is enough; the first in rank of those that add the same.
+        """The set with the largest gain if that is enough; the first in rank of equal ones.
 
-        What features add together depends a little on their order: the one that adds most alone comes first, so that
-        the order of columns, or a copy of one, decides nothing.
+        The gain depends a little on the order of the features: the one with the largest gain alone comes first, so that
+        the order of columns, or a copy of one, does not matter.
         """
         alone, rank, tie = self.decider.alone, self.decider.rank, TIE * abs(state.value)
-        ordered = [sorted(some, key=lambda f: (-round(alone[f].gain, 6), int(rank[f]))) for some in sets]
-        gains = [self.voting.gain_of(state, some) for some in ordered]
+        ordered = [sorted(members, key=lambda f: (-round(alone[f].gain, 6), int(rank[f]))) for members in sets]
+        gains = [self.voting.gain_of(state, members) for members in ordered]
         most = max(gains, default=-math.inf)
         if most < need - tie:
             return None
-        equal = (some for some, gain in zip(ordered, gains, strict=True) if gain >= most - tie)
-        best = min(equal, key=lambda some: sorted(rank[some].tolist()))
+        equal = (members for members, gain in zip(ordered, gains, strict=True) if gain >= most - tie)
+        best = min(equal, key=lambda members: sorted(rank[members].tolist()))
         return best if len(self.members) + len(best) <= MOST else None
 
     def _screened(self, n_columns: int) -> list[int]:
-        """The outside features that are screened: all, or the first of the relaxed index if they have many values."""
+        """The outside features to screen: all, or the first of the relaxed index if they have too many values."""
         outside, n_values = self._outside(), self.voting.rows.n_values
         if n_values[outside].sum() <= n_columns:
             return outside
@@ -326,10 +321,10 @@ class _Search:
 
 
 def likely_pairs(rows: CodedRows, state: State, features: Sequence[int]) -> list[tuple[int, int]]:
-    """Pairs of features whose values, together, go with what the prediction leaves of the labels; the likeliest first.
+    """The pairs of features whose values together explain most of the residuals of the labels, best first.
 
-    For every two values of two features, the labels less their prediction are added up, squared and divided by their
-    variance; over the values of a pair that is about chi-square if the pair tells nothing.
+    For each combination of values of two features the residuals (label minus prediction) are summed, squared and
+    divided by their variance; the sum over all combinations is about chi-square if the pair explains nothing.
     """
     if len(features) < 2:
         return []
@@ -339,7 +334,7 @@ def likely_pairs(rows: CodedRows, state: State, features: Sequence[int]) -> list
 
 
 def likely_threes(rows: CodedRows, state: State, features: Sequence[int]) -> list[tuple[int, ...]]:
-    """The same for three features: pairs among the rows of each value of a third one."""
+    """The same for three features: pairs within the rows of each value of a third one."""
     if len(features) < 3:
         return []
     screen, n, n_values = _Screen(rows, state, features, ROWS_OF_THREES), len(features), rows.n_values[list(features)]
@@ -352,23 +347,22 @@ def likely_threes(rows: CodedRows, state: State, features: Sequence[int]) -> lis
 
 
 class _Screen:
-    """Some rows: the values of some features, and what the prediction leaves of the labels."""
+    """Some rows: the values of some features, and the residuals of the labels."""
 
     def __init__(self, rows: CodedRows, state: State, features: Sequence[int], n_rows: int) -> None:
         some = np.arange(0, len(rows.codes), -(-len(rows.codes) // n_rows))
         self.codes = rows.codes[some][:, list(features)]
         sizes = rows.n_values[list(features)]
         self.starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-        """First column of each feature."""
+        """First column of each feature in ``holds``."""
         self.holds = np.zeros((len(some), int(sizes.sum())), np.float32)
-        """Whether each row has each value: a column for each."""
+        """Indicators of shape (rows, values of all features)."""
         self.holds[np.arange(len(some))[:, None], self.codes.astype(np.intp) + self.starts] = 1
         labels, shares = rows.labels[some], state.shares()[state.entries.of_row[some]]
         weights = np.ones(len(some)) if rows.weights is None else rows.weights[some].astype(np.float64)
         classes = np.argsort(-np.bincount(labels, weights, minlength=rows.n_labels), kind="stable")[:8]
         self.left = []
-        """For each class but the first, of which the others know all: its labels less their prediction, and their
-        variance."""
+        """For each class but the most frequent, which follows from the others: residuals, and their variances."""
         for label in classes[1:].tolist():
             rest, variance = (labels == label) - shares[:, label], shares[:, label] * (1 - shares[:, label])
             self.left.append(((weights * rest).astype(np.float32), (weights * variance).astype(np.float32)))
@@ -380,7 +374,7 @@ class _Screen:
         return np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
 
     def pairs(self, parts: Sequence[Positions | slice], first: int = 0) -> tuple[Floats, Floats]:
-        """Statistic and degrees of freedom of every two features, from the first on, summed over parts of the rows."""
+        """Statistic and degrees of freedom of each pair of features from ``first`` on, summed over parts."""
         holds, starts = self.holds[:, self.starts[first] :], self.starts[first:] - self.starts[first]
         statistic, freedom = (np.zeros((holds.shape[1], holds.shape[1])) for _ in range(2))
         for part in parts:
@@ -388,17 +382,17 @@ class _Screen:
             for rest, variance in self.left:
                 summed = (held * rest[part, None]).T @ held
                 spread = (held * variance[part, None]).T @ held
-                told = spread > 1.0  # a variance of one: about four rows
-                statistic += np.divide(summed**2, spread, out=np.zeros_like(summed), where=told)
-                freedom += told
+                is_enough = spread > 1.0  # a variance of one: about four rows
+                statistic += np.divide(summed**2, spread, out=np.zeros_like(summed), where=is_enough)
+                freedom += is_enough
         return _by_pairs(statistic, starts), _by_pairs(freedom, starts)
 
 
 def _unlikely(statistic: Floats, freedom: Floats) -> Floats:
-    """Minus the log of the chance of so large a statistic for every two features; minus infinity if unknown."""
+    """Minus the log p-value of each pair of features; minus infinity if unknown."""
     from scipy.special import log_ndtr
 
-    # Wilson and Hilferty: the cube root of chi-square over its freedom is nearly normal
+    # Wilson and Hilferty: the cube root of chi-square divided by its degrees of freedom is nearly normal
     f = np.maximum(freedom, 1.0)
     z = (np.cbrt(statistic / f) - (1 - 2 / (9 * f))) / np.sqrt(2 / (9 * f))
     is_pair = np.triu(freedom > 0, 1)
@@ -406,24 +400,24 @@ def _unlikely(statistic: Floats, freedom: Floats) -> Floats:
 
 
 def _likeliest(unlikely: Floats, features: Sequence[int]) -> list[tuple[int, ...]]:
-    """The sets of features that are least likely by chance."""
+    """The sets of features with the smallest p-values."""
     known = np.nonzero(unlikely > -math.inf)
     best = np.argsort(-unlikely[known], kind="stable")[:LIKELY]
     return [tuple(features[place[k]] for place in known) for k in best.tolist()]
 
 
 def _by_pairs(cells: Floats, starts: Positions) -> Floats:
-    """Sums over the values of every two features."""
+    """Sums over the values of each pair of features."""
     return np.asarray(np.add.reduceat(np.add.reduceat(cells, starts, 0), starts, 1))
 
 
 def share_left(rows: CodedRows, feature: int, other: int) -> float:
-    """Share of the entropy of a column that is left when another one is known; 1 for a constant column."""
+    """Share of the entropy of a column that remains given another one; 1 for a constant column."""
     return float(shares_left(rows.select([feature]), rows.codes[:, other])[0])
 
 
 def shares_left(rows: CodedRows, column: Codes) -> Floats:
-    """The same for every feature of the rows, when one more column is known."""
+    """The same for every feature of the rows, given one column."""
     left = np.ones(rows.n_features)
     unlabelled = replace(rows, labels=np.zeros(len(column), np.uint8), n_labels=1)
     for features, counts in tables_given(unlabelled, Cells.of([column], len(column)), range(rows.n_features)):
@@ -435,7 +429,7 @@ def shares_left(rows: CodedRows, column: Codes) -> Floats:
 
 
 def _entropies(sizes: Ints) -> Floats:
-    """The entropy of each line of sizes."""
+    """The entropy of each row of sizes."""
     from scipy.special import xlogy
 
     share = sizes / sizes.sum(axis=1, keepdims=True)
@@ -443,7 +437,7 @@ def _entropies(sizes: Ints) -> Floats:
 
 
 def told_by_chance(rows: CodedRows, feature: int, n_values: int) -> float:
-    """Share of the entropy of a column that an unrelated one of so many values takes (Miller and Madow)."""
+    """Expected share of the entropy of a column that an unrelated column of n_values explains (Miller and Madow)."""
     sizes = rows.value_sizes(feature)
     whole = float(_entropies(sizes[None])[0])
     return (np.count_nonzero(sizes) - 1) * (n_values - 1) / (2 * sizes.sum() * whole) if whole > 0 else 0.0

@@ -1,10 +1,10 @@
-"""Which columns other columns determine, how well that was tested, and which ones they leave hardly open.
+"""Functional dependencies between columns, with their support, and near-copies of columns.
 
-Columns determine another one if rows that agree on them agree on it. Among such rows every row after the first is a
-test, and a dependency counts only if an unrelated column with the same values would rarely have passed all tests: a
-column of distinct numbers "determines" everything, and no row could have shown otherwise.
+Columns determine another one if rows that are equal on them are equal on it. Among such rows every row after the first
+is a test. A dependency counts only if an unrelated column with the same values would rarely pass all tests: a column of
+distinct numbers "determines" everything, because no row can show otherwise.
 
-A column is a near-copy of another one that leaves little of its entropy open, more than chance could take.
+A column is a near-copy of another one that leaves little of its entropy, if chance does not explain that.
 """
 
 import math
@@ -23,7 +23,7 @@ __all__ = [
     "NEAR",
     "ColumnRows",
     "Dependencies",
-    "Found",
+    "Dependency",
     "Near",
     "TableRows",
     "find_dependencies",
@@ -31,49 +31,49 @@ __all__ = [
 ]
 
 CHANCE = 0.05
-"""A dependency counts if an unrelated column would pass its tests less often than this, over all candidates."""
+"""Significance level of a dependency, over all candidates: an unrelated column would pass its tests less often."""
 N_HEAD = 1_000
-"""Rows that a dependency is tried on before all of them."""
+"""Rows on which a dependency is tried before all rows: time."""
 N_LOOKS = 8
-"""Pairs of rows that are looked at first; a few refute nearly all dependencies."""
+"""Pairs of rows that are compared first; a few refute nearly all dependencies."""
 ENTRIES = 2**18
-"""Codes that are looked at together: they stay in cache."""
+"""Codes that are compared together: they stay in cache."""
 MAX_ONE = 30_000
-"""Columns up to which all are tried as the one that determines: about ten seconds."""
+"""Largest number of columns for dependencies on one column: about ten seconds."""
 MAX_TWO = 464
-"""Columns up to which every two are tried: about ten seconds."""
+"""Largest number of columns for dependencies on two columns: about ten seconds."""
 RARELY_EQUAL = 50_000
-"""Combinations of values from which hardly any of the first rows agree on two columns, so that all rows are sorted."""
+"""Combinations of values from which hardly any of the first rows agree on two columns, so all rows must be sorted."""
 MAX_SORTED = 400_000_000
-"""Rows that may have to be sorted, for all such twos of columns: about twenty seconds."""
+"""Largest number of rows to sort, over all such pairs of columns: about twenty seconds."""
 NEAR = 0.25
-"""A column is a near-copy if another one leaves at most this share of its entropy open. In five bins that is what
-normal numbers with a correlation of .995 leave. Radius, perimeter and area of the breast-cancer cells leave .07 to .23
-of each other, the next pair .33."""
+"""A column is a near-copy if another one leaves at most this share of its entropy. In five bins that is what normal
+numbers with a correlation of .995 leave. Radius, perimeter and area of the breast-cancer cells leave .07 to .23 of each
+other, the next pair .33."""
 NEAR_LOOKS = 500_000_000
-"""Codes that are looked at in search of near-copies, rows times columns times columns: two or three seconds."""
+"""Largest number of codes in the search for near-copies, rows times columns squared: two or three seconds."""
 NEAR_VALUES, NEAR_VALUES_IN_ALL = 1_000, 16_000
-"""Values of a column, and of all columns, with which near-copies are searched: every two columns make a table."""
+"""Largest number of values of a column, and of all columns, in the search for near-copies: memory."""
 
 
 @dataclass(frozen=True)
-class Found:
+class Dependency:
     """A dependency between columns, by position."""
 
     determined: int
     by: tuple[int, ...]
     support: int
-    """Tests that it passed."""
+    """Number of tests that it passed."""
 
 
 @dataclass(frozen=True)
 class Near:
-    """A column and the one that leaves least of it open, by position."""
+    """A column and the one that leaves least of its entropy, by position."""
 
     column: int
     of: int
     left: float
-    """Share of its entropy that is left when the other one is known."""
+    """Share of its entropy that remains given the other one."""
 
 
 @dataclass(frozen=True)
@@ -81,37 +81,37 @@ class Dependencies:
     """All dependencies among columns, by position."""
 
     renamings: tuple[tuple[int, ...], ...]
-    """Columns that divide the rows in the same way."""
-    determined: tuple[Found, ...]
-    """Of each group of renamings the first column only."""
+    """Groups of columns that divide the rows in the same way."""
+    determined: tuple[Dependency, ...]
+    """With the first column of each group of renamings only."""
     near: tuple[Near, ...]
-    """Near-copies, those that leave least open first; each column once."""
+    """Near-copies, the nearest first; each column once."""
     searched_one: bool
     searched_two: bool
     searched_near: bool
 
 
 class ColumnRows(Protocol):
-    """Rows of a table, in memory or elsewhere, as the search asks about them: columns by number, without a label."""
+    """Rows of a table, in memory or in an engine, as the search needs them: columns by position, without a label."""
 
     n_values: Ints
     n_rows: int
-    """Rows, counted with their weights."""
+    """Number of rows, counted with their weights."""
     n_listed: int
-    """Rows that have to be sorted."""
+    """Number of rows to sort."""
     head: Codes
-    """Some rows, with all columns, that dependencies are tried on before all rows; no result depends on which."""
+    """Some rows, with all columns, on which dependencies are tried first; no result depends on the choice."""
 
     def value_sizes(self, column: int) -> Ints:
-        """Rows of each value of a column."""
+        """Number of rows of each value of a column."""
         ...
 
     def group_sizes(self, by: tuple[int, ...]) -> Ints:
-        """Rows of each group that agrees on some columns."""
+        """Number of rows of each group of rows that are equal on some columns."""
         ...
 
     def agreeing(self, by: tuple[int, ...], targets: Positions) -> list[int]:
-        """The targets on which all rows agree that agree on some columns."""
+        """The targets that the columns determine."""
         ...
 
     def alike(self, columns: Sequence[int]) -> list[tuple[int, ...]]:
@@ -119,11 +119,11 @@ class ColumnRows(Protocol):
         ...
 
     def near_pairs(self, columns: Positions, limits: Floats, n_looked_at: int) -> list[Near]:
-        """Columns of which another one leaves no more open than a limit, with what is left on the rows looked at."""
+        """Columns of which another one leaves no more entropy than a limit, on the rows compared."""
         ...
 
     def share_left(self, column: int, of: int) -> float:
-        """Share of the entropy of a column that is left when another one is known."""
+        """Share of the entropy of a column that remains given another one."""
         ...
 
 
@@ -137,17 +137,17 @@ class TableRows:
         self._sorted: tuple[tuple[int, ...], _Sorted] | None = None
 
     def value_sizes(self, column: int) -> Ints:
-        """Rows of each value of a column."""
+        """Number of rows of each value of a column."""
         return self.rows.value_sizes(column)
 
     def group_sizes(self, by: tuple[int, ...]) -> Ints:
-        """Rows of each group that agrees on some columns."""
-        found = self._sorted_by(by)
-        starts = np.delete(np.arange(len(found.order)), found.repeats + 1)
-        return np.add.reduceat(self.rows.weights_or_ones()[found.order], starts)
+        """Number of rows of each group of rows that are equal on some columns."""
+        ordered = self._sorted_by(by)
+        starts = np.delete(np.arange(len(ordered.order)), ordered.repeats + 1)
+        return np.add.reduceat(self.rows.weights_or_ones()[ordered.order], starts)
 
     def agreeing(self, by: tuple[int, ...], targets: Positions) -> list[int]:
-        """The targets on which all rows agree that agree on some columns."""
+        """The targets that the columns determine."""
         determined: list[int] = _agreeing(self.rows.codes, self._sorted_by(by), targets).tolist()
         return determined
 
@@ -156,32 +156,32 @@ class TableRows:
         return [group for group in equal_columns(self.rows.codes, self.n_values, columns) if len(group) > 1]
 
     def near_pairs(self, columns: Positions, limits: Floats, n_looked_at: int) -> list[Near]:
-        """Columns of which another one leaves no more open than a limit, on all rows or so many drawn ones."""
-        some = self.rows.select(columns.tolist())
+        """Columns of which another one leaves no more entropy than a limit, on a sample of the rows."""
+        rows = self.rows.select(columns.tolist())
         if n_looked_at < self.n_listed:
-            some = some.take(np.random.default_rng(0).permutation(self.n_listed)[:n_looked_at])
-        return near_among(some, columns, limits)
+            rows = rows.take(np.random.default_rng(0).permutation(self.n_listed)[:n_looked_at])
+        return near_among(rows, columns, limits)
 
     def share_left(self, column: int, of: int) -> float:
-        """Share of the entropy of a column that is left when another one is known."""
+        """Share of the entropy of a column that remains given another one."""
         return share_left(self.rows, column, of)
 
     def _sorted_by(self, by: tuple[int, ...]) -> "_Sorted":
-        """The rows in the order of some columns; the last order is kept."""
+        """The rows sorted by some columns; the last result is cached."""
         if self._sorted is None or self._sorted[0] != by:
             self._sorted = by, _Sorted.of(self.rows.codes, self.n_values, by)
         return self._sorted[1]
 
 
 def find_dependencies(rows: ColumnRows, max_determinants: int) -> Dependencies:
-    """Columns that are equal up to the names of their values, and those that one or two others determine.
+    """Columns that are equal up to renaming of their values, that one or two others determine, or that are near-copies.
 
     Examples
     --------
     >>> towns, countries = [0, 1, 2, 0, 1, 2] * 5, [0, 0, 1, 0, 0, 1] * 5
     >>> codes = np.column_stack([towns, countries]).astype(np.uint8)
     >>> find_dependencies(TableRows(codes, np.array([3, 2]), None), 1).determined
-    (Found(determined=1, by=(0,), support=27),)
+    (Dependency(determined=1, by=(0,), support=27),)
     """
     search, n_values = _Search(rows), rows.n_values
     varying = np.flatnonzero(n_values > 1).tolist()
@@ -193,12 +193,12 @@ def find_dependencies(rows: ColumnRows, max_determinants: int) -> Dependencies:
     if searched_two:
         n_sorted = int(np.count_nonzero(np.outer(n_values[columns], n_values[columns]) > RARELY_EQUAL)) // 2
         searched_two = n_sorted * rows.n_listed <= MAX_SORTED
-    determined: list[Found] = []
+    determined: list[Dependency] = []
     if searched_one:
         determined += search.by_one(columns)
     if searched_two:
         determined += search.by_two(columns, determined)
-    determined.sort(key=lambda found: (len(found.by), found.determined, found.by))
+    determined.sort(key=lambda one: (len(one.by), one.determined, one.by))
     near = _near_copies(rows, columns, determined)
     return Dependencies(
         tuple(renamings), tuple(determined), tuple(near or ()), searched_one, searched_two, near is not None
@@ -206,7 +206,7 @@ def find_dependencies(rows: ColumnRows, max_determinants: int) -> Dependencies:
 
 
 class _Search:
-    """Finds which columns determine which, with the tests that each dependency passed."""
+    """The search for dependencies."""
 
     def __init__(self, rows: ColumnRows) -> None:
         self.rows = rows
@@ -216,31 +216,31 @@ class _Search:
         return np.asarray(self.rows.value_sizes(column) / self.rows.n_rows)
 
     def _evidence(self, column: int) -> float:
-        """The most that a test can tell: minus the log of the sum of the squared shares of the values.
+        """Upper limit of the evidence of one test: minus the log of the sum of the squared shares of the values.
 
-        An unrelated column passes with a probability of sum over values of share^size in a group of rows. That is the
+        An unrelated column passes in a group of rows with the probability sum over values of share^size. That is the
         mean of share^(size - 1), at least the (size - 1)-th power of the mean share, which is the sum of the squares.
         """
         return -math.log(min(float((self._shares(column) ** 2).sum()), 1.0))
 
     def renamings(self, varying: Sequence[int]) -> list[tuple[int, ...]]:
-        """Groups of two or more columns that divide the rows in the same way, in the given order."""
+        """Groups of two or more columns that divide the rows in the same way, with enough support."""
         candidates = equal_columns(self.rows.head, self.rows.n_values, varying)
         groups = [group for alike in candidates if len(alike) > 1 for group in self.rows.alike(alike)]
         return sorted(group for group in groups if self._supported((group[0],), [group[1]], len(varying) - 1))
 
-    def by_one(self, columns: Positions) -> Iterator[Found]:
-        """Every column that another one determines."""
+    def by_one(self, columns: Positions) -> Iterator[Dependency]:
+        """All dependencies on one column."""
         n_candidates = len(columns) - 1
         needed = math.log(max(n_candidates, 1) / CHANCE)
         for i in columns.tolist():
             targets = self._determined((i,), columns[columns != i], needed)
             yield from self._supported((i,), targets, n_candidates)
 
-    def by_two(self, columns: Positions, by_one: Sequence[Found]) -> Iterator[Found]:
-        """Every column that two others determine together, where neither does alone."""
+    def by_two(self, columns: Positions, by_one: Sequence[Dependency]) -> Iterator[Dependency]:
+        """All dependencies on two columns, neither of which determines the target alone."""
         alone = {i: self._determined((i,), columns[columns != i], 0.0) for i in columns.tolist()}
-        n_known = np.bincount([found.determined for found in by_one], minlength=len(self.rows.n_values))
+        n_known = np.bincount([one.determined for one in by_one], minlength=len(self.rows.n_values))
         for a, b in combinations(columns.tolist(), 2):
             others = columns[(columns != a) & (columns != b)]
             for target in self._determined((a, b), others, math.log(1 / CHANCE)):
@@ -249,7 +249,7 @@ class _Search:
                     yield from self._supported((a, b), [target], n_candidates)
 
     def _determined(self, by: tuple[int, ...], targets: Positions, needed: float) -> list[int]:
-        """The targets that agree wherever rows agree on some columns, if tests can tell as much as is needed."""
+        """The targets that some columns determine, if the tests can give the evidence needed."""
         head = self.rows.head
         tried = _Sorted.of(head, self.rows.n_values, by)
         one, other = (head[tried.order[tried.repeats[:N_LOOKS] + step]] for step in (0, 1))
@@ -260,8 +260,8 @@ class _Search:
         n_tests = self.rows.n_rows - len(self.rows.group_sizes(by))
         return self.rows.agreeing(by, left[n_tests * self.evidence[left] >= needed - 1e-9])
 
-    def _supported(self, by: tuple[int, ...], targets: Sequence[int], n_candidates: int) -> list[Found]:
-        """The dependencies that an unrelated column would rarely show, with their tests."""
+    def _supported(self, by: tuple[int, ...], targets: Sequence[int], n_candidates: int) -> list[Dependency]:
+        """The dependencies that an unrelated column would rarely show, with their support."""
         if not targets:
             return []
         sizes = self.rows.group_sizes(by)
@@ -274,40 +274,41 @@ class _Search:
             largest = float(shares.max())
             luck = size * math.log(largest) + np.log(((shares / largest) ** size[:, None]).sum(axis=1))
             if float((times * luck).sum()) <= -needed:
-                supported.append(Found(target, by, self.rows.n_rows - len(sizes)))
+                supported.append(Dependency(target, by, self.rows.n_rows - len(sizes)))
         return supported
 
 
-def _near_copies(rows: ColumnRows, columns: Positions, determined: Sequence[Found]) -> list[Near] | None:
-    """Columns of which another one leaves little open, each once; None if there are too many columns.
+def _near_copies(rows: ColumnRows, columns: Positions, determined: Sequence[Dependency]) -> list[Near] | None:
+    """Columns of which another one leaves little entropy, each once; None if there are too many columns.
 
-    On large tables pairs are looked for on some of the rows; what they leave open is counted on all.
+    In large tables pairs are searched on a sample of the rows; the entropy is then computed on all rows.
     """
     columns = columns[rows.n_values[columns] <= NEAR_VALUES]
     n_looked_at = min(rows.n_listed, NEAR_LOOKS // max(len(columns), 1) ** 2)
     if n_looked_at < min(rows.n_listed, N_HEAD) or rows.n_values[columns].sum() > NEAR_VALUES_IN_ALL:
         return None
     limits = np.array([_most_left(rows, int(column), rows.n_values[columns]) for column in columns])
-    known = {frozenset((found.determined, *found.by)) for found in determined}  # need not be counted again
-    pairs = [two for two in rows.near_pairs(columns, limits, n_looked_at) if {two.of, two.column} not in known]
-    pairs.sort(key=lambda pair: (round(pair.left, 2), pair.of, pair.column))  # of two near-copies the first stays
+    known = {frozenset((one.determined, *one.by)) for one in determined}
+    pairs = rows.near_pairs(columns, limits, n_looked_at)
+    pairs = [pair for pair in pairs if {pair.of, pair.column} not in known]
+    pairs.sort(key=lambda pair: (round(pair.left, 2), pair.of, pair.column))  # of two near-copies the first is kept
     return sorted(_each_once(rows, pairs), key=lambda pair: (round(pair.left, 2), pair.of, pair.column))
 
 
-def near_among(some: CodedRows, columns: Positions, limits: Floats) -> list[Near]:
-    """Columns of which another one leaves no more open than a limit, among these rows, whose columns these are."""
+def near_among(rows: CodedRows, columns: Positions, limits: Floats) -> list[Near]:
+    """Columns of which another one leaves no more entropy than a limit; ``columns`` are the columns of the rows."""
     pairs = []
     for place, of in enumerate(columns.tolist()):
-        left = shares_left(some, some.codes[:, place])
+        left = shares_left(rows, rows.codes[:, place])
         near = np.flatnonzero((left <= limits[:, place]) & (columns != of))
         pairs += [Near(int(columns[k]), of, float(left[k])) for k in near]
     return pairs
 
 
 def _most_left(rows: ColumnRows, column: int, n_values: Ints) -> Floats:
-    """The shares of its entropy that columns of so many values may leave open: less where chance could take much.
+    """The shares of its entropy that columns with these numbers of values may leave: less where chance explains much.
 
-    Of two unrelated columns of r and c values, mutual information is at most ln(1 + X) with X the mean square
+    The mutual information of two unrelated columns of r and c values is at most ln(1 + X), where X is the mean square
     contingency, which is (r - 1) (c - 1) / (n - 1) on average over all orders of the rows.
     """
     shares = rows.value_sizes(column) / rows.n_rows
@@ -317,7 +318,7 @@ def _most_left(rows: ColumnRows, column: int, n_values: Ints) -> Floats:
 
 
 def _each_once(rows: ColumnRows, pairs: Sequence[Near]) -> Iterator[Near]:
-    """Every column with the one that leaves least of it open, no two of each other; none that determines another."""
+    """Every column with its nearest one; no cycles, and no pairs in which one determines the other."""
     chosen: dict[int, int] = {}
     for pair in pairs:
         last = pair.of
@@ -333,15 +334,15 @@ def _each_once(rows: ColumnRows, pairs: Sequence[Near]) -> Iterator[Near]:
 
 @dataclass(frozen=True)
 class _Sorted:
-    """Rows in the order of some columns."""
+    """Rows sorted by some columns."""
 
     order: Positions
     repeats: Positions
-    """Places in it from which the next row has the same values."""
+    """Positions in ``order`` whose next row has the same values."""
 
     @classmethod
     def of(cls, codes: Codes, n_values: Ints, by: tuple[int, ...]) -> "_Sorted":
-        """From all columns, and those that rows are sorted by."""
+        """From the codes of all columns, and the columns to sort by."""
         joint = codes[:, by[0]].astype(np.int64)
         for i in by[1:]:
             joint = joint * int(n_values[i]) + codes[:, i]
@@ -350,12 +351,12 @@ class _Sorted:
         return cls(order, np.flatnonzero(ordered[1:] == ordered[:-1]))
 
 
-def _agreeing(codes: Codes, found: _Sorted, columns: Positions) -> Positions:
+def _agreeing(codes: Codes, ordered: _Sorted, columns: Positions) -> Positions:
     """The columns on which each repeated row agrees with the next one."""
     start = 0
-    while start < len(found.repeats) and len(columns):
-        some = found.repeats[start : start + max(ENTRIES // len(columns), 1)]
-        one, other = (codes[np.ix_(found.order[some + step], columns)] for step in (0, 1))
+    while start < len(ordered.repeats) and len(columns):
+        chunk = ordered.repeats[start : start + max(ENTRIES // len(columns), 1)]
+        one, other = (codes[np.ix_(ordered.order[chunk + step], columns)] for step in (0, 1))
         columns = columns[(one == other).all(axis=0)]
-        start += len(some)
+        start += len(chunk)
     return columns

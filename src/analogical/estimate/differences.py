@@ -1,11 +1,11 @@
-"""How much more often one value has a label than another, all else equal: the numbers of an audit.
+"""How much more often one value has a label than another, other features being equal: the numbers of an audit.
 
-Two values a and b and one label make a table of two rows and two columns in each context. What auditors know comes
-first: the Mantel-Haenszel difference in shares (interval by Sato 1989), the pooled odds ratio (interval by Robins,
-Breslow and Greenland 1986), the exact Cochran-Mantel-Haenszel test, which deals the labels of each context to its rows
-at random, and a test whether the odds ratio is the same everywhere (Breslow and Day's, with Tarone's correction, or a
-score test where contexts are small). Beside them stands the mean over all pairs of (b has the label) - (a has the
-label), which weighs large contexts more; its interval leaves out one row at a time, because a row sits in many pairs.
+Two values a and b and one label make a table of two by two in each context. First come the usual statistics: the
+Mantel-Haenszel difference of shares (interval by Sato 1989), the pooled odds ratio (interval by Robins, Breslow and
+Greenland 1986), the exact Cochran-Mantel-Haenszel test, and a test whether the odds ratio is the same in all contexts
+(Breslow and Day's, with Tarone's correction, or a score test if contexts are small). In addition there is the mean over
+all pairs of (b has the label) - (a has the label), which weights large contexts more; its interval is a jackknife over
+rows, because a row is in many pairs.
 """
 
 import math
@@ -47,13 +47,13 @@ __all__ = [
 ]
 
 NORMAL = 10_000.0
-"""The sum over contexts is taken as normal if its variance is larger. It is then skewed by one hundredth at most."""
+"""Variance from which the sum over contexts is treated as normal; its skewness is then at most one hundredth."""
 ENOUGH = 5.0
 """Expected rows that every cell needs for Breslow and Day's test: Cochran's rule for chi-square tests."""
 ROUNDING = 1e-9
 """A standard error below this is a rounding error."""
 MAX_STEPS = 50
-"""Newton's steps to the odds ratio that fits best; four or five are usual."""
+"""Limit on Newton's steps to the best fitting odds ratio; four or five are usual."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,13 +62,13 @@ class PairedDifference:
 
     pairs: int
     changed: int
-    """Pairs whose labels differ, in whatever way."""
+    """Pairs whose labels differ, whichever they are."""
     gained: int
-    """Pairs in which the second value has the label and the first one has not."""
+    """Pairs in which the second value has the label and the first does not."""
     lost: int
-    """Pairs in which the first value has the label and the second one has not."""
+    """Pairs in which the first value has the label and the second does not."""
     difference: float
-    """The Mantel-Haenszel difference: how much more often the second value has the label, all else equal; -1 to 1."""
+    """The Mantel-Haenszel difference: how much more often the second value has the label, -1 to 1."""
     difference_low: float
     difference_high: float
     odds_ratio: float
@@ -77,25 +77,25 @@ class PairedDifference:
     odds_high: float
     p_value: float
     """Exact Cochran-Mantel-Haenszel test: probability of a deviation at least this large, in either direction, if
-    the feature had no effect. With groups the tests within and between them; NaN if too few of them tell."""
+    the feature has no effect. With groups the tests within and between groups; NaN if there are too few groups."""
     smallest_p: float
-    """The smallest p-value that these rows could have given, whatever their labels did; NaN if ``p_value`` is."""
+    """The smallest p-value that is possible with these rows; NaN if ``p_value`` is."""
     p_homogeneity: float
-    """Test that the odds ratio is the same in all contexts; NaN if contexts are too small to know, or with groups."""
+    """Test that the odds ratio is the same in all contexts; NaN if contexts are too small, or with groups."""
     pair_difference: float
-    """(gained - lost) / pairs: the mean over all pairs, in which large contexts weigh more."""
+    """(gained - lost) / pairs: the mean over all pairs, which weights large contexts more."""
     pair_low: float
     pair_high: float
 
 
 @dataclass(frozen=True)
 class TwoValues:
-    """Rows of two values by label, in the contexts that hold both; sparse, of shape (contexts, labels)."""
+    """Rows of two values by label in the contexts that hold both: sparse matrices (contexts, labels)."""
 
     first: "csc_array"
     second: "csc_array"
     times: Ints
-    """How many contexts look like this one."""
+    """How often each context occurs."""
 
     @cached_property
     def sizes(self) -> tuple[Ints, Ints]:
@@ -109,7 +109,7 @@ class TwoValues:
 
 
 def compared_with(contexts: Contexts, reference: int, others: Sequence[int]) -> list[int]:
-    """Those of the other values that some context holds beside the reference."""
+    """The other values that are in a context together with the reference."""
     holds = np.zeros(len(contexts), np.bool_)
     holds[contexts.owner[contexts.values == reference]] = True
     met = set(np.unique(contexts.values[holds[contexts.owner]]).tolist())
@@ -117,7 +117,7 @@ def compared_with(contexts: Contexts, reference: int, others: Sequence[int]) -> 
 
 
 def split_two_values(contexts: Contexts, first: int, second: int, n_labels: int) -> TwoValues:
-    """The rows of two values, context by context."""
+    """The rows of two values by context."""
     from scipy.sparse import csc_array
 
     cells = {value: np.flatnonzero(contexts.values == value) for value in (first, second)}
@@ -136,7 +136,7 @@ def measure_difference(rows: TwoValues, label: int, confidence: float) -> Paired
     a_with, b_with = (side[:, [label]].toarray()[:, 0] for side in (rows.first, rows.second))
     pairs = int((times * a * b).sum())
     gained, lost = int((times * (a - a_with) * b_with).sum()), int((times * a_with * (b - b_with)).sum())
-    # Four kinds of rows in each context, with the sum of (b has it) - (a has it) over the pairs of each.
+    # Four kinds of rows in each context, each with the sum of (b has the label) - (a has the label) over its pairs.
     kinds = np.tile(times, 4) * np.concatenate([a_with, a - a_with, b_with, b - b_with])
     row_pairs = np.concatenate([b, b, a, a])
     parts = np.concatenate([b_with - b, b_with, a - a_with, -a_with])
@@ -173,15 +173,15 @@ def measure_difference(rows: TwoValues, label: int, confidence: float) -> Paired
 def measure_difference_of_units(
     compared: PairedDifference, rows: CodedRows, groups: Ints, values: tuple[int, int], label: int, confidence: float
 ) -> PairedDifference:
-    """A difference whose test and interval take whole groups as independent; what needs independent rows is unknown.
+    """A difference with a test and interval for independent groups; statistics that need independent rows are NaN.
 
-    ``rows`` have the feature in column 0, and the given columns after it.
+    ``rows`` have the feature in column 0, followed by the given columns.
     """
     from scipy.special import stdtrit
 
-    some = np.flatnonzero((rows.codes[:, 0] == values[0]) | (rows.codes[:, 0] == values[1]))
-    unit = np.unique(groups[some], return_inverse=True)[1]
-    part = rows.take(some)
+    held = np.flatnonzero((rows.codes[:, 0] == values[0]) | (rows.codes[:, 0] == values[1]))
+    unit = np.unique(groups[held], return_inverse=True)[1]
+    part = rows.take(held)
     part = replace(part, labels=(part.labels == label).astype(np.uint8), n_labels=2)
     p_value = unit_p_value(part, unit)
     n_units = int(unit.max()) + 1
@@ -192,7 +192,7 @@ def measure_difference_of_units(
         error = size.common.between(first, second, 1)[1]
     reach = float(stdtrit(max(n_units - 1, 1), (1 + confidence) / 2)) * error
     low, high = compared.difference - reach, compared.difference + reach
-    if error <= ROUNDING:  # no unit differs from another: as if half of them made a pair each with the other half
+    if error <= ROUNDING:  # all units are alike: an interval on half as many pairs as units
         low, high = difference_interval(compared.pairs, compared.gained, compared.lost, 0.0, n_units, confidence)
     return replace(
         compared,
@@ -209,7 +209,7 @@ def measure_difference_of_units(
 
 
 def crude_difference(rows: CodedRows, feature: int, values: tuple[int, int], label: int) -> float:
-    """How much more often the second value of a feature has a label than the first, over all rows."""
+    """How much more often the second value of a feature has a label than the first, in all rows."""
     weights, has_label = rows.weights_or_ones(), rows.labels == label
     first, second = (rows.codes[:, feature] == value for value in values)
     shares = [float(weights[side & has_label].sum() / weights[side].sum()) for side in (first, second)]
@@ -217,21 +217,21 @@ def crude_difference(rows: CodedRows, feature: int, values: tuple[int, int], lab
 
 
 def base_rates(contexts: Contexts, label_sizes: Ints) -> tuple[Floats, Floats]:
-    """Share of each label among all rows, and among those in contexts; NaN if there are none."""
+    """Share of each label in all rows, and in the rows of contexts (NaN if there are none)."""
     compared = np.bincount(contexts.labels, contexts.sizes * contexts.times[contexts.owner], minlength=len(label_sizes))
     among_compared = compared / compared.sum() if len(contexts) else np.full(len(label_sizes), math.nan)
     return label_sizes / label_sizes.sum(), among_compared
 
 
 def largest_context(contexts: Contexts) -> float:
-    """Share of all pairs that the largest context holds; NaN without pairs."""
+    """Share of the pairs that are in the largest context; NaN without pairs."""
     pairs = np.bincount(contexts.owner, contexts.sizes * contexts.pairs, minlength=1) / 2
     return float(pairs.max()) / contexts.profile.n_pairs if len(contexts) else math.nan
 
 
 def risk_difference(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints) -> tuple[float, float]:
-    """The Mantel-Haenszel difference in shares, b less a, and its standard error (Sato 1989)."""
-    n_a, n_b, x, y = (counts.astype(np.float64) for counts in (a, b, a_with, b_with))  # cubes of them leave int64
+    """The Mantel-Haenszel difference of shares, b minus a, and its standard error (Sato 1989)."""
+    n_a, n_b, x, y = (counts.astype(np.float64) for counts in (a, b, a_with, b_with))  # their cubes overflow int64
     n = n_a + n_b
     total = float((times * n_a * n_b / n).sum())
     difference = float((times * (y * n_a - x * n_b) / n).sum()) / total
@@ -258,10 +258,10 @@ def odds_ratio(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints) -> tup
 
 
 def homogeneity(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints, ratio: float) -> float:
-    """P-value of a test that all contexts have the same odds ratio; NaN if it is not known or fewer than two tell.
+    """P-value of a test that all contexts have the same odds ratio; NaN if it is unknown or too few are informative.
 
-    Breslow and Day's test, with Tarone's correction, where every cell of every context is expected to hold five rows.
-    Elsewhere, in small contexts, it rejects far too often, and the score test of ``_varies`` takes its place.
+    Breslow and Day's test, with Tarone's correction, if every cell of every context has five expected rows. In small
+    contexts it rejects far too often, and the score test of ``_varies`` is used.
     """
     from scipy.special import chdtrc
 
@@ -270,8 +270,8 @@ def homogeneity(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints, ratio
     if not math.isfinite(ratio) or ratio <= 0 or int(times[tells].sum()) < 2:
         return math.nan
     n_a, n_b, n_with, x, n = (numbers[tells].astype(np.float64) for numbers in (a, b, k, b_with, times))
-    # The expected rows e of b with the label solve e (n_a - n_with + e) = ratio (n_b - e) (n_with - e). Of the two ways
-    # to write the root of this equation, the one that adds numbers of the same sign keeps its digits.
+    # The expected rows e of b with the label solve e (n_a - n_with + e) = ratio (n_b - e) (n_with - e). Of the two
+    # forms of the root, the one that adds numbers of the same sign keeps its digits.
     linear = n_a - n_with + ratio * (n_b + n_with)
     root = np.sqrt(np.maximum(linear**2 - 4 * (ratio - 1) * ratio * n_b * n_with, 0.0))
     is_positive = linear > 0
@@ -289,10 +289,11 @@ def homogeneity(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints, ratio
 def _varies(a: Ints, b: Ints, n_with: Ints, b_with: Ints, times: Ints, ratio: float) -> float:
     """P-value of the score test that the logarithm of the odds ratio has no variance over contexts.
 
-    Given its margins, the rows of b with the label have a law that depends on the odds ratio alone, with mean e and
-    variance v at the ratio that fits all contexts best. The score is the sum of (x - e)^2 - v (Liang and Self 1985),
-    less its regression on x - e, because the ratio was fitted. Its three moments are those of the exact laws, and its
-    tail is that of ``deals``; so contexts may be small, and many or few. ``ratio`` is where the fit begins.
+    Given the margins, the distribution of the rows x of b with the label depends on the odds ratio alone, with mean e
+    and variance v at the ratio that fits all contexts best. The score is the sum of (x - e)^2 - v (Liang and Self
+    1985), minus its regression on x - e, because the ratio was fitted. Its three moments are those of the exact
+    distributions, and its tail is that of ``deals``, so contexts may be small. ``ratio`` is the starting value of the
+    fit.
     """
     kinds, kind_of = np.unique(np.column_stack([a + b, b, n_with]), axis=0, return_inverse=True)
     n_kinds = np.bincount(kind_of.ravel(), weights=times)
@@ -311,7 +312,7 @@ def _varies(a: Ints, b: Ints, n_with: Ints, b_with: Ints, times: Ints, ratio: fl
     spread, skew = (
         sum(n * float(law.chances @ part**k) for n, law, part in zip(n_kinds, laws, parts, strict=True)) for k in (2, 3)
     )
-    # pairs of one row each have one law, with x - e of the same size whatever happens: nothing can vary
+    # in contexts of one row per value |x - e| is constant: nothing can vary
     if spread <= 1e-9 * float(n_kinds @ variance**2):
         return math.nan
     score = float((times * ((b_with - mean[kind_of.ravel()]) ** 2 - variance[kind_of.ravel()])).sum())
@@ -321,10 +322,10 @@ def _varies(a: Ints, b: Ints, n_with: Ints, b_with: Ints, times: Ints, ratio: fl
 def difference_interval(
     pairs: int, gained: int, lost: int, jackknife: float, n_rows: int, confidence: float
 ) -> tuple[float, float]:
-    """Agresti and Min's interval for matched pairs, on as many pairs as independent ones would be worth.
+    """Agresti and Min's interval for matched pairs, on the number of independent pairs that would have this variance.
 
-    Half a pair is added to each of gained, lost, both and neither, so that the interval has a
-    width where no pair or every pair changed.
+    Half a pair is added to each of gained, lost, both and neither, so that the interval has a width if no pair or every
+    pair changed.
     """
     difference = (gained - lost) / pairs
     pair_variance = (gained + lost) / pairs - difference**2
@@ -336,10 +337,10 @@ def difference_interval(
 
 
 def exact_cmh(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints) -> tuple[float, float]:
-    """Two-sided p-value of the Cochran-Mantel-Haenszel test, and the smallest that other labels could have given.
+    """Two-sided p-value of the Cochran-Mantel-Haenszel test, and the smallest one that is possible.
 
-    In each context the rows of b with the label follow a hypergeometric distribution; their sum is added up exactly,
-    context by context. Where its variance is so large that it is normal, it is taken as normal.
+    In each context the rows of b with the label are hypergeometric. The distribution of their sum is exact, or normal
+    if its variance is large.
     """
     n, k = a + b, a_with + b_with
     tells = (k > 0) & (k < n)
@@ -356,5 +357,5 @@ def exact_cmh(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints) -> tupl
     law = law_of_contexts(n, b, k, times)
     distance = np.abs(law.lowest + np.arange(len(law.chances)) - mean)
     smallest = min(float(law.chances[distance >= distance.max() - 1e-9].sum()), 1.0)
-    # Outcomes that were left out as negligible are at most as likely as the rarest one that was not.
+    # Outcomes left out as negligible are no more likely than the rarest one kept.
     return max(min(float(law.chances[distance >= observed - 1e-9].sum()), 1.0), smallest), smallest

@@ -1,7 +1,7 @@
-"""The test in any direction, exactly: all ways to deal the labels, if they are few.
+"""The test in any direction, exactly: enumeration of all deals of the labels, if they are few.
 
-A context with given numbers of rows by value and by label can become one of a few tables, each with a known
-probability. What they add to the statistic of ``deals``, less what was observed, is added up over contexts.
+A context with given numbers of rows by value and by label can have a few different tables, each with a known
+probability. What each adds to the statistic of ``deals``, minus the observed value, is summed over contexts.
 """
 
 import math
@@ -20,11 +20,11 @@ from analogical.estimate.laws import PValue
 __all__ = ["FewDeals", "p_values_any_direction"]
 
 MAX_DEALS = 500
-"""Tables that all contexts together may become: some hundredths of a second. With more, the tail of ``deals`` holds, or
-the test in any direction is left out. The number depends on rows by value and by label only; a context has no fewer
-deals than values, or labels, each of which is one more call of a function within another."""
+"""Largest number of tables of all contexts together: some hundredths of a second. With more, the tail of ``deals`` is
+used, or the test is left out. It depends on the rows by value and by label only. It also limits the depth of the
+recursion: a context has at least as many tables as values, or labels."""
 TIE = 1e-9
-"""Statistics closer than this, relative to their range, are equal but for rounding."""
+"""Statistics closer than this, relative to their range, are equal up to rounding."""
 
 Table = tuple[tuple[int, ...], ...]
 """Rows by value and label."""
@@ -32,15 +32,16 @@ Table = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True)
 class FewDeals:
-    """All ways to deal the labels of the contexts that hold two values, two labels and repeats; not too many."""
+    """All deals of the labels of the informative contexts."""
 
     more: Floats
-    """By how much the statistic of each deal is larger than the observed one."""
+    """Statistic of each deal minus the observed one."""
     chances: Floats
+    """Probability of each deal."""
 
     @classmethod
     def of(cls, contexts: Contexts, tells: Bools) -> "FewDeals | None":
-        """The deals of the contexts that tell; None if they are too many."""
+        """The deals of the contexts marked in ``tells``; None if there are too many."""
         more, chances = np.zeros(1), np.ones(1)
         ends = np.append(contexts.starts, len(contexts.sizes))
         for c in np.flatnonzero(tells).tolist():
@@ -61,7 +62,7 @@ class FewDeals:
 
     @classmethod
     def of_stack(cls, stack: Stack) -> "list[FewDeals | None]":
-        """For each of several features its contexts that tell; None if they have too many deals."""
+        """For each of several features; None if there are too many deals."""
         contexts, tells = stack.contexts, can_tell(stack.contexts)
         log_deals = stack.sums(np.where(tells, contexts.times * np.log(_fewest_deals(contexts)), 0.0))
         may_be_few = log_deals <= math.log(MAX_DEALS) + TIE
@@ -73,7 +74,7 @@ class FewDeals:
         return deals
 
     def p_value(self) -> PValue:
-        """Share of all deals whose statistic is at least the observed one; NaN if no context tells."""
+        """Probability of a statistic of at least the observed one; NaN if no context is informative."""
         limit = TIE * float(np.ptp(self.more))
         if not limit:
             return PValue(math.nan)
@@ -82,7 +83,7 @@ class FewDeals:
 
 
 def p_values_any_direction(stack: Stack) -> list[PValue]:
-    """The test in any direction of each feature: over all deals if they are few, else by its tail; NaN without."""
+    """The test in any direction of each feature: exact if deals are few, otherwise by its tail; NaN if not made."""
     moments = DealMoments.of_stack(stack)
     return [
         PValue(of_many.p_value()) if few is None else few.p_value()
@@ -91,11 +92,11 @@ def p_values_any_direction(stack: Stack) -> list[PValue]:
 
 
 def _fewest_deals(contexts: Contexts) -> Floats:
-    """Tables that each context can become, at least.
+    """A lower limit of the number of tables of each context.
 
-    So many if its most frequent value and label stand against all others; and if k rows have another label than most,
-    the choices of k values, or of half of the values if k is more, that have one such row each: ways to share rows
-    among values are the more, the nearer to half of all rows these are. Likewise with values and labels exchanged.
+    1 + the smallest margin, if its most frequent value and label are compared with all others. And if k rows have
+    another label than the most frequent one: the choices of k values (or half of the values, if k is more) with one
+    such row each. Likewise with values and labels exchanged.
     """
     from scipy.special import binom
 
@@ -111,18 +112,17 @@ def _fewest_deals(contexts: Contexts) -> Floats:
 
 @lru_cache(maxsize=4096)
 def _law(table: Table, most: int) -> FewDeals | None:
-    """The deals of one context; None if there are more than so many. Features meet the same tables again and again.
+    """The deals of one context; None if there are more than ``most``. Cached, because features share many tables.
 
-    In whole numbers up to the division: next to the pairs of rows of a value that agree, whose number over the rows of
-    the value is added up, the differences can be very small.
+    In integers up to the division: the differences can be very small relative to the statistics.
     """
     by_value, by_label = [sum(row) for row in table], tuple(map(sum, zip(*table, strict=True)))
-    here = [sum(x * x for x in row) for row in table]
+    observed = [sum(x * x for x in row) for row in table]
     total = math.lgamma(sum(by_value) + 1) - sum(math.lgamma(n + 1) for n in by_label)
     more, chances = [], []
     for rows, log_ways in islice(_tables(by_value, by_label), most + 1):
         dealt = [sum(x * x for x in row) for row in rows]
-        more.append(sum((x - y) / (2 * n) for x, y, n in zip(dealt, here, by_value, strict=True)))
+        more.append(sum((x - y) / (2 * n) for x, y, n in zip(dealt, observed, by_value, strict=True)))
         chances.append(log_ways - total)
     weights = np.exp(np.array(chances))
     return FewDeals(np.array(more), weights / weights.sum()) if len(more) <= most else None
@@ -131,7 +131,7 @@ def _law(table: Table, most: int) -> FewDeals | None:
 def _tables(by_value: list[int], by_label: tuple[int, ...]) -> Iterator[tuple[list[tuple[int, ...]], float]]:
     """All tables with these margins, with the logarithm of the number of deals that give each.
 
-    Every choice of the first rows can be completed, so that the next one is found at once however many there are.
+    Every choice of the first rows can be completed, so the search never has to go back.
     """
     if len(by_value) == 1:
         yield [by_label], math.lgamma(by_value[0] + 1) - sum(math.lgamma(x + 1) for x in by_label)

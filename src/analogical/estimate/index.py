@@ -1,4 +1,4 @@
-"""Counts to the paper's index and its words."""
+"""The paper's index and statuses, from counts of pairs."""
 
 from dataclasses import dataclass
 from typing import Literal

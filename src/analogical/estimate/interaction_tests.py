@@ -1,20 +1,18 @@
-"""Two tests of additive shares: of any interactions in the contexts, and of one that is the same in all of them.
+"""Two tests that label shares are additive in two features: of any interaction, and of a common one.
 
-The first one is the interaction sum of squares of different rows, and its tail.
+The null hypothesis is that the shares of every label are additive in both features within every context; main effects
+may have any size, and differ between contexts. In each context the cell means, times the root of their rows, are
+projected onto what is not additive in the two features (``P`` below).
 
-In each context the cell means, times the root of their rows, are projected onto what is not additive in the two
-features (``P`` below). The null hypothesis is that the shares of every label are additive in both features within
-every context: main effects may have any size, and another one in every context. The statistic holds products of
-different rows only, so its mean is exactly 0 under the null hypothesis, whatever the noise. Its variance and third
-cumulant are those of a quadratic form in independent rows that have the additive shares which fit best, and its upper
-tail is that of a shifted gamma distribution (Pearson's type III) with the same three cumulants.
+The first test uses the interaction sum of squares over products of different rows, so its mean is exactly 0 under the
+null hypothesis, whatever the noise. Its variance and third cumulant are those of a quadratic form in independent rows
+with the best fitting additive shares, and its upper tail is that of a shifted gamma distribution (Pearson's type III)
+with the same three cumulants. In simulations (benchmarks/interactions/calibration.md) small p-values were too frequent
+with the variance observed in each cell instead, if cells are small.
 
-Chosen by simulation (benchmarks/interactions/calibration.md) before the variances that each cell itself shows, which
-make small p-values too frequent where cells are small.
-
-The second one (``CommonSums``) adds the residuals of all contexts before it squares them, so that a small interaction
-in many small contexts is seen: the true pair of the mixture of benchmarks/interactions (strength .2, 1,600 rows) comes
-first in 8 of 12 tables with it, in 3 without.
+The second test (``CommonSums``) sums the residuals over contexts before it squares them, so that it detects a small
+interaction in many small contexts: the true pair of the mixture of benchmarks/interactions (strength .2, 1,600 rows)
+comes first in 8 of 12 tables with it, in 3 without.
 """
 
 import math
@@ -24,6 +22,7 @@ import numpy as np
 
 from analogical._types import Bools, Floats, Positions
 from analogical.count.squares import PairTables
+from analogical.estimate.deals import pearson_tail
 
 __all__ = [
     "AdditiveFits",
@@ -37,59 +36,52 @@ __all__ = [
 ]
 
 MAX_LABELS = 8
-"""Labels up to which the third cumulant of single rows, which has as many entries cubed, is taken into account. Tables
-have a place for each of so many."""
-LEAST_ROWS = 0.5
-"""Rows of the rarer labels for which a fitted share must leave room in a cell."""
-LEAST_FREEDOM = 0.5
-"""Degrees of freedom below which the tail of a statistic is not trusted near its mean."""
-LEAST_VARIANCE = 1.0
-"""Variance that the score of a cell, over all contexts, must have in the test of a common interaction: about four rows.
+"""Largest number of labels for which the third cumulants of single rows, an array of labels cubed, are computed:
+memory.
 """
+LEAST_ROWS = 0.5
+"""Rows of the rarer labels that the fitted shares of a cell must allow for. With 0, 110 instead of 106 pairs are
+significant in 65 real and random tables."""
+MOST_SKEWED = 4.0
+"""Skewness, that of half a degree of freedom, above which the tail of a statistic is not trusted near its mean."""
+LEAST_VARIANCE = 1.0
+"""Variance that the score of a cell, summed over contexts, needs in the test of a common interaction: about four rows.
+With 0, 111 instead of 106 pairs are significant in 65 real and random tables."""
 LEAST_FREE = 0.1
-"""Share of a row's noise that a fit must leave: noise is enlarged tenfold at most for the parameters of the fit."""
+"""Limits the correction of the noise for the parameters of the fit to a factor of ten."""
 
 
 def tail_probability(statistic: float, variance: float, third: float) -> float:
-    """Upper tail of a shifted gamma distribution with mean 0, this variance and this third cumulant.
+    """Upper tail of a shifted gamma distribution with mean 0 and these cumulants; NaN without variance.
 
-    Textbook: chi-squared with nu = 8 / skewness^2 degrees of freedom, scaled to the variance. Without skewness it is
-    the normal distribution. NaN if there is no variance. Where a single row could decide, skewness is so large that
-    nearly all of the distribution is one point, which the statistic exceeds by chance; the tail with half a degree of
-    freedom then counts if it is larger.
+    If a single row can decide, the skewness is so large that nearly all of the distribution is one point, which the
+    statistic exceeds by chance; the tail with the skewness ``MOST_SKEWED`` is then used if it is larger.
     """
-    from scipy.special import chdtrc, ndtr
-
     if not variance > 0:
         return math.nan
     z, skewness = statistic / math.sqrt(variance), third / variance**1.5
     if skewness < 1e-3:
-        return float(ndtr(-z))
-    freedom = 8 / skewness**2
-    tails = [chdtrc(nu, max(nu + z * math.sqrt(2 * nu), 0.0)) for nu in (freedom, max(freedom, LEAST_FREEDOM))]
-    return float(max(tails))
+        skewness = 0.0
+    return max(pearson_tail(z, skewness), pearson_tail(z, min(skewness, MOST_SKEWED)))
 
 
 @dataclass(frozen=True)
 class AdditiveFits:
-    """The additive shares that fit each context best, and what they leave of the observed shares.
-
-    Single rows count as well, because the noise is that of the fitted shares.
-    """
+    """The best fitting additive shares of each context, and their residuals, from all cells, also those of one row."""
 
     root: Floats
-    """Root of the rows of each cell, of shape (contexts, cells)."""
+    """Root of the rows of each cell: shape (contexts, cells)."""
     left: Floats
-    """Residuals times this root, of shape (contexts, cells, labels)."""
+    """Residuals times this root: shape (contexts, cells, labels)."""
     projection: Floats
-    """As :func:`interaction_projection` makes it."""
+    """See :func:`interaction_projection`."""
     noise: Floats
-    """Variance of the label of one row, of shape (contexts, cells, labels)."""
+    """Variance of the label of one row: shape (contexts, cells, labels)."""
     has_squares: Bools
 
     @classmethod
     def of(cls, counts: Floats) -> "AdditiveFits":
-        """From rows of shape (contexts, values of i, values of j, labels)."""
+        """From counts of shape (contexts, values of i, values of j, labels)."""
         n = counts.sum(axis=3)
         cells = n.reshape(len(n), -1)
         size = np.maximum(cells, 1)
@@ -102,17 +94,17 @@ class AdditiveFits:
         noise = fit * (1 - fit) / np.maximum(1 - (1 - diagonal) / size, LEAST_FREE)[..., None]
         return cls(root, left, projection, noise, diagonal.sum(axis=1) > 0.5)
 
-    def of_some(self, contexts: Positions | slice) -> "AdditiveFits":
-        """Those of some contexts."""
+    def of_some(self, contexts: Positions | Bools) -> "AdditiveFits":
+        """The fits of some contexts."""
         return AdditiveFits(*(part[contexts] for part in vars(self).values()))
 
 
 class CommonSums:
-    """What the test of a common interaction is made of, as sums over contexts.
+    """Sums over contexts for the test of a common interaction.
 
     The statistic is the sum of squares that one interaction, the same in all contexts, explains beyond shares that are
-    additive in every context. Textbook: with X_c = D^1/2 P D^1/2 p the residuals of a context times their rows (D), and
-    M the sum of the matrices D^1/2 P D^1/2, it is T'M^-T for T the sum of the X_c. Of two labels one is counted.
+    additive in every context. With X_c = D^1/2 P D^1/2 p the residuals of a context times their rows (D), T the sum of
+    the X_c, and M the sum of the matrices D^1/2 P D^1/2, it is T'M^-T. Only one of two labels is used.
 
     Attributes
     ----------
@@ -134,24 +126,24 @@ class CommonSums:
         self.n_contexts = 0
 
     def add(self, tables: PairTables, fits: AdditiveFits) -> None:
-        """Add contexts, from their tables and what fits them."""
+        """Add contexts, from their tables and fits."""
         some = np.flatnonzero(fits.has_squares)
         fits = fits.of_some(some)
         scaled = fits.root[..., None] * fits.projection
         cells = (tables.first[some, :, None] * self.n_second + tables.second[some, None]).reshape(len(some), -1)
-        twos = cells[:, :, None] * self.weight.shape[1] + cells[:, None]
+        pairs = cells[:, :, None] * self.weight.shape[1] + cells[:, None]
         self.n_contexts += len(some)
-        self._add_at(self.weight, twos, scaled * fits.root[:, None], tables.is_whole)
+        self._add_at(self.weight, pairs, scaled * fits.root[:, None], tables.is_whole)
         for place in range(self.first_label, tables.labels.shape[1]):
             label = tables.labels[some, place] - self.first_label
             score = fits.root * fits.left[..., place]
             self._add_at(self.score, label[:, None] * self.score.shape[1] + cells, score, tables.is_whole)
             variance = (scaled * fits.noise[:, None, :, place]) @ scaled.transpose(0, 2, 1)
-            self._add_at(self.variance, label[:, None, None] * self.weight.size + twos, variance, tables.is_whole)
+            self._add_at(self.variance, label[:, None, None] * self.weight.size + pairs, variance, tables.is_whole)
 
     @staticmethod
     def _add_at(sums: Floats, places: Positions, numbers: Floats, is_whole: bool) -> None:
-        """Add numbers at places of the sums; in whole tables all contexts have the same places."""
+        """Add numbers at flat positions of ``sums``; whole tables have the same positions in all contexts."""
         if not len(numbers):
             return
         if is_whole:
@@ -161,9 +153,9 @@ class CommonSums:
     def p_value(self) -> float:
         """Upper tail of a scaled chi-squared variable with the mean and variance of the statistic; NaN if unknown.
 
-        Over several labels the variance is at most twice the sum of those of single labels (exactly so for two, of
-        which one is counted): the covariances of a label with the others add up to its variance. In a single context
-        this test asks what the other one asks, and is not done.
+        Over several labels the variance is at most twice the sum of the variances of single labels, because the
+        covariances of a label with the others sum to minus its variance. In a single context this test is the same as
+        the other one, and is not made.
         """
         from scipy.special import chdtrc
 
@@ -183,17 +175,13 @@ class CommonSums:
         return float(chdtrc(2 * mean**2 / spread, 2 * mean * statistic / spread))
 
 
-def label_products(shares: Floats, times: Floats | None = None) -> Floats:
-    """tr(S S') for every two cells of a context, S and S' being the covariances diag(p) - pp' of the labels of a row.
+def label_products(shares: Floats, times: Floats) -> Floats:
+    """tr(S S') for each pair of cells of a context, where S = diag(p) - pp' is the covariance of the labels of a row.
 
-    The sum over labels of p (1 - p) p' (1 - p'), plus all products p_l p'_l p_m p'_m of different labels: nothing is
-    subtracted, so that rare labels keep their digits. Of many labels these products are (sum p p')^2 - sum (p p')^2,
-    which costs three products of matrices. ``times`` is how many labels each one stands for, if there are many.
+    It is the sum over labels of p (1 - p) p' (1 - p'), plus all products p_l p'_l p_m p'_m of different labels: nothing
+    is subtracted, so rare labels keep their digits. With many labels these products are (sum p p')^2 - sum (p p')^2,
+    three matrix products. ``times`` is the number of labels that each one stands for.
     """
-    times = np.ones(shares.shape[2]) if times is None else times
-    if times.sum() == 2:
-        spread = 2 * shares[..., 0] * shares[..., 1]
-        return np.asarray(spread[:, :, None] * spread[:, None])
     if times.sum() > MAX_LABELS:
         own, squared, together = (
             (times * part) @ part.transpose(0, 2, 1) for part in (shares * (1 - shares), shares**2, shares)
@@ -212,19 +200,17 @@ def label_products(shares: Floats, times: Floats | None = None) -> Floats:
 def interaction_projection(n: Floats) -> Floats:
     """For each context, the projection of cell means, times the root of their rows, onto what is not additive.
 
-    Textbook: I - H with H the hat matrix of the least squares fit of u + v, weighted by the rows n; 0 for cells
-    without rows.
+    It is I - H, where H is the hat matrix of the least squares fit of u + v weighted by the rows n; 0 for empty cells.
     """
     n_contexts, n_u, n_v = n.shape
     rows, columns = n.sum(axis=2), n.sum(axis=1)
-    share = n / np.maximum(columns, 1)[:, None]  # of the rows of a value of j
+    share = n / np.maximum(columns, 1)[:, None]  # of the rows with a value of j
     laplacian = -share @ n.transpose(0, 2, 1)
     u, v = np.arange(n_u), np.arange(n_v)
     laplacian[:, u, u] += np.where(rows > 0, rows, 1.0)
-    # Its null space, equal numbers for all values of a part that is connected by values of j, is filled.
-    in_part = _connected(n)
-    in_part *= rows[:, None]
-    laplacian += rows[:, :, None] * in_part / np.maximum(in_part.sum(axis=2), 1)[..., None]
+    # Its null space, constant on each connected set of values, is filled, so that the matrix can be inverted.
+    connected = _connected(n) * rows[:, None]
+    laplacian += rows[:, :, None] * connected / np.maximum(connected.sum(axis=2), 1)[..., None]
     inverse = np.linalg.inv(laplacian)
     across = -inverse @ share
     other = share.transpose(0, 2, 1) @ inverse @ share
@@ -240,7 +226,7 @@ def interaction_projection(n: Floats) -> Floats:
 
 
 def _connected(n: Floats) -> Floats:
-    """For each context, 1 for values u, u' of i that a chain of values of j with rows connects, 0 for others."""
+    """For each context, 1 for values u, u' of i that are connected by a chain of nonempty cells, 0 for others."""
     held = (n > 0).astype(np.float64)
     connected = np.ones((len(n), n.shape[1], n.shape[1])) if held.all() else held @ held.transpose(0, 2, 1)
     n_links = 1
@@ -251,29 +237,14 @@ def _connected(n: Floats) -> Floats:
     return (connected > 0).astype(np.float64)
 
 
-def additive_cumulants(n: Floats, p: Floats, projection: Floats, pooled: Floats, times: Floats | None = None) -> Floats:
-    """The interaction sum of squares of different rows, and its variance and third cumulant if shares are additive.
+def additive_cumulants(n: Floats, p: Floats, projection: Floats, pooled: Floats, times: Floats) -> Floats:
+    """The interaction sum of squares over different rows, and its variance and third cumulant under additivity.
 
-    Parameters
-    ----------
-    n : ndarray of shape (contexts, cells)
-        Rows, 0 or from 2.
-    p : ndarray of shape (contexts, cells, labels)
-        Observed shares of the labels.
-    projection : ndarray of shape (contexts, cells, cells)
-        As :func:`interaction_projection` makes it.
-    pooled : ndarray of shape (contexts, labels)
-        Shares of the labels in the whole context.
-    times : ndarray of shape (labels,), optional
-        How many labels each of these stands for: labels that no row has are kept once, if there are many.
-
-    Returns
-    -------
-    ndarray of shape (contexts, 3)
-        The covariances of the fitted shares are too small by the variance of the fit, the share (1 - P_cc) / n of
-        them, and are enlarged by it: by rows / (rows - parameters) where all cells are alike.
+    From the rows n of each cell (0, or 2 or more), the observed shares p (contexts, cells, labels), the
+    :func:`interaction_projection`, the shares of the whole contexts, and the number of labels that each label stands
+    for. Returns shape (contexts, 3). The covariances of the fitted shares are too small by the share (1 - P_cc) / n,
+    the variance of the fit, and are enlarged accordingly: by rows / (rows - parameters) if all cells are alike.
     """
-    times = np.ones(p.shape[2]) if times is None else times
     size = np.maximum(n, 2)
     left = projection @ (np.sqrt(n)[..., None] * p)
     diagonal = np.einsum("gcc->gc", projection)
@@ -290,9 +261,9 @@ def additive_cumulants(n: Floats, p: Floats, projection: Floats, pooled: Floats,
 
 
 def null_cumulants(
-    n: Floats, shares: Floats, projection: Floats, larger: Floats, times: Floats | None = None
+    n: Floats, shares: Floats, projection: Floats, larger: Floats, times: Floats
 ) -> tuple[Floats, Floats]:
-    """Variance and third cumulant of the statistic if rows have these shares, and covariances larger by factors.
+    """Variance and third cumulant of the statistic for these shares, with covariances multiplied by ``larger``.
 
     With e the deviations of the labels of single rows from their shares, the statistic is the sum over rows r != s of
     a_rs e_r.e_s, where a_rs = P_cc' / sqrt(n_c n_c') between cells and P_cc / (n_c - 1) within one. With S the
@@ -300,10 +271,9 @@ def null_cumulants(
 
         2 sum a_rs^2 tr(S_r S_s)    and    8 sum a_rs a_st a_tr tr(S_r S_s S_t) + 4 sum a_rs^3 K_r.K_s
 
-    over different rows. With more than two labels the trace of three covariances is taken as if all had the shape of
-    their mean in the context.
+    over different rows. With more than two labels the trace of three covariances is computed as if all were
+    proportional to their mean in the context.
     """
-    times = np.ones(shares.shape[2]) if times is None else times
     size = np.maximum(n, 2)
     c = np.arange(n.shape[1])
     diagonal = np.einsum("gcc->gc", projection)
@@ -313,7 +283,7 @@ def null_cumulants(
     second[:, c, c] *= size / (size - 1)
     s = np.sqrt(np.einsum("gcc->gc", products))
     own = diagonal * s
-    # Over all rows tr(A^3), less the terms in which two rows are the same one.
+    # Over all rows tr(A^3), minus the terms in which two rows are the same.
     matrix = projection * np.sqrt(s[:, :, None] * s[:, None])
     matrix[:, c, c] = own * size / (size - 1)
     twice = matrix @ matrix
@@ -327,20 +297,19 @@ def null_cumulants(
 
 
 def _possible_shares(fit: Floats, n_rows: Floats, times: Floats) -> Floats:
-    """Shares of labels away from 0 and 1 by half a row of the context, adding up to 1."""
+    """Shares at least half a row of the context away from 0 and 1, and with the sum 1."""
     least = (0.5 / (n_rows + 1))[:, None, None]
     clipped = np.clip(fit, least, 1 - least)
     shares: Floats = clipped / (clipped * times).sum(axis=2, keepdims=True)
     return shares
 
 
-def mixed_shares(fit: Floats, pooled: Floats, n: Floats, larger: Floats, times: Floats | None = None) -> Floats:
-    """Fitted shares, mixed with those of the whole context where they leave less than one row to the rarer labels.
+def mixed_shares(fit: Floats, pooled: Floats, n: Floats, larger: Floats, times: Floats) -> Floats:
+    """Fitted shares, mixed with those of the context where they leave less than one row to the rarer labels.
 
-    What fits best has too little noise in small cells with rare labels: a share of 0 may fit by chance. The spread
-    1 - sum p^2 of a cell is raised to that of the context, or to one row of the cell if that is less.
+    The best fit has too little noise in small cells with rare labels, because a share of 0 may fit by chance. The
+    spread 1 - sum p^2 of a cell is raised to that of the context, or to one row of the cell if that is less.
     """
-    times = np.ones(fit.shape[2]) if times is None else times
     own = 1 - (fit**2 * times).sum(axis=2)
     whole = 1 - (pooled**2).sum(axis=1)[:, None]
     wanted = np.minimum(whole, 2 * LEAST_ROWS / np.maximum(n, 1)) / larger
@@ -351,8 +320,8 @@ def mixed_shares(fit: Floats, pooled: Floats, n: Floats, larger: Floats, times: 
 def _three_to_two(shares: Floats, factor: Floats, n: Floats, times: Floats) -> Floats:
     """tr(S^3) / tr(S^2)^1.5 of the mean covariance S of each context: 1 with two labels, less with more.
 
-    Labels that are alike, of which there are ``times``, share one line of S: their sum has one eigenvector, and the
-    others of them have the eigenvalue of their mean share.
+    Equal labels, ``times`` of them, are one row of S: their sum has one eigenvector, and the other eigenvectors have
+    their mean share as eigenvalue.
     """
     if times.sum() == 2:
         return np.ones(len(shares))
@@ -370,9 +339,9 @@ def _three_to_two(shares: Floats, factor: Floats, n: Floats, times: Floats) -> F
 
 
 def _skewness_part(shares: Floats, factor: Floats, projection: Floats, diagonal: Floats, size: Floats) -> Floats:
-    """Sum over different rows of a_rs^3 K_r.K_s, K the third cumulants of a row's labels, times a factor.
+    """Sum over different rows of a_rs^3 K_r.K_s times ``factor``, where K are the third cumulants of a row's labels.
 
-    Textbook: E[(x_a - p_a)(x_b - p_b)(x_d - p_d)] for one draw x of a multinomial distribution.
+    These are E[(x_a - p_a)(x_b - p_b)(x_d - p_d)] for one draw x of a multinomial distribution.
     """
     n_contexts, n_cells, n_labels = shares.shape
     if n_labels == 2:  # K_r.K_s is 8 k_r k_s, k = p (1 - p) (1 - 2 p)

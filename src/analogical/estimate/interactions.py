@@ -1,15 +1,14 @@
-"""How strongly two features act together: effect of a pair, its interval and its p-value.
+"""Interaction of two features: its effect, interval and p-value.
 
-In the cells of a square let p_a .. p_d be the shares of a label. What a change of feature i does to the share depends
-on feature j by p_a - p_b - p_c + p_d. The effect of a pair is the mean over its squares of
+Let p_a .. p_d be the shares of a label in the four cells of a square. How much a change of feature i changes the share
+depends on feature j by p_a - p_b - p_c + p_d. The effect of a pair of features is the mean over its squares of
 
     sum over labels of (p_a - p_b - p_c + p_d)^2 / 8
 
-1 for an exclusive or, 1/4 for an "and", 0 exactly where shares are additive in the two features: differences in
-shares, not in odds. With the observed shares p of all cells of a context the sum over squares is p'Qp, which is too
-large by the noise of the shares. What cells of n >= 2 rows tell about that noise, p (1 - p) / (n - 1), is taken out, so
-that products of different rows remain and the effect has no bias. Q holds the signs of all squares, each weighted by
-how many fours of rows it stands for.
+It is 1 for an exclusive or, 1/4 for an "and", and 0 if shares are additive in the two features: it measures differences
+of shares, not of odds. With the observed shares p of all cells of a context the sum over squares is p'Qp, where Q holds
+the signs of all squares, weighted by their numbers of rows. This is too large by the variance of the shares, which
+cells of n >= 2 rows estimate by p (1 - p) / (n - 1). It is subtracted, so that the effect is unbiased.
 """
 
 import math
@@ -17,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import partial
-from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,9 +33,9 @@ from analogical.estimate.interaction_tests import (
     label_products,
     tail_probability,
 )
-from analogical.estimate.intervals import MANY, wilson
+from analogical.estimate.intervals import t_quantile, wilson
 from analogical.estimate.significance import adjust_for_features
-from analogical.estimate.status import Status
+from analogical.estimate.status import Status, status_ranks
 
 __all__ = [
     "MAX_MATRIX",
@@ -52,51 +51,52 @@ __all__ = [
 ]
 
 MAX_MATRIX = 512
-"""Cells of two features up to which matrices over all twos of them are made."""
+"""Largest number of cells of two features for which matrices over all pairs of cells are made: time and memory."""
 MAX_COMMON = 2**24
-"""Twos of cells times labels up to which a common interaction is tested: memory."""
+"""Largest number of pairs of cells times labels for the test of a common interaction: memory."""
 MAX_ENTRIES = 2**18
-"""Entries of such matrices that are made at a time: few enough to stay near the processor."""
+"""Entries of such matrices that are computed at a time: they stay in cache."""
 PAIRS_AT_ONCE = 64
 """Pairs of features in one task."""
 ENTRIES_AT_ONCE = 2**22
-"""Entries of the matrices that are kept for the pairs of one task."""
+"""Entries of the matrices of all pairs of one task: memory."""
 ENTRIES_WAITING = 2**16
-"""Entries of tables of the same shape that are summed up together."""
+"""Entries of tables of the same shape that are collected before they are summed; without this the census takes about
+40 % longer."""
 LEAST_EXPECTED = 0.25
-"""Rows of the rarer labels that a cell of the test is expected to hold."""
+"""Expected rows of the rarer labels that a cell needs in the test: with less, a single row would decide it."""
 SMOOTHING = 0.25
-"""Rows that each label has in addition, where the variance of shares is estimated for an interval."""
+"""Pseudo-rows of each label where the variance of shares is estimated for an interval."""
 TINY = 1e-12
 """Relative size below which a sum is the rounding error of 0."""
 
 
 class Moment(IntEnum):
-    """Sums over the squares or cells of contexts that effect, interval and test are made of."""
+    """Sums over contexts that effect, interval and test are computed from."""
 
     EFFECT = 0
-    """Effects of all squares."""
+    """Sum of the effects of all squares."""
     NOISE = 1
-    """Rows, times the noise of their cells; 0 if all rows of each cell have one label."""
+    """Rows times the label variance of their cells; 0 if every cell has a single label."""
     LABELS = 2
-    """Variance of the first one that labels bring, with the next one twice."""
+    """Variance of EFFECT from random labels; includes PRODUCTS twice."""
     PRODUCTS = 3
-    """The part of it that is there without any effect."""
+    """The part of that variance that remains without any effect."""
     PRODUCTS_ROOT = 4
-    """That part of single contexts, as a deviation cubed."""
+    """The same for each context, to the power 3/2."""
     EFFECT_EFFECT = 5
-    """Sums over cells of what their squares tell, squared and divided by rows; the next ones of such products."""
+    """Sums over cells of products of two of (sum of effects, number of squares), divided by the rows of the cell."""
     EFFECT_WEIGHT = 6
     WEIGHT_WEIGHT = 7
     TEST = 8
-    """Statistic of the test of any interactions; and its variance and third cumulant."""
+    """Statistic of the test of any interaction, followed by its variance and third cumulant."""
     TEST_VARIANCE = 9
     TEST_THIRD = 10
 
 
 @dataclass(frozen=True)
 class SquareSums:
-    """What is known of a pair of features, as sums over contexts: they add over contexts."""
+    """Counts and moments of a pair of features, summed over contexts."""
 
     squares: int
     broken: int
@@ -105,7 +105,7 @@ class SquareSums:
     moments: Floats
     """One for each :class:`Moment`; NaN where there are too many cells."""
     p_common: float = math.nan
-    """P-value of the test of an interaction that is the same in all contexts, of all of them together."""
+    """P-value of the test of an interaction that is the same in all contexts; not additive over contexts."""
 
     @classmethod
     def none(cls) -> "SquareSums":
@@ -135,20 +135,19 @@ class SquareSums:
         return effect if abs(effect) > TINY else 0.0
 
     def n_effective(self) -> float:
-        """How many independent squares the squares of the effect are worth (Kish's number)."""
+        """Effective number of independent squares (Kish)."""
         spread = self._moment(Moment.WEIGHT_WEIGHT)
         return 4 * self.effect_squares**2 / spread if spread > 0 else 0.0
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        """Interval of the effect, rows being the independent units; NaN where the effect is.
+        """Interval of the effect with rows as independent units; NaN where the effect is.
 
-        Two sources of variance are added: the labels that the rows of each cell happened to have, and the rows that
-        each cell happened to have.
+        The variance has two parts: random labels of the rows in each cell, and random numbers of rows in each cell.
         """
         if not self.effect_squares or not np.isfinite(self.moments).all():
             return math.nan, math.nan
         effect, n = self.effect(), self.n_effective()
-        quantile = _quantile(n, confidence)
+        quantile = t_quantile(n, confidence)
         if self._moment(Moment.NOISE) == 0:  # a mean of numbers from 0 to 1
             low, high = wilson(min(max(effect, 0.0), 1.0), n, quantile)
             return min(low, effect), max(high, effect)
@@ -164,10 +163,10 @@ class SquareSums:
         return _interval(effect, labels, least, rows, steepest, quantile)
 
     def p_value(self) -> float:
-        """Probability of labels at least this far from additive shares; NaN if unknown.
+        """Probability of labels at least this far from additive shares; NaN if it cannot be tested.
 
-        Twice the smaller one of two tests: of any interactions in the contexts, which needs repeated cells, and of one
-        that is the same in all of them. In a single context they ask the same, and the first one counts.
+        Twice the smaller p-value of two tests: of any interaction, which needs repeated cells, and of an interaction
+        that is the same in all contexts. In a single context both ask the same, and only the first is made.
         """
         cumulants = (Moment.TEST, Moment.TEST_VARIANCE, Moment.TEST_THIRD)
         p_any = tail_probability(*(self._moment(cumulant) for cumulant in cumulants))
@@ -180,11 +179,10 @@ def _interval(
 ) -> tuple[float, float]:
     """Interval of an effect whose variance grows with it.
 
-    An effect is a mean of squares, so the variance that labels bring is b x + ``least`` at the effect x: for a single
-    square with a difference of variance 4 s, 4 s x + 2 s^2. The upper end solves (x - effect)^2 = q^2 (b x + least +
-    rows), as Wilson's interval does for a share. Where the effect is large, b is known from the variance itself; where
-    it is not, the ``steepest`` slope of squares with this ``least`` variance takes its place. The lower end is the
-    usual one, and effects are not negative.
+    An effect is a mean of squares, so its variance from labels is b x + ``least`` at the effect x: for a single square
+    with a difference of variance 4 s, 4 s x + 2 s^2. The upper end solves (x - effect)^2 = q^2 (b x + least + rows), as
+    Wilson's interval does for a share. If the effect is large, the variance itself gives b; otherwise b is the
+    ``steepest`` slope of squares with this ``least`` variance. The lower end is the usual one, and at least 0.
     """
     deviation = math.sqrt(labels + rows)
     slope = (labels - least) / effect if effect > 2 * deviation else steepest
@@ -194,20 +192,11 @@ def _interval(
     return max(effect - quantile * deviation, 0.0), min(high, 1.0)
 
 
-def _quantile(n: float, confidence: float) -> float:
-    """Student's quantile where few squares are independent, from 30 on the normal one."""
-    if n >= MANY:
-        return NormalDist().inv_cdf((1 + confidence) / 2)
-    from scipy.special import stdtrit
-
-    return float(stdtrit(max(n, 3.0), (1 + confidence) / 2))
-
-
 def noise_index(label_sizes: Floats | Ints) -> float:
-    """Share of the squares that are broken if every row draws its label anew, from the shares of the table.
+    """Expected share of broken squares if every row draws its label independently from the label shares of the table.
 
-    Two rows agree with probability a = sum p^2, so both sides of a square in one direction do with a^2; all four rows
-    agree with sum p^4, which counts in both directions.
+    Two rows agree with probability a = sum p^2, so both sides of a square agree in one direction with probability a^2;
+    all four rows agree with probability sum p^4, which counts in both directions.
 
     Examples
     --------
@@ -221,14 +210,13 @@ def noise_index(label_sizes: Floats | Ints) -> float:
 def rank_pairs(
     status: Sequence[Status], effect: Floats, low: Floats, index: Floats, p_value: Floats, squares: Floats
 ) -> Positions:
-    """Positions of pairs, strongest first: effects by ``low``, then unclear pairs, then those without an effect, by p.
+    """Positions of pairs, best first: effects by ``low``, then unclear pairs, then those without an effect, by p-value.
 
-    ``low`` is the lower end of the effect. Pairs without a p-value follow those with one, by effect or index. Ties are
-    broken by p-value, by the number of squares, then by position. Chosen by experiment: by effect alone the true pair
-    of sparse tables comes first less often.
+    ``low`` is the lower end of the interval. Pairs without a p-value follow those with one, by effect or index. Ties
+    are broken by p-value, by the number of squares, then by position. Chosen by experiment: ranked by effect alone, the
+    true pair of sparse tables comes first less often.
     """
-    words: tuple[Status, ...] = ("effect", "unclear", "none", "same", "constant")
-    rank = np.array([words.index(word) for word in status], np.int64)
+    rank = status_ranks(status)
     has_p, has_effect = ~np.isnan(p_value), ~np.isnan(effect)
     known = np.select([has_p, has_effect, ~np.isnan(index)], [0, 1, 2], 3)
     by = np.select([rank == 0, known == 0, known == 1, known == 2], [-low, p_value, -effect, -index], 0.0)
@@ -247,11 +235,11 @@ class PairTests:
 
 
 def measure_pairs(sums: Sequence[SquareSums], n_possible: int, confidence: float) -> PairTests:
-    """What the sums of pairs say; pairs that were left out, of all that are possible, count in the adjustment."""
-    p_value = np.array([one.p_value() for one in sums])
+    """Effects, intervals and p-values of pairs; the adjustment counts all possible pairs, also those left out."""
+    p_value = np.array([pair.p_value() for pair in sums])
     p_adjusted = adjust_for_features(np.append(p_value, np.ones(n_possible - len(sums))))[: len(sums)]
-    effect = np.array([one.effect() for one in sums])
-    low, high = np.array([one.interval(confidence) for one in sums]).reshape(-1, 2).T
+    effect = np.array([pair.effect() for pair in sums])
+    low, high = np.array([pair.interval(confidence) for pair in sums]).reshape(-1, 2).T
     return PairTests(
         effect=np.where(effect < 0, 0.0, effect),
         low=np.where(np.isnan(low) | (p_value <= 1 - confidence), low, 0.0),
@@ -264,10 +252,17 @@ def measure_pairs(sums: Sequence[SquareSums], n_possible: int, confidence: float
 # ---------------------------------------------------------------- sums over contexts
 
 
-class PairSums:
-    """The sums of some pairs of features, from tables of their contexts in any order.
+class _Waiting(NamedTuple):
+    """Tables of a pair, by its position, that are not summed yet."""
 
-    Tables of the same shape wait for each other, whichever pairs they are of, and are summed up together.
+    pair: int
+    tables: PairTables
+
+
+class PairSums:
+    """Collects the sums of several pairs of features from tables of their contexts, in any order.
+
+    Tables of the same shape are collected, whichever pair they belong to, and summed together.
     """
 
     def __init__(self, shapes: Sequence[tuple[int, int]], n_labels: int) -> None:
@@ -276,17 +271,18 @@ class PairSums:
         n_cells = np.array([n_first * n_second for n_first, n_second in shapes], np.int64)
         self.has_matrix = n_cells <= MAX_MATRIX
         self.has_common = self.has_matrix & (n_cells**2 * n_labels <= MAX_COMMON)
-        """Whether a common interaction is tested; not in a single context, where the other test asks the same."""
+        """Whether a common interaction is tested; set to False for pairs with a single context."""
         self._shapes, self._n_labels = shapes, n_labels
         self._common: dict[int, CommonSums] = {}
-        self._waiting: dict[tuple[int, ...], list[tuple[int, PairTables]]] = {}
+        self._waiting: dict[tuple[int, ...], list[_Waiting]] = {}
 
     def add(self, pair: int, tables: PairTables) -> None:
-        """Take in contexts of a pair."""
-        waiting = self._waiting.setdefault(tables.counts.shape[1:], [])
-        waiting.append((pair, tables))
-        if sum(more.counts.size for _, more in waiting) > ENTRIES_WAITING:
-            self._sum(self._waiting.pop(tables.counts.shape[1:]))
+        """Add contexts of a pair."""
+        shape = tables.counts.shape[1:]
+        waiting = self._waiting.setdefault(shape, [])
+        waiting.append(_Waiting(pair, tables))
+        if sum(more.tables.counts.size for more in waiting) > ENTRIES_WAITING:
+            self._sum(self._waiting.pop(shape))
 
     def finished(self) -> list[SquareSums]:
         """The sums of all pairs."""
@@ -297,55 +293,54 @@ class PairSums:
         self._common.clear()
         return self.sums
 
-    def _sum(self, waiting: Sequence[tuple[int, PairTables]]) -> None:
+    def _sum(self, waiting: Sequence[_Waiting]) -> None:
         """Add contexts of one shape to the sums of their pairs."""
-        counts = np.concatenate([tables.counts for _, tables in waiting])
-        pairs, sizes = [pair for pair, _ in waiting], [len(tables.counts) for _, tables in waiting]
-        has_matrix = np.repeat(self.has_matrix[pairs], sizes)
+        counts = np.concatenate([part.tables.counts for part in waiting])
+        sizes = [len(part.tables.counts) for part in waiting]
+        ends = np.cumsum(sizes).tolist()
+        own = [slice(end - size, end) for end, size in zip(ends, sizes, strict=True)]
+        pair_of = np.repeat([part.pair for part in waiting], sizes)
         squares, broken = count_squares(counts)
         repeated = repeated_cells(counts)
         effect_squares, _ = count_squares(repeated.sum(axis=3, keepdims=True))
         moments = np.zeros((len(counts), len(Moment)))
         times = np.ones(counts.shape[3])
         times[-1] += self._n_labels - len(times)
-        for some in _in_parts(np.flatnonzero(effect_squares > 0), counts[0]):
-            moments[some] = _context_moments(repeated[some].astype(np.float64), has_matrix[some], times)
-        stops = np.cumsum(sizes).tolist()
-        for pair, start, stop in zip(pairs, [0, *stops[:-1]], stops, strict=True):
-            self.sums[pair] = self.sums[pair] + SquareSums(
-                squares=sum(squares[start:stop].tolist()),
-                broken=sum(broken[start:stop].tolist()),
-                effect_squares=sum(effect_squares[start:stop].tolist()),
-                moments=moments[start:stop].sum(axis=0),
+        has_matrix = self.has_matrix[pair_of]
+        for chunk in _chunks(np.flatnonzero(effect_squares > 0), counts[0]):
+            moments[chunk] = _context_moments(repeated[chunk].astype(np.float64), has_matrix[chunk], times)
+        for part, mine in zip(waiting, own, strict=True):
+            self.sums[part.pair] += SquareSums(
+                squares=sum(squares[mine].tolist()),
+                broken=sum(broken[mine].tolist()),
+                effect_squares=sum(effect_squares[mine].tolist()),
+                moments=moments[mine].sum(axis=0),
             )
-        self._add_common(waiting, counts, (squares > 0) & np.repeat(self.has_common[pairs], sizes))
+        part_of = np.repeat(np.arange(len(waiting)), sizes)
+        for chunk in _chunks(np.flatnonzero((squares > 0) & self.has_common[pair_of]), counts[0]):
+            fits = AdditiveFits.of(counts[chunk].astype(np.float64))
+            for k in np.unique(part_of[chunk]).tolist():
+                mine = part_of[chunk] == k
+                self._add_common(waiting[k], chunk[mine] - own[k].start, fits.of_some(mine))
 
-    def _add_common(self, waiting: Sequence[tuple[int, PairTables]], counts: Ints, has_squares: Bools) -> None:
-        """Add contexts of one shape to the sums of the test of a common interaction."""
-        owner = np.repeat(np.arange(len(waiting)), [len(tables.counts) for _, tables in waiting])
-        starts = np.searchsorted(owner, np.arange(len(waiting)))
-        for some in _in_parts(np.flatnonzero(has_squares), counts[0]):
-            fits = AdditiveFits.of(counts[some].astype(np.float64))
-            for place in np.unique(owner[some]).tolist():
-                pair, tables = waiting[place]
-                if pair not in self._common:
-                    n_first, n_second = self._shapes[pair]
-                    self._common[pair] = CommonSums(n_first, n_second, self._n_labels)
-                mine = owner[some] == place
-                self._common[pair].add(tables.of_some(some[mine] - starts[place]), fits.of_some(mine))
+    def _add_common(self, waiting: _Waiting, contexts: Positions, fits: AdditiveFits) -> None:
+        """Add some contexts of a pair to the sums of the test of a common interaction."""
+        if waiting.pair not in self._common:
+            self._common[waiting.pair] = CommonSums(*self._shapes[waiting.pair], self._n_labels)
+        self._common[waiting.pair].add(waiting.tables.of_some(contexts), fits)
 
 
-def _in_parts(contexts: Positions, table: Ints) -> Iterator[Positions]:
-    """Contexts in parts whose matrices, over all twos of cells of a table, stay small."""
+def _chunks(contexts: Positions, table: Ints) -> Iterator[Positions]:
+    """Contexts in chunks whose matrices, over all pairs of cells of a table, stay small."""
     at_once = max(MAX_ENTRIES // min(table.shape[0] * table.shape[1], MAX_MATRIX) ** 2, 1)
     for start in range(0, len(contexts), at_once):
         yield contexts[start : start + at_once]
 
 
 def _context_moments(counts: Floats, has_matrix: Bools, times: Floats) -> Floats:
-    """The moments of each context, from tables without cells of a single row; some only for those with matrices.
+    """The moments of each context, from tables without cells of a single row; NaN for some without ``has_matrix``.
 
-    ``times`` is how many labels each place stands for.
+    ``times`` is the number of labels that each place of a table stands for.
     """
     if counts.shape[1] > counts.shape[2]:
         counts = counts.transpose(0, 2, 1, 3)
@@ -370,11 +365,7 @@ def _context_moments(counts: Floats, has_matrix: Bools, times: Floats) -> Floats
 
 
 def _test_sums(n: Floats, shares: Floats, times: Floats) -> Floats:
-    """Statistic, variance and third cumulant of the test, from the cells that can tell something.
-
-    In a cell where less than ``LEAST_EXPECTED`` rows are expected to have another label than most rows of the context,
-    a single such row would decide the test.
-    """
+    """Statistic, variance and third cumulant of the test, from cells with enough rows (see ``LEAST_EXPECTED``)."""
     total = n.sum(axis=(1, 2))
     pooled = (n[..., None] * shares).sum(axis=(1, 2)) / total[:, None]
     spread = (1 - (pooled**2).sum(axis=1)) / 2
@@ -388,11 +379,11 @@ def _test_sums(n: Floats, shares: Floats, times: Floats) -> Floats:
 
 
 def _effect_sums(n: Floats, shares: Floats) -> tuple[Floats, Floats, Floats]:
-    """Sum of the effects of all squares; and for each cell, that of its squares, and how many they are.
+    """Sum of the effects of all squares; and for each cell, the sum over its squares and the number of its squares.
 
-    For two values u, u' of i and h_v = n_uv n_u'v, the squares of v and v' weigh h_v h_v', and their differences are
-    d_v - d_v' with d_v = p_uv - p_u'v. So what a cell's squares sum up to needs sums over v only: summed over labels,
-    d_v^2 H - 2 d_v sum h d + sum h d^2, H being the sum of h.
+    For two values u, u' of i and h_v = n_uv n_u'v, the squares of v and v' have the weight h_v h_v' and the difference
+    d_v - d_v' with d_v = p_uv - p_u'v. So the sum over a cell's squares needs sums over v only: summed over labels,
+    d_v^2 H - 2 d_v sum h d + sum h d^2, where H is the sum of h.
     """
     noise = np.where(n > 1, (1 - (shares**2).sum(axis=3)) / np.maximum(n - 1, 1), 0.0)  # of the shares of a cell
     parts, weights = np.zeros((2, *n.shape))
@@ -414,8 +405,8 @@ def _effect_sums(n: Floats, shares: Floats) -> tuple[Floats, Floats, Floats]:
 def square_matrix(n: Floats) -> Floats:
     """The matrix Q of each context, over all cells: p'Qp is the sum of (p_a - p_b - p_c + p_d)^2 over all squares.
 
-    For two values u, u' of i, with h_v = n_uv n_u'v and H their sum, the squares have the differences of the numbers
-    d_v = p_uv - p_u'v, so that their sum is d'(H diag(h) - hh')d.
+    For two values u, u' of i, with h_v = n_uv n_u'v, H their sum and d_v = p_uv - p_u'v, the sum over squares is
+    d'(H diag(h) - hh')d.
     """
     n_contexts, n_u, n_v = n.shape
     h = n[:, :, None] * n[:, None]
@@ -429,10 +420,10 @@ def square_matrix(n: Floats) -> Floats:
 
 
 def _label_variance(n: Floats, shares: Floats, times: Floats) -> tuple[Floats, Floats]:
-    """Variance of p'Qp / 8 that the labels bring, in two parts: 4 p'Q S Q p, and 2 tr (Q S)^2, S that of the shares.
+    """Variance of p'Qp / 8 from random labels: 4 p'Q S Q p and 2 tr (Q S)^2, where S is the covariance of the shares.
 
-    The first one holds the second one twice, because p itself is observed with noise. For S each label has a quarter of
-    a row more in each cell: a small cell that happens to have one label only is not without noise.
+    The first part includes the second twice, because p is observed with noise. ``SMOOTHING`` is used for S, because a
+    small cell with a single label is not without noise.
     """
     cells, p = n.reshape(len(n), -1), shares.reshape(len(n), -1, shares.shape[3])
     matrix = square_matrix(n)
@@ -456,7 +447,7 @@ def sum_pairs(
     n_threads: int = 1,
     progress: Progress | None = None,
 ) -> list[SquareSums]:
-    """The sums of pairs of features, rows being compared where they are equal on the ``contexts`` of the pair."""
+    """The sums of pairs of features; ``contexts`` are the columns on which the rows of each pair must be equal."""
     sums: list[SquareSums] = [SquareSums.none()] * len(pairs)
     n_values = rows.n_values.tolist()
     shapes = [(n_values[i], n_values[j]) for i, j in pairs]
@@ -464,16 +455,16 @@ def sum_pairs(
     n_done = [0]
 
     def look(part: list[int]) -> list[Task]:
-        some = PairSums([shapes[k] for k in part], rows.n_labels)
+        pair_sums = PairSums([shapes[k] for k in part], rows.n_labels)
         members: tuple[int, ...] | None = None
         for place, k in enumerate(part):
             if tuple(contexts[k]) != members:
                 members = tuple(contexts[k])
                 cells = Cells.by(rows, members)
-            some.has_common[place] &= len(cells) > 1
+            pair_sums.has_common[place] &= len(cells) > 1
             for tables in pair_tables(rows, cells, *pairs[k]):
-                some.add(place, tables)
-        for k, of_pair in zip(part, some.finished(), strict=True):
+                pair_sums.add(place, tables)
+        for k, of_pair in zip(part, pair_sums.finished(), strict=True):
             sums[k] = of_pair
         n_done[0] += len(part)
         if progress is not None:
@@ -486,7 +477,7 @@ def sum_pairs(
 
 
 def _parts(order: Sequence[int], shapes: Sequence[tuple[int, int]], n_labels: int) -> list[list[int]]:
-    """Pairs that are looked at together, as far as what is kept of them stays small."""
+    """Pairs of features for each task: at most ``PAIRS_AT_ONCE``, and ``ENTRIES_AT_ONCE`` entries of matrices."""
     parts: list[list[int]] = []
     room = 0
     for k in order:

@@ -1,8 +1,8 @@
-"""Exact laws of sums over contexts: rows of one value that get one label when each context deals its labels.
+"""Exact distributions of the number of rows of one value with one label, summed over contexts.
 
-In a context of n rows, of which a have the value and b the label, their number is hypergeometric; contexts deal by
-themselves, so the law of the sum is the convolution of theirs. All terms are positive: nothing cancels, and a chance of
-10^-200 has as many right digits as one of .1.
+In a context of n rows, a with the value and b with the label, the number is hypergeometric if labels are assigned at
+random. Contexts are independent, so the distribution of the sum is the convolution of theirs. All terms are positive:
+nothing cancels, and a probability of 10^-200 has as many correct digits as one of .1.
 """
 
 import math
@@ -18,20 +18,20 @@ from analogical._types import Floats, Ints
 __all__ = ["ENOUGH", "NOTHING", "Law", "PValue", "hypergeometric", "law_of_contexts", "smallest_of"]
 
 ENOUGH = 5.0 - 1e-9
-"""5, less the rounding of sums, whose order must not decide. Room that a cell needs for a smooth tail: how far its rows
-can go below or above the expected ones, whichever is less, added up over contexts. In one context this is Cochran's
-rule of five expected rows. Mantel and Fleiss (1980) add up both sides first and then take the less; where the most
-frequent label changes from context to context that finds room on either side though hardly a row can move (p <= .01 in
-2.3 % of tables without an effect; with this rule, and a room of 4 to 6, in .5 to 1.1 %: ``benchmarks/coverage``)."""
+"""Room that a cell needs for a smooth tail; 5, less the rounding of sums, whose order must not matter. The room is how
+far the count can be below or above its expectation, whichever is less, summed over contexts. In one context this is
+Cochran's rule of five expected rows. Mantel and Fleiss (1980) sum both sides first and then take the smaller one; where
+the most frequent label differs between contexts that finds room on either side though hardly a row can move (p <= .01
+in 2.3 % of tables without an effect; with this rule, and a room of 4 to 6, in .5 to 1.1 %: ``benchmarks/coverage``)."""
 TIE = 1e-9
-"""Chances, relative to each other, that are equal but for rounding."""
+"""Relative difference of probabilities that are equal up to rounding."""
 TINY = 1e-300
-"""Chances below this are left out of a law: products of two of them leave the floats."""
+"""Smaller probabilities are left out: products of two of them would underflow."""
 
 
 @dataclass(frozen=True)
 class PValue:
-    """A p-value, and the smallest that these numbers of values and labels in the contexts could have given."""
+    """A p-value, and the smallest one that is possible with these numbers of rows by value and label."""
 
     p: float
     smallest: float = 0.0
@@ -39,17 +39,17 @@ class PValue:
 
 @dataclass(frozen=True)
 class Law:
-    """The chances of a whole number, from ``lowest`` on."""
+    """A distribution over integers: ``chances`` are the probabilities from ``lowest`` on."""
 
     lowest: int
     chances: Floats
 
     def __add__(self, other: "Law") -> "Law":
-        """The law of the sum of two independent numbers."""
+        """The distribution of the sum of two independent numbers."""
         return _trimmed(self.lowest + other.lowest, np.convolve(self.chances, other.chances))
 
     def times(self, n: int) -> "Law":
-        """The law of the sum of n independent numbers with this law, by squaring."""
+        """The distribution of the sum of n independent numbers, by repeated doubling."""
         if n == 1:
             return self
         half = self.times(n // 2)
@@ -62,7 +62,7 @@ class Law:
         return self.lowest + mean, float(self.chances @ (x - mean) ** 2)
 
     def p_value(self, observed: int) -> PValue:
-        """Chance of all outcomes that are not more likely than the observed one, as in Fisher's exact test."""
+        """Probability of all outcomes that are not more likely than the observed one, as in Fisher's exact test."""
         place = observed - self.lowest
         inside = 0 <= place < len(self.chances)
         rarest = float(self.chances[self.chances > 0].min())
@@ -70,34 +70,34 @@ class Law:
             float(self.chances[self.chances <= chance * (1 + TIE)].sum())
             for chance in (float(self.chances[place]) if inside else 0.0, rarest)
         )
-        # An outcome that was left out as too rare is no more likely than the rarest one kept.
+        # Outcomes left out as too rare are no more likely than the rarest one kept.
         return PValue(min(max(p, sys.float_info.min), 1.0), min(smallest, 1.0))
 
 
 def smallest_of(p_values: Iterable[PValue]) -> PValue:
-    """The smallest of several p-values, multiplied by how many of them could be so small.
+    """The smallest of several p-values, multiplied by the number of those that could be so small; NaNs do not count.
 
-    This is Bonferroni's correction as Tarone (1990) has it for discrete tests: a test whose smallest possible p-value
-    is above p could not have given p, so it does not count. What is corrected grows with p; it is at most t where some
-    p is at most some s, and the chance of that is at most s times the number of tests that count at s, which is at most
-    t. Unknown ones (NaN) do not count; NaN if all are unknown.
+    This is Bonferroni's correction in Tarone's form (1990) for discrete tests: a test whose smallest possible p-value
+    is above p could not have given p. It is valid: the corrected value rises with p, so it is at most t only if some p
+    is at most some s, and the probability of that is at most s times the number of tests that count at s, which is at
+    most t.
     """
-    known = [one for one in p_values if not math.isnan(one.p)]
+    known = [test for test in p_values if not math.isnan(test.p)]
     if not known:
         return PValue(math.nan)
 
     def corrected(p: float) -> float:
-        return min(1.0, p * sum(one.smallest <= p * (1 + TIE) for one in known))
+        return min(1.0, p * sum(test.smallest <= p * (1 + TIE) for test in known))
 
-    return PValue(min(corrected(one.p) for one in known), min(corrected(one.smallest) for one in known))
+    return PValue(min(corrected(test.p) for test in known), min(corrected(test.smallest) for test in known))
 
 
 NOTHING = Law(0, np.ones(1))
-"""The law of a sum without terms."""
+"""The distribution of an empty sum."""
 
 
 def law_of_contexts(n: Ints, a: Ints, b: Ints, times: Ints) -> Law:
-    """The law of rows of the value that have the label, over contexts of n rows, a of the value, b with the label."""
+    """The rows of the value that have the label, over contexts of n rows, a with the value and b with the label."""
     law, sure = NOTHING, 0
     kinds: dict[tuple[int, int, int], int] = {}
     for kind, how_often in zip(zip(n.tolist(), a.tolist(), b.tolist(), strict=True), times.tolist(), strict=True):
@@ -113,16 +113,16 @@ def law_of_contexts(n: Ints, a: Ints, b: Ints, times: Ints) -> Law:
 def hypergeometric(n: int, a: int, b: int, odds: float = 1.0) -> Law:
     """Rows of the value among b rows drawn from n rows, a of which have it; Fisher's noncentral law with an odds ratio.
 
-    ``scipy.stats.hypergeom.pmf`` loses digits to logarithms of factorials when n is large, so that outcomes which are
-    equally likely differ; ratios of neighbours, added up, do not.
+    ``scipy.stats.hypergeom.pmf`` loses digits to logarithms of factorials when n is large, so that equally likely
+    outcomes differ; sums of the logarithms of ratios of neighbours do not.
     """
     least, most = max(0, a + b - n), min(a, b)
-    # The likeliest outcome is the last one that is likelier than the one before: the root of a quadratic equation.
+    # The mode is the last outcome that is likelier than the one before: the root of a quadratic equation.
     linear, product = (a + b + 2) * odds + n - a - b, (a + 1) * (b + 1) * odds
     root = math.sqrt(max(linear**2 - 4 * (odds - 1) * product, 0.0))
     likeliest = min(max(int(2 * product / (linear + root)), least), most)
     cells = (likeliest, a - likeliest, b - likeliest, n - a - b + likeliest)
-    # Chances outside of this reach are below TINY: a Poisson or normal law has none beyond.
+    # Probabilities outside this reach are below TINY, as those of a Poisson or normal distribution.
     reach = 200 + int(40 / math.sqrt(sum(1 / (cell + 0.5) for cell in cells)))
     lowest, highest = max(least, likeliest - reach), min(most, likeliest + reach)
     x = np.arange(lowest, highest, dtype=np.float64)
@@ -133,7 +133,7 @@ def hypergeometric(n: int, a: int, b: int, odds: float = 1.0) -> Law:
 
 
 _known_law = lru_cache(maxsize=4096)(hypergeometric)
-"""Features that are compared given the same columns meet the same numbers again and again."""
+"""Cached, because features with the same given columns share many contexts."""
 
 
 def _trimmed(lowest: int, chances: Floats) -> Law:

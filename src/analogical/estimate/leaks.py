@@ -1,4 +1,4 @@
-"""Columns that tell the label nearly alone: the answer, or the label under another name."""
+"""Columns that predict the label nearly alone: possible leaks of the label."""
 
 from collections.abc import Iterable
 
@@ -10,27 +10,28 @@ from analogical.count.given import Cells, tables_given
 __all__ = ["FEWEST_ROWS", "cut_share", "find_leaks", "tell_by_cut"]
 
 MOST = 0.9
-"""Share of the rows outside the largest class that a column must tell right to be named."""
+"""Share of the rows outside the largest class that a column must predict to be named."""
 N_FIRST = 100
-"""Rows that rule out nearly all copies of the label."""
+"""Rows that are compared first: they rule out nearly all columns."""
 FEWEST_OF_COPY = 20
 FEWEST_ROWS = 50
-"""In tables with fewer rows a column may be a copy of the label, or nearly tell it, by chance."""
+"""In tables with fewer rows a column may be a copy of the label, or nearly predict it, by chance."""
 MAX_VALUES = 64
-"""Columns with more values are not looked at: with few rows each, they seem to tell anything."""
+"""Columns with more values are not tried: with few rows per value, they seem to predict anything."""
 N_SAMPLE = 5_000
 N_CELLS = 4_000_000
 FEWEST_SAMPLED = 200
-"""Rows that are looked at first: so many, fewer if there are so many cells, but not fewer than the last."""
+"""Rows that are tried first: ``N_SAMPLE``, or ``N_CELLS`` / columns if that is less, at least ``FEWEST_SAMPLED``:
+time."""
 
 
 def find_leaks(rows: CodedRows, most: float = MOST) -> dict[int, float]:
-    """Columns that tell the label in nearly all rows, with the share of rows that they tell right."""
+    """Columns that predict the label in nearly all rows, with the share of rows that they predict."""
     return dict(sorted((_nearly_tell(rows, most) | dict.fromkeys(_copies(rows), 1.0)).items()))
 
 
 def _copies(rows: CodedRows) -> list[int]:
-    """Columns that are the label under other names, in a table with enough rows for that to be no chance."""
+    """Columns that are the label with other names for its values, if there are enough rows."""
     if rows.n_rows < FEWEST_OF_COPY:
         return []
     few = slice(0, N_FIRST)
@@ -46,7 +47,7 @@ def _copies(rows: CodedRows) -> list[int]:
 
 
 def _nearly_tell(rows: CodedRows, most: float) -> dict[int, float]:
-    """Columns with few values that tell the label in nearly all rows."""
+    """Columns with few values that predict the label in nearly all rows."""
     if rows.n_rows < FEWEST_ROWS or not 2 <= rows.n_labels <= MAX_VALUES:
         return {}
     few = np.flatnonzero((rows.n_values > 1) & (rows.n_values <= MAX_VALUES)).tolist()
@@ -57,10 +58,10 @@ def _nearly_tell(rows: CodedRows, most: float) -> dict[int, float]:
 
 
 def tell_by_cut(ranks: Ints, labels: Codes, weights: Ints | None) -> float | None:
-    """The share of the rows whose label a cut of a number tells, if that is nearly all: the label may be made of it.
+    """The share of the rows whose label a threshold of a number predicts; None unless that is nearly all.
 
-    ``ranks`` are the places of the values in increasing order, -1 where the number is missing. With two classes one cut
-    may fail in a few rows, as where values were rounded; with more classes every class must be a span of values.
+    ``ranks`` are the ranks of the values, -1 for missing ones. With two classes one threshold may fail in a few rows,
+    as after rounding; with more classes every class must be an interval of values.
     """
     if len(ranks) < FEWEST_ROWS:
         return None
@@ -72,7 +73,7 @@ def tell_by_cut(ranks: Ints, labels: Codes, weights: Ints | None) -> float | Non
 
 
 def cut_share(ranks: Ints, labels: Codes, weights: Ints | None, most: float = MOST) -> float | None:
-    """The same from all rows that are given, however few they are."""
+    """The same from all rows, however few they are."""
     n_labels = int(labels.max()) + 1
     if not 2 <= n_labels <= MAX_VALUES:
         return None
@@ -88,22 +89,22 @@ def cut_share(ranks: Ints, labels: Codes, weights: Ints | None, most: float = MO
     if n_labels == 2:
         up_to = np.cumsum(table, axis=0)
         above = up_to[-1:] - up_to
-        told = max((up_to[:, 0] + above[:, 1]).max(initial=0), (up_to[:, 1] + above[:, 0]).max(initial=0))
+        predicted = max((up_to[:, 0] + above[:, 1]).max(initial=0), (up_to[:, 1] + above[:, 0]).max(initial=0))
     else:
         of_value = table.argmax(axis=1)
         is_span = ((table > 0).sum(axis=1) == 1).all() and np.count_nonzero(np.diff(of_value)) == n_labels - 1
-        told = table.sum() if is_span else 0
-    return float(told) / n_rows if told - base >= most * (n_rows - base) else None
+        predicted = table.sum() if is_span else 0
+    return float(predicted) / n_rows if predicted - base >= most * (n_rows - base) else None
 
 
 def _telling(rows: CodedRows, columns: Iterable[int], most: float) -> dict[int, float]:
-    """Those of the columns that tell the label in nearly all rows, with the share of rows that they tell right."""
+    """The columns that predict the label in nearly all rows, with the share of rows that they predict."""
     telling: dict[int, float] = {}
     sizes = rows.label_sizes()
     n_rows, base = int(sizes.sum()), int(sizes.max())
     for block, tables in tables_given(rows, Cells.of([], len(rows.codes)), columns):
         largest = tables[:, 0].max(axis=2)
-        told = np.where(largest > 1, largest, 0).sum(axis=1)  # a value of one row tells nothing
-        is_leak = told - base >= most * (n_rows - base)
-        telling |= {block[k]: float(told[k]) / max(n_rows, 1) for k in np.flatnonzero(is_leak).tolist()}
+        predicted = np.where(largest > 1, largest, 0).sum(axis=1)  # a value of one row predicts nothing
+        is_leak = predicted - base >= most * (n_rows - base)
+        telling |= {block[k]: float(predicted[k]) / max(n_rows, 1) for k in np.flatnonzero(is_leak).tolist()}
     return telling

@@ -1,10 +1,10 @@
-"""Near pairs of rows of any table, with bounded work: a sample of its rows, and of their pairs.
+"""Pairs of similar rows with bounded work, by sampling rows and pairs of rows.
 
-Past ``max_compared`` pairs a sample of rows is compared; past ``max_pairs`` near pairs are kept with a probability
-proportional to decay ** distance. Seeds are fixed, so the same table always has the same sample.
+In large tables a sample of the rows is compared. If these have too many near pairs, each pair is kept with a
+probability proportional to decay ** distance. Seeds are fixed, so a table always gives the same sample.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,62 +13,69 @@ from analogical._types import CodedRows, Codes, Floats, Ints, Positions
 from analogical.count.groups import draw_rows, merge_rows
 from analogical.count.neighbours import NearPairs, count_distances, find_near_pairs
 
-__all__ = ["MAX_COMPARED", "MAX_PAIRS", "Neighbours", "estimate_distances", "find_neighbours", "rows_compared"]
+__all__ = ["Neighbours", "distance_weight", "estimate_distances", "find_neighbours", "rows_compared"]
 
 N_SAMPLED = 1_000
-"""Rows whose distances are counted."""
+"""Rows whose distances are counted to estimate those of all rows."""
 MAX_COMPARED = 100_000_000
-"""Pairs whose distance is looked at: those of 14,142 rows; past it, rows are sampled."""
+"""Largest number of pairs whose distance is computed, those of 14,142 rows: time."""
 MAX_COMPARED_CODES = 200_000_000_000
-"""The same times features: on a table of 100,000 features those of 2,000 rows, about ten seconds."""
+"""The same times features, those of 2,000 rows of 100,000 features: about ten seconds."""
 MAX_PAIRS = 1_000_000
-"""Pairs kept; past it, pairs are sampled."""
+"""Largest number of pairs kept: memory."""
 MAX_MEMBERS = 20_000_000
-"""Pairs kept times features."""
+"""Largest number of pairs kept times features: memory."""
 FEW_PAIRS = 5_000
 MAX_MEMBERS_OF_FEW = 50_000_000
-"""On very wide tables so many pairs are kept all the same, as long as pairs times features stay below the second."""
+"""Very wide tables keep ``FEW_PAIRS`` pairs nevertheless, up to this number of pairs times features."""
 
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Pairs of rows within a radius by disagreement set: as many as were found, each divided by how many it stands for.
+    """Pairs of rows within a radius, by disagreement set (the features on which the two rows differ).
 
-    A pair weighs (share of one row's class * share of the other's) ** (-1 / (classes - 1)). With two classes these are
-    the counts, up to a factor, if both classes were equally common; with many, hardly a change.
+    A pair weighs (share of one row's class * share of the other's) ** (-1 / (classes - 1)), divided by its probability
+    of being kept. With two classes these are the counts, up to a factor, as if both classes were equally common; with
+    many classes the weights hardly vary.
     """
 
     member: NDArray[np.uint8]
-    """Shape (sets, features), 0 or 1."""
+    """0/1 matrix of shape (sets, features)."""
     distance: Ints
     """Size of each set."""
     pairs: Floats
+    """Weight of all pairs of each set."""
     changed: Floats
-    """Weight of all pairs of each set, and of those that differ in label."""
+    """Weight of the pairs of each set whose labels differ."""
 
     @classmethod
     def of(cls, sample: CodedRows, near: NearPairs, keep: Floats) -> "Neighbours":
-        """From pairs that were kept with a probability at each distance."""
+        """From pairs kept with the probability ``keep[distance]``."""
         left, right, weights = near.left, near.right, sample.weights_or_ones()
         weight = weights[left] * weights[right] * class_weights(sample.labels, weights, left, right)
         changed = weight * (sample.labels[left] != sample.labels[right])
-        stands_for = 1 / keep[near.distance]
         totals = (np.add.reduceat(numbers, near.starts) if len(left) else numbers for numbers in (weight, changed))
-        return cls(near.member, near.distance, *(total * stands_for for total in totals))
+        return cls(near.member, near.distance, *(total * (1 / keep[near.distance]) for total in totals))
+
+    def weighted(self, weight: Floats) -> "Neighbours":
+        """The same pairs, multiplied by a weight for each distance from 0 to the number of features."""
+        scale = weight[self.distance]
+        return replace(self, pairs=self.pairs * scale, changed=self.changed * scale)
 
 
-def rows_compared(n_features: int, max_compared: int = MAX_COMPARED) -> int:
-    """Rows that are compared with each other at most; past it, rows are sampled."""
-    return int((2 * min(max_compared, MAX_COMPARED_CODES // max(1, n_features))) ** 0.5) + 1
+def rows_compared(n_features: int) -> int:
+    """Largest number of rows that are compared with each other."""
+    return int((2 * min(MAX_COMPARED, MAX_COMPARED_CODES // max(1, n_features))) ** 0.5) + 1
 
 
 def pairs_kept(n_features: int) -> int:
-    """Pairs that are kept of a table with so many features, if it has more."""
-    return max(MAX_MEMBERS // n_features, min(MAX_MEMBERS_OF_FEW // n_features, FEW_PAIRS), 1)
+    """Largest number of pairs that are kept."""
+    fit_in_memory = max(MAX_MEMBERS // n_features, min(MAX_MEMBERS_OF_FEW // n_features, FEW_PAIRS), 1)
+    return min(MAX_PAIRS, fit_in_memory)
 
 
 def estimate_distances(rows: CodedRows, seed: int = 0) -> Floats:
-    """How many pairs of rows lie at each distance 0 .. features; estimated from a sample if there are more rows."""
+    """The number of pairs of rows at each distance 0 .. features, estimated from a sample if there are many rows."""
     n_rows = rows.n_rows
     if len(rows.codes) > N_SAMPLED:
         rows = draw_rows(rows, N_SAMPLED, np.random.default_rng(seed))
@@ -76,36 +83,34 @@ def estimate_distances(rows: CodedRows, seed: int = 0) -> Floats:
     return np.asarray(count_distances(rows) * (n_rows * (n_rows - 1) / max(1, n_drawn * (n_drawn - 1))))
 
 
+def distance_weight(distances: Floats, decay: float) -> Floats:
+    """Decay ** distance, scaled to 1 at the nearest pairs; ``distances`` are the numbers of pairs at each distance."""
+    nearest = max(1, int(np.argmax(distances[1:] > 0)) + 1)
+    return np.asarray(decay ** np.maximum(np.arange(len(distances)) - float(nearest), 0.0), dtype=np.float64)
+
+
 def find_neighbours(
-    rows: CodedRows,
-    radius: int,
-    decay: float,
-    *,
-    merge: bool = True,
-    max_pairs: int = MAX_PAIRS,
-    max_compared: int = MAX_COMPARED,
-    n_threads: int = 1,
+    rows: CodedRows, radius: int, decay: float, *, merge: bool = True, n_threads: int = 1
 ) -> Neighbours:
     """Pairs at distance 1 to ``radius`` by disagreement set.
 
-    Without ``merge`` identical rows stay apart, in the order in which they came.
+    ``merge`` compares identical rows with the same label as one row with their number.
     """
     seeds = np.random.SeedSequence(0)
     rng = np.random.default_rng(seeds)
-    limit = rows_compared(rows.n_features, max_compared)
+    limit = rows_compared(rows.n_features)
     sample = draw_rows(rows, limit, rng) if len(rows.codes) > limit else rows
     sample = merge_rows(sample) if merge else sample
-    keep = keep_probability(sample.codes, radius, decay, min(max_pairs, pairs_kept(rows.n_features)), rng)
+    keep = keep_probability(sample, radius, decay, pairs_kept(rows.n_features), rng)
     return Neighbours.of(sample, find_near_pairs(sample.codes, keep, seeds, n_threads), keep)
 
 
-def keep_probability(codes: Codes, radius: int, decay: float, budget: int, rng: np.random.Generator) -> Floats:
+def keep_probability(rows: CodedRows, radius: int, decay: float, budget: int, rng: np.random.Generator) -> Floats:
     """Per distance, min(1, s * decay ** distance) within the radius, s such that about ``budget`` pairs are kept."""
-    distances = np.arange(codes.shape[1] + 1)
+    distances = np.arange(rows.n_features + 1)
     inside = (distances >= 1) & (distances <= radius)
-    rows = CodedRows(codes, np.zeros(len(codes), np.uint8), np.zeros(codes.shape[1], np.int64), 1)
-    expected = estimate_distances(rows, int(rng.integers(2**31))) * inside
-    shape = decay ** np.maximum(distances - float(np.argmax(expected > 0)), 0.0)
+    expected = estimate_distances(rows.weighted(None), int(rng.integers(2**31))) * inside
+    shape = distance_weight(expected, decay)
     known = expected > 0
     pairs, weight = expected[known], shape[known]
     if pairs.sum() <= budget or not (pairs * weight).sum():

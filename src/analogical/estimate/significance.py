@@ -1,11 +1,11 @@
-"""One p-value per feature from tests that see different things, and the correction for many features.
+"""One p-value per feature, combined from several tests, and the correction for many features.
 
-All tests deal the labels of each context to its rows at random, and differ in what they see: ``deals`` a difference in
-any direction, where rows repeat; ``directions`` one that has the same direction in many contexts, of frequent values
-and labels together and of rare ones cell by cell; ``strata`` one that has the same direction where another feature has
-the same value, which finds interactions without repeated rows. The smallest of their p-values is multiplied by how many
-there are (Bonferroni), so the combination is valid whatever they share. Which tests are made is decided by how many
-rows of each value and of each label the contexts hold, never by which go together.
+All tests assign the labels of each context to its rows at random, and detect different changes: ``deals`` a difference
+in any direction, where rows repeat; ``directions`` one that has the same direction in many contexts, of frequent values
+and labels together and of rare cells one by one; ``strata`` one that has the same direction where another feature has
+the same value, which finds interactions without repeated rows. The smallest p-value is multiplied by the number of
+tests (Bonferroni), which is valid however they depend on each other. Which tests are made depends on the numbers of
+rows by value and by label in the contexts only, never on which labels go with which values.
 """
 
 import math
@@ -29,33 +29,32 @@ __all__ = ["Tested", "adjust_for_features", "combine", "p_values_of", "pools_con
 
 @dataclass(frozen=True, slots=True)
 class Tested:
-    """What is kept of a feature in its contexts."""
+    """Pairs and p-value of a feature in its contexts."""
 
     n_pairs: int
     n_changed: int
     p_value: float
-    """NaN if nothing can be tested."""
+    """NaN if no test can be made."""
 
 
 def test_counted(counted: Counted, label_sizes: Ints) -> list[Tested | None]:
-    """Several features in their contexts; None for those without pairs."""
+    """Test several features; None for those without pairs."""
     stack = counted.stack
     held = np.flatnonzero(np.diff(stack.bounds)).tolist()
-    tested: list[Tested | None] = [None] * stack.n_features
-    if held:
-        some, which = stack.part(held)
-        values, labels = [Kinds.of(counted.value_sizes[k]) for k in held], Kinds.of(label_sizes)
-        pooled = strata_p_values(some, counted.given[which], values, labels).tolist()
-        p_values = [(*tests, PValue(p)) for tests, p in zip(p_values_of(some, values, labels), pooled, strict=True)]
-        for k, one in zip(held, _tested(some, p_values), strict=True):
-            tested[k] = one
-    return tested
+    if not held:
+        return [None] * stack.n_features
+    some, which = stack.part(held)
+    values, labels = [Kinds.of(counted.value_sizes[k]) for k in held], Kinds.of(label_sizes)
+    pooled = strata_p_values(some, counted.given[which], values, labels).tolist()
+    p_values = [(*tests, PValue(p)) for tests, p in zip(p_values_of(some, values, labels), pooled, strict=True)]
+    tested = dict(zip(held, _tested(some, p_values), strict=True))
+    return [tested.get(k) for k in range(stack.n_features)]
 
 
 def test_contexts(contexts: Contexts, value_sizes: Ints, label_sizes: Ints, rows: CodedRows | None) -> Tested | None:
-    """One feature in its contexts, of which equal ones may be put together; None without pairs.
+    """Test one feature in its contexts, equal ones counted together; None without pairs.
 
-    Without the rows, which have the feature in column 0, the test that pools contexts is left out.
+    ``rows`` have the feature in column 0; without them the test that pools contexts is left out.
     """
     if not len(contexts):
         return None
@@ -65,16 +64,16 @@ def test_contexts(contexts: Contexts, value_sizes: Ints, label_sizes: Ints, rows
 
 
 def p_values_of(stack: Stack, values: Sequence[Kinds], labels: Kinds) -> list[tuple[PValue, ...]]:
-    """For each feature the p-values in any direction, and in a common one of what is frequent and of what is rare.
+    """For each feature the p-values in any direction, and in a common one for frequent values and for rare cells.
 
-    NaN where a test is not made. Where the others see every direction too, the first one would be paid for twice.
+    NaN where a test is not made. The first one is left out where the others detect differences in any direction too.
     """
     both = zip(DirectionTests.of_stack(stack, values, labels), p_values_any_direction(stack), strict=True)
-    return [(PValue(math.nan) if one.sees_all else p_any, one.of_frequent(), one.of_rare()) for one, p_any in both]
+    return [(PValue(math.nan) if tests.sees_all else p_any, tests.frequent, tests.rare) for tests, p_any in both]
 
 
 def _tested(stack: Stack, p_values: Iterable[Iterable[PValue]]) -> list[Tested]:
-    """Pairs of several features, and one p-value each."""
+    """Pairs and the combined p-value of several features."""
     contexts = stack.contexts
     rows = contexts.sizes * contexts.times[contexts.owner]
     pairs, changed = (stack.sums_of_cells(rows * of_row) // 2 for of_row in (contexts.pairs, contexts.changed))
@@ -83,17 +82,17 @@ def _tested(stack: Stack, p_values: Iterable[Iterable[PValue]]) -> list[Tested]:
 
 
 def pools_contexts(n_features: int) -> bool:
-    """Whether the test that pools contexts, which needs the rows themselves, is made for such a table."""
+    """Whether the test that pools contexts, which needs the rows, is made for a table with this number of features."""
     return n_features - 1 <= MOST
 
 
 def combine(p_values: Iterable[float]) -> float:
-    """The smallest p-value times their number; unknown ones (NaN) do not count, NaN if all are unknown."""
+    """The smallest p-value times the number of p-values; NaNs do not count, NaN if all are NaN."""
     return smallest_of(PValue(p) for p in p_values).p
 
 
 def adjust_for_features(p_values: Floats, strictly: Bools | None = None) -> Floats:
-    """Benjamini and Hochberg's adjusted p-values, Holm's for some; unknown ones stay unknown and do not count.
+    """P-values adjusted by Benjamini and Hochberg's method, by Holm's where ``strictly``; NaNs stay NaN.
 
     Examples
     --------

@@ -1,13 +1,13 @@
-"""How large an effect is: the part that all contexts share, the part that differs between them, and points.
+"""The size of an effect: the part that all contexts share, and the part that differs between them.
 
-The effect is the mean over pairs of half the squared distance between the label shares of their two values. Where rows
-repeat it is known without bias (``effect``), but a squared difference is unsteady in thin contexts. A *common*
-difference is not: with fixed effects for the contexts, least squares gives one share per value and label (for two
-values it is the difference of Mantel and Haenszel), and half its square, less its variance, is the common part of the
-effect. It needs no repeated rows, and it is 0 for an exclusive or. What the whole effect has beyond it varies between
-contexts, and counts by the share v^2 / (v^2 + variance): little where it is mostly chance. On 408 features of known
-rules the root of the sum is off by .052 (root mean square), the whole effect alone by .062, the common part alone by
-.193, the larger of the two by .050, but that trusts a difference between two pairs of rows.
+The effect is the mean over pairs of half the squared distance between the label shares of their two values. If rows
+repeat there is an unbiased estimate (``effect``), but a squared difference is unstable in small contexts. A *common*
+difference is stable: least squares with a constant for each context gives one share per value and label (for two values
+the difference of Mantel and Haenszel), and half its square, minus its variance, is the common part of the effect. It
+needs no repeated rows, and it is 0 for an exclusive or. The difference v between the whole effect and the common part
+has the weight v^2 / (v^2 + variance): little if it is mostly chance. On 408 features of known rules the root of the sum
+has a root mean square error of .052, the whole effect alone of .062, the common part alone of .193, the larger of the
+two of .050, but that trusts a difference between two pairs of rows.
 """
 
 import math
@@ -26,46 +26,46 @@ from analogical.count.given import Cells
 from analogical.count.groups import merge_rare
 from analogical.estimate.directions import diagonals
 from analogical.estimate.effect import EffectSums, skewed_interval
-from analogical.estimate.intervals import FEWEST_FREE, MANY, share_interval
+from analogical.estimate.intervals import FEWEST_FREE, LEAST, MANY, share_interval
 
 __all__ = ["ROUNDING", "CommonDifference", "Size", "measure_size_of_units", "measure_sizes"]
 
 MOST_VALUES = 64
-"""Values that get a share of their own in the common difference, and labels likewise; the rarest of more are taken
-together: the cost grows with the cube."""
+"""Largest number of values, and of labels, in the common difference; the rarest of more are merged: the cost grows with
+the cube."""
 PSEUDO_ROWS = 4.0
-"""Rows of a value for which the variance of its share counts double: two rows with equal labels do not show that there
-is no variance (Agresti and Coull add four rows, half of them with the label)."""
+"""Rows of a value for which the variance of its share is doubled: two rows with equal labels do not show that there is
+no variance (Agresti and Coull add four rows, half of them with the label)."""
 ROUNDING = 1e-9
-"""Differences of shares, and standard errors of these, that are none: what is left of sums is rounding errors."""
+"""Differences of shares, and their standard errors, below this are rounding error."""
 
 
 @dataclass(frozen=True)
 class CommonDifference:
-    """Shares of each label by value, as far as all contexts agree on them, less a mean that has no meaning."""
+    """Shares of each label by value that are common to all contexts, up to a constant."""
 
     shares: Floats
     """Shape (labels, values)."""
     covariance: Floats
     """Shape (labels, values, values)."""
     pairs: Floats
-    """Shape (values, values): pairs of rows of two values in one context."""
+    """Shape (values, values): pairs of rows of two values, over all contexts."""
 
     squared: float = math.nan
-    """Half the mean squared difference as it is, larger than the effect by its variance."""
+    """Half the mean squared difference, not corrected for its bias."""
     bias: float = math.nan
-    """How much larger, on average."""
+    """Bias of ``squared``, from the variance of the shares."""
     slope: float = math.nan
-    """Standard error of half the squared difference, for a difference that is not small beside it."""
+    """Standard error of ``squared`` for a large difference."""
     spread: float = math.nan
-    """The same if there is no difference."""
+    """Standard error of ``squared`` without any difference."""
 
     def effect(self) -> float:
-        """The common part of the effect, without bias; below 0 by chance, and at most 1."""
+        """The common part of the effect, unbiased; may be negative, and is at most 1."""
         return min(self.squared - self.bias, 1.0)
 
     def interval(self, quantile: float) -> tuple[float, float]:
-        """Interval of the common part: on its root, the size of a difference, whose error does not grow with it."""
+        """Interval of the common part, computed for its root, whose error does not depend on its size."""
         effect = max(self.effect(), 0.0)
         error = self.slope / math.sqrt(self.squared) if self.squared > ROUNDING**2 else 0.0
         root = math.sqrt(effect)
@@ -73,7 +73,7 @@ class CommonDifference:
         return low, min(max((root + quantile * error) ** 2, effect + quantile * self.spread), 1.0)
 
     def between(self, first: int, second: int, label: int) -> tuple[float, float]:
-        """Share of the label with the second value less that with the first, and its standard error."""
+        """Share of the label with the second value minus that with the first, and its standard error."""
         cov = self.covariance[label]
         variance = cov[first, first] + cov[second, second] - 2 * cov[first, second]
         share = self.shares[label]
@@ -89,24 +89,24 @@ class Size:
     high: float
     common: CommonDifference
     values: Ints
-    """For each value of the feature its place in the common difference."""
+    """Position of each value of the feature in the common difference."""
     labels: Ints
     noise_rate: float = math.nan
-    """How often labels differ by noise alone; NaN if no repeated rows show it."""
+    """How often labels differ by noise alone; NaN without repeated rows."""
 
 
 @dataclass(frozen=True)
 class _Cells:
-    """Rows of the contexts of several features by value, label and unit, with few values and labels."""
+    """Rows of the contexts of several features by value, label and unit; rare values and labels are merged."""
 
     context: Positions
     value: Positions
     label: Positions
     sizes: Floats
     times: Floats
-    """How many contexts look alike, for each context."""
+    """How often each context occurs."""
     bounds: list[int]
-    """Where the contexts of each feature begin, and the end of the last."""
+    """Bounds of the contexts of each feature."""
     n_values: int
     n_labels: int
     unit: Positions | None = None
@@ -126,10 +126,10 @@ class _Cells:
 def common_differences(cells: _Cells) -> list[CommonDifference]:
     """Least squares of label shares on values, with a constant for each context; for each feature.
 
-    With x a row's value as an indicator less its context's mean, A = sum of x x' and u = sum of x y, the shares are
-    A^+ u and their covariance A^+ (sum over units of s s') A^+, where s adds up x e over the rows of a unit, e being
-    what is left of the label. A row's own e is too small by its leverage h; h times the variance of labels in its
-    context is added back, and for values of few rows a part of the variance of their own share.
+    With x a row's value as an indicator minus the mean of its context, A = sum of x x' and u = sum of x y, the shares
+    are A^+ u and their covariance is A^+ (sum over units of s s') A^+, where s is the sum of x e over the rows of a
+    unit and e the residual of the label. The residual of a row is too small by its leverage h; h times the label
+    variance in its context is added, and for values of few rows a part of the variance of their own share.
     """
     n_values, n_labels, t = cells.n_values, cells.n_labels, cells.times
     n_features = len(cells.bounds) - 1
@@ -188,7 +188,7 @@ def _moments(shares: Floats, covariance: Floats, pairs: Floats) -> tuple[list[fl
     moved = laplacian[:, None] @ covariance
     squared = (along * shares).sum(axis=(1, 2)) / (2 * total)
     bias = moved.trace(axis1=2, axis2=3).sum(axis=1) / (2 * total)
-    # labels move together at worst, so their standard errors add up
+    # at worst labels are fully correlated, so their standard errors are summed
     slope = (along[:, :, None] @ covariance @ along[..., None])[:, :, 0, 0]
     spread = 2 * (moved * moved.transpose(0, 1, 3, 2)).sum(axis=(2, 3))
     errors = (np.sqrt(np.maximum(variance, 0.0)).sum(axis=1) / (2 * total) for variance in (slope, spread))
@@ -239,10 +239,10 @@ def _size(
     """The effect of one feature from its common part and its whole."""
     effect, (low, high) = common.effect(), common.interval(quantile)
     if contexts.value_parts.sizes.max() == 1:
-        # without repeated rows the labels may have no noise: then the index is the effect
+        # without repeated rows the labels may have no noise; the index is then the effect
         index, (_, index_high) = _share(contexts.profile), share_interval(contexts.profile, n_rows, confidence)
         return Size(max(effect, index), low, max(high, index_high), common, *kinds)
-    if not whole.n_pairs:  # rows repeat for one value only: no difference between two of them is known without bias
+    if not whole.n_pairs:  # rows repeat for one value only: there is no unbiased estimate
         return Size(effect, min(low, max(effect, 0.0)), max(high, effect), common, *kinds)
     if whole.noise <= 1e-12 * whole.n_pairs:  # labels without noise: the effect is a share of pairs
         low, high = share_interval(whole.profile, n_rows, confidence)
@@ -259,12 +259,12 @@ def _size(
 
 
 def _variance(whole: EffectSums, n_rows: int) -> float:
-    """Variance of the whole effect; on few effective pairs at least that of a share of so many independent ones.
+    """Variance of the whole effect; with few effective pairs at least that of a share of as many independent pairs.
 
-    Without one of its two rows a rare value has no pair left, so leaving out rows does not show how unsure it is.
+    A value of two rows has no pairs without one of them, so the jackknife underestimates its variance.
     """
     variance = whole.variance(n_rows)
-    n_kish = max(whole.profile.n_effective, 0.5)
+    n_kish = max(whole.profile.n_effective, LEAST)
     share = _share(whole.profile)
     return max(variance, share * (1 - share) / n_kish) if n_kish < MANY else variance
 
@@ -272,7 +272,7 @@ def _variance(whole: EffectSums, n_rows: int) -> float:
 def measure_size_of_units(rows: CodedRows, groups: Ints, confidence: float) -> Size:
     """Effect of the feature in column 0, given the others, if rows of the same unit depend on each other.
 
-    Repeated rows of one unit do not show the noise, so this is the common part alone, its variance from whole units.
+    Repeated rows of one unit do not show the noise, so this is the common part alone, with a variance between units.
     """
     contexts = Cells.by(rows, range(rows.n_features - 1, 0, -1))
     n_values, n_labels = int(rows.n_values[0]), rows.n_labels
@@ -300,12 +300,12 @@ def measure_size_of_units(rows: CodedRows, groups: Ints, confidence: float) -> S
 
 
 def _places(codes: Any, weights: Floats, n: int) -> Ints:
-    """The place of each of n codes in the common difference."""
+    """The position of each of n codes in the common difference."""
     return merge_rare(np.bincount(codes, weights, minlength=n), MOST_VALUES)
 
 
 def _placed(places: Sequence[Ints], stack: Stack, codes: Any) -> Positions:
-    """For each cell the place of its code, by the places of the codes of each feature."""
+    """The position of the code of each cell, from the positions of the codes of each feature."""
     firsts = np.cumsum([0, *map(len, places)])
     placed: Positions = np.concatenate(places)[firsts[stack.feature_of_cell] + codes]
     return placed
@@ -314,7 +314,7 @@ def _placed(places: Sequence[Ints], stack: Stack, codes: Any) -> Positions:
 def _at_mean(
     cells: _Cells, mean_value: Floats, inverse: Floats, owner: Positions, value: Positions
 ) -> tuple[Floats, Floats]:
-    """For m the mean of a context: A^+ m at each of its values, and m' A^+ m."""
+    """For the mean m of each context: A^+ m at each of its values, and m' A^+ m."""
     spans = enumerate(slice(start, stop) for start, stop in pairwise(cells.bounds))
     at_mean = np.concatenate([mean_value[own] @ inverse[k] for k, own in spans])
     return at_mean[owner, value], np.einsum("cv,cv->c", at_mean, mean_value)
@@ -323,7 +323,7 @@ def _at_mean(
 def _meat(
     cells: _Cells, feature: Positions, owner: Positions, value: Positions, spread: Floats, mean_value: Floats
 ) -> Floats:
-    """Sum of x x' times the spread, with x = e_v - m_c: e_v e_v' - e_v m_c' - m_c e_v' + m_c m_c', each added up."""
+    """Sum of x x' times the spread, with x x' = e_v e_v' - e_v m_c' - m_c e_v' + m_c m_c' for x = e_v - m_c."""
     n_contexts, n_values = mean_value.shape
     by_cell = np.zeros((n_contexts, n_values))
     by_cell[owner, value] = spread
@@ -337,7 +337,7 @@ def _meat(
 
 
 def _meat_of_units(cells: _Cells, left: Floats, mean_value: Floats) -> Floats:
-    """Sum over units of s s', s the sum of x e over its rows."""
+    """Sum over units of s s', where s is the sum of x e over the rows of a unit."""
     from scipy.sparse import csr_array
 
     unit = cells.unit if cells.unit is not None else np.zeros(0, np.intp)

@@ -1,25 +1,27 @@
-"""What can be said about a feature, as one word, and the order of features."""
+"""The status of a feature, and the ranking of features."""
 
-from typing import Literal
+from collections.abc import Sequence
+from typing import Literal, get_args
 
 import numpy as np
 
-from analogical._types import Floats, Positions
+from analogical._types import Floats, Ints, Positions
 
-__all__ = ["LEVEL", "NEGLIGIBLE", "Status", "decide_status", "order_features"]
+__all__ = ["LEVEL", "NEGLIGIBLE", "Status", "decide_status", "order_features", "status_ranks"]
 
 Status = Literal["effect", "unclear", "none", "same", "constant"]
+"""In the order in which features are ranked."""
 
 LEVEL = 0.05
-"""Adjusted p-value up to which a feature has an effect, unless another confidence is asked for, and up to which an
-outside feature joins the deciding set."""
+"""Adjusted p-value up to which a feature has an effect, unless another confidence is given, and up to which an outside
+feature joins the deciding set."""
 NEGLIGIBLE = 0.02
 """Effect below which a feature that is not significant has none: a difference of 14 points between two classes. Of the
 432 rows of Monks-1, a feature that changes no label is known to be below .018."""
 
 
 def decide_status(*, is_constant: bool, is_copy: bool, p_adjusted: float, high: float, level: float) -> Status:
-    """One word for a feature.
+    """The status of a feature.
 
     ``"effect"``: its adjusted p-value is at most ``level``. ``"none"``: the p-value is larger, and the interval of its
     effect ends at 0.02 or below. ``"unclear"``: neither. ``"same"``: it is a copy of a given feature. ``"constant"``:
@@ -38,14 +40,18 @@ def decide_status(*, is_constant: bool, is_copy: bool, p_adjusted: float, high: 
     return "none" if high <= NEGLIGIBLE else "unclear"
 
 
+def status_ranks(status: Sequence[Status]) -> Ints:
+    """The rank of each status, 0 for an effect."""
+    return np.array([get_args(Status).index(word) for word in status], np.int64)
+
+
 def order_features(status: tuple[Status, ...], effect: Floats, p_value: Floats) -> Positions:
     """Positions of the features, best first.
 
     Effects by size, then what is unclear by p-value, none by p-value, copies, constant features; ties by the other
     number, then by column order.
     """
-    words: tuple[Status, ...] = ("effect", "unclear", "none", "same", "constant")
-    rank = np.array([words.index(word) for word in status], dtype=np.int64)
+    rank = status_ranks(status)
     size, p = -np.nan_to_num(effect, nan=-1.0), np.nan_to_num(p_value, nan=1.0)
     first, second = np.where(rank == 0, size, p), np.where(rank == 0, p, size)
     return np.lexsort((np.arange(len(rank)), second, first, rank))

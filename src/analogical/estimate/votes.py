@@ -1,18 +1,18 @@
-"""How well features predict the label together: rows that agree on them vote, each row left out.
+"""How well features predict the label together: votes of the rows that agree on them, leaving one row out.
 
 A row is predicted by the other rows that agree with it on the chosen features. With N the rows of its cell and N_y
 those of label y, the row itself left out, its prediction is
 
     q'(y) = (N_y + a q(y)) / (N + a)
 
-where q is the prediction before the last feature was added: where few rows agree, the vote of fewer features counts
-more. What a feature adds is the rise of the log-likelihood, in nats. A feature that divides the cells too finely may
-add more with a vote of its own, over all rows that share its value:
+where q is the prediction before the last feature was added: the fewer rows agree, the more the vote of fewer features
+counts. The gain of a feature is the rise of the log-likelihood in nats. A feature that divides the cells too finely may
+have a larger gain with a vote of its own, over all rows that share its value:
 
     q'(y) ~ q(y) * P(value | y) / P(value)
 
-(naive Bayes, again with the row left out), so both ways are tried. Leaving out the row makes the gain of a feature that
-does nothing negative on average.
+(naive Bayes, again with the row left out), so both ways are tried. Because the row is left out, an unrelated feature
+has a negative gain on average.
 """
 
 from collections.abc import Iterable, Sequence
@@ -30,61 +30,61 @@ from analogical.count.threads import Task, run_tasks
 __all__ = ["Candidate", "State", "Voting"]
 
 BACK_OFF = 3.0
-"""Rows that the vote of fewer features stands for, the a above. From 1 to 5 real tables and recovery hardly differ."""
+"""The a above: pseudo-rows of the vote of fewer features. From 1 to 5 real tables and recovery hardly differ."""
 MANY_CLASSES = 50
-"""Of more classes the most frequent ones vote by themselves, and all others as one: memory."""
+"""Largest number of classes that are kept apart; the rarest of more are merged: memory."""
 BLOCK = 2**18
-"""Rows times features that are looked at together: memory."""
+"""Rows times features that are processed together: memory."""
 
 Way = Literal["joint", "own"]
 """A feature votes together with others, or on its own."""
 
 
 class Candidate(NamedTuple):
-    """What a feature would add, in nats, and in which way."""
+    """The gain of a feature in nats, and the way of voting with the larger gain."""
 
     gain: float
     way: Way
 
 
 class Ballot(NamedTuple):
-    """How the other rows of its cell vote on a row of each entry."""
+    """The votes of the other rows of its cell, for a row of each entry."""
 
     cell: Positions
-    """Cell of each entry: rows that agree on the features that vote together."""
+    """Cell of each entry: the rows that agree on the features that vote together."""
     cell_sizes: Floats
     """Rows in the cell of each entry."""
     shares: Floats
     """Shape (entries, classes)."""
     is_settled: Bools
-    """Whether all rows of the cell have the same label: no feature can tell them more."""
+    """Whether all rows of the cell have the same label, so that no feature can improve the vote."""
 
     def of_parts(self, parent: Positions) -> "Ballot":
-        """The same votes for the parts that entries are divided into."""
+        """The same votes for parts of the entries."""
         return Ballot(self.cell[parent], self.cell_sizes[parent], self.shares[parent], self.is_settled[parent])
 
 
 @dataclass(frozen=True)
 class State:
-    """Some features, and how every row is predicted by them."""
+    """Some features, and the prediction of every row by them."""
 
     features: tuple[int, ...]
     entries: Entries
     joint: Ballot
     """The vote of the features that vote together."""
     own: Floats
-    """Shape (entries, classes): the product of the votes of features that vote on their own."""
+    """Product of the votes of features that vote on their own: shape (entries, classes)."""
     value: float
     """Log-likelihood of the labels, in nats."""
 
     def shares(self) -> Floats:
-        """Predicted shares of the labels, for each entry."""
+        """Predicted label shares of each entry."""
         both = self.joint.shares * self.own
         return np.asarray(both / both.sum(axis=1, keepdims=True))
 
 
 class Voting:
-    """The votes of the rows of a table; what was computed for some features in order is kept."""
+    """The votes of the rows of a table, with a cache of the states of lists of features."""
 
     def __init__(self, rows: CodedRows, n_threads: int = 1) -> None:
         rows = rows if rows.weights is None or rows.weights.all() else rows.take(rows.weights > 0)
@@ -99,7 +99,7 @@ class Voting:
         self.forget()
 
     def candidates(self, state: State, features: Iterable[int]) -> dict[int, Candidate]:
-        """What each of the features would add."""
+        """The gain of each of the features."""
         left = sorted(features, key=lambda f: int(self.rows.n_values[f]))  # a block has as many values as its last one
         at_once = max(1, BLOCK // len(self.rows.codes))
         candidates: dict[int, Candidate] = {}
@@ -112,9 +112,9 @@ class Voting:
         return candidates
 
     def follow(self, features: Sequence[int], together: frozenset[int] = frozenset()) -> State:
-        """The state after these features in order, each voting in the way that adds more.
+        """The state with these features in order, each voting in the way with the larger gain.
 
-        Features that act only together vote together, whatever the first of them adds without the others.
+        Features in ``together`` vote together, whatever their gain without the others.
         """
         if not features:
             return self.start
@@ -126,7 +126,7 @@ class Voting:
         return self._known[key]
 
     def gain_of(self, state: State, features: Sequence[int]) -> float:
-        """What features add that vote together."""
+        """The gain of features that vote together."""
         parts = state.entries.divided(self.rows, list(features))
         votes = _PartVotes(self.rows.n_labels, state.entries.labels[parts.parent], parts)
         ballot, left = state.joint.of_parts(parts.parent), parts.value
@@ -139,11 +139,11 @@ class Voting:
         return float(votes.values(ballot.shares, state.own[parts.parent])[0]) - state.value
 
     def forget(self) -> None:
-        """Drop what was kept: it holds a number for each row and list of features."""
+        """Empty the cache, which holds a number for each row and list of features."""
         self._known: dict[tuple[tuple[int, ...], frozenset[int]], State] = {}
 
     def _candidates_of(self, state: State, block: list[int]) -> list[Candidate]:
-        """What each feature of a block would add."""
+        """The gain of each feature of a block."""
         n_values = int(self.rows.n_values[block[-1]])
         parts = state.entries.divided_by_each(self.rows, block)
         votes = _PartVotes(self.rows.n_labels, state.entries.labels[parts.parent], parts)
@@ -156,7 +156,7 @@ class Voting:
         return [Candidate(float(ways[way][place]) - state.value, way) for place, way in enumerate(best)]
 
     def _added(self, before: State, feature: int, way: Way) -> State:
-        """The state with one more feature that votes in this way."""
+        """The state with one more feature, which votes in this way."""
         n_values = int(self.rows.n_values[feature])
         parts = before.entries.divided(self.rows, [feature])
         entries = before.entries.refined(self.rows, [feature])
@@ -171,7 +171,7 @@ class Voting:
         return State((*before.features, feature), entries, joint, own, value)
 
     def _vote_of_all(self, entries: Entries) -> Ballot:
-        """The vote of all rows, one more for every class, so that none has probability 0."""
+        """The vote of all rows, plus one row of every class, so that none has probability 0."""
         shares = np.tile(self.class_sizes + 1, (len(entries), 1))
         shares[np.arange(len(entries)), entries.labels] -= 1
         shares /= self.rows.n_rows - 1 + self.rows.n_labels
@@ -180,7 +180,7 @@ class Voting:
 
 
 class _PartVotes:
-    """Votes on parts: entries divided by one or more features."""
+    """Votes for parts of entries, divided by one or more features."""
 
     def __init__(self, n_classes: int, labels: Positions, parts: Parts) -> None:
         self.n_classes, self.labels, self.parts = n_classes, labels, parts
@@ -188,8 +188,8 @@ class _PartVotes:
     def joined(self, before: Ballot, value: Positions, n_values: int) -> Ballot:
         """The votes of cells divided by one more feature, backed off to the votes before.
 
-        Rows of a cell that the feature does not divide, or in which all labels agree, keep their vote: the feature
-        tells them nothing, and counting the same rows again would only make the vote more certain.
+        Rows of a cell that the feature does not divide, or in which all labels agree, keep their vote: counting the
+        same rows again would only make the vote more certain.
         """
         n_before = int(before.cell.max(initial=0)) + 1
         cell, n_cells = _numbered((self.parts.owner * n_before + before.cell) * n_values + value)
@@ -204,7 +204,7 @@ class _PartVotes:
         return Ballot(cell, sizes, shares, counts[cell, self.labels] == sizes)
 
     def alone(self, value: Positions, n_values: int, class_sizes: Floats) -> Floats:
-        """How much likelier the feature's value is with each label than over all, the row itself left out."""
+        """P(value | label) / P(value) for each label, the row itself left out."""
         n_owners, key = self.parts.n_owners, self.parts.owner * n_values + value
         n_cells = n_owners * n_values
         table = np.bincount(key * self.n_classes + self.labels, self.parts.sizes, minlength=n_cells * self.n_classes)
@@ -226,12 +226,12 @@ class _PartVotes:
 
 
 def _log_shares(shares: Floats, labels: Positions) -> Floats:
-    """Log of the share of each label, if shares of all classes, not scaled, predict it."""
+    """Log of the predicted share of each label; ``shares`` need not sum to 1."""
     return np.asarray(np.log(shares[np.arange(len(labels)), labels]) - np.log(shares.sum(axis=1)))
 
 
 def _numbered(cells: Positions) -> tuple[Positions, int]:
-    """Cells by small numbers, and how many there are at most."""
+    """Cells numbered from 0, and an upper limit of their number."""
     n_cells = int(cells.max(initial=-1)) + 1
     if are_few(n_cells, len(cells)):
         return cells, n_cells
@@ -240,7 +240,7 @@ def _numbered(cells: Positions) -> tuple[Positions, int]:
 
 
 def _fewer_classes(rows: CodedRows) -> CodedRows:
-    """Rows in which rare classes beyond the most frequent ones are one class."""
+    """The rows with the rarest classes merged."""
     if rows.n_labels <= MANY_CLASSES:
         return rows
     labels = merge_rare(rows.label_sizes(), MANY_CLASSES).astype(np.uint8)[rows.labels]
