@@ -1,11 +1,13 @@
 """A DuckDB of our own: in memory up to a limit, beyond it in a temporary folder."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from itertools import count
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
+from threading import Thread
+from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import finalize
 
@@ -23,8 +25,8 @@ MEMORY = 2**30
 """Bytes that DuckDB may take at first; what does not fit goes to the temporary folder."""
 QUIET = "SET enable_progress_bar = false"
 """Setting of every connection: the bar would be written among the results."""
-INTERRUPTED = "Query interrupted"
-"""What DuckDB raises as a RuntimeError after Ctrl-C, in the main thread."""
+PATIENCE = 1.5
+"""Seconds in which an interrupted statement has to end."""
 
 
 class Session:
@@ -100,35 +102,42 @@ def free_memory() -> int | None:
 def ask(connection: "DuckDBPyConnection | None", question: Callable[[], Answer], doing: str) -> Answer:
     """The answer of DuckDB, or an error that says in one sentence why there is none.
 
-    ``connection`` is where it is asked, or None for a relation of the user's, whose connection is not known.
+    ``connection`` is where it is asked; None for a relation of the user's, which does not tell its connection.
     """
     import duckdb
 
     try:
         with working_on(doing):
-            return question() if connection is None else _in_thread(connection, question)
+            return _in_thread(connection or duckdb.default_connection(), question)
     except duckdb.Error as error:
         reason = str(error).partition("\n")[0].rstrip(".")
         advice = _advice(error, is_own=connection is not None)
         raise InputError(f"DuckDB could not finish {doing} ({reason}). {advice}") from error
-    except RuntimeError as error:
-        if connection is None and str(error) == INTERRUPTED:
-            raise KeyboardInterrupt from None
-        raise
 
 
 def _in_thread(connection: "DuckDBPyConnection", question: Callable[[], Answer]) -> Answer:
-    """The answer from a thread of its own: in this one a signal would end the statement late, or be lost."""
-    with ThreadPoolExecutor(1) as thread:
-        future = thread.submit(question)
+    """The answer from a thread of its own: in the main thread DuckDB misses about every second Ctrl-C.
+
+    After a signal the statement is interrupted. One on a connection that is not known runs to its end in the
+    background, so that at least the caller goes on.
+    """
+    future: Future[Answer] = Future()
+
+    def run() -> None:
         try:
-            wait([future])
-        except BaseException:
-            while not future.done():
-                connection.interrupt()  # more than once: the statement may begin only now
-                wait([future], 0.1)
-            raise
-    return future.result()
+            future.set_result(question())
+        except BaseException as error:
+            future.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    try:
+        return future.result()
+    except BaseException:
+        last = monotonic() + PATIENCE
+        while not future.done() and monotonic() < last:
+            connection.interrupt()  # more than once: the statement may begin only now
+            wait([future], 0.1)
+        raise
 
 
 def _advice(error: Exception, *, is_own: bool) -> str:
