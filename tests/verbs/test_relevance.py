@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analogical import Study, relevance
+from analogical import Study, ari_score, relevance
 
 
 def two_features(n=200):
@@ -89,3 +89,11 @@ def test_no_difference_is_larger_than_100_points(sign):
     ends = (found.low, found.high) if sign == 1 else (-found.high, -found.low)
     assert found.points == pytest.approx(sign * 100 * (7 / 8 - 1 / 12))
     assert 0 < ends[0] < ends[1] == 100
+
+
+def test_ari_score_has_one_score_per_column_and_none_for_an_identifier():
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 2, (2, 200))
+    table = pd.DataFrame({"id": [f"c{k}" for k in range(200)], "a": a, "b": b})
+    np.testing.assert_array_equal(ari_score(table, a ^ b), [np.nan, 1, 1])
+    np.testing.assert_array_equal(ari_score(table, a), [np.nan, 1, 0])

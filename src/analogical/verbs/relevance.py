@@ -529,7 +529,7 @@ def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:
     Returns
     -------
     ndarray of float
-        One score per feature: a share, or NaN for a feature that has no pairs or is constant.
+        One score per feature: a share, or NaN for a feature that has no pairs, is constant or is an identifier.
 
     Examples
     --------
@@ -541,4 +541,9 @@ def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:
     array([ True, False,  True])
     """
     table = encode_table(X, y, Rules(date_parts=False), look_for_leaks=False)
-    return score_pairs(count_pairs(table.coded, n_jobs=n_jobs), table.n_values).score
+    n_set_aside = sum(len(note.columns) for note in table.notes if note.kind == "set-aside")
+    scores = np.full(len(table.columns) + n_set_aside, np.nan)
+    scores[[column.position for column in table.columns]] = score_pairs(
+        count_pairs(table.coded, n_jobs=n_jobs), table.n_values
+    ).score
+    return scores
