@@ -114,6 +114,11 @@ def test_a_few_words_sum_up_notes_and_count_the_others():
     assert sum_up_notes([]) == ()
 
 
+def test_a_column_with_two_merged_spellings_is_one_column():
+    note = Note("folded", ("answer", "answer"), words=("'No', 'no'", "'Yes', 'yes'"))
+    assert sum_up_notes([note]) == ("1 column with merged spellings",)
+
+
 def test_control_characters_are_not_alive():
     for kind in ("set-aside", "label-taken-out", "missing-value", "leak", "binned"):
         (sentence,) = describe_notes([Note(kind, ("a\x1b[31m\n",), (1,), ((1,),))])

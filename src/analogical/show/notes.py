@@ -34,7 +34,7 @@ def sum_up_notes(notes: Sequence[Note]) -> tuple[str, ...]:
     for note in notes:
         words = NOTES[note.kind]
         if words.of_columns:
-            n_columns[words.of_columns] += len(note.columns)
+            n_columns[words.of_columns] += len(set(note.columns))
         elif words.short:
             short_texts.append(words.short)
         else:
