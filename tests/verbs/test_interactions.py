@@ -569,7 +569,7 @@ def test_more_than_100_000_squares_are_refused():
     corners, contexts, labels = product((0, 1), (0, 1)), range(11), range(10)
     rows = [(*corner, context, label) for corner, context, label in product(corners, contexts, labels)]
     *columns, y = zip(*rows, strict=True)  # 10^4 squares with other labels in each of 11 contexts
-    with pytest.raises(InputError, match="More than 100,000 squares would be listed with limit=None; give a limit"):
+    with pytest.raises(InputError, match="At least 100,000 squares would be listed with limit=None; give a limit"):
         squares(np.column_stack(columns), y, 0, 1, given="all", limit=None)
 
 

@@ -7,8 +7,8 @@ projected onto what is not additive in the two features (``P`` below).
 The first test uses the interaction sum of squares over products of different rows, so its mean is exactly 0 under the
 null hypothesis, whatever the noise. Its variance and third cumulant are those of a quadratic form in independent rows
 with the best fitting additive shares, and its upper tail is that of a shifted gamma distribution (Pearson's type III)
-with the same three cumulants. In simulations (benchmarks/interactions/calibration.md) small p-values were too frequent
-with the variance observed in each cell instead, if cells are small.
+with the same three cumulants. In simulations small p-values were too frequent with the variance
+observed in each cell instead, if cells are small.
 
 The second test (``CommonSums``) sums the residuals over contexts before it squares them, so that it detects a small
 interaction in many small contexts: the true pair of the mixture of benchmarks/interactions (strength .2, 1,600 rows)
