@@ -171,7 +171,7 @@ def test_cuts_into_several_classes(monkeypatch):
         .drop("copy", "category")
     )
     found, _ = same_in_duckdb(frame)
-    assert found.notes[-1].columns == ("number", "gaps")
+    assert found.notes[-1].columns == ("number", "gaps", "day")
 
 
 def test_no_leaks_are_looked_for_unless_asked():
@@ -218,7 +218,7 @@ def test_columns_that_are_counted_one_at_a_time(monkeypatch, options):
 @pytest.mark.parametrize("weights", [None, "w"])
 def test_numbers_with_too_many_values_are_binned_in_steps_and_it_is_said(monkeypatch, weights):
     monkeypatch.setattr("analogical.engines.looking.N_STEPS", 300)
-    frame = many().drop("name", "stamp") if weights else many()  # with weights they are no ids
+    frame = many().drop("name") if weights else many()  # with weights it is not an identifier
     rules = Rules(weights=weights, ignore=None if weights else ["w"])
     relation = DuckRelation(CONNECTION.from_arrow(frame.to_arrow()), most_values=40)
     found = encode_relation(relation, "y", rules, look_for_units=True)
@@ -232,7 +232,7 @@ def test_numbers_with_too_many_values_are_binned_in_steps_and_it_is_said(monkeyp
     (columns,) = [note.columns for note in found.notes if note.kind == "binned-in-steps"]
     binned = [name for note in expected.notes if note.kind in ("binned", "binned-time") for name in note.columns]
     assert sorted(columns) == sorted(binned)
-    assert len(columns) == (7 if weights else 6)
+    assert len(columns) == 8 - (weights is None)
     rows = frame.filter(pl.col("w") > 0) if weights else frame
     times = rows["w"].to_numpy() if weights else np.ones(len(rows))
     for near, exact in zip(found.columns, expected.columns, strict=True):

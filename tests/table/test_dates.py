@@ -127,17 +127,20 @@ def test_a_weekday_that_decides_is_found_and_a_note_names_the_parts():
     assert select(frame(), WEEKEND).features == ("day.weekday",)
 
 
-def test_time_stamps_that_are_set_aside_have_parts():
+def test_time_stamps_that_are_distinct_in_every_row_are_binned_and_have_parts():
     stamps = [datetime(2021, 3, 1) + timedelta(minutes=41 * k) for k in range(N)]
     night = [stamp.hour < 6 for stamp in stamps]
     table = encode_table(frame(at=stamps), night)
-    assert table.names == ("day", "x", "day.month", "day.weekday", "at.weekday", "at.hour")
-    assert [note.columns for note in table.notes if note.kind == "set-aside"] == [("at",)]
+    assert table.names == ("day", "x", "at", "day.month", "day.weekday", "at.weekday", "at.hour")
+    assert table.columns[2].treatment == "bins"
+    assert not [note for note in table.notes if note.kind == "set-aside"]
     assert relevance(frame(at=stamps), night).ranking()[0] == "at.hour"
+    late = [stamp > datetime(2021, 3, 20) for stamp in stamps]
+    assert relevance(frame(at=stamps), late).ranking()[0] == "at"
     named = encode_table(frame(at=stamps), night, Rules(features=["at.hour", "x"]))
     assert (named.names, [note.kind for note in named.notes]) == (("x", "at.hour"), ["date-parts"])
     alone = encode_table(pl.DataFrame({"at": stamps}), night)
-    assert alone.names == ("at.weekday", "at.hour")
+    assert alone.names == ("at", "at.weekday", "at.hour")
     assert encode_table(pl.DataFrame({"at": stamps}), night, Rules(date_parts=False)).names == ("at",)
 
 
@@ -205,10 +208,10 @@ def test_missing_dates_are_missing_parts():
     assert cells(dropped, "day.month") == [day.month for day in days if day is not None]
 
 
-def test_missing_time_stamps_that_are_set_aside_count_for_their_parts():
+def test_missing_time_stamps_count():
     stamps = [None if k == 7 else datetime(2021, 3, 1) + timedelta(minutes=41 * k) for k in range(N)]
-    assert len(encode_table(frame(at=stamps), WEEKEND, Rules(missing="drop")).codes) == N - 1
-    assert len(encode_table(frame(at=stamps), WEEKEND, Rules(missing="drop", date_parts=False)).codes) == N
+    for date_parts in (True, False):
+        assert len(encode_table(frame(at=stamps), WEEKEND, Rules(missing="drop", date_parts=date_parts)).codes) == N - 1
     with pytest.raises(InputError, match=r"Missing values .NaN or None. in 'at' .1 of 1,200 rows, first in row 7"):
         encode_table(frame(at=stamps), WEEKEND, Rules(missing="error"))
 

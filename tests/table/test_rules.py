@@ -58,8 +58,9 @@ def aside(columns, **options):
         ("north", SPREAD, False),
         ("id", [k % 40 for k in range(N)], False),
         ("id", [k / 7 for k in range(N)], False),  # numbers with a fraction are measurements
-        ("day", [date(2020, 1, 1) + timedelta(days=k) for k in range(N)], True),
-        ("day", [datetime(2020, 1, 1) + timedelta(seconds=k) for k in range(N)], True),
+        ("day", [date(2020, 1, 1) + timedelta(days=k) for k in range(N)], False),
+        ("day", [datetime(2020, 1, 1) + timedelta(seconds=k) for k in range(N)], False),
+        ("day", [19910101 + 100 * (k // 28 % 12) + 10_000 * (k // 336) + k % 28 for k in range(N)], False),
         ("day", [date(2020, 1, 1) + timedelta(days=k // 2) for k in range(N)], False),
     ],
 )

@@ -30,10 +30,10 @@ MOST_OTHERS, MOST_LABELS = 2_000_000, 1_000_000
 NO_LIMIT = 2**62
 MANY = 2**16
 """Numbers from which on no Python objects are made."""
-REALS: tuple[Kind, ...] = ("real", "decimal", "duration")
-"""Numbers that are never identifiers."""
 NUMBERS: tuple[Kind, ...] = ("whole", "real", "decimal", "duration")
 TIMES: tuple[Kind, ...] = ("day", "time")
+NEVER_IDS: tuple[Kind, ...] = ("real", "decimal", "duration", *TIMES)
+"""Kinds of values that are never identifiers."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class Look:
         if most > HELD:
             many = [p for p in many if seen[f"n{p}"] > (most if self.kind_of(p) in NUMBERS else min(most, MOST_OTHERS))]
         rows = {p: self.counts[f"p{p}"].weight for p in many}
-        unsure = [p for p in many if self.kind_of(p) not in REALS]
+        unsure = [p for p in many if self.kind_of(p) not in NEVER_IDS]
         unsure = [p for p in unsure if abs(seen[f"n{p}"] / rows[p] - NEARLY_ALL) < dialect.distinct_error]
         if unsure:
             exact = {f"n{p}": f"count(DISTINCT p{p})" for p in unsure}
@@ -165,7 +165,7 @@ class Look:
 
     def _full(self, position: int, n_values: int, weight: int, low: Any, high: Any) -> FullColumn:
         name, kind = self.names[position], self.kind_of(position)
-        if kind in REALS:
+        if kind in NEVER_IDS:
             return FullColumn(n_values, is_id=False, is_unit=False)
         is_unit = kind in ("whole", "text") and names_units(name) and 2 * n_values <= weight
         is_id = n_values >= NEARLY_ALL * weight and (kind != "whole" or counts_rows(name, n_values, low, high))

@@ -171,16 +171,14 @@ class Preparing:
         problem: InputError | None = None
         for position in self.names:
             column = self.load(position)
-            is_id = self.is_id(position, column)
-            if is_id:
+            if self.is_id(position, column):
                 ids.append(position)
                 self.note_unit(position, column)
-                if not self.find_parts(position, column).keys() - self.named_parts.get(position, set()):
-                    continue
+                continue
             gaps.add(position, column)
             if not drops and problem is None and not (gaps.n_missing and self.rules.missing == "error"):
                 try:
-                    self.add(position, column, is_id=is_id)
+                    self.add(position, column)
                 except InputError as error:  # errors of reading and of missing cells come first
                     problem = error
         if not gaps.seen:
@@ -199,7 +197,7 @@ class Preparing:
         elif gaps.n_missing:
             self.notes.append(Note("missing-value", with_gaps, tuple(gaps.n_missing.values())))
         for position in gaps.seen if drops else ():
-            self.add(position, self.load(position), is_id=position in ids)
+            self.add(position, self.load(position))
 
     def bin_note(self, position: int, treated: TreatedColumn) -> NoteKind:  # noqa: ARG002
         """The kind of note for a column that was binned."""
@@ -211,9 +209,9 @@ class Preparing:
             return False
         return self.rules.is_id(column, self.names[position], self.weights_of(position))
 
-    def add(self, position: int, column: Column, *, is_id: bool) -> None:
-        """Add a column and the parts of its dates; only the parts if it is an id, or if only its parts were named."""
-        if not is_id and position in self.features:
+    def add(self, position: int, column: Column) -> None:
+        """Add a column and the parts of its dates; only the parts if only these were named."""
+        if position in self.features:
             self.note_unit(position, column)
             weights, own_rule = self.weights_of(position), self.bins_of.get(position)
             self.keep(position, column, treat_column(column, self.names[position], weights, self.rules, own_rule))

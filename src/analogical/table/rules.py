@@ -7,7 +7,7 @@
 | whole numbers that a dataframe stores as floats, with few values | categories |
 | other numbers, durations, decimals | bins |
 | dates and times with few values | categories; otherwise bins of time, with month, weekday and hour beside them |
-| distinct in nearly every row (not numbers with a fraction) | set aside as an identifier or a time stamp |
+| distinct in nearly every row (not numbers with a fraction, not times) | set aside as an identifier |
 | whole numbers that name persons or other units, with several rows each | set aside; they may be groups |
 | strings that differ only in case or spaces | one value |
 | missing cells | a separate value, or their rows are left out, or an error |
@@ -188,8 +188,11 @@ class Rules:
         return self.max_values is None or len(column.values) <= self.max_values
 
     def is_id(self, column: Column, name: str, weights: Ints | None) -> bool:
-        """Whether values identify rows, distinct in nearly every row, or are whole numbers that identify units."""
-        if column.kind == "real" or self.has_few_values(column):
+        """Whether values identify rows, distinct in nearly every row, or are whole numbers that identify units.
+
+        Numbers with a fraction and times never do.
+        """
+        if column.kind == "real" or self.has_few_values(column) or is_time(column):
             return False
         if column.kind == "whole" and looks_like_unit(column, name, weights):
             return True
