@@ -16,7 +16,7 @@ import numpy as np
 from analogical import Study, audit, compare, interactions, load_table, relevance, select
 from analogical.paper import sample
 from analogical.plot import plot_forest, save_figure
-from analogical.plot.canvas import CHANGED, EFFECT, GRID, INK, MUTED, UNTOLD, new_axes
+from analogical.plot.canvas import CHANGED, EFFECT, GRID, INK, MUTED, NEUTRAL, new_axes
 
 DPI = 130
 """Enough for a page, and below 100 kB a picture."""
@@ -95,7 +95,7 @@ def counting_loans() -> Any:
                 ax.text(left + 1, y, str(k), color=MUTED, fontsize=9, va="center")
                 for at, word, colour in ((3, rows[k][0], CHANGED), (11, rows[k][1], INK), (20, labels[k], EFFECT)):
                     dropped = left and at == 3
-                    ax.text(left + at, y, word, color=UNTOLD if dropped else colour, fontsize=10, va="center")
+                    ax.text(left + at, y, word, color=NEUTRAL if dropped else colour, fontsize=10, va="center")
                 y -= 1
             y -= 0.25 if left else 0
         ax.text(left + 1, 0.5, sum_of_twos, color=INK, fontsize=10)
