@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
 
-__all__ = ["Clock", "Progress", "end_line", "progress_line", "working_on"]
+__all__ = ["Clock", "Progress", "end_line", "progress_line", "timed", "working_on"]
 
 WORKING = "working"
 Progress: TypeAlias = Callable[[int, int], None]
@@ -23,6 +23,7 @@ class _Line:
         self.doing = WORKING
         self.is_counting = False
         """Whether the line shows a count, which the clock does not overwrite."""
+        self.has_clock = False
 
     def show(self, text: str) -> None:
         with self.lock:
@@ -70,22 +71,41 @@ def end_line() -> None:
     _LINE.end()
 
 
+@contextmanager
+def timed(is_shown: bool) -> Iterator[None]:
+    """Show once a second what is being done and for how long, unless a clock is running already."""
+    if not is_shown or _LINE.has_clock:
+        yield
+        return
+    clock = Clock()
+    clock.run()
+    try:
+        yield
+    finally:
+        clock.stop()
+
+
 class Clock:
-    """Shows once a second how long a command has been running, unless a count is shown."""
+    """Shows once a second how long the work has been going on, unless a count is shown."""
 
     def __init__(self) -> None:
         self._stopped = threading.Event()
 
     def start(self) -> None:
-        """Start, if stderr is a terminal."""
-        self._stopped = threading.Event()
+        """Run, if stderr is a terminal."""
         if sys.stderr.isatty():
-            threading.Thread(target=self._count, args=(self._stopped,), daemon=True).start()
+            self.run()
+
+    def run(self) -> None:
+        """Show the time from now on."""
+        self._stopped, _LINE.has_clock = threading.Event(), True
+        threading.Thread(target=self._count, args=(self._stopped,), daemon=True).start()
 
     def stop(self) -> None:
         """Stop, and erase the line."""
         with _LINE.lock:
             self._stopped.set()
+            _LINE.has_clock = False
             _LINE.end()
 
     @staticmethod

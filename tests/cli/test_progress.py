@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from analogical import interactions, relevance, report
 from analogical._progress import Clock, end_line, progress_line, working_on
 from analogical.duck.session import Session, ask
 
@@ -100,6 +101,25 @@ def test_what_is_said_stands_on_a_line_of_its_own(run, monkeypatch, use_terminal
     monkeypatch.setattr("analogical.cli.writing._console", stop)
     assert run("score", "titanic")[0] == 130
     assert terminal.getvalue().endswith(f"\r{' ' * len('comparing rows: 1 of 2')}\rInterrupted.\n")
+
+
+def test_a_call_with_progress_says_what_is_done_while_its_table_is_encoded(monkeypatch, use_terminal):
+    terminal = use_terminal()
+    clocks = []
+    monkeypatch.setattr(Clock, "_count", staticmethod(clocks.append))
+    rows = [(a, b) for a in (0, 1) for b in (0, 1)] * 5
+    labels = [a for a, b in rows]
+    for function in (relevance, interactions, report):
+        function(rows, labels, progress=True)
+        function(rows, labels)
+    assert len(clocks) == 3 + 1  # report asks relevance, after its own clock has stopped
+    assert all(stopped.is_set() for stopped in clocks)
+    clock = Clock()
+    clock.start()
+    relevance(rows, labels, progress=True)  # a command has its own clock
+    clock.stop()
+    assert len(clocks) == 3 + 1 + 1
+    assert seen(terminal) == ""
 
 
 def test_no_terminal_gets_no_clock(monkeypatch):

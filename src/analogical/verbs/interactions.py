@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from analogical._checks import check_confidence
-from analogical._progress import Progress, progress_line
+from analogical._progress import Progress, progress_line, timed
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import Floats, Note, Positions
 from analogical.arguments import check_given, study_of
@@ -250,7 +250,8 @@ def interactions(
     (1.0, 1.0, 0.0)
     """
     wanted = columns.pop("features", None)
-    study = study_of(interactions, X, y, columns, without=("groups",), n_jobs=n_jobs)
+    with timed(progress):
+        study = study_of(interactions, X, y, columns, without=("groups",), n_jobs=n_jobs)
     if study.n_groups is not None:
         raise InputError("interactions assumes independent rows, and this Study has groups; make one without them.")
     pool = None if wanted is None else find_features(study.table, wanted, "features")

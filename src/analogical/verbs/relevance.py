@@ -2,12 +2,13 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 
 from analogical._checks import check_confidence
-from analogical._progress import Progress, progress_line
+from analogical._progress import Progress, progress_line, timed
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import EngineName, Floats, Ints, Note, Positions
 from analogical.arguments import check_given, study_of
@@ -378,9 +379,11 @@ def relevance(
     >>> relevance(rows, [a ^ b for a, b, c in rows], feature_names=["a", "b", "c"]).status
     ('effect', 'effect', 'none')
     """
-    study = study_of(relevance, X, y, columns, duplicates=duplicates, n_jobs=n_jobs)
-    asked, confidence = asked_for(study, check_given(given)), check_confidence(confidence)
-    return study.once(("relevance", asked, confidence), lambda: _relevance(study, given, confidence, progress=progress))
+    with timed(progress):
+        study = study_of(relevance, X, y, columns, duplicates=duplicates, n_jobs=n_jobs)
+        asked, confidence = asked_for(study, check_given(given)), check_confidence(confidence)
+        find = partial(_relevance, study, given, confidence, progress=progress)
+        return study.once(("relevance", asked, confidence), find)
 
 
 def _relevance(study: Study, given: Given, confidence: float, *, progress: bool) -> Relevance:

@@ -9,6 +9,7 @@ from typing import Any, Literal, Unpack
 import numpy as np
 
 from analogical._checks import check_confidence, check_whole
+from analogical._progress import timed
 from analogical._results import Result, entry_at, json_ready
 from analogical._types import Floats, Ints
 from analogical.arguments import study_of
@@ -292,7 +293,8 @@ def report(
     """
     confidence = check_confidence(confidence)
     top = check_whole("top", top, low=1, about=" (features)")
-    study = study_of(report, X, y, columns, n_jobs=n_jobs)
+    with timed(progress):
+        study = study_of(report, X, y, columns, n_jobs=n_jobs)
     table = study.table
     audited = [] if protected is None else find_features(table, protected, "protected")
     ranked = relevance(study, given=given, confidence=confidence, progress=progress)
