@@ -307,7 +307,9 @@ def test_the_table_is_described_in_a_few_words():
     assert view_of(result).about == (
         "60 rows",
         "2 features",
-        "columns: 1 set aside, 1 with missing cells, 1 binned",
+        "1 column set aside",
+        "1 with missing cells",
+        "1 binned",
     )
     assert len(view_of(result).notes) == 3
 

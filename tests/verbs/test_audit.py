@@ -295,7 +295,8 @@ def test_berkeley_within_departments():
     )
     words = all_said(result)
     assert "female +1.8 -1.1 to +4.7 .228 1.11 -14.2 654,456" in words
-    assert "exact Cochran-Mantel-Haenszel test, adjusted for 1 comparison (Holm)" in words
+    assert "exact Cochran-Mantel-Haenszel test" in words
+    assert "1 comparison" not in words
     assert "Odds ratio: 1.11 (0.94 to 1.30). Test of equality in all contexts: p = " in words
     assert "Mean over pairs: 2.3 points more often" in words
     assert "assume independent rows" in words
