@@ -39,9 +39,11 @@ _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"PK\x03\x04": "workbook"}
 _WORKBOOKS = (".xlsx", ".xls", ".xlsb", ".ods")
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 MANY_CELLS = 50_000_000
-"""Cells of a Parquet or Arrow file from which on DuckDB holds it: in memory its texts would take 16 bytes each."""
-MANY_BYTES = 200_000_000
-"""Bytes of a text, after it was unpacked, from which on DuckDB holds it: in memory it takes about six times as many."""
+"""Cells of a Parquet or Arrow file from which on DuckDB reads it: there half the memory in the same time as here, with
+more cells less of both (benchmarks/results/large.md)."""
+MANY_BYTES = 50_000_000
+"""Bytes of a text, unpacked, from which on DuckDB reads it: there in .7 of the time, at 200 MB in .4 with half the memory
+(benchmarks/results/large.md)."""
 BEGINNING = 2**18
 """Bytes of a large text from which separator and column names are detected."""
 MOST_UNPACKED = 500_000_000
