@@ -1,6 +1,7 @@
 """The engine on a real cluster: one master, two workers, each a process of its own; and what happens when they die."""
 
 import os
+import socket
 import threading
 import time
 
@@ -17,6 +18,7 @@ from test_engine_study import assert_same
 import analogical
 from analogical.count.pairs import no_summary, sum_contexts
 from analogical.errors import SparkError
+from analogical.spark.session import GREETINGS, _check_reached
 
 pytestmark = [*all_need_spark(), pytest.mark.slow]
 
@@ -27,6 +29,14 @@ def cluster(tmp_path_factory):
     yield found
     session_on(found.url).stop()
     found.stop()
+
+
+def test_a_master_answers_the_request_that_looks_for_it(cluster):
+    _check_reached(cluster.url)
+    port = int(cluster.url.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port), 5) as connection:
+        connection.sendall(GREETINGS["spark"])
+        assert len(connection.recv(8)) == 8  # the length of an answer, not the end of the connection
 
 
 @pytest.fixture
