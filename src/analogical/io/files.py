@@ -42,7 +42,7 @@ MANY_CELLS = 50_000_000
 """Cells of a Parquet or Arrow file from which on DuckDB reads it: there half the memory in the same time as here, with
 more cells less of both (benchmarks/results/large.md)."""
 MANY_BYTES = 50_000_000
-"""Bytes of a text, unpacked, from which on DuckDB reads it: there in .7 of the time, at 200 MB in .4 with half the memory
+"""Bytes of a text, unpacked, from which on DuckDB reads it: in .7 of the time, at 200 MB in .4 with half the memory
 (benchmarks/results/large.md)."""
 BEGINNING = 2**18
 """Bytes of a large text from which separator and column names are detected."""
