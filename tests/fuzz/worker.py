@@ -45,6 +45,7 @@ def main() -> None:
 def _warm_up() -> None:
     """Load every library once, so that their memory is not counted."""
     import fastexcel  # noqa: F401
+    import fuzz.frames  # noqa: F401
     import polars as pl
 
     from analogical import cli, relevance  # noqa: F401

@@ -229,3 +229,21 @@ def test_a_selector_keeps_columns_and_makes_no_parts():
     selector = AnalogicalSelector(k=2).fit(days, WEEKEND)
     assert selector.get_feature_names_out().tolist() == ["day", "x"]
     assert selector.scores_.shape == (2,)
+
+
+@pytest.mark.parametrize(
+    ("kind", "number"),
+    [(pl.Date, 2**31 - 1), (pl.Datetime("us"), 2**62), (pl.Datetime("ms"), -(2**62)), (pl.Duration("ms"), 2**62)],
+)
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+def test_dates_that_python_does_not_have_are_refused(kind, number, library):
+    numbers = pl.Series("at", [*range(N - 1), number])
+    table = numbers.cast(pl.Int32 if kind == pl.Date else pl.Int64).cast(kind).to_frame()
+    with pytest.raises(InputError, match=r"The feature 'at' has dates outside of the years 1 to 9999, or durations"):
+        encode_table(table if library == "polars" else table.to_arrow(), WEEKEND)
+
+
+def test_the_first_and_the_last_date_are_dates():
+    ends = pl.DataFrame({"day": [date.min, date.max] * 600, "at": [datetime.min, datetime.max] * 600})
+    assert encode_table(ends, WEEKEND).columns[0].values == [date.min, date.max]
+    assert encode_table(ends, WEEKEND).columns[1].values == [datetime.min, datetime.max]

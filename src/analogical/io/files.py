@@ -291,7 +291,7 @@ class _Source:
                 arrow_file = ipc.open_file(mapped)
                 n_rows = sum(arrow_file.get_batch(k).num_rows for k in range(arrow_file.num_record_batches))
                 return int(len(arrow_file.schema) * n_rows)
-        except (pa.ArrowException, OSError):
+        except (pa.ArrowException, OSError, UnicodeDecodeError):
             return 0
 
     def beginning(self) -> str:

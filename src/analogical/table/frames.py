@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["Frame", "align", "as_series", "build_frame", "encode_series", "is_frame", "is_series", "open_frame"]
 
 LIBRARIES = ("pandas", "polars", "pyarrow", "modin", "cudf")
+PER_DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+FIRST_DAY, LAST_DAY, MOST_DAYS = -719_162, 2_932_896, 999_999_999
+"""Days from January 1, 1970, of Python's first and last date, and of its longest duration."""
 
 
 class Frame:
@@ -224,6 +227,8 @@ def _encode_polars(series: Any, what: str) -> Column:
         return Column(np.full(len(series), MISSING), [])
     if series.dtype == pl.String:
         series = series.cast(pl.Enum(series.drop_nulls().unique(maintain_order=True)))
+    if series.dtype.is_temporal() and series.dtype != pl.Time:
+        _refuse_far_dates(series, what)
     is_number = series.dtype not in (pl.Categorical, pl.Enum)
     codes = series.rank("dense") if is_number else series.to_physical()
     if series.null_count():
@@ -231,6 +236,25 @@ def _encode_polars(series: Any, what: str) -> Column:
     dense = compact(codes.to_numpy(), range(int(codes.max()) + 1))
     values = series.gather(dense.first_positions()).to_list()
     return Column(dense.codes, values, is_sorted=is_number)
+
+
+def _refuse_far_dates(series: Any, what: str) -> None:
+    """Refuse dates and durations that Python does not have; polars would panic."""
+    import polars as pl
+
+    per_day = 1 if series.dtype == pl.Date else PER_DAY[series.dtype.time_unit]
+    first, last = (-MOST_DAYS, MOST_DAYS) if series.dtype == pl.Duration else (FIRST_DAY, LAST_DAY)
+    numbers = series.drop_nulls().to_physical()
+    if len(numbers) and not first <= numbers.min() // per_day <= numbers.max() // per_day <= last:
+        raise _far_dates(what)
+
+
+def _far_dates(what: str) -> InputError:
+    """Error for dates and durations that Python does not have."""
+    return InputError(
+        f"The {what} has dates outside of the years 1 to 9999, or durations of more than {MOST_DAYS:,} days; leave the"
+        " column out, or make them missing."
+    )
 
 
 def _encode_arrow(cells: Any, what: str) -> Column:
@@ -262,7 +286,11 @@ def _encode_arrow(cells: Any, what: str) -> Column:
         whole = whole.chunk(0)
     indices = whole.indices.cast(pa.int64()).fill_null(MISSING).to_numpy(zero_copy_only=False)
     if not pa.types.is_dictionary(kind):
-        return compact(indices, whole.dictionary.to_pylist())
+        try:
+            values = whole.dictionary.to_pylist()
+        except OverflowError:
+            raise _far_dates(what) from None
+        return compact(indices, values)
     # A dictionary made by the user may hold a value twice, or a missing one.
     entries = _encode_arrow(pa.chunked_array([whole.dictionary]), what)
     code_of_entry = np.append(entries.codes, MISSING)
