@@ -187,7 +187,11 @@ def _with_column(make: Callable[[Odd], Any]) -> Callable[[Odd], Any]:
 
     def change(o: Odd) -> Any:
         X = o.X.copy()
-        X["odd"] = pd.Series(make(o), index=X.index)
+        cells = make(o)
+        try:
+            X["odd"] = pd.Series(cells, index=X.index)
+        except UnicodeEncodeError:  # half a character: pandas keeps it as an object only
+            X["odd"] = pd.Series(cells, index=X.index, dtype=object)
         return X
 
     return change
