@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -76,11 +76,14 @@ def open_text(
     if not n_rows:
         raise NotFaithful("there are no rows")
     kept, notes = list(shape.names), list(shape_notes)
-    n_blank = _count_lines(path, shape.separator) - shape.has_header - n_rows
-    if n_blank > 0:  # or cells with line ends
-        n_blank -= _count_line_ends(relation, names) + sum(name.count("\n") for name in shape.names)
-    if n_blank > 0:
-        notes.insert(0, Note("blank-lines", counts=(n_blank,)))
+    lines = _count_lines(path, shape.separator)
+    n_more = lines.n_all - lines.n_empty - shape.has_header - n_rows
+    if n_more and n_more != _count_line_ends(relation, names) + sum(name.count("\n") for name in shape.names):
+        raise NotFaithful(
+            "not every line was read as a row"
+        )  # DuckDB 2.0 skips lines of more than 2 MB without an error
+    if lines.n_empty:
+        notes.insert(0, Note("blank-lines", counts=(lines.n_empty,)))
     if shape.may_end_empty and not relation.look({"n": f"count({names[-1]})"}, "looking at the cells")["n"]:
         notes.append(Note("empty-column"))
         kept = kept[:-1]
@@ -92,16 +95,32 @@ def open_text(
     return DuckTable(replace(cast("DuckRelation", typed.relation), names=tuple(kept))), (*notes, *typed.notes)
 
 
-def _count_lines(path: str, separator: str) -> int:
-    """Lines of a text up to the last one that is not blank; a line of separators holds empty cells."""
+class _Lines(NamedTuple):
+    """Lines of a text, up to the last one that is not blank."""
+
+    n_all: int
+    n_empty: int
+
+
+def _count_lines(path: str, separator: str) -> _Lines:
+    """Count the lines of a text; a line of separators holds empty cells."""
     blank = b" \t\r\n\x1a".replace(separator.encode(), b"")
-    n_ends = n_at_end = 0
+    known, at_end = np.zeros((2, 2), np.int64)  # line ends and empty lines: before the last cell, and after it
+    is_last_end = False
     with Path(path).open("rb") as stream:
-        while block := stream.read(BLOCK):
+        while raw := stream.read(BLOCK):
+            block = raw.replace(b"\r\n", b"\n")
+            is_end = np.frombuffer(block, np.uint8) == ord("\n")
+            is_empty = is_end & np.append(is_last_end, is_end[:-1])
             n_kept = len(block.rstrip(blank))
-            n_at_end = block.count(b"\n", n_kept) + (0 if n_kept else n_at_end)
-            n_ends += block.count(b"\n")
-    return n_ends - n_at_end + 1
+            if n_kept:
+                known += at_end
+                known += [is_end[:n_kept].sum(), is_empty[:n_kept].sum()]
+                at_end[:] = 0
+            at_end += [is_end[n_kept:].sum(), is_empty[n_kept:].sum()]
+            is_last_end = bool(is_end[-1])
+    n_ends, n_empty = known.tolist()
+    return _Lines(n_ends + 1, n_empty)
 
 
 def _count_line_ends(relation: DuckRelation, names: Sequence[str]) -> int:

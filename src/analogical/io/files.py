@@ -48,6 +48,8 @@ BEGINNING = 2**18
 """Bytes of a large text from which separator and column names are detected."""
 MOST_UNPACKED = 500_000_000
 """Limit for a compressed file that has to be read into memory: a small one may unpack to any size."""
+LONGEST_LINE = 2**26
+"""Limit of the bytes of a line for a text to be unpacked for DuckDB, which does not read such a line."""
 BLOCK = 2**24
 """Bytes read at once."""
 
@@ -148,14 +150,14 @@ def _open_in_duckdb(source: "_Source", text_format: TextFormat, *, is_forced: bo
             return FileTable(open_batches(pa.RecordBatchReader.from_batches(arrow_file.schema, batches)))
     if source.kind == "text":
         try:
+            notes: list[Note] = []
+            beginning = source.beginning()
+            if "\r" in beginning or beginning[:1].isspace():
+                raise NotFaithful("lines end in carriage returns, or the first may be blank")
+            shape = find_shape(clean_lines(beginning, []), source.what, text_format, notes)
+            if has_space_before_quote(beginning, shape.separator):
+                raise NotFaithful("quotes follow spaces")
             with source.unpacked() as path:
-                notes: list[Note] = []
-                beginning = source.beginning()
-                if "\r" in beginning or beginning[:1].isspace():
-                    raise NotFaithful("lines end in carriage returns, or the first may be blank")
-                shape = find_shape(clean_lines(beginning, []), source.what, text_format, notes)
-                if has_space_before_quote(beginning, shape.separator):
-                    raise NotFaithful("quotes follow spaces")
                 return FileTable(*open_text(path, shape, text_format, notes))
         except (NotFaithful, UnicodeDecodeError) as error:
             if is_forced:
@@ -304,13 +306,23 @@ class _Source:
 
     @contextmanager
     def unpacked(self) -> Iterator[str]:
-        """The path of the unpacked text: a temporary file if it is compressed or piped."""
+        """The path of the unpacked text: a temporary file if it is compressed or piped.
+
+        A text with a very long line is not unpacked to its end: DuckDB does not read it.
+        """
         if self.content is None and self.compression is None:
             yield self.path
             return
+        from analogical.duck.files import NotFaithful
+
+        n_without_end = 0
         with tempfile.NamedTemporaryFile(prefix="analogical-") as stream:
             for block in self.blocks():
                 stream.write(block)
+                last = block.rfind(b"\n")
+                n_without_end = n_without_end + len(block) if last < 0 else len(block) - last
+                if n_without_end > LONGEST_LINE:
+                    raise NotFaithful("a line is too long")
             stream.flush()
             yield stream.name
 
