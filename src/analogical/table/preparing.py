@@ -1,5 +1,6 @@
 """From columns to features, one at a time: ids are set aside, missing cells get a code, and numbers are binned."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -97,7 +98,7 @@ def treat_column(
     return TreatedColumn(codes, values, edges, n_missing, holds_times, fine, fine_ends, spellings)
 
 
-class Preparing:
+class Preparing(ABC):
     """Turns columns into features, and collects notes on what was done.
 
     A subclass knows where the rows are: it loads columns, counts their missing cells and keeps their codes.
@@ -124,29 +125,29 @@ class Preparing:
         self.units: dict[int, tuple[int, int]] = {}
         """Columns that seem to identify units: the number of units, and about how many rows each has."""
 
+    @abstractmethod
     def load(self, position: int) -> Column:
         """A column, on the rows that were not dropped."""
-        raise NotImplementedError
 
+    @abstractmethod
     def weights_of(self, position: int) -> Ints | None:
         """Weights of the rows of a column; None if each counts once."""
-        raise NotImplementedError
 
+    @abstractmethod
     def gaps(self) -> "Gaps":
         """An empty count of missing cells."""
-        raise NotImplementedError
 
+    @abstractmethod
     def drop_rows(self, gaps: "Gaps") -> tuple[int, int]:
         """Drop the rows with missing cells; the number of dropped rows, and of all rows before."""
-        raise NotImplementedError
 
+    @abstractmethod
     def taken_names(self) -> set[str]:
         """Names that are in use, so that no part of a date may have them."""
-        raise NotImplementedError
 
+    @abstractmethod
     def keep(self, position: int, column: Column, treated: TreatedColumn) -> None:
         """Add a column to the features."""
-        raise NotImplementedError
 
     def treat_all(self, *, look_for_units: bool) -> None:
         """Turn all columns into features; ``look_for_units`` adds a note on the column that may identify units."""
