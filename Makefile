@@ -48,10 +48,10 @@ oldest: ## Run the tests of the library with the oldest supported libraries, in 
 	.venv-oldest/bin/python -m pip install --quiet --disable-pip-version-check --constraint .github/oldest.txt --editable '.[test-tools]'
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n auto --no-cov --ignore=tests/project
 
-fuzz: .venv/test ## Random tables against brute force, damaged files and awkward shapes, new ones each time (an hour or two; FUZZ_TABLES=1000 for less)
+fuzz: .venv/test ## Random tables against brute force, damaged files, awkward shapes and new examples of all properties (an hour or two; FUZZ_TABLES=1000 for less)
 	FUZZ_SEED=$${FUZZ_SEED:-$$(date +%s)} && export FUZZ_SEED && echo "FUZZ_SEED=$$FUZZ_SEED" && \
 	FUZZ_TABLES=$${FUZZ_TABLES:-100000} FUZZ_FILES=$${FUZZ_FILES:-10000} FUZZ_FRAMES=$${FUZZ_FRAMES:-10000} FUZZ_SHAPES=$${FUZZ_SHAPES:-100} \
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --no-cov tests/fuzz
+	$(PYTEST) --no-cov tests/fuzz && $(PYTEST) --no-cov -m hypothesis --hypothesis-seed=$$FUZZ_SEED tests
 
 coverage: .venv/test ## The tests with coverage, which must be 95 % (takes half as long again)
 	$(PYTEST) --ignore=tests/project --cov --cov-report=term

@@ -454,7 +454,8 @@ def naive_is_id(name, kind, cells, weights, max_values):
     is_unit = kind == "whole" and len(values) > max(max_values, 9) and name.endswith("_id")
     if is_unit and sizes[len(sizes) // 2] + sizes[(len(sizes) - 1) // 2] >= 4:
         return True
-    if kind == "real" or len(values) <= max_values or len(values) < 0.95 * sum(weight for _, weight in present):
+    n_rows = sum(weight for _, weight in present)
+    if kind in ("real", "time") or len(values) <= max_values or len(values) < 0.95 * n_rows:
         return False
     is_named = any(word in ID_WORDS for word in name.replace("_", " ").split())
     return kind != "whole" or is_named or max(values) - min(values) < 2 * len(values)
