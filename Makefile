@@ -5,6 +5,9 @@ BIN := .venv/bin
 # One process per core, so one thread each.
 PYTEST := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
+# The tests start many processes, so compiled files are kept, also where the environment says not to.
+export PYTHONDONTWRITEBYTECODE :=
+
 # The paper's data files are not part of the project; the tests that need them skip when they are not there.
 ifneq ($(wildcard ../shared/datasets),)
 export ANALOGICAL_DATA ?= $(abspath ../shared/datasets)
