@@ -13,7 +13,7 @@ import numpy as np
 
 from analogical._types import CodedRows
 from analogical.count.groups import merge_rows
-from analogical.count.pairs import contexts_themselves, sum_contexts
+from analogical.count.pairs import sum_contexts
 from analogical.estimate.significance import test_contexts
 
 __all__ = ["rare"]
@@ -78,8 +78,8 @@ def _settings() -> dict[str, tuple[int, Draw]]:
 
 def p_value_given_all(rows: CodedRows) -> float:
     """P-value of the feature in column 0, all others given."""
-    contexts = sum_contexts(rows, contexts_themselves, features=[0]).summaries[0]
-    tested = contexts and test_contexts(contexts, rows.value_sizes(0), rows.label_sizes(), rows)
+    contexts = sum_contexts(rows, features=[0]).kept[0].contexts
+    tested = test_contexts(contexts, rows.value_sizes(0), rows.label_sizes(), rows)
     return tested.p_value if tested else math.nan
 
 

@@ -16,7 +16,7 @@ from analogical.count.counts import PairCounts
 from analogical.count.given import Cells, Counted, count_given, count_one, join
 from analogical.count.groups import first_rows, merge_rows
 from analogical.count.listing import ContextRows
-from analogical.count.pairs import contexts_themselves, count_pairs, sum_contexts
+from analogical.count.pairs import count_pairs, sum_contexts
 from analogical.count.threads import n_threads_for
 from analogical.errors import InputError
 from analogical.estimate.clusters import unit_p_value, with_unit
@@ -298,16 +298,15 @@ class TableCounts:
     def _merged_contexts(self, item: Item) -> Contexts:
         """Count the contexts of one item, equal ones merged, and cache them."""
         rows = self.rows_of([item[0], *item[1]])
-        contexts = sum_contexts(rows, contexts_themselves, features=[0], n_jobs=self.n_jobs).summaries[0]
-        self._held[item] = contexts or Contexts.none()
+        self._held[item] = sum_contexts(rows, features=[0], n_jobs=self.n_jobs).kept[0].contexts
         return self._held[item]
 
     def _count_all(self) -> None:
         """Count every feature given all others in one search for rows that agree, if contexts are many."""
         items = [(i, tuple(c for c in range(self.n_features) if c != i)) for i in range(self.n_features)]
         if not all(map(self._has_few_contexts, items)):
-            contexts = sum_contexts(self.rows, contexts_themselves, n_jobs=self.n_jobs).summaries
-            self._held.update((item, contexts[item[0]] or Contexts.none()) for item in items)
+            kept = sum_contexts(self.rows, n_jobs=self.n_jobs).kept
+            self._held.update((item, kept[item[0]].contexts) for item in items)
 
     def _count(self, items: Iterable[Item]) -> Iterator[tuple[list[Item], Counted]]:
         """Count items with few contexts, many items at a time, and cache their contexts."""

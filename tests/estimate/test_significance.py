@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy.stats import chi2, false_discovery_control
 
 from analogical import relevance
-from analogical.count.contexts import Contexts, Stack
-from analogical.count.pairs import contexts_themselves, sum_contexts
+from analogical.count.contexts import Stack
+from analogical.count.pairs import sum_contexts
 from analogical.estimate import directions, significance
 from analogical.estimate.directions import Kinds, quadratic_forms
 from analogical.estimate.laws import PValue, smallest_of
@@ -253,7 +253,7 @@ def feature_p_values(table):
     """One p-value per feature, all others given; NaN without."""
     found = []
     for i in range(table.n_features):
-        contexts = sum_contexts(table, contexts_themselves, features=[i]).summaries[i] or Contexts.none()
+        contexts = sum_contexts(table, features=[i]).kept[i].contexts
         rows = table.select([i, *(j for j in range(table.n_features) if j != i)])
         tested = significance.test_contexts(contexts, table.value_sizes(i), table.label_sizes(), rows)
         found.append(math.nan if tested is None else tested.p_value)
@@ -262,7 +262,7 @@ def feature_p_values(table):
 
 def three_tests(table, feature=0):
     """The p-values of the three tests that need no rows."""
-    contexts = sum_contexts(table, contexts_themselves, features=[feature]).summaries[feature]
+    contexts = sum_contexts(table, features=[feature]).kept[feature].contexts
     values, labels = Kinds.of(table.value_sizes(feature)), Kinds.of(table.label_sizes())
     return p_values_of(Stack.of([contexts]), [values], labels)[0]
 

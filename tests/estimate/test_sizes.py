@@ -6,13 +6,13 @@ from conftest import coded
 
 from analogical import relevance
 from analogical.count.contexts import Stack
-from analogical.count.pairs import contexts_themselves, sum_contexts
+from analogical.count.pairs import sum_contexts
 from analogical.estimate.sizes import measure_size_of_units, measure_sizes
 
 
 def size_of(columns, labels, weights=None, confidence=0.95):
     rows = coded(np.column_stack(columns), labels, weights)
-    contexts = sum_contexts(rows, contexts_themselves, features=[0]).summaries[0]
+    contexts = sum_contexts(rows, features=[0]).kept[0].contexts
     return measure_sizes(Stack.of([contexts]), [int(rows.n_values[0])], 2, rows.n_rows, confidence)[0]
 
 

@@ -14,8 +14,7 @@ from analogical.count.counts import PairCounts
 from analogical.count.engine import Engine
 from analogical.count.given import Cells, Counted, count_one
 from analogical.count.groups import merge_rows
-from analogical.count.kept import KeepContexts, KeptContexts
-from analogical.count.pairs import ContextSums, no_summary
+from analogical.count.pairs import ContextSums
 from analogical.engines.dependencies import GroupedRows
 from analogical.errors import InputError
 from analogical.estimate.dependencies import Dependencies, find_dependencies
@@ -69,12 +68,12 @@ class EngineStudy(Study):
     @cached_property
     def counts(self) -> PairCounts:
         """The paper's counts: pairs of rows that differ on one feature only."""
-        return self._given_all.counts if "_given_all" in vars(self) else self.engine.sum_contexts(no_summary).counts
+        return self._given_all.counts if "_given_all" in vars(self) else self.engine.sum_contexts(0).counts
 
     @cached_property
-    def _given_all(self) -> ContextSums[KeptContexts]:
+    def _given_all(self) -> ContextSums:
         """The paper's counts with the contexts of every feature given all others."""
-        return self.engine.sum_contexts(KeepContexts(self.most_cells // (self.engine.n_parts * self.n_features)))
+        return self.engine.sum_contexts(self.most_cells // (self.engine.n_parts * self.n_features))
 
     # ------------------------------------------------------------ rows
 
@@ -155,14 +154,13 @@ class EngineStudy(Study):
 
     def _contexts_given_all(self, feature: int) -> Contexts:
         """The contexts of a feature given all others."""
-        kept = self._given_all.summaries[feature]
-        contexts = Contexts.none() if kept is None else kept.contexts
-        if contexts is None:
+        kept = self._given_all.kept[feature]
+        if kept.parts is None:
             raise InputError(
                 f"The feature {self.table.names[feature]!r} has too many distinct contexts given all others to collect;"
                 " give fewer features (given=[...], --given). The paper's index is part of every result."
             )
-        return contexts
+        return kept.contexts
 
     def _count_all(self) -> None:
         """Nothing to do: :meth:`test` collects the rows, or the engine counts them."""

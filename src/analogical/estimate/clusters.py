@@ -15,7 +15,7 @@ import numpy as np
 
 from analogical._types import Bools, CodedRows, Codes, Floats, Ints, Positions
 from analogical.count.given import Cells
-from analogical.count.pairs import contexts_themselves, sum_contexts
+from analogical.count.pairs import sum_contexts
 from analogical.estimate.significance import combine, test_contexts
 
 __all__ = ["unit_p_value", "with_unit"]
@@ -62,8 +62,8 @@ def _joined(sub: CodedRows, unit: Positions) -> CodedRows:
 def _p_within(sub: CodedRows, unit: Positions) -> float:
     """The tests of independent rows, with the unit as one more given column, without the test that pools contexts."""
     rows = _joined(sub, unit)
-    contexts = sum_contexts(rows, contexts_themselves, features=[0]).summaries[0]
-    tested = None if contexts is None else test_contexts(contexts, rows.value_sizes(0), rows.label_sizes(), None)
+    contexts = sum_contexts(rows, features=[0]).kept[0].contexts
+    tested = test_contexts(contexts, rows.value_sizes(0), rows.label_sizes(), None)
     return math.nan if tested is None else tested.p_value
 
 
