@@ -217,8 +217,6 @@ class Study(TableCounts):
 
     def given(self, given: Given) -> list[Context]:
         """What each feature is compared given; tests every feature that is not a copy."""
-        if isinstance(given, str) and given == "all":
-            self._count_all()
         contexts = [self.given_of(i, given) for i in range(self.n_features)]
         self.test((i, tuple(sorted(context.columns))) for i, context in enumerate(contexts) if context.same_as is None)
         return contexts

@@ -13,7 +13,7 @@ from analogical._checks import check_choice
 from analogical._types import CodedRows, Codes, Ints, Margins
 from analogical.count.contexts import Contexts, Stack
 from analogical.count.counts import PairCounts
-from analogical.count.given import Cells, Counted, count_given, count_one, join
+from analogical.count.given import Cells, count_given, count_one
 from analogical.count.groups import first_rows, merge_rows
 from analogical.count.listing import ContextRows
 from analogical.count.pairs import count_pairs, sum_contexts
@@ -22,7 +22,7 @@ from analogical.errors import InputError
 from analogical.estimate.clusters import unit_p_value, with_unit
 from analogical.estimate.dependencies import Dependencies, TableRows, find_dependencies
 from analogical.estimate.effect import EffectSums
-from analogical.estimate.significance import Tested, pools_contexts, test_contexts, test_counted
+from analogical.estimate.significance import Tested, pools_contexts, test_stack
 from analogical.estimate.sizes import Size, measure_size_of_units, measure_sizes
 from analogical.table.binning import NUMBERS_OF_BINS, merge_bins
 from analogical.table.encode import EncodedTable
@@ -34,8 +34,6 @@ Duplicates = Literal["count", "once"]
 Item: TypeAlias = tuple[int, tuple[int, ...]]
 """A feature, and the columns that it is compared given, sorted."""
 
-FEW_CELLS = 2**15
-"""Up to this many contexts, or one per eight rows, equal contexts are not merged."""
 CELLS, HELD_CELLS = 2**20, 2**22
 """Cells of contexts that are computed with at once, and cells that are cached, to limit memory."""
 
@@ -98,9 +96,9 @@ class TableCounts:
     Columns 0 to n - 1 are the features. The columns after them are numeric features in other numbers of bins; they are
     used in contexts only.
 
-    Most methods take *items*: a feature and the columns that it is compared given. Contexts of an item are counted in
-    one of two ways. If they are few, each context is kept with its values on the given columns, and many features are
-    counted at a time (``Counted``). If they are many, equal contexts are merged, one feature at a time.
+    Most methods take *items*: a feature and the columns that it is compared given. The contexts of an item are counted
+    once, tested at once and cached. Given few columns, many features are counted at a time, and each context is known
+    by its codes on the given columns until it is tested; given more, rows that agree are searched for.
     """
 
     table: TableMeaning
@@ -145,8 +143,6 @@ class TableCounts:
         self._held: dict[Item, Contexts] = {}
         """Cached contexts."""
         self._n_held = 0
-        self._n_cells: dict[tuple[int, ...], int] = {}
-        """Number of contexts, by given columns."""
         self._divided: tuple[tuple[int, ...], Cells] | None = None
 
     @property
@@ -213,18 +209,8 @@ class TableCounts:
 
     def test(self, items: Iterable[Item]) -> None:
         """Test items that were not tested before, many at a time."""
-        new = [item for item in dict.fromkeys(items) if item not in self._tested]
-        if not new:
-            return
-        label_sizes = self.margins.label_sizes()
-        for block, counted in self._count(item for item in new if self._has_few_contexts(item)):
-            self._tested.update(zip(block, test_counted(counted, label_sizes), strict=True))
-        for item in new:
-            if item not in self._tested:
-                columns = [item[0], *item[1]]
-                rows = self.rows_of(columns) if pools_contexts(len(columns)) else None
-                contexts = self._held[item] if item in self._held else self._merged_contexts(item)
-                self._tested[item] = test_contexts(contexts, self.value_sizes(item[0]), label_sizes, rows)
+        for _ in self._stacks([item for item in dict.fromkeys(items) if item not in self._tested]):
+            pass
 
     def tested(self, feature: int, given: Sequence[int]) -> Tested | None:
         """Pairs and p-value of a feature given some columns; None if it has no pair."""
@@ -245,9 +231,7 @@ class TableCounts:
 
     def contexts(self, feature: int, given: Sequence[int]) -> Contexts:
         """The contexts of a feature given some columns: rows by context, value and label."""
-        item = feature, tuple(sorted(given))
-        self.test([item])  # which caches the contexts
-        return next(stack.contexts for _, stack in self._stacks([item]))
+        return next(stack.contexts for _, stack in self._stacks([(feature, tuple(sorted(given)))]))
 
     def sizes(self, items: Iterable[Item], confidence: float) -> Iterator[tuple[Item, Size | None]]:
         """Effects of items, many at a time; None for an item without pairs."""
@@ -263,80 +247,71 @@ class TableCounts:
         for block, stack in self._stacks(list(items)):
             with_pairs = np.flatnonzero(np.diff(stack.bounds)).tolist()
             n_values = [int(margins.n_values[block[k][0]]) for k in with_pairs]
-            part = stack.part(with_pairs)[0]
+            part = stack.part(with_pairs)
             sizes = measure_sizes(part, n_values, margins.n_labels, margins.n_rows, confidence) if with_pairs else []
             size_of = dict(zip(with_pairs, sizes, strict=True))
             yield from ((item, size_of.get(k)) for k, item in enumerate(block))
 
     # ------------------------------------------------------------ counting contexts
 
-    def _stacks(self, items: list[Item]) -> Iterator[tuple[list[Item], Stack]]:
-        """The contexts of items, many items at a time: first cached contexts, then new ones."""
+    def _stacks(self, items: Sequence[Item]) -> Iterator[tuple[list[Item], Stack]]:
+        """The contexts of items, many items at a time: first cached contexts, then new ones, which are tested too."""
         held = [item for item in items if item in self._held]
         new = [item for item in items if item not in self._held]
         for block in _blocks(held, lambda item: len(self._held[item].sizes)):
             yield block, Stack.of([self._held[item] for item in block])
-        for block, counted in self._count(item for item in new if self._has_few_contexts(item)):
-            yield block, counted.stack
-        for item in new:
-            if not self._has_few_contexts(item):
-                yield [item], Stack.of([self._merged_contexts(item)])
+        for block, stack in self._count(new):
+            if any(item not in self._tested for item in block):
+                value_sizes = [self.value_sizes(feature) for feature, _ in block]
+                tested = test_stack(stack, value_sizes, self.margins.label_sizes())
+                self._tested.update(zip(block, tested, strict=True))
+            self._hold(block, stack)
+            yield block, stack.merged
 
-    def _has_few_contexts(self, item: Item) -> bool:
-        """Whether there are so few contexts that equal ones need not be merged.
+    def _hold(self, block: list[Item], stack: Stack) -> None:
+        """Cache contexts; those whose codes are known are counted again quickly, so there is a limit for them."""
+        if stack.given is not None:
+            self._n_held += len(stack.merged.contexts.sizes)
+        if stack.given is None or self._n_held <= HELD_CELLS:
+            self._held.update(zip(block, stack.merged.split(), strict=True))
 
-        Then the test that pools contexts, if it is made, knows their values on the given columns.
+    def _count(self, items: Sequence[Item]) -> Iterator[tuple[list[Item], Stack]]:
+        """Count the contexts of items: given few columns, with the codes of contexts, many items at a time.
+
+        Given more columns, items with the same columns are counted in one search for rows that agree.
         """
-        given = item[1]
-        if not pools_contexts(1 + len(given)):
-            return False
-        if given not in self._n_cells:
-            n_possible = math.prod(self.n_values_of(given).tolist())
-            self._n_cells[given] = n_possible if n_possible <= FEW_CELLS else len(self.cells(given))
-        return self._n_cells[given] <= max(FEW_CELLS, len(self.rows.codes) // 8)
+        few = [item for item in items if pools_contexts(1 + len(item[1]))]
+        for parts in _blocks(self._count_given(few), lambda part: len(part[1].contexts.sizes)):
+            yield [item for block, _ in parts for item in block], Stack.joined([stack for _, stack in parts])
+        alike: dict[tuple[int, ...], list[Item]] = {}
+        for feature, given in items:
+            if not pools_contexts(1 + len(given)):
+                alike.setdefault(tuple(sorted((feature, *given))), []).append((feature, given))
+        for columns, some in alike.items():
+            place = {column: k for k, column in enumerate(columns)}
+            features = [place[feature] for feature, _ in some]
+            kept = sum_contexts(self.rows_of(columns), features=features, n_jobs=self.n_jobs).kept
+            for item in some:
+                yield [item], Stack.of([kept[place[item[0]]].contexts])
 
-    def _merged_contexts(self, item: Item) -> Contexts:
-        """Count the contexts of one item, equal ones merged, and cache them."""
-        rows = self.rows_of([item[0], *item[1]])
-        self._held[item] = sum_contexts(rows, features=[0], n_jobs=self.n_jobs).kept[0].contexts
-        return self._held[item]
-
-    def _count_all(self) -> None:
-        """Count every feature given all others in one search for rows that agree, if contexts are many."""
-        items = [(i, tuple(c for c in range(self.n_features) if c != i)) for i in range(self.n_features)]
-        if not all(map(self._has_few_contexts, items)):
-            kept = sum_contexts(self.rows, n_jobs=self.n_jobs).kept
-            self._held.update((item, kept[item[0]].contexts) for item in items)
-
-    def _count(self, items: Iterable[Item]) -> Iterator[tuple[list[Item], Counted]]:
-        """Count items with few contexts, many items at a time, and cache their contexts."""
-        for parts in _blocks(self._parts(list(items)), lambda part: len(part[1].stack.contexts.sizes)):
-            block = [(feature, given) for given, counted in parts for feature in counted.features]
-            counted = join([counted for _, counted in parts])
-            self._value_sizes.update(zip(counted.features, counted.value_sizes, strict=True))
-            self._n_held += len(counted.stack.contexts.sizes)
-            if self._n_held <= HELD_CELLS:
-                self._held.update(zip(block, counted.stack.split(), strict=True))
-            yield block, counted
-
-    def _parts(self, items: Sequence[Item]) -> Iterator[tuple[tuple[int, ...], Counted]]:
-        """Count items with few contexts, some features with the same given columns at a time, and name these columns.
+    def _count_given(self, items: Sequence[Item]) -> Iterator[tuple[list[Item], Stack]]:
+        """Count the contexts of items with their codes, some features with the same given columns at a time.
 
         Members of a set, each given the others, are counted on the distinct rows by the whole set.
         """
         wholes = Counter(tuple(sorted((feature, *given))) for feature, given in items)
         whole, times = wholes.most_common(1)[0] if items else ((), 0)
-        groups: dict[tuple[int, ...], list[int]] = {}
-        grouped = self.cells(whole).merged(self.rows, self.n_values_of(whole)) if times > 1 else None
+        features_given: dict[tuple[int, ...], list[int]] = {}
+        merged = self.cells(whole).merged(self.rows, self.n_values_of(whole)) if times > 1 else None
         for feature, given in items:
-            if grouped is not None and set(whole) == {feature, *given}:
-                yield given, count_one(grouped, whole, feature, given)
+            if merged is not None and set(whole) == {feature, *given}:
+                yield [(feature, given)], count_one(merged, whole, feature, given)
             else:
-                groups.setdefault(given, []).append(feature)
-        for given, features in groups.items():
+                features_given.setdefault(given, []).append(feature)
+        for given, features in features_given.items():
             n_threads = n_threads_for(self.n_jobs, self.rows.codes.size)
-            for counted in count_given(self.rows, self.cells(given), features, n_threads):
-                yield given, counted
+            for some, stack in count_given(self.rows, self.cells(given), features, n_threads):
+                yield [(feature, given) for feature in some], stack
 
     def cells(self, columns: tuple[int, ...]) -> Cells:
         """The rows divided by some columns; the last division is cached."""

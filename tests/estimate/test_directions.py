@@ -56,7 +56,7 @@ def tables_of(rows, labels):
     if not len(contexts):
         return np.zeros((0, 3, 3)), np.zeros(0)
     (found,) = informative_tables(Stack.of([contexts]), [apart(3)], apart(int(labels.max()) + 1))
-    return found.tables, contexts.times[found.contexts].astype(float)
+    return found.tables, found.times.astype(float)
 
 
 def all_counts(rows, labels, n_labels=3):

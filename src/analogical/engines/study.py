@@ -9,20 +9,18 @@ from typing import Any, Self
 import numpy as np
 
 from analogical._types import CodedRows, Ints, Margins
-from analogical.count.contexts import Contexts
+from analogical.count.contexts import Contexts, Stack
 from analogical.count.counts import PairCounts
 from analogical.count.engine import Engine
-from analogical.count.given import Cells, Counted, count_one
+from analogical.count.given import Cells, count_one
 from analogical.count.groups import merge_rows
 from analogical.count.pairs import ContextSums
 from analogical.engines.dependencies import GroupedRows
 from analogical.errors import InputError
 from analogical.estimate.dependencies import Dependencies, find_dependencies
-from analogical.estimate.significance import pools_contexts, test_contexts
-from analogical.estimate.sizes import Size
 from analogical.study import SEARCH_ROWS, Duplicates, Study
 from analogical.table.meaning import EngineMeaning
-from analogical.table_counts import FEW_CELLS, Item, ListedRows, MergedRows, RowNames, UnitRows
+from analogical.table_counts import Item, ListedRows, MergedRows, RowNames, UnitRows
 
 __all__ = ["EngineStudy"]
 
@@ -134,23 +132,21 @@ class EngineStudy(Study):
 
     # ------------------------------------------------------------ contexts
 
-    def test(self, items: Iterable[Item]) -> None:
-        """Test those features given columns that were not tested yet, with few jobs."""
-        new = [item for item in dict.fromkeys(items) if item not in self._tested]
-        for item in new:
+    def _count(self, items: Sequence[Item]) -> Iterator[tuple[list[Item], Stack]]:
+        """Count the contexts of items on rows that are collected in few jobs, or in the engine."""
+        for item in items:
             if self._is_everything(item[1]):
-                contexts = self._held[item] = self._contexts_given_all(item[0])
-                sizes = self.value_sizes(item[0]), self.margins.label_sizes()
-                self._tested[item] = test_contexts(contexts, *sizes, None)
+                yield [item], Stack.of([self._contexts_given_all(item[0])])
+        rest = [item for item in items if not self._is_everything(item[1])]
         unit = () if self.engine.unit is None else (self.engine.unit,)  # only p-values need it
-        self.hold([(feature, *given, *unit) for feature, given in new if not self._is_everything(given)])
-        super().test(new)
+        self.hold([(feature, *given, *unit) for feature, given in rest])
+        yield from super()._count(rest)
 
-    def sizes(self, items: Iterable[Item], confidence: float) -> Iterator[tuple[Item, Size | None]]:
-        """Effects of features in the contexts of columns; None where there is no pair."""
-        wanted = list(items)
-        self.test(wanted)
-        return super().sizes(wanted, confidence)
+    def _count_given(self, items: Sequence[Item]) -> Iterator[tuple[list[Item], Stack]]:
+        """Count the contexts of items with their codes, from rows that are grouped by all of their columns."""
+        for feature, given in items:
+            columns = feature, *given
+            yield [(feature, given)], count_one(self.rows_of(columns), columns, feature, given)
 
     def _contexts_given_all(self, feature: int) -> Contexts:
         """The contexts of a feature given all others."""
@@ -161,19 +157,6 @@ class EngineStudy(Study):
                 " give fewer features (given=[...], --given). The paper's index is part of every result."
             )
         return kept.contexts
-
-    def _count_all(self) -> None:
-        """Nothing to do: :meth:`test` collects the rows, or the engine counts them."""
-
-    def _parts(self, items: Sequence[Item]) -> Iterator[tuple[tuple[int, ...], Counted]]:
-        """The contexts of features given columns, from rows that are grouped by all of these."""
-        for feature, given in items:
-            columns = feature, *given
-            yield given, count_one(self.rows_of(columns), columns, feature, given)
-
-    def _has_few_contexts(self, item: Item) -> bool:
-        """Whether there are so few contexts that equal ones need not be merged."""
-        return pools_contexts(1 + len(item[1])) and self._most(item[1]) <= FEW_CELLS
 
     def dependencies(self, max_determinants: int) -> Dependencies:
         """Which features others determine or nearly determine; not searched where combinations were too many."""

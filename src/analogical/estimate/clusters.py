@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from analogical._types import Bools, CodedRows, Codes, Floats, Ints, Positions
+from analogical.count.contexts import Stack
 from analogical.count.given import Cells
 from analogical.count.pairs import sum_contexts
-from analogical.estimate.significance import combine, test_contexts
+from analogical.estimate.significance import combine, test_stack
 
 __all__ = ["unit_p_value", "with_unit"]
 
@@ -63,7 +64,7 @@ def _p_within(sub: CodedRows, unit: Positions) -> float:
     """The tests of independent rows, with the unit as one more given column, without the test that pools contexts."""
     rows = _joined(sub, unit)
     contexts = sum_contexts(rows, features=[0]).kept[0].contexts
-    tested = test_contexts(contexts, rows.value_sizes(0), rows.label_sizes(), None)
+    (tested,) = test_stack(Stack.of([contexts]), [rows.value_sizes(0)], rows.label_sizes())
     return math.nan if tested is None else tested.p_value
 
 

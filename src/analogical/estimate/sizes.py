@@ -202,7 +202,7 @@ def measure_sizes(stack: Stack, n_values: Sequence[int], n_labels: int, n_rows: 
         alike.setdefault(min(n, MOST_VALUES), []).append(k)
     sizes: dict[int, Size] = {}
     for n, features in alike.items():
-        some, _ = stack.part(features)
+        some = stack.part(features)
         contexts = some.contexts
         weights = (contexts.sizes * contexts.times[contexts.owner]).astype(np.float64)
         parts = list(zip(some.cells(), features, strict=True))

@@ -1,0 +1,105 @@
+"""The contexts of features given columns: what is cached, merged or counted first changes no number."""
+
+import numpy as np
+import pytest
+from naive import naive_context_tables
+
+from analogical import Study, table_counts
+from analogical.count import contexts as contexts_module
+from analogical.table_counts import TableCounts
+
+
+def rows_and_labels(n_features=5, n_rows=400):
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 3, (n_rows, n_features))
+    rows[:, 5:] = 0
+    return rows, (rows[:, 0] == rows[:, 1]) ^ (rng.random(n_rows) < 0.2)
+
+
+ITEMS = {5: [(0, (1, 2)), (1, (0, 2)), (3, (0, 1)), (4, ()), (4, (0, 1, 2, 3))]}
+ITEMS[14] = [*ITEMS[5], *((i, tuple(j for j in range(14) if j != i)) for i in range(3))]
+
+
+def answers(study, items):
+    """P-value, effect and interval of each item."""
+    sizes = dict(study.sizes(items, 0.95))
+    return [(study.tested(*item).p_value, sizes[item].effect, sizes[item].low, sizes[item].high) for item in items]
+
+
+@pytest.mark.parametrize("change", ["nothing cached", "all merged", "blocks of one", "contexts first", "tests first"])
+@pytest.mark.parametrize("n_features", ITEMS)
+def test_numbers_do_not_depend_on_what_is_cached_merged_or_asked_first(change, n_features, monkeypatch):
+    rows, labels = rows_and_labels(n_features)
+    items = ITEMS[n_features]
+    expected = answers(Study(rows, labels), items)
+    if change == "nothing cached":
+        monkeypatch.setattr(table_counts, "HELD_CELLS", 0)
+    elif change == "all merged":
+        monkeypatch.setattr(contexts_module, "FEW_CONTEXTS", 0)
+    elif change == "blocks of one":
+        monkeypatch.setattr(table_counts, "CELLS", 1)
+    study = Study(rows, labels)
+    if change == "contexts first":
+        for item in items:
+            study.contexts(*item)
+    elif change == "tests first":
+        study.test(items)
+    assert np.array(answers(study, items)) == pytest.approx(np.array(expected), rel=1e-9)
+
+
+def test_equal_contexts_are_merged_where_they_are_many(monkeypatch):
+    rows, labels = rows_and_labels(n_rows=300)
+    item = 0, (1, 2, 3, 4)
+    few = Study(rows, labels).contexts(*item)
+    n_contexts = len(naive_context_tables(rows.tolist(), labels.tolist(), 0))
+    assert len(few) == n_contexts > 300 // 8
+    monkeypatch.setattr(contexts_module, "FEW_CONTEXTS", n_contexts)
+    assert len(Study(rows, labels).contexts(*item)) == n_contexts
+    monkeypatch.setattr(contexts_module, "FEW_CONTEXTS", n_contexts - 1)
+    many = Study(rows, labels).contexts(*item)
+    assert len(many) < n_contexts == many.times.sum()
+    assert len(Study(rows, labels).contexts(0, (1,))) == 3  # a hundred rows each
+
+
+def test_contexts_are_counted_once_and_tested_with_their_codes(monkeypatch):
+    counted, tested = [], []
+    count, test_stack = TableCounts._count, table_counts.test_stack
+
+    def counting(self, items):
+        for block, stack in count(self, items):
+            counted.extend(block)
+            yield block, stack
+
+    def testing(stack, *sizes):
+        tested.append(stack.given is not None)
+        return test_stack(stack, *sizes)
+
+    monkeypatch.setattr(TableCounts, "_count", counting)
+    monkeypatch.setattr(table_counts, "test_stack", testing)
+    rows, labels = rows_and_labels(14)
+    study = Study(rows, labels)
+    for _ in range(2):
+        for item in ITEMS[14]:
+            study.contexts(*item)
+        answers(study, ITEMS[14])
+    assert counted == ITEMS[14]
+    assert tested == [True] * 5 + [False] * 3
+
+
+def test_features_given_many_columns_are_counted_in_one_search(monkeypatch):
+    searches = []
+    search = table_counts.sum_contexts
+
+    def searching(rows, **options):
+        searches.append(options["features"])
+        return search(rows, **options)
+
+    monkeypatch.setattr(table_counts, "sum_contexts", searching)
+    rows, labels = rows_and_labels(14)
+    study = Study(rows, labels)
+    study.test(ITEMS[14])
+    assert searches == [[0, 1, 2]]
+    plain = rows.tolist(), labels.tolist()
+    for i in range(3):
+        contexts = study.contexts(*ITEMS[14][5 + i])
+        assert contexts.times.sum() == len(naive_context_tables(*plain, i))
