@@ -12,18 +12,21 @@ from analogical.table_counts import TableCounts
 def rows_and_labels(n_features=5, n_rows=400):
     rng = np.random.default_rng(0)
     rows = rng.integers(0, 3, (n_rows, n_features))
-    rows[:, 5:] = 0
+    rows[:, 5:], rows[:, 2] = 0, rng.integers(0, 2, n_rows)
     return rows, (rows[:, 0] == rows[:, 1]) ^ (rng.random(n_rows) < 0.2)
 
 
-ITEMS = {5: [(0, (1, 2)), (1, (0, 2)), (3, (0, 1)), (4, ()), (4, (0, 1, 2, 3))]}
-ITEMS[14] = [*ITEMS[5], *((i, tuple(j for j in range(14) if j != i)) for i in range(3))]
+ITEMS = {5: [(0, (1, 2)), (1, (0, 2)), (2, (0, 1)), (3, (0, 1)), (4, ()), (4, (0, 1, 2, 3))]}
+"""Features of two and three values, some of them given the same columns."""
+ITEMS[14] = [*ITEMS[5], (7, (0, 1)), *((i, tuple(j for j in range(14) if j != i)) for i in range(3))]
 
 
 def answers(study, items):
-    """P-value, effect and interval of each item."""
-    sizes = dict(study.sizes(items, 0.95))
-    return [(study.tested(*item).p_value, sizes[item].effect, sizes[item].low, sizes[item].high) for item in items]
+    """P-value, effect and interval of each item that has pairs."""
+    sizes = {item: size for item, size in study.sizes(items, 0.95) if size is not None}
+    assert [item for item in items if item not in sizes] == [item for item in items if item[0] == 7]
+    found = [(study.tested(*item), sizes[item]) for item in items if item in sizes]
+    return [(tested.p_value, size.effect, size.low, size.high) for tested, size in found]
 
 
 @pytest.mark.parametrize("change", ["nothing cached", "all merged", "blocks of one", "contexts first", "tests first"])
@@ -58,7 +61,13 @@ def test_equal_contexts_are_merged_where_they_are_many(monkeypatch):
     monkeypatch.setattr(contexts_module, "FEW_CONTEXTS", n_contexts - 1)
     many = Study(rows, labels).contexts(*item)
     assert len(many) < n_contexts == many.times.sum()
-    assert len(Study(rows, labels).contexts(0, (1,))) == 3  # a hundred rows each
+
+
+@pytest.mark.parametrize(("n_rows", "n_merged"), [(7, 1), (8, 2)])
+def test_contexts_of_eight_rows_each_are_not_many(n_rows, n_merged, monkeypatch):
+    monkeypatch.setattr(contexts_module, "FEW_CONTEXTS", 0)
+    rows = np.array([(place % 2, context) for context in range(2) for place in range(n_rows)])
+    assert len(Study(rows, rows[:, 0]).contexts(0, (1,))) == n_merged
 
 
 def test_contexts_are_counted_once_and_tested_with_their_codes(monkeypatch):
@@ -83,7 +92,7 @@ def test_contexts_are_counted_once_and_tested_with_their_codes(monkeypatch):
             study.contexts(*item)
         answers(study, ITEMS[14])
     assert counted == ITEMS[14]
-    assert tested == [True] * 5 + [False] * 3
+    assert tested == [True] * 7 + [False] * 3
 
 
 def test_features_given_many_columns_are_counted_in_one_search(monkeypatch):
@@ -95,11 +104,13 @@ def test_features_given_many_columns_are_counted_in_one_search(monkeypatch):
         return search(rows, **options)
 
     monkeypatch.setattr(table_counts, "sum_contexts", searching)
+    monkeypatch.setattr(table_counts, "HELD_CELLS", 0)  # a limit for other contexts
     rows, labels = rows_and_labels(14)
     study = Study(rows, labels)
-    study.test(ITEMS[14])
+    for _ in range(2):
+        answers(study, ITEMS[14])
     assert searches == [[0, 1, 2]]
     plain = rows.tolist(), labels.tolist()
     for i in range(3):
-        contexts = study.contexts(*ITEMS[14][5 + i])
+        contexts = study.contexts(*ITEMS[14][-3 + i])
         assert contexts.times.sum() == len(naive_context_tables(*plain, i))
