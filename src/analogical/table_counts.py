@@ -4,7 +4,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -15,7 +15,7 @@ from analogical.count.contexts import Contexts, Stack
 from analogical.count.counts import PairCounts
 from analogical.count.given import Cells, count_given, count_one
 from analogical.count.groups import first_rows, merge_rows
-from analogical.count.listing import ContextRows
+from analogical.count.listing import ListedRows
 from analogical.count.pairs import count_pairs, sum_contexts
 from analogical.count.threads import n_threads_for
 from analogical.errors import InputError
@@ -28,7 +28,7 @@ from analogical.table.binning import NUMBERS_OF_BINS, merge_bins
 from analogical.table.encode import EncodedTable
 from analogical.table.meaning import TableMeaning
 
-__all__ = ["Duplicates", "Item", "ListedRows", "MergedRows", "RowNames", "TableCounts", "UnitRows"]
+__all__ = ["Duplicates", "Item", "MergedRows", "TableCounts", "UnitRows"]
 
 Duplicates = Literal["count", "once"]
 Item: TypeAlias = tuple[int, tuple[int, ...]]
@@ -48,39 +48,13 @@ class UnitRows:
     units: Ints
 
 
-@dataclass(frozen=True)
-class MergedRows:
+class MergedRows(NamedTuple):
     """The distinct rows by some columns and the label, with their counts, for some of the sets of columns asked for."""
 
     members: Sequence[int]
     """Positions of these sets."""
     columns: tuple[int, ...]
     rows: CodedRows
-
-
-@dataclass(frozen=True)
-class RowNames:
-    """Where rows are in the user's table."""
-
-    positions: Sequence[int]
-    names: Sequence[Hashable]
-    """Labels of the table's index; the positions if it has none."""
-
-
-@dataclass(frozen=True)
-class ListedRows:
-    """Rows with some features, in the order in which they are listed, and divided by given columns."""
-
-    rows: CodedRows
-    cells: Cells
-    """The rows divided by the given columns, in order."""
-    named: Callable[[Sequence[int]], RowNames] | None
-    """Returns where rows are in the user's table, the first one for merged rows; None if that is unknown."""
-
-    @cached_property
-    def by_context(self) -> ContextRows:
-        """The rows, grouped by context."""
-        return ContextRows.of(self.cells.of_row, len(self.cells))
 
 
 class BinColumn(NamedTuple):
@@ -194,8 +168,17 @@ class TableCounts:
 
     def listed(self, features: Sequence[int], given: Sequence[int]) -> ListedRows:
         """The rows with some features, divided by given columns, for listing them one by one."""
-        named = None if self._named is None else partial(_names_of_rows, self._named)
-        return ListedRows(self.rows_of(features), self.cells(tuple(sorted(given))), named)
+        positions = None
+        if self._named is not None:
+            origin = self._named.origin
+            positions = np.arange(len(self.rows.codes)) if origin is None else origin
+        return ListedRows.of(self.rows_of(features), self.cells(tuple(sorted(given))), positions)
+
+    def row_names(self, listed: ListedRows, rows: Sequence[int]) -> Sequence[Hashable]:
+        """Labels of listed rows in the index of the user's table; their positions if it has none."""
+        if self._named is not None:
+            return self._named.row_names(rows)
+        return [] if listed.positions is None else listed.positions[list(rows)].tolist()
 
     def first_rows(self, feature: int) -> Ints:
         """Where each value of a feature occurs first; only the order of these numbers is meaningful."""
@@ -333,10 +316,6 @@ class TableCounts:
     def names_of(self, columns: Sequence[int]) -> tuple[str, ...]:
         """Names of the features of columns."""
         return tuple(self.table.names[int(self.owner[c])] for c in columns)
-
-
-def _names_of_rows(table: EncodedTable, rows: Sequence[int]) -> RowNames:
-    return RowNames(table.positions(rows), table.row_names(rows))
 
 
 def _blocks(parts: Iterable[Part], n_cells: Callable[[Part], int]) -> Iterator[list[Part]]:

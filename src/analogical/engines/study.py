@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -14,13 +14,14 @@ from analogical.count.counts import PairCounts
 from analogical.count.engine import Engine
 from analogical.count.given import Cells, count_one
 from analogical.count.groups import merge_rows
+from analogical.count.listing import ListedRows
 from analogical.count.pairs import ContextSums
 from analogical.engines.dependencies import GroupedRows
 from analogical.errors import InputError
 from analogical.estimate.dependencies import Dependencies, find_dependencies
 from analogical.study import SEARCH_ROWS, Duplicates, Study
 from analogical.table.meaning import EngineMeaning
-from analogical.table_counts import Item, ListedRows, MergedRows, RowNames, UnitRows
+from analogical.table_counts import Item, MergedRows, UnitRows
 
 __all__ = ["EngineStudy"]
 
@@ -113,11 +114,8 @@ class EngineStudy(Study):
         keys = (rows.labels, *rows.codes.T) if positions is None else (positions,)
         order = np.lexsort(keys)
         rows = rows.take(order)
-        return ListedRows(
-            rows.select(range(len(features))),
-            Cells.of([rows.codes[:, k] for k in range(len(features), rows.n_features)], len(rows.codes)),
-            None if positions is None else partial(_named, positions[order]),
-        )
+        cells = Cells.by(rows, range(len(features), rows.n_features))
+        return ListedRows.of(rows.select(range(len(features))), cells, None if positions is None else positions[order])
 
     def first_rows(self, feature: int) -> Ints:
         """The first row of each value of a feature; the order of the values if rows have no order."""
@@ -230,9 +228,3 @@ class EngineStudy(Study):
             if n_held <= 4 * self.most_combinations:
                 break
             n_held -= len(self._groups.pop(columns).codes)
-
-
-def _named(positions: Ints, some: Sequence[int]) -> RowNames:
-    """Positions of some rows in the user's table."""
-    places = positions[list(some)].tolist()
-    return RowNames(places, places)

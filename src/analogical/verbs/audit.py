@@ -401,19 +401,18 @@ def _largest_contexts(compared: ComparedRows, differences: Sequence[Difference])
     """For each difference the contexts with most pairs, largest first."""
     if not differences:
         return ()
-    by_context = compared.listed.by_context
-    a_row = by_context.order[by_context.starts]  # of each context
+    listed = compared.listed
     in_contexts: list[InContext] = []
     for difference in differences[:MAX_LISTED]:
         sides, has_label = (
             [compared.has_value(value) for value in difference.values],
             compared.has_label(difference.label),
         )
-        rows = [compared.count_by_context(side) for side in sides]
-        with_label = [compared.count_by_context(side & has_label) for side in sides]
+        rows = [listed.count_by_context(side) for side in sides]
+        with_label = [listed.count_by_context(side & has_label) for side in sides]
         pairs = rows[0].astype(np.float64) * rows[1]
         largest = [c for c in np.argsort(-pairs, kind="stable")[:MAX_CONTEXTS].tolist() if pairs[c]]
-        names = name_contexts(compared.study, compared.columns, compared.listed, a_row[largest].tolist())
+        names = name_contexts(compared.study, compared.columns, listed, largest)
         in_contexts += [
             InContext(
                 values=difference.values,
