@@ -4,7 +4,6 @@ A new engine joins by a class of its own that says how it comes by a table; see 
 """
 
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -117,10 +116,7 @@ class RowsHere:
 def engine_study(table, engine=RowsHere, *, duplicates="count", **limits):
     """The study of an encoded table that lies in an engine, with what its codes mean."""
     here = Study.of_table(table)
-    rows = here.rows_of(range(len(here.owner)))
-    if table.groups is not None:
-        codes = np.column_stack([rows.codes, table.groups])
-        rows = replace(rows, codes=codes, n_values=np.append(rows.n_values, here.n_groups))
+    rows = here.rows_of(range(len(here.owner) + (here.unit is not None)))
     meaning = EngineMeaning(
         columns=table.columns,
         label_meaning=table.label_meaning,

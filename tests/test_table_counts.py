@@ -1,11 +1,15 @@
 """The contexts of features given columns: what is cached, merged or counted first changes no number."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from conftest import coded
 from naive import naive_context_tables
 
 from analogical import Study, table_counts
 from analogical.count import contexts as contexts_module
+from analogical.estimate.clusters import unit_p_value, varies_within_units
+from analogical.estimate.sizes import measure_size_of_units
 from analogical.table_counts import TableCounts
 
 
@@ -114,3 +118,32 @@ def test_features_given_many_columns_are_counted_in_one_search(monkeypatch):
     for i in range(3):
         contexts = study.contexts(*ITEMS[14][-3 + i])
         assert contexts.times.sum() == len(naive_context_tables(*plain, i))
+
+
+# ---------------------------------------------------------------- units
+
+
+def test_the_unit_is_given_too_where_the_feature_varies_within_units():
+    """Labels are equal within each unit; half of the units have the label, and one value more often than the other."""
+    units = np.repeat(np.arange(40), 3)
+    values = np.where(units[:, None] % 2 == 0, [0, 0, 1], [0, 1, 1])[::3].ravel()
+    study = Study(pd.DataFrame({"value": values, "unit": units}), units % 2, groups="unit")
+    assert study.codes(study.unit).tolist() == units.tolist()
+    ((_, size),) = study.sizes([(0, ())], 0.95)
+    assert size.common.between(0, 1, 1)[0] == pytest.approx(0.0)
+    rows = study.rows_of([0, study.unit])
+    assert varies_within_units(rows)
+    assert measure_size_of_units(rows, 0.95, within=False).common.between(0, 1, 1)[0] == pytest.approx(1 / 3)
+    constant = Study(pd.DataFrame({"value": units % 4, "unit": units}), units % 2, groups="unit")
+    assert not varies_within_units(constant.rows_of([0, constant.unit]))
+
+
+def test_the_rows_searched_know_their_units(monkeypatch):
+    monkeypatch.setattr("analogical.study.SEARCH_ROWS", 200)
+    rows, labels = rows_and_labels()
+    units = np.arange(400) // 3
+    sample = Study(rows, labels, groups=units)._sample
+    chosen = np.linspace(0, 399, 200).astype(int)
+    assert sample.codes(sample.unit).tolist() == units[chosen].tolist()
+    expected = unit_p_value(coded(np.column_stack([rows[:, :2], units])[chosen], labels[chosen]))
+    assert sample.p_value(0, (1,)) == pytest.approx(expected)

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Literal, NamedTuple, TypeAlias, TypeVar
 
@@ -19,7 +19,7 @@ from analogical.count.listing import ListedRows
 from analogical.count.pairs import count_pairs, sum_contexts
 from analogical.count.threads import n_threads_for
 from analogical.errors import InputError
-from analogical.estimate.clusters import unit_p_value, with_unit
+from analogical.estimate.clusters import unit_p_value, varies_within_units
 from analogical.estimate.dependencies import Dependencies, TableRows, find_dependencies
 from analogical.estimate.effect import EffectSums
 from analogical.estimate.significance import Tested, pools_contexts, test_stack
@@ -28,7 +28,7 @@ from analogical.table.binning import NUMBERS_OF_BINS, merge_bins
 from analogical.table.encode import EncodedTable
 from analogical.table.meaning import TableMeaning
 
-__all__ = ["Duplicates", "Item", "MergedRows", "TableCounts", "UnitRows"]
+__all__ = ["Duplicates", "Item", "MergedRows", "TableCounts"]
 
 Duplicates = Literal["count", "once"]
 Item: TypeAlias = tuple[int, tuple[int, ...]]
@@ -38,14 +38,6 @@ CELLS, HELD_CELLS = 2**20, 2**22
 """Cells of contexts that are computed with at once, and cells that are cached, to limit memory."""
 
 Part = TypeVar("Part")
-
-
-@dataclass(frozen=True)
-class UnitRows:
-    """Rows, and the unit (group of dependent rows) of each."""
-
-    rows: CodedRows
-    units: Ints
 
 
 class MergedRows(NamedTuple):
@@ -67,8 +59,8 @@ class BinColumn(NamedTuple):
 class TableCounts:
     """The rows of a table with its label, and what was counted on them.
 
-    Columns 0 to n - 1 are the features. The columns after them are numeric features in other numbers of bins; they are
-    used in contexts only.
+    Columns 0 to n - 1 are the features. The columns after them are numeric features in other numbers of bins, for
+    contexts only; and last, if rows depend on each other, the unit of each row.
 
     Most methods take *items*: a feature and the columns that it is compared given. The contexts of an item are counted
     once, tested at once and cached. Given few columns, many features are counted at a time, and each context is known
@@ -78,8 +70,6 @@ class TableCounts:
     table: TableMeaning
     rows: CodedRows
     """The features of all rows; not there if an engine holds the rows."""
-    groups: Ints | None
-    """The unit of each row, if rows depend on each other."""
     n_rows: int
     """Rows of the table, with their weights; identical rows count even with ``duplicates="once"``."""
     is_weighted: bool
@@ -103,14 +93,16 @@ class TableCounts:
         self.fine_sizes = fine_sizes if duplicates == "count" else {}
         self.bins = [BinColumn(i, n_bins) for i in sorted(self.fine_sizes) for n_bins in NUMBERS_OF_BINS]
         self.owner: Ints = np.array([*range(self.n_features), *(column.feature for column in self.bins)])
-        """The feature of each column."""
+        """The feature of each column but the unit."""
+        self.unit = None if n_groups is None else len(self.owner)
+        """The column of units; None if rows are independent."""
         by_name = sorted(range(self.n_features), key=lambda i: table.names[i])
         self.rank: Ints = np.argsort(by_name)
         """Rank of each feature by name, which decides between features that predict equally well."""
         self._fine_codes: Mapping[int, Codes] = {}
         """Codes of numeric features in their finest bins."""
-        self._bin_codes: dict[int, Codes] = {}
-        """Codes of columns of bins, by column."""
+        self._more_codes: dict[int, Codes] = {}
+        """Codes of columns after the features, by column."""
         self._tested: dict[Item, Tested | None] = {}
         self._p_values: dict[Item, float] = {}
         self._value_sizes: dict[int, Ints] = {}
@@ -133,9 +125,9 @@ class TableCounts:
         """Codes of a column for all rows."""
         if column < self.n_features:
             return self.rows.codes[:, column]
-        if column not in self._bin_codes:
-            self._bin_codes[column] = self.bins_of_fine(column)[self._fine_codes[int(self.owner[column])]]
-        return self._bin_codes[column]
+        if column not in self._more_codes:
+            self._more_codes[column] = self.bins_of_fine(column)[self._fine_codes[int(self.owner[column])]]
+        return self._more_codes[column]
 
     def bins_of_fine(self, column: int) -> Codes:
         """The code of a column of bins for each of the finest bins of its feature."""
@@ -151,15 +143,10 @@ class TableCounts:
         """The rows with some columns only."""
         if all(column < self.n_features for column in columns):
             return self.rows.select(columns)
-        codes = [self.codes(column) for column in columns]
-        n_values = np.array([int(code.max(initial=0)) + 1 for code in codes], dtype=np.int64)
+        codes, known = [self.codes(column) for column in columns], self.rows.n_values.tolist()
+        both = zip(columns, codes, strict=True)
+        n_values = np.array([known[c] if c < self.n_features else int(code.max(initial=0)) + 1 for c, code in both])
         return CodedRows(np.stack(codes).T, self.rows.labels, n_values, self.rows.n_labels, self.rows.weights)
-
-    def units_of(self, columns: Sequence[int]) -> UnitRows:
-        """The rows with some columns only, and the unit of each: rows of the same unit depend on each other."""
-        if self.groups is None:
-            raise ValueError("rows are independent")
-        return UnitRows(self.rows_of(columns), self.groups)
 
     def merged_by(self, sets: Sequence[Sequence[int]]) -> Iterator[MergedRows]:
         """For some sets of columns at a time, the distinct rows by all their columns, with their counts."""
@@ -203,13 +190,12 @@ class TableCounts:
 
     def p_value(self, feature: int, given: Sequence[int]) -> float:
         """P-value of a feature given some columns; NaN if it cannot be tested."""
-        if self.n_groups is None:
+        if self.unit is None:
             tested = self.tested(feature, given)
             return math.nan if tested is None else tested.p_value
         item = feature, tuple(sorted(given))
         if item not in self._p_values:
-            by_unit = self.units_of([feature, *item[1]])
-            self._p_values[item] = unit_p_value(by_unit.rows, by_unit.units)
+            self._p_values[item] = unit_p_value(self.rows_of([feature, *item[1], self.unit]))
         return self._p_values[item]
 
     def contexts(self, feature: int, given: Sequence[int]) -> Contexts:
@@ -218,11 +204,10 @@ class TableCounts:
 
     def sizes(self, items: Iterable[Item], confidence: float) -> Iterator[tuple[Item, Size | None]]:
         """Effects of items, many at a time; None for an item without pairs."""
-        if self.n_groups is not None:
+        if self.unit is not None:
             for feature, given in items:
-                by_unit = self.units_of([feature, *given])
-                joined = with_unit(by_unit.rows, by_unit.units) or by_unit.rows
-                size = measure_size_of_units(joined, by_unit.units, confidence)
+                rows = self.rows_of([feature, *given, self.unit])
+                size = measure_size_of_units(rows, confidence, within=varies_within_units(rows))
                 noise_rate = EffectSums.of(self.contexts(feature, given)).noise_rate()
                 yield (feature, given), None if math.isnan(size.effect) else replace(size, noise_rate=noise_rate)
             return

@@ -21,7 +21,7 @@ from analogical.errors import InputError
 from analogical.estimate.dependencies import Dependencies, find_dependencies
 from analogical.study import SEARCH_ROWS, Duplicates, Study
 from analogical.table.meaning import EngineMeaning
-from analogical.table_counts import Item, MergedRows, UnitRows
+from analogical.table_counts import Item, MergedRows
 
 __all__ = ["EngineStudy"]
 
@@ -86,13 +86,6 @@ class EngineStudy(Study):
         held = next(one for one in self._groups if set(columns).issubset(one))
         return self._groups[held].select([held.index(column) for column in columns])
 
-    def units_of(self, columns: Sequence[int]) -> UnitRows:
-        """Rows by these columns, the unit and the label, with their number."""
-        if self.engine.unit is None:
-            raise ValueError("rows are independent")
-        rows = self.rows_of([*columns, self.engine.unit])
-        return UnitRows(rows.select(range(len(columns))), rows.codes[:, -1].astype(np.int64))
-
     def merged_by(self, sets: Sequence[Sequence[int]], *, refuse: bool = True) -> Iterator[MergedRows]:
         """Grouped rows that hold all columns of some of the sets, until every set was there.
 
@@ -136,7 +129,7 @@ class EngineStudy(Study):
             if self._is_everything(item[1]):
                 yield [item], Stack.of([self._contexts_given_all(item[0])])
         rest = [item for item in items if not self._is_everything(item[1])]
-        unit = () if self.engine.unit is None else (self.engine.unit,)  # only p-values need it
+        unit = () if self.unit is None else (self.unit,)  # only p-values need it
         self.hold([(feature, *given, *unit) for feature, given in rest])
         yield from super()._count(rest)
 
@@ -215,7 +208,7 @@ class EngineStudy(Study):
                 self._drop_oldest()
                 yield from some
             elif refuse:  # a single set: several are within the limit
-                names = ", ".join("groups" if c == self.engine.unit else self.names_of([c])[0] for c in some[0])
+                names = ", ".join("groups" if c == self.unit else self.names_of([c])[0] for c in some[0])
                 raise InputError(
                     f"More than {self.most_combinations:,} combinations of values of {names} occur, too many to"
                     " collect; give fewer features (given=[...], --given), or bin them more coarsely."

@@ -357,7 +357,7 @@ def _differences(
     """Each of the other values compared with the reference, for each label."""
     study, i, classes = compared.study, compared.feature, compared.study.table.classes
     values = study.table.named(i, range(len(study.table.columns[i].values)))
-    by_unit = None if study.n_groups is None or not others else study.units_of([i, *compared.columns])
+    by_unit = None if study.unit is None or not others else study.rows_of([i, *compared.columns, study.unit])
     differences = []
     for other in others:
         two_values = reference, other
@@ -365,8 +365,7 @@ def _differences(
         for label in labels:
             measured = measure_difference(rows, label, confidence)
             if by_unit is not None:
-                units = by_unit.rows, by_unit.units
-                measured = measure_difference_of_units(measured, *units, two_values, label, confidence)
+                measured = measure_difference_of_units(measured, by_unit, two_values, label, confidence)
             difference = Difference(
                 **vars(measured),
                 values=(values[reference], values[other]),
