@@ -147,3 +147,15 @@ def test_the_rows_searched_know_their_units(monkeypatch):
     assert sample.codes(sample.unit).tolist() == units[chosen].tolist()
     expected = unit_p_value(coded(np.column_stack([rows[:, :2], units])[chosen], labels[chosen]))
     assert sample.p_value(0, (1,)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("n_values", [1, 8, 9])
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_margins_are_the_rows_of_each_label_and_value(n_values, is_weighted):
+    rng = np.random.default_rng(n_values)
+    values, labels, weights = rng.integers(0, n_values, 60), rng.integers(0, n_values, 60), rng.integers(0, 4, 60)
+    table = coded(values[:, None], labels, weights if is_weighted else None, [n_values + 1], n_values + 1)
+    often = weights if is_weighted else np.ones(60, int)
+    for found, codes in ((table.value_sizes(0), values), (table.label_sizes(), labels)):
+        assert found.tolist() == [int(often[codes == code].sum()) for code in range(n_values + 1)]
+        assert found.dtype == np.int64

@@ -105,16 +105,15 @@ class TableCounts:
         """Codes of columns after the features, by column."""
         self._tested: dict[Item, Tested | None] = {}
         self._p_values: dict[Item, float] = {}
-        self._value_sizes: dict[int, Ints] = {}
         self._held: dict[Item, Contexts] = {}
         """Cached contexts."""
         self._n_held = 0
         self._divided: tuple[tuple[int, ...], Cells] | None = None
 
-    @property
-    def margins(self) -> CodedRows | Margins:
+    @cached_property
+    def margins(self) -> Margins:
         """Counts of rows by label and by value."""
-        return self.rows
+        return Margins(self.rows.label_sizes(), tuple(map(self.rows.value_sizes, range(self.n_features))))
 
     @cached_property
     def counts(self) -> PairCounts:
@@ -173,9 +172,7 @@ class TableCounts:
 
     def value_sizes(self, feature: int) -> Ints:
         """Rows of each value of a feature."""
-        if feature not in self._value_sizes:
-            self._value_sizes[feature] = self.margins.value_sizes(feature)
-        return self._value_sizes[feature]
+        return self.margins.value_sizes(feature)
 
     def test(self, items: Iterable[Item]) -> None:
         """Test items that were not tested before, many at a time."""

@@ -59,7 +59,7 @@ class EngineStudy(Study):
         study._groups = {}
         return study
 
-    @property
+    @cached_property
     def margins(self) -> Margins:
         """How many rows have each label and each value."""
         return self.engine.margins
