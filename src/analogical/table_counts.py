@@ -142,10 +142,12 @@ class TableCounts:
         """The rows with some columns only."""
         if all(column < self.n_features for column in columns):
             return self.rows.select(columns)
-        codes, known = [self.codes(column) for column in columns], self.rows.n_values.tolist()
-        both = zip(columns, codes, strict=True)
-        n_values = np.array([known[c] if c < self.n_features else int(code.max(initial=0)) + 1 for c, code in both])
-        return CodedRows(np.stack(codes).T, self.rows.labels, n_values, self.rows.n_labels, self.rows.weights)
+        codes = [self.codes(column) for column in columns]
+        n_values = [
+            int(self.rows.n_values[column]) if column < self.n_features else int(code.max(initial=0)) + 1
+            for column, code in zip(columns, codes, strict=True)
+        ]
+        return CodedRows(np.stack(codes).T, self.rows.labels, np.array(n_values), self.rows.n_labels, self.rows.weights)
 
     def merged_by(self, sets: Sequence[Sequence[int]]) -> Iterator[MergedRows]:
         """For some sets of columns at a time, the distinct rows by all their columns, with their counts."""

@@ -19,8 +19,8 @@ from analogical.count.counts import RowProfile
 from analogical.count.groups import count_keys
 
 __all__ = [
+    "ContextParts",
     "Contexts",
-    "Parts",
     "Stack",
     "contexts_of_rows",
     "contexts_of_tables",
@@ -34,7 +34,7 @@ FEW_CONTEXTS = 2**15
 
 
 @dataclass(frozen=True)
-class Parts:
+class ContextParts:
     """The rows of contexts, divided into parts by value or by label; ordered by context."""
 
     owner: Positions
@@ -88,12 +88,12 @@ class Contexts:
         return self.value_parts.sizes[self.value_of_cell]
 
     @cached_property
-    def value_parts(self) -> "Parts":
+    def value_parts(self) -> "ContextParts":
         """The rows of each context divided by value."""
-        return Parts(self.owner[self.value_starts], _sums(self.sizes, self.value_starts))
+        return ContextParts(self.owner[self.value_starts], _sums(self.sizes, self.value_starts))
 
     @cached_property
-    def label_parts(self) -> "Parts":
+    def label_parts(self) -> "ContextParts":
         """The rows of each context divided by label."""
         return self._by_label[0]
 
@@ -104,12 +104,12 @@ class Contexts:
         return parts.sizes[part_of_cell]
 
     @cached_property
-    def _by_label(self) -> tuple["Parts", Positions]:
+    def _by_label(self) -> tuple["ContextParts", Positions]:
         """The parts by label, and the part of each cell."""
         n_labels = int(self.labels.max(initial=0)) + 1
         keys = self.owner * n_labels + self.labels
         known, sizes = count_keys(keys, len(self) * n_labels, self.sizes)
-        return Parts(known // n_labels, sizes), np.searchsorted(known, keys)
+        return ContextParts(known // n_labels, sizes), np.searchsorted(known, keys)
 
     @cached_property
     def pairs(self) -> Ints:
