@@ -1,4 +1,4 @@
-"""Summaries for tests of engines, which must be found wherever an engine counts: this file imports nothing of ours."""
+"""Contexts as plain tables, and what goes wrong where an engine counts; this file imports nothing of ours."""
 
 import os
 import signal
@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 
-def tables_of(feature, contexts):
+def tables_of(contexts):
     """How often each table of (value, label) to rows occurs."""
     found = Counter()
     bounds = [*contexts.starts.tolist(), len(contexts.sizes)]
@@ -17,28 +17,39 @@ def tables_of(feature, contexts):
     return found
 
 
-def slow_tables(feature, contexts):
-    """The same after a while, so that there is time for something to die."""
-    time.sleep(0.4)
-    return tables_of(feature, contexts)
+class CountAfter:
+    """What another object makes of the batches of a partition, after something has happened."""
+
+    def __init__(self, happen, count):
+        self.happen, self.count = happen, count
+
+    def __call__(self, batches):
+        for counted in self.count(batches):
+            self.happen()
+            yield counted
 
 
-class TablesAfterDeath:
-    """The same, but the first process to get here kills itself."""
+def wait():
+    """A while, so that there is time for something to die."""
+    time.sleep(1.6)
+
+
+class DieOnce:
+    """The first process to get here kills itself."""
 
     def __init__(self, mark):
         self.mark = mark
 
-    def __call__(self, feature, contexts):
+    def __call__(self):
         try:
             os.close(os.open(self.mark, os.O_CREAT | os.O_EXCL))
         except FileExistsError:
-            return tables_of(feature, contexts)
-        return os.kill(os.getpid(), signal.SIGKILL)
+            return
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
-def die(feature, contexts):
-    """Never anything: the process ends."""
+def die():
+    """The process ends."""
     os._exit(1)
 
 

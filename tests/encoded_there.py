@@ -121,9 +121,10 @@ def assert_same_codes(found, study, columns):
     weights = study.rows.weights
     sizes = [np.bincount(code, weights).astype(np.int64) for code in codes]
     found.refuse_changed(np.bincount(labels, weights).astype(np.int64), sizes)
-    assert (found.n_units is None) == (study.groups is None)
-    if study.groups is not None:
+    assert (found.n_units is None) == (study.unit is None)
+    if study.unit is not None:
         units = columns[n]
         assert (units.min() >= 0, units.max() < found.n_codes[-1]) == (True, True)
-        pairs = set(zip(units.tolist(), study.groups.tolist(), strict=True))
-        assert len(pairs) == len(set(units.tolist())) == len(set(study.groups.tolist())) == found.n_units
+        here = study.codes(study.unit).tolist()
+        pairs = set(zip(units.tolist(), here, strict=True))
+        assert len(pairs) == len(set(units.tolist())) == len(set(here)) == found.n_units

@@ -4,7 +4,6 @@ A new engine joins by a class of its own that says how it comes by a table; see 
 """
 
 from collections import Counter
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,8 +15,7 @@ from naive import naive_context_tables, naive_counts
 from analogical import InputError, Study
 from analogical._types import Margins
 from analogical.count.groups import collapse_rows, evenly, merge_rows
-from analogical.count.kept import KeepContexts
-from analogical.count.pairs import ContextSums, contexts_themselves, no_summary, sum_contexts
+from analogical.count.pairs import ContextSums, sum_contexts
 from analogical.engines.study import EngineStudy
 from analogical.table.meaning import EngineMeaning
 
@@ -98,8 +96,8 @@ class RowsHere:
         groups = [one.weighted(one.weights_or_ones()) for one in merged]
         return groups if sum(len(one.codes) for one in groups) <= limit else None
 
-    def sum_contexts(self, summarise):
-        return sum_contexts(self.features, summarise, n_jobs=self.n_jobs)
+    def sum_contexts(self, most_cells):
+        return sum_contexts(self.features, most_cells, n_jobs=self.n_jobs)
 
     def sample(self, n_rows):
         return self.rows.take(evenly(len(self.rows.codes), n_rows))
@@ -118,10 +116,7 @@ class RowsHere:
 def engine_study(table, engine=RowsHere, *, duplicates="count", **limits):
     """The study of an encoded table that lies in an engine, with what its codes mean."""
     here = Study.of_table(table)
-    rows = here.rows_of(range(len(here.owner)))
-    if table.groups is not None:
-        codes = np.column_stack([rows.codes, table.groups])
-        rows = replace(rows, codes=codes, n_values=np.append(rows.n_values, here.n_groups))
+    rows = here.rows_of(range(len(here.owner) + (here.unit is not None)))
     meaning = EngineMeaning(
         columns=table.columns,
         label_meaning=table.label_meaning,
@@ -169,13 +164,13 @@ class EngineContract:
 
     def test_contexts_come_with_the_same_counts_and_every_table_of_the_oracle(self, engine_of, case):
         rows, labels, weights = CASES[case]
-        found = engine_of(coded(rows, labels, weights)).sum_contexts(tables_of)
+        found = engine_of(coded(rows, labels, weights)).sum_contexts(10_000)
         assert isinstance(found, ContextSums)
         rows, labels = rows.tolist(), labels.tolist()
         assert_counts(found.counts, naive_counts(rows, labels, weights))
-        for feature, tables in enumerate(found.summaries):
+        for feature, kept in enumerate(found.kept):
             expected = [tuple(sorted(table.items())) for table in naive_context_tables(rows, labels, feature, weights)]
-            assert tables == (Counter(expected) if expected else None)
+            assert tables_of(kept.contexts) == Counter(expected)
 
     def test_rows_are_grouped_by_several_sets_of_columns_at_once(self, engine_of):
         rng = np.random.default_rng(7)
@@ -205,20 +200,21 @@ class EngineContract:
     def test_contexts_are_kept_as_long_as_they_are_few(self, engine_of):
         rows, labels, weights = CASES[3]
         engine = engine_of(coded(rows, labels, weights))
-        kept = engine.sum_contexts(KeepContexts(10_000)).summaries
-        tables = engine.sum_contexts(tables_of).summaries
-        assert [None if one is None else tables_of(0, one.contexts) for one in kept] == list(tables)
-        none = engine.sum_contexts(KeepContexts(0)).summaries
-        assert all(one is None or one.contexts is None for one in none)
+        many, none = engine.sum_contexts(10_000), engine.sum_contexts(0)
+        assert many.counts.pairs.any()
+        assert none.counts.pairs.tolist() == many.counts.pairs.tolist()
+        for n_pairs, kept, dropped in zip(many.counts.pairs, many.kept, none.kept, strict=True):
+            assert bool(len(kept.contexts)) == bool(n_pairs)
+            assert (dropped.parts is None) == bool(n_pairs)
 
     def test_exact_up_to_two_to_the_31_rows_and_refused_beyond(self, engine_of):
         rows, labels = [[0, 1], [0, 0]], [0, 1]
         expected = naive_counts(rows, labels, [2**30, 2**30])
         assert expected["pairs"] == [0, 2**60]
         table = coded(rows, labels, [2**30, 2**30])
-        assert_counts(engine_of(table).sum_contexts(contexts_themselves).counts, expected)
+        assert_counts(engine_of(table).sum_contexts(10).counts, expected)
         with pytest.raises(InputError, match="counted exactly in 64 bits up to 2,147,483,648 rows"):
-            engine_of(coded(rows, labels, [2**31, 1])).sum_contexts(no_summary)
+            engine_of(coded(rows, labels, [2**31, 1])).sum_contexts(0)
 
     @pytest.mark.parametrize("weights", [False, True])
     def test_bins_and_units_are_columns_that_rows_are_grouped_by(self, engine_of, weights):
@@ -231,7 +227,7 @@ class EngineContract:
             expected = counted(table.codes[:, list(columns)], table.labels, table.weights_or_ones())
             assert counted(one.codes, one.labels, one.weights) == expected
         rows = table.codes[:, :3].tolist()
-        assert_counts(engine.sum_contexts(no_summary).counts, naive_counts(rows, table.labels.tolist(), table.weights))
+        assert_counts(engine.sum_contexts(0).counts, naive_counts(rows, table.labels.tolist(), table.weights))
         assert engine_of(table.select(range(3))).unit is None
 
     @pytest.mark.parametrize("weights", [False, True])

@@ -41,9 +41,9 @@ class Counting(RowsHere):
         self.jobs.append(list(map(tuple, sets)))
         return super().group(sets, limit)
 
-    def sum_contexts(self, summarise):
+    def sum_contexts(self, most_cells):
         self.n_sums += 1
-        return super().sum_contexts(summarise)
+        return super().sum_contexts(most_cells)
 
 
 def assert_same(found, expected, path=""):

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from analogical._types import CodedRows
+from analogical.count.given import Cells, count_given
 from analogical.count.groups import merge_rows
-from analogical.count.pairs import contexts_themselves, sum_contexts
-from analogical.estimate.significance import test_contexts
+from analogical.estimate.significance import test_stack
 
 __all__ = ["rare"]
 
@@ -78,8 +78,8 @@ def _settings() -> dict[str, tuple[int, Draw]]:
 
 def p_value_given_all(rows: CodedRows) -> float:
     """P-value of the feature in column 0, all others given."""
-    contexts = sum_contexts(rows, contexts_themselves, features=[0]).summaries[0]
-    tested = contexts and test_contexts(contexts, rows.value_sizes(0), rows.label_sizes(), rows)
+    ((_, stack),) = count_given(rows, Cells.by(rows, range(1, rows.n_features)), [0], 1)
+    (tested,) = test_stack(stack, [rows.value_sizes(0)], rows.label_sizes())
     return tested.p_value if tested else math.nan
 
 

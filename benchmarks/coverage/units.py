@@ -141,8 +141,8 @@ def _draw(rng: Any, n_units: int, sizes: str, feature: str, contexts: int, effec
 
 def _p(rows: Any, labels: Any, unit: Any) -> float:
     """What the library says of the first column, given the others."""
-    codes = rows.astype(np.uint32)
-    return unit_p_value(CodedRows(codes, labels.astype(np.uint32), codes.max(axis=0).astype(np.int64) + 1, 2), unit)
+    codes = np.column_stack([rows, unit]).astype(np.uint32)
+    return unit_p_value(CodedRows(codes, labels.astype(np.uint32), codes.max(axis=0).astype(np.int64) + 1, 2))
 
 
 def _gee(rows: Any, labels: Any, unit: Any) -> float:

@@ -193,7 +193,6 @@ def measure_partition(kind: str) -> Measured:
     import pyarrow as pa
 
     from analogical._types import CodedRows, Margins
-    from analogical.count.kept import KeepContexts
     from analogical.engines.blocks import deal_features
     from analogical.spark.parts import CountPart
     from analogical.spark.planning import MOST_CELLS
@@ -214,7 +213,7 @@ def measure_partition(kind: str) -> Measured:
     layout = Layout(tuple(rows.n_values.tolist()), deal_features(margins, 2))
     words, labels = layout.pack(list(rows.codes.T)), rows.labels.astype(np.int64)
     del X, rows
-    count = CountPart(0, layout, 2, KeepContexts(MOST_CELLS // n_features))
+    count = CountPart(0, layout, 2, MOST_CELLS // n_features)
     list(count(iter(list(batches())[:3])))  # what is imported on the way is not memory of a partition
     Path("/proc/self/clear_refs").write_text("5")  # the peak so far is forgotten
     held = int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()

@@ -164,7 +164,9 @@ class Study(TableCounts):
         n_groups = None if table.groups is None else int(table.groups.max()) + 1
         self._begin(table, duplicates, n_jobs, fine_sizes, n_groups)
         self.rows = collapse_rows(coded) if duplicates == "once" else coded
-        self.groups, self._fine_codes, self._named = table.groups, table.fine, table
+        if table.groups is not None:
+            self._more_codes[len(self.owner)] = table.groups.astype(np.min_scalar_type(table.groups.max()))
+        self._fine_codes, self._named = table.fine, table
         self.n_rows, self.is_weighted = coded.n_rows, table.weights is not None
 
     @classmethod
@@ -186,8 +188,7 @@ class Study(TableCounts):
         codes = np.asfortranarray(rows.codes[:, :n_features])
         features = CodedRows(codes, rows.labels, table.n_values, rows.n_labels, rows.weights, table.n_bins)
         study.rows = collapse_rows(features) if duplicates == "once" else features
-        study.groups = None if table.n_units is None else rows.codes[:, -1].astype(np.int64)
-        study._bin_codes = {c: rows.codes[:, c] for c in range(n_features, len(study.owner))}
+        study._more_codes = {c: rows.codes[:, c] for c in range(n_features, rows.n_features)}
         study.n_rows, study.is_weighted = rows.n_rows, table.is_weighted
         study.engine_name, study.plan = engine_name, plan
         return study
@@ -217,8 +218,6 @@ class Study(TableCounts):
 
     def given(self, given: Given) -> list[Context]:
         """What each feature is compared given; tests every feature that is not a copy."""
-        if isinstance(given, str) and given == "all":
-            self._count_all()
         contexts = [self.given_of(i, given) for i in range(self.n_features)]
         self.test((i, tuple(sorted(context.columns))) for i, context in enumerate(contexts) if context.same_as is None)
         return contexts
@@ -329,8 +328,8 @@ class Study(TableCounts):
         sample = Study.__new__(Study)
         sample._begin(self.table, self.duplicates, self.n_jobs, self.fine_sizes, self.n_groups)
         sample.rows = self.rows.take(chosen)
-        sample.groups = None if self.groups is None else self.groups[chosen]
-        sample._bin_codes = {c: self.codes(c)[chosen] for c in range(self.n_features, len(self.owner))}
+        n_columns = len(self.owner) if self.unit is None else self.unit + 1
+        sample._more_codes = {c: self.codes(c)[chosen] for c in range(self.n_features, n_columns)}
         return sample
 
     @cached_property

@@ -10,7 +10,7 @@ from naive import naive_context_tables, naive_profile
 
 from analogical.count.contexts import Contexts
 from analogical.count.counts import PairCounts, RowProfile
-from analogical.count.pairs import contexts_themselves, count_pairs, sum_contexts
+from analogical.count.pairs import count_pairs, sum_contexts
 
 CONTEXT_CONSTANTS = {
     "as they are": {},
@@ -19,9 +19,9 @@ CONTEXT_CONSTANTS = {
 }
 
 
-def tables_in_order(feature, contexts):
+def tables_in_order(contexts):
     """How often each table of (value, label) to rows occurs; the cells of each are in order."""
-    found = tables_of(feature, contexts)
+    found = tables_of(contexts)
     for table in found:
         cells = [cell for cell, _ in table]
         assert cells == sorted(set(cells))
@@ -30,7 +30,7 @@ def tables_in_order(feature, contexts):
 
 def expected_tables(rows, labels, feature, weights=None):
     tables = naive_context_tables(rows, labels, feature, weights)
-    return Counter(tuple(sorted(table.items())) for table in tables) if tables else None
+    return Counter(tuple(sorted(table.items())) for table in tables)
 
 
 def profile_of(profile):
@@ -52,9 +52,10 @@ def same_counts(one, other):
 
 def check(rows, labels, weights=None, **options):
     table = coded(rows, labels, weights)
-    found = sum_contexts(table, tables_in_order, **options)
+    found = sum_contexts(table, **options)
     rows, labels = np.asarray(rows).tolist(), np.asarray(labels).tolist()
-    assert list(found.summaries) == [expected_tables(rows, labels, f, weights) for f in range(len(rows[0]))]
+    tables = [tables_in_order(kept.contexts) for kept in found.kept]
+    assert tables == [expected_tables(rows, labels, f, weights) for f in range(len(rows[0]))]
     assert same_counts(found.counts, count_pairs(table, **options))
     return found
 
@@ -132,13 +133,12 @@ def test_a_profile_says_how_many_rows_sit_in_how_many_pairs(regime, seed):
     rng = np.random.default_rng(seed)
     rows, labels = random_table(rng, n_features=4, n_values=3)
     weights = weights_for(rng, labels, ["none", "with zeros"][seed % 2])
-    found = sum_contexts(coded(rows, labels, weights), lambda _, contexts: contexts.profile)
+    found = sum_contexts(coded(rows, labels, weights))
     plain = rows.tolist(), labels.tolist()
-    for feature, profile in enumerate(found.summaries):
-        expected = naive_profile(*plain, feature, weights)
-        assert (expected == {}) if profile is None else (profile_of(profile) == expected)
-        if profile is not None:
-            assert profile.n_paired_rows == sum(expected.values())
+    for feature, kept in enumerate(found.kept):
+        profile, expected = kept.contexts.profile, naive_profile(*plain, feature, weights)
+        assert profile_of(profile) == expected
+        assert profile.n_paired_rows == sum(expected.values())
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -147,12 +147,13 @@ def test_only_the_features_asked_for_are_looked_at(regime, seed):
     n_features = int(rng.integers(1, 7 if regime == "table" else 15))
     rows, labels = random_table(rng, n_features=n_features, n_values=2)
     table = coded(rows, labels)
-    whole = sum_contexts(table, tables_of)
+    whole = sum_contexts(table)
     chosen = np.flatnonzero(rng.random(n_features) < 0.4).tolist() if seed else []
-    part = sum_contexts(table, tables_of, features=chosen)
+    part = sum_contexts(table, features=chosen)
     for f in range(n_features):
         is_chosen = f in chosen
-        assert part.summaries[f] == (whole.summaries[f] if is_chosen else None)
+        expected = tables_of(whole.kept[f].contexts) if is_chosen else {}
+        assert tables_of(part.kept[f].contexts) == expected
         assert part.counts.pairs[f] == (whole.counts.pairs[f] if is_chosen else 0)
         assert part.counts.changed[f] == (whole.counts.changed[f] if is_chosen else 0)
     for name in ("n_rows", "n_distinct", "n_identical", "n_contradictions"):
@@ -167,15 +168,15 @@ def test_threads_change_nothing(m, n, k, is_weighted):
     codes = rng.integers(0, k, (m // 10, n), dtype=np.uint8)[rng.integers(0, m // 10, m)]
     codes[rng.integers(0, m, m), rng.integers(0, n, m)] = 0
     table = coded(codes, rng.integers(0, 2, m), rng.integers(0, 3, m) if is_weighted else None)
-    one, two = (sum_contexts(table, tables_of, n_jobs=n_jobs) for n_jobs in (1, 2))
-    assert one.summaries == two.summaries
+    one, two = (sum_contexts(table, n_jobs=n_jobs) for n_jobs in (1, 2))
+    assert [tables_of(kept.contexts) for kept in one.kept] == [tables_of(kept.contexts) for kept in two.kept]
     assert same_counts(one.counts, two.counts)
     assert same_counts(one.counts, count_pairs(table, n_jobs=2))
 
 
 def test_cells_know_their_context_value_and_label():
     """One context: value 0 has labels 0, 0, 1 and value 1 has labels 1, 2."""
-    found = sum_contexts(coded([[0], [0], [0], [1], [1]], [0, 0, 1, 1, 2]), contexts_themselves).summaries[0]
+    found = sum_contexts(coded([[0], [0], [0], [1], [1]], [0, 0, 1, 1, 2])).kept[0].contexts
     assert len(found) == 1
     assert found.values.tolist() == [0, 0, 1, 1]
     assert found.labels.tolist() == [0, 1, 1, 2]
@@ -193,7 +194,7 @@ def test_cells_know_their_context_value_and_label():
 
 def test_equal_contexts_are_kept_once():
     rows = [(value, context) for context in range(100) for value in (0, 1)]
-    found = sum_contexts(coded(rows, [value for value, _ in rows]), contexts_themselves).summaries[0]
+    found = sum_contexts(coded(rows, [value for value, _ in rows])).kept[0].contexts
     assert (len(found), found.times.tolist()) == (1, [100])
 
 
@@ -216,18 +217,16 @@ def test_sums_add_over_parts_divided_by_the_columns_outside_a_block(is_weighted)
         rows, labels = random_table(rng, n_features=5, n_values=3)
         weights = rng.integers(0, 4, len(rows)) if is_weighted else None
         block = np.flatnonzero(rng.random(5) < 0.5).tolist()
-        whole, *parts = (
-            sum_contexts(part, contexts_themselves) for part in split_by_outside(rows.tolist(), labels, weights, block)
-        )
+        whole, *parts = (sum_contexts(part) for part in split_by_outside(rows.tolist(), labels, weights, block))
         counts = parts[0].counts + parts[1].counts
         assert counts.pairs[block].tolist() == whole.counts.pairs[block].tolist()
         assert counts.changed[block].tolist() == whole.counts.changed[block].tolist()
         for name in ("n_rows", "n_distinct", "n_identical", "n_contradictions"):
             assert getattr(counts, name) == getattr(whole.counts, name)
         for feature in block:
-            one, two = (part.summaries[feature] or Contexts.none() for part in parts)
-            together = whole.summaries[feature] or Contexts.none()
-            assert tables_of(0, Contexts.joined([one, two])) == tables_of(0, together)
+            one, two = (part.kept[feature].contexts for part in parts)
+            together = whole.kept[feature].contexts
+            assert tables_of(Contexts.joined([one, two])) == tables_of(together)
             assert profile_of(Contexts.joined([one, two]).profile) == profile_of(together.profile)
 
 
@@ -276,10 +275,10 @@ def test_a_profile_counts_each_pair_from_both_sides():
 def test_equal_contexts_of_added_parts_are_put_together():
     rng = np.random.default_rng(0)
     rows, labels = rng.integers(0, 3, (300, 4)), rng.integers(0, 3, 300)
-    alone = sum_contexts(coded(rows, labels), contexts_themselves, features=[1]).summaries[1]
+    alone = sum_contexts(coded(rows, labels), features=[1]).kept[1].contexts
     alone = Contexts(alone.starts, np.arange(1, len(alone) + 1), alone.values, alone.labels, alone.sizes)
     compacted = Contexts.joined([alone, alone]).compacted()
-    once, twice = tables_of(1, alone), tables_of(1, compacted)
+    once, twice = tables_of(alone), tables_of(compacted)
     assert twice == Counter({table: 2 * times for table, times in once.items()})
     assert len(compacted) == len(once)
     assert len(Contexts.none().compacted()) == 0

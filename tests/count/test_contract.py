@@ -9,7 +9,7 @@ from engine_contract import CASES, EngineContract, RowsHere, assert_counts, pyte
 from naive import naive_counts
 
 from analogical import InputError
-from analogical.count.pairs import count_pairs, no_summary
+from analogical.count.pairs import count_pairs
 
 pytestmark = pytest.mark.usefixtures("threads_for_small_work")
 
@@ -42,7 +42,7 @@ def test_memory_order_and_type_of_the_codes_change_nothing(order, dtype):
     table = coded(np.asarray(rows.astype(dtype), order=order), labels, weights)
     expected = naive_counts(rows.tolist(), labels, weights)
     assert_counts(count_pairs(table), expected)
-    assert_counts(RowsHere(table).sum_contexts(no_summary).counts, expected)
+    assert_counts(RowsHere(table).sum_contexts(0).counts, expected)
 
 
 def test_more_than_two_to_the_31_rows_are_refused():

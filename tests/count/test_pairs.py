@@ -15,8 +15,10 @@ from naive import naive_counts
 
 from analogical import InputError
 from analogical.count import sorting, tabulating, threads
+from analogical.count.contexts import Contexts
 from analogical.count.counts import PairCounts
-from analogical.count.pairs import ContextSums, contexts_themselves, count_pairs, join_blocks, sum_contexts
+from analogical.count.kept import KeptContexts
+from analogical.count.pairs import ContextSums, count_pairs, join_blocks, sum_contexts
 from analogical.count.tabulating import fits_in_table
 
 WITHOUT_TABLE = [
@@ -49,9 +51,9 @@ def ours(codes, labels, n_values, n_labels, weights=None, **options):
     """What is counted with and without contexts, which must be the same."""
     rows = coded(codes, labels, weights, n_values, n_labels)
     found = numbers(count_pairs(rows, **options))
-    sums = sum_contexts(rows, contexts_themselves, **options)
+    sums = sum_contexts(rows, **options)
     assert numbers(sums.counts) == found
-    assert [contexts is not None for contexts in sums.summaries] == [n > 0 for n in found[0]]
+    assert [len(kept.contexts) > 0 for kept in sums.kept] == [n > 0 for n in found[0]]
     return found
 
 
@@ -249,7 +251,7 @@ def test_n_jobs_follows_joblibs_context(monkeypatch, module):
         count_pairs(rows)
     count_pairs(rows)
     count_pairs(rows, n_jobs=2)
-    sum_contexts(rows, contexts_themselves, n_jobs=2)
+    sum_contexts(rows, n_jobs=2)
     assert used == [3, 1, 2, 2]
 
 
@@ -268,17 +270,26 @@ def test_more_pairs_than_64_bits_hold_are_refused_when_parts_are_added():
         identical + identical
 
 
-def test_summaries_of_two_parts_are_added_where_both_have_one():
-    part = PairCounts(np.array([5, 0, 0, 0]), np.array([2, 0, 0, 0]), 9, 8, 7, 6)
-    one, other = ContextSums(part, (3, None, 7, None)), ContextSums(part, (4, 5, None, None))
-    assert (one + other).summaries == (7, 5, 7, None)
-    assert ((one + other).counts.pairs.tolist(), (one + other).counts.n_rows) == ([10, 0, 0, 0], 18)
+def kept(n_cells):
+    """One context with so many cells."""
+    numbers = np.arange(n_cells)
+    return KeptContexts.of(Contexts(numbers[:1], np.ones(1, np.int64), numbers, numbers, numbers + 1), None)
+
+
+def test_counts_and_contexts_of_two_parts_are_added():
+    part = PairCounts(np.array([5, 0]), np.array([2, 0]), 9, 8, 7, 6)
+    a, b, c = (kept(n) for n in (1, 2, 3))
+    both = ContextSums(part, (a, b)) + ContextSums(part, (c, KeptContexts((), None)))
+    assert [[len(one.values) for one in found.parts] for found in both.kept] == [[1, 3], [2]]
+    assert (both.counts.pairs.tolist(), both.counts.n_rows) == ([10, 0], 18)
 
 
 def test_sums_of_blocks_are_joined_feature_by_feature():
-    one = ContextSums(PairCounts(np.array([5, 0]), np.array([2, 0]), 9, 8, 7, 6), ("a", None))
-    other = ContextSums(PairCounts(np.array([0, 3]), np.array([0, 1]), 9, 1, 1, 1), (None, "b"))
+    a, b, nothing = kept(1), kept(2), KeptContexts((), None)
+    one = ContextSums(PairCounts(np.array([5, 0]), np.array([2, 0]), 9, 8, 7, 6), (a, nothing))
+    other = ContextSums(PairCounts(np.array([0, 3]), np.array([0, 1]), 9, 1, 1, 1), (nothing, b))
     joined = join_blocks([one, other], [(0,), (1,)])
     assert (joined.counts.pairs.tolist(), joined.counts.changed.tolist()) == ([5, 3], [2, 1])
-    assert joined.summaries == ("a", "b")
+    assert joined.kept[0] is a
+    assert joined.kept[1] is b
     assert (joined.counts.n_rows, joined.counts.n_distinct, joined.counts.n_identical) == (9, 8, 7)

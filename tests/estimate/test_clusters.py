@@ -28,7 +28,7 @@ def repeated(rng, *, n_units=40, rows_each=6, within=0.0, between=0.0, own=0.4, 
 
 def p_of(rows, labels, unit, columns=(0, 2), weights=None):
     """The p-value of the first of some columns given the others."""
-    return unit_p_value(coded(np.asarray(rows)[:, list(columns)], labels, weights), np.asarray(unit))
+    return unit_p_value(coded(np.column_stack([np.asarray(rows)[:, list(columns)], unit]), labels, weights))
 
 
 # ---------------------------------------------------------------- within units
@@ -220,13 +220,13 @@ def test_where_both_tell_twice_the_smaller_counts():
     assert p_of(rows[held], labels[held], unit[held], (0,)) < 0.1
     from analogical.estimate import clusters
 
-    sub, numbered = coded(rows[:, :1], labels), np.unique(unit, return_inverse=True)[1]
-    parts = clusters._p_within(sub, numbered), clusters._p_between(sub, numbered)
+    table = coded(np.column_stack([rows[:, :1], unit]), labels)
+    parts = clusters._p_within(table), clusters._p_between(table)
     assert not any(map(math.isnan, parts))
     assert both == 2 * min(parts)
-    sub, numbered = coded(rows[held, :1], labels[held]), np.unique(unit[held], return_inverse=True)[1]
-    assert math.isnan(clusters._p_between(sub, numbered))
-    assert p_of(rows[held], labels[held], unit[held], (0,)) == clusters._p_within(sub, numbered)
+    table = table.take(held)
+    assert math.isnan(clusters._p_between(table))
+    assert p_of(rows[held], labels[held], unit[held], (0,)) == clusters._p_within(table)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -10,7 +10,7 @@ from scipy.sparse import csc_array
 from scipy.stats import chi2, fisher_exact, hypergeom
 
 from analogical.count.contexts import Stack
-from analogical.count.pairs import contexts_themselves, sum_contexts
+from analogical.count.pairs import sum_contexts
 from analogical.estimate.directions import (
     DirectionTests,
     Kinds,
@@ -52,11 +52,11 @@ def sums_of(tables, times):
 
 def tables_of(rows, labels):
     """Informative contexts of the first feature."""
-    contexts = sum_contexts(coded(rows, labels), contexts_themselves, features=[0]).summaries[0]
-    if contexts is None:
+    contexts = sum_contexts(coded(rows, labels), features=[0]).kept[0].contexts
+    if not len(contexts):
         return np.zeros((0, 3, 3)), np.zeros(0)
     (found,) = informative_tables(Stack.of([contexts]), [apart(3)], apart(int(labels.max()) + 1))
-    return found.tables, contexts.times[found.contexts].astype(float)
+    return found.tables, found.times.astype(float)
 
 
 def all_counts(rows, labels, n_labels=3):

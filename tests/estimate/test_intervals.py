@@ -36,10 +36,15 @@ def small_table(rng, **shape):
     return rows, labels
 
 
+def profiles_of(table):
+    """Rows by their number of pairs, for every feature; None without pairs."""
+    return [kept.contexts.profile if len(kept.contexts) else None for kept in sum_contexts(table).kept]
+
+
 def intervals(rows, labels, weights=None, confidence=0.95):
     """Share of changed pairs, standard error and interval of every feature; None without pairs."""
     table = coded(np.asarray(rows), labels, weights)
-    found = sum_contexts(table, lambda _, contexts: contexts.profile).summaries
+    found = profiles_of(table)
     return [
         None
         if one is None
@@ -57,7 +62,7 @@ def test_jackknife_equals_deleting_one_row_at_a_time(seed):
     rows, labels = small_table(np.random.default_rng(seed))
     plain = lists(rows, labels)
     expected = naive_counts(*plain)
-    found = sum_contexts(coded(rows, labels), lambda _, contexts: contexts.profile).summaries
+    found = profiles_of(coded(rows, labels))
     for i, rows_of in enumerate(found):
         assert (rows_of is None) == (expected["pairs"][i] == 0)
         if rows_of is not None:
@@ -255,7 +260,7 @@ def test_freedom_counts_rows_by_the_squares_of_their_pulls():
 @pytest.mark.parametrize("seed", range(8))
 def test_effective_rows_are_kishs_number_of_the_loops(seed):
     rows, labels = small_table(np.random.default_rng(seed))
-    found = sum_contexts(coded(rows, labels), lambda _, contexts: contexts.profile).summaries
+    found = profiles_of(coded(rows, labels))
     for i, one in enumerate(found):
         n_effective = 0.0 if one is None else one.n_effective
         assert n_effective == pytest.approx(naive_kish(*lists(rows, labels), i))

@@ -2,6 +2,7 @@
 
 import math
 import sys
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
@@ -11,14 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2, false_discovery_control
 
-from analogical import relevance
-from analogical.count.contexts import Contexts, Stack
-from analogical.count.pairs import contexts_themselves, sum_contexts
+from analogical import Study, relevance
+from analogical.count.contexts import Stack
+from analogical.count.given import Cells, count_given
+from analogical.count.pairs import sum_contexts
 from analogical.estimate import directions, significance
 from analogical.estimate.directions import Kinds, quadratic_forms
 from analogical.estimate.laws import PValue, smallest_of
 from analogical.estimate.significance import adjust_for_features, combine, p_values_of, pools_contexts
-from analogical.estimate.strata import strata_p_value
+from analogical.estimate.strata import strata_p_values
 
 
 def test_the_smallest_of_the_known_p_values_counts_as_often_as_there_are():
@@ -127,6 +129,18 @@ def pooled_p_value(rows, labels, feature, n_labels):
     return min(1.0, len(found) * min(found))
 
 
+def stack_given_others(table, feature):
+    """The contexts of a feature given all others, with their codes."""
+    others = [j for j in range(table.n_features) if j != feature]
+    ((_, stack),) = count_given(table, Cells.by(table, others), [feature], 1)
+    return stack
+
+
+def strata_p_value(table, feature):
+    values, labels = Kinds.of(table.value_sizes(feature)), Kinds.of(table.label_sizes())
+    return float(strata_p_values(stack_given_others(table, feature), [values], labels)[0])
+
+
 @pytest.mark.parametrize("n_labels", [2, 3])
 @pytest.mark.parametrize("seed", range(5))
 def test_pooled_p_value_is_that_of_the_loops(seed, n_labels):
@@ -194,10 +208,25 @@ def test_a_stratum_with_a_rare_label_has_it_merged():
 def test_with_more_than_ten_other_features_contexts_are_not_pooled():
     rng = np.random.default_rng(0)
     rows, labels = np.zeros((400, 12), int), rng.integers(0, 2, 400)
-    rows[:, :2] = rng.integers(0, 2, (400, 2))
-    assert not math.isnan(strata_p_value(coded(rows[:, :11], labels), 0))
-    assert math.isnan(strata_p_value(coded(rows, labels), 0))
-    assert (pools_contexts(11), pools_contexts(12)) == (True, False)
+    rows[:, :3] = rng.integers(0, 2, (400, 3))
+    for n_features, is_pooled in ((11, True), (12, False)):
+        table = coded(rows[:, :n_features], labels)
+        pooled = PValue(strata_p_value(table, 0))
+        assert not math.isnan(pooled.p)
+        tests = three_tests(table)
+        expected = [smallest_of((*tests, *more)).p for more in ((), (pooled,))]
+        assert expected[0] != pytest.approx(expected[1])
+        found = Study(table.codes, labels).tested(0, range(1, n_features))
+        assert found.p_value == pytest.approx(expected[is_pooled])
+        assert pools_contexts(n_features) == is_pooled
+
+
+def test_contexts_without_codes_are_not_pooled():
+    rng = np.random.default_rng(0)
+    table = coded(rng.integers(0, 2, (400, 3)), rng.integers(0, 2, 400))
+    stack = replace(stack_given_others(table, 0), given=None)
+    kinds = [Kinds.of(table.value_sizes(0))], Kinds.of(table.label_sizes())
+    assert np.isnan(strata_p_values(stack, *kinds)).tolist() == [True]
 
 
 @pytest.mark.parametrize("apart", [100, 1_000_000])
@@ -253,16 +282,15 @@ def feature_p_values(table):
     """One p-value per feature, all others given; NaN without."""
     found = []
     for i in range(table.n_features):
-        contexts = sum_contexts(table, contexts_themselves, features=[i]).summaries[i] or Contexts.none()
-        rows = table.select([i, *(j for j in range(table.n_features) if j != i)])
-        tested = significance.test_contexts(contexts, table.value_sizes(i), table.label_sizes(), rows)
+        stack = stack_given_others(table, i)
+        (tested,) = significance.test_stack(stack, [table.value_sizes(i)], table.label_sizes())
         found.append(math.nan if tested is None else tested.p_value)
     return np.array(found)
 
 
 def three_tests(table, feature=0):
     """The p-values of the three tests that need no rows."""
-    contexts = sum_contexts(table, contexts_themselves, features=[feature]).summaries[feature]
+    contexts = sum_contexts(table, features=[feature]).kept[feature].contexts
     values, labels = Kinds.of(table.value_sizes(feature)), Kinds.of(table.label_sizes())
     return p_values_of(Stack.of([contexts]), [values], labels)[0]
 

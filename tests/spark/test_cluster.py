@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 from conftest import coded
-from context_tables import SlowWhile, TablesAfterDeath, die, slow_tables, tables_of
+from context_tables import CountAfter, DieOnce, SlowWhile, die, tables_of, wait
 from engine_contract import CASES, assert_counts, rule_of_three
 from naive import naive_counts
 from spark_sessions import all_need_spark, plain, session_on, spread
@@ -16,8 +16,9 @@ from standalone import Cluster
 from test_engine_study import assert_same
 
 import analogical
-from analogical.count.pairs import no_summary, sum_contexts
+from analogical.count.pairs import sum_contexts
 from analogical.errors import SparkError
+from analogical.spark.parts import CountPart
 from analogical.spark.session import GREETINGS, _check_reached
 
 pytestmark = [*all_need_spark(), pytest.mark.slow]
@@ -82,22 +83,29 @@ def count_while(session, count, action, n_tasks=6):
     return answer["counted"]
 
 
-def sums(session):
-    """A slow count of the table for faults."""
-    spread(session, table_for_faults()).sum_contexts(no_summary)  # executors are up, with their Python workers
-    return lambda: spread(session, table_for_faults(), 6).sum_contexts(slow_tables)
+@pytest.fixture
+def count_after(session, monkeypatch):
+    """Counts the table for faults, where something happens before each partition is counted."""
+
+    def count(happen, n_partitions=6):
+        spread(session, table_for_faults()).sum_contexts(0)  # executors are up, with their Python workers
+        monkeypatch.setattr("analogical.spark.engine.CountPart", lambda *parts: CountAfter(happen, CountPart(*parts)))
+        return lambda: spread(session, table_for_faults(), n_partitions).sum_contexts(10_000)
+
+    return count
 
 
 def assert_right(found):
-    expected = sum_contexts(table_for_faults(), tables_of)
+    expected = sum_contexts(table_for_faults())
     assert found.counts.pairs.tolist() == expected.counts.pairs.tolist()
     assert found.counts.changed.tolist() == expected.counts.changed.tolist()
-    assert found.summaries == expected.summaries
+    for one, other in zip(found.kept, expected.kept, strict=True):
+        assert tables_of(one.contexts) == tables_of(other.contexts)
 
 
 def test_counts_on_the_cluster_are_those_of_the_oracle(session):
     def count(rows, labels, weights=None):
-        return spread(session, coded(rows, labels, weights), 5).sum_contexts(no_summary).counts
+        return spread(session, coded(rows, labels, weights), 5).sum_contexts(0).counts
 
     for rows, labels, weights in CASES[::17]:
         assert_counts(count(rows, labels, weights), naive_counts(rows.tolist(), labels, weights))
@@ -149,34 +157,34 @@ def test_who_dies_while_a_verb_is_asked_costs_time_and_no_row(session, cluster, 
     assert_same(plain(found.to_dict()), plain(VERBS[verb](analogical.Study(frame, "y")).to_dict()))
 
 
-def test_an_executor_that_is_killed_costs_time_and_no_row(session, cluster):
+def test_an_executor_that_is_killed_costs_time_and_no_row(session, cluster, count_after):
     killed = []
 
     def kill():
         killed.append(next(iter(cluster.executors())))
         os.kill(killed[0], 9)
 
-    found = count_while(session, sums(session), kill)
+    found = count_while(session, count_after(wait), kill)
     assert killed[0] not in cluster.executors()
     assert_right(found)
 
 
-def test_a_worker_that_is_lost_costs_time_and_no_row(session, cluster):
-    found = count_while(session, sums(session), lambda: cluster.kill_worker("worker-1"))
+def test_a_worker_that_is_lost_costs_time_and_no_row(session, cluster, count_after):
+    found = count_while(session, count_after(wait), lambda: cluster.kill_worker("worker-1"))
     assert set(cluster.processes) == {"master", "worker-0"}
     assert_right(found)
 
 
-def test_a_python_worker_that_dies_gives_the_right_counts_or_an_error(session, tmp_path):
+def test_a_python_worker_that_dies_gives_the_right_counts_or_an_error(count_after, tmp_path):
     """The first task to reach this point kills its own process; Spark repeats it."""
     mark = tmp_path / "has died"
-    assert_right(spread(session, table_for_faults()).sum_contexts(TablesAfterDeath(str(mark))))
+    assert_right(count_after(DieOnce(str(mark)))())
     assert mark.exists()
 
 
-def test_a_python_worker_that_always_dies_gives_an_error_and_no_count(session):
+def test_a_python_worker_that_always_dies_gives_an_error_and_no_count(count_after):
     with pytest.raises(SparkError, match="Spark could not finish the count"):
-        spread(session, table_for_faults(), 2).sum_contexts(die)
+        count_after(die, 2)()
 
 
 def test_rows_are_spread_over_both_workers(session):

@@ -11,7 +11,7 @@ from engine_contract import EngineContract, assert_counts, listed, pytest_genera
 from naive import naive_counts
 from spark_sessions import all_need_spark, spread
 
-from analogical.count.pairs import no_summary, sum_contexts
+from analogical.count.pairs import sum_contexts
 from analogical.errors import SparkError
 from analogical.spark.engine import KeptFrame
 
@@ -27,7 +27,7 @@ class TestSpark(EngineContract):
 
 
 def check(session, rows, labels, weights=None, n_partitions=4):
-    found = spread(session, coded(rows, labels, weights), n_partitions).sum_contexts(no_summary)
+    found = spread(session, coded(rows, labels, weights), n_partitions).sum_contexts(0)
     assert_counts(found.counts, naive_counts(np.asarray(rows).tolist(), labels, weights))
 
 
@@ -111,9 +111,10 @@ def test_sums_of_parts_are_added_up_on_the_executors_where_there_are_many(sessio
     monkeypatch.setattr("analogical.spark.engine.ADDED_TOGETHER", 2)
     rng = np.random.default_rng(6)
     table = coded(rng.integers(0, 3, (200, 5)), rng.integers(0, 2, 200))
-    found = spread(session, table, 7).sum_contexts(tables_of)
-    expected = sum_contexts(table, tables_of)
-    assert found.summaries == expected.summaries
+    found = spread(session, table, 7).sum_contexts(10_000)
+    expected = sum_contexts(table)
+    for one, other in zip(found.kept, expected.kept, strict=True):
+        assert tables_of(one.contexts) == tables_of(other.contexts)
     assert found.counts.pairs.tolist() == expected.counts.pairs.tolist()
 
 
@@ -125,12 +126,12 @@ def changed(engine, how):
 def test_a_table_that_has_other_rows_than_before_is_refused(session):
     table = coded([[0, 0], [0, 1], [1, 1]], [0, 1, 1])
     fewer = changed(spread(session, table, 2), lambda frame: frame.limit(2))
-    for ask in (lambda: fewer.sum_contexts(no_summary), lambda: fewer.group([[0]], 10), lambda: fewer.here(10)):
+    for ask in (lambda: fewer.sum_contexts(0), lambda: fewer.group([[0]], 10), lambda: fewer.here(10)):
         with pytest.raises(SparkError, match="counted 2 rows instead of 3"):
             ask()
     none = changed(fewer, lambda frame: frame.limit(0))
     with pytest.raises(SparkError, match="counted 0 rows instead of 3"):
-        none.sum_contexts(no_summary)
+        none.sum_contexts(0)
 
 
 @pytest.mark.parametrize("column", ["w0", "w2", "label"])
@@ -142,7 +143,7 @@ def test_a_table_that_has_other_values_than_before_is_refused(session, column):
     message = "The columns hold other values than before: the table changed"
     if column != "w2":  # the paper's counts look at features only
         with pytest.raises(SparkError, match=message):
-            other.sum_contexts(no_summary)
+            other.sum_contexts(0)
     with pytest.raises(SparkError, match=message):
         other.group([[0, 1, 2, 3]], 100)
     assert engine.group([[0, 1, 2, 3]], 100) is not None

@@ -490,7 +490,7 @@ def test_an_interval_by_units_in_loops():
     reach = student.ppf(0.975, units - 1) * error
     assert found.difference == pytest.approx(slope)
     assert (found.difference_low, found.difference_high) == pytest.approx((slope - reach, slope + reach))
-    assert found.p_value == unit_p_value(coded(np.column_stack([value, context]), label), unit)
+    assert found.p_value == unit_p_value(coded(np.column_stack([value, context, unit]), label))
     unknown = (found.odds_low, found.odds_high, found.pair_low, found.pair_high, found.p_homogeneity)
     assert np.isnan(unknown).all()
 

@@ -6,7 +6,7 @@ occur, and what is computed from them costs little.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -19,8 +19,8 @@ from analogical.count.counts import RowProfile
 from analogical.count.groups import count_keys
 
 __all__ = [
+    "ContextParts",
     "Contexts",
-    "Parts",
     "Stack",
     "contexts_of_rows",
     "contexts_of_tables",
@@ -29,10 +29,12 @@ __all__ = [
 
 PACKED_BITS = 62
 """Contexts that fit in this many bits are compared as one number."""
+FEW_CONTEXTS = 2**15
+"""Up to this many contexts of a feature, or one per eight rows, equal contexts are not merged."""
 
 
 @dataclass(frozen=True)
-class Parts:
+class ContextParts:
     """The rows of contexts, divided into parts by value or by label; ordered by context."""
 
     owner: Positions
@@ -86,12 +88,12 @@ class Contexts:
         return self.value_parts.sizes[self.value_of_cell]
 
     @cached_property
-    def value_parts(self) -> "Parts":
+    def value_parts(self) -> "ContextParts":
         """The rows of each context divided by value."""
-        return Parts(self.owner[self.value_starts], _sums(self.sizes, self.value_starts))
+        return ContextParts(self.owner[self.value_starts], _sums(self.sizes, self.value_starts))
 
     @cached_property
-    def label_parts(self) -> "Parts":
+    def label_parts(self) -> "ContextParts":
         """The rows of each context divided by label."""
         return self._by_label[0]
 
@@ -102,12 +104,12 @@ class Contexts:
         return parts.sizes[part_of_cell]
 
     @cached_property
-    def _by_label(self) -> tuple["Parts", Positions]:
+    def _by_label(self) -> tuple["ContextParts", Positions]:
         """The parts by label, and the part of each cell."""
         n_labels = int(self.labels.max(initial=0)) + 1
         keys = self.owner * n_labels + self.labels
         known, sizes = count_keys(keys, len(self) * n_labels, self.sizes)
-        return Parts(known // n_labels, sizes), np.searchsorted(known, keys)
+        return ContextParts(known // n_labels, sizes), np.searchsorted(known, keys)
 
     @cached_property
     def pairs(self) -> Ints:
@@ -195,12 +197,41 @@ class Stack:
     feature: Positions
     """Feature of each context, from 0; sorted."""
     n_features: int
+    given: NDArray[Any] | None = None
+    """Code of each context on each given column, -1 where a feature has fewer given columns than others; None if codes
+    are not known, because equal contexts are merged."""
 
     @classmethod
     def of(cls, parts: Sequence[Contexts]) -> "Stack":
         """Stack the contexts of each feature."""
         contexts = parts[0] if len(parts) == 1 else Contexts.joined(parts)
         return cls(contexts, np.repeat(np.arange(len(parts)), [len(part) for part in parts]), len(parts))
+
+    @classmethod
+    def joined(cls, parts: "Sequence[Stack]") -> "Stack":
+        """The features of all parts, one part after the other; all parts know the codes of their contexts."""
+        if len(parts) == 1:
+            return parts[0]
+        firsts = np.cumsum([0, *(part.n_features for part in parts)])
+        feature = np.concatenate([part.feature + first for part, first in zip(parts, firsts, strict=False)])
+        codes = [part.given for part in parts if part.given is not None]
+        given = np.full((len(feature), max(some.shape[1] for some in codes)), -1, np.int64)
+        start = 0
+        for some in codes:
+            given[start : start + len(some), : some.shape[1]] = some
+            start += len(some)
+        return cls(Contexts.joined([part.contexts for part in parts]), feature, int(firsts[-1]), given)
+
+    @cached_property
+    def merged(self) -> "Stack":
+        """The same contexts without their codes, equal ones merged if a feature has many."""
+        if self.given is None:
+            return self
+        few = np.maximum(FEW_CONTEXTS, self.sums(self.contexts.n_rows) // 8)
+        is_many = (np.diff(self.bounds) > few).tolist()
+        if not any(is_many):
+            return replace(self, given=None)
+        return Stack.of([part.compacted() if many else part for part, many in zip(self.split(), is_many, strict=True)])
 
     @cached_property
     def bounds(self) -> Positions:
@@ -235,14 +266,15 @@ class Stack:
             for own, cells in zip(_slices(self.bounds), self.cells(), strict=True)
         ]
 
-    def part(self, features: Sequence[int]) -> "tuple[Stack, Positions]":
-        """The contexts of some features, which are sorted, and the positions of these contexts."""
+    def part(self, features: Sequence[int]) -> "Stack":
+        """The contexts of some features, which are sorted."""
         if len(features) == self.n_features:
-            return self, np.arange(len(self.feature))
+            return self
         is_chosen = np.isin(np.arange(self.n_features), features)
         which = np.flatnonzero(is_chosen[self.feature])
         contexts = self.contexts.part(is_chosen[self.feature_of_cell])
-        return Stack(contexts, np.searchsorted(features, self.feature[which]), len(features)), which
+        given = None if self.given is None else self.given[which]
+        return Stack(contexts, np.searchsorted(features, self.feature[which]), len(features), given)
 
     def sums(self, of_context: NDArray[Any]) -> NDArray[Any]:
         """The sum over the contexts of each feature."""

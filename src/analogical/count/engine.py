@@ -1,15 +1,12 @@
 """The interface of an engine, which groups the rows of a table in a database or on a cluster."""
 
-from collections.abc import Callable, Sequence
-from typing import Protocol, TypeVar
+from collections.abc import Sequence
+from typing import Protocol
 
 from analogical._types import CodedRows, EngineName, Ints, Margins
-from analogical.count.contexts import Contexts
 from analogical.count.pairs import ContextSums
 
 __all__ = ["Engine"]
-
-Summary = TypeVar("Summary")
 
 
 class Engine(Protocol):
@@ -52,10 +49,11 @@ class Engine(Protocol):
         """
         ...
 
-    def sum_contexts(self, summarise: Callable[[int, Contexts], Summary]) -> ContextSums[Summary]:
-        """The paper's counts, and a summary of the contexts of every feature given all others.
+    def sum_contexts(self, most_cells: int) -> ContextSums:
+        """The paper's counts, and the contexts of every feature given all others.
 
-        Summaries of parts of the table that share no context are added (see ``PairCounts.__add__``).
+        Of each feature, at most ``most_cells`` cells are kept. Sums of parts of the table that share no context are
+        added (see ``PairCounts.__add__``).
         """
         ...
 

@@ -7,7 +7,7 @@ tables are small. Equal contexts are not merged, so that their values on the giv
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -20,7 +20,7 @@ from analogical.count.counts import refuse_too_many_rows
 from analogical.count.groups import are_few, count_keys, number_groups
 from analogical.count.threads import Task, run_tasks
 
-__all__ = ["Cells", "Counted", "count_given", "count_one", "join", "tables_given"]
+__all__ = ["Cells", "count_given", "count_one", "tables_given"]
 
 LARGEST_KEY = 2**62
 """Most combinations of values that are numbered by one int64."""
@@ -89,28 +89,18 @@ class Cells:
         return len(self.codes)
 
 
-@dataclass(frozen=True)
-class Counted:
-    """The contexts of some features, with their values on the given columns."""
-
-    features: tuple[int, ...]
-    stack: Stack
-    given: NDArray[Any]
-    """Code of each context on each given column; -1 where a feature has fewer given columns than others."""
-    value_sizes: tuple[Ints, ...]
-    """For each feature, rows of each of its values in the table."""
-
-
-def count_given(rows: CodedRows, cells: Cells, features: Sequence[int], n_threads: int) -> Iterator[Counted]:
+def count_given(
+    rows: CodedRows, cells: Cells, features: Sequence[int], n_threads: int
+) -> Iterator[tuple[list[int], Stack]]:
     """The contexts of features given the columns of the cells; some features at a time.
 
     Examples
     --------
     >>> codes = np.array([[0, 0], [1, 0], [0, 1], [0, 1]], dtype=np.uint8)
     >>> rows = CodedRows(codes, np.array([0, 1, 1, 0], dtype=np.uint8), n_values=np.array([2, 2]), n_labels=2)
-    >>> (counted,) = count_given(rows, Cells.by(rows, [1]), [0], 1)
-    >>> counted.stack.contexts.sizes.tolist(), counted.given.tolist(), counted.value_sizes[0].tolist()
-    ([1, 1], [[0]], [3, 1])
+    >>> ((features, stack),) = count_given(rows, Cells.by(rows, [1]), [0], 1)
+    >>> features, stack.contexts.sizes.tolist(), stack.given.tolist()
+    ([0], [1, 1], [[0]])
     """
     refuse_too_many_rows(len(rows.codes) if rows.weights is None else float(rows.weights.sum(dtype=np.float64)))
     for n_values, some in _alike(rows, features).items():
@@ -125,7 +115,7 @@ def count_given(rows: CodedRows, cells: Cells, features: Sequence[int], n_thread
                 sizes = tables[places]
             else:
                 places, sizes = _entries(rows, cells, block[0], n_values)
-            yield _counted(places, sizes, cells, block, (n_values, rows.n_labels))
+            yield block, _stacked(places, sizes, cells, len(block), (n_values, rows.n_labels))
 
 
 def tables_given(rows: CodedRows, cells: Cells, features: Iterable[int]) -> Iterator[tuple[list[int], Ints]]:
@@ -138,32 +128,12 @@ def tables_given(rows: CodedRows, cells: Cells, features: Iterable[int]) -> Iter
             yield block, _tables(rows, cells, block, n_values, 1).reshape(len(block), *shape)
 
 
-def count_one(rows: CodedRows, columns: Sequence[int], feature: int, given: Sequence[int]) -> Counted:
+def count_one(rows: CodedRows, columns: Sequence[int], feature: int, given: Sequence[int]) -> Stack:
     """The contexts of one feature given some columns; ``columns`` are the columns of the rows."""
     place = {column: k for k, column in enumerate(columns)}
     cells = Cells.by(rows, (place[column] for column in given))
-    (counted,) = count_given(rows, cells, [place[feature]], 1)
-    return replace(counted, features=(feature,))
-
-
-def join(parts: Sequence[Counted]) -> Counted:
-    """The contexts of all parts."""
-    if len(parts) == 1:
-        return parts[0]
-    firsts = np.cumsum([0, *(part.stack.n_features for part in parts)])
-    whole = Stack.of([part.stack.contexts for part in parts])
-    feature = np.concatenate([part.stack.feature + first for part, first in zip(parts, firsts, strict=False)])
-    given = np.full((len(feature), max(part.given.shape[1] for part in parts)), -1, np.int64)
-    start = 0
-    for part in parts:
-        given[start : start + len(part.given), : part.given.shape[1]] = part.given
-        start += len(part.given)
-    return Counted(
-        tuple(feature for part in parts for feature in part.features),
-        Stack(whole.contexts, feature, int(firsts[-1])),
-        given,
-        tuple(sizes for part in parts for sizes in part.value_sizes),
-    )
+    ((_, stack),) = count_given(rows, cells, [place[feature]], 1)
+    return stack
 
 
 def _alike(rows: CodedRows, features: Iterable[int]) -> dict[int, list[int]]:
@@ -222,13 +192,11 @@ def _entries(rows: CodedRows, cells: Cells, feature: int, n_values: int) -> tupl
     return count_keys(keys, len(cells) * n_values * rows.n_labels, rows.weights)
 
 
-def _counted(places: Positions, sizes: Ints, cells: Cells, block: list[int], shape: tuple[int, int]) -> Counted:
+def _stacked(places: Positions, sizes: Ints, cells: Cells, n_features: int, shape: tuple[int, int]) -> Stack:
     """The contexts with two values or more, from the entries of a table that are not zero."""
     n_values, n_labels = shape
     above, labels = np.divmod(places, n_labels)
     context, values = np.divmod(above, n_values)
-    feature = context // len(cells)
-    value_sizes = np.bincount(feature * n_values + values, sizes, minlength=len(block) * n_values).astype(np.int64)
     is_new = differs_from_last(context)
     starts = np.flatnonzero(is_new)
     n_held = np.add.reduceat(differs_from_last(above).astype(np.int64), starts) if len(starts) else starts
@@ -243,6 +211,4 @@ def _counted(places: Positions, sizes: Ints, cells: Cells, block: list[int], sha
         labels=labels[kept].astype(np.uint32),
         sizes=sizes[kept],
     )
-    return Counted(
-        tuple(block), Stack(contexts, feature, len(block)), cells.codes[cell], tuple(value_sizes.reshape(-1, n_values))
-    )
+    return Stack(contexts, feature, n_features, cells.codes[cell])

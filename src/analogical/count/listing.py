@@ -4,21 +4,23 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import combinations, islice, product
+from functools import cached_property, lru_cache
+from itertools import combinations, islice, pairwise, product
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analogical._types import Bools, CodedRows, Codes, Ints, Positions
 from analogical.count.contexts import Contexts, differs_from_last
+from analogical.count.given import Cells
 from analogical.count.groups import first_rows
 from analogical.errors import InputError
 
 __all__ = [
     "MAX_LISTED",
-    "ContextRows",
     "FoundSquare",
+    "ListedRows",
     "TransitionCounts",
     "count_transitions",
     "find_pairs",
@@ -37,41 +39,42 @@ Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
-class ContextRows:
-    """The rows of a table, sorted by context; contexts are ordered by their first row."""
+class ListedRows:
+    """Rows in the order in which they are listed, and the context of each; contexts are numbered by their first row."""
 
-    order: Positions
-    """Positions of the sorted rows."""
-    starts: Positions
-    """Where each context begins in this order."""
+    rows: CodedRows
+    """The rows with the features that are listed."""
+    context: Positions
+    """Context of each row."""
+    given: NDArray[Any]
+    """Code of each context on each given column."""
+    positions: Ints | None
+    """Position of each row in the user's table, of the first one for merged rows; None if it is not known."""
 
     @classmethod
-    def of(cls, context: Positions, n_contexts: int) -> "ContextRows":
-        """From the context of each row; contexts are numbered from 0 without gaps."""
-        rank = np.argsort(np.argsort(first_rows(context, n_contexts)))
-        order = np.argsort(rank[context], kind="stable")
-        return cls(order, np.flatnonzero(differs_from_last(context[order])))
+    def of(cls, rows: CodedRows, cells: Cells, positions: Ints | None) -> "ListedRows":
+        """From the rows divided by the given columns."""
+        by_first_row = np.argsort(first_rows(cells.of_row, len(cells)))
+        return cls(rows, np.argsort(by_first_row)[cells.of_row], cells.codes[by_first_row], positions)
 
-    @property
-    def owner(self) -> Positions:
-        """Context of each of the sorted rows."""
-        return np.repeat(np.arange(len(self.starts)), np.diff(self.starts, append=len(self.order)))
+    @cached_property
+    def order(self) -> Positions:
+        """The rows sorted by context."""
+        return np.argsort(self.context, kind="stable")
 
-    def among(self, rows: Bools) -> "ContextRows":
-        """Some of the rows; contexts without any of them are dropped."""
-        chosen = rows[self.order]
-        return ContextRows(self.order[chosen], np.flatnonzero(differs_from_last(self.owner[chosen])))
+    def count_by_context(self, chosen: Bools) -> Ints:
+        """Number of the chosen rows in each context, with their weights."""
+        weights = None if self.rows.weights is None else self.rows.weights[chosen]
+        return np.bincount(self.context[chosen], weights, minlength=len(self.given)).astype(np.int64)
 
 
-def find_pairs(
-    rows: CodedRows, by_context: ContextRows, limit: int | None, among: Bools | None = None
-) -> list[tuple[int, int]]:
+def find_pairs(listed: ListedRows, limit: int | None, among: Bools | None = None) -> list[tuple[int, int]]:
     """Pairs of rows of one context with different values in column 0: changed pairs first, in turn from each context.
 
     With ``among``, only changed pairs of these rows.
     """
-    by_context = by_context if among is None else by_context.among(among)
-    order, starts = by_context.order, by_context.starts
+    rows, order = listed.rows, listed.order if among is None else listed.order[among[listed.order]]
+    starts = np.flatnonzero(differs_from_last(listed.context[order]))
     stops = np.append(starts[1:], len(order))
     column, labels = rows.codes[:, 0], rows.labels
     varies = _varies(column[order], starts)
@@ -182,12 +185,12 @@ def is_broken(labels: Sequence[Any]) -> bool:
     return not ((a == b and c == d) or (a == c and b == d))
 
 
-def find_squares(rows: CodedRows, by_context: ContextRows, broken: bool) -> Iterator[FoundSquare]:
+def find_squares(listed: ListedRows, broken: bool) -> Iterator[FoundSquare]:
     """Kinds of squares of columns 0 and 1, broken or kept, in turn from each context, the most frequent first."""
-    stops = [*by_context.starts[1:].tolist(), len(by_context.order)]
-    bounds = zip(by_context.starts.tolist(), stops, strict=True)
-    contexts = (by_context.order[start:stop] for start, stop in bounds if stop - start > 3)
-    return _in_turn(iter(_squares_of(rows, context, broken)) for context in contexts)
+    starts = np.flatnonzero(differs_from_last(listed.context[listed.order]))
+    bounds = pairwise([*starts.tolist(), len(listed.order)])
+    contexts = (listed.order[start:stop] for start, stop in bounds if stop - start > 3)
+    return _in_turn(iter(_squares_of(listed.rows, context, broken)) for context in contexts)
 
 
 def _squares_of(rows: CodedRows, context: Positions, broken: bool) -> list[FoundSquare]:

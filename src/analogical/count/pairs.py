@@ -12,50 +12,44 @@ and only the sizes of groups are needed. They come from a dense table of all pos
 than pair counts.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
 
 import numpy as np
 
 from analogical._types import CodedRows, Ints
 from analogical.count.contexts import Contexts
 from analogical.count.counts import EqualRows, PairCounts, refuse_too_many_rows
+from analogical.count.kept import KeptContexts
 from analogical.count.sorting import contexts_by_sorting
 from analogical.count.tabulating import contexts_in_table, count_in_table, fits_in_table
 from analogical.count.threads import n_threads_for
 
-__all__ = ["ContextSums", "contexts_themselves", "count_pairs", "join_blocks", "no_summary", "sum_contexts"]
-
-Summary = TypeVar("Summary")
+__all__ = ["ContextSums", "count_pairs", "join_blocks", "sum_contexts"]
 
 
 @dataclass(frozen=True)
-class ContextSums(Generic[Summary]):
-    """The counts of a table and a summary of the contexts of each feature."""
+class ContextSums:
+    """The counts of a table and the contexts of each feature."""
 
     counts: PairCounts
-    summaries: tuple[Summary | None, ...]
-    """One per feature; None for features without pairs or not asked for."""
+    kept: tuple[KeptContexts, ...]
+    """One per feature; no contexts for features without pairs or not asked for."""
 
-    def __add__(self, other: "ContextSums[Summary]") -> "ContextSums[Summary]":
+    def __add__(self, other: "ContextSums") -> "ContextSums":
         """Sums of two parts of a table that share no context (see ``PairCounts.__add__``)."""
-        both = zip(self.summaries, other.summaries, strict=True)
-        return ContextSums(
-            self.counts + other.counts,
-            tuple(b if a is None else a if b is None else a + b for a, b in both),  # type: ignore[operator]
-        )
+        kept = tuple(one + two for one, two in zip(self.kept, other.kept, strict=True))
+        return ContextSums(self.counts + other.counts, kept)
 
 
-def join_blocks(sums: Sequence[ContextSums[Summary]], blocks: Sequence[Sequence[int]]) -> ContextSums[Summary]:
+def join_blocks(sums: Sequence[ContextSums], blocks: Sequence[Sequence[int]]) -> ContextSums:
     """The sums of a table from those of its blocks of features, each counted on all rows."""
     whole = sums[0]
-    pairs, changed = np.zeros_like(whole.counts.pairs), np.zeros_like(whole.counts.changed)
-    summaries: list[Summary | None] = [None] * len(pairs)
+    pairs, changed, kept = whole.counts.pairs.copy(), whole.counts.changed.copy(), list(whole.kept)
     for part, block in zip(sums, blocks, strict=True):
         for i in block:
-            pairs[i], changed[i], summaries[i] = part.counts.pairs[i], part.counts.changed[i], part.summaries[i]
-    return ContextSums(replace(whole.counts, pairs=pairs, changed=changed), tuple(summaries))
+            pairs[i], changed[i], kept[i] = part.counts.pairs[i], part.counts.changed[i], part.kept[i]
+    return ContextSums(replace(whole.counts, pairs=pairs, changed=changed), tuple(kept))
 
 
 def count_pairs(rows: CodedRows, *, n_jobs: int | None = None) -> PairCounts:
@@ -86,47 +80,46 @@ def count_pairs(rows: CodedRows, *, n_jobs: int | None = None) -> PairCounts:
     """
     counted, total = _without_weight_zero(rows)
     if not fits_in_table(counted):
-        return sum_contexts(counted, no_summary, n_jobs=n_jobs).counts
+        return sum_contexts(counted, 0, n_jobs=n_jobs).counts
     return _counts(*count_in_table(counted, n_threads_for(n_jobs, counted.codes.size)), total)
 
 
 def sum_contexts(
     rows: CodedRows,
-    summarise: Callable[[int, Contexts], Summary],
+    most_cells: int | None = None,
     *,
     features: Sequence[int] | None = None,
     n_jobs: int | None = None,
-) -> ContextSums[Summary]:
-    """The counts of :func:`count_pairs`, and a summary of the contexts of each feature.
+) -> ContextSums:
+    """The counts of :func:`count_pairs`, and the contexts of each feature that has at most so many cells in them.
 
-    ``summarise`` is called with a feature and all of its contexts, possibly in several threads. With ``features``,
-    only pairs for these features are counted.
+    By default all contexts are kept. With ``features``, only pairs for these features are counted.
 
     Examples
     --------
     >>> codes = np.array([[0, 0], [0, 1], [1, 1], [1, 1]], dtype=np.uint8)
     >>> labels = np.array([0, 1, 1, 0], dtype=np.uint8)
     >>> rows = CodedRows(codes, labels, n_values=np.array([2, 2]), n_labels=2)
-    >>> sums = sum_contexts(rows, lambda feature, contexts: len(contexts))
-    >>> sums.counts.pairs, sums.summaries
-    (array([2, 1]), (1, 1))
+    >>> sums = sum_contexts(rows)
+    >>> sums.counts.pairs, sums.kept[0].contexts.sizes
+    (array([2, 1]), array([1, 1, 1]))
     """
     rows, total = _without_weight_zero(rows)
     order = _together(rows.n_features, features)
     rows = rows.select(order)
     pairs, changed = (np.zeros(rows.n_features, np.int64) for _ in range(2))
-    summaries: list[Summary | None] = [None] * rows.n_features
+    kept = [KeptContexts((), most_cells)] * rows.n_features
 
     def visit(place: int, contexts: Contexts) -> None:
         if len(contexts):
             feature = order[place]
             pairs[feature], changed[feature] = contexts.profile.n_pairs, contexts.profile.n_changed
-            summaries[feature] = summarise(feature, contexts)
+            kept[feature] = KeptContexts.of(contexts, most_cells)
 
     places = None if features is None else range(len(features))
     visit_all = contexts_in_table if fits_in_table(rows, for_contexts=True) else contexts_by_sorting
     identical = visit_all(rows, n_threads_for(n_jobs, rows.codes.size), visit, places)
-    return ContextSums(_counts(pairs, changed, identical, total), tuple(summaries))
+    return ContextSums(_counts(pairs, changed, identical, total), tuple(kept))
 
 
 def _counts(pairs: Ints, changed: Ints, identical: EqualRows, n_rows: int) -> PairCounts:
@@ -137,16 +130,6 @@ def _together(n_features: int, features: Sequence[int] | None) -> list[int]:
     """All features, those asked for first: one search for rows that agree serves neighbouring features."""
     chosen = list(features or ())
     return chosen + [i for i in range(n_features) if i not in chosen]
-
-
-def contexts_themselves(feature: int, contexts: Contexts) -> Contexts:  # noqa: ARG001
-    """The summary that keeps all contexts; it cannot be added."""
-    return contexts
-
-
-def no_summary(feature: int, contexts: Contexts) -> tuple[()]:  # noqa: ARG001
-    """The summary that keeps nothing."""
-    return ()
 
 
 def _without_weight_zero(rows: CodedRows) -> tuple[CodedRows, int]:

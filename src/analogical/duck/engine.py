@@ -1,17 +1,16 @@
 """A table of codes in DuckDB, grouped and counted there."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analogical._types import CodedRows, EngineName, Ints, Margins
-from analogical.count.contexts import Contexts
 from analogical.count.counts import refuse_too_many_rows
 from analogical.count.groups import evenly
 from analogical.count.pairs import ContextSums, join_blocks, sum_contexts
@@ -19,8 +18,6 @@ from analogical.duck.session import Session
 from analogical.engines.blocks import deal_features, entropy
 
 __all__ = ["DuckEngine", "code_type"]
-
-Summary = TypeVar("Summary")
 
 PART_CELLS = 200_000_000
 """Cells of a part of the table that is counted in this process, at about 4 bytes each; a third of it for tables with
@@ -87,8 +84,8 @@ class DuckEngine:
             groups.append(keys.read(table))
         return groups
 
-    def sum_contexts(self, summarise: Callable[[int, Contexts], Summary]) -> ContextSums[Summary]:
-        """The paper's counts, and a summary of the contexts of every feature given all others.
+    def sum_contexts(self, most_cells: int) -> ContextSums:
+        """The paper's counts, and the contexts of every feature given all others, up to so many cells of each.
 
         For each block of features the table is divided by columns outside of it, and counted part by part.
         """
@@ -96,7 +93,7 @@ class DuckEngine:
         with self._merged() as engine:
             sums = []
             for block in self.blocks:
-                parts = [sum_contexts(rows, summarise, features=block, n_jobs=-1) for rows in engine._divided(block)]
+                parts = [sum_contexts(rows, most_cells, features=block, n_jobs=-1) for rows in engine._divided(block)]
                 whole = parts[0]
                 for part in parts[1:]:
                     whole += part

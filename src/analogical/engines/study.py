@@ -3,27 +3,25 @@
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
 from analogical._types import CodedRows, Ints, Margins
-from analogical.count.contexts import Contexts
+from analogical.count.contexts import Contexts, Stack
 from analogical.count.counts import PairCounts
 from analogical.count.engine import Engine
-from analogical.count.given import Cells, Counted, count_one
+from analogical.count.given import Cells, count_one
 from analogical.count.groups import merge_rows
-from analogical.count.kept import KeepContexts, KeptContexts
-from analogical.count.pairs import ContextSums, no_summary
+from analogical.count.listing import ListedRows
+from analogical.count.pairs import ContextSums
 from analogical.engines.dependencies import GroupedRows
 from analogical.errors import InputError
 from analogical.estimate.dependencies import Dependencies, find_dependencies
-from analogical.estimate.significance import pools_contexts, test_contexts
-from analogical.estimate.sizes import Size
 from analogical.study import SEARCH_ROWS, Duplicates, Study
 from analogical.table.meaning import EngineMeaning
-from analogical.table_counts import FEW_CELLS, Item, ListedRows, MergedRows, RowNames, UnitRows
+from analogical.table_counts import Item, MergedRows
 
 __all__ = ["EngineStudy"]
 
@@ -61,7 +59,7 @@ class EngineStudy(Study):
         study._groups = {}
         return study
 
-    @property
+    @cached_property
     def margins(self) -> Margins:
         """How many rows have each label and each value."""
         return self.engine.margins
@@ -69,12 +67,12 @@ class EngineStudy(Study):
     @cached_property
     def counts(self) -> PairCounts:
         """The paper's counts: pairs of rows that differ on one feature only."""
-        return self._given_all.counts if "_given_all" in vars(self) else self.engine.sum_contexts(no_summary).counts
+        return self._given_all.counts if "_given_all" in vars(self) else self.engine.sum_contexts(0).counts
 
     @cached_property
-    def _given_all(self) -> ContextSums[KeptContexts]:
+    def _given_all(self) -> ContextSums:
         """The paper's counts with the contexts of every feature given all others."""
-        return self.engine.sum_contexts(KeepContexts(self.most_cells // (self.engine.n_parts * self.n_features)))
+        return self.engine.sum_contexts(self.most_cells // (self.engine.n_parts * self.n_features))
 
     # ------------------------------------------------------------ rows
 
@@ -87,13 +85,6 @@ class EngineStudy(Study):
         self.hold([columns])
         held = next(one for one in self._groups if set(columns).issubset(one))
         return self._groups[held].select([held.index(column) for column in columns])
-
-    def units_of(self, columns: Sequence[int]) -> UnitRows:
-        """Rows by these columns, the unit and the label, with their number."""
-        if self.engine.unit is None:
-            raise ValueError("rows are independent")
-        rows = self.rows_of([*columns, self.engine.unit])
-        return UnitRows(rows.select(range(len(columns))), rows.codes[:, -1].astype(np.int64))
 
     def merged_by(self, sets: Sequence[Sequence[int]], *, refuse: bool = True) -> Iterator[MergedRows]:
         """Grouped rows that hold all columns of some of the sets, until every set was there.
@@ -116,11 +107,8 @@ class EngineStudy(Study):
         keys = (rows.labels, *rows.codes.T) if positions is None else (positions,)
         order = np.lexsort(keys)
         rows = rows.take(order)
-        return ListedRows(
-            rows.select(range(len(features))),
-            Cells.of([rows.codes[:, k] for k in range(len(features), rows.n_features)], len(rows.codes)),
-            None if positions is None else partial(_named, positions[order]),
-        )
+        cells = Cells.by(rows, range(len(features), rows.n_features))
+        return ListedRows.of(rows.select(range(len(features))), cells, None if positions is None else positions[order])
 
     def first_rows(self, feature: int) -> Ints:
         """The first row of each value of a feature; the order of the values if rows have no order."""
@@ -135,47 +123,31 @@ class EngineStudy(Study):
 
     # ------------------------------------------------------------ contexts
 
-    def test(self, items: Iterable[Item]) -> None:
-        """Test those features given columns that were not tested yet, with few jobs."""
-        new = [item for item in dict.fromkeys(items) if item not in self._tested]
-        for item in new:
+    def _count(self, items: Sequence[Item]) -> Iterator[tuple[list[Item], Stack]]:
+        """Count the contexts of items on rows that are collected in few jobs, or in the engine."""
+        for item in items:
             if self._is_everything(item[1]):
-                contexts = self._held[item] = self._contexts_given_all(item[0])
-                sizes = self.value_sizes(item[0]), self.margins.label_sizes()
-                self._tested[item] = test_contexts(contexts, *sizes, None)
-        unit = () if self.engine.unit is None else (self.engine.unit,)  # only p-values need it
-        self.hold([(feature, *given, *unit) for feature, given in new if not self._is_everything(given)])
-        super().test(new)
+                yield [item], Stack.of([self._contexts_given_all(item[0])])
+        rest = [item for item in items if not self._is_everything(item[1])]
+        unit = () if self.unit is None else (self.unit,)  # only p-values need it
+        self.hold([(feature, *given, *unit) for feature, given in rest])
+        yield from super()._count(rest)
 
-    def sizes(self, items: Iterable[Item], confidence: float) -> Iterator[tuple[Item, Size | None]]:
-        """Effects of features in the contexts of columns; None where there is no pair."""
-        wanted = list(items)
-        self.test(wanted)
-        return super().sizes(wanted, confidence)
+    def _count_given(self, items: Sequence[Item]) -> Iterator[tuple[list[Item], Stack]]:
+        """Count the contexts of items with their codes, from rows that are grouped by all of their columns."""
+        for feature, given in items:
+            columns = feature, *given
+            yield [(feature, given)], count_one(self.rows_of(columns), columns, feature, given)
 
     def _contexts_given_all(self, feature: int) -> Contexts:
         """The contexts of a feature given all others."""
-        kept = self._given_all.summaries[feature]
-        contexts = Contexts.none() if kept is None else kept.contexts
-        if contexts is None:
+        kept = self._given_all.kept[feature]
+        if kept.parts is None:
             raise InputError(
                 f"The feature {self.table.names[feature]!r} has too many distinct contexts given all others to collect;"
                 " give fewer features (given=[...], --given). The paper's index is part of every result."
             )
-        return contexts
-
-    def _count_all(self) -> None:
-        """Nothing to do: :meth:`test` collects the rows, or the engine counts them."""
-
-    def _parts(self, items: Sequence[Item]) -> Iterator[tuple[tuple[int, ...], Counted]]:
-        """The contexts of features given columns, from rows that are grouped by all of these."""
-        for feature, given in items:
-            columns = feature, *given
-            yield given, count_one(self.rows_of(columns), columns, feature, given)
-
-    def _has_few_contexts(self, item: Item) -> bool:
-        """Whether there are so few contexts that equal ones need not be merged."""
-        return pools_contexts(1 + len(item[1])) and self._most(item[1]) <= FEW_CELLS
+        return kept.contexts
 
     def dependencies(self, max_determinants: int) -> Dependencies:
         """Which features others determine or nearly determine; not searched where combinations were too many."""
@@ -236,7 +208,7 @@ class EngineStudy(Study):
                 self._drop_oldest()
                 yield from some
             elif refuse:  # a single set: several are within the limit
-                names = ", ".join("groups" if c == self.engine.unit else self.names_of([c])[0] for c in some[0])
+                names = ", ".join("groups" if c == self.unit else self.names_of([c])[0] for c in some[0])
                 raise InputError(
                     f"More than {self.most_combinations:,} combinations of values of {names} occur, too many to"
                     " collect; give fewer features (given=[...], --given), or bin them more coarsely."
@@ -249,9 +221,3 @@ class EngineStudy(Study):
             if n_held <= 4 * self.most_combinations:
                 break
             n_held -= len(self._groups.pop(columns).codes)
-
-
-def _named(positions: Ints, some: Sequence[int]) -> RowNames:
-    """Positions of some rows in the user's table."""
-    places = positions[list(some)].tolist()
-    return RowNames(places, places)

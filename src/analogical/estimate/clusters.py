@@ -8,17 +8,18 @@ contexts it has a value, against how much more often it has a label.
 
 import math
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from analogical._types import Bools, CodedRows, Codes, Floats, Ints, Positions
+from analogical._types import Bools, CodedRows, Codes, Floats, Positions
+from analogical.count.contexts import Stack
 from analogical.count.given import Cells
-from analogical.count.pairs import contexts_themselves, sum_contexts
-from analogical.estimate.significance import combine, test_contexts
+from analogical.count.pairs import sum_contexts
+from analogical.estimate.significance import combine, test_stack
 
-__all__ = ["unit_p_value", "with_unit"]
+__all__ = ["unit_p_value", "varies_within_units"]
 
 ENOUGH_UNITS = 5.0
 """Effective units needed for the test between units; with fewer, p <= .05 is hardly ever possible."""
@@ -34,45 +35,34 @@ ROUNDING = 1e-9
 """Share of the whole below which a number is rounding error."""
 
 
-def unit_p_value(sub: CodedRows, groups: Ints) -> float:
-    """P-value of the feature in column 0, given the other columns, if rows of the same unit depend on each other.
+def unit_p_value(rows: CodedRows) -> float:
+    """P-value of the feature in column 0, given the columns between it and the unit of each row, the last column.
 
-    NaN if neither of the two tests can be made.
+    Rows of the same unit may depend on each other. NaN if neither of the two tests can be made.
     """
-    unit = np.unique(groups, return_inverse=True)[1]
-    return combine((_p_within(sub, unit), _p_between(sub, unit)))
+    return combine((_p_within(rows), _p_between(rows)))
 
 
-def with_unit(sub: CodedRows, groups: Ints) -> CodedRows | None:
-    """The rows with their unit as one more given column; None if the feature in column 0 does not vary within units."""
-    joined = _joined(sub, np.unique(groups, return_inverse=True)[1])
-    columns = range(joined.n_features)
-    return joined if len(Cells.by(joined, columns)) > len(Cells.by(joined, columns[1:])) else None
+def varies_within_units(rows: CodedRows) -> bool:
+    """Whether the feature in column 0 varies in a context within a unit, the last column."""
+    columns = range(rows.n_features)
+    return len(Cells.by(rows, columns)) > len(Cells.by(rows, columns[1:]))
 
 
-def _joined(sub: CodedRows, unit: Positions) -> CodedRows:
-    """The rows with their unit as one more column."""
-    n_units = int(unit.max()) + 1
-    kind = np.promote_types(sub.codes.dtype, np.min_scalar_type(n_units - 1))
-    codes = np.empty((len(unit), sub.n_features + 1), kind, order="F")
-    codes[:, :-1], codes[:, -1] = sub.codes[:, :], unit
-    return replace(sub, codes=codes, n_values=np.append(sub.n_values, n_units), n_bins=None)
-
-
-def _p_within(sub: CodedRows, unit: Positions) -> float:
+def _p_within(rows: CodedRows) -> float:
     """The tests of independent rows, with the unit as one more given column, without the test that pools contexts."""
-    rows = _joined(sub, unit)
-    contexts = sum_contexts(rows, contexts_themselves, features=[0]).summaries[0]
-    tested = None if contexts is None else test_contexts(contexts, rows.value_sizes(0), rows.label_sizes(), None)
+    contexts = sum_contexts(rows, features=[0]).kept[0].contexts
+    (tested,) = test_stack(Stack.of([contexts]), [rows.value_sizes(0)], rows.label_sizes())
     return math.nan if tested is None else tested.p_value
 
 
-def _p_between(sub: CodedRows, unit: Positions) -> float:
+def _p_between(rows: CodedRows) -> float:
     """Every value against every label with units as observations; the smallest p-value times their number."""
-    context = Cells.by(sub, range(1, sub.n_features)).of_row.astype(np.intp)
-    units = _Units.of(unit, context, sub.weights_or_ones().astype(np.float64), sub.labels)
-    values = sub.codes[:, 0]
-    of_labels = [units.deviations(sub.labels == label) for label in _held_by_units(sub.labels, unit)]
+    context = Cells.by(rows, range(1, rows.n_features - 1)).of_row.astype(np.intp)
+    unit = np.unique(rows.codes[:, -1], return_inverse=True)[1]
+    units = _Units.of(unit, context, rows.weights_or_ones().astype(np.float64), rows.labels)
+    values = rows.codes[:, 0]
+    of_labels = [units.deviations(rows.labels == label) for label in _held_by_units(rows.labels, unit)]
     p_values = []
     for value in _held_by_units(values, unit):
         of_value = units.deviations(values == value)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from analogical._types import Bools, Floats, Ints
-from analogical.count.contexts import Contexts, Parts, Stack, differs_from_last
+from analogical.count.contexts import ContextParts, Contexts, Stack, differs_from_last
 from analogical.estimate.laws import ENOUGH
 
 __all__ = ["DealMoments", "can_tell", "largest_parts", "pearson_tail"]
@@ -151,7 +151,7 @@ class _Pairs:
     """K(r, s) K(s, t) K(t, u)."""
 
     @classmethod
-    def of(cls, parts: Parts, some: Bools, *, shared: bool = False) -> "_Pairs":
+    def of(cls, parts: ContextParts, some: Bools, *, shared: bool = False) -> "_Pairs":
         """From the parts of some contexts; w is 1 over the size of the part if ``shared``, otherwise 1."""
         mine = some[parts.owner]
         starts = np.flatnonzero(differs_from_last(parts.owner[mine]))

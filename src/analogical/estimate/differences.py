@@ -171,23 +171,22 @@ def measure_difference(rows: TwoValues, label: int, confidence: float) -> Paired
 
 
 def measure_difference_of_units(
-    compared: PairedDifference, rows: CodedRows, groups: Ints, values: tuple[int, int], label: int, confidence: float
+    compared: PairedDifference, rows: CodedRows, values: tuple[int, int], label: int, confidence: float
 ) -> PairedDifference:
     """A difference with a test and interval for independent groups; statistics that need independent rows are NaN.
 
-    ``rows`` have the feature in column 0, followed by the given columns.
+    ``rows`` have the feature in column 0, followed by the given columns and the group.
     """
     from scipy.special import stdtrit
 
     held = np.flatnonzero((rows.codes[:, 0] == values[0]) | (rows.codes[:, 0] == values[1]))
-    unit = np.unique(groups[held], return_inverse=True)[1]
     part = rows.take(held)
     part = replace(part, labels=(part.labels == label).astype(np.uint8), n_labels=2)
-    p_value = unit_p_value(part, unit)
-    n_units = int(unit.max()) + 1
+    p_value = unit_p_value(part)
+    n_units = len(np.unique(part.codes[:, -1]))
     error = 0.0
     if n_units > 1:
-        size = measure_size_of_units(part, unit, confidence)
+        size = measure_size_of_units(part, confidence, within=False)
         first, second = size.values[list(values)].tolist()
         error = size.common.between(first, second, 1)[1]
     reach = float(stdtrit(max(n_units - 1, 1), (1 + confidence) / 2)) * error

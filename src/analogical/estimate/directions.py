@@ -15,9 +15,10 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analogical._types import Bools, Floats, Ints, Positions
 from analogical.count.contexts import Stack
@@ -165,7 +166,7 @@ class DirectionTests:
         """For each of several features, from their contexts and the kinds of their values."""
         tests: dict[int, DirectionTests] = {}
         for some in informative_tables(stack, values, labels):
-            times = stack.contexts.times[some.contexts].astype(np.float64)
+            times = some.times.astype(np.float64)
             kinds = [values[k] for k in some.features]
             tests |= zip(some.features, cls.of_tables(some.tables, times, some.owner, kinds, labels), strict=True)
         return [tests[k] for k in range(stack.n_features)]
@@ -222,8 +223,10 @@ class AlikeTables(NamedTuple):
     features: list[int]
     tables: Floats
     """Shape (contexts, kinds of values, kinds of labels)."""
-    contexts: Positions
-    """Positions of these contexts in the stack."""
+    times: Ints
+    """How often each table occurs."""
+    given: NDArray[Any] | None
+    """Code of each table on each given column, as in the stack."""
     owner: Positions
     """For each table, the position of its feature in ``features``."""
 
@@ -234,7 +237,7 @@ def informative_tables(stack: Stack, values: Sequence[Kinds], labels: Kinds) -> 
     for k, kinds in enumerate(values):
         alike.setdefault((kinds.n, kinds.levels), []).append(k)
     for (n_values, _), features in alike.items():
-        some, which = stack.part(features)
+        some = stack.part(features)
         contexts = some.contexts
         firsts = np.cumsum([0, *(len(values[k].of_value) for k in features)])
         of_value = np.concatenate([values[k].of_value for k in features])
@@ -243,7 +246,10 @@ def informative_tables(stack: Stack, values: Sequence[Kinds], labels: Kinds) -> 
         flat = np.bincount(place, contexts.sizes, minlength=len(contexts) * n_values * labels.n)
         tables = flat.astype(np.float64).reshape(len(contexts), n_values, labels.n)
         is_informative = hold_two(tables)
-        yield AlikeTables(features, tables[is_informative], which[is_informative], some.feature[is_informative])
+        given = None if some.given is None else some.given[is_informative]
+        yield AlikeTables(
+            features, tables[is_informative], contexts.times[is_informative], given, some.feature[is_informative]
+        )
 
 
 def has_room(rooms: Floats) -> Bools:

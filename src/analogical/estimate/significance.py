@@ -15,16 +15,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analogical._types import Bools, CodedRows, Floats, Ints
-from analogical.count.contexts import Contexts, Stack
-from analogical.count.given import Counted
+from analogical._types import Bools, Floats, Ints
+from analogical.count.contexts import Stack
 from analogical.estimate.deciding import MOST
 from analogical.estimate.directions import DirectionTests, Kinds
 from analogical.estimate.exact_deals import p_values_any_direction
 from analogical.estimate.laws import PValue, smallest_of
-from analogical.estimate.strata import strata_p_value, strata_p_values
+from analogical.estimate.strata import strata_p_values
 
-__all__ = ["Tested", "adjust_for_features", "combine", "p_values_of", "pools_contexts", "test_contexts", "test_counted"]
+__all__ = ["Tested", "adjust_for_features", "combine", "p_values_of", "pools_contexts", "test_stack"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,30 +36,21 @@ class Tested:
     """NaN if no test can be made."""
 
 
-def test_counted(counted: Counted, label_sizes: Ints) -> list[Tested | None]:
-    """Test several features; None for those without pairs."""
-    stack = counted.stack
+def test_stack(stack: Stack, value_sizes: Sequence[Ints], label_sizes: Ints) -> list[Tested | None]:
+    """Test several features; None for those without pairs.
+
+    The sizes are the rows of each value of each feature, and of each label, in the table. The test that pools contexts
+    is made if their codes are known.
+    """
     held = np.flatnonzero(np.diff(stack.bounds)).tolist()
     if not held:
         return [None] * stack.n_features
-    some, which = stack.part(held)
-    values, labels = [Kinds.of(counted.value_sizes[k]) for k in held], Kinds.of(label_sizes)
-    pooled = strata_p_values(some, counted.given[which], values, labels).tolist()
-    p_values = [(*tests, PValue(p)) for tests, p in zip(p_values_of(some, values, labels), pooled, strict=True)]
-    tested = dict(zip(held, _tested(some, p_values), strict=True))
+    values, labels = [Kinds.of(value_sizes[k]) for k in held], Kinds.of(label_sizes)
+    some = stack.part(held)
+    pooled = strata_p_values(some, values, labels).tolist()
+    p_values = [(*tests, PValue(p)) for tests, p in zip(p_values_of(some.merged, values, labels), pooled, strict=True)]
+    tested = dict(zip(held, _tested(some.merged, p_values), strict=True))
     return [tested.get(k) for k in range(stack.n_features)]
-
-
-def test_contexts(contexts: Contexts, value_sizes: Ints, label_sizes: Ints, rows: CodedRows | None) -> Tested | None:
-    """Test one feature in its contexts, equal ones counted together; None without pairs.
-
-    ``rows`` have the feature in column 0; without them the test that pools contexts is left out.
-    """
-    if not len(contexts):
-        return None
-    stack = Stack.of([contexts])
-    (tests,) = p_values_of(stack, [Kinds.of(value_sizes)], Kinds.of(label_sizes))
-    return _tested(stack, [tests if rows is None else (*tests, PValue(strata_p_value(rows, 0)))])[0]
 
 
 def p_values_of(stack: Stack, values: Sequence[Kinds], labels: Kinds) -> list[tuple[PValue, ...]]:

@@ -202,7 +202,7 @@ def measure_sizes(stack: Stack, n_values: Sequence[int], n_labels: int, n_rows: 
         alike.setdefault(min(n, MOST_VALUES), []).append(k)
     sizes: dict[int, Size] = {}
     for n, features in alike.items():
-        some, _ = stack.part(features)
+        some = stack.part(features)
         contexts = some.contexts
         weights = (contexts.sizes * contexts.times[contexts.owner]).astype(np.float64)
         parts = list(zip(some.cells(), features, strict=True))
@@ -269,12 +269,14 @@ def _variance(whole: EffectSums, n_rows: int) -> float:
     return max(variance, share * (1 - share) / n_kish) if n_kish < MANY else variance
 
 
-def measure_size_of_units(rows: CodedRows, groups: Ints, confidence: float) -> Size:
-    """Effect of the feature in column 0, given the others, if rows of the same unit depend on each other.
+def measure_size_of_units(rows: CodedRows, confidence: float, *, within: bool) -> Size:
+    """Effect of the feature in column 0, given the columns between it and the unit of each row, the last column.
 
-    Repeated rows of one unit do not show the noise, so this is the common part alone, with a variance between units.
+    ``within`` gives the unit too. Rows of the same unit may depend on each other: repeated rows of one unit do not show
+    the noise, so this is the common part alone, with a variance between units.
     """
-    contexts = Cells.by(rows, range(rows.n_features - 1, 0, -1))
+    unit = np.unique(rows.codes[:, -1], return_inverse=True)[1]
+    contexts = Cells.by(rows, range(rows.n_features - (1 if within else 2), 0, -1))
     n_values, n_labels = int(rows.n_values[0]), rows.n_labels
     weights = rows.weights_or_ones().astype(np.float64)
     values = _places(rows.codes[:, 0], weights, n_values)
@@ -288,12 +290,12 @@ def measure_size_of_units(rows: CodedRows, groups: Ints, confidence: float) -> S
         [0, len(contexts)],
         int(values.max()) + 1,
         int(labels.max()) + 1,
-        groups.astype(np.intp),
+        unit,
     )
     (common,) = common_differences(cells)
     if not common.pairs.any():
         return Size(math.nan, math.nan, math.nan, common, values, labels)
-    n_units = int(groups.max()) + 1
+    n_units = int(unit.max()) + 1
     quantile = float(stdtrit(max(n_units - 1, 1), (1 + confidence) / 2))
     effect, (low, high) = common.effect(), common.interval(quantile)
     return Size(effect, min(low, max(effect, 0.0)), max(high, effect), common, values, labels)

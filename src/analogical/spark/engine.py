@@ -1,16 +1,15 @@
 """A table on Spark, grouped and counted there."""
 
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from analogical._types import CodedRows, Ints, Margins
-from analogical.count.contexts import Contexts
 from analogical.count.groups import merge_rows
 from analogical.count.pairs import ContextSums, join_blocks
 from analogical.errors import SparkError
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 __all__ = ["KeptFrame", "SparkEngine"]
-
-Summary = TypeVar("Summary")
 
 ADDED_TOGETHER = 64
 """Partial sums that one task adds up; this process adds up twice as many. Those of a skewed table are megabytes each,
@@ -104,8 +101,8 @@ class SparkEngine:
             self._refuse_changed(rows, columns)
         return groups
 
-    def sum_contexts(self, summarise: Callable[[int, Contexts], Summary]) -> ContextSums[Summary]:
-        """The paper's counts, and a summary of the contexts of every feature given all others.
+    def sum_contexts(self, most_cells: int) -> ContextSums:
+        """The paper's counts, and the contexts of every feature given all others, up to so many cells of each.
 
         For each block of features the rows that agree outside of it come together, and whole partitions are counted.
         """
@@ -116,7 +113,7 @@ class SparkEngine:
         for number in range(len(blocks)):
             keys = layout.outside(number)
             rows = words.repartition(n_partitions, *keys) if keys else words.repartition(1)
-            count = CountPart(number, layout, self.margins.n_labels, summarise)
+            count = CountPart(number, layout, self.margins.n_labels, most_cells)
             parts.append(rows.mapInArrow(count.__call__, PART_SCHEMA))
         together = reduce(lambda one, other: one.union(other), parts)
         n_parts = n_partitions * len(blocks)

@@ -5,15 +5,15 @@ The executors get the package by ``session.ship_package``.
 
 import pickle
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 
 from analogical._types import CodedRows, Ints
-from analogical.count.contexts import Contexts, differs_from_last
+from analogical.count.contexts import differs_from_last
 from analogical.count.pairs import ContextSums, sum_contexts
 from analogical.spark.words import LABEL, WEIGHT, Layout
 
@@ -30,8 +30,6 @@ LABEL_FIRST = -1
 """The label, among numbers of columns."""
 BEGUN = 16
 """Packed prefixes of sets of columns that are kept for the next sets: four megabytes each."""
-
-Summary = TypeVar("Summary")
 
 
 def rows_of(table: Any, layout: Layout, n_labels: int, columns: Sequence[int]) -> CodedRows:
@@ -150,27 +148,27 @@ class _Packed:
 
 
 @dataclass(frozen=True)
-class CountedPart(Generic[Summary]):
+class CountedPart:
     """What was counted for the features of a block, in some partitions."""
 
-    sums: ContextSums[Summary]
+    sums: ContextSums
     by_label: Ints
     by_value: dict[int, Ints]
     """For each feature of the block the rows of each value, to check that the table is still the same."""
 
-    def __add__(self, other: "CountedPart[Summary]") -> "CountedPart[Summary]":
+    def __add__(self, other: "CountedPart") -> "CountedPart":
         by_value = {feature: sizes + other.by_value[feature] for feature, sizes in self.by_value.items()}
         return CountedPart(self.sums + other.sums, self.by_label + other.by_label, by_value)
 
 
 @dataclass(frozen=True)
-class CountPart(Generic[Summary]):
+class CountPart:
     """Counts the features of a block in one whole partition."""
 
     block: int
     layout: Layout
     n_labels: int
-    summarise: Callable[[int, Contexts], Summary]
+    most_cells: int
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """One batch with the sums, or none for an empty partition."""
@@ -181,7 +179,7 @@ class CountPart(Generic[Summary]):
             rows = rows_of(pa.Table.from_batches(some), self.layout, self.n_labels, range(self.layout.n_features))
             block = self.layout.blocks[self.block]
             sizes = {feature: rows.value_sizes(feature) for feature in block}
-            sums = sum_contexts(rows, self.summarise, features=block, n_jobs=1)
+            sums = sum_contexts(rows, self.most_cells, features=block, n_jobs=1)
             yield _batch({self.block: CountedPart(sums, rows.label_sizes(), sizes)})
 
 
@@ -220,9 +218,9 @@ def add_parts(batches: Iterator[Any]) -> Iterator[Any]:
         yield _batch(sums)
 
 
-def read_parts(batches: Iterator[Any]) -> dict[int, CountedPart[Any]]:
+def read_parts(batches: Iterator[Any]) -> dict[int, CountedPart]:
     """The sums of each block."""
-    found: dict[int, CountedPart[Any]] = {}
+    found: dict[int, CountedPart] = {}
     for batch in batches:
         for block, cells in zip(batch.column("block").to_pylist(), batch.column("sums"), strict=True):
             sums = pickle.loads(cells.as_py())  # noqa: S301 (written by _batch, on an executor of this session)
@@ -230,7 +228,7 @@ def read_parts(batches: Iterator[Any]) -> dict[int, CountedPart[Any]]:
     return found
 
 
-def _batch(sums: dict[int, CountedPart[Any]]) -> Any:
+def _batch(sums: dict[int, CountedPart]) -> Any:
     import pyarrow as pa
     from pyspark import cloudpickle
 

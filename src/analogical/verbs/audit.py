@@ -357,7 +357,7 @@ def _differences(
     """Each of the other values compared with the reference, for each label."""
     study, i, classes = compared.study, compared.feature, compared.study.table.classes
     values = study.table.named(i, range(len(study.table.columns[i].values)))
-    by_unit = None if study.n_groups is None or not others else study.units_of([i, *compared.columns])
+    by_unit = None if study.unit is None or not others else study.rows_of([i, *compared.columns, study.unit])
     differences = []
     for other in others:
         two_values = reference, other
@@ -365,8 +365,7 @@ def _differences(
         for label in labels:
             measured = measure_difference(rows, label, confidence)
             if by_unit is not None:
-                units = by_unit.rows, by_unit.units
-                measured = measure_difference_of_units(measured, *units, two_values, label, confidence)
+                measured = measure_difference_of_units(measured, by_unit, two_values, label, confidence)
             difference = Difference(
                 **vars(measured),
                 values=(values[reference], values[other]),
@@ -401,19 +400,18 @@ def _largest_contexts(compared: ComparedRows, differences: Sequence[Difference])
     """For each difference the contexts with most pairs, largest first."""
     if not differences:
         return ()
-    by_context = compared.listed.by_context
-    a_row = by_context.order[by_context.starts]  # of each context
+    listed = compared.listed
     in_contexts: list[InContext] = []
     for difference in differences[:MAX_LISTED]:
         sides, has_label = (
             [compared.has_value(value) for value in difference.values],
             compared.has_label(difference.label),
         )
-        rows = [compared.count_by_context(side) for side in sides]
-        with_label = [compared.count_by_context(side & has_label) for side in sides]
+        rows = [listed.count_by_context(side) for side in sides]
+        with_label = [listed.count_by_context(side & has_label) for side in sides]
         pairs = rows[0].astype(np.float64) * rows[1]
         largest = [c for c in np.argsort(-pairs, kind="stable")[:MAX_CONTEXTS].tolist() if pairs[c]]
-        names = name_contexts(compared.study, compared.columns, compared.listed, a_row[largest].tolist())
+        names = name_contexts(compared.study, compared.columns, listed, largest)
         in_contexts += [
             InContext(
                 values=difference.values,

@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from analogical._types import Bools, CodedRows, Ints
+from analogical._types import Bools, CodedRows
 from analogical.arguments import asked_about, check_given, study_of
 from analogical.count.contexts import Contexts
-from analogical.count.listing import find_pairs
+from analogical.count.listing import ListedRows, find_pairs
 from analogical.errors import InputError
 from analogical.study import Context, Given, Study
 from analogical.table.binning import name_bins
 from analogical.table.choosing import as_list
 from analogical.table.columns import plain
 from analogical.table.rules import ColumnOptions
-from analogical.table_counts import ListedRows
 
 __all__ = ["ComparedRows", "NamedContext", "NamedRow", "compare_rows", "name_contexts", "name_rows"]
 
@@ -77,17 +76,9 @@ class ComparedRows:
         """Which rows have a label."""
         return np.asarray(self.rows.labels == self.study.table.classes.index(label))
 
-    def count_by_context(self, chosen: Bools) -> Ints:
-        """Number of the chosen rows in each context, counted with their weights; contexts by their first row."""
-        cells, by_context = self.listed.cells, self.listed.by_context
-        weights = None if self.rows.weights is None else self.rows.weights[chosen]
-        counts = np.bincount(cells.of_row[chosen], weights, minlength=len(cells)).astype(np.int64)
-        in_order: Ints = counts[cells.of_row[by_context.order[by_context.starts]]]
-        return in_order
-
     def find_pairs(self, limit: int | None, among: Bools | None = None) -> list[tuple[int, int]]:
         """Pairs of rows: changed ones first, in turn from each context; with ``among``, changed ones of those rows."""
-        return find_pairs(self.rows, self.listed.by_context, limit, among) if len(self.contexts) and limit != 0 else []
+        return find_pairs(self.listed, limit, among) if len(self.contexts) and limit != 0 else []
 
 
 def compare_rows(
@@ -128,14 +119,15 @@ def name_rows(
 ) -> dict[int, NamedRow]:
     """Some of the listed rows, by their number, with the user's values of the features and of the given columns."""
     wanted, table, coded = sorted(set(rows)), study.table, listed.rows
-    names = None if listed.named is None else listed.named(wanted)
-    contexts = name_contexts(study, given, listed, wanted)
+    contexts = name_contexts(study, given, listed, listed.context[wanted].tolist())
+    positions = None if listed.positions is None else listed.positions[wanted].tolist()
+    names = study.row_names(listed, wanted)
     values = [table.named(i, coded.codes[wanted, place].tolist()) for place, i in enumerate(features)]
     labels = coded.labels[wanted].tolist()
     return {
         row: NamedRow(
-            position=None if names is None else names.positions[k],
-            index=() if names is None else (names.names[k],),
+            position=None if positions is None else positions[k],
+            index=() if positions is None else (names[k],),
             context=contexts[k],
             values=tuple(column[k] for column in values),
             label=table.classes[labels[k]],
@@ -144,15 +136,17 @@ def name_rows(
     }
 
 
-def name_contexts(study: Study, given: Sequence[int], listed: ListedRows, rows: Sequence[int]) -> list[NamedContext]:
-    """For each of some listed rows the names and values of the given columns."""
-    codes = listed.cells.codes[listed.cells.of_row[list(rows)]]
+def name_contexts(
+    study: Study, given: Sequence[int], listed: ListedRows, contexts: Sequence[int]
+) -> list[NamedContext]:
+    """For each of some contexts of listed rows the names and values of the given columns."""
+    codes = listed.given[list(contexts)]
     place = {column: k for k, column in enumerate(sorted(given))}
     cells = [
         [(name, value) for value in _values_of(study, column, codes[:, place[column]].tolist())]
         for name, column in zip(study.names_of(given), given, strict=True)
     ]
-    return list(zip(*cells, strict=True)) if cells else [()] * len(rows)
+    return list(zip(*cells, strict=True)) if cells else [()] * len(contexts)
 
 
 def _values_of(study: Study, column: int, codes: Sequence[int]) -> list[Any]:

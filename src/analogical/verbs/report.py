@@ -396,13 +396,13 @@ def _panel(study: Study, ranked: Relevance, i: int, given: Given, classes: Seque
 
 def _typical_pair(compared: ComparedRows, transition: Transition) -> EvidencePair:
     """The first pair of rows of a transition in the context that holds most of them."""
-    by_context = compared.listed.by_context
+    listed = compared.listed
     sides = [
         compared.has_value(value) & compared.has_label(label)
         for value, label in zip(transition.values, transition.labels, strict=True)
     ]
-    n_first, n_second = (compared.count_by_context(side).astype(np.float64) for side in sides)
-    in_context = by_context.order[by_context.owner == int(np.argmax(n_first * n_second))]
+    n_first, n_second = (listed.count_by_context(side).astype(np.float64) for side in sides)
+    in_context = np.flatnonzero(listed.context == int(np.argmax(n_first * n_second)))
     first, second = (int(in_context[side[in_context]][0]) for side in sides)
     return name_pairs(compared, [(first, second)])[0]
 

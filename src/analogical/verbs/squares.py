@@ -239,9 +239,7 @@ def _examples(study: Study, i: int, j: int, context: Context, limit: int | None)
         return ()
     listed = study.listed([i, j], context.columns)
     n_each = MAX_LISTED if limit is None else limit
-    broken, kept = (
-        list(islice(find_squares(listed.rows, listed.by_context, wanted), n_each)) for wanted in (True, False)
-    )
+    broken, kept = (list(islice(find_squares(listed, wanted), n_each)) for wanted in (True, False))
     if limit is None and len(broken) + len(kept) >= MAX_LISTED:
         raise InputError(f"At least {MAX_LISTED:,} squares would be listed with limit=None; give a limit.")
     n_kept = len(kept) if limit is None else min(len(kept), max(limit // 2, limit - len(broken)))

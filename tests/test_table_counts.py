@@ -1,0 +1,161 @@
+"""The contexts of features given columns: what is cached, merged or counted first changes no number."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import coded
+from naive import naive_context_tables
+
+from analogical import Study, table_counts
+from analogical.count import contexts as contexts_module
+from analogical.estimate.clusters import unit_p_value, varies_within_units
+from analogical.estimate.sizes import measure_size_of_units
+from analogical.table_counts import TableCounts
+
+
+def rows_and_labels(n_features=5, n_rows=400):
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 3, (n_rows, n_features))
+    rows[:, 5:], rows[:, 2] = 0, rng.integers(0, 2, n_rows)
+    return rows, (rows[:, 0] == rows[:, 1]) ^ (rng.random(n_rows) < 0.2)
+
+
+ITEMS = {5: [(0, (1, 2)), (1, (0, 2)), (2, (0, 1)), (3, (0, 1)), (4, ()), (4, (0, 1, 2, 3))]}
+"""Features of two and three values, some of them given the same columns."""
+ITEMS[14] = [*ITEMS[5], (7, (0, 1)), *((i, tuple(j for j in range(14) if j != i)) for i in range(3))]
+
+
+def answers(study, items):
+    """P-value, effect and interval of each item that has pairs."""
+    sizes = {item: size for item, size in study.sizes(items, 0.95) if size is not None}
+    assert [item for item in items if item not in sizes] == [item for item in items if item[0] == 7]
+    found = [(study.tested(*item), sizes[item]) for item in items if item in sizes]
+    return [(tested.p_value, size.effect, size.low, size.high) for tested, size in found]
+
+
+@pytest.mark.parametrize("change", ["nothing cached", "all merged", "blocks of one", "contexts first", "tests first"])
+@pytest.mark.parametrize("n_features", ITEMS)
+def test_numbers_do_not_depend_on_what_is_cached_merged_or_asked_first(change, n_features, monkeypatch):
+    rows, labels = rows_and_labels(n_features)
+    items = ITEMS[n_features]
+    expected = answers(Study(rows, labels), items)
+    if change == "nothing cached":
+        monkeypatch.setattr(table_counts, "HELD_CELLS", 0)
+    elif change == "all merged":
+        monkeypatch.setattr(contexts_module, "FEW_CONTEXTS", 0)
+    elif change == "blocks of one":
+        monkeypatch.setattr(table_counts, "CELLS", 1)
+    study = Study(rows, labels)
+    if change == "contexts first":
+        for item in items:
+            study.contexts(*item)
+    elif change == "tests first":
+        study.test(items)
+    assert np.array(answers(study, items)) == pytest.approx(np.array(expected), rel=1e-9)
+
+
+def test_equal_contexts_are_merged_where_they_are_many(monkeypatch):
+    rows, labels = rows_and_labels(n_rows=300)
+    item = 0, (1, 2, 3, 4)
+    few = Study(rows, labels).contexts(*item)
+    n_contexts = len(naive_context_tables(rows.tolist(), labels.tolist(), 0))
+    assert len(few) == n_contexts > 300 // 8
+    monkeypatch.setattr(contexts_module, "FEW_CONTEXTS", n_contexts)
+    assert len(Study(rows, labels).contexts(*item)) == n_contexts
+    monkeypatch.setattr(contexts_module, "FEW_CONTEXTS", n_contexts - 1)
+    many = Study(rows, labels).contexts(*item)
+    assert len(many) < n_contexts == many.times.sum()
+
+
+@pytest.mark.parametrize(("n_rows", "n_merged"), [(7, 1), (8, 2)])
+def test_contexts_of_eight_rows_each_are_not_many(n_rows, n_merged, monkeypatch):
+    monkeypatch.setattr(contexts_module, "FEW_CONTEXTS", 0)
+    rows = np.array([(place % 2, context) for context in range(2) for place in range(n_rows)])
+    assert len(Study(rows, rows[:, 0]).contexts(0, (1,))) == n_merged
+
+
+def test_contexts_are_counted_once_and_tested_with_their_codes(monkeypatch):
+    counted, tested = [], []
+    count, test_stack = TableCounts._count, table_counts.test_stack
+
+    def counting(self, items):
+        for block, stack in count(self, items):
+            counted.extend(block)
+            yield block, stack
+
+    def testing(stack, *sizes):
+        tested.append(stack.given is not None)
+        return test_stack(stack, *sizes)
+
+    monkeypatch.setattr(TableCounts, "_count", counting)
+    monkeypatch.setattr(table_counts, "test_stack", testing)
+    rows, labels = rows_and_labels(14)
+    study = Study(rows, labels)
+    for _ in range(2):
+        for item in ITEMS[14]:
+            study.contexts(*item)
+        answers(study, ITEMS[14])
+    assert counted == ITEMS[14]
+    assert tested == [True] * 7 + [False] * 3
+
+
+def test_features_given_many_columns_are_counted_in_one_search(monkeypatch):
+    searches = []
+    search = table_counts.sum_contexts
+
+    def searching(rows, **options):
+        searches.append(options["features"])
+        return search(rows, **options)
+
+    monkeypatch.setattr(table_counts, "sum_contexts", searching)
+    monkeypatch.setattr(table_counts, "HELD_CELLS", 0)  # a limit for other contexts
+    rows, labels = rows_and_labels(14)
+    study = Study(rows, labels)
+    for _ in range(2):
+        answers(study, ITEMS[14])
+    assert searches == [[0, 1, 2]]
+    plain = rows.tolist(), labels.tolist()
+    for i in range(3):
+        contexts = study.contexts(*ITEMS[14][-3 + i])
+        assert contexts.times.sum() == len(naive_context_tables(*plain, i))
+
+
+# ---------------------------------------------------------------- units
+
+
+def test_the_unit_is_given_too_where_the_feature_varies_within_units():
+    """Labels are equal within each unit; half of the units have the label, and one value more often than the other."""
+    units = np.repeat(np.arange(40), 3)
+    values = np.where(units[:, None] % 2 == 0, [0, 0, 1], [0, 1, 1])[::3].ravel()
+    study = Study(pd.DataFrame({"value": values, "unit": units}), units % 2, groups="unit")
+    assert study.codes(study.unit).tolist() == units.tolist()
+    ((_, size),) = study.sizes([(0, ())], 0.95)
+    assert size.common.between(0, 1, 1)[0] == pytest.approx(0.0)
+    rows = study.rows_of([0, study.unit])
+    assert varies_within_units(rows)
+    assert measure_size_of_units(rows, 0.95, within=False).common.between(0, 1, 1)[0] == pytest.approx(1 / 3)
+    constant = Study(pd.DataFrame({"value": units % 4, "unit": units}), units % 2, groups="unit")
+    assert not varies_within_units(constant.rows_of([0, constant.unit]))
+
+
+def test_the_rows_searched_know_their_units(monkeypatch):
+    monkeypatch.setattr("analogical.study.SEARCH_ROWS", 200)
+    rows, labels = rows_and_labels()
+    units = np.arange(400) // 3
+    sample = Study(rows, labels, groups=units)._sample
+    chosen = np.linspace(0, 399, 200).astype(int)
+    assert sample.codes(sample.unit).tolist() == units[chosen].tolist()
+    expected = unit_p_value(coded(np.column_stack([rows[:, :2], units])[chosen], labels[chosen]))
+    assert sample.p_value(0, (1,)) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("n_values", [1, 8, 9])
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_margins_are_the_rows_of_each_label_and_value(n_values, is_weighted):
+    rng = np.random.default_rng(n_values)
+    values, labels, weights = rng.integers(0, n_values, 60), rng.integers(0, n_values, 60), rng.integers(0, 4, 60)
+    table = coded(values[:, None], labels, weights if is_weighted else None, [n_values + 1], n_values + 1)
+    often = weights if is_weighted else np.ones(60, int)
+    for found, codes in ((table.value_sizes(0), values), (table.label_sizes(), labels)):
+        assert found.tolist() == [int(often[codes == code].sum()) for code in range(n_values + 1)]
+        assert found.dtype == np.int64
