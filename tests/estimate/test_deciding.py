@@ -8,7 +8,16 @@ import pytest
 from conftest import coded
 from naive import naive_log_likelihood
 
-from analogical.estimate.deciding import GATE, MOST, Decider, likely_pairs, likely_threes, shares_left, told_by_chance
+from analogical.estimate.deciding import (
+    GATE,
+    MOST,
+    Decider,
+    _Search,
+    likely_pairs,
+    likely_threes,
+    shares_left,
+    told_by_chance,
+)
 from analogical.estimate.votes import Voting
 
 
@@ -84,6 +93,16 @@ def test_an_interaction_beside_a_main_effect_is_found():
     found = decider(codes, labels).decide()
     assert set(found.columns) == {0, 1, 2}
     assert found.steps[0].column == 0
+
+
+def test_the_gain_of_a_second_pair_is_computed_with_the_first_pair_voting_together():
+    codes = uniform(200, 5, 10, seed=1)
+    labels = flipped(codes[:, 0] + codes[:, 1] > 9, 0.2)
+    search = _Search(decider(codes, labels))
+    search.members, search.partners = [0, 1], {0: (1,), 1: (0,)}
+    assert search.voting.follow([0, 1]).value > search.follow([0, 1]).value  # the second one would vote on its own
+    before, after = (naive_log_likelihood(codes.tolist(), labels.tolist(), f) for f in ([0, 1], [0, 1, 2, 3]))
+    assert search._gain_together(search.follow([0, 1]), [2, 3]) == pytest.approx(after - before)
 
 
 @pytest.mark.parametrize("at", [0, 5])

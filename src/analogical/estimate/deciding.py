@@ -302,13 +302,18 @@ class _Search:
         """
         alone, rank, tie = self.decider.alone, self.decider.rank, TIE * abs(state.value)
         ordered = [sorted(members, key=lambda f: (-round(alone[f].gain, 6), int(rank[f]))) for members in sets]
-        gains = [self.voting.gain_of(state, members) for members in ordered]
+        gains = [self._gain_together(state, members) for members in ordered]
         most = max(gains, default=-math.inf)
         if most < need - tie:
             return None
         equal = (members for members, gain in zip(ordered, gains, strict=True) if gain >= most - tie)
         best = min(equal, key=lambda members: sorted(rank[members].tolist()))
         return best if len(self.members) + len(best) <= MOST else None
+
+    def _gain_together(self, state: State, features: list[int]) -> float:
+        """The gain of outside features that vote together."""
+        together = self.together(self.members).union(features)
+        return self.voting.follow([*self.members, *features], together).value - state.value
 
     def _screened(self, n_columns: int) -> list[int]:
         """The outside features to screen: all, or the first of the relaxed index if they have too many values."""
@@ -358,7 +363,7 @@ class _Screen:
         self.holds = np.zeros((len(some), int(sizes.sum())), np.float32)
         """Indicators of shape (rows, values of all features)."""
         self.holds[np.arange(len(some))[:, None], self.codes.astype(np.intp) + self.starts] = 1
-        labels, shares = rows.labels[some], state.shares()[state.entries.of_row[some]]
+        labels, shares = rows.labels[some], state.shares()[state.of_row[some]]
         weights = np.ones(len(some)) if rows.weights is None else rows.weights[some].astype(np.float64)
         classes = np.argsort(-np.bincount(labels, weights, minlength=rows.n_labels), kind="stable")[:8]
         self.left = []
