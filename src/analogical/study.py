@@ -12,7 +12,8 @@ from analogical._types import Bools, CodedRows, EngineName, Positions
 from analogical.count.groups import collapse_rows, evenly
 from analogical.count.threads import n_threads_for
 from analogical.engines.open import engine_of, engine_study_of
-from analogical.estimate.deciding import COPY, MOST, MOST_TRIED, Decider, Deciding, shares_left, told_by_chance
+from analogical.estimate.deciding import COPY, MOST, MOST_TRIED, Decider, Deciding
+from analogical.estimate.entropies import explained_by_chance, remaining_entropies
 from analogical.estimate.significance import adjust_for_features
 from analogical.estimate.status import LEVEL
 from analogical.estimate.votes import Voting
@@ -279,7 +280,7 @@ class Study(TableCounts):
         for column in sorted(given, key=lambda c: (left[c], int(self.rank[self.owner[c]]))):
             finer_ones = [c for c in self.decider.bins[int(self.owner[column])] if n_bins[c] > n_bins[column]]
             for finer in sorted(finer_ones, key=lambda c: -int(n_bins[c])):
-                more, fewer = (told_by_chance(rows, feature, int(n_bins[c])) for c in (finer, column))
+                more, fewer = (explained_by_chance(rows, feature, int(n_bins[c])) for c in (finer, column))
                 is_tied = left[column] - self.entropy_left(feature, finer) > TIED * (more - fewer)
                 changed = [finer if c == column else c for c in given]
                 if is_tied and self.decider.has_room(changed):
@@ -290,7 +291,7 @@ class Study(TableCounts):
     def entropy_left(self, feature: int, column: int) -> float:
         """Conditional entropy of a feature given a column, as a share of its entropy, on the rows searched."""
         sample = self._sample
-        shares = sample.once(("entropy left", column), lambda: shares_left(sample.rows, sample.codes(column)))
+        shares = sample.once(("entropy left", column), lambda: remaining_entropies(sample.rows, sample.codes(column)))
         return float(shares[feature])
 
     @property

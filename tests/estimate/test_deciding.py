@@ -1,7 +1,6 @@
 """The deciding set: what is found, what is not, and what changes nothing."""
 
 import math
-from collections import Counter
 
 import numpy as np
 import pytest
@@ -15,8 +14,6 @@ from analogical.estimate.deciding import (
     _Search,
     likely_pairs,
     likely_threes,
-    shares_left,
-    told_by_chance,
 )
 from analogical.estimate.votes import Voting
 
@@ -293,29 +290,6 @@ def test_threes_with_more_combinations_than_rows_are_not_looked_at():
     assert {0, 1} <= set().union(*likely_threes(rows, Voting(rows).start, range(5)))
     fewer = coded(codes[:799], rows.labels[:799], n_values=rows.n_values)
     assert all(not {0, 1} <= set(three) for three in likely_threes(fewer, Voting(fewer).start, range(5)))
-
-
-def entropy(sizes):
-    return sum(-n / sum(sizes) * math.log(n / sum(sizes)) for n in sizes if n)
-
-
-@pytest.mark.parametrize("is_weighted", [False, True])
-def test_what_one_column_leaves_open_of_another(is_weighted):
-    rng = np.random.default_rng(1)
-    codes = rng.integers(0, [3, 4, 2, 1], (90, 4))
-    codes[:40, 2] = codes[:40, 0] % 2
-    weights = rng.integers(0, 4, 90) if is_weighted else np.ones(90, int)
-    found = shares_left(coded(codes, np.zeros(90), weights if is_weighted else None), codes[:, 0].astype(np.uint8))
-    repeated = np.repeat(codes, weights, axis=0).tolist()
-    known = entropy(list(Counter(row[0] for row in repeated).values()))
-    for feature in (0, 1, 2):
-        whole = entropy(list(Counter(row[feature] for row in repeated).values()))
-        together = entropy(list(Counter((row[0], row[feature]) for row in repeated).values()))
-        assert found[feature] == pytest.approx((together - known) / whole, abs=1e-12)
-    assert found[3] == 1  # a constant column
-    sizes = list(Counter(row[1] for row in repeated).values())
-    by_chance = told_by_chance(coded(codes, np.zeros(90), weights), 1, 3)
-    assert by_chance == pytest.approx((4 - 1) * (3 - 1) / (2 * sum(sizes) * entropy(sizes)))
 
 
 def test_explained_is_the_share_of_the_log_likelihood():

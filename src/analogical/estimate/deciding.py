@@ -9,15 +9,16 @@ as well in the place of a member are listed as its stand-ins.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from analogical._types import CodedRows, Codes, Floats, Ints, Positions
-from analogical.count.given import Cells, tables_given
+from analogical._types import CodedRows, Floats, Ints, Positions
+from analogical.count.given import Cells
 from analogical.count.groups import equal_columns
 from analogical.count.threads import one_blas_thread
+from analogical.estimate.entropies import remaining_entropy
 from analogical.estimate.votes import Candidate, State, Voting
 
 __all__ = [
@@ -30,9 +31,6 @@ __all__ = [
     "Why",
     "likely_pairs",
     "likely_threes",
-    "share_left",
-    "shares_left",
-    "told_by_chance",
 ]
 
 GATE = 2.0
@@ -192,7 +190,7 @@ class _Search:
         while len(self.members) < MOST:
             best, gain = self._best_single()
             if best is not None and gain >= self.decider.need:
-                is_copy = any(share_left(self.voting.rows, best, c) <= COPY for c in self.members)
+                is_copy = any(remaining_entropy(self.voting.rows, best, c) <= COPY for c in self.members)
                 if is_copy or not self.decider.has_room([*self.members, best]):
                     self.allowed.remove(best)  # a copy's vote would only count the same rows twice
                 else:
@@ -414,35 +412,3 @@ def _likeliest(unlikely: Floats, features: Sequence[int]) -> list[tuple[int, ...
 def _by_pairs(cells: Floats, starts: Positions) -> Floats:
     """Sums over the values of each pair of features."""
     return np.asarray(np.add.reduceat(np.add.reduceat(cells, starts, 0), starts, 1))
-
-
-def share_left(rows: CodedRows, feature: int, other: int) -> float:
-    """Share of the entropy of a column that remains given another one; 1 for a constant column."""
-    return float(shares_left(rows.select([feature]), rows.codes[:, other])[0])
-
-
-def shares_left(rows: CodedRows, column: Codes) -> Floats:
-    """The same for every feature of the rows, given one column."""
-    left = np.ones(rows.n_features)
-    unlabelled = replace(rows, labels=np.zeros(len(column), np.uint8), n_labels=1)
-    for features, counts in tables_given(unlabelled, Cells.of([column], len(column)), range(rows.n_features)):
-        tables = counts[..., 0]
-        whole = _entropies(tables.sum(axis=1))
-        together, alone = _entropies(tables.reshape(len(features), -1)), _entropies(tables.sum(axis=2))
-        left[features] = np.divide(np.maximum(together - alone, 0.0), whole, out=np.ones_like(whole), where=whole > 0)
-    return left
-
-
-def _entropies(sizes: Ints) -> Floats:
-    """The entropy of each row of sizes."""
-    from scipy.special import xlogy
-
-    share = sizes / sizes.sum(axis=1, keepdims=True)
-    return np.asarray(-xlogy(share, share).sum(axis=1))
-
-
-def told_by_chance(rows: CodedRows, feature: int, n_values: int) -> float:
-    """Expected share of the entropy of a column that an unrelated column of n_values explains (Miller and Madow)."""
-    sizes = rows.value_sizes(feature)
-    whole = float(_entropies(sizes[None])[0])
-    return (np.count_nonzero(sizes) - 1) * (n_values - 1) / (2 * sizes.sum() * whole) if whole > 0 else 0.0
