@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._types import CodedRows, Codes, Floats, Ints, Positions
-from analogical.count.threads import Task, run_tasks
+from analogical.count.threads import run_tasks
 
 __all__ = ["NearPairs", "count_distances", "find_near_pairs"]
 
@@ -68,10 +68,9 @@ def find_near_pairs(codes: Codes, keep: Floats, seeds: np.random.SeedSequence, n
     starts, planes = range(0, len(codes), STRIP), _planes(codes)
     kept = [np.zeros((2, 0), np.intp)] * len(starts)
 
-    def search(strip: int, seed: np.random.SeedSequence) -> list[Task]:
+    def search(strip: int, seed: np.random.SeedSequence) -> None:
         tiles = _tiles(planes, len(codes), starts[strip])
         kept[strip] = _kept_pairs(tiles, keep, np.random.default_rng(seed))
-        return []
 
     run_tasks([partial(search, strip, seed) for strip, seed in enumerate(seeds.spawn(len(starts)))], n_threads)
     left, right = np.hstack(kept)

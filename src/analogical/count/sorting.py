@@ -115,7 +115,7 @@ class _Sorter:
             return []
         narrowed = self.narrowed(branch, [feature for feature in block if feature not in part])
         if branch is self.whole:
-            self.agreeing = narrowed, part
+            self.agreeing = narrowed, part  # any part will do
         return self.visit_block(narrowed, part)
 
     def narrowed(self, branch: _Branch, features: Sequence[int]) -> _Branch:
@@ -139,7 +139,7 @@ class _Sorter:
         n_pairs, n_unchanged = pairs_within(sizes), pairs_within(with_label)
         return EqualRows(len(rows.codes) - same.n_rows + len(groups), n_pairs + alone, n_pairs - n_unchanged)
 
-    def visit_feature(self, branch: _Branch, keys: Codes, feature: int, offset: int) -> list[Task]:
+    def visit_feature(self, branch: _Branch, keys: Codes, feature: int, offset: int) -> None:
         """Visit the contexts of a feature whose code begins at bit ``offset`` of the keys."""
         kind, value_bits, label_bits = keys.dtype.type, self.bits[feature], self.label_bits
         keys = _moved_down(keys, offset, value_bits, label_bits)
@@ -156,9 +156,8 @@ class _Sorter:
         keys, weights = keys[repeated], None if weights is None else weights[repeated]
         values, labels = keys >> kind(label_bits) & kind((1 << value_bits) - 1), keys & kind((1 << label_bits) - 1)
         self.visit(feature, contexts_of_rows(new_context[repeated], values, labels, weights).compacted())
-        return []
 
-    def visit_large(self, branch: _Branch, feature: int) -> list[Task]:
+    def visit_large(self, branch: _Branch, feature: int) -> None:
         """Visit the contexts of a feature whose code does not fit in a key beside group and label."""
         values, labels = branch.of_rows(self.rows.codes[:, feature]), branch.of_rows(self.rows.labels)
         groups = np.zeros(branch.n_rows, np.uint32) if branch.group is None else branch.group
@@ -166,7 +165,6 @@ class _Sorter:
         weights = None if self.rows.weights is None else branch.of_rows(self.rows.weights)[order]
         new_context = differs_from_last(groups[order])
         self.visit(feature, contexts_of_rows(new_context, values[order], labels[order], weights).compacted())
-        return []
 
     def regroup(self, branch: _Branch, features: Sequence[int]) -> _Branch:
         """Split the groups of a branch by more features, and drop the rows that then agree with no other row."""

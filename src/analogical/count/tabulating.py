@@ -16,7 +16,7 @@ from analogical._types import CodedRows, Ints
 from analogical.count.contexts import Contexts, contexts_of_tables
 from analogical.count.counts import EqualRows
 from analogical.count.groups import pack_codes
-from analogical.count.threads import Task, run_tasks
+from analogical.count.threads import run_tasks
 
 __all__ = ["contexts_in_table", "count_in_table", "fits_in_table"]
 
@@ -43,11 +43,10 @@ def count_in_table(rows: CodedRows, n_threads: int) -> tuple[Ints, Ints, EqualRo
     pairs, changed = np.zeros((2, rows.n_features), np.int64)
     identical = table.equal_rows(None)
 
-    def count(axis: int, feature: int) -> list[Task]:
+    def count(axis: int, feature: int) -> None:
         equal = table.equal_rows(axis)
         pairs[feature] = equal.n_pairs - identical.n_pairs
         changed[feature] = equal.n_contradictions - identical.n_contradictions
-        return []
 
     run_tasks([partial(count, *place) for place in enumerate(table.axes)], n_threads)
     return pairs, changed, identical
@@ -59,9 +58,8 @@ def contexts_in_table(
     """Call ``visit`` with the contexts of every feature, or of some; return the counts of identical rows."""
     table = _Table(rows)
 
-    def visit_feature(axis: int, feature: int) -> list[Task]:
+    def visit_feature(axis: int, feature: int) -> None:
         visit(feature, contexts_of_tables(table.along(axis)))
-        return []
 
     wanted = set(table.axes if features is None else features)
     run_tasks([partial(visit_feature, axis, f) for axis, f in enumerate(table.axes) if f in wanted], n_threads)

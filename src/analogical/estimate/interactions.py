@@ -24,7 +24,7 @@ from analogical._progress import Progress
 from analogical._types import Bools, CodedRows, Floats, Ints, Positions
 from analogical.count.given import Cells
 from analogical.count.squares import PairTables, count_squares, pair_tables, repeated_cells
-from analogical.count.threads import Task, one_blas_thread, run_tasks
+from analogical.count.threads import one_blas_thread, run_tasks
 from analogical.estimate.interaction_tests import (
     AdditiveFits,
     CommonSums,
@@ -454,7 +454,7 @@ def sum_pairs(
     order = sorted(range(len(pairs)), key=lambda k: (tuple(contexts[k]), shapes[k]))
     n_done = [0]
 
-    def look(part: list[int]) -> list[Task]:
+    def look(part: list[int]) -> None:
         pair_sums = PairSums([shapes[k] for k in part], rows.n_labels)
         members: tuple[int, ...] | None = None
         for place, k in enumerate(part):
@@ -469,7 +469,6 @@ def sum_pairs(
         n_done[0] += len(part)
         if progress is not None:
             progress(n_done[0], len(pairs))
-        return []
 
     with one_blas_thread():  # the matrices are small, and the tasks have threads of their own
         run_tasks([partial(look, part) for part in reversed(_parts(order, shapes, rows.n_labels))], n_threads)

@@ -24,7 +24,7 @@ import numpy as np
 
 from analogical._types import Bools, CodedRows, Floats, Ints, Positions
 from analogical.count.groups import are_few, count_keys, merge_rare
-from analogical.count.threads import Task, run_tasks
+from analogical.count.threads import run_tasks
 
 __all__ = ["Candidate", "State", "Voting"]
 
@@ -107,9 +107,8 @@ class Voting:
         at_once = max(1, BLOCK // len(self.rows.codes))
         candidates: dict[int, Candidate] = {}
 
-        def look(block: list[int]) -> list[Task]:
+        def look(block: list[int]) -> None:
             candidates.update(zip(block, self._candidates_of(state, block), strict=True))
-            return []
 
         run_tasks([partial(look, left[k : k + at_once]) for k in range(0, len(left), at_once)], self.n_threads)
         return candidates
