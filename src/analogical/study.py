@@ -185,7 +185,7 @@ class Study(TableCounts):
         study, n_features = Study.__new__(Study), len(table.columns)
         study._begin(table, duplicates, None, table.fine_sizes, table.n_units)
         codes = np.asfortranarray(rows.codes[:, :n_features])
-        features = CodedRows(codes, rows.labels, table.n_values, rows.n_labels, rows.weights, table.n_bins)
+        features = CodedRows(codes, rows.labels, table.n_values, rows.n_labels, rows.weights)
         study.rows = collapse_rows(features) if duplicates == "once" else features
         study.groups = None if table.n_units is None else rows.codes[:, -1].astype(np.int64)
         study._bin_codes = {c: rows.codes[:, c] for c in range(n_features, len(study.owner))}
@@ -339,14 +339,15 @@ class Study(TableCounts):
         """The search for the deciding set."""
         if self._sample is not self:
             return self._sample.decider
-        n_jobs, searched, rank = self.n_jobs, self.rows, self.rank  # not self: a study must not refer to itself
+        # not self below: a study must not refer to itself
+        n_jobs, searched, n_bins, rank = self.n_jobs, self.rows, self.table.n_bins, self.rank
         rows = self.rows_of(range(len(self.owner)))
 
         def by_relaxed_index() -> Positions:
             from analogical.estimate.radius import relaxed_scores  # slow to import, and few tables need it
 
             few_rows = searched.take(evenly(len(searched.codes), INDEX_ROWS))
-            scores = np.nan_to_num(relaxed_scores(few_rows, n_jobs=n_jobs), nan=-1.0)
+            scores = np.nan_to_num(relaxed_scores(few_rows, n_bins=n_bins, n_jobs=n_jobs), nan=-1.0)
             return np.lexsort((rank, -scores.round(6)))
 
         return Decider(Voting(rows, n_threads_for(n_jobs, rows.codes.size)), self.owner, by_relaxed_index, self.rank)

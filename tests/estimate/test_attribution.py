@@ -9,7 +9,7 @@ from conftest import coded
 from naive import naive_counts, naive_disagreements
 from scipy.optimize import brentq, minimize
 
-from analogical.estimate.attribution import fit_noisy_or, noisy_or
+from analogical.estimate.attribution import noisy_or
 from analogical.estimate.sampling import Neighbours, find_neighbours
 
 
@@ -162,7 +162,7 @@ def test_without_changes_but_noise_the_leak_takes_everything():
 def test_a_feature_on_which_one_pair_in_a_hundred_differs_keeps_half_its_score():
     found = neighbours({(0,): (9_900, 4_950), (1,): (100, 50)}, 2)
     plain = noisy_or(found)
-    shrunk = fit_noisy_or(found, False)
+    shrunk = noisy_or(found, leak=False).shrunk
     assert plain.score == pytest.approx([0.5, 0.5], abs=0.01)
     assert plain.coverage == pytest.approx([0.99, 0.01])
     assert shrunk == pytest.approx(plain.score * [0.99 / 1.0, 0.5])
@@ -171,7 +171,7 @@ def test_a_feature_on_which_one_pair_in_a_hundred_differs_keeps_half_its_score()
 def test_no_changed_pair_means_zero_and_no_pair_nan():
     rows = [[0, 0, 1], [1, 1, 1], [0, 1, 1]]
     found = find_neighbours(coded(rows, [0, 0, 0], n_values=[2, 2, 2], n_labels=2), 3, 1.0)
-    for score in (noisy_or(found).score, fit_noisy_or(found, True)):
+    for score in (noisy_or(found).score, noisy_or(found, leak=True).shrunk):
         assert score[:2].tolist() == [0, 0]
         assert np.isnan(score[2])
 
@@ -182,7 +182,7 @@ def test_without_any_near_pair_nothing_has_a_score(leak):
     fit = noisy_or(found, leak=leak)
     assert np.isnan(fit.score).tolist() == [True] * 3
     assert fit.coverage.tolist() == [0, 0, 0]
-    assert np.isnan(fit_noisy_or(found, leak)).all()
+    assert np.isnan(noisy_or(found, leak=leak).shrunk).all()
 
 
 @pytest.mark.parametrize("leak", [False, True])

@@ -5,9 +5,8 @@ bit of 64 codes at a time, so a distance costs a few operations for each 64 feat
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import TypeAlias
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +26,7 @@ CHUNK = 100_000
 """Pairs whose disagreement sets are computed together."""
 
 
-@dataclass(frozen=True)
-class NearPairs:
+class NearPairs(NamedTuple):
     """Pairs of rows, sorted by disagreement set."""
 
     left: Positions
@@ -37,11 +35,6 @@ class NearPairs:
     """Where each set begins among the pairs."""
     member: NDArray[np.uint8]
     """The sets as a 0/1 matrix of shape (sets, features)."""
-
-    @cached_property
-    def distance(self) -> Ints:
-        """Size of each disagreement set."""
-        return np.asarray(self.member.sum(axis=1, dtype=np.int64))
 
 
 def count_distances(rows: CodedRows) -> Ints:

@@ -14,6 +14,7 @@ and stops far from the maximum if its first step takes all features of a changed
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from analogical._types import Bools, Floats, Positions
 from analogical.count.threads import one_blas_thread
 from analogical.estimate.sampling import Neighbours
 
-__all__ = ["Attribution", "fit_noisy_or", "noisy_or"]
+__all__ = ["Attribution", "noisy_or"]
 
 RIDGE = 1e-7
 """Half of this times the sum of squared rates is subtracted from the mean log-likelihood of a pair. It decides what the
@@ -48,8 +49,7 @@ RARE = 0.01
 """A feature on which only this share of the pairs differ keeps half its score: few rows hold a rare value."""
 
 
-@dataclass(frozen=True)
-class Attribution:
+class Attribution(NamedTuple):
     """The fit; all scores are NaN without any pair."""
 
     score: Floats
@@ -57,11 +57,10 @@ class Attribution:
     coverage: Floats
     """Share of the weight of the pairs that differ on the feature."""
 
-
-def fit_noisy_or(neighbours: Neighbours, leak: bool) -> Floats:
-    """One score per feature, shrunk for features on which hardly any pair differs."""
-    fit = noisy_or(neighbours, leak=leak)
-    return fit.score * fit.coverage / (fit.coverage + RARE)
+    @property
+    def shrunk(self) -> Floats:
+        """The scores, shrunk for features on which hardly any pair differs."""
+        return self.score * self.coverage / (self.coverage + RARE)
 
 
 def noisy_or(neighbours: Neighbours, *, leak: bool = False) -> Attribution:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from analogical._types import Bools, CodedRows, Codes, Floats, Ints, Positions
+from analogical._types import Bools, CodedRows, Codes, Floats, Ints, Positions, code_type
 from analogical.count.given import Cells
 from analogical.count.pairs import contexts_themselves, sum_contexts
 from analogical.estimate.significance import combine, test_contexts
@@ -53,10 +53,10 @@ def with_unit(sub: CodedRows, groups: Ints) -> CodedRows | None:
 def _joined(sub: CodedRows, unit: Positions) -> CodedRows:
     """The rows with their unit as one more column."""
     n_units = int(unit.max()) + 1
-    kind = np.promote_types(sub.codes.dtype, np.min_scalar_type(n_units - 1))
+    kind = np.promote_types(sub.codes.dtype, code_type(n_units))
     codes = np.empty((len(unit), sub.n_features + 1), kind, order="F")
     codes[:, :-1], codes[:, -1] = sub.codes[:, :], unit
-    return replace(sub, codes=codes, n_values=np.append(sub.n_values, n_units), n_bins=None)
+    return replace(sub, codes=codes, n_values=np.append(sub.n_values, n_units))
 
 
 def _p_within(sub: CodedRows, unit: Positions) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._checks import brief
-from analogical._types import Bools, Codes, Ints, Note, NoteKind
+from analogical._types import Bools, Codes, Ints, Note, NoteKind, code_type
 from analogical.errors import InputError
 from analogical.estimate.leaks import tell_by_cut
 from analogical.table.binning import BinRule, bin_column, fine_bins
@@ -17,7 +17,6 @@ from analogical.table.choosing import Chosen, listing, name_of
 from analogical.table.columns import Column, plain
 from analogical.table.dates import parts_of
 from analogical.table.folding import Spellings, fold_notes, fold_values
-from analogical.table.integers import code_type
 from analogical.table.meaning import ColumnMeaning
 from analogical.table.reading import ChosenColumns
 from analogical.table.rules import Rules, is_time, looks_like_unit
