@@ -9,7 +9,7 @@ from conftest import coded
 from naive import naive_counts, naive_disagreements
 from scipy.optimize import brentq, minimize
 
-from analogical.estimate.attribution import noisy_or
+from analogical.estimate.attribution import FEW, _first_features, _Likelihood, noisy_or
 from analogical.estimate.sampling import Neighbours, find_neighbours
 
 
@@ -215,3 +215,21 @@ def test_the_ridge_weighs_every_copy(n_copies):
     score = noisy_or(neighbours({tuple(range(n_copies)): (100, 100)}, n_copies)).score
     rate = brentq(lambda r: 1e-7 * r - 1 / np.expm1(n_copies * r), 0.1, 50)
     assert 1 - score == pytest.approx(np.exp(-rate), rel=1e-3)
+
+
+def test_of_many_features_a_fit_begins_with_the_steepest_ones_and_one_of_every_changed_set():
+    rng = np.random.default_rng(3)
+    member = (rng.random((150, 200)) < 0.02).astype(np.uint8)
+    member[np.arange(150), rng.integers(0, 200, 150)] = 1
+    likelihood = _Likelihood(member, np.full(150, 1 / 300), rng.random(200) / 100, np.full(200, 1e-7))
+    start = np.full(200, 0.01)
+    gradient = likelihood.gradient(start)
+    steepest = set(np.argsort(-gradient)[:FEW].tolist())
+    expected = set(steepest)
+    for changed_set in member:
+        features = set(np.flatnonzero(changed_set).tolist())
+        if not features & steepest:
+            expected.add(max(features, key=lambda feature: gradient[feature]))
+    found = np.flatnonzero(_first_features(likelihood, start)).tolist()
+    assert found == sorted(expected)
+    assert FEW < len(found) < 200

@@ -265,11 +265,12 @@ def test_repeated_rows_are_compared_once_so_that_none_has_to_be_drawn(monkeypatc
     assert relaxed_scores(often, 4) == pytest.approx(expected, abs=1e-12)
 
 
-def test_numbers_are_scored_by_the_mean_over_their_bins_and_coarser_ones():
+@pytest.mark.parametrize("n", [5, 3])
+def test_numbers_are_scored_by_the_mean_over_their_bins_and_coarser_ones(n):
     rng = np.random.default_rng(5)
-    codes = np.column_stack([rng.integers(0, 5, (80, 4)), rng.integers(0, 2, (80, 2))])
-    rows = coded(codes, (codes[:, 0] > 2) ^ codes[:, 4].astype(bool))
-    n_bins = np.array([5, 5, 5, 5, 0, 0])
+    codes = np.column_stack([rng.integers(0, n, (80, 4)), rng.integers(0, 2, (80, 2))])
+    rows = coded(codes, (codes[:, 0] > n // 2) ^ codes[:, 4].astype(bool))
+    n_bins = np.array([n, n, n, n, 0, 0])
     single = [relaxed_scores(table, 3) for table in (rows, coarser(rows, n_bins, 3), coarser(rows, n_bins, 2))]
     mean = relaxed_scores(rows, 3, n_bins=n_bins)
     np.testing.assert_allclose(mean, np.mean(single, axis=0), atol=1e-6)
