@@ -19,7 +19,7 @@ import numpy as np
 from analogical._types import Floats, Ints
 from analogical.count.contexts import Contexts, Stack
 from analogical.count.counts import RowProfile
-from analogical.estimate.intervals import jackknife_variance
+from analogical.estimate.intervals import jackknife_variance, upper_end
 
 __all__ = ["EffectSums", "skewed_interval"]
 
@@ -98,14 +98,11 @@ def skewed_interval(effect: float, variance: float, quantile: float) -> tuple[fl
     """Interval of an effect whose variance grows with it.
 
     An effect is half a squared difference, so its variance is about proportional to it, and a small estimate has a
-    variance that is too small. The upper end solves (x - effect)^2 = q^2 b x, where b is the variance per effect, as in
-    Wilson's interval for a share; the lower end is the usual one. A negative estimate counts as 0 in the upper end.
+    variance that is too small. At the upper end the variance is larger in proportion; the lower end is the usual one.
     """
     std_error = math.sqrt(variance)
     slope = variance / max(effect, 2 * std_error) if variance > 0 else 0.0
-    shift = quantile**2 * slope / 2
-    high = max(effect, 0.0) + shift + quantile * math.sqrt(variance + quantile**2 * slope**2 / 4)
-    return max(effect - quantile * std_error, 0.0), min(high, 1.0)
+    return max(effect - quantile * std_error, 0.0), upper_end(effect, variance, slope, quantile)
 
 
 def _losses(contexts: Contexts, n: Ints, within: Floats, agreeing: Ints, disagreeing: Floats) -> tuple[Ints, Floats]:

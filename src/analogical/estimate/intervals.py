@@ -33,6 +33,7 @@ __all__ = [
     "share_variance",
     "student_quantile",
     "t_quantile",
+    "upper_end",
     "wilson",
 ]
 
@@ -105,6 +106,16 @@ def t_quantile(freedom: float, confidence: float) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(max(freedom, FEWEST_FREE), (1 + confidence) / 2))
+
+
+def upper_end(effect: float, variance: float, slope: float, quantile: float) -> float:
+    """Upper end of the interval of an effect whose variance grows with it, at most 1.
+
+    The end x solves (x - effect)^2 = q^2 (variance + slope (x - effect)), as in Wilson's interval for a share. A
+    negative effect counts as 0.
+    """
+    half = quantile**2 * slope / 2
+    return min(max(effect, 0.0) + half + math.sqrt(half**2 + quantile**2 * variance), 1.0)
 
 
 def wilson(share: float, n: float, quantile: float) -> tuple[float, float]:

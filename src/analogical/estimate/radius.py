@@ -48,7 +48,7 @@ def relaxed_scores(
     held = rows if rows.weights is None or rows.weights.all() else rows.take(rows.weights > 0)
     varying = np.flatnonzero(held.codes.max(axis=0) != held.codes.min(axis=0))
     if radius == 1 or not len(varying):
-        return score_pairs(counts, rows.n_values).score
+        return score_pairs(counts)
     limit = rows_compared(len(varying))
     compared = held.select(varying.tolist())
     if counts.n_distinct <= limit:  # otherwise rows are sampled in any case
@@ -61,7 +61,7 @@ def relaxed_scores(
     for grid in grids:
         reach = choose_reach(estimate_distances(grid), n_compared, radius)
         if reach.radius == 1 and grid is compared:
-            return score_pairs(counts, rows.n_values).score
+            return score_pairs(counts)
         n_threads = n_threads_for(n_jobs, grid.codes.size)
         neighbours = find_neighbours(grid, reach.radius, reach.decay, merge=len(grids) == 1, n_threads=n_threads)
         # Identical rows with different labels prove label noise; without such rows a leak only slows the fit.
