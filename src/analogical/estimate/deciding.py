@@ -10,6 +10,7 @@ as well in the place of a member are listed as its stand-ins.
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -110,7 +111,7 @@ class Decider:
     """
 
     def __init__(self, voting: Voting, owner: Ints, index: Callable[[], Positions], rank: Ints) -> None:
-        self.voting, self.owner, self.ask_index, self.rank = voting, owner, index, rank
+        self.voting, self.owner, self._find_index, self.rank = voting, owner, index, rank
         self.n_features = int(owner.max()) + 1
         self.bins: dict[int, list[int]] = {}
         for column, feature in enumerate(owner.tolist()):
@@ -122,14 +123,11 @@ class Decider:
         n = max(FEWEST, len(varying))
         self.need, self.need_of_pair, self.need_of_three = (GATE * math.log(math.comb(n, k)) for k in (1, 2, 3))
         self.alone = voting.candidates(voting.start, varying)
-        self._order: Positions | None = None
 
-    @property
+    @cached_property
     def index(self) -> Positions:
         """Features in the order of the relaxed index."""
-        if self._order is None:
-            self._order = self.ask_index()
-        return self._order
+        return self._find_index()
 
     def decide(self) -> Deciding:
         """The deciding set."""
@@ -159,6 +157,17 @@ class Decider:
         inside = {int(self.owner[c]) for c in members}
         state = self.voting.follow(members, together)
         return self.voting.candidates(state, [f for f in self.varying if f not in inside])
+
+    def screened(self, features: Sequence[int], n_columns: int, first: Sequence[int] = ()) -> list[int]:
+        """The features to screen: all, or as many as have ``n_columns`` values together.
+
+        Then those in ``first`` are preferred, followed by the order of the relaxed index.
+        """
+        allowed, n_values = set(features), self.voting.rows.n_values
+        if n_values[list(features)].sum() <= n_columns:
+            return list(features)
+        order = [f for f in dict.fromkeys([*first, *self.index.tolist()]) if f in allowed]
+        return sorted(order[: int(np.searchsorted(np.cumsum(n_values[order]), n_columns))])
 
 
 class _Search:
@@ -282,14 +291,14 @@ class _Search:
     def _best_pair(self) -> list[int] | None:
         """Two outside features with enough gain together."""
         state, rows = self.follow(self.members), self.voting.rows
-        pairs = likely_pairs(rows, state, self._screened(SCREENED_COLUMNS))
+        pairs = likely_pairs(rows, state, self.decider.screened(self._outside(), SCREENED_COLUMNS))
         small = [p for p in pairs if math.prod(rows.n_values[list(p)].tolist()) <= len(rows.codes)]
         return self._best_of(state, small, self.decider.need_of_pair)
 
     def _best_three(self) -> list[int] | None:
         """Three outside features with enough gain together."""
         state = self.follow(self.members)
-        threes = likely_threes(self.voting.rows, state, self._screened(COLUMNS_OF_THREES))
+        threes = likely_threes(self.voting.rows, state, self.decider.screened(self._outside(), COLUMNS_OF_THREES))
         return self._best_of(state, threes, self.decider.need_of_three)
 
     def _best_of(self, state: State, sets: Iterable[tuple[int, ...]], need: float) -> list[int] | None:
@@ -312,15 +321,6 @@ class _Search:
         """The gain of outside features that vote together."""
         together = self.together(self.members).union(features)
         return self.voting.follow([*self.members, *features], together).value - state.value
-
-    def _screened(self, n_columns: int) -> list[int]:
-        """The outside features to screen: all, or the first of the relaxed index if they have too many values."""
-        outside, n_values = self._outside(), self.voting.rows.n_values
-        if n_values[outside].sum() <= n_columns:
-            return outside
-        inside = set(outside)
-        order = [f for f in self.decider.index.tolist() if f in inside]
-        return sorted(order[: int(np.searchsorted(np.cumsum(n_values[order]), n_columns))])
 
 
 def likely_pairs(rows: CodedRows, state: State, features: Sequence[int]) -> list[tuple[int, int]]:
