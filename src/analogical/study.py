@@ -12,7 +12,7 @@ from analogical._types import Bools, CodedRows, EngineName, Positions
 from analogical.count.groups import collapse_rows, evenly
 from analogical.count.threads import n_threads_for
 from analogical.engines.open import engine_of, engine_study_of
-from analogical.estimate.deciding import COPY, MOST, MOST_TRIED, Decider, Deciding
+from analogical.estimate.deciding import COPY, MOST_MEMBERS, MOST_TRIED, Decider, Deciding
 from analogical.estimate.entropies import explained_by_chance, remaining_entropies
 from analogical.estimate.significance import adjust_for_features
 from analogical.estimate.status import LEVEL
@@ -245,7 +245,7 @@ class Study(TableCounts):
     def deciding(self) -> tuple[int, ...]:
         """The columns of the deciding set, including other features that are significant given it."""
         members, sample = list(self.searched.columns), self._sample
-        while len(members) < min(MOST, len(self.decider.varying)):
+        while len(members) < min(MOST_MEMBERS, len(self.decider.varying)):
             gains = self.decider.further(members, self.searched.together)
             tried = sorted(gains, key=lambda i: (-round(gains[i].gain, 6), int(self.rank[i])))[:MOST_TRIED]
             p = np.ones(self.n_features)

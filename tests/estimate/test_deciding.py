@@ -1,6 +1,7 @@
 """The deciding set: what is found, what is not, and what changes nothing."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ from naive import naive_log_likelihood
 
 from analogical.estimate.deciding import (
     GATE,
-    MOST,
+    MOST_MEMBERS,
     Decider,
     _Search,
     likely_pairs,
@@ -154,7 +155,7 @@ def test_members_are_at_most_so_many():
     codes = rng.integers(0, 2, (8000, 16))
     labels = rng.random(8000) < 1 / (1 + np.exp(-0.9 * (codes[:, :14] - 0.5).sum(axis=1)))
     found = decider(codes, labels).decide()
-    assert len(found.columns) == MOST
+    assert len(found.columns) == MOST_MEMBERS
     assert set(found.columns) <= set(range(14))
 
 
@@ -297,3 +298,22 @@ def test_explained_is_the_share_of_the_log_likelihood():
     labels = flipped(codes[:, 0], 0.2)
     start, value = (naive_log_likelihood(codes.tolist(), labels.tolist(), some) for some in ([], [0]))
     assert decider(codes, labels).explained([0], frozenset()) == pytest.approx(1 - value / start)
+
+
+def test_if_features_have_too_many_values_the_first_of_the_relaxed_index_are_screened():
+    codes = np.tile(np.arange(10), (5, 4)).T
+    search = decider(codes, np.arange(40) % 2, index=[4, 2, 0, 1, 3])
+    assert search.screened(range(5), 50) == [0, 1, 2, 3, 4]
+    assert search.screened(range(5), 25) == [2, 4]
+    assert search.screened(range(5), 25, first=[1]) == [1, 4]
+    assert search.screened([0, 1, 3], 25, first=[2]) == [0, 1]
+
+
+def test_threes_are_screened_among_fewer_columns_than_pairs(monkeypatch):
+    codes = np.random.default_rng(0).integers(0, 10, (300, 30))
+    screened = {}
+    for name in ("likely_pairs", "likely_threes"):
+        look = partial(lambda name, *asked: screened.update({name: len(asked[-1])}) or [], name)
+        monkeypatch.setattr(f"analogical.estimate.deciding.{name}", look)
+    decider(codes, np.arange(300) % 2, index=range(30)).decide()
+    assert screened == {"likely_pairs": 30, "likely_threes": 19}

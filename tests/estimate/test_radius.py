@@ -188,7 +188,7 @@ def test_it_is_deterministic_and_finds_an_exclusive_or_without_pairs(monkeypatch
     rows, labels = xor_table()
     table = coded(rows, labels)
     assert not count_pairs(table).pairs.any()
-    monkeypatch.setattr("analogical.estimate.sampling.MAX_PAIRS", 20_000)
+    monkeypatch.setattr("analogical.estimate.sampling.MAX_PAIRS_KEPT", 20_000)
     one, two = (relaxed_scores(table, n_jobs=j) for j in (1, 2))
     assert (one == two).all()
     assert set(np.argsort(-one)[:2].tolist()) == {0, 1}

@@ -22,7 +22,7 @@ STRIP = 1024
 """Rows whose pairs are drawn with the same seed; they are compared with as many others at a time."""
 TILE = 128
 """Rows of a strip whose distances are computed together, so that arrays stay in cache."""
-CHUNK = 100_000
+PAIRS_AT_ONCE = 100_000
 """Pairs whose disagreement sets are computed together."""
 
 
@@ -137,8 +137,8 @@ def _disagreement_sets(codes: Codes, left: Positions, right: Positions) -> Words
     """One bit per feature: shape (pairs, words of 64 features); in chunks, to limit memory."""
     n = codes.shape[1]
     octets = np.zeros((len(left), 8 * (-(-n // 64))), np.uint8)
-    for start in range(0, len(left), CHUNK):
-        chunk = slice(start, start + CHUNK)
+    for start in range(0, len(left), PAIRS_AT_ONCE):
+        chunk = slice(start, start + PAIRS_AT_ONCE)
         differs = codes[left[chunk]] != codes[right[chunk]]
         octets[chunk, : -(-n // 8)] = np.packbits(differs, axis=1, bitorder="little")
     return octets.view("<u8").astype(np.uint64, copy=False)

@@ -32,7 +32,7 @@ MAX_CELLS = 2**22
 """Most entries of the tables that are made at a time."""
 FEW_LABELS = 16
 """Up to this many labels, every table has a place for each label."""
-LEAST_ROWS = 4
+ROWS_OF_SQUARE = 4
 """Fewest rows of a context with a square."""
 EXACT_PAIRS = math.isqrt(2**53)
 EXACT = math.isqrt(EXACT_PAIRS)
@@ -98,7 +98,7 @@ def _counted(keys: tuple[Codes | Positions, ...], weights: Ints | None, shape: t
 
 def _small_tables(rows: CodedRows, groups: Positions, n_groups: int, i: int, j: int) -> Iterator[PairTables]:
     """Tables of the contexts with two values of both features, by shape; shapes are rounded up, so there are fewer."""
-    is_large = np.bincount(groups, minlength=n_groups) >= LEAST_ROWS
+    is_large = np.bincount(groups, minlength=n_groups) >= ROWS_OF_SQUARE
     rows, groups = rows.select([i, j]).take(is_large[groups]), groups[is_large[groups]]
     first, n_first = _places(groups, n_groups, rows.codes[:, 0], int(rows.n_values[0]))
     second, n_second = _places(groups, n_groups, rows.codes[:, 1], int(rows.n_values[1]))

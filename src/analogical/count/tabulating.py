@@ -24,7 +24,7 @@ ENTRIES_PER_ROW = 6  # most entries per row of the data,
 MANY_ENTRIES = 2**22  # and at most this many plus one per row, to limit memory
 SMALL_ENTRIES = 32  # most entries per row if they are single bytes, which is enough to count unweighted pairs
 LARGEST_BITS = 40  # no table is this large; checked first, because the exact product may have thousands of digits
-CHUNK = 2**16  # contexts summed at a time: they stay in cache
+CONTEXTS_AT_ONCE = 2**16  # contexts summed at a time: they stay in cache
 
 
 def fits_in_table(rows: CodedRows, *, for_contexts: bool = False) -> bool:
@@ -98,11 +98,11 @@ class _Table:
         """Rows with the same context along an axis (None: identical rows)."""
         table = self.entries[:, None, None] if axis is None else self.along(axis)
         _, n_outer, n_values, n_inner = table.shape
-        step = max(CHUNK // n_inner, 1)
+        step = max(CONTEXTS_AT_ONCE // n_inner, 1)
         squares = squares_with_label = n_held = 0
         for start in range(0, n_outer, step):
-            for inner in range(0, n_inner, CHUNK):
-                part = table[:, start : start + step, :, inner : inner + CHUNK]
+            for inner in range(0, n_inner, CONTEXTS_AT_ONCE):
+                part = table[:, start : start + step, :, inner : inner + CONTEXTS_AT_ONCE]
                 sums = part[:, :, 0]
                 for value in range(1, n_values):
                     sums = sums + part[:, :, value]

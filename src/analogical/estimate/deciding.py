@@ -24,7 +24,7 @@ from analogical.estimate.votes import Candidate, State, Voting
 
 __all__ = [
     "COPY",
-    "MOST",
+    "MOST_MEMBERS",
     "MOST_TRIED",
     "Decider",
     "Deciding",
@@ -49,7 +49,7 @@ MOST_STAND_INS = 3
 ROWS_PER_CELL = 3.0
 """Rows per combination of the members' values, on average: with fewer, hardly two rows are equal on all members, and
 nothing can be compared."""
-MOST = 10
+MOST_MEMBERS = 10
 """Largest number of members: with more, contexts hold single rows in any table that fits in memory."""
 SCREENED_ROWS, SCREENED_COLUMNS = 5_000, 1_500
 """Rows, and values of all features together, on which pairs are screened: a tenth of a second. If there are more
@@ -60,7 +60,7 @@ in 8 of 8 tables of 2,000 rows; among the first ten features of the relaxed inde
 LIKELY = 4
 """Pairs, or sets of three, whose gain is computed after screening; the true pair was first or second in known tables,
 and with 12 no more of the known rules were found."""
-TIE = 1e-9
+EQUAL_GAINS = 1e-9
 """Gains that differ by less than this share of the log-likelihood are equal: rounding must not decide."""
 
 Why = Literal["gain", "interaction", "significant", "index"]
@@ -196,7 +196,7 @@ class _Search:
 
     def grow(self) -> None:
         """Add members as long as one, two or three features have enough gain."""
-        while len(self.members) < MOST:
+        while len(self.members) < MOST_MEMBERS:
             best, gain = self._best_single()
             if best is not None and gain >= self.decider.need:
                 is_copy = any(remaining_entropy(self.voting.rows, best, c) <= COPY for c in self.members)
@@ -218,7 +218,7 @@ class _Search:
             choices = self.decider.bins[int(self.decider.owner[column])]
             values = {c: self.follow([*self.members[:place], c, *self.members[place + 1 :]]).value for c in choices}
             best = max(choices, key=lambda c: values[c])
-            if values[best] > values[column] + TIE * abs(values[column]):
+            if values[best] > values[column] + EQUAL_GAINS * abs(values[column]):
                 self.members[place] = best
 
     def spare_or_replace(self) -> None:
@@ -239,7 +239,7 @@ class _Search:
                 near = [f for f in order if gains[f] > max(loss / 2, loss - self.decider.need)]
                 if near:
                     self.stand_ins[feature] = tuple(near[:MOST_STAND_INS])
-                if not order or gains[order[0]] - loss <= TIE * abs(value):
+                if not order or gains[order[0]] - loss <= EQUAL_GAINS * abs(value):
                     continue
                 rise, changed = gains[order[0]] - loss, [*rest, order[0]]
             if best is None or rise > best[0]:
@@ -251,11 +251,11 @@ class _Search:
 
     def result(self) -> Deciding:
         """The members, the one with the largest gain first."""
-        left, order, together = list(self.members), list[int](), self.together(self.members)
-        while left:
-            further = self.voting.candidates(self.voting.follow(order, together), left)
-            order.append(max(left, key=lambda c: further[c].gain))
-            left.remove(order[-1])
+        remaining, order, together = list(self.members), list[int](), self.together(self.members)
+        while remaining:
+            further = self.voting.candidates(self.voting.follow(order, together), remaining)
+            order.append(max(remaining, key=lambda c: further[c].gain))
+            remaining.remove(order[-1])
         values = [self.voting.follow(order[:k], together).value for k in range(len(order) + 1)]
         owner = self.decider.owner
         return Deciding(
@@ -286,7 +286,7 @@ class _Search:
         state = self.follow(self.members)
         gains = self._gains(state, self._outside())
         most = max(gains.values(), default=-math.inf)
-        return next((f for f, gain in gains.items() if gain >= most - TIE * abs(state.value)), None), most
+        return next((f for f, gain in gains.items() if gain >= most - EQUAL_GAINS * abs(state.value)), None), most
 
     def _best_pair(self) -> list[int] | None:
         """Two outside features with enough gain together."""
@@ -307,7 +307,7 @@ class _Search:
         The gain depends a little on the order of the features: the one with the largest gain alone comes first, so that
         the order of columns, or a copy of one, does not matter.
         """
-        alone, rank, tie = self.decider.alone, self.decider.rank, TIE * abs(state.value)
+        alone, rank, tie = self.decider.alone, self.decider.rank, EQUAL_GAINS * abs(state.value)
         ordered = [sorted(members, key=lambda f: (-round(alone[f].gain, 6), int(rank[f]))) for members in sets]
         gains = [self._gain_together(state, members) for members in ordered]
         most = max(gains, default=-math.inf)
@@ -315,7 +315,7 @@ class _Search:
             return None
         equal = (members for members, gain in zip(ordered, gains, strict=True) if gain >= most - tie)
         best = min(equal, key=lambda members: sorted(rank[members].tolist()))
-        return best if len(self.members) + len(best) <= MOST else None
+        return best if len(self.members) + len(best) <= MOST_MEMBERS else None
 
     def _gain_together(self, state: State, features: list[int]) -> float:
         """The gain of outside features that vote together."""
@@ -364,11 +364,11 @@ class _Screen:
         labels, shares = rows.labels[some], state.shares()[state.of_row[some]]
         weights = np.ones(len(some)) if rows.weights is None else rows.weights[some].astype(np.float64)
         classes = np.argsort(-np.bincount(labels, weights, minlength=rows.n_labels), kind="stable")[:8]
-        self.left = []
+        self.residuals = []
         """For each class but the most frequent, which follows from the others: residuals, and their variances."""
         for label in classes[1:].tolist():
-            rest, variance = (labels == label) - shares[:, label], shares[:, label] * (1 - shares[:, label])
-            self.left.append(((weights * rest).astype(np.float32), (weights * variance).astype(np.float32)))
+            residual, variance = (labels == label) - shares[:, label], shares[:, label] * (1 - shares[:, label])
+            self.residuals.append(((weights * residual).astype(np.float32), (weights * variance).astype(np.float32)))
 
     def rows_by_value(self, feature: int) -> list[Positions]:
         """The rows of each value of a feature."""
@@ -382,8 +382,8 @@ class _Screen:
         statistic, freedom = (np.zeros((holds.shape[1], holds.shape[1])) for _ in range(2))
         for part in parts:
             held = holds[part]
-            for rest, variance in self.left:
-                summed = (held * rest[part, None]).T @ held
+            for residual, variance in self.residuals:
+                summed = (held * residual[part, None]).T @ held
                 spread = (held * variance[part, None]).T @ held
                 is_enough = spread > 1.0  # a variance of one: about four rows
                 statistic += np.divide(summed**2, spread, out=np.zeros_like(summed), where=is_enough)

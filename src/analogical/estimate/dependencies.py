@@ -35,7 +35,7 @@ N_HEAD = 1_000
 """Rows on which a dependency is tried before all rows: time."""
 N_LOOKS = 8
 """Pairs of rows that are compared first; a few refute nearly all dependencies."""
-ENTRIES = 2**18
+CODES_AT_ONCE = 2**18
 """Codes that are compared together: they stay in cache."""
 MAX_ONE = 30_000
 """Largest number of columns for dependencies on one column: about ten seconds."""
@@ -323,7 +323,7 @@ def _agreeing(codes: Codes, ordered: _Sorted, columns: Positions) -> Positions:
     """The columns on which each repeated row agrees with the next one."""
     start = 0
     while start < len(ordered.repeats) and len(columns):
-        chunk = ordered.repeats[start : start + max(ENTRIES // len(columns), 1)]
+        chunk = ordered.repeats[start : start + max(CODES_AT_ONCE // len(columns), 1)]
         one, other = (codes[np.ix_(ordered.order[chunk + step], columns)] for step in (0, 1))
         columns = columns[(one == other).all(axis=0)]
         start += len(chunk)

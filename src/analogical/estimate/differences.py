@@ -21,7 +21,7 @@ from analogical.estimate.clusters import unit_p_value
 from analogical.estimate.deals import pearson_tail
 from analogical.estimate.intervals import corrected_variance, jackknife_variance, t_quantile
 from analogical.estimate.laws import hypergeometric, law_of_contexts
-from analogical.estimate.sizes import measure_size_of_units
+from analogical.estimate.sizes import ROUNDING, measure_size_of_units
 
 __all__ = [
     "PairedDifference",
@@ -41,10 +41,8 @@ __all__ = [
 
 NORMAL = 10_000.0
 """Variance from which the sum over contexts is treated as normal; its skewness is then at most one hundredth."""
-ENOUGH = 5.0
+ENOUGH_EXPECTED = 5.0
 """Expected rows that every cell needs for Breslow and Day's test: Cochran's rule for chi-square tests."""
-ROUNDING = 1e-9
-"""A standard error below this is a rounding error."""
 MAX_STEPS = 50
 """Limit on Newton's steps to the best fitting odds ratio; four or five are usual."""
 
@@ -236,10 +234,10 @@ def homogeneity(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints, ratio
     from scipy.special import chdtrc
 
     k = a_with + b_with
-    tells = (k > 0) & (k < a + b)
-    if not math.isfinite(ratio) or ratio <= 0 or int(times[tells].sum()) < 2:
+    informative = (k > 0) & (k < a + b)
+    if not math.isfinite(ratio) or ratio <= 0 or int(times[informative].sum()) < 2:
         return math.nan
-    n_a, n_b, n_with, x, n = (numbers[tells].astype(np.float64) for numbers in (a, b, k, b_with, times))
+    n_a, n_b, n_with, x, n = (numbers[informative].astype(np.float64) for numbers in (a, b, k, b_with, times))
     # The expected rows e of b with the label solve e (n_a - n_with + e) = ratio (n_b - e) (n_with - e). Of the two
     # forms of the root, the one that adds numbers of the same sign keeps its digits.
     linear = n_a - n_with + ratio * (n_b + n_with)
@@ -248,8 +246,9 @@ def homogeneity(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints, ratio
     above = np.where(is_positive, 2 * ratio * n_b * n_with, linear - root)
     e = above / np.where(is_positive, linear + root, 2 * (ratio - 1))
     cells = np.array([e, n_with - e, n_b - e, n_a - n_with + e])
-    if cells.min() < ENOUGH:
-        return _varies(a[tells], b[tells], k[tells], b_with[tells], times[tells], ratio)
+    if cells.min() < ENOUGH_EXPECTED:
+        a, b, k, b_with, times = (numbers[informative] for numbers in (a, b, k, b_with, times))
+        return _varies(a, b, k, b_with, times, ratio)
     variance = 1 / (1 / cells).sum(axis=0)
     statistic = float((n * (x - e) ** 2 / variance).sum())
     statistic -= float((n * (x - e)).sum()) ** 2 / float((n * variance).sum())
@@ -313,10 +312,10 @@ def exact_cmh(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints) -> tupl
     if its variance is large.
     """
     n, k = a + b, a_with + b_with
-    tells = (k > 0) & (k < n)
-    if not tells.any():
+    informative = (k > 0) & (k < n)
+    if not informative.any():
         return 1.0, 1.0
-    n, k, b, times, b_with = (numbers[tells] for numbers in (n, k, b, times, b_with))
+    n, k, b, times, b_with = (numbers[informative] for numbers in (n, k, b, times, b_with))
     rows, with_label, of_b = (numbers.astype(np.float64) for numbers in (n, k, b))
     mean = float((times * with_label * of_b / rows).sum())
     spread = with_label / rows * (rows - with_label) * of_b / rows * (rows - of_b) / (rows - 1)

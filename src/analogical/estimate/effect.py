@@ -116,9 +116,9 @@ def _losses(contexts: Contexts, n: Ints, within: Floats, agreeing: Ints, disagre
     n_v, w, g = n[value].astype(np.float64), within[value], disagreeing[contexts.owner]
     others = contexts.n_rows[contexts.owner] - n_v
     is_last = n_v == 2
-    left_agreeing = agreeing[value] - 2.0 * (contexts.sizes - 1)
-    left_within = 1 - left_agreeing / np.where(is_last, 1.0, (n_v - 1) * (n_v - 2))
+    remaining_agreeing = agreeing[value] - 2.0 * (contexts.sizes - 1)
+    remaining_within = 1 - remaining_agreeing / np.where(is_last, 1.0, (n_v - 1) * (n_v - 2))
     doubled = n_v * w * others + np.where(is_last, 2.0, 1.0) * (g - n_v * w)
-    doubled -= np.where(is_last, 0.0, (n_v - 1) * left_within * others)
+    doubled -= np.where(is_last, 0.0, (n_v - 1) * remaining_within * others)
     pairs = np.where(is_last, 2 * others, others)
     return pairs.astype(np.int64), doubled / 2

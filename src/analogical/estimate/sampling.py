@@ -21,7 +21,7 @@ MAX_COMPARED = 100_000_000
 """Largest number of pairs whose distance is computed, those of 14,142 rows: time."""
 MAX_COMPARED_CODES = 200_000_000_000
 """The same times features, those of 2,000 rows of 100,000 features: about ten seconds."""
-MAX_PAIRS = 1_000_000
+MAX_PAIRS_KEPT = 1_000_000
 """Largest number of pairs kept: memory."""
 MAX_MEMBERS = 20_000_000
 """Largest number of pairs kept times features: memory."""
@@ -62,7 +62,7 @@ def rows_compared(n_features: int) -> int:
 def pairs_kept(n_features: int) -> int:
     """Largest number of pairs that are kept."""
     fit_in_memory = max(MAX_MEMBERS // n_features, min(MAX_MEMBERS_OF_FEW // n_features, FEW_PAIRS), 1)
-    return min(MAX_PAIRS, fit_in_memory)
+    return min(MAX_PAIRS_KEPT, fit_in_memory)
 
 
 def estimate_distances(rows: CodedRows, seed: int = 0) -> Floats:

@@ -18,7 +18,7 @@ import numpy as np
 from analogical._types import Bools, CodedRows, Floats, Ints
 from analogical.count.contexts import Contexts, Stack
 from analogical.count.given import Counted
-from analogical.estimate.deciding import MOST
+from analogical.estimate.deciding import MOST_MEMBERS
 from analogical.estimate.directions import DirectionTests, Kinds
 from analogical.estimate.exact_deals import p_values_any_direction
 from analogical.estimate.laws import PValue, smallest_of
@@ -83,7 +83,7 @@ def _tested(stack: Stack, p_values: Iterable[Iterable[PValue]]) -> list[Tested]:
 
 def pools_contexts(n_features: int) -> bool:
     """Whether the test that pools contexts, which needs the rows, is made for a table with this number of features."""
-    return n_features - 1 <= MOST
+    return n_features - 1 <= MOST_MEMBERS
 
 
 def combine(p_values: Iterable[float]) -> float:

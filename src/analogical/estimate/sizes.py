@@ -28,7 +28,7 @@ from analogical.estimate.directions import diagonals
 from analogical.estimate.effect import EffectSums, skewed_interval
 from analogical.estimate.intervals import FEWEST_FREE, LEAST, MANY, share_interval, t_quantile
 
-__all__ = ["CommonDifference", "Size", "ValueDifference", "measure_size_of_units", "measure_sizes"]
+__all__ = ["ROUNDING", "CommonDifference", "Size", "ValueDifference", "measure_size_of_units", "measure_sizes"]
 
 MOST_VALUES = 64
 """Largest number of values, and of labels, in the common difference; the rarest of more are merged: the cost grows with

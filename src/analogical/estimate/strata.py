@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from analogical._types import CodedRows, Floats
 from analogical.count.contexts import Stack
 from analogical.count.given import Cells, count_given
-from analogical.estimate.deciding import MOST
+from analogical.estimate.deciding import MOST_MEMBERS
 from analogical.estimate.directions import AlikeTables, Kinds, TableSums, informative_tables
 
 __all__ = ["strata_p_value", "strata_p_values"]
@@ -37,7 +37,7 @@ def strata_p_values(stack: Stack, given: NDArray[np.int64], values: Sequence[Kin
     ``given`` is the code of each context on each given column, and -1 in the unused columns of its feature.
     """
     p_values = np.full((stack.n_features, given.shape[1]), math.nan)
-    if given.shape[1] > MOST:
+    if given.shape[1] > MOST_MEMBERS:
         return p_values[:, 0]
     for some in informative_tables(stack, values, labels):
         kinds = values[some.features[0]]

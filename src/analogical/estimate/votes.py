@@ -103,14 +103,16 @@ class Voting:
 
     def candidates(self, state: State, features: Iterable[int]) -> dict[int, Candidate]:
         """The gain of each of the features."""
-        left = sorted(features, key=lambda f: int(self.rows.n_values[f]))  # so that values in a block are about as many
+        ordered = sorted(
+            features, key=lambda f: int(self.rows.n_values[f])
+        )  # a block has as many values as its last one
         at_once = max(1, BLOCK // len(self.rows.codes))
         candidates: dict[int, Candidate] = {}
 
         def look(block: list[int]) -> None:
             candidates.update(zip(block, self._candidates_of(state, block), strict=True))
 
-        run_tasks([partial(look, left[k : k + at_once]) for k in range(0, len(left), at_once)], self.n_threads)
+        run_tasks([partial(look, ordered[k : k + at_once]) for k in range(0, len(ordered), at_once)], self.n_threads)
         return candidates
 
     def follow(self, features: Sequence[int], together: frozenset[int] = frozenset()) -> State:

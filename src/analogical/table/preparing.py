@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from analogical._checks import brief
 from analogical._types import Bools, Codes, Ints, Note, NoteKind, code_type
 from analogical.errors import InputError
-from analogical.estimate.leaks import tell_by_cut
+from analogical.estimate.leaks import predicted_by_cut
 from analogical.table.binning import BinRule, bin_column, fine_bins
 from analogical.table.choosing import Chosen, listing, name_of
 from analogical.table.columns import Column, plain
@@ -316,7 +316,7 @@ class RowsHere(Preparing):
     def keep(self, position: int, column: Column, treated: TreatedColumn) -> None:
         """Add a column to the features."""
         if self.labels is not None and treated.edges is not None:
-            share = tell_by_cut(column.sorted().codes, self.labels, self.weights)
+            share = predicted_by_cut(column.sorted().codes, self.labels, self.weights)
             if share is not None:
                 self.cuts[position] = share
         self.is_unchanged &= treated.codes is column.codes
