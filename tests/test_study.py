@@ -407,3 +407,13 @@ def test_what_was_found_is_kept_for_what_was_given_and_for_the_confidence(confou
     assert found == [relevance(*confounded, **one) for one in asked]
     assert found[2]["u"]["given"] == ["z", "w"]
     assert found[3]["u"]["given"] == ["w", "z"]
+
+
+def test_the_search_screens_numbers_in_their_bins_and_in_fewer(monkeypatch):
+    X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2
+    asked = []
+    monkeypatch.setattr(
+        "analogical.estimate.radius.relaxed_scores", lambda _, **options: asked.append(options) or np.zeros(3)
+    )
+    assert Study(X, y).decider.index.tolist() == [0, 1, 2]
+    assert asked[0]["n_bins"].tolist() == [5, 5, 5]

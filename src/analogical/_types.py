@@ -1,4 +1,4 @@
-"""Types that the stages pass to each other: kinds of arrays, coded rows and notes."""
+"""Types that the stages pass to each other: kinds of arrays, codes and bins, coded rows and notes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, is_dataclass, replace
@@ -20,6 +20,8 @@ __all__ = [
     "Note",
     "NoteKind",
     "Positions",
+    "code_type",
+    "merge_bins",
     "same",
 ]
 
@@ -38,6 +40,19 @@ EngineName = Literal["memory", "duckdb", "spark"]
 
 FEW_CODES = 8
 """Up to this many codes are counted one by one."""
+
+
+def code_type(n_values: int) -> np.dtype[Any]:
+    """The smallest unsigned type for this many codes."""
+    return np.min_scalar_type(max(n_values - 1, 0))
+
+
+def merge_bins(sizes: Ints, n_bins: int, has_missing: bool) -> NDArray[np.uint8]:
+    """For each fine bin, its bin among about ``n_bins`` of equally many rows; missing cells have the last one."""
+    numbers = sizes[:-1] if has_missing else sizes
+    middle = (np.cumsum(numbers) - numbers / 2) / max(float(numbers.sum()), 1.0)
+    merged = np.unique(np.minimum((middle * n_bins).astype(np.int64), n_bins - 1), return_inverse=True)[1]
+    return (np.append(merged, merged.max() + 1) if has_missing else merged).astype(np.uint8)
 
 
 def same(one: Any, other: Any) -> bool:
@@ -68,9 +83,6 @@ class CodedRows:
     n_labels: int
     weights: Ints | None = None
     """Number of rows that each row represents, 0 or more; None means one each."""
-    n_bins: Ints | None = None
-    """Number of bins of each column of binned numbers: codes below it are bins in order, others (missing) are not.
-    0 for categories; None if no column is numeric."""
 
     @property
     def n_features(self) -> int:
@@ -103,36 +115,13 @@ class CodedRows:
         """Rows of each value of a feature, with their weights."""
         return _sizes(self.codes[:, feature], self.weights, int(self.n_values[feature]))
 
-    @property
-    def has_numbers(self) -> bool:
-        """Whether some column has bins that can be merged."""
-        return self.n_bins is not None and bool((self.n_bins > 2).any())
-
-    def coarser(self, n_bins: int) -> "CodedRows":
-        """Merge neighbouring bins into at most ``n_bins`` of about equal size; columns of categories are unchanged."""
-        n_values = self.n_values.copy()
-        bins = np.zeros_like(n_values) if self.n_bins is None else self.n_bins.copy()
-        codes = self.codes.copy()
-        for i in np.flatnonzero(bins > n_bins).tolist():
-            rows = np.bincount(self.codes[:, i], self.weights, minlength=int(n_values[i]))
-            below = np.cumsum(rows[: bins[i]])
-            middle = (below - rows[: bins[i]] / 2) / max(below[-1], 1)
-            merged = np.minimum((middle * n_bins).astype(np.int64), n_bins - 1)
-            merged = np.unique(merged, return_inverse=True)[1]
-            table = np.append(merged, merged.max() + 1 + np.arange(n_values[i] - bins[i]))
-            codes[:, i] = table.astype(codes.dtype)[codes[:, i]]
-            n_values[i] -= bins[i] - (merged.max() + 1)
-            bins[i] = merged.max() + 1
-        return replace(self, codes=codes, n_values=n_values, n_bins=bins)
-
     def select(self, features: Sequence[int]) -> "CodedRows":
         """Some of the features, in the given order."""
         if list(features) == list(range(self.n_features)):
             return self
         chosen = list(features)
         codes = np.asfortranarray(self.codes[:, chosen])
-        bins = None if self.n_bins is None else self.n_bins[chosen]
-        return CodedRows(codes, self.labels, self.n_values[chosen], self.n_labels, self.weights, bins)
+        return CodedRows(codes, self.labels, self.n_values[chosen], self.n_labels, self.weights)
 
 
 def _sizes(codes: Codes, weights: Ints | None, n_codes: int) -> Ints:

@@ -16,7 +16,7 @@ from analogical._types import Bools, CodedRows, Floats, Ints, Positions
 from analogical.count.groups import are_few, count_keys
 from analogical.count.pairs import count_pairs
 from analogical.errors import InputError, MissingDependencyError
-from analogical.estimate.index import score_pairs
+from analogical.estimate.index import ari_of, score_pairs
 from analogical.estimate.radius import relaxed_scores
 from analogical.table.integers import dense_codes
 
@@ -118,7 +118,7 @@ def paper_index(codes: Codes, labels: Labels) -> Floats:
     [2.0, 0.0, 1.0]
     """
     rows = _coded(codes, labels)
-    return score_pairs(count_pairs(rows), rows.n_values).ari
+    return ari_of(count_pairs(rows), rows.n_values)
 
 
 def relaxed_index(codes: Codes, labels: Labels) -> Floats:
@@ -348,7 +348,7 @@ METHODS = {
             "ari",
             "ARI",
             "share of pairs that differ on this feature only whose labels differ",
-            lambda rows, _: score_pairs(count_pairs(rows), rows.n_values).score,
+            lambda rows, _: score_pairs(count_pairs(rows)),
         ),
         Method(
             "relaxed",

@@ -12,7 +12,8 @@ from analogical._types import Bools, CodedRows, EngineName, Positions
 from analogical.count.groups import collapse_rows, evenly
 from analogical.count.threads import n_threads_for
 from analogical.engines.open import engine_of, engine_study_of
-from analogical.estimate.deciding import COPY, MOST, MOST_TRIED, Decider, Deciding, shares_left, told_by_chance
+from analogical.estimate.deciding import COPY, MOST_MEMBERS, MOST_TRIED, Decider, Deciding
+from analogical.estimate.entropies import explained_by_chance, remaining_entropies
 from analogical.estimate.significance import adjust_for_features
 from analogical.estimate.status import LEVEL
 from analogical.estimate.votes import Voting
@@ -186,7 +187,7 @@ class Study(TableCounts):
         study, n_features = Study.__new__(Study), len(table.columns)
         study._begin(table, duplicates, None, table.fine_sizes, table.n_units)
         codes = np.asfortranarray(rows.codes[:, :n_features])
-        features = CodedRows(codes, rows.labels, table.n_values, rows.n_labels, rows.weights, table.n_bins)
+        features = CodedRows(codes, rows.labels, table.n_values, rows.n_labels, rows.weights)
         study.rows = collapse_rows(features) if duplicates == "once" else features
         study._more_codes = {c: rows.codes[:, c] for c in range(n_features, rows.n_features)}
         study.n_rows, study.is_weighted = rows.n_rows, table.is_weighted
@@ -243,7 +244,7 @@ class Study(TableCounts):
     def deciding(self) -> tuple[int, ...]:
         """The columns of the deciding set, including other features that are significant given it."""
         members, sample = list(self.searched.columns), self._sample
-        while len(members) < min(MOST, len(self.decider.varying)):
+        while len(members) < min(MOST_MEMBERS, len(self.decider.varying)):
             gains = self.decider.further(members, self.searched.together)
             tried = sorted(gains, key=lambda i: (-round(gains[i].gain, 6), int(self.rank[i])))[:MOST_TRIED]
             p = np.ones(self.n_features)
@@ -278,7 +279,7 @@ class Study(TableCounts):
         for column in sorted(given, key=lambda c: (left[c], int(self.rank[self.owner[c]]))):
             finer_ones = [c for c in self.decider.bins[int(self.owner[column])] if n_bins[c] > n_bins[column]]
             for finer in sorted(finer_ones, key=lambda c: -int(n_bins[c])):
-                more, fewer = (told_by_chance(rows, feature, int(n_bins[c])) for c in (finer, column))
+                more, fewer = (explained_by_chance(rows, feature, int(n_bins[c])) for c in (finer, column))
                 is_tied = left[column] - self.entropy_left(feature, finer) > TIED * (more - fewer)
                 changed = [finer if c == column else c for c in given]
                 if is_tied and self.decider.has_room(changed):
@@ -289,7 +290,7 @@ class Study(TableCounts):
     def entropy_left(self, feature: int, column: int) -> float:
         """Conditional entropy of a feature given a column, as a share of its entropy, on the rows searched."""
         sample = self._sample
-        shares = sample.once(("entropy left", column), lambda: shares_left(sample.rows, sample.codes(column)))
+        shares = sample.once(("entropy left", column), lambda: remaining_entropies(sample.rows, sample.codes(column)))
         return float(shares[feature])
 
     @property
@@ -337,14 +338,15 @@ class Study(TableCounts):
         """The search for the deciding set."""
         if self._sample is not self:
             return self._sample.decider
-        n_jobs, searched, rank = self.n_jobs, self.rows, self.rank  # not self: a study must not refer to itself
+        # not self below: a study must not refer to itself
+        n_jobs, searched, n_bins, rank = self.n_jobs, self.rows, self.table.n_bins, self.rank
         rows = self.rows_of(range(len(self.owner)))
 
         def by_relaxed_index() -> Positions:
             from analogical.estimate.radius import relaxed_scores  # slow to import, and few tables need it
 
             few_rows = searched.take(evenly(len(searched.codes), INDEX_ROWS))
-            scores = np.nan_to_num(relaxed_scores(few_rows, n_jobs=n_jobs), nan=-1.0)
+            scores = np.nan_to_num(relaxed_scores(few_rows, n_bins=n_bins, n_jobs=n_jobs), nan=-1.0)
             return np.lexsort((rank, -scores.round(6)))
 
         return Decider(Voting(rows, n_threads_for(n_jobs, rows.codes.size)), self.owner, by_relaxed_index, self.rank)

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from analogical._checks import check_choice
-from analogical._types import CodedRows, Codes, Ints, Margins
+from analogical._types import CodedRows, Codes, Ints, Margins, merge_bins
 from analogical.count.contexts import Contexts, Stack
 from analogical.count.counts import PairCounts
 from analogical.count.given import Cells, count_given, count_one
@@ -24,7 +24,7 @@ from analogical.estimate.dependencies import Dependencies, TableRows, find_depen
 from analogical.estimate.effect import EffectSums
 from analogical.estimate.significance import Tested, pools_contexts, test_stack
 from analogical.estimate.sizes import Size, measure_size_of_units, measure_sizes
-from analogical.table.binning import NUMBERS_OF_BINS, merge_bins
+from analogical.table.binning import NUMBERS_OF_BINS
 from analogical.table.encode import EncodedTable
 from analogical.table.meaning import TableMeaning
 

@@ -39,7 +39,7 @@ def test_counts_do_not_depend_on_the_size_of_chunks(seed, monkeypatch):
     rows = CodedRows(codes, rng.integers(0, 2, 600).astype(np.uint8), np.full(n_features, 4), 2)
     expected = count_pairs(rows)
     assert expected.pairs.sum() > 500
-    monkeypatch.setattr(sorting, "CHUNK", 7)
+    monkeypatch.setattr(sorting, "KEYS_AT_ONCE", 7)
     found = count_pairs(rows)
     assert np.array_equal(found.pairs, expected.pairs)
     assert np.array_equal(found.changed, expected.changed)

@@ -9,7 +9,7 @@ from conftest import coded
 from naive import naive_counts, naive_disagreements
 from scipy.optimize import brentq, minimize
 
-from analogical.estimate.attribution import fit_noisy_or, noisy_or
+from analogical.estimate.attribution import FEW, _first_features, _Likelihood, noisy_or
 from analogical.estimate.sampling import Neighbours, find_neighbours
 
 
@@ -162,7 +162,7 @@ def test_without_changes_but_noise_the_leak_takes_everything():
 def test_a_feature_on_which_one_pair_in_a_hundred_differs_keeps_half_its_score():
     found = neighbours({(0,): (9_900, 4_950), (1,): (100, 50)}, 2)
     plain = noisy_or(found)
-    shrunk = fit_noisy_or(found, False)
+    shrunk = noisy_or(found, leak=False).shrunk
     assert plain.score == pytest.approx([0.5, 0.5], abs=0.01)
     assert plain.coverage == pytest.approx([0.99, 0.01])
     assert shrunk == pytest.approx(plain.score * [0.99 / 1.0, 0.5])
@@ -171,7 +171,7 @@ def test_a_feature_on_which_one_pair_in_a_hundred_differs_keeps_half_its_score()
 def test_no_changed_pair_means_zero_and_no_pair_nan():
     rows = [[0, 0, 1], [1, 1, 1], [0, 1, 1]]
     found = find_neighbours(coded(rows, [0, 0, 0], n_values=[2, 2, 2], n_labels=2), 3, 1.0)
-    for score in (noisy_or(found).score, fit_noisy_or(found, True)):
+    for score in (noisy_or(found).score, noisy_or(found, leak=True).shrunk):
         assert score[:2].tolist() == [0, 0]
         assert np.isnan(score[2])
 
@@ -182,7 +182,7 @@ def test_without_any_near_pair_nothing_has_a_score(leak):
     fit = noisy_or(found, leak=leak)
     assert np.isnan(fit.score).tolist() == [True] * 3
     assert fit.coverage.tolist() == [0, 0, 0]
-    assert np.isnan(fit_noisy_or(found, leak)).all()
+    assert np.isnan(noisy_or(found, leak=leak).shrunk).all()
 
 
 @pytest.mark.parametrize("leak", [False, True])
@@ -215,3 +215,21 @@ def test_the_ridge_weighs_every_copy(n_copies):
     score = noisy_or(neighbours({tuple(range(n_copies)): (100, 100)}, n_copies)).score
     rate = brentq(lambda r: 1e-7 * r - 1 / np.expm1(n_copies * r), 0.1, 50)
     assert 1 - score == pytest.approx(np.exp(-rate), rel=1e-3)
+
+
+def test_of_many_features_a_fit_begins_with_the_steepest_ones_and_one_of_every_changed_set():
+    rng = np.random.default_rng(3)
+    member = (rng.random((150, 200)) < 0.02).astype(np.uint8)
+    member[np.arange(150), rng.integers(0, 200, 150)] = 1
+    likelihood = _Likelihood(member, np.full(150, 1 / 300), rng.random(200) / 100, np.full(200, 1e-7))
+    start = np.full(200, 0.01)
+    gradient = likelihood.gradient(start)
+    steepest = set(np.argsort(-gradient)[:FEW].tolist())
+    expected = set(steepest)
+    for changed_set in member:
+        features = set(np.flatnonzero(changed_set).tolist())
+        if not features & steepest:
+            expected.add(max(features, key=lambda feature: gradient[feature]))
+    found = np.flatnonzero(_first_features(likelihood, start)).tolist()
+    assert found == sorted(expected)
+    assert FEW < len(found) < 200

@@ -1,14 +1,21 @@
 """The deciding set: what is found, what is not, and what changes nothing."""
 
 import math
-from collections import Counter
+from functools import partial
 
 import numpy as np
 import pytest
 from conftest import coded
 from naive import naive_log_likelihood
 
-from analogical.estimate.deciding import GATE, MOST, Decider, likely_pairs, likely_threes, shares_left, told_by_chance
+from analogical.estimate.deciding import (
+    GATE,
+    MOST_MEMBERS,
+    Decider,
+    _Search,
+    likely_pairs,
+    likely_threes,
+)
 from analogical.estimate.votes import Voting
 
 
@@ -86,6 +93,16 @@ def test_an_interaction_beside_a_main_effect_is_found():
     assert found.steps[0].column == 0
 
 
+def test_the_gain_of_a_second_pair_is_computed_with_the_first_pair_voting_together():
+    codes = uniform(200, 5, 10, seed=1)
+    labels = flipped(codes[:, 0] + codes[:, 1] > 9, 0.2)
+    search = _Search(decider(codes, labels))
+    search.members, search.partners = [0, 1], {0: (1,), 1: (0,)}
+    assert search.voting.follow([0, 1]).value > search.follow([0, 1]).value  # the second one would vote on its own
+    before, after = (naive_log_likelihood(codes.tolist(), labels.tolist(), f) for f in ([0, 1], [0, 1, 2, 3]))
+    assert search._gain_together(search.follow([0, 1]), [2, 3]) == pytest.approx(after - before)
+
+
 @pytest.mark.parametrize("at", [0, 5])
 def test_a_copy_is_not_chosen_and_changes_no_gain(at):
     codes = uniform(300, 5, 3, seed=5)
@@ -138,7 +155,7 @@ def test_members_are_at_most_so_many():
     codes = rng.integers(0, 2, (8000, 16))
     labels = rng.random(8000) < 1 / (1 + np.exp(-0.9 * (codes[:, :14] - 0.5).sum(axis=1)))
     found = decider(codes, labels).decide()
-    assert len(found.columns) == MOST
+    assert len(found.columns) == MOST_MEMBERS
     assert set(found.columns) <= set(range(14))
 
 
@@ -276,31 +293,27 @@ def test_threes_with_more_combinations_than_rows_are_not_looked_at():
     assert all(not {0, 1} <= set(three) for three in likely_threes(fewer, Voting(fewer).start, range(5)))
 
 
-def entropy(sizes):
-    return sum(-n / sum(sizes) * math.log(n / sum(sizes)) for n in sizes if n)
-
-
-@pytest.mark.parametrize("is_weighted", [False, True])
-def test_what_one_column_leaves_open_of_another(is_weighted):
-    rng = np.random.default_rng(1)
-    codes = rng.integers(0, [3, 4, 2, 1], (90, 4))
-    codes[:40, 2] = codes[:40, 0] % 2
-    weights = rng.integers(0, 4, 90) if is_weighted else np.ones(90, int)
-    found = shares_left(coded(codes, np.zeros(90), weights if is_weighted else None), codes[:, 0].astype(np.uint8))
-    repeated = np.repeat(codes, weights, axis=0).tolist()
-    known = entropy(list(Counter(row[0] for row in repeated).values()))
-    for feature in (0, 1, 2):
-        whole = entropy(list(Counter(row[feature] for row in repeated).values()))
-        together = entropy(list(Counter((row[0], row[feature]) for row in repeated).values()))
-        assert found[feature] == pytest.approx((together - known) / whole, abs=1e-12)
-    assert found[3] == 1  # a constant column
-    sizes = list(Counter(row[1] for row in repeated).values())
-    by_chance = told_by_chance(coded(codes, np.zeros(90), weights), 1, 3)
-    assert by_chance == pytest.approx((4 - 1) * (3 - 1) / (2 * sum(sizes) * entropy(sizes)))
-
-
 def test_explained_is_the_share_of_the_log_likelihood():
     codes = uniform(60, 3, seed=2)
     labels = flipped(codes[:, 0], 0.2)
     start, value = (naive_log_likelihood(codes.tolist(), labels.tolist(), some) for some in ([], [0]))
     assert decider(codes, labels).explained([0], frozenset()) == pytest.approx(1 - value / start)
+
+
+def test_if_features_have_too_many_values_the_first_of_the_relaxed_index_are_screened():
+    codes = np.tile(np.arange(10), (5, 4)).T
+    search = decider(codes, np.arange(40) % 2, index=[4, 2, 0, 1, 3])
+    assert search.screened(range(5), 50) == [0, 1, 2, 3, 4]
+    assert search.screened(range(5), 25) == [2, 4]
+    assert search.screened(range(5), 25, first=[1]) == [1, 4]
+    assert search.screened([0, 1, 3], 25, first=[2]) == [0, 1]
+
+
+def test_threes_are_screened_among_fewer_columns_than_pairs(monkeypatch):
+    codes = np.random.default_rng(0).integers(0, 10, (300, 30))
+    screened = {}
+    for name in ("likely_pairs", "likely_threes"):
+        look = partial(lambda name, *asked: screened.update({name: len(asked[-1])}) or [], name)
+        monkeypatch.setattr(f"analogical.estimate.deciding.{name}", look)
+    decider(codes, np.arange(300) % 2, index=range(30)).decide()
+    assert screened == {"likely_pairs": 30, "likely_threes": 19}

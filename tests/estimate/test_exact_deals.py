@@ -10,7 +10,7 @@ from naive import naive_deals, naive_separation
 from analogical.count.contexts import Stack
 from analogical.count.pairs import sum_contexts
 from analogical.estimate import exact_deals
-from analogical.estimate.deals import DealMoments, can_tell
+from analogical.estimate.deals import DealMoments, is_informative
 from analogical.estimate.exact_deals import FewDeals, p_values_any_direction
 
 
@@ -20,7 +20,7 @@ def contexts_of(rows, labels, weights=None):
 
 def few_deals(rows, labels, weights=None):
     contexts = contexts_of(rows, labels, weights)
-    return FewDeals.of(contexts, can_tell(contexts))
+    return FewDeals.of(contexts, is_informative(contexts))
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -30,8 +30,8 @@ def test_p_value_is_the_share_of_all_deals(seed):
     rows[:3, 0], labels[:3] = (0, 1, 2), (0, 1, 2)
     plain = [tuple(row) for row in rows.tolist()]
     contexts = contexts_of(rows, labels)
-    tells = can_tell(contexts)
-    found = FewDeals.of(contexts, tells).p_value()
+    informative = is_informative(contexts)
+    found = FewDeals.of(contexts, informative).p_value()
     dealt = np.array([naive_separation(plain, other) for other in naive_deals(plain, labels.tolist(), 0)])
     observed = naive_separation(plain, labels.tolist())
     if np.ptp(dealt) < 1e-9:
@@ -72,7 +72,7 @@ def test_no_context_has_fewer_deals_than_it_seems(seed):
     rows, labels = rng.integers(0, n_values, size=(9, 1)), rng.integers(0, n_labels, size=9)
     rows[:2, 0], labels[:2] = (0, 1), (0, 1)
     contexts = contexts_of(rows, labels)
-    if can_tell(contexts).all():
+    if is_informative(contexts).all():
         (least,) = exact_deals._fewest_deals(contexts)
         assert 2 <= least <= len(few_deals(rows, labels).more)
 
@@ -102,5 +102,5 @@ def test_where_deals_are_many_the_tail_is_taken_if_there_is_room():
     rng = np.random.default_rng(0)
     rows, labels = rng.integers(0, [3, 4], size=(300, 2)), rng.integers(0, 2, size=300)
     contexts = contexts_of(rows, labels)
-    assert FewDeals.of(contexts, can_tell(contexts)) is None
+    assert FewDeals.of(contexts, is_informative(contexts)) is None
     assert p_values_any_direction(Stack.of([contexts]))[0].p == DealMoments.of_stack(Stack.of([contexts]))[0].p_value()

@@ -7,7 +7,7 @@ from conftest import coded
 
 from analogical import relevance
 from analogical._types import Note
-from analogical.estimate.leaks import find_leaks, tell_by_cut
+from analogical.estimate.leaks import find_leaks, predicted_by_cut
 
 RNG = np.random.default_rng(5)
 LABELS = RNG.integers(0, 2, 200)
@@ -109,8 +109,8 @@ def test_labels_of_many_classes_have_no_leaks():
 def test_a_cut_of_a_long_column_tells_the_label_of_the_rows_that_count():
     ranks = np.arange(20_001)
     labels = (ranks >= 7_000).astype(np.uint8)
-    assert tell_by_cut(ranks, labels, None) == 1.0
+    assert predicted_by_cut(ranks, labels, None) == 1.0
     noisy, weights = labels.copy(), np.ones(20_001, np.int64)
     noisy[::3], weights[::3] = 1 - labels[::3], 0
-    assert tell_by_cut(ranks, noisy, None) is None
-    assert tell_by_cut(ranks, noisy, weights) == 1.0
+    assert predicted_by_cut(ranks, noisy, None) is None
+    assert predicted_by_cut(ranks, noisy, weights) == 1.0

@@ -1,7 +1,6 @@
 """The relaxed index: its constants, its laws, and all pairs of rows in slow loops."""
 
 import warnings
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -10,8 +9,8 @@ from conftest import coded
 from naive import naive_relaxed_likelihood
 
 from analogical.count.pairs import count_pairs
-from analogical.estimate.attribution import fit_noisy_or, noisy_or
-from analogical.estimate.radius import choose_decay, choose_radius, choose_reach, relaxed_scores
+from analogical.estimate.attribution import noisy_or
+from analogical.estimate.radius import choose_decay, choose_radius, choose_reach, coarser, relaxed_scores
 from analogical.estimate.sampling import distance_weight, estimate_distances, find_neighbours, rows_compared
 
 
@@ -149,8 +148,8 @@ def test_there_is_a_leak_exactly_if_identical_rows_differ_in_label():
         alike[30] = alike[0] ^ other
         found, reach = score(rows, alike), reach_of(rows, alike)
         neighbours = find_neighbours(coded(rows, alike), reach.radius, reach.decay).weighted(reach.weight)
-        assert found == pytest.approx(fit_noisy_or(neighbours, bool(other)), abs=1e-9)
-        assert not np.allclose(found, fit_noisy_or(neighbours, not other), atol=1e-3)
+        assert found == pytest.approx(noisy_or(neighbours, leak=bool(other)).shrunk, abs=1e-9)
+        assert not np.allclose(found, noisy_or(neighbours, leak=not other).shrunk, atol=1e-3)
 
 
 def test_distance_one_alone_is_the_paper_s_index():
@@ -189,7 +188,7 @@ def test_it_is_deterministic_and_finds_an_exclusive_or_without_pairs(monkeypatch
     rows, labels = xor_table()
     table = coded(rows, labels)
     assert not count_pairs(table).pairs.any()
-    monkeypatch.setattr("analogical.estimate.sampling.MAX_PAIRS", 20_000)
+    monkeypatch.setattr("analogical.estimate.sampling.MAX_PAIRS_KEPT", 20_000)
     one, two = (relaxed_scores(table, n_jobs=j) for j in (1, 2))
     assert (one == two).all()
     assert set(np.argsort(-one)[:2].tolist()) == {0, 1}
@@ -266,14 +265,14 @@ def test_repeated_rows_are_compared_once_so_that_none_has_to_be_drawn(monkeypatc
     assert relaxed_scores(often, 4) == pytest.approx(expected, abs=1e-12)
 
 
-def test_numbers_are_scored_by_the_mean_over_their_bins_and_coarser_ones():
+@pytest.mark.parametrize("n", [5, 3])
+def test_numbers_are_scored_by_the_mean_over_their_bins_and_coarser_ones(n):
     rng = np.random.default_rng(5)
-    codes = np.column_stack([rng.integers(0, 5, (80, 4)), rng.integers(0, 2, (80, 2))])
-    rows = coded(codes, (codes[:, 0] > 2) ^ codes[:, 4].astype(bool))
-    numbers = replace(rows, n_bins=np.array([5, 5, 5, 5, 0, 0]))
-    tables = (numbers, numbers.coarser(3), numbers.coarser(2))
-    single = [relaxed_scores(replace(table, n_bins=None), 3) for table in tables]
-    mean = relaxed_scores(numbers, 3)
+    codes = np.column_stack([rng.integers(0, n, (80, 4)), rng.integers(0, 2, (80, 2))])
+    rows = coded(codes, (codes[:, 0] > n // 2) ^ codes[:, 4].astype(bool))
+    n_bins = np.array([n, n, n, n, 0, 0])
+    single = [relaxed_scores(table, 3) for table in (rows, coarser(rows, n_bins, 3), coarser(rows, n_bins, 2))]
+    mean = relaxed_scores(rows, 3, n_bins=n_bins)
     np.testing.assert_allclose(mean, np.mean(single, axis=0), atol=1e-6)
     assert not np.allclose(mean, single[0], atol=1e-3)
 
@@ -282,3 +281,56 @@ def test_weights_begin_to_fall_beyond_the_nearest_pairs_however_few_these_are():
     assert distance_weight(np.array([9.0, 0.0, 1.0, 4.0, 4.0]), 0.5).tolist() == [1, 1, 1, 0.5, 0.25]
     assert distance_weight(np.array([0.0, 3.0, 1.0]), 0.5).tolist() == [1, 1, 0.5]
     assert distance_weight(np.array([5.0, 0.0]), 0.5).tolist() == [1, 1]
+
+
+# ---------------------------------------------------------------- fewer bins
+
+
+FIVE_BINS = np.array([5, 0])
+
+
+def binned(column, other=None):
+    """One column of five bins beside one of categories."""
+    other = np.arange(len(column)) % 2 if other is None else other
+    return coded(np.column_stack([column, other]), np.arange(len(column)) % 2)
+
+
+def test_neighbouring_bins_are_merged_to_about_equal_sizes_and_categories_stay():
+    rows = binned(np.repeat([0, 1, 2, 3, 4], 20))
+    merged = coarser(rows, FIVE_BINS, 2)
+    assert np.unique(np.column_stack([rows.codes[:, 0], merged.codes[:, 0]]), axis=0).tolist() == [
+        [0, 0],
+        [1, 0],
+        [2, 1],
+        [3, 1],
+        [4, 1],
+    ]
+    assert merged.codes[:, 1].tolist() == rows.codes[:, 1].tolist()
+    assert merged.n_values.tolist() == [2, 2]
+    assert rows.codes[:, 0].max() == 4  # the table itself is left alone
+
+
+def test_missing_cells_are_never_merged_with_a_bin():
+    rows = binned(np.repeat([0, 1, 2, 3, 4, 5], 10))  # the last code is missing
+    merged = coarser(rows, FIVE_BINS, 3)
+    missing = merged.codes[rows.codes[:, 0] == 5, 0]
+    assert set(missing.tolist()) == {3}
+    assert (merged.codes[rows.codes[:, 0] < 5, 0] < 3).all()
+    assert merged.n_values[0] == 4
+
+
+def test_a_bin_with_most_rows_keeps_them_apart_from_the_others_where_it_can():
+    rows = binned(np.repeat([0, 1, 2, 3, 4], [92, 2, 2, 2, 2]))
+    merged = coarser(rows, FIVE_BINS, 2).codes[:, 0]
+    assert set(merged[:92].tolist()) == {0}
+    assert set(merged[92:].tolist()) == {1}
+
+
+def test_weights_count_as_rows():
+    column, weights = np.array([0, 1, 2, 3, 4, 0]), np.array([5, 1, 3, 2, 7, 1])
+    weighted = binned(column).weighted(weights)
+    repeated = binned(np.repeat(column, weights), np.repeat(np.arange(6) % 2, weights))
+    assert (
+        np.repeat(coarser(weighted, FIVE_BINS, 3).codes, weights, axis=0).tolist()
+        == coarser(repeated, FIVE_BINS, 3).codes.tolist()
+    )

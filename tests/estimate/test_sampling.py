@@ -44,7 +44,7 @@ def test_sampled_pairs_stand_for_the_ones_left_out(monkeypatch):
     rng = np.random.default_rng(3)
     rows = coded(rng.integers(0, 3, (1_500, 20)), np.arange(1_500) % 2)
     whole = find_neighbours(rows, 20, 0.7)
-    monkeypatch.setattr(sampling, "MAX_PAIRS", 50_000)
+    monkeypatch.setattr(sampling, "MAX_PAIRS_KEPT", 50_000)
     some = find_neighbours(rows, 20, 0.7)
     assert len(some.pairs) < len(whole.pairs)
     exact, estimated = (np.bincount(found.distance, found.pairs, minlength=21) for found in (whole, some))

@@ -7,7 +7,7 @@ from conftest import coded
 from analogical import relevance
 from analogical.count.contexts import Stack
 from analogical.count.pairs import sum_contexts
-from analogical.estimate.sizes import measure_size_of_units, measure_sizes
+from analogical.estimate.sizes import CommonDifference, Size, measure_size_of_units, measure_sizes
 
 
 def size_of(columns, labels, weights=None, confidence=0.95):
@@ -154,3 +154,12 @@ def test_interval_of_units_is_wider_than_that_of_rows_they_copy():
     assert copied.common.between(0, 1, 1) == pytest.approx(once.common.between(0, 1, 1))
     as_rows = size_of([np.repeat(value, 10)], np.repeat(label, 10))
     assert copied.common.between(0, 1, 1)[1] > 2 * as_rows.common.between(0, 1, 1)[1]
+
+
+def test_of_equally_clear_differences_one_that_is_positive_is_named():
+    common = CommonDifference(np.array([[0.5, 0.3, 0.7]]), np.eye(3)[None] / 100, np.ones((3, 3)))
+    size = Size(0.1, 0.0, 0.2, common, np.arange(3), np.zeros(1, np.int64))
+    clearest = size.clearest_difference([(0, 1), (0, 2)], [0])
+    assert (clearest.against, clearest.value) == (0, 2)
+    assert clearest.points(0.95) == pytest.approx((20, 20 - 196 * 0.02**0.5, 20 + 196 * 0.02**0.5), abs=0.01)
+    assert size.clearest_difference([], [0]) is None

@@ -1,5 +1,7 @@
 """Votes of rows on each other: log-likelihoods against slow loops, and what changes nothing."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from conftest import coded
@@ -53,15 +55,30 @@ def test_candidates_are_what_following_them_adds(seed):
 @pytest.mark.parametrize("seed", range(8))
 def test_features_that_vote_together_add_what_slow_loops_say(seed):
     codes, labels = random_table(seed)
-    voting = Voting(coded(codes, labels))
     expected = naive_log_likelihood(codes.tolist(), labels.tolist(), [1, 0, 3])
-    assert voting.gain_of(voting.start, [1, 0, 3]) == pytest.approx(expected - voting.start.value)
-    assert voting.follow([1, 0, 3], frozenset([0, 1, 3])).value == pytest.approx(expected)
-    voting.forget()
-    state = voting.follow([2])
-    assert voting.gain_of(state, [0, 1]) == pytest.approx(
-        naive_log_likelihood(codes.tolist(), labels.tolist(), [2, 0, 1]) - state.value
-    )
+    assert Voting(coded(codes, labels)).follow([1, 0, 3], frozenset([0, 1, 3])).value == pytest.approx(expected)
+    expected = naive_log_likelihood(codes.tolist(), labels.tolist(), [2, 0, 1])
+    assert Voting(coded(codes, labels)).follow([2, 0, 1], frozenset([0, 1])).value == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("is_weighted", [False, True])
+@pytest.mark.parametrize("seed", range(8))
+def test_entries_are_the_distinct_values_and_labels(seed, is_weighted):
+    codes, labels = random_table(seed)
+    weights = np.random.default_rng(seed).integers(1, 4, len(codes)) if is_weighted else np.ones(len(codes), int)
+    voting = Voting(coded(codes, labels, weights if is_weighted else None))
+    keys = [(*row, label) for row, label in zip(codes[:, [3, 0, 2]].tolist(), labels.tolist(), strict=True)]
+    for state, n_known in ((voting.start, 0), (voting.follow([3]), 1), (voting.follow([3, 0, 2]), 3)):
+        known = [(*key[:n_known], key[-1]) for key in keys]
+        sizes = Counter()
+        for key, weight in zip(known, weights.tolist(), strict=True):
+            sizes[key] += weight
+        of_row = state.of_row.tolist()
+        of_entry = [known[of_row.index(entry)] for entry in range(len(state.sizes))]
+        assert len(set(of_entry)) == len(of_entry) == len(sizes)
+        assert [of_entry[entry] for entry in of_row] == known
+        assert dict(zip(of_entry, state.sizes.tolist(), strict=True)) == sizes
+        assert state.labels.tolist() == [key[-1] for key in of_entry]
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -112,7 +129,8 @@ def test_a_feature_that_tells_nothing_loses_on_average():
 def test_a_copy_adds_nothing_to_a_vote_together():
     codes = np.random.default_rng(0).integers(0, 3, (200, 1))
     voting = Voting(coded(np.column_stack([codes, 2 - codes]), codes[:, 0] > 0))
-    assert voting.gain_of(voting.follow([0]), [1]) == pytest.approx(0.0, abs=1e-9)
+    together = voting.follow([0, 1], frozenset([1]))
+    assert together.value - voting.follow([0]).value == pytest.approx(0.0, abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -121,7 +139,7 @@ def test_votes_of_an_entry_are_shares(seed):
     voting = Voting(coded(codes, labels))
     for state in (voting.start, voting.follow([2]), voting.follow([1, 0, 3])):
         shares = state.shares()
-        assert shares.shape == (len(state.entries), labels.max() + 1)
+        assert shares.shape == (len(state.sizes), labels.max() + 1)
         assert shares.sum(axis=1) == pytest.approx(np.ones(len(shares)))
         assert (shares >= 0).all()
 

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from naive import naive_bin, naive_quantile_edges
 
 from analogical import InputError, relevance
-from analogical.table.binning import BinRule, bin_column, check_bins, merge_bins
+from analogical._types import merge_bins
+from analogical.table.binning import BinRule, bin_column, check_bins
 from analogical.table.columns import MISSING, encode_objects
 from analogical.table.encode import encode_table
 from analogical.table.rules import Rules

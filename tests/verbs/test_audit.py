@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import coded
+from context_tables import tables_of
 from hypothesis import given as drawn_from
 from hypothesis import strategies as st
 from naive import naive_deals, naive_direction
@@ -21,6 +22,7 @@ from scipy.stats import t as student
 
 import analogical
 from analogical import InputError, audit
+from analogical.count.pairs import contexts_themselves, sum_contexts
 from analogical.estimate import differences
 from analogical.estimate.clusters import unit_p_value
 from analogical.show.views import view_of
@@ -103,6 +105,17 @@ def test_variance_of_the_pair_mean_equals_deleting_one_row_at_a_time(seed, monke
 
 ONE_SIGMA = 0.6826894921370859
 """Level at which the normal quantile is 1."""
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_contexts_without_one_of_two_values_are_not_compared(seed):
+    rng = np.random.default_rng(seed)
+    table = coded(np.column_stack([rng.integers(0, 4, 40), rng.integers(0, 8, 40)]), rng.integers(0, 3, 40))
+    contexts = sum_contexts(table, contexts_themselves).summaries[0]
+    of_two = differences.contexts_of_two(contexts, (3, 1))
+    wanted = sum_contexts(table.take(np.isin(table.codes[:, 0], [1, 3])), tables_of).summaries[0]
+    assert tables_of(0, of_two) == wanted
+    assert 0 < len(of_two) < len(contexts)
 
 
 @pytest.mark.parametrize(

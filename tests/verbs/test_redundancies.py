@@ -37,6 +37,16 @@ def test_redundancies_equal_all_subsets(seed):
     assert_equal_to_oracle(rows[:, : int(rng.integers(2, len(columns) + 1))])
 
 
+@pytest.mark.parametrize(("n_others", "is_supported"), [(2, True), (3, False)])
+def test_a_renaming_among_more_columns_needs_more_support(n_others, is_supported):
+    """Unrelated columns of two values agree on 8 rows with probability 1/64: below .05 / 3, but not below .05 / 4."""
+    first = np.repeat([0, 1], 4)
+    others = [[0, 1, 2, 3, 4, 5, 6, 6], [0, 1, 2, 3, 4, 5, 5, 6], [0, 0, 1, 2, 3, 4, 5, 6]][:n_others]
+    codes = np.column_stack([first, 1 - first, *others]).astype(np.uint8)
+    rows = dependencies.TableRows(codes, codes.max(axis=0) + 1, None)
+    assert dependencies.find_dependencies(rows, 1).renamings == (((0, 1),) if is_supported else ())
+
+
 def test_unique_numbers_determine_nothing():
     rng = np.random.default_rng(0)
     rows = np.column_stack([np.arange(50), rng.integers(0, 2, size=(50, 3))])

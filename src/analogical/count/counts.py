@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -64,8 +65,7 @@ class PairCounts:
         )
 
 
-@dataclass(frozen=True)
-class EqualRows:
+class EqualRows(NamedTuple):
     """Counts of groups of rows that agree on some features, or on all."""
 
     n_distinct: int

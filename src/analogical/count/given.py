@@ -18,7 +18,7 @@ from analogical._types import CodedRows, Codes, Floats, Ints, Positions
 from analogical.count.contexts import Contexts, Stack, differs_from_last
 from analogical.count.counts import refuse_too_many_rows
 from analogical.count.groups import are_few, count_keys, number_groups
-from analogical.count.threads import Task, run_tasks
+from analogical.count.threads import run_tasks
 
 __all__ = ["Cells", "count_given", "count_one", "tables_given"]
 
@@ -151,7 +151,7 @@ def _tables(rows: CodedRows, cells: Cells, block: list[int], n_values: int, n_th
     n_parts = max(min(n_threads, n_rows // TILE), 1)
     tables = np.zeros((n_parts, len(block), size), np.int64)
 
-    def count(part: int) -> list[Task]:
+    def count(part: int) -> None:
         stop = n_rows * (part + 1) // n_parts
         for start in range(n_rows * part // n_parts, stop, TILE):
             some = slice(start, min(start + TILE, stop))
@@ -161,7 +161,6 @@ def _tables(rows: CodedRows, cells: Cells, block: list[int], n_values: int, n_th
             for first in range(0, len(block), n_columns):
                 codes = rows.codes[some][:, block[first : first + n_columns]]
                 tables[part, first : first + n_columns] += _count(keys, codes, n_labels, weights, size)
-        return []
 
     run_tasks([partial(count, part) for part in range(n_parts)], n_parts)
     return tables[0] if n_parts == 1 else np.asarray(tables.sum(axis=0))

@@ -5,15 +5,14 @@ bit of 64 codes at a time, so a distance costs a few operations for each 64 feat
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import TypeAlias
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analogical._types import CodedRows, Codes, Floats, Ints, Positions
-from analogical.count.threads import Task, run_tasks
+from analogical.count.threads import run_tasks
 
 __all__ = ["NearPairs", "count_distances", "find_near_pairs"]
 
@@ -23,12 +22,11 @@ STRIP = 1024
 """Rows whose pairs are drawn with the same seed; they are compared with as many others at a time."""
 TILE = 128
 """Rows of a strip whose distances are computed together, so that arrays stay in cache."""
-CHUNK = 100_000
+PAIRS_AT_ONCE = 100_000
 """Pairs whose disagreement sets are computed together."""
 
 
-@dataclass(frozen=True)
-class NearPairs:
+class NearPairs(NamedTuple):
     """Pairs of rows, sorted by disagreement set."""
 
     left: Positions
@@ -37,11 +35,6 @@ class NearPairs:
     """Where each set begins among the pairs."""
     member: NDArray[np.uint8]
     """The sets as a 0/1 matrix of shape (sets, features)."""
-
-    @cached_property
-    def distance(self) -> Ints:
-        """Size of each disagreement set."""
-        return np.asarray(self.member.sum(axis=1, dtype=np.int64))
 
 
 def count_distances(rows: CodedRows) -> Ints:
@@ -68,10 +61,9 @@ def find_near_pairs(codes: Codes, keep: Floats, seeds: np.random.SeedSequence, n
     starts, planes = range(0, len(codes), STRIP), _planes(codes)
     kept = [np.zeros((2, 0), np.intp)] * len(starts)
 
-    def search(strip: int, seed: np.random.SeedSequence) -> list[Task]:
+    def search(strip: int, seed: np.random.SeedSequence) -> None:
         tiles = _tiles(planes, len(codes), starts[strip])
         kept[strip] = _kept_pairs(tiles, keep, np.random.default_rng(seed))
-        return []
 
     run_tasks([partial(search, strip, seed) for strip, seed in enumerate(seeds.spawn(len(starts)))], n_threads)
     left, right = np.hstack(kept)
@@ -145,8 +137,8 @@ def _disagreement_sets(codes: Codes, left: Positions, right: Positions) -> Words
     """One bit per feature: shape (pairs, words of 64 features); in chunks, to limit memory."""
     n = codes.shape[1]
     octets = np.zeros((len(left), 8 * (-(-n // 64))), np.uint8)
-    for start in range(0, len(left), CHUNK):
-        chunk = slice(start, start + CHUNK)
+    for start in range(0, len(left), PAIRS_AT_ONCE):
+        chunk = slice(start, start + PAIRS_AT_ONCE)
         differs = codes[left[chunk]] != codes[right[chunk]]
         octets[chunk, : -(-n // 8)] = np.packbits(differs, axis=1, bitorder="little")
     return octets.view("<u8").astype(np.uint64, copy=False)

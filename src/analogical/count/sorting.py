@@ -29,7 +29,7 @@ __all__ = ["contexts_by_sorting"]
 
 SPARSE_BITS = 3  # a block is isolated if the features outside it have 2**3 times more possible values than rows
 MAX_PARTS = 64  # most parts that a block is divided into
-CHUNK = 2**17  # keys computed at a time: they stay in cache and temporary arrays stay small
+KEYS_AT_ONCE = 2**17  # keys computed at a time: they stay in cache and temporary arrays stay small
 SLOT_BITS = 2  # hashes are counted in 4 to 8 slots per key: about a sixth of the unique keys are not recognised
 
 
@@ -115,7 +115,7 @@ class _Sorter:
             return []
         narrowed = self.narrowed(branch, [feature for feature in block if feature not in part])
         if branch is self.whole:
-            self.agreeing = narrowed, part
+            self.agreeing = narrowed, part  # any part will do
         return self.visit_block(narrowed, part)
 
     def narrowed(self, branch: _Branch, features: Sequence[int]) -> _Branch:
@@ -139,7 +139,7 @@ class _Sorter:
         n_pairs, n_unchanged = pairs_within(sizes), pairs_within(with_label)
         return EqualRows(len(rows.codes) - same.n_rows + len(groups), n_pairs + alone, n_pairs - n_unchanged)
 
-    def visit_feature(self, branch: _Branch, keys: Codes, feature: int, offset: int) -> list[Task]:
+    def visit_feature(self, branch: _Branch, keys: Codes, feature: int, offset: int) -> None:
         """Visit the contexts of a feature whose code begins at bit ``offset`` of the keys."""
         kind, value_bits, label_bits = keys.dtype.type, self.bits[feature], self.label_bits
         keys = _moved_down(keys, offset, value_bits, label_bits)
@@ -156,9 +156,8 @@ class _Sorter:
         keys, weights = keys[repeated], None if weights is None else weights[repeated]
         values, labels = keys >> kind(label_bits) & kind((1 << value_bits) - 1), keys & kind((1 << label_bits) - 1)
         self.visit(feature, contexts_of_rows(new_context[repeated], values, labels, weights).compacted())
-        return []
 
-    def visit_large(self, branch: _Branch, feature: int) -> list[Task]:
+    def visit_large(self, branch: _Branch, feature: int) -> None:
         """Visit the contexts of a feature whose code does not fit in a key beside group and label."""
         values, labels = branch.of_rows(self.rows.codes[:, feature]), branch.of_rows(self.rows.labels)
         groups = np.zeros(branch.n_rows, np.uint32) if branch.group is None else branch.group
@@ -166,7 +165,6 @@ class _Sorter:
         weights = None if self.rows.weights is None else branch.of_rows(self.rows.weights)[order]
         new_context = differs_from_last(groups[order])
         self.visit(feature, contexts_of_rows(new_context, values[order], labels[order], weights).compacted())
-        return []
 
     def regroup(self, branch: _Branch, features: Sequence[int]) -> _Branch:
         """Split the groups of a branch by more features, and drop the rows that then agree with no other row."""
@@ -177,9 +175,9 @@ class _Sorter:
         repeated = _repeated(is_new)
         number = np.zeros(branch.n_rows, np.uint32)  # of the group, from 1; 0 for rows to drop
         number[candidates[order[repeated]]] = np.cumsum(is_new[repeated], dtype=np.uint32)
-        left = np.flatnonzero(number)
-        rows = left if branch.rows is None else branch.rows[left]
-        return _Branch(len(left), int(np.count_nonzero(is_new[repeated])), rows, number[left] - np.uint32(1))
+        kept = np.flatnonzero(number)
+        rows = kept if branch.rows is None else branch.rows[kept]
+        return _Branch(len(kept), int(np.count_nonzero(is_new[repeated])), rows, number[kept] - np.uint32(1))
 
     def pack(self, branch: _Branch, features: Sequence[int], *, with_label: bool) -> Codes:
         """One key per row of a branch: its group, its codes on the features and, in the lowest bits, its label."""
@@ -187,8 +185,8 @@ class _Sorter:
         offsets = np.cumsum([0, *(self.bits[feature] for feature in reversed(features))]).tolist()
         n_packed = offsets.pop()
         keys = pack_codes(self.rows.codes, features, [1 << offset for offset in reversed(offsets)], branch.rows)
-        for start in range(0, len(keys), CHUNK):
-            chunk = slice(start, start + CHUNK)
+        for start in range(0, len(keys), KEYS_AT_ONCE):
+            chunk = slice(start, start + KEYS_AT_ONCE)
             part = keys[chunk]
             if branch.group is not None:
                 part |= branch.group[chunk].astype(np.uint64) << np.uint64(n_packed)
@@ -220,13 +218,13 @@ def _moved_down(keys: Codes, offset: int, value_bits: int, label_bits: int) -> C
     """The keys with the code that begins at bit ``offset`` moved next to the label, below its context."""
     kind = keys.dtype.type
     moved = np.empty_like(keys)
-    for start in range(0, len(keys), CHUNK):
-        part = keys[start : start + CHUNK]
+    for start in range(0, len(keys), KEYS_AT_ONCE):
+        part = keys[start : start + KEYS_AT_ONCE]
         above = part & kind((1 << 8 * keys.itemsize) - (1 << offset + value_bits))
         between = part & kind((1 << offset) - (1 << label_bits))
         value = part >> kind(offset) & kind((1 << value_bits) - 1)
         label = part & kind((1 << label_bits) - 1)
-        moved[start : start + CHUNK] = above | between << kind(value_bits) | value << kind(label_bits) | label
+        moved[start : start + KEYS_AT_ONCE] = above | between << kind(value_bits) | value << kind(label_bits) | label
     return moved
 
 
@@ -241,14 +239,14 @@ def _may_repeat(keys: Codes, n_low: int) -> Positions:
     factor = kind(0x9E3779B97F4A7C15 >> (64 - n_bits) | 1)  # Fibonacci hashing
 
     def slots(start: int) -> Positions:
-        part = keys[start : start + CHUNK] >> kind(n_low)
+        part = keys[start : start + KEYS_AT_ONCE] >> kind(n_low)
         part ^= part >> kind(n_bits // 2)
         part *= factor
         part >>= kind(n_bits - slot_bits)
         return part.astype(np.intp)
 
     counts = np.zeros(1 << slot_bits, np.uint8)
-    starts = range(0, len(keys), CHUNK)
+    starts = range(0, len(keys), KEYS_AT_ONCE)
     for start in starts:
         np.add.at(counts, slots(start), np.uint8(1))
     if int(counts.sum(dtype=np.int64)) < len(keys):

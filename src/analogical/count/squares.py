@@ -16,12 +16,12 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._types import CodedRows, Codes, Ints, Positions
+from analogical._types import Bools, CodedRows, Codes, Ints, Positions
 from analogical.count.given import Cells
 from analogical.count.groups import count_keys
 from analogical.errors import InputError
@@ -32,7 +32,7 @@ MAX_CELLS = 2**22
 """Most entries of the tables that are made at a time."""
 FEW_LABELS = 16
 """Up to this many labels, every table has a place for each label."""
-LEAST_ROWS = 4
+ROWS_OF_SQUARE = 4
 """Fewest rows of a context with a square."""
 EXACT_PAIRS = math.isqrt(2**53)
 EXACT = math.isqrt(EXACT_PAIRS)
@@ -97,36 +97,52 @@ def _counted(keys: tuple[Codes | Positions, ...], weights: Ints | None, shape: t
 
 
 def _small_tables(rows: CodedRows, groups: Positions, n_groups: int, i: int, j: int) -> Iterator[PairTables]:
-    """Tables of the contexts with two values of both features, by shape, at most ``MAX_CELLS`` entries at a time.
-
-    Shapes are rounded up, so that there are fewer of them.
-    """
-    is_large = np.bincount(groups, minlength=n_groups) >= LEAST_ROWS
-    rows, groups = rows.take(is_large[groups]), groups[is_large[groups]]
-    first, n_first = _places(groups, n_groups, rows.codes[:, i], int(rows.n_values[i]))
-    second, n_second = _places(groups, n_groups, rows.codes[:, j], int(rows.n_values[j]))
+    """Tables of the contexts with two values of both features, by shape; shapes are rounded up, so there are fewer."""
+    is_large = np.bincount(groups, minlength=n_groups) >= ROWS_OF_SQUARE
+    rows, groups = rows.select([i, j]).take(is_large[groups]), groups[is_large[groups]]
+    first, n_first = _places(groups, n_groups, rows.codes[:, 0], int(rows.n_values[0]))
+    second, n_second = _places(groups, n_groups, rows.codes[:, 1], int(rows.n_values[1]))
     labels, n_labels = _label_places(groups, n_groups, rows.labels, rows.n_labels)
-    is_varied = (n_first > 1) & (n_second > 1)
-    most = int(rows.n_values[i]), int(rows.n_values[j]), rows.n_labels
+    most = *rows.n_values.tolist(), rows.n_labels
     shapes = np.stack([_rounded_up(n, top) for n, top in zip((n_first, n_second, n_labels), most, strict=True)])
-    by_shape = np.lexsort((*shapes, ~is_varied))[: np.count_nonzero(is_varied)]
+    ordered, bounds = _by_shape(shapes, (n_first > 1) & (n_second > 1))
     number = np.full(n_groups, n_groups)
-    number[by_shape] = np.arange(len(by_shape))
+    number[ordered] = np.arange(len(ordered))
     order = np.argsort(number[groups], kind="stable")
-    groups, shapes = number[groups[order]], shapes[:, by_shape]
-    starts = np.flatnonzero((np.diff(shapes, prepend=0) != 0).any(axis=0))
-    for start, stop in pairwise([*starts.tolist(), len(by_shape)]):
-        shape = shapes[:, start].tolist()
+    placed = _PlacedRows(rows.take(order), number[groups[order]], first[order], second[order], labels[order])
+    for start, stop in pairwise(bounds):
+        yield from placed.tables(start, stop, tuple(shapes[:, ordered[start]].tolist()))
+
+
+def _by_shape(shapes: Ints, is_varied: Bools) -> tuple[Positions, list[int]]:
+    """The varied contexts ordered by shape, and the bounds of the runs of one shape."""
+    ordered = np.lexsort((*shapes, ~is_varied))[: np.count_nonzero(is_varied)]
+    starts = np.flatnonzero((np.diff(shapes[:, ordered], prepend=0) != 0).any(axis=0))
+    return ordered, [*starts.tolist(), len(ordered)]
+
+
+class _PlacedRows(NamedTuple):
+    """Rows of two features, sorted by context, with their places in the table of their context."""
+
+    rows: CodedRows
+    context: Positions
+    first: Positions
+    second: Positions
+    label: Codes | Positions
+
+    def tables(self, start: int, stop: int, shape: tuple[int, ...]) -> Iterator[PairTables]:
+        """The tables of some contexts, all of one shape, at most ``MAX_CELLS`` entries at a time."""
         at_once = max(MAX_CELLS // math.prod(shape), 1)
         for begin in range(start, stop, at_once):
             n_tables = min(at_once, stop - begin)
-            own = slice(*np.searchsorted(groups, (begin, begin + n_tables)))
-            some, context = rows.take(order[own]), groups[own] - begin
-            places = [place[order[own]] for place in (first, second, labels)]
-            held = [np.zeros((n_tables, n_places), np.intp) for n_places in shape]
-            held[0][context, places[0]], held[1][context, places[1]] = some.codes[:, i], some.codes[:, j]
-            held[2][context, places[2]] = some.labels
-            yield PairTables(_counted((context, *places), some.weights, (n_tables, *shape)), held[0], held[1], held[2])
+            own = np.arange(*np.searchsorted(self.context, (begin, begin + n_tables)))
+            some, context = self.rows.take(own), self.context[own] - begin
+            places = self.first[own], self.second[own], self.label[own]
+            counts = _counted((context, *places), some.weights, (n_tables, *shape))
+            first, second, labels = (np.zeros((n_tables, n_places), np.intp) for n_places in shape)
+            first[context, places[0]], second[context, places[1]] = some.codes[:, 0], some.codes[:, 1]
+            labels[context, places[2]] = some.labels
+            yield PairTables(counts, first, second, labels)
 
 
 def _places(groups: Positions, n_groups: int, values: Codes, n_values: int) -> tuple[Positions, Ints]:

@@ -16,7 +16,7 @@ from analogical._types import CodedRows, Ints
 from analogical.count.contexts import Contexts, contexts_of_tables
 from analogical.count.counts import EqualRows
 from analogical.count.groups import pack_codes
-from analogical.count.threads import Task, run_tasks
+from analogical.count.threads import run_tasks
 
 __all__ = ["contexts_in_table", "count_in_table", "fits_in_table"]
 
@@ -24,7 +24,7 @@ ENTRIES_PER_ROW = 6  # most entries per row of the data,
 MANY_ENTRIES = 2**22  # and at most this many plus one per row, to limit memory
 SMALL_ENTRIES = 32  # most entries per row if they are single bytes, which is enough to count unweighted pairs
 LARGEST_BITS = 40  # no table is this large; checked first, because the exact product may have thousands of digits
-CHUNK = 2**16  # contexts summed at a time: they stay in cache
+CONTEXTS_AT_ONCE = 2**16  # contexts summed at a time: they stay in cache
 
 
 def fits_in_table(rows: CodedRows, *, for_contexts: bool = False) -> bool:
@@ -43,11 +43,10 @@ def count_in_table(rows: CodedRows, n_threads: int) -> tuple[Ints, Ints, EqualRo
     pairs, changed = np.zeros((2, rows.n_features), np.int64)
     identical = table.equal_rows(None)
 
-    def count(axis: int, feature: int) -> list[Task]:
+    def count(axis: int, feature: int) -> None:
         equal = table.equal_rows(axis)
         pairs[feature] = equal.n_pairs - identical.n_pairs
         changed[feature] = equal.n_contradictions - identical.n_contradictions
-        return []
 
     run_tasks([partial(count, *place) for place in enumerate(table.axes)], n_threads)
     return pairs, changed, identical
@@ -59,9 +58,8 @@ def contexts_in_table(
     """Call ``visit`` with the contexts of every feature, or of some; return the counts of identical rows."""
     table = _Table(rows)
 
-    def visit_feature(axis: int, feature: int) -> list[Task]:
+    def visit_feature(axis: int, feature: int) -> None:
         visit(feature, contexts_of_tables(table.along(axis)))
-        return []
 
     wanted = set(table.axes if features is None else features)
     run_tasks([partial(visit_feature, axis, f) for axis, f in enumerate(table.axes) if f in wanted], n_threads)
@@ -100,11 +98,11 @@ class _Table:
         """Rows with the same context along an axis (None: identical rows)."""
         table = self.entries[:, None, None] if axis is None else self.along(axis)
         _, n_outer, n_values, n_inner = table.shape
-        step = max(CHUNK // n_inner, 1)
+        step = max(CONTEXTS_AT_ONCE // n_inner, 1)
         squares = squares_with_label = n_held = 0
         for start in range(0, n_outer, step):
-            for inner in range(0, n_inner, CHUNK):
-                part = table[:, start : start + step, :, inner : inner + CHUNK]
+            for inner in range(0, n_inner, CONTEXTS_AT_ONCE):
+                part = table[:, start : start + step, :, inner : inner + CONTEXTS_AT_ONCE]
                 sums = part[:, :, 0]
                 for value in range(1, n_values):
                     sums = sums + part[:, :, value]

@@ -1,4 +1,4 @@
-"""Threads: tasks that return more tasks, and the number of threads."""
+"""Threads: tasks that may return more tasks, and the number of threads."""
 
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -11,7 +11,8 @@ from analogical.errors import InputError
 
 __all__ = ["Task", "n_threads_for", "one_blas_thread", "run_tasks"]
 
-Task: TypeAlias = Callable[[], "list[Task]"]
+Task: TypeAlias = Callable[[], "list[Task] | None"]
+"""Does some work, and may return further tasks."""
 
 SMALL_WORK = 2**21  # codes; below this, threads cost more than they save
 
@@ -24,16 +25,16 @@ def run_tasks(tasks: Iterable[Task], n_threads: int) -> None:
     stack = list(tasks)
     if n_threads == 1:
         while stack:
-            stack.extend(stack.pop()())
+            stack.extend(stack.pop()() or ())
         return
     with ThreadPoolExecutor(n_threads) as pool:
-        running: set[Future[list[Task]]] = set()
+        running: set[Future[list[Task] | None]] = set()
         while stack or running:
             while stack and len(running) < n_threads:
                 running.add(pool.submit(stack.pop()))
             done, running = wait(running, return_when=FIRST_COMPLETED)
             for task in done:
-                stack.extend(task.result())
+                stack.extend(task.result() or ())
 
 
 def n_threads_for(n_jobs: int | None, n_codes: int) -> int:

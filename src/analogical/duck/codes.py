@@ -12,9 +12,9 @@ from weakref import finalize
 
 import numpy as np
 
-from analogical._types import Ints
+from analogical._types import Ints, code_type
 from analogical.duck.cells import place_in_sql
-from analogical.duck.engine import SQL_TYPES, DuckEngine, code_type
+from analogical.duck.engine import SQL_TYPES, DuckEngine
 from analogical.duck.relation import DuckRelation
 from analogical.duck.session import Session, ask
 from analogical.engines.cells import Encoder, UnitEncoder
@@ -123,7 +123,7 @@ def read_codes(cells: CodedCells, n_rows: int) -> EncodedTable:
     """The rows as an ordinary table of codes."""
     table, counting = cells.table, _Counting(cells)
     n_features = len(table.columns)
-    codes = np.empty((n_rows, n_features), np.min_scalar_type(int(table.n_values.max()) - 1), order="F")
+    codes = np.empty((n_rows, n_features), code_type(int(table.n_values.max())), order="F")
     labels = np.empty(n_rows, code_type(table.label_encoder.n_codes))
     units = None if table.n_units is None else np.empty(n_rows, np.int64)
     beside = {name: np.empty(n_rows, np.int64) for name in cells.beside}

@@ -10,14 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._types import CodedRows, EngineName, Ints, Margins
+from analogical._types import CodedRows, EngineName, Ints, Margins, code_type
 from analogical.count.counts import refuse_too_many_rows
 from analogical.count.groups import evenly
 from analogical.count.pairs import ContextSums, join_blocks, sum_contexts
 from analogical.duck.session import Session
 from analogical.engines.blocks import deal_features, entropy
 
-__all__ = ["DuckEngine", "code_type"]
+__all__ = ["DuckEngine"]
 
 PART_CELLS = 200_000_000
 """Cells of a part of the table that is counted in this process, at about 4 bytes each; a third of it for tables with
@@ -201,11 +201,6 @@ class DuckEngine:
         labels = table.column("label").to_numpy()
         weights = table.column("weight").to_numpy() if self.is_weighted else None
         return CodedRows(codes, labels, np.array(n_values, np.int64), self.margins.n_labels, weights)
-
-
-def code_type(n_values: int) -> np.dtype[Any]:
-    """The smallest unsigned type for this many codes; DuckDB has the same types."""
-    return np.min_scalar_type(max(n_values - 1, 0))
 
 
 @dataclass(frozen=True)

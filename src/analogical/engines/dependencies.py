@@ -8,8 +8,8 @@ import numpy as np
 
 from analogical._types import CodedRows, Codes, Floats, Ints, Positions
 from analogical.count.groups import number_groups
-from analogical.estimate.deciding import share_left
-from analogical.estimate.dependencies import Near, near_among
+from analogical.estimate.dependencies import Near, TableRows, near_among
+from analogical.estimate.entropies import remaining_entropy
 from analogical.table_counts import MergedRows
 
 if TYPE_CHECKING:
@@ -18,20 +18,21 @@ if TYPE_CHECKING:
 __all__ = ["GroupedRows"]
 
 SLACK = 0.05
-"""How much higher the share left may be in the sample than on all rows: ten standard errors of 20,000 rows."""
+"""How much higher the remaining entropy may be in the sample than on all rows: ten standard errors of 20,000 rows."""
 
 
-class GroupedRows:
-    """Rows that an engine groups (see ``estimate.dependencies.ColumnRows``)."""
+class GroupedRows(TableRows):
+    """Rows that an engine groups: what a sample shows is confirmed on all rows."""
 
     def __init__(self, study: "EngineStudy", sample: CodedRows) -> None:
-        self.study, self.sample = study, sample
-        self.n_values: Ints = study.margins.n_values
+        super().__init__(sample.codes, study.margins.n_values, sample.weights)
+        self.study = study
         self.n_rows = self.n_listed = study.margins.n_rows
         self.head: Codes = np.ascontiguousarray(sample.codes)
-        self.untold: set[int] = set()
+        self.uncounted: set[int] = set()
         """Numbers of determinants for which some combinations of values were too many to be counted."""
-        self.is_near_told = True
+        self.is_near_complete = True
+        """Whether all columns that are near-copies in the sample were counted on all rows."""
 
     def value_sizes(self, column: int) -> Ints:
         """Rows of each value of a column."""
@@ -43,7 +44,7 @@ class GroupedRows:
             return self.value_sizes(by[0])
         sizes = self._sizes([by])[0]
         if sizes is None:
-            self.untold.add(len(by))
+            self.uncounted.add(len(by))
         return np.broadcast_to(np.int64(1), self.n_rows) if sizes is None else sizes
 
     def agreeing(self, by: tuple[int, ...], targets: Positions) -> list[int]:
@@ -51,7 +52,7 @@ class GroupedRows:
         n_groups = len(self.group_sizes(by))
         joined = dict(zip(targets.tolist(), self._sizes([(*by, target) for target in targets.tolist()]), strict=True))
         if any(sizes is None for sizes in joined.values()):
-            self.untold.add(len(by))
+            self.uncounted.add(len(by))
         return [target for target, sizes in joined.items() if sizes is not None and len(sizes) == n_groups]
 
     def alike(self, columns: Sequence[int]) -> list[tuple[int, ...]]:
@@ -76,20 +77,20 @@ class GroupedRows:
         return [group for group in groups if len(group) > 1]
 
     def near_pairs(self, columns: Positions, limits: Floats, n_looked_at: int) -> list[Near]:  # noqa: ARG002
-        """Pairs of columns whose share left is at most its limit on all rows, among those near in the sample."""
-        likely = near_among(self.sample.select(columns.tolist()), columns, limits + SLACK)
+        """The same on all rows, among those near in the sample."""
+        likely = near_among(self.rows.select(columns.tolist()), columns, limits + SLACK)
         place = {column: k for k, column in enumerate(columns.tolist())}
-        told = {}
+        counted = {}
         for merged in self.study.merged_by([(two.column, two.of) for two in likely], refuse=False):
             for two in (likely[member] for member in merged.members):
-                told[two] = _share_left(merged, two.column, two.of)
-        self.is_near_told = len(told) == len(likely)
-        pairs = [Near(two.column, two.of, left) for two, left in told.items()]
-        return [two for two in pairs if two.left <= limits[place[two.column], place[two.of]]]
+                counted[two] = _remaining_entropy(merged, two.column, two.of)
+        self.is_near_complete = len(counted) == len(likely)
+        pairs = [two._replace(remaining=remaining) for two, remaining in counted.items()]
+        return [two for two in pairs if two.remaining <= limits[place[two.column], place[two.of]]]
 
-    def share_left(self, column: int, of: int) -> float:
+    def remaining_entropy(self, column: int, of: int) -> float:
         """Share of the entropy of a column that another one leaves open."""
-        return next(_share_left(merged, column, of) for merged in self.study.merged_by([(column, of)]))
+        return next(_remaining_entropy(merged, column, of) for merged in self.study.merged_by([(column, of)]))
 
     def _sizes(self, sets: Sequence[tuple[int, ...]]) -> list[Ints | None]:
         """For each set of columns the rows of each combination of values; None where these are too many."""
@@ -103,5 +104,5 @@ class GroupedRows:
         return sizes
 
 
-def _share_left(merged: MergedRows, column: int, of: int) -> float:
-    return share_left(merged.rows, merged.columns.index(column), merged.columns.index(of))
+def _remaining_entropy(merged: MergedRows, column: int, of: int) -> float:
+    return remaining_entropy(merged.rows, merged.columns.index(column), merged.columns.index(of))

@@ -10,7 +10,7 @@ from analogical.engines.cells import DatePart, Encoder, Steps, encode_batch, num
 from analogical.engines.looking import Look
 from analogical.engines.relation import LABEL, WEIGHT
 from analogical.engines.values import CountLabels, CountValues, normal
-from analogical.estimate.leaks import FEWEST_ROWS, cut_share, find_leaks, tell_by_cut
+from analogical.estimate.leaks import FEWEST_ROWS, cut_share, find_leaks, predicted_by_cut
 from analogical.table.meaning import ColumnMeaning
 
 __all__ = ["find_leaks_there"]
@@ -35,7 +35,7 @@ def find_leaks_there(
         if column.treatment == "bins" and not isinstance(encoders[i].places, DatePart)
     }
     if sample.num_rows == look.n_rows:
-        cuts = {i: tell_by_cut(its_ranks, rows.labels, rows.weights) for i, its_ranks in ranks.items()}
+        cuts = {i: predicted_by_cut(its_ranks, rows.labels, rows.weights) for i, its_ranks in ranks.items()}
         return find_leaks(rows) | {i: share for i, share in cuts.items() if share is not None}
     likely = list(find_leaks(rows, LIKELY))
     counting = CountLabels(tuple(encoders[i] for i in likely), label, len(by_label))

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from analogical._checks import brief
-from analogical._types import Ints, NoteKind
+from analogical._types import Ints, NoteKind, merge_bins
 from analogical.engines.cells import ByValue, DatePart, Encoder, Places, Steps, numbers_of
 from analogical.engines.looking import NUMBERS, TIMES, Look, weights_of
 from analogical.engines.relation import Kind
 from analogical.engines.values import ValueCounts
 from analogical.errors import InputError
-from analogical.table.binning import NUMBERS_OF_BINS, BinRule, merge_bins
+from analogical.table.binning import NUMBERS_OF_BINS, BinRule
 from analogical.table.choosing import Chosen, name_of
 from analogical.table.columns import MISSING, Column
 from analogical.table.dates import WEEKDAYS

@@ -155,9 +155,9 @@ class EngineStudy(Study):
         known = find_dependencies(rows, max_determinants)
         return replace(
             known,
-            searched_one=known.searched_one and 1 not in rows.untold,
-            searched_two=known.searched_two and 2 not in rows.untold,
-            searched_near=known.searched_near and rows.is_near_told,
+            searched_one=known.searched_one and 1 not in rows.uncounted,
+            searched_two=known.searched_two and 2 not in rows.uncounted,
+            searched_near=known.searched_near and rows.is_near_complete,
         )
 
     @cached_property

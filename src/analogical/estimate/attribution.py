@@ -14,6 +14,7 @@ and stops far from the maximum if its first step takes all features of a changed
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from analogical._types import Bools, Floats, Positions
 from analogical.count.threads import one_blas_thread
 from analogical.estimate.sampling import Neighbours
 
-__all__ = ["Attribution", "fit_noisy_or", "noisy_or"]
+__all__ = ["Attribution", "noisy_or"]
 
 RIDGE = 1e-7
 """Half of this times the sum of squared rates is subtracted from the mean log-likelihood of a pair. It decides what the
@@ -38,18 +39,17 @@ HIGHEST = 50.0
 """Limit on the rates during the search; at the maximum the ridge keeps all rates below 17."""
 FEW = 64
 """Features that are fitted together from the start: time."""
-ENTRIES = 2**18
+ENTRIES_AT_ONCE = 2**18
 """Entries of the matrix of sets and features that are processed together: they stay in cache."""
 EDGE = 1e-9
 """Scores of features with rate 0 are below this, in the order in which the features would join the fit."""
-NEGLIGIBLE = 1e-15
+NEGLIGIBLE_WEIGHT = 1e-15
 """Changed sets with a smaller share of the weight are left out of the fit: rounding."""
 RARE = 0.01
 """A feature on which only this share of the pairs differ keeps half its score: few rows hold a rare value."""
 
 
-@dataclass(frozen=True)
-class Attribution:
+class Attribution(NamedTuple):
     """The fit; all scores are NaN without any pair."""
 
     score: Floats
@@ -57,11 +57,10 @@ class Attribution:
     coverage: Floats
     """Share of the weight of the pairs that differ on the feature."""
 
-
-def fit_noisy_or(neighbours: Neighbours, leak: bool) -> Floats:
-    """One score per feature, shrunk for features on which hardly any pair differs."""
-    fit = noisy_or(neighbours, leak=leak)
-    return fit.score * fit.coverage / (fit.coverage + RARE)
+    @property
+    def shrunk(self) -> Floats:
+        """The scores, shrunk for features on which hardly any pair differs."""
+        return self.score * self.coverage / (self.coverage + RARE)
 
 
 def noisy_or(neighbours: Neighbours, *, leak: bool = False) -> Attribution:
@@ -78,7 +77,7 @@ def noisy_or(neighbours: Neighbours, *, leak: bool = False) -> Attribution:
     one_of, kind = _distinct_columns(neighbours.member)
     member = np.ascontiguousarray(neighbours.member[:, one_of])
     coverage, changed_with = _sum_per_feature(member, pairs), _sum_per_feature(member, changed)
-    is_changed = changed > NEGLIGIBLE
+    is_changed = changed > NEGLIGIBLE_WEIGHT
     if not is_changed.any():
         return Attribution(np.where(coverage > 0, 0.0, np.nan)[kind], coverage[kind])
     n_alike, pairs_with, member = np.bincount(kind).astype(np.float64), coverage, member[is_changed]
@@ -108,7 +107,7 @@ def _distinct_columns(member: NDArray[np.uint8]) -> tuple[Positions, Positions]:
 
 def _chunks(member: NDArray[np.uint8]) -> list[slice]:
     """Slices of the sets that are processed together."""
-    step = max(1, ENTRIES // max(1, member.shape[1]))
+    step = max(1, ENTRIES_AT_ONCE // max(1, member.shape[1]))
     return [slice(begin, begin + step) for begin in range(0, len(member), step)]
 
 
@@ -199,9 +198,9 @@ def _first_features(likelihood: _Likelihood, start: Floats) -> Bools:
         return np.ones(len(start), np.bool_)
     gradient, member = likelihood.gradient(start), likelihood.member
     working = _largest(gradient, FEW)
-    left = np.flatnonzero(~member[:, working].any(axis=1))
-    for chunk in _chunks(member[left]):
-        working[np.where(member[left[chunk]], gradient, -np.inf).argmax(axis=1)] = True
+    without = np.flatnonzero(~member[:, working].any(axis=1))
+    for chunk in _chunks(member[without]):
+        working[np.where(member[without[chunk]], gradient, -np.inf).argmax(axis=1)] = True
     return working
 
 

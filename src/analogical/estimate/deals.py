@@ -20,12 +20,10 @@ import numpy as np
 
 from analogical._types import Bools, Floats, Ints
 from analogical.count.contexts import ContextParts, Contexts, Stack, differs_from_last
+from analogical.estimate.intervals import ROUNDING_SHARE
 from analogical.estimate.laws import ENOUGH
 
-__all__ = ["DealMoments", "can_tell", "largest_parts", "pearson_tail"]
-
-ROUNDING = 1e-12
-"""A variance below this share of the terms that it is the sum of is rounding error."""
+__all__ = ["DealMoments", "is_informative", "largest_parts", "pearson_tail"]
 
 
 @dataclass(frozen=True)
@@ -44,15 +42,18 @@ class DealMoments:
     @classmethod
     def of_stack(cls, stack: Stack) -> "list[DealMoments]":
         """Moments of the contexts of each of several features."""
-        contexts, tells = stack.contexts, can_tell(stack.contexts)
+        contexts, informative = stack.contexts, is_informative(stack.contexts)
         sums = np.zeros((4, stack.n_features))
-        if tells.any():
-            n = contexts.n_rows[tells].astype(np.float64)
-            values, labels = _Pairs.of(contexts.value_parts, tells, shared=True), _Pairs.of(contexts.label_parts, tells)
+        if informative.any():
+            n = contexts.n_rows[informative].astype(np.float64)
+            values, labels = (
+                _Pairs.of(contexts.value_parts, informative, shared=True),
+                _Pairs.of(contexts.label_parts, informative),
+            )
             variance, third = _moments(n, values, labels)
-            terms = _deviation(contexts)[tells], variance, third, variance**2 / _room(contexts)[tells]
+            terms = _deviation(contexts)[informative], variance, third, variance**2 / _room(contexts)[informative]
             of_context = np.zeros((4, len(contexts)))
-            of_context[:, tells] = contexts.times[tells] * np.array(terms)
+            of_context[:, informative] = contexts.times[informative] * np.array(terms)
             sums = np.array([stack.sums(row) for row in of_context])
         return [cls(*of_feature) for of_feature in sums.T.tolist()]
 
@@ -72,14 +73,14 @@ class DealMoments:
         return max(p, sys.float_info.min)
 
 
-def can_tell(contexts: Contexts) -> Bools:
+def is_informative(contexts: Contexts) -> Bools:
     """Which contexts hold two values, two labels, a repeated value and a repeated label."""
     n_values, n_labels = (
         np.bincount(parts.owner, minlength=len(contexts)) for parts in (contexts.value_parts, contexts.label_parts)
     )
     n_rows = contexts.n_rows
-    tells: Bools = (n_values > 1) & (n_values < n_rows) & (n_labels > 1) & (n_labels < n_rows)
-    return tells
+    informative: Bools = (n_values > 1) & (n_values < n_rows) & (n_labels > 1) & (n_labels < n_rows)
+    return informative
 
 
 def largest_parts(contexts: Contexts) -> tuple[Ints, Ints]:
@@ -235,7 +236,7 @@ def _moments(n: Floats, values: _Pairs, labels: _Pairs) -> tuple[Floats, Floats]
         + 3 * _ratio(values.path_and_pair * labels.path_and_pair, 2 * n5)
         + _ratio(values.all_apart * labels.all_apart, 8 * n5 * (n - 5))
     )
-    varies = variance > ROUNDING * size
+    varies = variance > ROUNDING_SHARE * size
     return np.where(varies, variance, 0.0), np.where(varies, third, 0.0)
 
 

@@ -9,20 +9,22 @@ as well in the place of a member are listed as its stand-ins.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
-from analogical._types import CodedRows, Codes, Floats, Ints, Positions
-from analogical.count.given import Cells, tables_given
+from analogical._types import CodedRows, Floats, Ints, Positions
+from analogical.count.given import Cells
 from analogical.count.groups import equal_columns
 from analogical.count.threads import one_blas_thread
+from analogical.estimate.entropies import remaining_entropy
 from analogical.estimate.votes import Candidate, State, Voting
 
 __all__ = [
     "COPY",
-    "MOST",
+    "MOST_MEMBERS",
     "MOST_TRIED",
     "Decider",
     "Deciding",
@@ -30,9 +32,6 @@ __all__ = [
     "Why",
     "likely_pairs",
     "likely_threes",
-    "share_left",
-    "shares_left",
-    "told_by_chance",
 ]
 
 GATE = 2.0
@@ -50,7 +49,7 @@ MOST_STAND_INS = 3
 ROWS_PER_CELL = 3.0
 """Rows per combination of the members' values, on average: with fewer, hardly two rows are equal on all members, and
 nothing can be compared."""
-MOST = 10
+MOST_MEMBERS = 10
 """Largest number of members: with more, contexts hold single rows in any table that fits in memory."""
 SCREENED_ROWS, SCREENED_COLUMNS = 5_000, 1_500
 """Rows, and values of all features together, on which pairs are screened: a tenth of a second. If there are more
@@ -61,7 +60,7 @@ in 8 of 8 tables of 2,000 rows; among the first ten features of the relaxed inde
 LIKELY = 4
 """Pairs, or sets of three, whose gain is computed after screening; the true pair was first or second in known tables,
 and with 12 no more of the known rules were found."""
-TIE = 1e-9
+EQUAL_GAINS = 1e-9
 """Gains that differ by less than this share of the log-likelihood are equal: rounding must not decide."""
 
 Why = Literal["gain", "interaction", "significant", "index"]
@@ -112,7 +111,7 @@ class Decider:
     """
 
     def __init__(self, voting: Voting, owner: Ints, index: Callable[[], Positions], rank: Ints) -> None:
-        self.voting, self.owner, self.ask_index, self.rank = voting, owner, index, rank
+        self.voting, self.owner, self._find_index, self.rank = voting, owner, index, rank
         self.n_features = int(owner.max()) + 1
         self.bins: dict[int, list[int]] = {}
         for column, feature in enumerate(owner.tolist()):
@@ -124,14 +123,11 @@ class Decider:
         n = max(FEWEST, len(varying))
         self.need, self.need_of_pair, self.need_of_three = (GATE * math.log(math.comb(n, k)) for k in (1, 2, 3))
         self.alone = voting.candidates(voting.start, varying)
-        self._order: Positions | None = None
 
-    @property
+    @cached_property
     def index(self) -> Positions:
         """Features in the order of the relaxed index."""
-        if self._order is None:
-            self._order = self.ask_index()
-        return self._order
+        return self._find_index()
 
     def decide(self) -> Deciding:
         """The deciding set."""
@@ -162,6 +158,17 @@ class Decider:
         state = self.voting.follow(members, together)
         return self.voting.candidates(state, [f for f in self.varying if f not in inside])
 
+    def screened(self, features: Sequence[int], n_columns: int, first: Sequence[int] = ()) -> list[int]:
+        """The features to screen: all, or as many as have ``n_columns`` values together.
+
+        Then those in ``first`` are preferred, followed by the order of the relaxed index.
+        """
+        allowed, n_values = set(features), self.voting.rows.n_values
+        if n_values[list(features)].sum() <= n_columns:
+            return list(features)
+        order = [f for f in dict.fromkeys([*first, *self.index.tolist()]) if f in allowed]
+        return sorted(order[: int(np.searchsorted(np.cumsum(n_values[order]), n_columns))])
+
 
 class _Search:
     """The state of one search: the members so far."""
@@ -189,10 +196,10 @@ class _Search:
 
     def grow(self) -> None:
         """Add members as long as one, two or three features have enough gain."""
-        while len(self.members) < MOST:
+        while len(self.members) < MOST_MEMBERS:
             best, gain = self._best_single()
             if best is not None and gain >= self.decider.need:
-                is_copy = any(share_left(self.voting.rows, best, c) <= COPY for c in self.members)
+                is_copy = any(remaining_entropy(self.voting.rows, best, c) <= COPY for c in self.members)
                 if is_copy or not self.decider.has_room([*self.members, best]):
                     self.allowed.remove(best)  # a copy's vote would only count the same rows twice
                 else:
@@ -211,7 +218,7 @@ class _Search:
             choices = self.decider.bins[int(self.decider.owner[column])]
             values = {c: self.follow([*self.members[:place], c, *self.members[place + 1 :]]).value for c in choices}
             best = max(choices, key=lambda c: values[c])
-            if values[best] > values[column] + TIE * abs(values[column]):
+            if values[best] > values[column] + EQUAL_GAINS * abs(values[column]):
                 self.members[place] = best
 
     def spare_or_replace(self) -> None:
@@ -232,7 +239,7 @@ class _Search:
                 near = [f for f in order if gains[f] > max(loss / 2, loss - self.decider.need)]
                 if near:
                     self.stand_ins[feature] = tuple(near[:MOST_STAND_INS])
-                if not order or gains[order[0]] - loss <= TIE * abs(value):
+                if not order or gains[order[0]] - loss <= EQUAL_GAINS * abs(value):
                     continue
                 rise, changed = gains[order[0]] - loss, [*rest, order[0]]
             if best is None or rise > best[0]:
@@ -244,11 +251,11 @@ class _Search:
 
     def result(self) -> Deciding:
         """The members, the one with the largest gain first."""
-        left, order, together = list(self.members), list[int](), self.together(self.members)
-        while left:
-            further = self.voting.candidates(self.voting.follow(order, together), left)
-            order.append(max(left, key=lambda c: further[c].gain))
-            left.remove(order[-1])
+        remaining, order, together = list(self.members), list[int](), self.together(self.members)
+        while remaining:
+            further = self.voting.candidates(self.voting.follow(order, together), remaining)
+            order.append(max(remaining, key=lambda c: further[c].gain))
+            remaining.remove(order[-1])
         values = [self.voting.follow(order[:k], together).value for k in range(len(order) + 1)]
         owner = self.decider.owner
         return Deciding(
@@ -279,19 +286,19 @@ class _Search:
         state = self.follow(self.members)
         gains = self._gains(state, self._outside())
         most = max(gains.values(), default=-math.inf)
-        return next((f for f, gain in gains.items() if gain >= most - TIE * abs(state.value)), None), most
+        return next((f for f, gain in gains.items() if gain >= most - EQUAL_GAINS * abs(state.value)), None), most
 
     def _best_pair(self) -> list[int] | None:
         """Two outside features with enough gain together."""
         state, rows = self.follow(self.members), self.voting.rows
-        pairs = likely_pairs(rows, state, self._screened(SCREENED_COLUMNS))
+        pairs = likely_pairs(rows, state, self.decider.screened(self._outside(), SCREENED_COLUMNS))
         small = [p for p in pairs if math.prod(rows.n_values[list(p)].tolist()) <= len(rows.codes)]
         return self._best_of(state, small, self.decider.need_of_pair)
 
     def _best_three(self) -> list[int] | None:
         """Three outside features with enough gain together."""
         state = self.follow(self.members)
-        threes = likely_threes(self.voting.rows, state, self._screened(COLUMNS_OF_THREES))
+        threes = likely_threes(self.voting.rows, state, self.decider.screened(self._outside(), COLUMNS_OF_THREES))
         return self._best_of(state, threes, self.decider.need_of_three)
 
     def _best_of(self, state: State, sets: Iterable[tuple[int, ...]], need: float) -> list[int] | None:
@@ -300,24 +307,20 @@ class _Search:
         The gain depends a little on the order of the features: the one with the largest gain alone comes first, so that
         the order of columns, or a copy of one, does not matter.
         """
-        alone, rank, tie = self.decider.alone, self.decider.rank, TIE * abs(state.value)
+        alone, rank, tie = self.decider.alone, self.decider.rank, EQUAL_GAINS * abs(state.value)
         ordered = [sorted(members, key=lambda f: (-round(alone[f].gain, 6), int(rank[f]))) for members in sets]
-        gains = [self.voting.gain_of(state, members) for members in ordered]
+        gains = [self._gain_together(state, members) for members in ordered]
         most = max(gains, default=-math.inf)
         if most < need - tie:
             return None
         equal = (members for members, gain in zip(ordered, gains, strict=True) if gain >= most - tie)
         best = min(equal, key=lambda members: sorted(rank[members].tolist()))
-        return best if len(self.members) + len(best) <= MOST else None
+        return best if len(self.members) + len(best) <= MOST_MEMBERS else None
 
-    def _screened(self, n_columns: int) -> list[int]:
-        """The outside features to screen: all, or the first of the relaxed index if they have too many values."""
-        outside, n_values = self._outside(), self.voting.rows.n_values
-        if n_values[outside].sum() <= n_columns:
-            return outside
-        inside = set(outside)
-        order = [f for f in self.decider.index.tolist() if f in inside]
-        return sorted(order[: int(np.searchsorted(np.cumsum(n_values[order]), n_columns))])
+    def _gain_together(self, state: State, features: list[int]) -> float:
+        """The gain of outside features that vote together."""
+        together = self.together(self.members).union(features)
+        return self.voting.follow([*self.members, *features], together).value - state.value
 
 
 def likely_pairs(rows: CodedRows, state: State, features: Sequence[int]) -> list[tuple[int, int]]:
@@ -358,14 +361,14 @@ class _Screen:
         self.holds = np.zeros((len(some), int(sizes.sum())), np.float32)
         """Indicators of shape (rows, values of all features)."""
         self.holds[np.arange(len(some))[:, None], self.codes.astype(np.intp) + self.starts] = 1
-        labels, shares = rows.labels[some], state.shares()[state.entries.of_row[some]]
+        labels, shares = rows.labels[some], state.shares()[state.of_row[some]]
         weights = np.ones(len(some)) if rows.weights is None else rows.weights[some].astype(np.float64)
         classes = np.argsort(-np.bincount(labels, weights, minlength=rows.n_labels), kind="stable")[:8]
-        self.left = []
+        self.residuals = []
         """For each class but the most frequent, which follows from the others: residuals, and their variances."""
         for label in classes[1:].tolist():
-            rest, variance = (labels == label) - shares[:, label], shares[:, label] * (1 - shares[:, label])
-            self.left.append(((weights * rest).astype(np.float32), (weights * variance).astype(np.float32)))
+            residual, variance = (labels == label) - shares[:, label], shares[:, label] * (1 - shares[:, label])
+            self.residuals.append(((weights * residual).astype(np.float32), (weights * variance).astype(np.float32)))
 
     def rows_by_value(self, feature: int) -> list[Positions]:
         """The rows of each value of a feature."""
@@ -379,8 +382,8 @@ class _Screen:
         statistic, freedom = (np.zeros((holds.shape[1], holds.shape[1])) for _ in range(2))
         for part in parts:
             held = holds[part]
-            for rest, variance in self.left:
-                summed = (held * rest[part, None]).T @ held
+            for residual, variance in self.residuals:
+                summed = (held * residual[part, None]).T @ held
                 spread = (held * variance[part, None]).T @ held
                 is_enough = spread > 1.0  # a variance of one: about four rows
                 statistic += np.divide(summed**2, spread, out=np.zeros_like(summed), where=is_enough)
@@ -409,35 +412,3 @@ def _likeliest(unlikely: Floats, features: Sequence[int]) -> list[tuple[int, ...
 def _by_pairs(cells: Floats, starts: Positions) -> Floats:
     """Sums over the values of each pair of features."""
     return np.asarray(np.add.reduceat(np.add.reduceat(cells, starts, 0), starts, 1))
-
-
-def share_left(rows: CodedRows, feature: int, other: int) -> float:
-    """Share of the entropy of a column that remains given another one; 1 for a constant column."""
-    return float(shares_left(rows.select([feature]), rows.codes[:, other])[0])
-
-
-def shares_left(rows: CodedRows, column: Codes) -> Floats:
-    """The same for every feature of the rows, given one column."""
-    left = np.ones(rows.n_features)
-    unlabelled = replace(rows, labels=np.zeros(len(column), np.uint8), n_labels=1)
-    for features, counts in tables_given(unlabelled, Cells.of([column], len(column)), range(rows.n_features)):
-        tables = counts[..., 0]
-        whole = _entropies(tables.sum(axis=1))
-        together, alone = _entropies(tables.reshape(len(features), -1)), _entropies(tables.sum(axis=2))
-        left[features] = np.divide(np.maximum(together - alone, 0.0), whole, out=np.ones_like(whole), where=whole > 0)
-    return left
-
-
-def _entropies(sizes: Ints) -> Floats:
-    """The entropy of each row of sizes."""
-    from scipy.special import xlogy
-
-    share = sizes / sizes.sum(axis=1, keepdims=True)
-    return np.asarray(-xlogy(share, share).sum(axis=1))
-
-
-def told_by_chance(rows: CodedRows, feature: int, n_values: int) -> float:
-    """Expected share of the entropy of a column that an unrelated column of n_values explains (Miller and Madow)."""
-    sizes = rows.value_sizes(feature)
-    whole = float(_entropies(sizes[None])[0])
-    return (np.count_nonzero(sizes) - 1) * (n_values - 1) / (2 * sizes.sum() * whole) if whole > 0 else 0.0

@@ -9,21 +9,20 @@ A column is a near-copy of another one that leaves little of its entropy, if cha
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
-from typing import Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from analogical._types import CodedRows, Codes, Floats, Ints, Positions
 from analogical.count.groups import equal_columns
-from analogical.estimate.deciding import share_left, shares_left
+from analogical.estimate.entropies import entropies, remaining_entropies, remaining_entropy
 
 __all__ = [
     "NEAR",
-    "ColumnRows",
     "Dependencies",
-    "Dependency",
+    "Determined",
     "Near",
     "TableRows",
     "find_dependencies",
@@ -36,7 +35,7 @@ N_HEAD = 1_000
 """Rows on which a dependency is tried before all rows: time."""
 N_LOOKS = 8
 """Pairs of rows that are compared first; a few refute nearly all dependencies."""
-ENTRIES = 2**18
+CODES_AT_ONCE = 2**18
 """Codes that are compared together: they stay in cache."""
 MAX_ONE = 30_000
 """Largest number of columns for dependencies on one column: about ten seconds."""
@@ -54,25 +53,25 @@ NEAR_LOOKS = 500_000_000
 """Largest number of codes in the search for near-copies, rows times columns squared: two or three seconds."""
 NEAR_VALUES, NEAR_VALUES_IN_ALL = 1_000, 16_000
 """Largest number of values of a column, and of all columns, in the search for near-copies: memory."""
+ROUNDING = 1e-9
+"""Entropies and evidence are equal up to rounding if they differ by less."""
 
 
-@dataclass(frozen=True)
-class Dependency:
-    """A dependency between columns, by position."""
+class Determined(NamedTuple):
+    """A column that others determine, by position."""
 
-    determined: int
+    column: int
     by: tuple[int, ...]
     support: int
-    """Number of tests that it passed."""
+    """Number of tests that the dependency passed."""
 
 
-@dataclass(frozen=True)
-class Near:
+class Near(NamedTuple):
     """A column and the one that leaves least of its entropy, by position."""
 
     column: int
     of: int
-    left: float
+    remaining: float
     """Share of its entropy that remains given the other one."""
 
 
@@ -82,7 +81,7 @@ class Dependencies:
 
     renamings: tuple[tuple[int, ...], ...]
     """Groups of columns that divide the rows in the same way."""
-    determined: tuple[Dependency, ...]
+    determined: tuple[Determined, ...]
     """With the first column of each group of renamings only."""
     near: tuple[Near, ...]
     """Near-copies, the nearest first; each column once."""
@@ -91,49 +90,16 @@ class Dependencies:
     searched_near: bool
 
 
-class ColumnRows(Protocol):
-    """Rows of a table, in memory or in an engine, as the search needs them: columns by position, without a label."""
-
-    n_values: Ints
-    n_rows: int
-    """Number of rows, counted with their weights."""
-    n_listed: int
-    """Number of rows to sort."""
-    head: Codes
-    """Some rows, with all columns, on which dependencies are tried first; no result depends on the choice."""
-
-    def value_sizes(self, column: int) -> Ints:
-        """Number of rows of each value of a column."""
-        ...
-
-    def group_sizes(self, by: tuple[int, ...]) -> Ints:
-        """Number of rows of each group of rows that are equal on some columns."""
-        ...
-
-    def agreeing(self, by: tuple[int, ...], targets: Positions) -> list[int]:
-        """The targets that the columns determine."""
-        ...
-
-    def alike(self, columns: Sequence[int]) -> list[tuple[int, ...]]:
-        """Groups of two or more columns that divide the rows in the same way."""
-        ...
-
-    def near_pairs(self, columns: Positions, limits: Floats, n_looked_at: int) -> list[Near]:
-        """Columns of which another one leaves no more entropy than a limit, on the rows compared."""
-        ...
-
-    def share_left(self, column: int, of: int) -> float:
-        """Share of the entropy of a column that remains given another one."""
-        ...
-
-
 class TableRows:
-    """Rows in memory (see ``ColumnRows``)."""
+    """Rows of a table as the search needs them: columns by position, without a label."""
 
     def __init__(self, codes: Codes, n_values: Ints, weights: Ints | None) -> None:
         self.rows = CodedRows(codes, np.zeros(len(codes), np.uint8), n_values, 1, weights)
-        self.n_values, self.n_rows, self.n_listed = n_values, self.rows.n_rows, len(codes)
+        self.n_values, self.n_rows = n_values, self.rows.n_rows
+        self.n_listed = len(codes)
+        """Number of rows to sort."""
         self.head: Codes = np.ascontiguousarray(codes[np.random.default_rng(0).permutation(len(codes))[:N_HEAD]])
+        """Some rows on which dependencies are tried first; no result depends on the choice."""
         self._sorted: tuple[tuple[int, ...], _Sorted] | None = None
 
     def value_sizes(self, column: int) -> Ints:
@@ -162,9 +128,9 @@ class TableRows:
             rows = rows.take(np.random.default_rng(0).permutation(self.n_listed)[:n_looked_at])
         return near_among(rows, columns, limits)
 
-    def share_left(self, column: int, of: int) -> float:
+    def remaining_entropy(self, column: int, of: int) -> float:
         """Share of the entropy of a column that remains given another one."""
-        return share_left(self.rows, column, of)
+        return remaining_entropy(self.rows, column, of)
 
     def _sorted_by(self, by: tuple[int, ...]) -> "_Sorted":
         """The rows sorted by some columns; the last result is cached."""
@@ -173,7 +139,7 @@ class TableRows:
         return self._sorted[1]
 
 
-def find_dependencies(rows: ColumnRows, max_determinants: int) -> Dependencies:
+def find_dependencies(rows: TableRows, max_determinants: int) -> Dependencies:
     """Columns that are equal up to renaming of their values, that one or two others determine, or that are near-copies.
 
     Examples
@@ -181,7 +147,7 @@ def find_dependencies(rows: ColumnRows, max_determinants: int) -> Dependencies:
     >>> towns, countries = [0, 1, 2, 0, 1, 2] * 5, [0, 0, 1, 0, 0, 1] * 5
     >>> codes = np.column_stack([towns, countries]).astype(np.uint8)
     >>> find_dependencies(TableRows(codes, np.array([3, 2]), None), 1).determined
-    (Dependency(determined=1, by=(0,), support=27),)
+    (Determined(column=1, by=(0,), support=27),)
     """
     search, n_values = _Search(rows), rows.n_values
     varying = np.flatnonzero(n_values > 1).tolist()
@@ -193,12 +159,12 @@ def find_dependencies(rows: ColumnRows, max_determinants: int) -> Dependencies:
     if searched_two:
         n_sorted = int(np.count_nonzero(np.outer(n_values[columns], n_values[columns]) > RARELY_EQUAL)) // 2
         searched_two = n_sorted * rows.n_listed <= MAX_SORTED
-    determined: list[Dependency] = []
+    determined: list[Determined] = []
     if searched_one:
         determined += search.by_one(columns)
     if searched_two:
         determined += search.by_two(columns, determined)
-    determined.sort(key=lambda one: (len(one.by), one.determined, one.by))
+    determined.sort(key=lambda one: (len(one.by), one.column, one.by))
     near = _near_copies(rows, columns, determined)
     return Dependencies(
         tuple(renamings), tuple(determined), tuple(near or ()), searched_one, searched_two, near is not None
@@ -208,7 +174,7 @@ def find_dependencies(rows: ColumnRows, max_determinants: int) -> Dependencies:
 class _Search:
     """The search for dependencies."""
 
-    def __init__(self, rows: ColumnRows) -> None:
+    def __init__(self, rows: TableRows) -> None:
         self.rows = rows
         self.evidence = np.array([self._evidence(i) for i in range(len(rows.n_values))])
 
@@ -229,7 +195,7 @@ class _Search:
         groups = [group for alike in candidates if len(alike) > 1 for group in self.rows.alike(alike)]
         return sorted(group for group in groups if self._supported((group[0],), [group[1]], len(varying) - 1))
 
-    def by_one(self, columns: Positions) -> Iterator[Dependency]:
+    def by_one(self, columns: Positions) -> Iterator[Determined]:
         """All dependencies on one column."""
         n_candidates = len(columns) - 1
         needed = math.log(max(n_candidates, 1) / CHANCE)
@@ -237,10 +203,10 @@ class _Search:
             targets = self._determined((i,), columns[columns != i], needed)
             yield from self._supported((i,), targets, n_candidates)
 
-    def by_two(self, columns: Positions, by_one: Sequence[Dependency]) -> Iterator[Dependency]:
+    def by_two(self, columns: Positions, by_one: Sequence[Determined]) -> Iterator[Determined]:
         """All dependencies on two columns, neither of which determines the target alone."""
         alone = {i: self._determined((i,), columns[columns != i], 0.0) for i in columns.tolist()}
-        n_known = np.bincount([one.determined for one in by_one], minlength=len(self.rows.n_values))
+        n_known = np.bincount([one.column for one in by_one], minlength=len(self.rows.n_values))
         for a, b in combinations(columns.tolist(), 2):
             others = columns[(columns != a) & (columns != b)]
             for target in self._determined((a, b), others, math.log(1 / CHANCE)):
@@ -250,17 +216,17 @@ class _Search:
 
     def _determined(self, by: tuple[int, ...], targets: Positions, needed: float) -> list[int]:
         """The targets that some columns determine, if the tests can give the evidence needed."""
-        head = self.rows.head
-        tried = _Sorted.of(head, self.rows.n_values, by)
-        one, other = (head[tried.order[tried.repeats[:N_LOOKS] + step]] for step in (0, 1))
-        left = targets[(one == other).all(axis=0)[targets]]
-        left = _agreeing(head, replace(tried, repeats=tried.repeats[N_LOOKS:]), left)
-        if not len(left):
+        head, ordered = self.rows.head, _Sorted.of(self.rows.head, self.rows.n_values, by)
+        one, other = (head[ordered.order[ordered.repeats[:N_LOOKS] + step]] for step in (0, 1))
+        agrees_at_first = (one == other).all(axis=0)
+        likely = _agreeing(head, ordered, targets[agrees_at_first[targets]])
+        if not len(likely):
             return []
         n_tests = self.rows.n_rows - len(self.rows.group_sizes(by))
-        return self.rows.agreeing(by, left[n_tests * self.evidence[left] >= needed - 1e-9])
+        can_have_evidence = n_tests * self.evidence[likely] >= needed - ROUNDING
+        return self.rows.agreeing(by, likely[can_have_evidence])
 
-    def _supported(self, by: tuple[int, ...], targets: Sequence[int], n_candidates: int) -> list[Dependency]:
+    def _supported(self, by: tuple[int, ...], targets: Sequence[int], n_candidates: int) -> list[Determined]:
         """The dependencies that an unrelated column would rarely show, with their support."""
         if not targets:
             return []
@@ -274,11 +240,11 @@ class _Search:
             largest = float(shares.max())
             luck = size * math.log(largest) + np.log(((shares / largest) ** size[:, None]).sum(axis=1))
             if float((times * luck).sum()) <= -needed:
-                supported.append(Dependency(target, by, self.rows.n_rows - len(sizes)))
+                supported.append(Determined(target, by, self.rows.n_rows - len(sizes)))
         return supported
 
 
-def _near_copies(rows: ColumnRows, columns: Positions, determined: Sequence[Dependency]) -> list[Near] | None:
+def _near_copies(rows: TableRows, columns: Positions, determined: Sequence[Determined]) -> list[Near] | None:
     """Columns of which another one leaves little entropy, each once; None if there are too many columns.
 
     In large tables pairs are searched on a sample of the rows; the entropy is then computed on all rows.
@@ -287,37 +253,38 @@ def _near_copies(rows: ColumnRows, columns: Positions, determined: Sequence[Depe
     n_looked_at = min(rows.n_listed, NEAR_LOOKS // max(len(columns), 1) ** 2)
     if n_looked_at < min(rows.n_listed, N_HEAD) or rows.n_values[columns].sum() > NEAR_VALUES_IN_ALL:
         return None
-    limits = np.array([_most_left(rows, int(column), rows.n_values[columns]) for column in columns])
-    known = {frozenset((one.determined, *one.by)) for one in determined}
+    limits = np.array([_most_remaining(rows, int(column), rows.n_values[columns]) for column in columns])
+    known = {frozenset((one.column, *one.by)) for one in determined}
     pairs = rows.near_pairs(columns, limits, n_looked_at)
     pairs = [pair for pair in pairs if {pair.of, pair.column} not in known]
-    pairs.sort(key=lambda pair: (round(pair.left, 2), pair.of, pair.column))  # of two near-copies the first is kept
-    return sorted(_each_once(rows, pairs), key=lambda pair: (round(pair.left, 2), pair.of, pair.column))
+    pairs.sort(
+        key=lambda pair: (round(pair.remaining, 2), pair.of, pair.column)
+    )  # of two near-copies the first is kept
+    return sorted(_each_once(rows, pairs), key=lambda pair: (round(pair.remaining, 2), pair.of, pair.column))
 
 
 def near_among(rows: CodedRows, columns: Positions, limits: Floats) -> list[Near]:
     """Columns of which another one leaves no more entropy than a limit; ``columns`` are the columns of the rows."""
     pairs = []
     for place, of in enumerate(columns.tolist()):
-        left = shares_left(rows, rows.codes[:, place])
-        near = np.flatnonzero((left <= limits[:, place]) & (columns != of))
-        pairs += [Near(int(columns[k]), of, float(left[k])) for k in near]
+        remaining = remaining_entropies(rows, rows.codes[:, place])
+        near = np.flatnonzero((remaining <= limits[:, place]) & (columns != of))
+        pairs += [Near(int(columns[k]), of, float(remaining[k])) for k in near]
     return pairs
 
 
-def _most_left(rows: ColumnRows, column: int, n_values: Ints) -> Floats:
+def _most_remaining(rows: TableRows, column: int, n_values: Ints) -> Floats:
     """The shares of its entropy that columns with these numbers of values may leave: less where chance explains much.
 
     The mutual information of two unrelated columns of r and c values is at most ln(1 + X), where X is the mean square
     contingency, which is (r - 1) (c - 1) / (n - 1) on average over all orders of the rows.
     """
-    shares = rows.value_sizes(column) / rows.n_rows
-    entropy = -float((shares * np.log(np.maximum(shares, 1e-300))).sum())
+    entropy = entropies(rows.value_sizes(column)[None])
     by_chance = np.log1p((rows.n_values[column] - 1) * (n_values - 1) / (rows.n_rows - 1)) / entropy
     return np.asarray(NEAR * np.maximum(1 - by_chance, 0.0))
 
 
-def _each_once(rows: ColumnRows, pairs: Sequence[Near]) -> Iterator[Near]:
+def _each_once(rows: TableRows, pairs: Sequence[Near]) -> Iterator[Near]:
     """Every column with its nearest one; no cycles, and no pairs in which one determines the other."""
     chosen: dict[int, int] = {}
     for pair in pairs:
@@ -326,10 +293,11 @@ def _each_once(rows: ColumnRows, pairs: Sequence[Near]) -> Iterator[Near]:
             last = chosen[last]
         if pair.column in chosen or last == pair.column:
             continue
-        left, left_of_other = rows.share_left(pair.column, pair.of), rows.share_left(pair.of, pair.column)
-        if min(left, left_of_other) > 1e-9 and left <= NEAR:  # on all rows
+        remaining = rows.remaining_entropy(pair.column, pair.of)  # on all rows
+        is_exact = min(remaining, rows.remaining_entropy(pair.of, pair.column)) <= ROUNDING
+        if remaining <= NEAR and not is_exact:
             chosen[pair.column] = pair.of
-            yield Near(pair.column, pair.of, left)
+            yield Near(pair.column, pair.of, remaining)
 
 
 @dataclass(frozen=True)
@@ -355,7 +323,7 @@ def _agreeing(codes: Codes, ordered: _Sorted, columns: Positions) -> Positions:
     """The columns on which each repeated row agrees with the next one."""
     start = 0
     while start < len(ordered.repeats) and len(columns):
-        chunk = ordered.repeats[start : start + max(ENTRIES // len(columns), 1)]
+        chunk = ordered.repeats[start : start + max(CODES_AT_ONCE // len(columns), 1)]
         one, other = (codes[np.ix_(ordered.order[chunk + step], columns)] for step in (0, 1))
         columns = columns[(one == other).all(axis=0)]
         start += len(chunk)

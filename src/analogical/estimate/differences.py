@@ -12,9 +12,6 @@ import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from statistics import NormalDist
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,18 +19,15 @@ from analogical._types import CodedRows, Floats, Ints
 from analogical.count.contexts import Contexts
 from analogical.estimate.clusters import unit_p_value
 from analogical.estimate.deals import pearson_tail
-from analogical.estimate.intervals import corrected_variance, jackknife_variance
+from analogical.estimate.intervals import corrected_variance, jackknife_variance, t_quantile
 from analogical.estimate.laws import hypergeometric, law_of_contexts
-from analogical.estimate.sizes import measure_size_of_units
-
-if TYPE_CHECKING:
-    from scipy.sparse import csc_array
+from analogical.estimate.sizes import ROUNDING, measure_size_of_units
 
 __all__ = [
     "PairedDifference",
-    "TwoValues",
     "base_rates",
     "compared_with",
+    "contexts_of_two",
     "crude_difference",
     "difference_interval",
     "exact_cmh",
@@ -43,15 +37,12 @@ __all__ = [
     "measure_difference_of_units",
     "odds_ratio",
     "risk_difference",
-    "split_two_values",
 ]
 
 NORMAL = 10_000.0
 """Variance from which the sum over contexts is treated as normal; its skewness is then at most one hundredth."""
-ENOUGH = 5.0
+ENOUGH_EXPECTED = 5.0
 """Expected rows that every cell needs for Breslow and Day's test: Cochran's rule for chi-square tests."""
-ROUNDING = 1e-9
-"""A standard error below this is a rounding error."""
 MAX_STEPS = 50
 """Limit on Newton's steps to the best fitting odds ratio; four or five are usual."""
 
@@ -88,26 +79,6 @@ class PairedDifference:
     pair_high: float
 
 
-@dataclass(frozen=True)
-class TwoValues:
-    """Rows of two values by label in the contexts that hold both: sparse matrices (contexts, labels)."""
-
-    first: "csc_array"
-    second: "csc_array"
-    times: Ints
-    """How often each context occurs."""
-
-    @cached_property
-    def sizes(self) -> tuple[Ints, Ints]:
-        """Rows of each value in each context."""
-        return self.first.sum(axis=1), self.second.sum(axis=1)
-
-    @cached_property
-    def n_unchanged(self) -> int:
-        """Pairs whose labels are the same."""
-        return int((self.times * (self.first * self.second).sum(axis=1)).sum())
-
-
 def compared_with(contexts: Contexts, reference: int, others: Sequence[int]) -> list[int]:
     """The other values that are in a context together with the reference."""
     holds = np.zeros(len(contexts), np.bool_)
@@ -116,25 +87,22 @@ def compared_with(contexts: Contexts, reference: int, others: Sequence[int]) -> 
     return [value for value in others if value in met]
 
 
-def split_two_values(contexts: Contexts, first: int, second: int, n_labels: int) -> TwoValues:
-    """The rows of two values by context."""
-    from scipy.sparse import csc_array
-
-    cells = {value: np.flatnonzero(contexts.values == value) for value in (first, second)}
-    shared = np.intersect1d(contexts.owner[cells[first]], contexts.owner[cells[second]])
-    sides = []
-    for own in cells.values():
-        mine = own[np.isin(contexts.owner[own], shared)]
-        place = np.searchsorted(shared, contexts.owner[mine]), contexts.labels[mine]
-        sides.append(csc_array((contexts.sizes[mine], place), shape=(len(shared), n_labels)))
-    return TwoValues(sides[0], sides[1], contexts.times[shared])
+def contexts_of_two(contexts: Contexts, values: tuple[int, int]) -> Contexts:
+    """The rows of two values, in the contexts that hold both."""
+    of_two = contexts.part(np.isin(contexts.values, values))
+    n_values = np.bincount(of_two.value_parts.owner, minlength=len(of_two))
+    return of_two.part(n_values[of_two.owner] == 2)
 
 
-def measure_difference(rows: TwoValues, label: int, confidence: float) -> PairedDifference:
-    """Differences, odds ratio, intervals and tests for two values and one label."""
-    (a, b), times = rows.sizes, rows.times
-    a_with, b_with = (side[:, [label]].toarray()[:, 0] for side in (rows.first, rows.second))
-    pairs = int((times * a * b).sum())
+def measure_difference(contexts: Contexts, values: tuple[int, int], label: int, confidence: float) -> PairedDifference:
+    """Differences, odds ratio, intervals and tests for one label and two values, in the contexts that hold both."""
+    times, has_label = contexts.times, contexts.labels == label
+    is_first, is_second = (contexts.values == value for value in values)
+    a, b, a_with, b_with = (
+        np.bincount(contexts.owner, contexts.sizes * cells, minlength=len(contexts)).astype(np.int64)
+        for cells in (is_first, is_second, is_first & has_label, is_second & has_label)
+    )
+    pairs = contexts.profile.n_pairs
     gained, lost = int((times * (a - a_with) * b_with).sum()), int((times * a_with * (b - b_with)).sum())
     # Four kinds of rows in each context, each with the sum of (b has the label) - (a has the label) over its pairs.
     kinds = np.tile(times, 4) * np.concatenate([a_with, a - a_with, b_with, b - b_with])
@@ -144,7 +112,7 @@ def measure_difference(rows: TwoValues, label: int, confidence: float) -> Paired
     jackknife = jackknife_variance(pairs, gained - lost, row_pairs, parts, kinds, n_rows)
     pair_low, pair_high = difference_interval(pairs, gained, lost, jackknife, n_rows, confidence)
     table = (a, b, a_with, b_with, times)
-    quantile = NormalDist().inv_cdf((1 + confidence) / 2)
+    quantile = t_quantile(math.inf, confidence)
     difference, std_error = risk_difference(*table)
     ratio, log_error = odds_ratio(*table)
     p_value, smallest_p = exact_cmh(*table)
@@ -152,7 +120,7 @@ def measure_difference(rows: TwoValues, label: int, confidence: float) -> Paired
         spread = float(np.exp(quantile * log_error))
     return PairedDifference(
         pairs=pairs,
-        changed=pairs - rows.n_unchanged,
+        changed=contexts.profile.n_changed,
         gained=gained,
         lost=lost,
         difference=difference,
@@ -265,10 +233,10 @@ def homogeneity(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints, ratio
     from scipy.special import chdtrc
 
     k = a_with + b_with
-    tells = (k > 0) & (k < a + b)
-    if not math.isfinite(ratio) or ratio <= 0 or int(times[tells].sum()) < 2:
+    informative = (k > 0) & (k < a + b)
+    if not math.isfinite(ratio) or ratio <= 0 or int(times[informative].sum()) < 2:
         return math.nan
-    n_a, n_b, n_with, x, n = (numbers[tells].astype(np.float64) for numbers in (a, b, k, b_with, times))
+    n_a, n_b, n_with, x, n = (numbers[informative].astype(np.float64) for numbers in (a, b, k, b_with, times))
     # The expected rows e of b with the label solve e (n_a - n_with + e) = ratio (n_b - e) (n_with - e). Of the two
     # forms of the root, the one that adds numbers of the same sign keeps its digits.
     linear = n_a - n_with + ratio * (n_b + n_with)
@@ -277,8 +245,9 @@ def homogeneity(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints, ratio
     above = np.where(is_positive, 2 * ratio * n_b * n_with, linear - root)
     e = above / np.where(is_positive, linear + root, 2 * (ratio - 1))
     cells = np.array([e, n_with - e, n_b - e, n_a - n_with + e])
-    if cells.min() < ENOUGH:
-        return _varies(a[tells], b[tells], k[tells], b_with[tells], times[tells], ratio)
+    if cells.min() < ENOUGH_EXPECTED:
+        a, b, k, b_with, times = (numbers[informative] for numbers in (a, b, k, b_with, times))
+        return _varies(a, b, k, b_with, times, ratio)
     variance = 1 / (1 / cells).sum(axis=0)
     statistic = float((n * (x - e) ** 2 / variance).sum())
     statistic -= float((n * (x - e)).sum()) ** 2 / float((n * variance).sum())
@@ -331,7 +300,7 @@ def difference_interval(
     variance = corrected_variance(jackknife, pair_variance / pairs)
     n = min(pair_variance / variance if variance > 0 and pair_variance > 0 else n_rows / 2, pairs)
     more, less = (n * gained / pairs + 0.5) / (n + 2), (n * lost / pairs + 0.5) / (n + 2)
-    half = NormalDist().inv_cdf((1 + confidence) / 2) * math.sqrt((more + less - (more - less) ** 2) / (n + 2))
+    half = t_quantile(math.inf, confidence) * math.sqrt((more + less - (more - less) ** 2) / (n + 2))
     return max(more - less - half, -1.0), min(more - less + half, 1.0)
 
 
@@ -342,10 +311,10 @@ def exact_cmh(a: Ints, b: Ints, a_with: Ints, b_with: Ints, times: Ints) -> tupl
     if its variance is large.
     """
     n, k = a + b, a_with + b_with
-    tells = (k > 0) & (k < n)
-    if not tells.any():
+    informative = (k > 0) & (k < n)
+    if not informative.any():
         return 1.0, 1.0
-    n, k, b, times, b_with = (numbers[tells] for numbers in (n, k, b, times, b_with))
+    n, k, b, times, b_with = (numbers[informative] for numbers in (n, k, b, times, b_with))
     rows, with_label, of_b = (numbers.astype(np.float64) for numbers in (n, k, b))
     mean = float((times * with_label * of_b / rows).sum())
     spread = with_label / rows * (rows - with_label) * of_b / rows * (rows - of_b) / (rows - 1)

@@ -19,7 +19,7 @@ import numpy as np
 from analogical._types import Floats, Ints
 from analogical.count.contexts import Contexts, Stack
 from analogical.count.counts import RowProfile
-from analogical.estimate.intervals import jackknife_variance
+from analogical.estimate.intervals import jackknife_variance, upper_end
 
 __all__ = ["EffectSums", "skewed_interval"]
 
@@ -98,14 +98,11 @@ def skewed_interval(effect: float, variance: float, quantile: float) -> tuple[fl
     """Interval of an effect whose variance grows with it.
 
     An effect is half a squared difference, so its variance is about proportional to it, and a small estimate has a
-    variance that is too small. The upper end solves (x - effect)^2 = q^2 b x, where b is the variance per effect, as in
-    Wilson's interval for a share; the lower end is the usual one. A negative estimate counts as 0 in the upper end.
+    variance that is too small. At the upper end the variance is larger in proportion; the lower end is the usual one.
     """
     std_error = math.sqrt(variance)
     slope = variance / max(effect, 2 * std_error) if variance > 0 else 0.0
-    shift = quantile**2 * slope / 2
-    high = max(effect, 0.0) + shift + quantile * math.sqrt(variance + quantile**2 * slope**2 / 4)
-    return max(effect - quantile * std_error, 0.0), min(high, 1.0)
+    return max(effect - quantile * std_error, 0.0), upper_end(effect, variance, slope, quantile)
 
 
 def _losses(contexts: Contexts, n: Ints, within: Floats, agreeing: Ints, disagreeing: Floats) -> tuple[Ints, Floats]:
@@ -119,9 +116,9 @@ def _losses(contexts: Contexts, n: Ints, within: Floats, agreeing: Ints, disagre
     n_v, w, g = n[value].astype(np.float64), within[value], disagreeing[contexts.owner]
     others = contexts.n_rows[contexts.owner] - n_v
     is_last = n_v == 2
-    left_agreeing = agreeing[value] - 2.0 * (contexts.sizes - 1)
-    left_within = 1 - left_agreeing / np.where(is_last, 1.0, (n_v - 1) * (n_v - 2))
+    remaining_agreeing = agreeing[value] - 2.0 * (contexts.sizes - 1)
+    remaining_within = 1 - remaining_agreeing / np.where(is_last, 1.0, (n_v - 1) * (n_v - 2))
     doubled = n_v * w * others + np.where(is_last, 2.0, 1.0) * (g - n_v * w)
-    doubled -= np.where(is_last, 0.0, (n_v - 1) * left_within * others)
+    doubled -= np.where(is_last, 0.0, (n_v - 1) * remaining_within * others)
     pairs = np.where(is_last, 2 * others, others)
     return pairs.astype(np.int64), doubled / 2

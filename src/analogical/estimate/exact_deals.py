@@ -14,7 +14,7 @@ import numpy as np
 
 from analogical._types import Bools, Floats
 from analogical.count.contexts import Contexts, Stack
-from analogical.estimate.deals import DealMoments, can_tell, largest_parts
+from analogical.estimate.deals import DealMoments, is_informative, largest_parts
 from analogical.estimate.laws import PValue
 
 __all__ = ["FewDeals", "p_values_any_direction"]
@@ -23,7 +23,7 @@ MAX_DEALS = 500
 """Largest number of tables of all contexts together: some hundredths of a second. With more, the tail of ``deals`` is
 used, or the test is left out. It depends on the rows by value and by label only. It also limits the depth of the
 recursion: a context has at least as many tables as values, or labels."""
-TIE = 1e-9
+EQUAL_STATISTICS = 1e-9
 """Statistics closer than this, relative to their range, are equal up to rounding."""
 
 Table = tuple[tuple[int, ...], ...]
@@ -40,11 +40,11 @@ class FewDeals:
     """Probability of each deal."""
 
     @classmethod
-    def of(cls, contexts: Contexts, tells: Bools) -> "FewDeals | None":
-        """The deals of the contexts marked in ``tells``; None if there are too many."""
+    def of(cls, contexts: Contexts, informative: Bools) -> "FewDeals | None":
+        """The deals of the contexts marked in ``informative``; None if there are too many."""
         more, chances = np.zeros(1), np.ones(1)
         ends = np.append(contexts.starts, len(contexts.sizes))
-        for c in np.flatnonzero(tells).tolist():
+        for c in np.flatnonzero(informative).tolist():
             cells = slice(ends[c], ends[c + 1])
             values, rows = np.unique(contexts.values[cells], return_inverse=True)
             labels, columns = np.unique(contexts.labels[cells], return_inverse=True)
@@ -63,19 +63,19 @@ class FewDeals:
     @classmethod
     def of_stack(cls, stack: Stack) -> "list[FewDeals | None]":
         """For each of several features; None if there are too many deals."""
-        contexts, tells = stack.contexts, can_tell(stack.contexts)
-        log_deals = stack.sums(np.where(tells, contexts.times * np.log(_fewest_deals(contexts)), 0.0))
-        may_be_few = log_deals <= math.log(MAX_DEALS) + TIE
+        contexts, informative = stack.contexts, is_informative(stack.contexts)
+        log_deals = stack.sums(np.where(informative, contexts.times * np.log(_fewest_deals(contexts)), 0.0))
+        may_be_few = log_deals <= math.log(MAX_DEALS) + EQUAL_STATISTICS
         deals: list[FewDeals | None] = [None] * stack.n_features
         if may_be_few.any():
             parts = stack.split()
             for k in np.flatnonzero(may_be_few).tolist():
-                deals[k] = cls.of(parts[k], tells[stack.bounds[k] : stack.bounds[k + 1]])
+                deals[k] = cls.of(parts[k], informative[stack.bounds[k] : stack.bounds[k + 1]])
         return deals
 
     def p_value(self) -> PValue:
         """Probability of a statistic of at least the observed one; NaN if no context is informative."""
-        limit = TIE * float(np.ptp(self.more))
+        limit = EQUAL_STATISTICS * float(np.ptp(self.more))
         if not limit:
             return PValue(math.nan)
         p, smallest = (float(self.chances[self.more >= least - limit].sum()) for least in (0.0, self.more.max()))
@@ -139,8 +139,8 @@ def _tables(by_value: list[int], by_label: tuple[int, ...]) -> Iterator[tuple[li
     n = by_value[0]
     for row in _rows(n, by_label):
         log_ways = math.lgamma(n + 1) - sum(math.lgamma(x + 1) for x in row)
-        left = tuple(a - b for a, b in zip(by_label, row, strict=True))
-        for rest, more in _tables(by_value[1:], left):
+        remaining = tuple(a - b for a, b in zip(by_label, row, strict=True))
+        for rest, more in _tables(by_value[1:], remaining):
             yield [row, *rest], log_ways + more
 
 

@@ -24,7 +24,7 @@ from analogical._progress import Progress
 from analogical._types import Bools, CodedRows, Floats, Ints, Positions
 from analogical.count.given import Cells
 from analogical.count.squares import PairTables, count_squares, pair_tables, repeated_cells
-from analogical.count.threads import Task, one_blas_thread, run_tasks
+from analogical.count.threads import one_blas_thread, run_tasks
 from analogical.estimate.interaction_tests import (
     AdditiveFits,
     CommonSums,
@@ -33,8 +33,8 @@ from analogical.estimate.interaction_tests import (
     label_products,
     tail_probability,
 )
-from analogical.estimate.intervals import t_quantile, wilson
-from analogical.estimate.significance import adjust_for_features
+from analogical.estimate.intervals import t_quantile, upper_end, wilson
+from analogical.estimate.significance import adjust_for_features, combine
 from analogical.estimate.status import Status, status_ranks
 
 __all__ = [
@@ -170,8 +170,7 @@ class SquareSums:
         """
         cumulants = (Moment.TEST, Moment.TEST_VARIANCE, Moment.TEST_THIRD)
         p_any = tail_probability(*(self._moment(cumulant) for cumulant in cumulants))
-        both = [p for p in (p_any, self.p_common) if not math.isnan(p)]
-        return min(1.0, len(both) * min(both)) if both else math.nan
+        return combine((p_any, self.p_common))
 
 
 def _interval(
@@ -180,16 +179,14 @@ def _interval(
     """Interval of an effect whose variance grows with it.
 
     An effect is a mean of squares, so its variance from labels is b x + ``least`` at the effect x: for a single square
-    with a difference of variance 4 s, 4 s x + 2 s^2. The upper end solves (x - effect)^2 = q^2 (b x + least + rows), as
-    Wilson's interval does for a share. If the effect is large, the variance itself gives b; otherwise b is the
-    ``steepest`` slope of squares with this ``least`` variance. The lower end is the usual one, and at least 0.
+    with a difference of variance 4 s, 4 s x + 2 s^2. The upper end has its own variance. If the effect is large, the
+    variance itself gives b; otherwise b is the ``steepest`` slope of squares with this ``least`` variance. The lower
+    end is the usual one, and at least 0.
     """
     deviation = math.sqrt(labels + rows)
     slope = (labels - least) / effect if effect > 2 * deviation else steepest
-    start = max(effect, 0.0)
-    half = quantile**2 * slope / 2
-    high = start + half + math.sqrt(half**2 + quantile**2 * (slope * start + least + rows))
-    return max(effect - quantile * deviation, 0.0), min(high, 1.0)
+    variance = slope * max(effect, 0.0) + least + rows
+    return max(effect - quantile * deviation, 0.0), upper_end(effect, variance, slope, quantile)
 
 
 def noise_index(label_sizes: Floats | Ints) -> float:
@@ -454,7 +451,7 @@ def sum_pairs(
     order = sorted(range(len(pairs)), key=lambda k: (tuple(contexts[k]), shapes[k]))
     n_done = [0]
 
-    def look(part: list[int]) -> list[Task]:
+    def look(part: list[int]) -> None:
         pair_sums = PairSums([shapes[k] for k in part], rows.n_labels)
         members: tuple[int, ...] | None = None
         for place, k in enumerate(part):
@@ -469,7 +466,6 @@ def sum_pairs(
         n_done[0] += len(part)
         if progress is not None:
             progress(n_done[0], len(pairs))
-        return []
 
     with one_blas_thread():  # the matrices are small, and the tasks have threads of their own
         run_tasks([partial(look, part) for part in reversed(_parts(order, shapes, rows.n_labels))], n_threads)

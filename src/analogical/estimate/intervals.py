@@ -15,9 +15,9 @@ import numpy as np
 from analogical._types import Floats, Ints
 from analogical.count.counts import RowProfile
 
-ROUNDING = 1e-12
-"""A variance below this share of the variance of single pairs is rounding error."""
-TINY = 1e-24
+ROUNDING_SHARE = 1e-12
+"""A variance below this share of the variances that it is computed from is rounding error."""
+ZERO_VARIANCE = 1e-24
 """A variance below this is rounding error."""
 LEAST = 0.5
 """Smallest effective number of pairs (Kish), that of pairs within one group."""
@@ -33,6 +33,7 @@ __all__ = [
     "share_variance",
     "student_quantile",
     "t_quantile",
+    "upper_end",
     "wilson",
 ]
 
@@ -70,8 +71,8 @@ def jackknife_variance(n_pairs: int, total: float, pairs: Ints, parts: Ints | Fl
     as changing nothing.
     """
     ratio = total / n_pairs
-    left = n_pairs - pairs
-    moves = np.where(left > 0, (ratio * pairs - parts) / np.maximum(left, 1), 0.0)
+    remaining = n_pairs - pairs
+    moves = np.where(remaining > 0, (ratio * pairs - parts) / np.maximum(remaining, 1), 0.0)
     mean = float((rows * moves).sum()) / n_rows
     n_without = n_rows - int(rows.sum())  # rows without pairs change nothing
     squares = float((rows * (moves - mean) ** 2).sum()) + n_without * mean**2
@@ -84,7 +85,7 @@ def corrected_variance(jackknife: float, pair_variance: float) -> float:
     The true variance is between half of the jackknife variance and all of it, whatever the pairs share.
     """
     variance = min(max(jackknife - pair_variance, jackknife / 2), jackknife)
-    return variance if variance > max(ROUNDING * pair_variance, TINY) else 0.0
+    return variance if variance > max(ROUNDING_SHARE * pair_variance, ZERO_VARIANCE) else 0.0
 
 
 def student_quantile(pulls: Floats, rows: Ints, confidence: float) -> float:
@@ -105,6 +106,16 @@ def t_quantile(freedom: float, confidence: float) -> float:
     from scipy.special import stdtrit
 
     return float(stdtrit(max(freedom, FEWEST_FREE), (1 + confidence) / 2))
+
+
+def upper_end(effect: float, variance: float, slope: float, quantile: float) -> float:
+    """Upper end of the interval of an effect whose variance grows with it, at most 1.
+
+    The end x solves (x - effect)^2 = q^2 (variance + slope (x - effect)), as in Wilson's interval for a share. A
+    negative effect counts as 0.
+    """
+    half = quantile**2 * slope / 2
+    return min(max(effect, 0.0) + half + math.sqrt(half**2 + quantile**2 * variance), 1.0)
 
 
 def wilson(share: float, n: float, quantile: float) -> tuple[float, float]:

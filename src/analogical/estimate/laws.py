@@ -23,9 +23,9 @@ far the count can be below or above its expectation, whichever is less, summed o
 Cochran's rule of five expected rows. Mantel and Fleiss (1980) sum both sides first and then take the smaller one; where
 the most frequent label differs between contexts that finds room on either side though hardly a row can move (p <= .01
 in 2.3 % of tables without an effect; with this rule, and a room of 4 to 6, in .5 to 1.1 %: ``benchmarks/coverage``)."""
-TIE = 1e-9
+EQUAL_CHANCES = 1e-9
 """Relative difference of probabilities that are equal up to rounding."""
-TINY = 1e-300
+SMALLEST_CHANCE = 1e-300
 """Smaller probabilities are left out: products of two of them would underflow."""
 
 
@@ -67,7 +67,7 @@ class Law:
         inside = 0 <= place < len(self.chances)
         rarest = float(self.chances[self.chances > 0].min())
         p, smallest = (
-            float(self.chances[self.chances <= chance * (1 + TIE)].sum())
+            float(self.chances[self.chances <= chance * (1 + EQUAL_CHANCES)].sum())
             for chance in (float(self.chances[place]) if inside else 0.0, rarest)
         )
         # Outcomes left out as too rare are no more likely than the rarest one kept.
@@ -87,7 +87,7 @@ def smallest_of(p_values: Iterable[PValue]) -> PValue:
         return PValue(math.nan)
 
     def corrected(p: float) -> float:
-        return min(1.0, p * sum(test.smallest <= p * (1 + TIE) for test in known))
+        return min(1.0, p * sum(test.smallest <= p * (1 + EQUAL_CHANCES) for test in known))
 
     return PValue(min(corrected(test.p) for test in known), min(corrected(test.smallest) for test in known))
 
@@ -122,7 +122,7 @@ def hypergeometric(n: int, a: int, b: int, odds: float = 1.0) -> Law:
     root = math.sqrt(max(linear**2 - 4 * (odds - 1) * product, 0.0))
     likeliest = min(max(int(2 * product / (linear + root)), least), most)
     cells = (likeliest, a - likeliest, b - likeliest, n - a - b + likeliest)
-    # Probabilities outside this reach are below TINY, as those of a Poisson or normal distribution.
+    # Probabilities outside this reach are below SMALLEST_CHANCE, as those of a Poisson or normal distribution.
     reach = 200 + int(40 / math.sqrt(sum(1 / (cell + 0.5) for cell in cells)))
     lowest, highest = max(least, likeliest - reach), min(most, likeliest + reach)
     x = np.arange(lowest, highest, dtype=np.float64)
@@ -137,7 +137,7 @@ _known_law = lru_cache(maxsize=4096)(hypergeometric)
 
 
 def _trimmed(lowest: int, chances: Floats) -> Law:
-    if chances[0] > TINY and chances[-1] > TINY:
+    if chances[0] > SMALLEST_CHANCE and chances[-1] > SMALLEST_CHANCE:
         return Law(lowest, chances)
-    kept = np.flatnonzero(chances > TINY)
+    kept = np.flatnonzero(chances > SMALLEST_CHANCE)
     return Law(lowest + int(kept[0]), chances[kept[0] : kept[-1] + 1])

@@ -7,9 +7,9 @@ import numpy as np
 from analogical._types import CodedRows, Codes, Ints
 from analogical.count.given import Cells, tables_given
 
-__all__ = ["FEWEST_ROWS", "cut_share", "find_leaks", "tell_by_cut"]
+__all__ = ["FEWEST_ROWS", "cut_share", "find_leaks", "predicted_by_cut"]
 
-MOST = 0.9
+PREDICTED_SHARE = 0.9
 """Share of the rows outside the largest class that a column must predict to be named."""
 N_FIRST = 100
 """Rows that are compared first: they rule out nearly all columns."""
@@ -25,7 +25,7 @@ FEWEST_SAMPLED = 200
 time."""
 
 
-def find_leaks(rows: CodedRows, most: float = MOST) -> dict[int, float]:
+def find_leaks(rows: CodedRows, most: float = PREDICTED_SHARE) -> dict[int, float]:
     """Columns that predict the label in nearly all rows, with the share of rows that they predict."""
     return dict(sorted((_nearly_tell(rows, most) | dict.fromkeys(_copies(rows), 1.0)).items()))
 
@@ -57,7 +57,7 @@ def _nearly_tell(rows: CodedRows, most: float) -> dict[int, float]:
     return _telling(rows, likely, most)
 
 
-def tell_by_cut(ranks: Ints, labels: Codes, weights: Ints | None) -> float | None:
+def predicted_by_cut(ranks: Ints, labels: Codes, weights: Ints | None) -> float | None:
     """The share of the rows whose label a threshold of a number predicts; None unless that is nearly all.
 
     ``ranks`` are the ranks of the values, -1 for missing ones. With two classes one threshold may fail in a few rows,
@@ -72,7 +72,7 @@ def tell_by_cut(ranks: Ints, labels: Codes, weights: Ints | None) -> float | Non
     return cut_share(ranks, labels, weights)
 
 
-def cut_share(ranks: Ints, labels: Codes, weights: Ints | None, most: float = MOST) -> float | None:
+def cut_share(ranks: Ints, labels: Codes, weights: Ints | None, most: float = PREDICTED_SHARE) -> float | None:
     """The same from all rows, however few they are."""
     n_labels = int(labels.max()) + 1
     if not 2 <= n_labels <= MAX_VALUES:

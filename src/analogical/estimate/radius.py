@@ -6,16 +6,16 @@ out the pairs beyond it, with the same weights for the others. The noisy-or mode
 features (see ``attribution``).
 """
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import replace
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from analogical._types import CodedRows, Floats
+from analogical._types import CodedRows, Floats, Ints, merge_bins
 from analogical.count.groups import merge_rows
 from analogical.count.pairs import count_pairs
 from analogical.count.threads import n_threads_for
-from analogical.estimate.attribution import fit_noisy_or
+from analogical.estimate.attribution import noisy_or
 from analogical.estimate.index import score_pairs
 from analogical.estimate.sampling import distance_weight, estimate_distances, find_neighbours, rows_compared
 
@@ -33,8 +33,13 @@ WEIGHT_INSIDE = 0.97
 """
 
 
-def relaxed_scores(rows: CodedRows, radius: Radius = "auto", *, n_jobs: int | None = None) -> Floats:
+def relaxed_scores(
+    rows: CodedRows, radius: Radius = "auto", *, n_bins: Ints | None = None, n_jobs: int | None = None
+) -> Floats:
     """The relaxed index of every feature; NaN for constant features and without pairs.
+
+    ``n_bins`` has the number of bins of each feature: codes below it are bins in order, another one is for missing
+    cells. It is 0 for categories; None if no feature has bins.
 
     Identical rows with the same label count as one row with their weight, so repeated rows and weighted rows have the
     same scores. At distance 1 alone it is the paper's index. Large tables are sampled (see ``sampling``).
@@ -43,30 +48,41 @@ def relaxed_scores(rows: CodedRows, radius: Radius = "auto", *, n_jobs: int | No
     held = rows if rows.weights is None or rows.weights.all() else rows.take(rows.weights > 0)
     varying = np.flatnonzero(held.codes.max(axis=0) != held.codes.min(axis=0))
     if radius == 1 or not len(varying):
-        return score_pairs(counts, rows.n_values).score
+        return score_pairs(counts)
     limit = rows_compared(len(varying))
     compared = held.select(varying.tolist())
     if counts.n_distinct <= limit:  # otherwise rows are sampled in any case
         compared = merge_rows(compared)
     n_compared = compared.n_rows if len(compared.codes) <= limit else limit
-    grids = [compared, *(compared.coarser(k) for k in COARSER)] if compared.has_numbers else [compared]
+    grids = [compared]
+    if n_bins is not None and (n_bins[varying] > min(COARSER)).any():
+        grids += [coarser(compared, n_bins[varying], most) for most in COARSER]
     by_grid = []
     for grid in grids:
         reach = choose_reach(estimate_distances(grid), n_compared, radius)
         if reach.radius == 1 and grid is compared:
-            return score_pairs(counts, rows.n_values).score
+            return score_pairs(counts)
         n_threads = n_threads_for(n_jobs, grid.codes.size)
         neighbours = find_neighbours(grid, reach.radius, reach.decay, merge=len(grids) == 1, n_threads=n_threads)
         # Identical rows with different labels prove label noise; without such rows a leak only slows the fit.
         has_noise = (counts if grid is compared else count_pairs(grid)).n_contradictions > 0
-        by_grid.append(fit_noisy_or(neighbours.weighted(reach.weight), has_noise))
+        by_grid.append(noisy_or(neighbours.weighted(reach.weight), leak=has_noise).shrunk)
     scores = np.full(rows.n_features, np.nan)
     scores[varying] = np.mean(by_grid, axis=0)
     return scores
 
 
-@dataclass(frozen=True)
-class Reach:
+def coarser(rows: CodedRows, n_bins: Ints, most: int) -> CodedRows:
+    """Neighbouring bins merged into at most ``most`` of about equal size; columns of categories are unchanged."""
+    codes, n_values = rows.codes.copy(), rows.n_values.copy()
+    for i in np.flatnonzero(n_bins > most).tolist():
+        merged = merge_bins(rows.value_sizes(i), most, has_missing=bool(n_values[i] > n_bins[i]))
+        codes[:, i] = merged[codes[:, i]]
+        n_values[i] = merged.max() + 1
+    return replace(rows, codes=codes, n_values=n_values)
+
+
+class Reach(NamedTuple):
     """Which pairs count, and how much."""
 
     radius: int

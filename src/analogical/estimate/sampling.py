@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from analogical._types import CodedRows, Codes, Floats, Ints, Positions
 from analogical.count.groups import draw_rows, merge_rows
-from analogical.count.neighbours import NearPairs, count_distances, find_near_pairs
+from analogical.count.neighbours import count_distances, find_near_pairs
 
 __all__ = ["Neighbours", "distance_weight", "estimate_distances", "find_neighbours", "rows_compared"]
 
@@ -21,7 +21,7 @@ MAX_COMPARED = 100_000_000
 """Largest number of pairs whose distance is computed, those of 14,142 rows: time."""
 MAX_COMPARED_CODES = 200_000_000_000
 """The same times features, those of 2,000 rows of 100,000 features: about ten seconds."""
-MAX_PAIRS = 1_000_000
+MAX_PAIRS_KEPT = 1_000_000
 """Largest number of pairs kept: memory."""
 MAX_MEMBERS = 20_000_000
 """Largest number of pairs kept times features: memory."""
@@ -48,15 +48,6 @@ class Neighbours:
     changed: Floats
     """Weight of the pairs of each set whose labels differ."""
 
-    @classmethod
-    def of(cls, sample: CodedRows, near: NearPairs, keep: Floats) -> "Neighbours":
-        """From pairs kept with the probability ``keep[distance]``."""
-        left, right, weights = near.left, near.right, sample.weights_or_ones()
-        weight = weights[left] * weights[right] * class_weights(sample.labels, weights, left, right)
-        changed = weight * (sample.labels[left] != sample.labels[right])
-        totals = (np.add.reduceat(numbers, near.starts) if len(left) else numbers for numbers in (weight, changed))
-        return cls(near.member, near.distance, *(total * (1 / keep[near.distance]) for total in totals))
-
     def weighted(self, weight: Floats) -> "Neighbours":
         """The same pairs, multiplied by a weight for each distance from 0 to the number of features."""
         scale = weight[self.distance]
@@ -71,7 +62,7 @@ def rows_compared(n_features: int) -> int:
 def pairs_kept(n_features: int) -> int:
     """Largest number of pairs that are kept."""
     fit_in_memory = max(MAX_MEMBERS // n_features, min(MAX_MEMBERS_OF_FEW // n_features, FEW_PAIRS), 1)
-    return min(MAX_PAIRS, fit_in_memory)
+    return min(MAX_PAIRS_KEPT, fit_in_memory)
 
 
 def estimate_distances(rows: CodedRows, seed: int = 0) -> Floats:
@@ -102,7 +93,15 @@ def find_neighbours(
     sample = draw_rows(rows, limit, rng) if len(rows.codes) > limit else rows
     sample = merge_rows(sample) if merge else sample
     keep = keep_probability(sample, radius, decay, pairs_kept(rows.n_features), rng)
-    return Neighbours.of(sample, find_near_pairs(sample.codes, keep, seeds, n_threads), keep)
+    near = find_near_pairs(sample.codes, keep, seeds, n_threads)
+    distance = near.member.sum(axis=1, dtype=np.int64)
+    left, right, weights = near.left, near.right, sample.weights_or_ones()
+    pairs = weights[left] * weights[right] * class_weights(sample.labels, weights, left, right)
+    changed = pairs * (sample.labels[left] != sample.labels[right])
+    if len(pairs):  # sums over the pairs of each set
+        pairs, changed = (np.add.reduceat(of_pair, near.starts) for of_pair in (pairs, changed))
+    scale = 1 / keep[distance]
+    return Neighbours(near.member, distance, pairs * scale, changed * scale)
 
 
 def keep_probability(rows: CodedRows, radius: int, decay: float, budget: int, rng: np.random.Generator) -> Floats:

@@ -11,10 +11,10 @@ two of .050, but that trusts a difference between two pairs of rows.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
+from itertools import pairwise, product
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import stdtrit
@@ -26,9 +26,9 @@ from analogical.count.given import Cells
 from analogical.count.groups import merge_rare
 from analogical.estimate.directions import diagonals
 from analogical.estimate.effect import EffectSums, skewed_interval
-from analogical.estimate.intervals import FEWEST_FREE, LEAST, MANY, share_interval
+from analogical.estimate.intervals import FEWEST_FREE, LEAST, MANY, share_interval, t_quantile
 
-__all__ = ["ROUNDING", "CommonDifference", "Size", "measure_size_of_units", "measure_sizes"]
+__all__ = ["ROUNDING", "CommonDifference", "Size", "ValueDifference", "measure_size_of_units", "measure_sizes"]
 
 MOST_VALUES = 64
 """Largest number of values, and of labels, in the common difference; the rarest of more are merged: the cost grows with
@@ -80,6 +80,25 @@ class CommonDifference:
         return float(share[second] - share[first]), math.sqrt(max(float(variance), 0.0))
 
 
+class ValueDifference(NamedTuple):
+    """How much more often a value has a label than another value; values and label are codes."""
+
+    against: int
+    value: int
+    label: int
+    difference: float
+    """Share of the label with the value less that with the other one, as far as all contexts agree; -1 to 1."""
+    error: float
+    """Its standard error."""
+
+    def points(self, confidence: float) -> tuple[float, float, float]:
+        """The difference and its interval in percentage points, rounded because sums have rounding errors."""
+        reach = t_quantile(math.inf, confidence) * self.error
+        ends = (self.difference + move for move in (0.0, -reach, reach))
+        point, low, high = (round(100 * min(max(end, -1.0), 1.0), 9) for end in ends)
+        return point, low, high
+
+
 @dataclass(frozen=True)
 class Size:
     """An effect with its interval."""
@@ -93,6 +112,19 @@ class Size:
     labels: Ints
     noise_rate: float = math.nan
     """How often labels differ by noise alone; NaN without repeated rows."""
+
+    def clearest_difference(self, values: Iterable[tuple[int, int]], labels: Iterable[int]) -> ValueDifference | None:
+        """Of pairs of values, the reference first, and labels the difference that is largest for its standard error."""
+        differences = []
+        for (against, value), label in product(values, labels):
+            places = int(self.values[against]), int(self.values[value]), int(self.labels[label])
+            differences.append(ValueDifference(against, value, label, *self.common.between(*places)))
+        # rounded, so that rounding errors of sums do not decide which value is named
+        return max(
+            differences,
+            key=lambda d: (round(abs(d.difference) / max(d.error, ROUNDING), 6), d.difference > 0),
+            default=None,
+        )
 
 
 @dataclass(frozen=True)

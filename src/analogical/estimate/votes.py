@@ -22,10 +22,9 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from analogical._types import Bools, CodedRows, Floats, Positions
-from analogical.count.entries import Entries, Parts
-from analogical.count.groups import are_few, merge_rare
-from analogical.count.threads import Task, run_tasks
+from analogical._types import Bools, CodedRows, Floats, Ints, Positions
+from analogical.count.groups import are_few, count_keys, merge_rare
+from analogical.count.threads import run_tasks
 
 __all__ = ["Candidate", "State", "Voting"]
 
@@ -66,10 +65,18 @@ class Ballot(NamedTuple):
 
 @dataclass(frozen=True)
 class State:
-    """Some features, and the prediction of every row by them."""
+    """Some features, and the prediction of every row by them.
+
+    Rows with the same values on the features and the same label have the same prediction, and are one entry.
+    """
 
     features: tuple[int, ...]
-    entries: Entries
+    of_row: Positions
+    """Entry of each row."""
+    labels: Positions
+    """Label of each entry."""
+    sizes: Ints
+    """Rows of each entry, with their weights."""
     joint: Ballot
     """The vote of the features that vote together."""
     own: Floats
@@ -90,25 +97,22 @@ class Voting:
         rows = rows if rows.weights is None or rows.weights.all() else rows.take(rows.weights > 0)
         self.rows, self.n_threads = _fewer_classes(rows), n_threads
         self.varies = rows.codes.max(axis=0) != rows.codes.min(axis=0)
-        entries = Entries.by_label(self.rows)
-        sizes = np.bincount(entries.labels, entries.sizes, minlength=self.rows.n_labels)
-        self.class_sizes: Floats = sizes.astype(np.float64)
-        ballot = self._vote_of_all(entries)
-        value = float(entries.sizes @ _log_shares(ballot.shares, entries.labels))
-        self.start = State((), entries, ballot, np.ones_like(ballot.shares), value)
-        self.forget()
+        self.class_sizes: Floats = self.rows.label_sizes().astype(np.float64)
+        self.start = self._vote_of_all()
+        self._known: dict[tuple[tuple[int, ...], frozenset[int]], State] = {}
 
     def candidates(self, state: State, features: Iterable[int]) -> dict[int, Candidate]:
         """The gain of each of the features."""
-        left = sorted(features, key=lambda f: int(self.rows.n_values[f]))  # a block has as many values as its last one
+        ordered = sorted(
+            features, key=lambda f: int(self.rows.n_values[f])
+        )  # a block has as many values as its last one
         at_once = max(1, BLOCK // len(self.rows.codes))
         candidates: dict[int, Candidate] = {}
 
-        def look(block: list[int]) -> list[Task]:
+        def look(block: list[int]) -> None:
             candidates.update(zip(block, self._candidates_of(state, block), strict=True))
-            return []
 
-        run_tasks([partial(look, left[k : k + at_once]) for k in range(0, len(left), at_once)], self.n_threads)
+        run_tasks([partial(look, ordered[k : k + at_once]) for k in range(0, len(ordered), at_once)], self.n_threads)
         return candidates
 
     def follow(self, features: Sequence[int], together: frozenset[int] = frozenset()) -> State:
@@ -125,76 +129,71 @@ class Voting:
             self._known[key] = self._added(before, last, way)
         return self._known[key]
 
-    def gain_of(self, state: State, features: Sequence[int]) -> float:
-        """The gain of features that vote together."""
-        parts = state.entries.divided(self.rows, list(features))
-        votes = _PartVotes(self.rows.n_labels, state.entries.labels[parts.parent], parts)
-        ballot, left = state.joint.of_parts(parts.parent), parts.value
-        n_left = int(np.prod(self.rows.n_values[list(features)]))
-        for feature in features:
-            n_values = int(self.rows.n_values[feature])
-            n_left //= n_values
-            value, left = np.divmod(left, n_left)
-            ballot = votes.joined(ballot, value, n_values)
-        return float(votes.values(ballot.shares, state.own[parts.parent])[0]) - state.value
-
-    def forget(self) -> None:
-        """Empty the cache, which holds a number for each row and list of features."""
-        self._known: dict[tuple[tuple[int, ...], frozenset[int]], State] = {}
-
     def _candidates_of(self, state: State, block: list[int]) -> list[Candidate]:
         """The gain of each feature of a block."""
-        n_values = int(self.rows.n_values[block[-1]])
-        parts = state.entries.divided_by_each(self.rows, block)
-        votes = _PartVotes(self.rows.n_labels, state.entries.labels[parts.parent], parts)
+        parts = _Parts(self.rows, state, block)
         before, own = state.joint.of_parts(parts.parent), state.own[parts.parent]
-        ways: dict[Way, Floats] = {"joint": votes.values(votes.joined(before, parts.value, n_values).shares, own)}
+        ways: dict[Way, Floats] = {"joint": parts.values(parts.joined(before).shares, own)}
         if state.features:
-            alone = votes.alone(parts.value, n_values, self.class_sizes)
-            ways["own"] = votes.values(before.shares * own, alone)
+            ways["own"] = parts.values(before.shares * own, parts.alone(self.class_sizes))
         best = [max(ways, key=lambda way: ways[way][place]) for place in range(len(block))]
         return [Candidate(float(ways[way][place]) - state.value, way) for place, way in enumerate(best)]
 
     def _added(self, before: State, feature: int, way: Way) -> State:
         """The state with one more feature, which votes in this way."""
-        n_values = int(self.rows.n_values[feature])
-        parts = before.entries.divided(self.rows, [feature])
-        entries = before.entries.refined(self.rows, [feature])
-        votes = _PartVotes(self.rows.n_labels, entries.labels, parts)
+        parts = _Parts(self.rows, before, [feature])
         joint, own = before.joint.of_parts(parts.parent), before.own[parts.parent]
         if way == "joint":
-            joint = votes.joined(joint, parts.value, n_values)
+            joint = parts.joined(joint)
         else:
-            own = own * votes.alone(parts.value, n_values, self.class_sizes)
+            own = own * parts.alone(self.class_sizes)
             own /= own.sum(axis=1, keepdims=True)
-        value = float(parts.sizes @ _log_shares(joint.shares * own, entries.labels))
-        return State((*before.features, feature), entries, joint, own, value)
+        keys = before.of_row * parts.n_values + self.rows.codes[:, feature]
+        of_row = np.searchsorted(parts.parent * parts.n_values + parts.value, keys)
+        value = float(parts.values(joint.shares, own)[0])
+        return State((*before.features, feature), of_row, parts.labels, parts.sizes, joint, own, value)
 
-    def _vote_of_all(self, entries: Entries) -> Ballot:
+    def _vote_of_all(self) -> State:
         """The vote of all rows, plus one row of every class, so that none has probability 0."""
-        shares = np.tile(self.class_sizes + 1, (len(entries), 1))
-        shares[np.arange(len(entries)), entries.labels] -= 1
+        labels = np.flatnonzero(self.class_sizes)
+        n, sizes, of_row = len(labels), self.rows.label_sizes()[labels], np.searchsorted(labels, self.rows.labels)
+        shares = np.tile(self.class_sizes + 1, (n, 1))
+        shares[np.arange(n), labels] -= 1
         shares /= self.rows.n_rows - 1 + self.rows.n_labels
-        n = len(entries)
-        return Ballot(np.zeros(n, np.intp), np.full(n, float(self.rows.n_rows)), shares, np.zeros(n, np.bool_))
+        ballot = Ballot(np.zeros(n, np.intp), np.full(n, float(self.rows.n_rows)), shares, np.zeros(n, np.bool_))
+        value = float(sizes @ _log_shares(shares, labels))
+        return State((), of_row, labels, sizes, ballot, np.ones_like(shares), value)
 
 
-class _PartVotes:
-    """Votes for parts of entries, divided by one or more features."""
+class _Parts:
+    """The entries of a state divided by the values of each of several features separately, and votes for these parts.
 
-    def __init__(self, n_classes: int, labels: Positions, parts: Parts) -> None:
-        self.n_classes, self.labels, self.parts = n_classes, labels, parts
+    Empty parts are left out. Parts are ordered by feature, entry and value.
+    """
 
-    def joined(self, before: Ballot, value: Positions, n_values: int) -> Ballot:
+    def __init__(self, rows: CodedRows, state: State, features: list[int]) -> None:
+        self.n_classes, self.n_features = rows.n_labels, len(features)
+        self.n_values = int(rows.n_values[features].max())
+        """Number of values of the feature with most values."""
+        n_keys = len(state.sizes) * self.n_values
+        keys = (state.of_row * self.n_values)[:, None] + rows.codes[:, features] + np.arange(len(features)) * n_keys
+        weights = None if rows.weights is None else np.repeat(rows.weights, len(features))
+        held, self.sizes = count_keys(keys.ravel(), n_keys * len(features), weights)
+        self.feature, held = np.divmod(held, n_keys)
+        """Position among the features of the one that divides."""
+        self.parent, self.value = np.divmod(held, self.n_values)
+        """Entry that is divided, and value of the feature."""
+        self.labels = state.labels[self.parent]
+
+    def joined(self, before: Ballot) -> Ballot:
         """The votes of cells divided by one more feature, backed off to the votes before.
 
         Rows of a cell that the feature does not divide, or in which all labels agree, keep their vote: counting the
         same rows again would only make the vote more certain.
         """
         n_before = int(before.cell.max(initial=0)) + 1
-        cell, n_cells = _numbered((self.parts.owner * n_before + before.cell) * n_values + value)
-        table = np.bincount(cell * self.n_classes + self.labels, self.parts.sizes, minlength=n_cells * self.n_classes)
-        counts = table.reshape(n_cells, self.n_classes)
+        cell, n_cells = _numbered((self.feature * n_before + before.cell) * self.n_values + self.value)
+        counts = self._by_class(cell, n_cells)
         sizes = counts.sum(axis=1)[cell]
         shares = counts[cell] + BACK_OFF * before.shares
         shares[np.arange(len(cell)), self.labels] -= 1
@@ -203,26 +202,29 @@ class _PartVotes:
         shares[kept] = before.shares[kept]
         return Ballot(cell, sizes, shares, counts[cell, self.labels] == sizes)
 
-    def alone(self, value: Positions, n_values: int, class_sizes: Floats) -> Floats:
+    def alone(self, class_sizes: Floats) -> Floats:
         """P(value | label) / P(value) for each label, the row itself left out."""
-        n_owners, key = self.parts.n_owners, self.parts.owner * n_values + value
-        n_cells = n_owners * n_values
-        table = np.bincount(key * self.n_classes + self.labels, self.parts.sizes, minlength=n_cells * self.n_classes)
-        counts = table.reshape(n_cells, self.n_classes)
-        with_value = counts[key]
-        with_label = np.tile(class_sizes, (len(value), 1))
-        mine = np.arange(len(value)), self.labels
+        cell = self.feature * self.n_values + self.value
+        counts = self._by_class(cell, self.n_features * self.n_values)
+        with_value = counts[cell]
+        with_label = np.tile(class_sizes, (len(cell), 1))
+        mine = np.arange(len(cell)), self.labels
         with_value[mine] -= 1
         with_label[mine] -= 1
-        n_present = counts.any(axis=1).reshape(n_owners, n_values).sum(axis=1)[self.parts.owner]
+        n_present = counts.any(axis=1).reshape(self.n_features, self.n_values).sum(axis=1)[self.feature]
         over_all = (with_value.sum(axis=1) + 1) / (class_sizes.sum() - 1 + n_present)
         shares = (with_value + BACK_OFF * over_all[:, None]) / (with_label + BACK_OFF)
         return np.asarray(shares / over_all[:, None])
 
     def values(self, votes: Floats, more: Floats) -> Floats:
-        """Log-likelihood of the labels under the product of two votes, for each feature of a block."""
-        logs = self.parts.sizes * _log_shares(votes * more, self.labels)
-        return np.bincount(self.parts.owner, logs, minlength=self.parts.n_owners).astype(np.float64)
+        """Log-likelihood of the labels under the product of two votes, for each of the features."""
+        logs = self.sizes * _log_shares(votes * more, self.labels)
+        return np.bincount(self.feature, logs, minlength=self.n_features).astype(np.float64)
+
+    def _by_class(self, cell: Positions, n_cells: int) -> Floats:
+        """Rows of each cell by class: shape (cells, classes)."""
+        table = np.bincount(cell * self.n_classes + self.labels, self.sizes, minlength=n_cells * self.n_classes)
+        return table.reshape(n_cells, self.n_classes).astype(np.float64, copy=False)
 
 
 def _log_shares(shares: Floats, labels: Positions) -> Floats:

@@ -28,7 +28,6 @@ __all__ = [
     "bin_column",
     "check_bins",
     "fine_bins",
-    "merge_bins",
     "name_bins",
 ]
 
@@ -199,14 +198,6 @@ def _as_time(edge: Any, value: date) -> Any:
         return date.fromisoformat(edge)
     time = datetime.fromisoformat(edge)
     return time if time.tzinfo is not None else time.replace(tzinfo=value.tzinfo)
-
-
-def merge_bins(sizes: Ints, n_bins: int, has_missing: bool) -> NDArray[np.uint8]:
-    """For each fine bin, its bin among about ``n_bins`` of equally many rows; missing cells have the last one."""
-    numbers = sizes[:-1] if has_missing else sizes
-    middle = (np.cumsum(numbers) - numbers / 2) / max(float(numbers.sum()), 1.0)
-    merged = np.unique(np.minimum((middle * n_bins).astype(np.int64), n_bins - 1), return_inverse=True)[1]
-    return (np.append(merged, merged.max() + 1) if has_missing else merged).astype(np.uint8)
 
 
 def name_bins(ends: Sequence[tuple[Any, Any]]) -> list[str]:

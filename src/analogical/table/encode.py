@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from analogical._checks import brief, is_whole
-from analogical._types import Bools, CodedRows, Codes, Ints, Note, Positions
+from analogical._types import Bools, CodedRows, Codes, Ints, Note, Positions, code_type
 from analogical.errors import InputError
 from analogical.estimate.leaks import find_leaks
 from analogical.table.binning import BinRule
 from analogical.table.choosing import Chosen, Names, choose_features, listing, name_of, refuse_repeated
 from analogical.table.columns import Column, plain
-from analogical.table.integers import code_type
 from analogical.table.meaning import ColumnMeaning, TableMeaning
 from analogical.table.preparing import RowsHere
 from analogical.table.reading import ChosenColumns, RawTable, read_table
@@ -84,7 +83,7 @@ class EncodedTable(TableMeaning):
         """The codes alone, for counting; without a label all rows have the same one."""
         labels = np.zeros(len(self.codes), np.uint8) if self.labels is None else self.labels
         n_labels = 1 if self.label_meaning is None else len(self.label_meaning.values)
-        return CodedRows(self.codes, labels, self.n_values, n_labels, self.weights, self.n_bins)
+        return CodedRows(self.codes, labels, self.n_values, n_labels, self.weights)
 
     def select(self, features: Sequence[int]) -> "EncodedTable":
         """The table with some of its features, in the given order; nothing is encoded again."""

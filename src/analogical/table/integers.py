@@ -11,9 +11,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from analogical._types import Codes
+from analogical._types import Codes, code_type
 
-__all__ = ["Integers", "code_type", "dense_codes"]
+__all__ = ["Integers", "dense_codes"]
 
 
 Integers: TypeAlias = NDArray[Any]
@@ -48,13 +48,6 @@ def dense_codes(X: Integers) -> tuple[Codes, list[Sequence[int]]]:
     for i, known in enumerate(values):
         codes[:, i] = _number(X[:, i], known)
     return codes, values
-
-
-def code_type(n_values: int) -> type[np.unsignedinteger[Any]]:
-    """The narrowest type for the codes of a column with this many values."""
-    if n_values <= 2**8:
-        return np.uint8
-    return np.uint16 if n_values <= 2**16 else np.uint32
 
 
 def _extremes(X: Integers, extreme: np.ufunc) -> Integers:

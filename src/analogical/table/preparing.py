@@ -9,15 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._checks import brief
-from analogical._types import Bools, Codes, Ints, Note, NoteKind
+from analogical._types import Bools, Codes, Ints, Note, NoteKind, code_type
 from analogical.errors import InputError
-from analogical.estimate.leaks import tell_by_cut
+from analogical.estimate.leaks import predicted_by_cut
 from analogical.table.binning import BinRule, bin_column, fine_bins
 from analogical.table.choosing import Chosen, listing, name_of
 from analogical.table.columns import Column, plain
 from analogical.table.dates import parts_of
 from analogical.table.folding import Spellings, fold_notes, fold_values
-from analogical.table.integers import code_type
 from analogical.table.meaning import ColumnMeaning
 from analogical.table.reading import ChosenColumns
 from analogical.table.rules import Rules, is_time, looks_like_unit
@@ -317,7 +316,7 @@ class RowsHere(Preparing):
     def keep(self, position: int, column: Column, treated: TreatedColumn) -> None:
         """Add a column to the features."""
         if self.labels is not None and treated.edges is not None:
-            share = tell_by_cut(column.sorted().codes, self.labels, self.weights)
+            share = predicted_by_cut(column.sorted().codes, self.labels, self.weights)
             if share is not None:
                 self.cuts[position] = share
         self.is_unchanged &= treated.codes is column.codes

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._checks import brief
-from analogical._types import Bools, Codes, Note
+from analogical._types import Bools, Codes, Note, code_type
 from analogical.errors import InputError
 from analogical.table.choosing import name_of, refuse_repeated
 from analogical.table.columns import Column, Kind, compact, encode_array, encode_objects
-from analogical.table.integers import code_type, dense_codes
+from analogical.table.integers import dense_codes
 
 if TYPE_CHECKING:
     from analogical.table.frames import Frame

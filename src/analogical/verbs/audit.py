@@ -15,11 +15,11 @@ from analogical.estimate.differences import (
     PairedDifference,
     base_rates,
     compared_with,
+    contexts_of_two,
     crude_difference,
     largest_context,
     measure_difference,
     measure_difference_of_units,
-    split_two_values,
 )
 from analogical.estimate.effect import EffectSums
 from analogical.estimate.significance import adjust_for_features
@@ -361,9 +361,9 @@ def _differences(
     differences = []
     for other in others:
         two_values = reference, other
-        rows = split_two_values(compared.contexts, reference, other, len(classes))
+        of_two = contexts_of_two(compared.contexts, two_values)
         for label in labels:
-            measured = measure_difference(rows, label, confidence)
+            measured = measure_difference(of_two, two_values, label, confidence)
             if by_unit is not None:
                 measured = measure_difference_of_units(measured, by_unit, two_values, label, confidence)
             difference = Difference(

@@ -339,10 +339,8 @@ def _likely_pairs(study: Study, features: Sequence[int]) -> list[tuple[int, int]
     """Pairs that best explain what the deciding set leaves unexplained; only some of very many features are tried."""
     voting = study.decider.voting
     inside = [int(study.owner[c]) for c in study.deciding]
-    if voting.rows.n_values[list(features)].sum() > SCREENED_COLUMNS:
-        order = [f for f in dict.fromkeys([*inside, *study.decider.index.tolist()]) if f in set(features)]
-        features = sorted(order[: int(np.searchsorted(np.cumsum(voting.rows.n_values[order]), SCREENED_COLUMNS))])
-    return likely_pairs(voting.rows, voting.follow(study.deciding), features)
+    screened = study.decider.screened(features, SCREENED_COLUMNS, first=inside)
+    return likely_pairs(voting.rows, voting.follow(study.deciding), screened)
 
 
 # ---------------------------------------------------------------- which features are given

@@ -230,9 +230,9 @@ def redundancies(X: Any, *, max_determinants: int = 2, **columns: Unpack[ColumnO
         constants=tuple(names[i] for i in np.flatnonzero(table.n_values == 1)),
         renamings=tuple(tuple(names[i] for i in group) for group in known.renamings),
         dependencies=tuple(
-            Dependency(names[d.determined], tuple(names[i] for i in d.by), d.support) for d in known.determined
+            Dependency(names[d.column], tuple(names[i] for i in d.by), d.support) for d in known.determined
         ),
-        near_copies=tuple(NearCopy(names[near.column], names[near.of], near.left) for near in known.near),
+        near_copies=tuple(NearCopy(names[near.column], names[near.of], near.remaining) for near in known.near),
         searched_one=known.searched_one,
         searched_two=known.searched_two,
         searched_near=known.searched_near,

@@ -70,4 +70,5 @@ def relaxed_index(
     study = study_of(
         relaxed_index, X, y, columns, without=("groups",), look_for_leaks=False, n_jobs=n_jobs, needs_rows=True
     )
-    return relaxed_scores(study.rows, check_radius(radius, study.n_features), n_jobs=study.n_jobs)
+    radius = check_radius(radius, study.n_features)
+    return relaxed_scores(study.rows, radius, n_bins=study.table.n_bins, n_jobs=study.n_jobs)

@@ -13,8 +13,7 @@ from analogical._results import Result, entry_at, json_ready
 from analogical._types import EngineName, Floats, Ints, Note, Positions
 from analogical.arguments import check_given, study_of
 from analogical.count.pairs import count_pairs
-from analogical.estimate.clearest import clearest_difference
-from analogical.estimate.index import PaperStatus, score_pairs
+from analogical.estimate.index import PaperStatus, ari_of, paper_status_of, score_pairs
 from analogical.estimate.significance import adjust_for_features
 from analogical.estimate.sizes import Size
 from analogical.estimate.status import LEVEL, NEGLIGIBLE, Status, decide_status, order_features
@@ -389,7 +388,7 @@ def relevance(
 def _relevance(study: Study, given: Given, confidence: float, *, progress: bool) -> Relevance:
     """The contexts of every feature, its test and effect in these contexts, and its status."""
     table, counts, n_values = study.table, study.counts, study.margins.n_values
-    paper, contexts = score_pairs(counts, n_values), study.given(given)
+    contexts = study.given(given)
     measured = _measure(study, contexts, confidence, progress_line("comparing rows") if progress else None)
     p_adjusted = adjust_for_features(measured.p_value, study.is_outside if is_auto(given) else None)
     return Relevance(
@@ -410,10 +409,10 @@ def _relevance(study: Study, given: Given, confidence: float, *, progress: bool)
         same_as=tuple(study.name_of(context.same_as) for context in contexts),
         stand_ins=tuple(study.names_of(context.stand_ins) for context in contexts),
         deciding=study.names_of(study.deciding) if is_auto(given) else (),
-        ari=paper.ari,
+        ari=ari_of(counts, n_values),
         pairs=counts.pairs,
         changed=counts.changed,
-        paper_status=paper.paper_status,
+        paper_status=paper_status_of(counts, n_values),
         feature_columns=tuple(FeatureColumn(len(c.values), c.n_missing, c.edges) for c in table.columns),
         label=table.label,
         classes=table.classes,
@@ -495,7 +494,7 @@ def _points(study: Study, feature: int, size: Size, confidence: float) -> Points
     """Direction of a feature: of its compared values the two whose label shares differ most clearly."""
     classes = study.table.classes
     labels = range(len(classes)) if len(classes) > 2 else [1]
-    clearest = clearest_difference(size, _compared_values(study, feature, size), labels)
+    clearest = size.clearest_difference(_compared_values(study, feature, size), labels)
     if clearest is None:
         return None
     value, against = study.table.named(feature, [clearest.value, clearest.against])
@@ -546,7 +545,5 @@ def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:
     table = encode_table(X, y, Rules(date_parts=False), look_for_leaks=False)
     n_set_aside = sum(len(note.columns) for note in table.notes if note.kind == "set-aside")
     scores = np.full(len(table.columns) + n_set_aside, np.nan)
-    scores[[column.position for column in table.columns]] = score_pairs(
-        count_pairs(table.coded, n_jobs=n_jobs), table.n_values
-    ).score
+    scores[[column.position for column in table.columns]] = score_pairs(count_pairs(table.coded, n_jobs=n_jobs))
     return scores
