@@ -195,11 +195,8 @@ def compare(
             ours = relevance(study)
             scores[method.name], ranks[method.name] = ours.effect, np.argsort(ours.order()) + 1
             continue
-        if method.is_slow:
-            drawn = _draw(rows, max_rows, rng)
-            scores[method.name] = method(drawn.codes.astype(np.int64), drawn.labels.astype(np.int64), rng)
-        else:
-            scores[method.name] = method(rows.codes, rows.labels, rng, rows.weights)
+        method.check_installed()
+        scores[method.name] = method.score(_draw(rows, max_rows, rng) if method.is_slow else rows, rng)
         ranks[method.name] = _ranks(scores[method.name])
     return Comparison(
         names=table.names,
