@@ -10,7 +10,7 @@ import numpy as np
 
 from analogical._checks import check_confidence
 from analogical._progress import Progress, progress_line, timed
-from analogical._results import Result, entry_at, json_ready
+from analogical._results import EntryResult, entry_at, per_entry
 from analogical._types import Floats, Note, Positions
 from analogical.arguments import check_given, study_of
 from analogical.count.threads import n_threads_for
@@ -39,8 +39,8 @@ TIED = 0.08
 limit 44 of 210 pairs of mushroom's features, nearly all tied to its odor, were significant."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Interactions(Result):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Interactions(EntryResult):
     """How much the effect of one feature depends on another, for pairs of features.
 
     ``result["a", "b"]`` is one pair as a dictionary, in either order; ``len(result)`` the number of pairs.
@@ -100,40 +100,9 @@ class Interactions(Result):
     ((625,), (625,), [1.0], ('effect',))
     """
 
-    COLUMNS = (
-        "first",
-        "second",
-        "status",
-        "effect",
-        "effect_low",
-        "effect_high",
-        "p_value",
-        "p_adjusted",
-        "index",
-        "squares",
-        "broken",
-        "effect_squares",
-        "effective_squares",
-        "given",
-        "same_as",
-    )
+    ENTRIES = "pairs"
 
     names: tuple[str, ...]
-    first: tuple[str, ...]
-    second: tuple[str, ...]
-    status: tuple[Status, ...]
-    squares: tuple[int, ...]
-    broken: tuple[int, ...]
-    index: Floats
-    effect: Floats
-    effect_low: Floats
-    effect_high: Floats
-    p_value: Floats
-    p_adjusted: Floats
-    given: tuple[tuple[str, ...], ...]
-    same_as: tuple[str | None, ...]
-    effect_squares: tuple[int, ...]
-    effective_squares: Floats
     deciding: tuple[str, ...]
     n_possible: int
     label: str
@@ -142,19 +111,31 @@ class Interactions(Result):
     noise_index: float
     settings: Settings
     notes: tuple[Note, ...] = ()
+    first: tuple[str, ...] = per_entry()
+    second: tuple[str, ...] = per_entry()
+    status: tuple[Status, ...] = per_entry()
+    effect: Floats = per_entry()
+    effect_low: Floats = per_entry()
+    effect_high: Floats = per_entry()
+    p_value: Floats = per_entry()
+    p_adjusted: Floats = per_entry()
+    index: Floats = per_entry()
+    squares: tuple[int, ...] = per_entry()
+    broken: tuple[int, ...] = per_entry()
+    effect_squares: tuple[int, ...] = per_entry()
+    effective_squares: Floats = per_entry()
+    given: tuple[tuple[str, ...], ...] = per_entry()
+    same_as: tuple[str | None, ...] = per_entry()
 
     @property
     def backend(self) -> str | None:  # type: ignore[override]
         """Name of the dataframe library that the table came in."""
         return self.settings.backend
 
-    def __len__(self) -> int:
-        return len(self.first)
-
     def __getitem__(self, pair: tuple[str, str]) -> dict[str, Any]:
         known = list(zip(self.first, self.second, strict=True))
         turned = pair[::-1] if isinstance(pair, tuple) else pair
-        return self._record(entry_at(turned if turned in known else pair, known, "pair"))
+        return self.record(entry_at(turned if turned in known else pair, known, "pair"))
 
     def order(self) -> Positions:
         """Positions of the pairs, strongest first; the order of :meth:`ranking`."""
@@ -189,19 +170,6 @@ class Interactions(Result):
         from analogical.plot.interactions import plot_interactions
 
         return plot_interactions(self, ax, top=top)
-
-    def records(self) -> list[dict[str, Any]]:
-        """One dictionary per pair, strongest first."""
-        return [self._record(k) for k in self.order().tolist()]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything in plain Python types, ready for JSON; the pairs in column order."""
-        about = {name: value for name, value in super().to_dict().items() if name not in self.COLUMNS}
-        return {**about, "pairs": [self._record(k) for k in range(len(self))]}
-
-    def _record(self, k: int) -> dict[str, Any]:
-        """One pair in plain Python types; unknown numbers are None."""
-        return {name: json_ready(getattr(self, name)[k]) for name in self.COLUMNS}
 
 
 def interactions(

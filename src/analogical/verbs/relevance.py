@@ -9,7 +9,7 @@ import numpy as np
 
 from analogical._checks import check_confidence
 from analogical._progress import Progress, progress_line, timed
-from analogical._results import Result, entry_at, json_ready
+from analogical._results import EntryResult, entry_at, per_entry
 from analogical._types import EngineName, Floats, Ints, Note, Positions
 from analogical.arguments import check_given, study_of
 from analogical.count.pairs import count_pairs
@@ -119,8 +119,8 @@ class FeatureColumn:
     """The lowest value of every bin but the first; empty for categories."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Relevance(Result):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Relevance(EntryResult):
     """Relevance of every feature of a table for its label, in column order.
 
     ``result["sex"]`` is one feature as a dictionary, ``len(result)`` the number of features.
@@ -191,66 +191,41 @@ class Relevance(Result):
     (('class', 'age'), [944789, 138516, 31367], [309473, 80024, 12651])
     """
 
-    COLUMNS = (
-        "name",
-        "status",
-        "effect",
-        "effect_low",
-        "effect_high",
-        "p_value",
-        "p_adjusted",
-        "points",
-        "given",
-        "same_as",
-        "stand_ins",
-        "index",
-        "noise_rate",
-        "compared",
-        "ari",
-        "pairs",
-        "changed",
-        "paper_status",
-        "n_values",
-        "n_missing",
-        "edges",
-    )
+    ENTRIES = "features"
 
-    names: tuple[str, ...]
-    status: tuple[Status, ...]
-    effect: Floats
-    effect_low: Floats
-    effect_high: Floats
-    p_value: Floats
-    p_adjusted: Floats
-    points: tuple[Points | None, ...]
-    given: tuple[tuple[str, ...], ...]
-    same_as: tuple[str | None, ...]
-    stand_ins: tuple[tuple[str, ...], ...]
-    deciding: tuple[str, ...]
-    index: Floats
-    noise_rate: Floats
-    compared: Ints
-    ari: Floats
-    pairs: Ints
-    changed: Ints
-    paper_status: tuple[PaperStatus, ...]
-    feature_columns: tuple[FeatureColumn, ...]
     label: str
     classes: tuple[Hashable, ...]
     n_rows: int
-    settings: Settings
+    deciding: tuple[str, ...]
     notes: tuple[Note, ...] = ()
+    settings: Settings
+    names: tuple[str, ...] = per_entry("name")
+    status: tuple[Status, ...] = per_entry()
+    effect: Floats = per_entry()
+    effect_low: Floats = per_entry()
+    effect_high: Floats = per_entry()
+    p_value: Floats = per_entry()
+    p_adjusted: Floats = per_entry()
+    points: tuple[Points | None, ...] = per_entry()
+    given: tuple[tuple[str, ...], ...] = per_entry()
+    same_as: tuple[str | None, ...] = per_entry()
+    stand_ins: tuple[tuple[str, ...], ...] = per_entry()
+    index: Floats = per_entry()
+    noise_rate: Floats = per_entry()
+    compared: Ints = per_entry()
+    ari: Floats = per_entry()
+    pairs: Ints = per_entry()
+    changed: Ints = per_entry()
+    paper_status: tuple[PaperStatus, ...] = per_entry()
+    feature_columns: tuple[FeatureColumn, ...] = per_entry("n_values", "n_missing", "edges")
 
     @property
     def backend(self) -> str | None:  # type: ignore[override]
         """Name of the dataframe library that the table came in, for ``to_frame``."""
         return self.settings.backend
 
-    def __len__(self) -> int:
-        return len(self.names)
-
     def __getitem__(self, name: str) -> dict[str, Any]:
-        return self._feature(entry_at(name, self.names, "feature"))
+        return self.record(entry_at(name, self.names, "feature"))
 
     def order(self) -> Positions:
         """Positions of the features, best first; the order of :meth:`ranking`."""
@@ -285,30 +260,6 @@ class Relevance(Result):
         from analogical.plot.relevance import plot_relevance
 
         return plot_relevance(self, ax, top=top)
-
-    def records(self) -> list[dict[str, Any]]:
-        """One dictionary per feature, best first."""
-        return [self._feature(i) for i in self.order()]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything in plain Python types, ready for JSON; the features in column order."""
-        return {
-            "label": self.label,
-            "classes": json_ready(self.classes),
-            "n_rows": self.n_rows,
-            "deciding": list(self.deciding),
-            "notes": json_ready(self.notes),
-            "settings": json_ready(self.settings),
-            "features": [self._feature(i) for i in range(len(self.names))],
-        }
-
-    def _feature(self, i: int | np.intp) -> dict[str, Any]:
-        """One feature in plain Python types; unknown numbers are None."""
-        return {
-            "name": self.names[i],
-            **{name: json_ready(getattr(self, name)[i]) for name in self.COLUMNS[1:-3]},
-            **json_ready(self.feature_columns[i]),
-        }
 
 
 def relevance(
@@ -391,7 +342,7 @@ def _relevance(study: Study, given: Given, confidence: float, *, progress: bool)
     table, counts, n_values = study.table, study.counts, study.margins.n_values
     paper, contexts = score_pairs(counts, n_values), study.given(given)
     measured = _measure(study, contexts, confidence, progress_line("comparing rows") if progress else None)
-    p_adjusted = adjust_for_features(measured.p_value, study.is_outside if is_auto(given) else None)
+    p_adjusted = adjust_for_features(measured["p_value"], study.is_outside if is_auto(given) else None)
     return Relevance(
         names=table.names,
         status=tuple(
@@ -399,12 +350,12 @@ def _relevance(study: Study, given: Given, confidence: float, *, progress: bool)
                 is_constant=bool(n_values[i] == 1),
                 is_copy=context.same_as is not None,
                 p_adjusted=float(p_adjusted[i]),
-                high=float(measured.effect_high[i]),
+                high=float(measured["effect_high"][i]),
                 level=1 - confidence,
             )
             for i, context in enumerate(contexts)
         ),
-        **vars(measured),
+        **measured,
         p_adjusted=p_adjusted,
         given=tuple(study.names_of(context.columns) for context in contexts),
         same_as=tuple(study.name_of(context.same_as) for context in contexts),
@@ -448,22 +399,8 @@ def settings_of(study: Study, given: Given, confidence: float) -> Settings:
     )
 
 
-@dataclass(frozen=True)
-class _Measured:
-    """Fields of a relevance that come from comparing rows; NaN where they are unknown."""
-
-    effect: Floats
-    effect_low: Floats
-    effect_high: Floats
-    p_value: Floats
-    index: Floats
-    noise_rate: Floats
-    compared: Ints
-    points: tuple[Points | None, ...]
-
-
-def _measure(study: Study, contexts: Sequence[Context], confidence: float, show: Progress | None) -> _Measured:
-    """Test and effect of every feature that varies and is not a copy, in its contexts."""
+def _measure(study: Study, contexts: Sequence[Context], confidence: float, show: Progress | None) -> dict[str, Any]:
+    """Fields of a relevance that come from comparing rows in contexts; NaN for a constant feature or a copy."""
     effect, effect_low, effect_high, p_value, index, noise_rate = np.full((6, len(contexts)), np.nan)
     compared = np.zeros(len(contexts), np.int64)
     points: list[Points | None] = [None] * len(contexts)
@@ -488,7 +425,16 @@ def _measure(study: Study, contexts: Sequence[Context], confidence: float, show:
             compared[i], points[i] = tested.n_pairs, _points(study, i, size, confidence)
         if show is not None:
             show(n_done, len(items))
-    return _Measured(effect, effect_low, effect_high, p_value, index, noise_rate, compared, tuple(points))
+    return {
+        "effect": effect,
+        "effect_low": effect_low,
+        "effect_high": effect_high,
+        "p_value": p_value,
+        "points": tuple(points),
+        "index": index,
+        "noise_rate": noise_rate,
+        "compared": compared,
+    }
 
 
 def _points(study: Study, feature: int, size: Size, confidence: float) -> Points | None:

@@ -98,7 +98,7 @@ class Turn:
 
 
 _LEFT_OUT = ("name", "p_value", "index", "noise_rate", "n_values", "n_missing", "edges")
-_SHOWN = tuple(name for name in Relevance.COLUMNS if name not in _LEFT_OUT)
+_SHOWN = tuple(name for name in Relevance.columns() if name not in _LEFT_OUT)
 """Columns of a relevance that the records of a report have, too."""
 
 
@@ -137,6 +137,8 @@ class Report(Result):
         Title of the page, source of the table, and the command that makes the page again.
     versions : dict
         Versions of the libraries.
+    reading : tuple of str
+        Notes on how the file was read.
 
     Examples
     --------
@@ -166,7 +168,6 @@ class Report(Result):
     command: str
     versions: dict[str, str]
     reading: tuple[str, ...] = ()
-    """Notes on how the file was read."""
     backend: str | None = None
 
     @property

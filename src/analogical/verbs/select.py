@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from analogical._checks import check_whole
-from analogical._results import Result, entry_at, json_ready
+from analogical._results import EntryResult, entry_at, per_entry
 from analogical._types import Floats, Note
 from analogical.arguments import study_of
 from analogical.estimate.deciding import Step, Why
@@ -42,8 +42,8 @@ class Carried:
     """The selected feature to which it adds least, or all selected ones if no single one is enough."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Selection(Result):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Selection(EntryResult):
     """Features that predict the label best together, in the order selected.
 
     ``selection["age"]`` is one selected feature as a dictionary, ``len(selection)`` the number selected.
@@ -90,13 +90,13 @@ class Selection(Result):
     ('jacket_color', 'body_shape', 'head_shape')
     """
 
-    COLUMNS = ("feature", "gain", "explained", "why", "partners")
+    ENTRIES = "features"
 
-    features: tuple[str, ...]
-    gain: Floats
-    explained: Floats
-    why: tuple[Why, ...]
-    partners: tuple[tuple[str, ...], ...]
+    features: tuple[str, ...] = per_entry("feature")
+    gain: Floats = per_entry()
+    explained: Floats = per_entry()
+    why: tuple[Why, ...] = per_entry()
+    partners: tuple[tuple[str, ...], ...] = per_entry()
     stop: int
     need: float
     next_feature: str | None
@@ -111,11 +111,8 @@ class Selection(Result):
     notes: tuple[Note, ...] = ()
     backend: str | None = None
 
-    def __len__(self) -> int:
-        return len(self.features)
-
     def __getitem__(self, name: str) -> dict[str, Any]:
-        return self._record(entry_at(name, self.features, "chosen feature"))
+        return self.record(entry_at(name, self.features, "chosen feature"))
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw what each selected feature adds to those before it, in the order selected.
@@ -128,19 +125,6 @@ class Selection(Result):
         from analogical.plot.selection import plot_selection
 
         return plot_selection(self, ax)
-
-    def records(self) -> list[dict[str, Any]]:
-        """One dictionary per selected feature, in the order selected."""
-        return [self._record(i) for i in range(len(self.features))]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything in plain Python types, ready for JSON."""
-        about = {name: value for name, value in super().to_dict().items() if name not in self.COLUMNS}
-        return {**about, "features": self.records()}
-
-    def _record(self, i: int) -> dict[str, Any]:
-        numbers = (getattr(self, name)[i] for name in self.COLUMNS[1:])
-        return dict(zip(self.COLUMNS, (self.features[i], *map(json_ready, numbers)), strict=True))
 
 
 def select(
