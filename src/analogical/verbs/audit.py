@@ -34,7 +34,7 @@ from analogical.verbs.relevance import DEFAULT_CONFIDENCE
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Audit", "Difference", "Finding", "InContext", "audit", "audit_of"]
+__all__ = ["Audit", "Difference", "Finding", "InContext", "audit"]
 
 MAX_COMPARISONS = 50
 """Maximum number of values that are compared with the reference, and of labels: the most frequent ones."""
@@ -282,11 +282,6 @@ def audit(
     confidence = check_confidence(confidence)
     limit = check_limit(limit)
     compared = compare_rows(audit, X, y, feature, given, columns, without=("features",))
-    return audit_of(compared, reference=reference, confidence=confidence, limit=limit)
-
-
-def audit_of(compared: ComparedRows, *, reference: Any = None, confidence: float, limit: int | None = 6) -> Audit:
-    """The differences between the values of a feature whose rows were compared, and example pairs."""
     study, i, contexts = compared.study, compared.feature, compared.contexts
     table, profile = study.table, contexts.profile
     label_sizes = study.margins.label_sizes()

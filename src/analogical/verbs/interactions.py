@@ -27,7 +27,7 @@ from analogical.verbs.relevance import DEFAULT_CONFIDENCE, Settings, settings_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Interactions", "find_features", "interactions", "interactions_of", "sums_given"]
+__all__ = ["Interactions", "find_features", "interactions", "sums_given"]
 
 MAX_PAIRS = 5_000
 """Up to this many pairs, all are tested: those of 100 features, about a second for 10,000 rows."""
@@ -222,22 +222,10 @@ def interactions(
         study = study_of(interactions, X, y, columns, without=("groups",), n_jobs=n_jobs)
     if study.n_groups is not None:
         raise InputError("interactions assumes independent rows, and this Study has groups; make one without them.")
-    pool = None if wanted is None else find_features(study.table, wanted, "features")
-    return interactions_of(study, given, features=pool, confidence=confidence, progress=progress)
-
-
-def interactions_of(
-    study: Study,
-    given: Given = "auto",
-    *,
-    features: Sequence[int] | None = None,
-    confidence: float = DEFAULT_CONFIDENCE,
-    progress: bool = False,
-) -> Interactions:
-    """The interactions of a study; ``features`` are the columns whose pairs are tested, all by default."""
     check_given(given)
     confidence = check_confidence(confidence)
-    pairs, n_possible = _choose_pairs(study, range(study.n_features) if features is None else features)
+    pool = range(study.n_features) if wanted is None else find_features(study.table, wanted, "features")
+    pairs, n_possible = _choose_pairs(study, pool)
     show = progress_line("looking at pairs of features") if progress else None
     sums, contexts = sums_given(study, pairs, given, show)
     tests = measure_pairs(sums, n_possible, confidence)

@@ -25,7 +25,7 @@ from analogical.verbs.relevance import Asked, asked_for
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Square", "Squares", "squares", "squares_of"]
+__all__ = ["Square", "Squares", "squares"]
 
 MAX_LISTED = 100_000
 """More squares than this are not listed."""
@@ -201,17 +201,11 @@ def squares(
     limit = check_limit(limit)
     y, first, second = asked_about(squares, X, y, first=first, second=second)
     study = study_of(squares, X, y, columns, without=("groups", "features"))
-    i, j = study.table.find(first), study.table.find(second)
-    if i == j:
-        name = study.table.names[i]
-        raise InputError(f"first and second are both {name!r}; a square needs two different features.")
-    return squares_of(study, i, j, given, limit=limit)
-
-
-def squares_of(study: Study, i: int, j: int, given: Given = "auto", *, limit: int | None = 4) -> Squares:
-    """The squares of two features of a study."""
-    check_given(given)
     table = study.table
+    i, j = table.find(first), table.find(second)
+    if i == j:
+        raise InputError(f"first and second are both {table.names[i]!r}; a square needs two different features.")
+    check_given(given)
     ((sums,), (context,)) = sums_given(study, [(i, j)], given)
     return Squares(
         first=table.names[i],
