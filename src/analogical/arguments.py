@@ -8,7 +8,7 @@ import numpy as np
 from analogical._checks import check_choice
 from analogical.engines.open import engine_of, engine_study_of, refuse_elsewhere
 from analogical.errors import InputError
-from analogical.study import Given, Study
+from analogical.study import Asked, Study
 from analogical.table.encode import encode_features, encode_table
 from analogical.table.rules import ColumnOptions, rules_of
 from analogical.table_counts import Duplicates
@@ -105,11 +105,11 @@ def asked_about(verb: Callable[..., Any], X: Any, y: Any, **features: Any) -> tu
     return y, *given
 
 
-def check_given(given: Any) -> Given:
-    """The argument ``given`` if it is valid; otherwise an error."""
+def check_given(given: Any) -> Asked:
+    """The argument ``given`` as "auto", "all" or a tuple of features."""
     if isinstance(given, str):
         check_choice("given", given, ("auto", "all"))
-    elif not isinstance(given, Sequence | np.ndarray | set | frozenset):
+        return "all" if given == "all" else "auto"
+    if not isinstance(given, Sequence | np.ndarray | set | frozenset):
         raise InputError(f'given must be "auto", "all" or a list of features, got {given!r}.')
-    checked: Given = given
-    return checked
+    return tuple(given)

@@ -19,12 +19,14 @@ from analogical.estimate.votes import Voting
 from analogical.table.encode import EncodedTable, encode_table
 from analogical.table.meaning import EngineMeaning
 from analogical.table.rules import ColumnOptions, asked_of, rules_of, written_call
-from analogical.table_counts import Duplicates, TableCounts
+from analogical.table_counts import Duplicates, Item, TableCounts
 
-__all__ = ["Context", "Duplicates", "Given", "Study", "is_auto"]
+__all__ = ["Asked", "Duplicates", "Given", "GivenColumns", "Study"]
 
 Given: TypeAlias = Literal["auto", "all"] | Sequence[Any]
 """The features on which compared rows must be equal: the deciding set, all others, or those named."""
+Asked: TypeAlias = Literal["auto", "all"] | tuple[Any, ...]
+"""The argument ``given`` after it was checked, and in results, where features are named."""
 
 SEARCH_ROWS = 20_000
 """Rows on which the deciding set is chosen, evenly spaced in larger tables: a feature without a visible effect on this
@@ -40,7 +42,7 @@ Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
-class Context:
+class GivenColumns:
     """What a feature is compared given."""
 
     columns: tuple[int, ...]
@@ -48,6 +50,10 @@ class Context:
     """The feature that it copies, if it does."""
     stand_ins: tuple[int, ...] = ()
     """Features that would predict nearly as well in its place in the deciding set."""
+
+    def item(self, feature: int) -> Item:
+        """The feature with these columns, to be counted and tested."""
+        return feature, tuple(sorted(self.columns))
 
 
 class Study(TableCounts):
@@ -215,22 +221,22 @@ class Study(TableCounts):
 
     # ------------------------------------------------------------ what each feature is compared given
 
-    def given(self, given: Given) -> list[Context]:
+    def given(self, given: Asked) -> list[GivenColumns]:
         """What each feature is compared given; tests every feature that is not a copy."""
-        if isinstance(given, str) and given == "all":
+        if given == "all":
             self._count_all()
         contexts = [self.given_of(i, given) for i in range(self.n_features)]
-        self.test((i, tuple(sorted(context.columns))) for i, context in enumerate(contexts) if context.same_as is None)
+        self.test(context.item(i) for i, context in enumerate(contexts) if context.same_as is None)
         return contexts
 
-    def given_of(self, feature: int, given: Given) -> Context:
+    def given_of(self, feature: int, given: Asked) -> GivenColumns:
         """What one feature is compared given."""
-        if is_auto(given):
+        if given == "auto":
             stand_ins = self.searched.stand_ins.get(feature, ())
             return replace(self._beside(feature, self.deciding), stand_ins=stand_ins)
-        return Context(tuple(c for c in self.named(given) if c != feature))
+        return GivenColumns(tuple(c for c in self.positions_of(given) if c != feature))
 
-    def named(self, given: Given) -> Sequence[int]:
+    def positions_of(self, given: Asked) -> Sequence[int]:
         """Positions of all features, or of those named."""
         return range(self.n_features) if isinstance(given, str) else [self.table.find(name) for name in given]
 
@@ -250,7 +256,7 @@ class Study(TableCounts):
             p = np.ones(self.n_features)
             contexts = {i: sample._beside(i, members) for i in [*tried, *(int(self.owner[c]) for c in members)]}
             testable = {i: context for i, context in contexts.items() if context.same_as is None}
-            sample.test((i, tuple(sorted(context.columns))) for i, context in testable.items())
+            sample.test(context.item(i) for i, context in testable.items())
             for i, context in testable.items():
                 p[i] = np.nan_to_num(sample.p_value(i, context.columns), nan=1.0)
             adjusted = adjust_for_features(p)
@@ -260,13 +266,13 @@ class Study(TableCounts):
             members.append(min(new, key=lambda i: (round(math.log(p[i]), 6), int(self.rank[i]))))
         return tuple(members)
 
-    def _beside(self, feature: int, members: Sequence[int]) -> Context:
+    def _beside(self, feature: int, members: Sequence[int]) -> GivenColumns:
         """What a feature is compared given if the deciding set has these members: the others, or what it copies."""
         same_as = self.copied(feature, members)
         if same_as is not None:
-            return Context((), same_as)
+            return GivenColumns((), same_as)
         given = [c for c in members if int(self.owner[c]) != feature]
-        return Context(tuple(given if len(given) < len(members) else self._finer(feature, given)))
+        return GivenColumns(tuple(given if len(given) < len(members) else self._finer(feature, given)))
 
     def _finer(self, feature: int, given: list[int]) -> list[int]:
         """The given columns, with finer bins for numbers that are tied to the feature, where there are enough rows.
@@ -354,8 +360,3 @@ class Study(TableCounts):
     def searched(self) -> Deciding:
         """The deciding set as the search found it, with the gain of each member."""
         return self.decider.decide()
-
-
-def is_auto(given: Given) -> bool:
-    """Whether ``given`` is "auto": the deciding set."""
-    return isinstance(given, str) and given == "auto"

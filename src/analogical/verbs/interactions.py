@@ -18,7 +18,7 @@ from analogical.errors import InputError
 from analogical.estimate.deciding import SCREENED_COLUMNS, likely_pairs
 from analogical.estimate.interactions import SquareSums, measure_pairs, noise_index, rank_pairs, sum_pairs
 from analogical.estimate.status import Status, decide_status
-from analogical.study import Context, Given, Study, is_auto
+from analogical.study import Asked, Given, GivenColumns, Study
 from analogical.table.choosing import Names, as_list
 from analogical.table.meaning import TableMeaning
 from analogical.table.rules import ColumnOptions
@@ -222,12 +222,11 @@ def interactions(
         study = study_of(interactions, X, y, columns, without=("groups",), n_jobs=n_jobs)
     if study.n_groups is not None:
         raise InputError("interactions assumes independent rows, and this Study has groups; make one without them.")
-    check_given(given)
-    confidence = check_confidence(confidence)
+    asked, confidence = check_given(given), check_confidence(confidence)
     pool = range(study.n_features) if wanted is None else find_features(study.table, wanted, "features")
     pairs, n_possible = _choose_pairs(study, pool)
     show = progress_line("looking at pairs of features") if progress else None
-    sums, contexts = sums_given(study, pairs, given, show)
+    sums, contexts = sums_given(study, pairs, asked, show)
     tests = measure_pairs(sums, n_possible, confidence)
     table, names = study.table, study.table.names
     is_copy = np.array([context.same_as is not None for context in contexts])
@@ -251,13 +250,13 @@ def interactions(
         same_as=tuple(study.name_of(context.same_as) for context in contexts),
         effect_squares=tuple(pair.effect_squares for pair in sums),
         effective_squares=np.array([pair.n_effective() for pair in sums]),
-        deciding=study.names_of(study.deciding) if is_auto(given) else (),
+        deciding=study.names_of(study.deciding) if asked == "auto" else (),
         n_possible=n_possible,
         label=table.label,
         classes=table.classes,
         n_rows=study.n_rows,
         noise_index=noise_index(study.margins.label_sizes()),
-        settings=settings_of(study, given, confidence),
+        settings=settings_of(study, asked, confidence),
         notes=table.notes,
     )
 
@@ -305,8 +304,8 @@ def _likely_pairs(study: Study, features: Sequence[int]) -> list[tuple[int, int]
 
 
 def sums_given(
-    study: Study, pairs: Sequence[tuple[int, int]], given: Given, progress: Progress | None = None
-) -> tuple[list[SquareSums], list[Context]]:
+    study: Study, pairs: Sequence[tuple[int, int]], given: Asked, progress: Progress | None = None
+) -> tuple[list[SquareSums], list[GivenColumns]]:
     """The sums over the squares of every pair, and the columns on which the rows of its squares agree.
 
     With ``"auto"`` these columns are the deciding set without the two, or fewer if there are too few squares.
@@ -328,13 +327,13 @@ def sums_given(
             )
             for k, pair_sums in zip(waiting, counted, strict=True):
                 sums[k] = pair_sums
-            if not is_auto(given):
+            if given != "auto":
                 break
             with_few = [k for k in waiting if sums[k].n_effective() < FEWEST_SQUARES]
             fewer = {k: _without_the_least_tied(study, pairs[k], contexts[k].columns) for k in with_few}
             waiting = [k for k in with_few if len(fewer[k]) < len(contexts[k].columns)]
             for k in waiting:
-                contexts[k] = Context(fewer[k])
+                contexts[k] = GivenColumns(fewer[k])
         n_done_before += len(merged.members)
     return sums, contexts
 
@@ -344,15 +343,17 @@ def _show_progress(progress: Progress, n_before: int, n_pairs: int, n_done: int,
     progress(n_before + n_done, n_pairs)
 
 
-def _given_of_pair(study: Study, pair: tuple[int, int], given: Given) -> Context:
+def _given_of_pair(study: Study, pair: tuple[int, int], given: Asked) -> GivenColumns:
     """The given columns of a pair before any is left out, or the feature that one of the two copies."""
-    if not is_auto(given):
-        return Context(tuple(c for c in study.named(given) if c not in pair and study.margins.n_values[c] > 1))
+    if given != "auto":
+        return GivenColumns(
+            tuple(c for c in study.positions_of(given) if c not in pair and study.margins.n_values[c] > 1)
+        )
     for feature in pair:
         same_as = study.copied(feature, study.deciding)
         if same_as is not None:
-            return Context((), same_as)
-    return Context(tuple(c for c in study.deciding if int(study.owner[c]) not in pair))
+            return GivenColumns((), same_as)
+    return GivenColumns(tuple(c for c in study.deciding if int(study.owner[c]) not in pair))
 
 
 def _without_the_least_tied(study: Study, pair: tuple[int, int], columns: tuple[int, ...]) -> tuple[int, ...]:

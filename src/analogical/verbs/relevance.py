@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from analogical.estimate.index import PaperStatus, score_pairs
 from analogical.estimate.significance import adjust_for_features
 from analogical.estimate.sizes import Size
 from analogical.estimate.status import LEVEL, NEGLIGIBLE, Status, decide_status, order_features
-from analogical.study import Context, Duplicates, Given, Study, is_auto
+from analogical.study import Asked, Duplicates, Given, GivenColumns, Study
 from analogical.table.encode import encode_table
 from analogical.table.rules import ColumnOptions, Rules
 
@@ -40,9 +40,6 @@ __all__ = [
 ]
 
 DEFAULT_CONFIDENCE = 1 - LEVEL
-
-Asked: TypeAlias = Literal["auto", "all"] | tuple[str, ...]
-"""The argument ``given``, with features by name."""
 
 
 @dataclass(frozen=True)
@@ -332,17 +329,17 @@ def relevance(
     """
     with timed(progress):
         study = study_of(relevance, X, y, columns, duplicates=duplicates, n_jobs=n_jobs)
-        asked, confidence = asked_for(study, check_given(given)), check_confidence(confidence)
-        find = partial(_relevance, study, given, confidence, progress=progress)
-        return study.once(("relevance", asked, confidence), find)
+        asked, confidence = check_given(given), check_confidence(confidence)
+        find = partial(_relevance, study, asked, confidence, progress=progress)
+        return study.once(("relevance", asked_for(study, asked), confidence), find)
 
 
-def _relevance(study: Study, given: Given, confidence: float, *, progress: bool) -> Relevance:
+def _relevance(study: Study, given: Asked, confidence: float, *, progress: bool) -> Relevance:
     """The contexts of every feature, its test and effect in these contexts, and its status."""
     table, counts, n_values = study.table, study.counts, study.margins.n_values
     paper, contexts = score_pairs(counts, n_values), study.given(given)
     measured = _measure(study, contexts, confidence, progress_line("comparing rows") if progress else None)
-    p_adjusted = adjust_for_features(measured["p_value"], study.is_outside if is_auto(given) else None)
+    p_adjusted = adjust_for_features(measured["p_value"], study.is_outside if given == "auto" else None)
     return Relevance(
         names=table.names,
         status=tuple(
@@ -360,7 +357,7 @@ def _relevance(study: Study, given: Given, confidence: float, *, progress: bool)
         given=tuple(study.names_of(context.columns) for context in contexts),
         same_as=tuple(study.name_of(context.same_as) for context in contexts),
         stand_ins=tuple(study.names_of(context.stand_ins) for context in contexts),
-        deciding=study.names_of(study.deciding) if is_auto(given) else (),
+        deciding=study.names_of(study.deciding) if given == "auto" else (),
         ari=paper.ari,
         pairs=counts.pairs,
         changed=counts.changed,
@@ -371,45 +368,41 @@ def _relevance(study: Study, given: Given, confidence: float, *, progress: bool)
         n_rows=study.n_rows,
         settings=replace(
             settings_of(study, given, confidence),
-            explained=study.explained if is_auto(given) and study.deciding else None,
+            explained=study.explained if given == "auto" and study.deciding else None,
             n_groups=study.n_groups,
         ),
         notes=table.notes,
     )
 
 
-def asked_for(study: Study, given: Given) -> Asked:
+def asked_for(study: Study, given: Asked) -> Asked:
     """The argument ``given``, with features by name."""
-    if isinstance(given, str):
-        return "all" if given == "all" else "auto"
-    return study.names_of(study.named(given))
+    return given if isinstance(given, str) else study.names_of(study.positions_of(given))
 
 
-def settings_of(study: Study, given: Given, confidence: float) -> Settings:
+def settings_of(study: Study, given: Asked, confidence: float) -> Settings:
     """How the numbers of a study are computed."""
     return Settings(
         given=asked_for(study, given),
         confidence=confidence,
         duplicates=study.duplicates,
         weighted=study.is_weighted,
-        searched_rows=study.searched_rows if is_auto(given) else None,
+        searched_rows=study.searched_rows if given == "auto" else None,
         engine=study.engine_name,
         plan=study.plan,
         backend=study.table.backend,
     )
 
 
-def _measure(study: Study, contexts: Sequence[Context], confidence: float, show: Progress | None) -> dict[str, Any]:
+def _measure(
+    study: Study, contexts: Sequence[GivenColumns], confidence: float, show: Progress | None
+) -> dict[str, Any]:
     """Fields of a relevance that come from comparing rows in contexts; NaN for a constant feature or a copy."""
     effect, effect_low, effect_high, p_value, index, noise_rate = np.full((6, len(contexts)), np.nan)
     compared = np.zeros(len(contexts), np.int64)
     points: list[Points | None] = [None] * len(contexts)
     is_varying = study.margins.n_values > 1
-    items = [
-        (i, tuple(sorted(context.columns)))
-        for i, context in enumerate(contexts)
-        if context.same_as is None and is_varying[i]
-    ]
+    items = [context.item(i) for i, context in enumerate(contexts) if context.same_as is None and is_varying[i]]
     for n_done, ((i, given), size) in enumerate(study.sizes(items, confidence), 1):
         tested = study.tested(i, given)
         if tested is not None and size is not None:

@@ -307,7 +307,7 @@ def report(
         alone=alone.effect,
         alone_p=alone.p_adjusted,
         turned=_turned(ranked, alone.p_adjusted, grids),
-        panels=tuple(_panel(study, ranked, i, given, classes) for i in ranked.order()[:top].tolist()),
+        panels=tuple(_panel(study, ranked, i, classes) for i in ranked.order()[:top].tolist()),
         class_sizes=class_sizes,
         shown_classes=tuple(table.classes[c] for c in classes),
         redundancies=redundancies(study, max_determinants=2 if len(table.names) <= FEW_COLUMNS else 1),
@@ -348,10 +348,10 @@ def _versions() -> dict[str, str]:
 # ---------------------------------------------------------------- one feature
 
 
-def _panel(study: Study, ranked: Relevance, i: int, given: Given, classes: Sequence[int]) -> Panel:
+def _panel(study: Study, ranked: Relevance, i: int, classes: Sequence[int]) -> Panel:
     """One feature: its values, how the label changes with them, and a typical pair of rows."""
     column, points = study.table.columns[i], ranked.points[i]
-    rows, compared = study.rows_of([i]), ComparedRows.of(study, i, given)
+    rows, compared = study.rows_of([i]), ComparedRows.of(study, i, ranked.settings.given)
     by_class = count_cells(rows, [0])
     values, n_rows = study.table.named(i, range(len(column.values))), by_class.sum(axis=1).tolist()
     # Ties are broken by the text of the values, because libraries number the same categories in different ways.

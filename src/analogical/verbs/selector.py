@@ -12,7 +12,7 @@ from analogical._checks import check_choice, check_confidence, check_number, che
 from analogical._types import Bools, Floats, Positions
 from analogical.arguments import check_given
 from analogical.errors import InputError
-from analogical.study import Duplicates, Given, Study, is_auto
+from analogical.study import Duplicates, Given, Study
 from analogical.table.binning import Bins
 from analogical.table.encode import EncodedTable, encode_table
 from analogical.table.frames import is_frame
@@ -241,13 +241,13 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """Refuse parameters that cannot be meant."""
         if not (self.k is None or self.k == "all"):
             check_whole("k", self.k, low=1, other=', "all" or None')
-        check_given(self.given)
+        given = check_given(self.given)
         check_choice("strategy", self.strategy, ("together", "ranking"))
         if self.threshold is not None:
             check_number("threshold", self.threshold, expected="a number from 0 to 1 or None", ends=True)
         check_confidence(self.confidence)
         if self._chooses_together():
-            for name, is_set in (("threshold", self.threshold is not None), ("given", not is_auto(self.given))):
+            for name, is_set in (("threshold", self.threshold is not None), ("given", given != "auto")):
                 if is_set:
                     raise InputError(
                         f"Selecting k features together does not use {name}; leave {name} out, or set"

@@ -15,12 +15,12 @@ from analogical.arguments import asked_about, check_given, study_of
 from analogical.count.groups import count_cells
 from analogical.count.listing import find_squares, is_broken
 from analogical.errors import InputError
-from analogical.study import Context, Given, Study
+from analogical.study import Asked, Given, GivenColumns, Study
 from analogical.table.columns import plain
 from analogical.table.rules import ColumnOptions
 from analogical.verbs.compared import NamedContext, NamedRow, name_rows
 from analogical.verbs.interactions import sums_given
-from analogical.verbs.relevance import Asked, asked_for
+from analogical.verbs.relevance import asked_for
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -205,8 +205,8 @@ def squares(
     i, j = table.find(first), table.find(second)
     if i == j:
         raise InputError(f"first and second are both {table.names[i]!r}; a square needs two different features.")
-    check_given(given)
-    ((sums,), (context,)) = sums_given(study, [(i, j)], given)
+    asked = check_given(given)
+    ((sums,), (context,)) = sums_given(study, [(i, j)], asked)
     return Squares(
         first=table.names[i],
         second=table.names[j],
@@ -221,13 +221,13 @@ def squares(
         examples=_examples(study, i, j, context, limit) if sums.squares else (),
         given=study.names_of(context.columns),
         same_as=study.name_of(context.same_as),
-        asked=asked_for(study, given),
+        asked=asked_for(study, asked),
         notes=table.notes,
         backend=table.backend,
     )
 
 
-def _examples(study: Study, i: int, j: int, context: Context, limit: int | None) -> tuple[Square, ...]:
+def _examples(study: Study, i: int, j: int, context: GivenColumns, limit: int | None) -> tuple[Square, ...]:
     """Broken squares and kept ones, in turn from each context."""
     if limit == 0:
         return ()
