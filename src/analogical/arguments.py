@@ -24,7 +24,6 @@ def study_of(
     *,
     without: Sequence[str] = (),
     keep: Sequence[Any] = (),
-    look_for_leaks: bool = True,
     duplicates: Duplicates | None = None,
     n_jobs: int | None = None,
     needs_rows: bool = False,
@@ -56,11 +55,10 @@ def study_of(
         if needs_rows:
             refuse_elsewhere(verb.__name__, X.engine_name)
         return X
-    rules, look_for_units = rules_of(columns, verb, without), "groups" not in without
+    rules = rules_of(columns, verb, without)
     counted: Duplicates = "count" if duplicates is None else duplicates
     if engine_of(X) == "memory":
-        looks: Any = {"look_for_leaks": look_for_leaks, "look_for_units": look_for_units}
-        table = encode_table(X, y, rules, keep=keep, **looks) if needs_label else encode_features(X, rules)
+        table = encode_table(X, y, rules, keep=keep) if needs_label else encode_features(X, rules)
         return Study.of_table(table, duplicates=counted, n_jobs=n_jobs)
     if needs_rows:
         refuse_elsewhere(verb.__name__, engine_of(X))
@@ -69,8 +67,6 @@ def study_of(
         y,
         rules,
         keep=keep,
-        look_for_leaks=look_for_leaks,
-        look_for_units=look_for_units,
         duplicates=counted,
         n_jobs=n_jobs,
         needs_label=needs_label,

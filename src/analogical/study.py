@@ -128,7 +128,7 @@ class Study(TableCounts):
         if engine_of(X) == "memory":
             return super().__new__(cls)
         rules = rules_of(columns, Study)
-        study: Any = engine_study_of(X, y, rules, look_for_units=True, duplicates=duplicates, n_jobs=n_jobs)
+        study: Any = engine_study_of(X, y, rules, duplicates=duplicates, n_jobs=n_jobs)
         return study  # type: ignore[no-any-return]
 
     def __init__(
@@ -141,7 +141,7 @@ class Study(TableCounts):
         **columns: Unpack[ColumnOptions],
     ) -> None:
         if engine_of(X) == "memory":
-            self._set_table(encode_table(X, y, rules_of(columns, Study), look_for_units=True), duplicates, n_jobs)
+            self._set_table(encode_table(X, y, rules_of(columns, Study)), duplicates, n_jobs)
         options = {**asked_of(columns), "duplicates": (duplicates, "count")}
         self.call = written_call("Study", ["X", repr(y) if isinstance(y, str) else "y"], options)
 

@@ -106,31 +106,20 @@ class EncodedTable(TableMeaning):
         return self.named(feature, self.codes[list(rows), feature].tolist())
 
 
-def encode_table(
-    X: Any,
-    y: Any,
-    rules: Rules | None = None,
-    *,
-    keep: Sequence[Any] = (),
-    look_for_leaks: bool = True,
-    look_for_units: bool = False,
-) -> EncodedTable:
+def encode_table(X: Any, y: Any, rules: Rules | None = None, *, keep: Sequence[Any] = ()) -> EncodedTable:
     """Encode a table and its label, or say in one sentence why that cannot be done.
 
     Label, weights and groups may name columns of ``X`` if it is a dataframe; those are then not features. A series that
     equals a column of ``X`` (same name, same groups of rows) is removed from the features too, with a note. ``keep``
-    are features that the user asked about, which are never set aside as ids. ``look_for_units`` is for functions that
-    take groups: if none are given, a note names a column that may be them.
+    are features that the user asked about, which are never set aside as ids.
     """
     if y is None:
         raise InputError("The label y is missing (None); give one label per row, or a column name.")
     raw = read_table(X)
     rules = rules or Rules()
     label = Role.of(raw, y, "label")
-    table, cuts = _encode(raw, label, rules, keep, look_for_units=look_for_units and rules.groups is None)
+    table, cuts = _encode(raw, label, rules, keep)
     refuse_constants(table.n_values, len(table.codes))
-    if not look_for_leaks:
-        return table
     return replace(table, notes=(*table.notes, *leak_notes(table.names, find_leaks(table.coded) | cuts)))
 
 
@@ -148,7 +137,7 @@ def encode_features(X: Any, rules: Rules | None = None) -> EncodedTable:
 
 
 def _encode(
-    raw: RawTable, label: Role | None, rules: Rules, keep: Sequence[Any], *, look_for_units: bool = False
+    raw: RawTable, label: Role | None, rules: Rules, keep: Sequence[Any]
 ) -> tuple[EncodedTable, dict[int, float]]:
     """The encoded table; and, by place, numbers that predict the label by a threshold, with their share of rows."""
     weights, groups = Role.of(raw, rules.weights, "weights"), Role.of(raw, rules.groups, "groups")
@@ -171,7 +160,7 @@ def _encode(
         features=chosen,
         labels=None if labels is None else labels.take(kept).codes,
     )
-    work.treat_all(look_for_units=look_for_units)
+    work.treat_all()
     codes = work.side_by_side()
     if work.rows is not None:
         kept[np.flatnonzero(kept)[~work.rows]] = False

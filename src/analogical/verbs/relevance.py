@@ -482,7 +482,7 @@ def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:
     >>> SelectKBest(ari_score, k=2).fit(X, X[:, 0] ^ X[:, 2]).get_support()
     array([ True, False,  True])
     """
-    table = encode_table(X, y, Rules(date_parts=False), look_for_leaks=False)
+    table = encode_table(X, y, Rules(date_parts=False))
     n_set_aside = sum(len(note.columns) for note in table.notes if note.kind == "set-aside")
     scores = np.full(len(table.columns) + n_set_aside, np.nan)
     scores[[column.position for column in table.columns]] = score_pairs(
