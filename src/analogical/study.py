@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any, Literal, Self, TypeAlias, TypeVar, Unpack
 
 import numpy as np
@@ -39,6 +39,18 @@ many times what chance would. On 24 tables of correlated numbers the false disco
 this condition, 120 known rules lost .007 of their true features."""
 
 Answer = TypeVar("Answer")
+
+
+def of_the_sample(find: "Callable[[Study], Answer]") -> "cached_property[Answer]":
+    """A cached property that is found on the rows searched: a study with a sample asks its sample."""
+
+    @wraps(find)
+    def ask(study: "Study") -> Answer:
+        sample = study._sample
+        answer: Answer = find(study) if sample is study else getattr(sample, find.__name__)
+        return answer
+
+    return cached_property(ask)
 
 
 @dataclass(frozen=True)
@@ -246,19 +258,19 @@ class Study(TableCounts):
         least = min(left, key=lambda c: left[c], default=None)
         return int(self.owner[least]) if least is not None and left[least] <= COPY else None
 
-    @cached_property
+    @of_the_sample
     def deciding(self) -> tuple[int, ...]:
         """The columns of the deciding set, including other features that are significant given it."""
-        members, sample = list(self.searched.columns), self._sample
+        members = list(self.searched.columns)
         while len(members) < min(MOST, len(self.decider.varying)):
             gains = self.decider.further(members, self.searched.together)
             tried = sorted(gains, key=lambda i: (-round(gains[i].gain, 6), int(self.rank[i])))[:MOST_TRIED]
             p = np.ones(self.n_features)
-            contexts = {i: sample._beside(i, members) for i in [*tried, *(int(self.owner[c]) for c in members)]}
+            contexts = {i: self._beside(i, members) for i in [*tried, *(int(self.owner[c]) for c in members)]}
             testable = {i: context for i, context in contexts.items() if context.same_as is None}
-            sample.test(context.item(i) for i, context in testable.items())
+            self.test(context.item(i) for i, context in testable.items())
             for i, context in testable.items():
-                p[i] = np.nan_to_num(sample.p_value(i, context.columns), nan=1.0)
+                p[i] = np.nan_to_num(self.p_value(i, context.columns), nan=1.0)
             adjusted = adjust_for_features(p)
             new = [i for i in tried if adjusted[i] <= LEVEL and self.decider.has_room([*members, i])]
             if not new:
@@ -339,11 +351,9 @@ class Study(TableCounts):
         sample._bin_codes = {c: self.codes(c)[chosen] for c in range(self.n_features, len(self.owner))}
         return sample
 
-    @cached_property
+    @of_the_sample
     def decider(self) -> Decider:
         """The search for the deciding set."""
-        if self._sample is not self:
-            return self._sample.decider
         n_jobs, searched, rank = self.n_jobs, self.rows, self.rank  # not self: a study must not refer to itself
         rows = self.rows_of(range(len(self.owner)))
 
@@ -356,7 +366,7 @@ class Study(TableCounts):
 
         return Decider(Voting(rows, n_threads_for(n_jobs, rows.codes.size)), self.owner, by_relaxed_index, self.rank)
 
-    @cached_property
+    @of_the_sample
     def searched(self) -> Deciding:
         """The deciding set as the search found it, with the gain of each member."""
         return self.decider.decide()
