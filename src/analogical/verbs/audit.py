@@ -381,13 +381,15 @@ def _examples(compared: ComparedRows, limit: int | None, differences: Sequence[D
         return compared.find_pairs(limit)
     tested = [d for d in differences if not math.isnan(d.p_adjusted)]
     strongest = min(tested or differences, key=lambda d: (d.p_adjusted if tested else 0.0, -abs(d.difference)))
-    loser, gainer = (compared.has_value(value) for value in strongest.values)
+    has_rarer, has_more_frequent = (compared.has_value(value) for value in strongest.values)
     if strongest.difference < 0:
-        loser, gainer = gainer, loser
+        has_rarer, has_more_frequent = has_more_frequent, has_rarer
     has_label = compared.has_label(strongest.label)
     # All pairs of a row of one value with the label and a row of the other without it show the same direction.
-    showing = compared.find_pairs(limit, np.where(has_label, gainer, loser))
-    against = [] if limit is not None and limit < 2 else compared.find_pairs(1, np.where(has_label, loser, gainer))
+    showing = compared.find_pairs(limit, np.where(has_label, has_more_frequent, has_rarer))
+    against: list[tuple[int, int]] = []
+    if limit is None or limit >= 2:
+        against = compared.find_pairs(1, np.where(has_label, has_rarer, has_more_frequent))
     n_showing = None if limit is None else max(limit - len(against), 0)
     return [*showing[:n_showing], *against] or compared.find_pairs(limit)
 
@@ -400,10 +402,8 @@ def _largest_contexts(compared: ComparedRows, differences: Sequence[Difference])
     a_row = by_context.order[by_context.starts]  # of each context
     in_contexts: list[InContext] = []
     for difference in differences[:MAX_LISTED]:
-        sides, has_label = (
-            [compared.has_value(value) for value in difference.values],
-            compared.has_label(difference.label),
-        )
+        sides = [compared.has_value(value) for value in difference.values]
+        has_label = compared.has_label(difference.label)
         rows = [compared.count_by_context(side) for side in sides]
         with_label = [compared.count_by_context(side & has_label) for side in sides]
         pairs = rows[0].astype(np.float64) * rows[1]

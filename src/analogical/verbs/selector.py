@@ -1,6 +1,7 @@
 """AnalogicalSelector: a scikit-learn shell around select and relevance, without maths of its own."""
 
 import warnings
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -17,11 +18,10 @@ from analogical.table.binning import Bins
 from analogical.table.encode import EncodedTable, encode_table
 from analogical.table.frames import is_frame
 from analogical.table.rules import Ids, Missing, Rules
-from analogical.verbs.redundancies import Dropped
 from analogical.verbs.relevance import DEFAULT_CONFIDENCE, Relevance, relevance
 from analogical.verbs.select import select
 
-__all__ = ["AnalogicalSelector", "SelectionWarning"]
+__all__ = ["AnalogicalSelector", "Dropped", "SelectionWarning"]
 
 Strategy = Literal["together", "ranking"]
 
@@ -39,6 +39,30 @@ class SelectionWarning(UserWarning):
     >>> [warning.category.__name__ for warning in caught]
     ['SelectionWarning']
     """
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """A feature that was left out, why, and in favour of which ones.
+
+    Examples
+    --------
+    >>> from analogical import AnalogicalSelector
+    >>> rows = [[0, 0, 1], [0, 0, 2], [1, 1, 1], [1, 1, 2]] * 5
+    >>> selector = AnalogicalSelector().fit(rows, [0, 0, 1, 1] * 5)
+    >>> for dropped in selector.dropped_:
+    ...     print(dropped)
+    x1: the same information as x0
+    """
+
+    feature: str
+    reason: Literal["constant", "id", "same information"]
+    in_favour_of: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        from analogical.show.redundancies import describe_dropped
+
+        return describe_dropped(self)
 
 
 class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
