@@ -178,12 +178,10 @@ class Study(TableCounts):
     def _set_table(self, table: EncodedTable, duplicates: Duplicates, n_jobs: int | None) -> None:
         """Begin the study of an encoded table."""
         coded = table.coded
-        fine_sizes = {i: np.bincount(codes, coded.weights).astype(np.int64) for i, codes in table.fine.items()}
-        n_groups = None if table.groups is None else int(table.groups.max()) + 1
-        self._begin(table, duplicates, n_jobs, fine_sizes, n_groups)
+        self._begin(table, duplicates, n_jobs)
         self.rows = collapse_rows(coded) if duplicates == "once" else coded
         self.groups, self._fine_codes, self._named = table.groups, table.fine, table
-        self.n_rows, self.is_weighted = coded.n_rows, table.weights is not None
+        self.n_rows = coded.n_rows
 
     @classmethod
     def of_rows(
@@ -200,14 +198,13 @@ class Study(TableCounts):
         Equal rows may be merged into one with their count, so rows have no position in the user's table.
         """
         study, n_features = Study.__new__(Study), len(table.columns)
-        study._begin(table, duplicates, None, table.fine_sizes, table.n_units)
+        study._begin(table, duplicates, None)
         codes = np.asfortranarray(rows.codes[:, :n_features])
         features = CodedRows(codes, rows.labels, table.n_values, rows.n_labels, rows.weights, table.n_bins)
         study.rows = collapse_rows(features) if duplicates == "once" else features
         study.groups = None if table.n_units is None else rows.codes[:, -1].astype(np.int64)
         study._bin_codes = {c: rows.codes[:, c] for c in range(n_features, len(study.owner))}
-        study.n_rows, study.is_weighted = rows.n_rows, table.is_weighted
-        study.engine_name, study.plan = engine_name, plan
+        study.n_rows, study.engine_name, study.plan = rows.n_rows, engine_name, plan
         return study
 
     def __repr__(self) -> str:
@@ -345,7 +342,7 @@ class Study(TableCounts):
         """The study of evenly spaced rows."""
         chosen = evenly(len(self.rows.codes), SEARCH_ROWS)
         sample = Study.__new__(Study)
-        sample._begin(self.table, self.duplicates, self.n_jobs, self.fine_sizes, self.n_groups)
+        sample._begin(self.table, self.duplicates, self.n_jobs)
         sample.rows = self.rows.take(chosen)
         sample.groups = None if self.groups is None else self.groups[chosen]
         sample._bin_codes = {c: self.codes(c)[chosen] for c in range(self.n_features, len(self.owner))}

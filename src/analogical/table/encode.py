@@ -8,6 +8,7 @@ one sentence.
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,6 +69,21 @@ class EncodedTable(TableMeaning):
     """The user's dataframe, for the names of its rows; None for arrays and lists."""
     fine: Mapping[int, Codes] = field(default_factory=dict)
     """Numbers in up to 120 bins, by place among the features: contexts of other features may need finer bins."""
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows have weights."""
+        return self.weights is not None
+
+    @cached_property
+    def n_units(self) -> int | None:
+        """Number of groups; None if rows are independent."""
+        return None if self.groups is None else int(self.groups.max()) + 1
+
+    @cached_property
+    def fine_sizes(self) -> Mapping[int, Ints]:
+        """Rows of each of the finer bins of a number, missing cells last, by place among the features."""
+        return {i: np.bincount(codes, self.weights).astype(np.int64) for i, codes in self.fine.items()}
 
     @property
     def keys(self) -> Sequence[Hashable]:
