@@ -82,8 +82,8 @@ def assert_same_as_in_memory(frame, relation, batches_of, label, *, keep=(), has
     Where rows have no order, values of texts are not in the order in which they occur.
     """
     rules = Rules(**options)
-    expected = outcome(lambda: encode_table(frame, label, rules, keep=keep, look_for_units=True))
-    found = outcome(lambda: encode_relation(relation, label, rules, keep=keep, look_for_units=True))
+    expected = outcome(lambda: encode_table(frame, label, rules, keep=keep))
+    found = outcome(lambda: encode_relation(relation, label, rules, keep=keep))
     assert isinstance(found, str) == isinstance(expected, str), (found, expected)
     if isinstance(found, str):
         return found, expected

@@ -394,8 +394,7 @@ def test_tables_that_lie_elsewhere_are_opened_by_their_engine(monkeypatch):
         assert isinstance(study, Study)
         assert (study.n_jobs, study.engine_name) == (2, "duckdb")
         assert study.call == "Study(X, 'y', weights='times')"
-    looks = {"look_for_leaks": True, "look_for_units": True, "duplicates": "count"}
-    assert asked[0] == ("y", "times", {"keep": (), **looks})
+    assert asked[0] == ("y", "times", {"keep": (), "duplicates": "count"})
     assert relevance(study).settings.engine == "duckdb"
     X = Elsewhere()
     expected = Study.of_table(table)
@@ -403,7 +402,6 @@ def test_tables_that_lie_elsewhere_are_opened_by_their_engine(monkeypatch):
     assert audit(X, "y", "sex").n_pairs == audit(expected, "sex").n_pairs
     assert asked[-1][2]["keep"] == ["sex"]
     assert select(X, "y").features == select(expected).features
-    assert asked[-1][2]["look_for_units"] is False
     assert redundancies(X).names == table.names
     assert asked[-1][0] is None
     for refused in (partial(compare, X, "y"), partial(compare, study), partial(relaxed_index, X, "y")):

@@ -122,6 +122,41 @@ def test_a_result_without_entries_has_a_frame_with_columns():
             assert (frame.columns, len(frame)) == (RESULTS[name].to_frame("polars").columns, 0)
 
 
+ENTRIES = {
+    "relevance": (
+        "name status effect effect_low effect_high p_value p_adjusted points given same_as stand_ins index noise_rate"
+        " compared ari pairs changed paper_status n_values n_missing edges"
+    ),
+    "interactions": (
+        "first second status effect effect_low effect_high p_value p_adjusted index squares broken effect_squares"
+        " effective_squares given same_as"
+    ),
+    "selection": "feature gain explained why partners",
+}
+KEYS = {
+    "relevance": "label classes n_rows deciding notes settings features",
+    "interactions": "names deciding n_possible label classes n_rows noise_index settings notes pairs",
+    "selection": ("features stop need next_feature next_gain carried k names label classes n_classes n_rows notes"),
+}
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_columns_and_keys_have_a_fixed_order(name):
+    result, entries = RESULTS[name], "pairs" if name == "interactions" else "features"
+    assert " ".join(result.columns()) == " ".join(result.to_frame().columns) == ENTRIES[name]
+    assert " ".join(result.to_dict()) == KEYS[name]
+    assert [" ".join(record) for record in result.to_dict()[entries]] == [ENTRIES[name]] * len(result)
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_records_are_in_the_order_shown_and_entries_of_json_in_that_of_the_fields(name):
+    result, entries = RESULTS[name], "pairs" if name == "interactions" else "features"
+    in_json = result.to_dict()[entries]
+    assert result.records() == [in_json[position] for position in result.order()]
+    in_order = {"relevance": "names", "interactions": "first", "selection": "features"}[name]
+    assert [next(iter(record.values())) for record in in_json] == list(getattr(result, in_order))
+
+
 def test_to_dict_is_json_without_nan(result):
     content = json.loads(json.dumps(result.to_dict(), allow_nan=False))
     assert content == result.to_dict()

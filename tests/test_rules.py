@@ -42,7 +42,7 @@ SAY = {
     "table/roles.py": {"": "the end of errors", "encode_weights": "the beginning of errors"},
     "table/rules.py": {"_unknown_option": "an error"},
     "verbs/selector.py": {"AnalogicalSelector._fit_ranking": "a warning", "_smallest": "its end"},
-    "verbs/interactions.py": {"interactions_of": "the title of the progress"},
+    "verbs/interactions.py": {"interactions": "the title of the progress"},
 }
 """Functions outside of show/ that hold words for people outside of a raise statement, and what they are."""
 

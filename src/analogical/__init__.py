@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from analogical.verbs.compare import Comparison, compare
     from analogical.verbs.evidence import Evidence, EvidencePair, Transition, Transitions, evidence, transitions
     from analogical.verbs.interactions import Interactions, interactions
-    from analogical.verbs.redundancies import Dependency, Dropped, NearCopy, Redundancies, redundancies
+    from analogical.verbs.redundancies import Dependency, NearCopy, Redundancies, redundancies
     from analogical.verbs.relaxed import relaxed_index
     from analogical.verbs.relevance import FeatureColumn, Points, Relevance, Settings, ari_score, relevance
     from analogical.verbs.report import Report, report
     from analogical.verbs.select import Carried, Selection, select
-    from analogical.verbs.selector import AnalogicalSelector, SelectionWarning
+    from analogical.verbs.selector import AnalogicalSelector, Dropped, SelectionWarning
     from analogical.verbs.squares import Square, Squares, squares
 
 __all__ = [
@@ -75,12 +75,12 @@ _HOMES = {
     "verbs.compare": ("Comparison", "compare"),
     "verbs.evidence": ("Evidence", "EvidencePair", "Transition", "Transitions", "evidence", "transitions"),
     "verbs.interactions": ("Interactions", "interactions"),
-    "verbs.redundancies": ("Dependency", "Dropped", "NearCopy", "Redundancies", "redundancies"),
+    "verbs.redundancies": ("Dependency", "NearCopy", "Redundancies", "redundancies"),
     "verbs.relaxed": ("relaxed_index",),
     "verbs.relevance": ("FeatureColumn", "Points", "Relevance", "Settings", "ari_score", "relevance"),
     "verbs.report": ("Report", "report"),
     "verbs.select": ("Carried", "Selection", "select"),
-    "verbs.selector": ("AnalogicalSelector", "SelectionWarning"),
+    "verbs.selector": ("AnalogicalSelector", "Dropped", "SelectionWarning"),
     "verbs.squares": ("Square", "Squares", "squares"),
     "study": ("Study",),
     "table.rules": ("ColumnOptions",),

@@ -3,16 +3,16 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from analogical._types import same
+from analogical._types import Positions, same
 from analogical.errors import InputError
 from analogical.table.columns import plain
 
-__all__ = ["Result", "entry_at", "json_ready", "plain_fields"]
+__all__ = ["EntryResult", "Result", "entry_at", "json_ready", "per_entry", "plain_fields"]
 
 
 class Result(ABC):
@@ -77,6 +77,59 @@ class Result(ABC):
         from analogical.show import as_html
 
         return as_html(self)
+
+
+def per_entry(*columns: str) -> Any:
+    """A field that holds one item per entry of the result; in a record it is the column of the same name.
+
+    ``columns`` are other names: a single one, or those of the fields of the items, which are then columns of their own.
+    """
+    return field(metadata={"columns": columns})
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EntryResult(Result):
+    """A result whose entries are made of the items of its fields marked by :func:`per_entry`."""
+
+    ENTRIES: ClassVar[str]
+    """Key of the entries in ``to_dict``."""
+
+    def __len__(self) -> int:
+        first = next(iter(self._columns_of_fields()))
+        return len(getattr(self, first))
+
+    def order(self) -> Positions:
+        """Positions of the entries, in the order in which they are shown."""
+        return np.arange(len(self))
+
+    @classmethod
+    def columns(cls) -> tuple[str, ...]:
+        """Names of the columns of ``to_frame``, also if there is no entry."""
+        return tuple(column for columns in cls._columns_of_fields().values() for column in columns)
+
+    def record(self, position: int) -> dict[str, Any]:
+        """One entry in plain Python types; unknown numbers are None."""
+        record: dict[str, Any] = {}
+        for name, columns in self._columns_of_fields().items():
+            item = json_ready(getattr(self, name)[position])
+            record |= {columns[0]: item} if len(columns) == 1 else item
+        return record
+
+    def records(self) -> list[dict[str, Any]]:
+        """One dictionary per entry, in the order in which they are shown."""
+        return [self.record(position) for position in self.order().tolist()]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in plain Python types, ready for JSON; NaN becomes None."""
+        content = super().to_dict()
+        content[self.ENTRIES] = [self.record(position) for position in range(len(self))]
+        in_entries = self._columns_of_fields().keys() - {self.ENTRIES}
+        return {name: value for name, value in content.items() if name not in in_entries}
+
+    @classmethod
+    def _columns_of_fields(cls) -> dict[str, tuple[str, ...]]:
+        """The fields that hold one item per entry, with the names of their columns."""
+        return {f.name: f.metadata["columns"] or (f.name,) for f in fields(cls) if "columns" in f.metadata}
 
 
 def entry_at(key: Any, names: Iterable[Any], what: str) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 from analogical._checks import check_choice
 from analogical.engines.open import engine_of, engine_study_of, refuse_elsewhere
 from analogical.errors import InputError
-from analogical.study import Given, Study
+from analogical.study import Asked, Study
 from analogical.table.encode import encode_features, encode_table
 from analogical.table.rules import ColumnOptions, rules_of
 from analogical.table_counts import Duplicates
@@ -24,7 +24,6 @@ def study_of(
     *,
     without: Sequence[str] = (),
     keep: Sequence[Any] = (),
-    look_for_leaks: bool = True,
     duplicates: Duplicates | None = None,
     n_jobs: int | None = None,
     needs_rows: bool = False,
@@ -56,11 +55,10 @@ def study_of(
         if needs_rows:
             refuse_elsewhere(verb.__name__, X.engine_name)
         return X
-    rules, look_for_units = rules_of(columns, verb, without), "groups" not in without
+    rules = rules_of(columns, verb, without)
     counted: Duplicates = "count" if duplicates is None else duplicates
     if engine_of(X) == "memory":
-        looks: Any = {"look_for_leaks": look_for_leaks, "look_for_units": look_for_units}
-        table = encode_table(X, y, rules, keep=keep, **looks) if needs_label else encode_features(X, rules)
+        table = encode_table(X, y, rules, keep=keep) if needs_label else encode_features(X, rules)
         return Study.of_table(table, duplicates=counted, n_jobs=n_jobs)
     if needs_rows:
         refuse_elsewhere(verb.__name__, engine_of(X))
@@ -69,8 +67,6 @@ def study_of(
         y,
         rules,
         keep=keep,
-        look_for_leaks=look_for_leaks,
-        look_for_units=look_for_units,
         duplicates=counted,
         n_jobs=n_jobs,
         needs_label=needs_label,
@@ -105,11 +101,11 @@ def asked_about(verb: Callable[..., Any], X: Any, y: Any, **features: Any) -> tu
     return y, *given
 
 
-def check_given(given: Any) -> Given:
-    """The argument ``given`` if it is valid; otherwise an error."""
+def check_given(given: Any) -> Asked:
+    """The argument ``given`` as "auto", "all" or a tuple of features."""
     if isinstance(given, str):
         check_choice("given", given, ("auto", "all"))
-    elif not isinstance(given, Sequence | np.ndarray | set | frozenset):
+        return "all" if given == "all" else "auto"
+    if not isinstance(given, Sequence | np.ndarray | set | frozenset):
         raise InputError(f'given must be "auto", "all" or a list of features, got {given!r}.')
-    checked: Given = given
-    return checked
+    return tuple(given)

@@ -30,7 +30,6 @@ __all__ = [
     "normalise",
     "one_hot",
     "paper_index",
-    "relaxed_index",
 ]
 
 Codes = NDArray[Any]
@@ -85,14 +84,18 @@ class Method:
 
     def __call__(self, codes: Codes, labels: Labels, rng: np.random.Generator, weights: Ints | None = None) -> Floats:
         """Score every feature."""
+        self.check_installed()
+        if self.score is None:
+            raise InputError(f"The method {self.name!r} needs the table, not its codes; use analogical.compare.")
+        return self.score(_coded(codes, labels, weights), rng)
+
+    def check_installed(self) -> None:
+        """Refuse a method whose library is not installed."""
         if not self.is_available:
             raise MissingDependencyError(
                 f"The method {self.name!r} needs {self.package}, which is not installed."
                 ' Install it with: pip install "analogical[compare]"'
             )
-        if self.score is None:
-            raise InputError(f"The method {self.name!r} needs the table, not its codes; use analogical.compare.")
-        return self.score(_coded(codes, labels, weights), rng)
 
     def __reduce__(self) -> tuple[Callable[[str], "Method"], tuple[str]]:
         """Pickle by name, as functions are."""
@@ -104,7 +107,7 @@ class Method:
         return self.package is None or find_spec(self.package) is not None
 
 
-# ---------------------------------------------------------------- the paper's index and the relaxed index
+# ---------------------------------------------------------------- the paper's index
 
 
 def paper_index(codes: Codes, labels: Labels) -> Floats:
@@ -119,17 +122,6 @@ def paper_index(codes: Codes, labels: Labels) -> Floats:
     """
     rows = _coded(codes, labels)
     return ari_of(count_pairs(rows), rows.n_values)
-
-
-def relaxed_index(codes: Codes, labels: Labels) -> Floats:
-    """The relaxed index of every feature, also for a single class; see :func:`analogical.relaxed_index`.
-
-    Examples
-    --------
-    >>> relaxed_index(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 0, 1, 1])).round(2).tolist()
-    [0.99, 0.0]
-    """
-    return relaxed_scores(_coded(codes, labels))
 
 
 def _coded(codes: Codes, labels: Labels, weights: Ints | None = None) -> CodedRows:
@@ -270,13 +262,15 @@ def _relieff(rows: CodedRows, _: np.random.Generator) -> Floats:
     """
     from skrebate import ReliefF
 
-    if rows.n_labels > MAX_CLASSES:
+    class_sizes = np.bincount(rows.labels)
+    class_sizes = class_sizes[class_sizes > 0]  # a sample of rows may lack some classes
+    if len(class_sizes) > MAX_CLASSES:
         return np.full(rows.n_features, np.nan)
     model = ReliefF(
         n_features_to_select=rows.n_features,
-        n_neighbors=max(1, min(10, int(np.bincount(rows.labels).min()) - 1)),
+        n_neighbors=max(1, min(10, int(class_sizes.min()) - 1)),
         categorical_features=list(range(rows.n_features)),
-        label_type="binary" if rows.n_labels == 2 else "multiclass",
+        label_type="binary" if len(class_sizes) == 2 else "multiclass",
         n_jobs=1,
     )
     model.fit(rows.codes.astype(np.float64), rows.labels.astype(np.int64))

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any, Literal, Self, TypeAlias, TypeVar, Unpack
 
 import numpy as np
@@ -20,12 +20,14 @@ from analogical.estimate.votes import Voting
 from analogical.table.encode import EncodedTable, encode_table
 from analogical.table.meaning import EngineMeaning
 from analogical.table.rules import ColumnOptions, asked_of, rules_of, written_call
-from analogical.table_counts import Duplicates, TableCounts
+from analogical.table_counts import Duplicates, Item, TableCounts
 
-__all__ = ["Context", "Duplicates", "Given", "Study", "is_auto"]
+__all__ = ["Asked", "Duplicates", "Given", "GivenColumns", "Study"]
 
 Given: TypeAlias = Literal["auto", "all"] | Sequence[Any]
 """The features on which compared rows must be equal: the deciding set, all others, or those named."""
+Asked: TypeAlias = Literal["auto", "all"] | tuple[Any, ...]
+"""The argument ``given`` after it was checked, and in results, where features are named."""
 
 SEARCH_ROWS = 20_000
 """Rows on which the deciding set is chosen, evenly spaced in larger tables: a feature without a visible effect on this
@@ -40,8 +42,20 @@ this condition, 120 known rules lost .007 of their true features."""
 Answer = TypeVar("Answer")
 
 
+def of_the_sample(find: "Callable[[Study], Answer]") -> "cached_property[Answer]":
+    """A cached property that is found on the rows searched: a study with a sample asks its sample."""
+
+    @wraps(find)
+    def ask(study: "Study") -> Answer:
+        sample = study._sample
+        answer: Answer = find(study) if sample is study else getattr(sample, find.__name__)
+        return answer
+
+    return cached_property(ask)
+
+
 @dataclass(frozen=True)
-class Context:
+class GivenColumns:
     """What a feature is compared given."""
 
     columns: tuple[int, ...]
@@ -49,6 +63,10 @@ class Context:
     """The feature that it copies, if it does."""
     stand_ins: tuple[int, ...] = ()
     """Features that would predict nearly as well in its place in the deciding set."""
+
+    def item(self, feature: int) -> Item:
+        """The feature with these columns, to be counted and tested."""
+        return feature, tuple(sorted(self.columns))
 
 
 class Study(TableCounts):
@@ -123,7 +141,7 @@ class Study(TableCounts):
         if engine_of(X) == "memory":
             return super().__new__(cls)
         rules = rules_of(columns, Study)
-        study: Any = engine_study_of(X, y, rules, look_for_units=True, duplicates=duplicates, n_jobs=n_jobs)
+        study: Any = engine_study_of(X, y, rules, duplicates=duplicates, n_jobs=n_jobs)
         return study  # type: ignore[no-any-return]
 
     def __init__(
@@ -136,7 +154,7 @@ class Study(TableCounts):
         **columns: Unpack[ColumnOptions],
     ) -> None:
         if engine_of(X) == "memory":
-            self._set_table(encode_table(X, y, rules_of(columns, Study), look_for_units=True), duplicates, n_jobs)
+            self._set_table(encode_table(X, y, rules_of(columns, Study)), duplicates, n_jobs)
         options = {**asked_of(columns), "duplicates": (duplicates, "count")}
         self.call = written_call("Study", ["X", repr(y) if isinstance(y, str) else "y"], options)
 
@@ -161,14 +179,12 @@ class Study(TableCounts):
     def _set_table(self, table: EncodedTable, duplicates: Duplicates, n_jobs: int | None) -> None:
         """Begin the study of an encoded table."""
         coded = table.coded
-        fine_sizes = {i: np.bincount(codes, coded.weights).astype(np.int64) for i, codes in table.fine.items()}
-        n_groups = None if table.groups is None else int(table.groups.max()) + 1
-        self._begin(table, duplicates, n_jobs, fine_sizes, n_groups)
+        self._begin(table, duplicates, n_jobs)
         self.rows = collapse_rows(coded) if duplicates == "once" else coded
         if table.groups is not None:
             self._more_codes[len(self.owner)] = table.groups.astype(np.min_scalar_type(table.groups.max()))
         self._fine_codes, self._named = table.fine, table
-        self.n_rows, self.is_weighted = coded.n_rows, table.weights is not None
+        self.n_rows = coded.n_rows
 
     @classmethod
     def of_rows(
@@ -185,13 +201,12 @@ class Study(TableCounts):
         Equal rows may be merged into one with their count, so rows have no position in the user's table.
         """
         study, n_features = Study.__new__(Study), len(table.columns)
-        study._begin(table, duplicates, None, table.fine_sizes, table.n_units)
+        study._begin(table, duplicates, None)
         codes = np.asfortranarray(rows.codes[:, :n_features])
         features = CodedRows(codes, rows.labels, table.n_values, rows.n_labels, rows.weights)
         study.rows = collapse_rows(features) if duplicates == "once" else features
         study._more_codes = {c: rows.codes[:, c] for c in range(n_features, rows.n_features)}
-        study.n_rows, study.is_weighted = rows.n_rows, table.is_weighted
-        study.engine_name, study.plan = engine_name, plan
+        study.n_rows, study.engine_name, study.plan = rows.n_rows, engine_name, plan
         return study
 
     def __repr__(self) -> str:
@@ -217,20 +232,20 @@ class Study(TableCounts):
 
     # ------------------------------------------------------------ what each feature is compared given
 
-    def given(self, given: Given) -> list[Context]:
+    def given(self, given: Asked) -> list[GivenColumns]:
         """What each feature is compared given; tests every feature that is not a copy."""
         contexts = [self.given_of(i, given) for i in range(self.n_features)]
-        self.test((i, tuple(sorted(context.columns))) for i, context in enumerate(contexts) if context.same_as is None)
+        self.test(context.item(i) for i, context in enumerate(contexts) if context.same_as is None)
         return contexts
 
-    def given_of(self, feature: int, given: Given) -> Context:
+    def given_of(self, feature: int, given: Asked) -> GivenColumns:
         """What one feature is compared given."""
-        if is_auto(given):
+        if given == "auto":
             stand_ins = self.searched.stand_ins.get(feature, ())
             return replace(self._beside(feature, self.deciding), stand_ins=stand_ins)
-        return Context(tuple(c for c in self.named(given) if c != feature))
+        return GivenColumns(tuple(c for c in self.positions_of(given) if c != feature))
 
-    def named(self, given: Given) -> Sequence[int]:
+    def positions_of(self, given: Asked) -> Sequence[int]:
         """Positions of all features, or of those named."""
         return range(self.n_features) if isinstance(given, str) else [self.table.find(name) for name in given]
 
@@ -240,19 +255,19 @@ class Study(TableCounts):
         least = min(left, key=lambda c: left[c], default=None)
         return int(self.owner[least]) if least is not None and left[least] <= COPY else None
 
-    @cached_property
+    @of_the_sample
     def deciding(self) -> tuple[int, ...]:
         """The columns of the deciding set, including other features that are significant given it."""
-        members, sample = list(self.searched.columns), self._sample
+        members = list(self.searched.columns)
         while len(members) < min(MOST_MEMBERS, len(self.decider.varying)):
             gains = self.decider.further(members, self.searched.together)
             tried = sorted(gains, key=lambda i: (-round(gains[i].gain, 6), int(self.rank[i])))[:MOST_TRIED]
             p = np.ones(self.n_features)
-            contexts = {i: sample._beside(i, members) for i in [*tried, *(int(self.owner[c]) for c in members)]}
+            contexts = {i: self._beside(i, members) for i in [*tried, *(int(self.owner[c]) for c in members)]}
             testable = {i: context for i, context in contexts.items() if context.same_as is None}
-            sample.test((i, tuple(sorted(context.columns))) for i, context in testable.items())
+            self.test(context.item(i) for i, context in testable.items())
             for i, context in testable.items():
-                p[i] = np.nan_to_num(sample.p_value(i, context.columns), nan=1.0)
+                p[i] = np.nan_to_num(self.p_value(i, context.columns), nan=1.0)
             adjusted = adjust_for_features(p)
             new = [i for i in tried if adjusted[i] <= LEVEL and self.decider.has_room([*members, i])]
             if not new:
@@ -260,13 +275,13 @@ class Study(TableCounts):
             members.append(min(new, key=lambda i: (round(math.log(p[i]), 6), int(self.rank[i]))))
         return tuple(members)
 
-    def _beside(self, feature: int, members: Sequence[int]) -> Context:
+    def _beside(self, feature: int, members: Sequence[int]) -> GivenColumns:
         """What a feature is compared given if the deciding set has these members: the others, or what it copies."""
         same_as = self.copied(feature, members)
         if same_as is not None:
-            return Context((), same_as)
+            return GivenColumns((), same_as)
         given = [c for c in members if int(self.owner[c]) != feature]
-        return Context(tuple(given if len(given) < len(members) else self._finer(feature, given)))
+        return GivenColumns(tuple(given if len(given) < len(members) else self._finer(feature, given)))
 
     def _finer(self, feature: int, given: list[int]) -> list[int]:
         """The given columns, with finer bins for numbers that are tied to the feature, where there are enough rows.
@@ -327,17 +342,15 @@ class Study(TableCounts):
         """The study of evenly spaced rows."""
         chosen = evenly(len(self.rows.codes), SEARCH_ROWS)
         sample = Study.__new__(Study)
-        sample._begin(self.table, self.duplicates, self.n_jobs, self.fine_sizes, self.n_groups)
+        sample._begin(self.table, self.duplicates, self.n_jobs)
         sample.rows = self.rows.take(chosen)
         n_columns = len(self.owner) if self.unit is None else self.unit + 1
         sample._more_codes = {c: self.codes(c)[chosen] for c in range(self.n_features, n_columns)}
         return sample
 
-    @cached_property
+    @of_the_sample
     def decider(self) -> Decider:
         """The search for the deciding set."""
-        if self._sample is not self:
-            return self._sample.decider
         # not self below: a study must not refer to itself
         n_jobs, searched, n_bins, rank = self.n_jobs, self.rows, self.table.n_bins, self.rank
         rows = self.rows_of(range(len(self.owner)))
@@ -351,12 +364,7 @@ class Study(TableCounts):
 
         return Decider(Voting(rows, n_threads_for(n_jobs, rows.codes.size)), self.owner, by_relaxed_index, self.rank)
 
-    @cached_property
+    @of_the_sample
     def searched(self) -> Deciding:
         """The deciding set as the search found it, with the gain of each member."""
         return self.decider.decide()
-
-
-def is_auto(given: Given) -> bool:
-    """Whether ``given`` is "auto": the deciding set."""
-    return isinstance(given, str) and given == "auto"

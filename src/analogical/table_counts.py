@@ -26,7 +26,7 @@ from analogical.estimate.significance import Tested, pools_contexts, test_stack
 from analogical.estimate.sizes import Size, measure_size_of_units, measure_sizes
 from analogical.table.binning import NUMBERS_OF_BINS
 from analogical.table.encode import EncodedTable
-from analogical.table.meaning import TableMeaning
+from analogical.table.meaning import EngineMeaning
 
 __all__ = ["Duplicates", "Item", "MergedRows", "TableCounts"]
 
@@ -67,34 +67,26 @@ class TableCounts:
     by its codes on the given columns until it is tested; given more, rows that agree are searched for.
     """
 
-    table: TableMeaning
+    table: EncodedTable | EngineMeaning
     rows: CodedRows
     """The features of all rows; not there if an engine holds the rows."""
     n_rows: int
     """Rows of the table, with their weights; identical rows count even with ``duplicates="once"``."""
-    is_weighted: bool
     _named: EncodedTable | None = None
     """The table that knows the positions and names of rows in the user's table."""
 
-    def _begin(
-        self,
-        table: TableMeaning,
-        duplicates: Duplicates,
-        n_jobs: int | None,
-        fine_sizes: Mapping[int, Ints],
-        n_groups: int | None,
-    ) -> None:
-        """Set everything but the rows; ``fine_sizes`` are the rows in each of the finest bins of numeric features."""
+    def _begin(self, table: EncodedTable | EngineMeaning, duplicates: Duplicates, n_jobs: int | None) -> None:
+        """Set everything but the rows."""
         check_choice("duplicates", duplicates, ("count", "once"))
-        if n_groups is not None and duplicates == "once":
+        if table.n_units is not None and duplicates == "once":
             raise InputError('groups and duplicates="once" cannot be used together; groups need every row.')
-        self.table, self.n_jobs, self.duplicates, self.n_groups = table, n_jobs, duplicates, n_groups
-        self.n_features = len(table.names)
-        self.fine_sizes = fine_sizes if duplicates == "count" else {}
+        self.table, self.n_jobs, self.duplicates, self.n_groups = table, n_jobs, duplicates, table.n_units
+        self.is_weighted, self.n_features = table.is_weighted, len(table.names)
+        self.fine_sizes: Mapping[int, Ints] = table.fine_sizes if duplicates == "count" else {}
         self.bins = [BinColumn(i, n_bins) for i in sorted(self.fine_sizes) for n_bins in NUMBERS_OF_BINS]
         self.owner: Ints = np.array([*range(self.n_features), *(column.feature for column in self.bins)])
         """The feature of each column but the unit."""
-        self.unit = None if n_groups is None else len(self.owner)
+        self.unit = None if self.n_groups is None else len(self.owner)
         """The column of units; None if rows are independent."""
         by_name = sorted(range(self.n_features), key=lambda i: table.names[i])
         self.rank: Ints = np.argsort(by_name)

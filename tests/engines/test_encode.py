@@ -174,11 +174,6 @@ def test_cuts_into_several_classes(monkeypatch):
     assert found.notes[-1].columns == ("number", "gaps", "day")
 
 
-def test_no_leaks_are_looked_for_unless_asked():
-    relation = DuckRelation(CONNECTION.from_arrow(telling(400).to_arrow()))
-    assert not [n for n in encode_relation(relation, "y", look_for_leaks=False).notes if n.kind == "leak"]
-
-
 # ---------------------------------------------------------------- very many values
 
 
@@ -221,8 +216,8 @@ def test_numbers_with_too_many_values_are_binned_in_steps_and_it_is_said(monkeyp
     frame = many().drop("name") if weights else many()  # with weights it is not an identifier
     rules = Rules(weights=weights, ignore=None if weights else ["w"])
     relation = DuckRelation(CONNECTION.from_arrow(frame.to_arrow()), most_values=40)
-    found = encode_relation(relation, "y", rules, look_for_units=True)
-    expected = encode_table(frame, "y", rules, look_for_units=True)
+    found = encode_relation(relation, "y", rules)
+    expected = encode_table(frame, "y", rules)
     assert [note.kind for note in found.notes] == [
         "set-aside", "missing-value", "looks-like-groups", "binned-in-steps", "date-parts", "leak"
     ]  # fmt: skip

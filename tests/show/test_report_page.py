@@ -208,7 +208,8 @@ def test_the_page_shows_what_the_content_says(result):
 def test_the_page_has_its_sections_in_order(result):
     anchors = [a["id"] for tag, a in Elements(result.html).tags if tag == "section"]
     left_out = set() if result.audits else {"audit"}
-    left_out |= set() if result.interactions is not None else {"together"}
+    has_groups = result.relevance.settings.n_groups is not None
+    left_out |= set() if result.interactions is not None or has_groups else {"together"}
     left_out |= {name for name in ("same", "unclear") if not page_of(result)[name]}
     assert anchors == [name for name in SECTIONS if name not in left_out]
     assert [anchor for anchor, _ in page_of(result)["contents"]] == anchors

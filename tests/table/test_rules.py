@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from analogical import audit, evidence, redundancies, relevance, select
+from analogical import Study, audit, evidence, interactions, redundancies, relevance, select
 from analogical._types import Note
 from analogical.table.columns import encode_array, encode_objects
 from analogical.table.encode import encode_table
@@ -22,8 +22,8 @@ DENSE = RNG.permutation(N).tolist()
 SPREAD = (RNG.permutation(N) * 1000).tolist()
 
 
-def encoded(columns, y=LABELS, library=pd.DataFrame, *, keep=(), look_for_units=False, **options):
-    return encode_table(library(columns), y, Rules(**options), keep=keep, look_for_units=look_for_units)
+def encoded(columns, y=LABELS, library=pd.DataFrame, *, keep=(), **options):
+    return encode_table(library(columns), y, Rules(**options), keep=keep)
 
 
 def aside(columns, **options):
@@ -124,7 +124,7 @@ FIVE_EACH = [k % 12 for k in range(N)]
 
 
 def units(columns, **options):
-    notes = encoded(columns, look_for_units=True, **options).notes
+    notes = encoded(columns, **options).notes
     return [(note.columns, note.counts) for note in notes if note.kind == "looks-like-groups"]
 
 
@@ -158,11 +158,11 @@ def test_one_note_names_the_column_with_most_units_and_the_rows_of_each():
 
 def test_nothing_is_done_to_a_column_that_names_units():
     columns = {"person": FIVE_EACH, "letter": LETTERS}
-    told, silent = encoded(columns, look_for_units=True), encoded(columns)
+    told, silent = encoded(columns), encoded(columns, groups=FIVE_EACH[::-1])
     assert told.names == silent.names == ("person", "letter")
     assert np.array_equal(told.codes, silent.codes)
     assert [note.kind for note in told.notes] == ["looks-like-groups"]
-    assert silent.notes == ()  # of a function that has no groups
+    assert silent.notes == ()
 
 
 def test_who_gives_groups_is_not_pointed_to_them():
@@ -170,12 +170,15 @@ def test_who_gives_groups_is_not_pointed_to_them():
     assert units(columns, groups="person") == []
 
 
-def test_functions_with_groups_point_to_them_and_others_do_not():
+def test_all_functions_point_to_units_of_a_table_as_of_a_study():
     columns = pd.DataFrame({"person": FIVE_EACH, "letter": LETTERS})
-    said = {run.__name__: {note.kind for note in run(columns, LABELS).notes} for run in (relevance, select)}
-    assert "looks-like-groups" in said["relevance"]
-    assert "looks-like-groups" not in said["select"]
-    assert "looks-like-groups" in {note.kind for note in audit(columns, LABELS, "letter").notes}
+    (note,) = (note for note in encoded(columns).notes if note.kind == "looks-like-groups")
+    study = Study(columns, LABELS)
+    for ask in (relevance, select, interactions):
+        assert note in ask(columns, LABELS).notes
+        assert ask(columns, LABELS).notes == ask(study).notes
+    assert note in audit(columns, LABELS, "letter").notes
+    assert note in redundancies(columns).notes
 
 
 # ---------------------------------------------------------------- numbers and categories

@@ -4,13 +4,14 @@ import csv
 import io
 import json
 import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from analogical import InputError, Study, compare, load_table, relevance
+from analogical import InputError, MissingDependencyError, Study, compare, load_table, relaxed_index, relevance
 from analogical._types import CodedRows
 from analogical.paper import sample
 from analogical.rivals import LONG, METHODS, Method
@@ -57,6 +58,45 @@ def test_ours_is_ranked_as_by_relevance(table):
     assert [found[name]["effect"]["rank"] for name in ours.ranking()] == list(range(1, len(ours) + 1))
     assert "ranks of Effect are those of score." in view_of(found).lines[0]
     assert view_of(compare(X, y, methods=["chi2"], **options)).lines[0].endswith("in parentheses.")
+
+
+def binned():
+    """A label that depends on two numbers, one of them with missing cells, and two that do not matter."""
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame(rng.normal(size=(300, 4)), columns=list("abcd"))
+    label = frame["a"] + frame["b"] > 0
+    frame.loc[rng.random(300) < 0.1, "b"] = np.nan
+    return frame, label, {}
+
+
+@pytest.mark.parametrize("table", [binned, churn, mixed])
+def test_relaxed_index_is_that_of_the_function_also_for_numbers_in_bins(table):
+    X, y, options = table()
+    study = Study(X, y, **options)
+    assert study.table.n_bins is not None
+    np.testing.assert_array_equal(compare(study, methods=["relaxed"]).scores["relaxed"], relaxed_index(study))
+
+
+def test_sample_without_some_classes_is_scored_as_a_table_of_its_own():
+    """Of six classes, two are too rare to be in the sample."""
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 3, (600, 5))
+    y = np.where(np.arange(600) < 3, 5, np.where(np.arange(600) > 596, 2, X[:, 1] + (X[:, 1] > 1)))
+    rows = Study(X, y).rows
+    drawn = _comparison._draw(rows, 60, np.random.default_rng(0))
+    assert set(drawn.labels.tolist()) < set(rows.labels.tolist())
+    for name in ("forest", "relief", "relieff"):
+        rng = np.random.default_rng(0)
+        drawn = _comparison._draw(rows, 60, rng)
+        expected = METHODS[name](drawn.codes, drawn.labels, rng)
+        np.testing.assert_array_equal(compare(X, y, methods=[name], max_rows=60).scores[name], expected)
+
+
+def test_method_that_is_not_installed_is_refused(monkeypatch):
+    X, y, options = titanic()
+    monkeypatch.setitem(METHODS, "relieff", replace(METHODS["relieff"], package="a_missing_package"))
+    with pytest.raises(MissingDependencyError, match=r"The method 'relieff' needs a_missing_package, which is not"):
+        compare(X, y, methods=["relieff"], **options)
 
 
 def test_ours_comes_first_by_default_and_asks_the_study_once(monkeypatch):

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import naive
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
-from analogical import InputError, audit, interactions, load_table, relevance, report, select, transitions
+from analogical import InputError, Study, audit, interactions, load_table, relevance, report, select, transitions
 
 TITANIC = load_table("titanic").to_frame("polars")
 
@@ -248,6 +249,48 @@ def test_groups_are_used():
     codes = rng.integers(0, 2, (60, 3))
     found = report(codes, codes[:, 0] ^ (rng.random(60) < 0.1), groups=np.arange(60) // 2)
     assert found.relevance.settings.n_groups == 30
+
+
+def test_with_groups_no_interaction_is_tested_and_the_page_says_why():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, (400, 3))
+    labels = codes[:, 0] ^ codes[:, 1] ^ (rng.random(400) < 0.1)
+    assert report(codes, labels).squares[0].first == "x0"
+    assert "No interaction was tested." not in report(codes, labels).html
+    found = report(codes, labels, groups=np.arange(400) // 2)
+    assert set(found.relevance.deciding) == {"x0", "x1"}
+    assert (found.interactions, found.squares) == (None, ())
+    page = " ".join(found.html.split())
+    assert "<p>No interaction was tested.</p>" in page
+    assert "Tests of interactions assume independent rows, and this table has groups." in page
+    assert "pairs of features assume" not in page
+
+
+def test_features_that_swap_their_names_are_audited_by_the_new_one():
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.integers(0, 2, (200, 2)), columns=["a", "b"])
+    label = frame["a"] ^ (rng.random(200) < 0.1)
+    study = Study(frame, label, feature_names=["b", "a"])
+    assert relevance(study).with_status("effect") == ["b"]
+    found = report(study, protected=["a"])  # the dataframe's own name
+    assert [(audit.feature, audit.finding) for audit in found.audits] == [("b", "direction")]
+
+
+@pytest.mark.parametrize("name", [None, float("nan"), 1, ("p", "q"), "a*"])
+def test_columns_of_any_name_are_in_all_parts(name):
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(rng.integers(0, 2, (200, 2)).astype(str))
+    label = (frame[0] == "0") ^ (frame[1] == "1")
+    frame.columns = pd.Index([name, "ab"], dtype=object)
+    found = report(frame, label, protected=[name])
+    assert [s.first for s in found.squares] == [audit.feature for audit in found.audits] == [found.relevance.names[0]]
+
+
+def test_alone_is_the_relevance_given_nothing():
+    study = Study(load_table("titanic").to_frame(), "survived", weights="count")
+    found, alone = report(study, confidence=0.9), relevance(study, given=[], confidence=0.9)
+    np.testing.assert_array_equal(found.alone, alone.effect)
+    np.testing.assert_array_equal(found.alone_p, alone.p_adjusted)
 
 
 def test_one_feature_and_many_values_make_a_page():

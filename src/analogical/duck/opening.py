@@ -40,8 +40,6 @@ def open_study(
     rules: Rules,
     *,
     keep: Sequence[Any] = (),
-    look_for_leaks: bool = True,
-    look_for_units: bool = False,
     duplicates: Duplicates = "count",
 ) -> Study:
     """The study of a table in DuckDB; see :func:`analogical.engines.open.engine_study_of`.
@@ -50,8 +48,7 @@ def open_study(
     memory up to a limit, and beyond it in a temporary folder that is removed with the study.
     """
     relation = X.relation if isinstance(X, DuckTable) else DuckRelation(X)
-    looks: Any = {"look_for_leaks": look_for_leaks, "look_for_units": look_for_units}
-    table = encode_relation(relation, label, rules, keep=keep, **looks)
+    table = encode_relation(relation, label, rules, keep=keep)
     ends = table.relation.look({"n": "count(*)", "last": f"max({ROW})"}, "counting the rows")
     n_rows = int(ends["n"])
     cells = CodedCells(table, is_whole=ends["last"] == n_rows - 1)

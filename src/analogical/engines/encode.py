@@ -90,8 +90,6 @@ def encode_relation(
     rules: Rules | None = None,
     *,
     keep: Sequence[Any] = (),
-    look_for_leaks: bool = True,
-    look_for_units: bool = False,
 ) -> EngineTable:
     """The encoding of a table that an engine holds, from a few passes over it.
 
@@ -117,7 +115,7 @@ def encode_relation(
         keys,
         {position: place for place, position in enumerate(free)},
     )
-    work.treat_all(look_for_units=look_for_units and rules.groups is None)
+    work.treat_all()
     look = work.look_there
     classes = one_class(look) if label_of is None else label_of.settle(look)
     features = [*work.built, *work.built_parts]
@@ -128,7 +126,7 @@ def encode_relation(
         refuse_constants(margins.n_values, look.n_rows)
     unit = [encode_unit(look)] if "groups" in roles else []
     leaks = {}
-    if look_for_leaks and label_of is not None:
+    if label_of is not None:
         leaks = find_leaks_there(look, encoders, columns, classes.encoder, classes.sizes)
     label_notes = () if label_of is None else label_of.notes
     bins = [coded for feature in features for coded in feature.bins.values()]

@@ -32,8 +32,6 @@ def engine_study_of(
     rules: Rules,
     *,
     keep: Sequence[Any] = (),
-    look_for_leaks: bool = True,
-    look_for_units: bool = False,
     duplicates: "Duplicates" = "count",
     n_jobs: int | None = None,
     needs_label: bool = True,
@@ -50,8 +48,6 @@ def engine_study_of(
         y,
         rules,
         keep=keep,
-        look_for_leaks=look_for_leaks,
-        look_for_units=look_for_units,
         duplicates=duplicates,
     )
     study.n_jobs = n_jobs

@@ -52,8 +52,8 @@ class EngineStudy(Study):
     ) -> Self:
         """The study of an engine and the meaning of its codes; ``plan`` is part of the settings of results."""
         study = cls.__new__(cls)
-        study._begin(table, duplicates, None, table.fine_sizes, table.n_units)
-        study.n_rows, study.is_weighted = engine.margins.n_rows, table.is_weighted
+        study._begin(table, duplicates, None)
+        study.n_rows = engine.margins.n_rows
         study.engine = engine.distinct() if duplicates == "once" else engine
         study.engine_name, study.plan = engine.name, plan
         study._groups = {}

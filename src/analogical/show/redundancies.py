@@ -1,10 +1,13 @@
 """Redundancies as a view."""
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from analogical.show.views import View, number_column, tabulate, text_column
 from analogical.show.words import counted, listed, percent, shown
-from analogical.verbs.redundancies import COPY, Dropped, Redundancies
+from analogical.verbs.redundancies import COPY, Redundancies
+
+if TYPE_CHECKING:
+    from analogical.verbs.selector import Dropped
 
 __all__ = ["describe_dropped", "view_redundancies"]
 
@@ -67,7 +70,7 @@ def _not_searched(result: Redundancies) -> str:
     return "" if result.searched_two else "Dependencies on two columns were not searched."
 
 
-def describe_dropped(dropped: Dropped) -> str:
+def describe_dropped(dropped: "Dropped") -> str:
     """Why a feature was left out, in one line."""
     feature = shown(dropped.feature)
     if dropped.reason == "constant":

@@ -41,8 +41,6 @@ def open_study(
     rules: Rules,
     *,
     keep: Sequence[Any] = (),
-    look_for_leaks: bool = True,
-    look_for_units: bool = False,
     duplicates: Duplicates = "count",
 ) -> Study:
     """The study of a Spark dataframe, classic or Connect; see :func:`analogical.engines.open.engine_study_of`.
@@ -54,14 +52,13 @@ def open_study(
     """
     check_spark()
     relation = SparkRelation(df)
-    looks: Any = {"look_for_leaks": look_for_leaks, "look_for_units": look_for_units}
     if isinstance(label, str) and _comes_here(relation, rules):
         rows = collect(df, "reading the table")
-        encoded = replace(encode_table(rows, label, rules, keep=keep, **looks), frame=None)
+        encoded = replace(encode_table(rows, label, rules, keep=keep), frame=None)
         plan = SparkPlan("collected", (), 1, 1.0, False)
         return Study.of_table(encoded, duplicates=duplicates, engine_name="spark", plan=plan)
     ship_package(df.sparkSession)
-    table = encode_relation(relation, label, rules, keep=keep, **looks)
+    table = encode_relation(relation, label, rules, keep=keep)
     blocks = deal_features(table.margins, min(2, len(table.columns)))
     engine = _packed(table, SparkPlan("grouped", blocks, 1, 1.0, True))
     sample = engine.sample(SEARCH_ROWS)

@@ -8,6 +8,7 @@ one sentence.
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,6 +70,21 @@ class EncodedTable(TableMeaning):
     """Numbers in up to 120 bins, by place among the features: contexts of other features may need finer bins."""
 
     @property
+    def is_weighted(self) -> bool:
+        """Whether rows have weights."""
+        return self.weights is not None
+
+    @cached_property
+    def n_units(self) -> int | None:
+        """Number of groups; None if rows are independent."""
+        return None if self.groups is None else int(self.groups.max()) + 1
+
+    @cached_property
+    def fine_sizes(self) -> Mapping[int, Ints]:
+        """Rows of each of the finer bins of a number, missing cells last, by place among the features."""
+        return {i: np.bincount(codes, self.weights).astype(np.int64) for i, codes in self.fine.items()}
+
+    @property
     def keys(self) -> Sequence[Hashable]:
         """The user's own names of the features; for arrays, the names that we gave them."""
         return self.names if self.frame is None else super().keys
@@ -105,31 +121,20 @@ class EncodedTable(TableMeaning):
         return self.named(feature, self.codes[list(rows), feature].tolist())
 
 
-def encode_table(
-    X: Any,
-    y: Any,
-    rules: Rules | None = None,
-    *,
-    keep: Sequence[Any] = (),
-    look_for_leaks: bool = True,
-    look_for_units: bool = False,
-) -> EncodedTable:
+def encode_table(X: Any, y: Any, rules: Rules | None = None, *, keep: Sequence[Any] = ()) -> EncodedTable:
     """Encode a table and its label, or say in one sentence why that cannot be done.
 
     Label, weights and groups may name columns of ``X`` if it is a dataframe; those are then not features. A series that
     equals a column of ``X`` (same name, same groups of rows) is removed from the features too, with a note. ``keep``
-    are features that the user asked about, which are never set aside as ids. ``look_for_units`` is for functions that
-    take groups: if none are given, a note names a column that may be them.
+    are features that the user asked about, which are never set aside as ids.
     """
     if y is None:
         raise InputError("The label y is missing (None); give one label per row, or a column name.")
     raw = read_table(X)
     rules = rules or Rules()
     label = Role.of(raw, y, "label")
-    table, cuts = _encode(raw, label, rules, keep, look_for_units=look_for_units and rules.groups is None)
+    table, cuts = _encode(raw, label, rules, keep)
     refuse_constants(table.n_values, len(table.codes))
-    if not look_for_leaks:
-        return table
     return replace(table, notes=(*table.notes, *leak_notes(table.names, find_leaks(table.coded) | cuts)))
 
 
@@ -147,7 +152,7 @@ def encode_features(X: Any, rules: Rules | None = None) -> EncodedTable:
 
 
 def _encode(
-    raw: RawTable, label: Role | None, rules: Rules, keep: Sequence[Any], *, look_for_units: bool = False
+    raw: RawTable, label: Role | None, rules: Rules, keep: Sequence[Any]
 ) -> tuple[EncodedTable, dict[int, float]]:
     """The encoded table; and, by place, numbers that predict the label by a threshold, with their share of rows."""
     weights, groups = Role.of(raw, rules.weights, "weights"), Role.of(raw, rules.groups, "groups")
@@ -170,7 +175,7 @@ def _encode(
         features=chosen,
         labels=None if labels is None else labels.take(kept).codes,
     )
-    work.treat_all(look_for_units=look_for_units)
+    work.treat_all()
     codes = work.side_by_side()
     if work.rows is not None:
         kept[np.flatnonzero(kept)[~work.rows]] = False

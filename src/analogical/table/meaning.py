@@ -93,7 +93,7 @@ class TableMeaning:
 
     def find(self, feature: Any) -> int:
         """Place of a feature given by name, or by its position among the features of the user's table."""
-        for names in (self.keys, self.names):  # the dataframe's own names, and those given by feature_names
+        for names in (self.names, self.keys):  # those given by feature_names come before the dataframe's own
             if any(type(name) is type(feature) and name == feature for name in names):
                 return find_column(feature, names, "feature")
         if is_whole(feature) and str(feature) in self.names:

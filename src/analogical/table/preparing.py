@@ -148,10 +148,10 @@ class Preparing(ABC):
     def keep(self, position: int, column: Column, treated: TreatedColumn) -> None:
         """Add a column to the features."""
 
-    def treat_all(self, *, look_for_units: bool) -> None:
-        """Turn all columns into features; ``look_for_units`` adds a note on the column that may identify units."""
+    def treat_all(self) -> None:
+        """Turn all columns into features; without groups, a note names a column that may be them."""
         self.treat_columns()
-        if look_for_units and self.units:
+        if self.units and self.rules.groups is None:
             position = max(self.units, key=lambda p: self.units[p][0])
             self.notes.append(Note("looks-like-groups", (self.names[position],), self.units[position]))
         kinds: tuple[NoteKind, ...] = ("binned", "binned-time", "binned-in-steps")

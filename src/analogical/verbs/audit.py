@@ -34,7 +34,7 @@ from analogical.verbs.relevance import DEFAULT_CONFIDENCE
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Audit", "Difference", "Finding", "InContext", "audit", "audit_of"]
+__all__ = ["Audit", "Difference", "Finding", "InContext", "audit"]
 
 MAX_COMPARISONS = 50
 """Maximum number of values that are compared with the reference, and of labels: the most frequent ones."""
@@ -282,11 +282,6 @@ def audit(
     confidence = check_confidence(confidence)
     limit = check_limit(limit)
     compared = compare_rows(audit, X, y, feature, given, columns, without=("features",))
-    return audit_of(compared, reference=reference, confidence=confidence, limit=limit)
-
-
-def audit_of(compared: ComparedRows, *, reference: Any = None, confidence: float, limit: int | None = 6) -> Audit:
-    """The differences between the values of a feature whose rows were compared, and example pairs."""
     study, i, contexts = compared.study, compared.feature, compared.contexts
     table, profile = study.table, contexts.profile
     label_sizes = study.margins.label_sizes()
@@ -385,13 +380,15 @@ def _examples(compared: ComparedRows, limit: int | None, differences: Sequence[D
         return compared.find_pairs(limit)
     tested = [d for d in differences if not math.isnan(d.p_adjusted)]
     strongest = min(tested or differences, key=lambda d: (d.p_adjusted if tested else 0.0, -abs(d.difference)))
-    loser, gainer = (compared.has_value(value) for value in strongest.values)
+    has_rarer, has_more_frequent = (compared.has_value(value) for value in strongest.values)
     if strongest.difference < 0:
-        loser, gainer = gainer, loser
+        has_rarer, has_more_frequent = has_more_frequent, has_rarer
     has_label = compared.has_label(strongest.label)
     # All pairs of a row of one value with the label and a row of the other without it show the same direction.
-    showing = compared.find_pairs(limit, np.where(has_label, gainer, loser))
-    against = [] if limit is not None and limit < 2 else compared.find_pairs(1, np.where(has_label, loser, gainer))
+    showing = compared.find_pairs(limit, np.where(has_label, has_more_frequent, has_rarer))
+    against: list[tuple[int, int]] = []
+    if limit is None or limit >= 2:
+        against = compared.find_pairs(1, np.where(has_label, has_rarer, has_more_frequent))
     n_showing = None if limit is None else max(limit - len(against), 0)
     return [*showing[:n_showing], *against] or compared.find_pairs(limit)
 
@@ -403,10 +400,8 @@ def _largest_contexts(compared: ComparedRows, differences: Sequence[Difference])
     listed = compared.listed
     in_contexts: list[InContext] = []
     for difference in differences[:MAX_LISTED]:
-        sides, has_label = (
-            [compared.has_value(value) for value in difference.values],
-            compared.has_label(difference.label),
-        )
+        sides = [compared.has_value(value) for value in difference.values]
+        has_label = compared.has_label(difference.label)
         rows = [listed.count_by_context(side) for side in sides]
         with_label = [listed.count_by_context(side & has_label) for side in sides]
         pairs = rows[0].astype(np.float64) * rows[1]

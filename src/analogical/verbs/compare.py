@@ -13,6 +13,7 @@ from analogical.arguments import study_of
 from analogical.rivals import LONG, MAX_ROWS, METHODS, Method, choose_methods, normalise
 from analogical.table.choosing import as_list
 from analogical.table.rules import ColumnOptions
+from analogical.verbs.relaxed import relaxed_index
 from analogical.verbs.relevance import relevance
 
 if TYPE_CHECKING:
@@ -195,11 +196,11 @@ def compare(
             ours = relevance(study)
             scores[method.name], ranks[method.name] = ours.effect, np.argsort(ours.order()) + 1
             continue
-        if method.is_slow:
-            drawn = _draw(rows, max_rows, rng)
-            scores[method.name] = method(drawn.codes.astype(np.int64), drawn.labels.astype(np.int64), rng)
+        method.check_installed()
+        if method.name == "relaxed":  # which also merges the bins of numbers; codes alone do not tell them
+            scores[method.name] = relaxed_index(study)
         else:
-            scores[method.name] = method(rows.codes, rows.labels, rng, rows.weights)
+            scores[method.name] = method.score(_draw(rows, max_rows, rng) if method.is_slow else rows, rng)
         ranks[method.name] = _ranks(scores[method.name])
     return Comparison(
         names=table.names,

@@ -12,7 +12,7 @@ from analogical.arguments import asked_about, check_given, study_of
 from analogical.count.contexts import Contexts
 from analogical.count.listing import ListedRows, find_pairs
 from analogical.errors import InputError
-from analogical.study import Context, Given, Study
+from analogical.study import Asked, Given, GivenColumns, Study
 from analogical.table.binning import name_bins
 from analogical.table.choosing import as_list
 from analogical.table.columns import plain
@@ -30,12 +30,12 @@ class ComparedRows:
 
     study: Study
     feature: int
-    context: Context
+    context: GivenColumns
 
     @classmethod
-    def of(cls, study: Study, feature: int, given: Given = "auto") -> "ComparedRows":
+    def of(cls, study: Study, feature: int, given: Asked = "auto") -> "ComparedRows":
         """The rows of a feature given the deciding set, all other features or those named."""
-        return cls(study, feature, study.given_of(feature, check_given(given)))
+        return cls(study, feature, study.given_of(feature, given))
 
     @property
     def columns(self) -> tuple[int, ...]:
@@ -96,9 +96,10 @@ def compare_rows(
     ignore = columns.get("ignore")
     if ignore is not None and feature in as_list(ignore, "ignore"):
         raise InputError(f"ignore names {feature!r}, the feature in question; leave it out of ignore.")
-    named = [] if isinstance(given, str) else list(check_given(given))
+    asked = check_given(given)
+    named = () if isinstance(asked, str) else asked
     study = study_of(verb, X, y, columns, without=without, keep=[feature, *named])
-    return ComparedRows.of(study, study.table.find(feature), given)
+    return ComparedRows.of(study, study.table.find(feature), asked)
 
 
 @dataclass(frozen=True)

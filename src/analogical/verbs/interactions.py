@@ -10,7 +10,7 @@ import numpy as np
 
 from analogical._checks import check_confidence
 from analogical._progress import Progress, progress_line, timed
-from analogical._results import Result, entry_at, json_ready
+from analogical._results import EntryResult, entry_at, per_entry
 from analogical._types import Floats, Note, Positions
 from analogical.arguments import check_given, study_of
 from analogical.count.threads import n_threads_for
@@ -18,7 +18,7 @@ from analogical.errors import InputError
 from analogical.estimate.deciding import SCREENED_COLUMNS, likely_pairs
 from analogical.estimate.interactions import SquareSums, measure_pairs, noise_index, rank_pairs, sum_pairs
 from analogical.estimate.status import Status, decide_status
-from analogical.study import Context, Given, Study, is_auto
+from analogical.study import Asked, Given, GivenColumns, Study
 from analogical.table.choosing import Names, as_list
 from analogical.table.meaning import TableMeaning
 from analogical.table.rules import ColumnOptions
@@ -27,7 +27,7 @@ from analogical.verbs.relevance import DEFAULT_CONFIDENCE, Settings, settings_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Interactions", "find_features", "interactions", "interactions_of", "sums_given"]
+__all__ = ["Interactions", "find_features", "interactions", "sums_given"]
 
 MAX_PAIRS = 5_000
 """Up to this many pairs, all are tested: those of 100 features, about a second for 10,000 rows."""
@@ -39,8 +39,8 @@ TIED = 0.08
 limit 44 of 210 pairs of mushroom's features, nearly all tied to its odor, were significant."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Interactions(Result):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Interactions(EntryResult):
     """How much the effect of one feature depends on another, for pairs of features.
 
     ``result["a", "b"]`` is one pair as a dictionary, in either order; ``len(result)`` the number of pairs.
@@ -100,40 +100,9 @@ class Interactions(Result):
     ((625,), (625,), [1.0], ('effect',))
     """
 
-    COLUMNS = (
-        "first",
-        "second",
-        "status",
-        "effect",
-        "effect_low",
-        "effect_high",
-        "p_value",
-        "p_adjusted",
-        "index",
-        "squares",
-        "broken",
-        "effect_squares",
-        "effective_squares",
-        "given",
-        "same_as",
-    )
+    ENTRIES = "pairs"
 
     names: tuple[str, ...]
-    first: tuple[str, ...]
-    second: tuple[str, ...]
-    status: tuple[Status, ...]
-    squares: tuple[int, ...]
-    broken: tuple[int, ...]
-    index: Floats
-    effect: Floats
-    effect_low: Floats
-    effect_high: Floats
-    p_value: Floats
-    p_adjusted: Floats
-    given: tuple[tuple[str, ...], ...]
-    same_as: tuple[str | None, ...]
-    effect_squares: tuple[int, ...]
-    effective_squares: Floats
     deciding: tuple[str, ...]
     n_possible: int
     label: str
@@ -142,19 +111,31 @@ class Interactions(Result):
     noise_index: float
     settings: Settings
     notes: tuple[Note, ...] = ()
+    first: tuple[str, ...] = per_entry()
+    second: tuple[str, ...] = per_entry()
+    status: tuple[Status, ...] = per_entry()
+    effect: Floats = per_entry()
+    effect_low: Floats = per_entry()
+    effect_high: Floats = per_entry()
+    p_value: Floats = per_entry()
+    p_adjusted: Floats = per_entry()
+    index: Floats = per_entry()
+    squares: tuple[int, ...] = per_entry()
+    broken: tuple[int, ...] = per_entry()
+    effect_squares: tuple[int, ...] = per_entry()
+    effective_squares: Floats = per_entry()
+    given: tuple[tuple[str, ...], ...] = per_entry()
+    same_as: tuple[str | None, ...] = per_entry()
 
     @property
     def backend(self) -> str | None:  # type: ignore[override]
         """Name of the dataframe library that the table came in."""
         return self.settings.backend
 
-    def __len__(self) -> int:
-        return len(self.first)
-
     def __getitem__(self, pair: tuple[str, str]) -> dict[str, Any]:
         known = list(zip(self.first, self.second, strict=True))
         turned = pair[::-1] if isinstance(pair, tuple) else pair
-        return self._record(entry_at(turned if turned in known else pair, known, "pair"))
+        return self.record(entry_at(turned if turned in known else pair, known, "pair"))
 
     def order(self) -> Positions:
         """Positions of the pairs, strongest first; the order of :meth:`ranking`."""
@@ -189,19 +170,6 @@ class Interactions(Result):
         from analogical.plot.interactions import plot_interactions
 
         return plot_interactions(self, ax, top=top)
-
-    def records(self) -> list[dict[str, Any]]:
-        """One dictionary per pair, strongest first."""
-        return [self._record(k) for k in self.order().tolist()]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything in plain Python types, ready for JSON; the pairs in column order."""
-        about = {name: value for name, value in super().to_dict().items() if name not in self.COLUMNS}
-        return {**about, "pairs": [self._record(k) for k in range(len(self))]}
-
-    def _record(self, k: int) -> dict[str, Any]:
-        """One pair in plain Python types; unknown numbers are None."""
-        return {name: json_ready(getattr(self, name)[k]) for name in self.COLUMNS}
 
 
 def interactions(
@@ -254,24 +222,11 @@ def interactions(
         study = study_of(interactions, X, y, columns, without=("groups",), n_jobs=n_jobs)
     if study.n_groups is not None:
         raise InputError("interactions assumes independent rows, and this Study has groups; make one without them.")
-    pool = None if wanted is None else find_features(study.table, wanted, "features")
-    return interactions_of(study, given, features=pool, confidence=confidence, progress=progress)
-
-
-def interactions_of(
-    study: Study,
-    given: Given = "auto",
-    *,
-    features: Sequence[int] | None = None,
-    confidence: float = DEFAULT_CONFIDENCE,
-    progress: bool = False,
-) -> Interactions:
-    """The interactions of a study; ``features`` are the columns whose pairs are tested, all by default."""
-    check_given(given)
-    confidence = check_confidence(confidence)
-    pairs, n_possible = _choose_pairs(study, range(study.n_features) if features is None else features)
+    asked, confidence = check_given(given), check_confidence(confidence)
+    pool = range(study.n_features) if wanted is None else find_features(study.table, wanted, "features")
+    pairs, n_possible = _choose_pairs(study, pool)
     show = progress_line("looking at pairs of features") if progress else None
-    sums, contexts = sums_given(study, pairs, given, show)
+    sums, contexts = sums_given(study, pairs, asked, show)
     tests = measure_pairs(sums, n_possible, confidence)
     table, names = study.table, study.table.names
     is_copy = np.array([context.same_as is not None for context in contexts])
@@ -295,13 +250,13 @@ def interactions_of(
         same_as=tuple(study.name_of(context.same_as) for context in contexts),
         effect_squares=tuple(pair.effect_squares for pair in sums),
         effective_squares=np.array([pair.n_effective() for pair in sums]),
-        deciding=study.names_of(study.deciding) if is_auto(given) else (),
+        deciding=study.names_of(study.deciding) if asked == "auto" else (),
         n_possible=n_possible,
         label=table.label,
         classes=table.classes,
         n_rows=study.n_rows,
         noise_index=noise_index(study.margins.label_sizes()),
-        settings=settings_of(study, given, confidence),
+        settings=settings_of(study, asked, confidence),
         notes=table.notes,
     )
 
@@ -347,8 +302,8 @@ def _likely_pairs(study: Study, features: Sequence[int]) -> list[tuple[int, int]
 
 
 def sums_given(
-    study: Study, pairs: Sequence[tuple[int, int]], given: Given, progress: Progress | None = None
-) -> tuple[list[SquareSums], list[Context]]:
+    study: Study, pairs: Sequence[tuple[int, int]], given: Asked, progress: Progress | None = None
+) -> tuple[list[SquareSums], list[GivenColumns]]:
     """The sums over the squares of every pair, and the columns on which the rows of its squares agree.
 
     With ``"auto"`` these columns are the deciding set without the two, or fewer if there are too few squares.
@@ -370,13 +325,13 @@ def sums_given(
             )
             for k, pair_sums in zip(waiting, counted, strict=True):
                 sums[k] = pair_sums
-            if not is_auto(given):
+            if given != "auto":
                 break
             with_few = [k for k in waiting if sums[k].n_effective() < FEWEST_SQUARES]
             fewer = {k: _without_the_least_tied(study, pairs[k], contexts[k].columns) for k in with_few}
             waiting = [k for k in with_few if len(fewer[k]) < len(contexts[k].columns)]
             for k in waiting:
-                contexts[k] = Context(fewer[k])
+                contexts[k] = GivenColumns(fewer[k])
         n_done_before += len(merged.members)
     return sums, contexts
 
@@ -386,15 +341,17 @@ def _show_progress(progress: Progress, n_before: int, n_pairs: int, n_done: int,
     progress(n_before + n_done, n_pairs)
 
 
-def _given_of_pair(study: Study, pair: tuple[int, int], given: Given) -> Context:
+def _given_of_pair(study: Study, pair: tuple[int, int], given: Asked) -> GivenColumns:
     """The given columns of a pair before any is left out, or the feature that one of the two copies."""
-    if not is_auto(given):
-        return Context(tuple(c for c in study.named(given) if c not in pair and study.margins.n_values[c] > 1))
+    if given != "auto":
+        return GivenColumns(
+            tuple(c for c in study.positions_of(given) if c not in pair and study.margins.n_values[c] > 1)
+        )
     for feature in pair:
         same_as = study.copied(feature, study.deciding)
         if same_as is not None:
-            return Context((), same_as)
-    return Context(tuple(c for c in study.deciding if int(study.owner[c]) not in pair))
+            return GivenColumns((), same_as)
+    return GivenColumns(tuple(c for c in study.deciding if int(study.owner[c]) not in pair))
 
 
 def _without_the_least_tied(study: Study, pair: tuple[int, int], columns: tuple[int, ...]) -> tuple[int, ...]:

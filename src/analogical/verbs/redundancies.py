@@ -1,7 +1,7 @@
 """Redundant columns of a table: constants, renamings, columns that others determine, and near-copies."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from analogical.table.rules import ColumnOptions
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["COPY", "Dependency", "Dropped", "NearCopy", "Redundancies", "redundancies"]
+__all__ = ["COPY", "Dependency", "NearCopy", "Redundancies", "redundancies"]
 
 
 @dataclass(frozen=True)
@@ -54,30 +54,6 @@ class NearCopy:
     left: float
     """Share of the feature's entropy that is left when the other one is known, numbers in their bins: 0 if the other
     one determines it, 1 if the two are unrelated."""
-
-
-@dataclass(frozen=True)
-class Dropped:
-    """A feature that was left out, why, and in favour of which ones.
-
-    Examples
-    --------
-    >>> from analogical import AnalogicalSelector
-    >>> rows = [[0, 0, 1], [0, 0, 2], [1, 1, 1], [1, 1, 2]] * 5
-    >>> selector = AnalogicalSelector().fit(rows, [0, 0, 1, 1] * 5)
-    >>> for dropped in selector.dropped_:
-    ...     print(dropped)
-    x1: the same information as x0
-    """
-
-    feature: str
-    reason: Literal["constant", "id", "same information"]
-    in_favour_of: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        from analogical.show.redundancies import describe_dropped
-
-        return describe_dropped(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

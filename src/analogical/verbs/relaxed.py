@@ -67,8 +67,6 @@ def relaxed_index(
     >>> bool(np.isnan(ari_score(X, y)).all())
     True
     """
-    study = study_of(
-        relaxed_index, X, y, columns, without=("groups",), look_for_leaks=False, n_jobs=n_jobs, needs_rows=True
-    )
+    study = study_of(relaxed_index, X, y, columns, without=("groups",), n_jobs=n_jobs, needs_rows=True)
     radius = check_radius(radius, study.n_features)
     return relaxed_scores(study.rows, radius, n_bins=study.table.n_bins, n_jobs=study.n_jobs)

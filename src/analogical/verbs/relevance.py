@@ -3,13 +3,13 @@
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from analogical._checks import check_confidence
 from analogical._progress import Progress, progress_line, timed
-from analogical._results import Result, entry_at, json_ready
+from analogical._results import EntryResult, entry_at, per_entry
 from analogical._types import EngineName, Floats, Ints, Note, Positions
 from analogical.arguments import check_given, study_of
 from analogical.count.pairs import count_pairs
@@ -17,7 +17,7 @@ from analogical.estimate.index import PaperStatus, ari_of, paper_status_of, scor
 from analogical.estimate.significance import adjust_for_features
 from analogical.estimate.sizes import Size
 from analogical.estimate.status import LEVEL, NEGLIGIBLE, Status, decide_status, order_features
-from analogical.study import Context, Duplicates, Given, Study, is_auto
+from analogical.study import Asked, Duplicates, Given, GivenColumns, Study
 from analogical.table.encode import encode_table
 from analogical.table.rules import ColumnOptions, Rules
 
@@ -39,9 +39,6 @@ __all__ = [
 ]
 
 DEFAULT_CONFIDENCE = 1 - LEVEL
-
-Asked: TypeAlias = Literal["auto", "all"] | tuple[str, ...]
-"""The argument ``given``, with features by name."""
 
 
 @dataclass(frozen=True)
@@ -118,8 +115,8 @@ class FeatureColumn:
     """The lowest value of every bin but the first; empty for categories."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Relevance(Result):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Relevance(EntryResult):
     """Relevance of every feature of a table for its label, in column order.
 
     ``result["sex"]`` is one feature as a dictionary, ``len(result)`` the number of features.
@@ -190,66 +187,41 @@ class Relevance(Result):
     (('class', 'age'), [944789, 138516, 31367], [309473, 80024, 12651])
     """
 
-    COLUMNS = (
-        "name",
-        "status",
-        "effect",
-        "effect_low",
-        "effect_high",
-        "p_value",
-        "p_adjusted",
-        "points",
-        "given",
-        "same_as",
-        "stand_ins",
-        "index",
-        "noise_rate",
-        "compared",
-        "ari",
-        "pairs",
-        "changed",
-        "paper_status",
-        "n_values",
-        "n_missing",
-        "edges",
-    )
+    ENTRIES = "features"
 
-    names: tuple[str, ...]
-    status: tuple[Status, ...]
-    effect: Floats
-    effect_low: Floats
-    effect_high: Floats
-    p_value: Floats
-    p_adjusted: Floats
-    points: tuple[Points | None, ...]
-    given: tuple[tuple[str, ...], ...]
-    same_as: tuple[str | None, ...]
-    stand_ins: tuple[tuple[str, ...], ...]
-    deciding: tuple[str, ...]
-    index: Floats
-    noise_rate: Floats
-    compared: Ints
-    ari: Floats
-    pairs: Ints
-    changed: Ints
-    paper_status: tuple[PaperStatus, ...]
-    feature_columns: tuple[FeatureColumn, ...]
     label: str
     classes: tuple[Hashable, ...]
     n_rows: int
-    settings: Settings
+    deciding: tuple[str, ...]
     notes: tuple[Note, ...] = ()
+    settings: Settings
+    names: tuple[str, ...] = per_entry("name")
+    status: tuple[Status, ...] = per_entry()
+    effect: Floats = per_entry()
+    effect_low: Floats = per_entry()
+    effect_high: Floats = per_entry()
+    p_value: Floats = per_entry()
+    p_adjusted: Floats = per_entry()
+    points: tuple[Points | None, ...] = per_entry()
+    given: tuple[tuple[str, ...], ...] = per_entry()
+    same_as: tuple[str | None, ...] = per_entry()
+    stand_ins: tuple[tuple[str, ...], ...] = per_entry()
+    index: Floats = per_entry()
+    noise_rate: Floats = per_entry()
+    compared: Ints = per_entry()
+    ari: Floats = per_entry()
+    pairs: Ints = per_entry()
+    changed: Ints = per_entry()
+    paper_status: tuple[PaperStatus, ...] = per_entry()
+    feature_columns: tuple[FeatureColumn, ...] = per_entry("n_values", "n_missing", "edges")
 
     @property
     def backend(self) -> str | None:  # type: ignore[override]
         """Name of the dataframe library that the table came in, for ``to_frame``."""
         return self.settings.backend
 
-    def __len__(self) -> int:
-        return len(self.names)
-
     def __getitem__(self, name: str) -> dict[str, Any]:
-        return self._feature(entry_at(name, self.names, "feature"))
+        return self.record(entry_at(name, self.names, "feature"))
 
     def order(self) -> Positions:
         """Positions of the features, best first; the order of :meth:`ranking`."""
@@ -284,30 +256,6 @@ class Relevance(Result):
         from analogical.plot.relevance import plot_relevance
 
         return plot_relevance(self, ax, top=top)
-
-    def records(self) -> list[dict[str, Any]]:
-        """One dictionary per feature, best first."""
-        return [self._feature(i) for i in self.order()]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything in plain Python types, ready for JSON; the features in column order."""
-        return {
-            "label": self.label,
-            "classes": json_ready(self.classes),
-            "n_rows": self.n_rows,
-            "deciding": list(self.deciding),
-            "notes": json_ready(self.notes),
-            "settings": json_ready(self.settings),
-            "features": [self._feature(i) for i in range(len(self.names))],
-        }
-
-    def _feature(self, i: int | np.intp) -> dict[str, Any]:
-        """One feature in plain Python types; unknown numbers are None."""
-        return {
-            "name": self.names[i],
-            **{name: json_ready(getattr(self, name)[i]) for name in self.COLUMNS[1:-3]},
-            **json_ready(self.feature_columns[i]),
-        }
 
 
 def relevance(
@@ -380,17 +328,17 @@ def relevance(
     """
     with timed(progress):
         study = study_of(relevance, X, y, columns, duplicates=duplicates, n_jobs=n_jobs)
-        asked, confidence = asked_for(study, check_given(given)), check_confidence(confidence)
-        find = partial(_relevance, study, given, confidence, progress=progress)
-        return study.once(("relevance", asked, confidence), find)
+        asked, confidence = check_given(given), check_confidence(confidence)
+        find = partial(_relevance, study, asked, confidence, progress=progress)
+        return study.once(("relevance", asked_for(study, asked), confidence), find)
 
 
-def _relevance(study: Study, given: Given, confidence: float, *, progress: bool) -> Relevance:
+def _relevance(study: Study, given: Asked, confidence: float, *, progress: bool) -> Relevance:
     """The contexts of every feature, its test and effect in these contexts, and its status."""
     table, counts, n_values = study.table, study.counts, study.margins.n_values
     contexts = study.given(given)
     measured = _measure(study, contexts, confidence, progress_line("comparing rows") if progress else None)
-    p_adjusted = adjust_for_features(measured.p_value, study.is_outside if is_auto(given) else None)
+    p_adjusted = adjust_for_features(measured["p_value"], study.is_outside if given == "auto" else None)
     return Relevance(
         names=table.names,
         status=tuple(
@@ -398,17 +346,17 @@ def _relevance(study: Study, given: Given, confidence: float, *, progress: bool)
                 is_constant=bool(n_values[i] == 1),
                 is_copy=context.same_as is not None,
                 p_adjusted=float(p_adjusted[i]),
-                high=float(measured.effect_high[i]),
+                high=float(measured["effect_high"][i]),
                 level=1 - confidence,
             )
             for i, context in enumerate(contexts)
         ),
-        **vars(measured),
+        **measured,
         p_adjusted=p_adjusted,
         given=tuple(study.names_of(context.columns) for context in contexts),
         same_as=tuple(study.name_of(context.same_as) for context in contexts),
         stand_ins=tuple(study.names_of(context.stand_ins) for context in contexts),
-        deciding=study.names_of(study.deciding) if is_auto(given) else (),
+        deciding=study.names_of(study.deciding) if given == "auto" else (),
         ari=ari_of(counts, n_values),
         pairs=counts.pairs,
         changed=counts.changed,
@@ -419,59 +367,41 @@ def _relevance(study: Study, given: Given, confidence: float, *, progress: bool)
         n_rows=study.n_rows,
         settings=replace(
             settings_of(study, given, confidence),
-            explained=study.explained if is_auto(given) and study.deciding else None,
+            explained=study.explained if given == "auto" and study.deciding else None,
             n_groups=study.n_groups,
         ),
         notes=table.notes,
     )
 
 
-def asked_for(study: Study, given: Given) -> Asked:
+def asked_for(study: Study, given: Asked) -> Asked:
     """The argument ``given``, with features by name."""
-    if isinstance(given, str):
-        return "all" if given == "all" else "auto"
-    return study.names_of(study.named(given))
+    return given if isinstance(given, str) else study.names_of(study.positions_of(given))
 
 
-def settings_of(study: Study, given: Given, confidence: float) -> Settings:
+def settings_of(study: Study, given: Asked, confidence: float) -> Settings:
     """How the numbers of a study are computed."""
     return Settings(
         given=asked_for(study, given),
         confidence=confidence,
         duplicates=study.duplicates,
         weighted=study.is_weighted,
-        searched_rows=study.searched_rows if is_auto(given) else None,
+        searched_rows=study.searched_rows if given == "auto" else None,
         engine=study.engine_name,
         plan=study.plan,
         backend=study.table.backend,
     )
 
 
-@dataclass(frozen=True)
-class _Measured:
-    """Fields of a relevance that come from comparing rows; NaN where they are unknown."""
-
-    effect: Floats
-    effect_low: Floats
-    effect_high: Floats
-    p_value: Floats
-    index: Floats
-    noise_rate: Floats
-    compared: Ints
-    points: tuple[Points | None, ...]
-
-
-def _measure(study: Study, contexts: Sequence[Context], confidence: float, show: Progress | None) -> _Measured:
-    """Test and effect of every feature that varies and is not a copy, in its contexts."""
+def _measure(
+    study: Study, contexts: Sequence[GivenColumns], confidence: float, show: Progress | None
+) -> dict[str, Any]:
+    """Fields of a relevance that come from comparing rows in contexts; NaN for a constant feature or a copy."""
     effect, effect_low, effect_high, p_value, index, noise_rate = np.full((6, len(contexts)), np.nan)
     compared = np.zeros(len(contexts), np.int64)
     points: list[Points | None] = [None] * len(contexts)
     is_varying = study.margins.n_values > 1
-    items = [
-        (i, tuple(sorted(context.columns)))
-        for i, context in enumerate(contexts)
-        if context.same_as is None and is_varying[i]
-    ]
+    items = [context.item(i) for i, context in enumerate(contexts) if context.same_as is None and is_varying[i]]
     for n_done, ((i, given), size) in enumerate(study.sizes(items, confidence), 1):
         tested = study.tested(i, given)
         if tested is not None and size is not None:
@@ -487,7 +417,16 @@ def _measure(study: Study, contexts: Sequence[Context], confidence: float, show:
             compared[i], points[i] = tested.n_pairs, _points(study, i, size, confidence)
         if show is not None:
             show(n_done, len(items))
-    return _Measured(effect, effect_low, effect_high, p_value, index, noise_rate, compared, tuple(points))
+    return {
+        "effect": effect,
+        "effect_low": effect_low,
+        "effect_high": effect_high,
+        "p_value": p_value,
+        "points": tuple(points),
+        "index": index,
+        "noise_rate": noise_rate,
+        "compared": compared,
+    }
 
 
 def _points(study: Study, feature: int, size: Size, confidence: float) -> Points | None:
@@ -542,7 +481,7 @@ def ari_score(X: Any, y: Any, *, n_jobs: int | None = None) -> Floats:
     >>> SelectKBest(ari_score, k=2).fit(X, X[:, 0] ^ X[:, 2]).get_support()
     array([ True, False,  True])
     """
-    table = encode_table(X, y, Rules(date_parts=False), look_for_leaks=False)
+    table = encode_table(X, y, Rules(date_parts=False))
     n_set_aside = sum(len(note.columns) for note in table.notes if note.kind == "set-aside")
     scores = np.full(len(table.columns) + n_set_aside, np.nan)
     scores[[column.position for column in table.columns]] = score_pairs(count_pairs(table.coded, n_jobs=n_jobs))

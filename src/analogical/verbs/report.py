@@ -15,17 +15,16 @@ from analogical._types import Floats, Ints
 from analogical.arguments import study_of
 from analogical.count.groups import count_cells
 from analogical.estimate.differences import crude_difference
-from analogical.estimate.significance import adjust_for_features
 from analogical.study import Given, Study
 from analogical.table.rules import ColumnOptions, asked_of, written_call
-from analogical.verbs.audit import Audit, audit_of
+from analogical.verbs.audit import Audit, audit
 from analogical.verbs.compared import ComparedRows
 from analogical.verbs.evidence import EvidencePair, Transition, list_transitions, name_pairs
-from analogical.verbs.interactions import Interactions, find_features, interactions_of
+from analogical.verbs.interactions import Interactions, find_features, interactions
 from analogical.verbs.redundancies import Redundancies, redundancies
 from analogical.verbs.relevance import DEFAULT_CONFIDENCE, Relevance, relevance
 from analogical.verbs.select import Selection, select
-from analogical.verbs.squares import Squares, squares_of
+from analogical.verbs.squares import Squares, squares
 
 __all__ = ["Answer", "Doubt", "Panel", "Report", "Turn", "ValueRows", "WhyTurned", "has_part", "report"]
 
@@ -98,7 +97,7 @@ class Turn:
 
 
 _LEFT_OUT = ("name", "p_value", "index", "noise_rate", "n_values", "n_missing", "edges")
-_SHOWN = tuple(name for name in Relevance.COLUMNS if name not in _LEFT_OUT)
+_SHOWN = tuple(name for name in Relevance.columns() if name not in _LEFT_OUT)
 """Columns of a relevance that the records of a report have, too."""
 
 
@@ -126,7 +125,7 @@ class Report(Result):
         Redundant columns.
     interactions : Interactions or None
         Pairs of features that have an effect or are in the deciding set, and have up to 32 values; None with fewer than
-        two such features.
+        two such features, and with groups.
     squares : tuple of Squares
         Label shares of the pairs that act together.
     selection : Selection
@@ -137,6 +136,8 @@ class Report(Result):
         Title of the page, source of the table, and the command that makes the page again.
     versions : dict
         Versions of the libraries.
+    reading : tuple of str
+        Notes on how the file was read.
 
     Examples
     --------
@@ -166,7 +167,6 @@ class Report(Result):
     command: str
     versions: dict[str, str]
     reading: tuple[str, ...] = ()
-    """Notes on how the file was read."""
     backend: str | None = None
 
     @property
@@ -275,7 +275,7 @@ def report(
     -----
     The table is encoded once, and relevance, interactions, selection, audits and the rows shown all use the same
     deciding set. Interactions are tested between features that have an effect or are in the deciding set, except those
-    with more than 32 values.
+    with more than 32 values; with ``groups`` there are none, because their tests assume independent rows.
 
     Examples
     --------
@@ -298,23 +298,23 @@ def report(
     table = study.table
     audited = [] if protected is None else find_features(table, protected, "protected")
     ranked = relevance(study, given=given, confidence=confidence, progress=progress)
-    alone, alone_p = _alone(study, confidence)
+    alone = relevance(study, given=[], confidence=confidence)
     class_sizes = study.margins.label_sizes()
     classes = sorted(np.argsort(-class_sizes, kind="stable")[:MAX_CLASSES].tolist())
-    pairs, squares = _acting_together(study, ranked, given, confidence, progress)
+    pairs, grids = _acting_together(study, ranked, given, confidence, progress)
     return Report(
         relevance=ranked,
-        alone=alone,
-        alone_p=alone_p,
-        turned=_turned(ranked, alone_p, squares),
-        panels=tuple(_panel(study, ranked, i, given, classes) for i in ranked.order()[:top].tolist()),
+        alone=alone.effect,
+        alone_p=alone.p_adjusted,
+        turned=_turned(ranked, alone.p_adjusted, grids),
+        panels=tuple(_panel(study, ranked, i, classes) for i in ranked.order()[:top].tolist()),
         class_sizes=class_sizes,
         shown_classes=tuple(table.classes[c] for c in classes),
         redundancies=redundancies(study, max_determinants=2 if len(table.names) <= FEW_COLUMNS else 1),
         interactions=pairs,
-        squares=squares,
+        squares=grids,
         selection=select(study),
-        audits=tuple(audit_of(ComparedRows.of(study, i, given), confidence=confidence, limit=4) for i in audited),
+        audits=tuple(audit(study, table.names[i], given=given, confidence=confidence, limit=4) for i in audited),
         title=title,
         source=None,
         command=written_call(
@@ -348,21 +348,10 @@ def _versions() -> dict[str, str]:
 # ---------------------------------------------------------------- one feature
 
 
-def _alone(study: Study, confidence: float) -> tuple[Floats, Floats]:
-    """Effects of the features with nothing given, and their adjusted p-values; NaN for constant features."""
-    effect, p = np.full((2, study.n_features), np.nan)
-    varying = np.flatnonzero(study.margins.n_values > 1).tolist()
-    study.test((i, ()) for i in varying)
-    for (i, _), size in study.sizes([(i, ()) for i in varying], confidence):
-        effect[i] = np.nan if size is None else max(size.effect, 0.0)
-        p[i] = study.p_value(i, ())
-    return effect, adjust_for_features(p)
-
-
-def _panel(study: Study, ranked: Relevance, i: int, given: Given, classes: Sequence[int]) -> Panel:
+def _panel(study: Study, ranked: Relevance, i: int, classes: Sequence[int]) -> Panel:
     """One feature: its values, how the label changes with them, and a typical pair of rows."""
     column, points = study.table.columns[i], ranked.points[i]
-    rows, compared = study.rows_of([i]), ComparedRows.of(study, i, given)
+    rows, compared = study.rows_of([i]), ComparedRows.of(study, i, ranked.settings.given)
     by_class = count_cells(rows, [0])
     values, n_rows = study.table.named(i, range(len(column.values))), by_class.sum(axis=1).tolist()
     # Ties are broken by the text of the values, because libraries number the same categories in different ways.
@@ -418,32 +407,32 @@ def has_part(ranked: Relevance, i: int) -> bool:
 def _acting_together(
     study: Study, ranked: Relevance, given: Given, confidence: float, progress: bool
 ) -> tuple[Interactions | None, tuple[Squares, ...]]:
-    """Interactions of the features that have a part, and the squares of those that act together."""
-    pool = [
-        i for i in range(study.n_features) if has_part(ranked, i) and study.margins.n_values[i] <= MAX_PAIRED_VALUES
-    ]
-    if len(pool) < 2:
+    """Interactions of the features that have a part, and the squares of those that act together.
+
+    None with groups, because tests of interactions assume independent rows.
+    """
+    keys, n_values = study.table.keys, study.margins.n_values
+    pool = [keys[i] for i in range(study.n_features) if has_part(ranked, i) and n_values[i] <= MAX_PAIRED_VALUES]
+    if study.n_groups is not None or len(pool) < 2:
         return None, ()
-    pairs = interactions_of(study, given, features=pool, confidence=confidence, progress=progress)
+    pairs = interactions(study, given=given, features=pool, confidence=confidence, progress=progress)
     acting = [k for k in pairs.order().tolist() if pairs.status[k] == "effect"]
-    names = study.table.names
     return pairs, tuple(
-        squares_of(study, names.index(pairs.first[k]), names.index(pairs.second[k]), given, limit=0)
-        for k in acting[:MAX_SQUARES]
+        squares(study, pairs.first[k], pairs.second[k], given=given, limit=0) for k in acting[:MAX_SQUARES]
     )
 
 
 # ---------------------------------------------------------------- beside each feature alone
 
 
-def _turned(ranked: Relevance, alone_p: Floats, squares: Sequence[Squares]) -> tuple[Turn, ...]:
+def _turned(ranked: Relevance, alone_p: Floats, grids: Sequence[Squares]) -> tuple[Turn, ...]:
     """Features that are significant only alone, or only given others; without copies."""
     level = 1 - ranked.settings.confidence
     named = []
     for i in ranked.order().tolist():
         name, is_effect, is_alone = ranked.names[i], ranked.status[i] == "effect", bool(alone_p[i] <= level)
         if is_effect and not is_alone:
-            partners = tuple(s.first if s.second == name else s.second for s in squares if name in (s.first, s.second))
+            partners = tuple(s.first if s.second == name else s.second for s in grids if name in (s.first, s.second))
             named.append(Turn(name, "together" if partners else "hidden", partners or ranked.given[i]))
         elif is_alone and ranked.given[i] and ranked.status[i] in ("none", "unclear"):
             named.append(Turn(name, "explained", ranked.given[i]))

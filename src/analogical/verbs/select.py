@@ -2,12 +2,12 @@
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import numpy as np
 
 from analogical._checks import check_whole
-from analogical._results import Result, entry_at, json_ready
+from analogical._results import EntryResult, entry_at, per_entry
 from analogical._types import Floats, Note
 from analogical.arguments import study_of
 from analogical.estimate.deciding import Step, Why
@@ -42,8 +42,8 @@ class Carried:
     """The selected feature to which it adds least, or all selected ones if no single one is enough."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Selection(Result):
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Selection(EntryResult):
     """Features that predict the label best together, in the order selected.
 
     ``selection["age"]`` is one selected feature as a dictionary, ``len(selection)`` the number selected.
@@ -90,13 +90,13 @@ class Selection(Result):
     ('jacket_color', 'body_shape', 'head_shape')
     """
 
-    COLUMNS = ("feature", "gain", "explained", "why", "partners")
+    ENTRIES = "features"
 
-    features: tuple[str, ...]
-    gain: Floats
-    explained: Floats
-    why: tuple[Why, ...]
-    partners: tuple[tuple[str, ...], ...]
+    features: tuple[str, ...] = per_entry("feature")
+    gain: Floats = per_entry()
+    explained: Floats = per_entry()
+    why: tuple[Why, ...] = per_entry()
+    partners: tuple[tuple[str, ...], ...] = per_entry()
     stop: int
     need: float
     next_feature: str | None
@@ -111,11 +111,8 @@ class Selection(Result):
     notes: tuple[Note, ...] = ()
     backend: str | None = None
 
-    def __len__(self) -> int:
-        return len(self.features)
-
     def __getitem__(self, name: str) -> dict[str, Any]:
-        return self._record(entry_at(name, self.features, "chosen feature"))
+        return self.record(entry_at(name, self.features, "chosen feature"))
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Draw what each selected feature adds to those before it, in the order selected.
@@ -128,19 +125,6 @@ class Selection(Result):
         from analogical.plot.selection import plot_selection
 
         return plot_selection(self, ax)
-
-    def records(self) -> list[dict[str, Any]]:
-        """One dictionary per selected feature, in the order selected."""
-        return [self._record(i) for i in range(len(self.features))]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything in plain Python types, ready for JSON."""
-        about = {name: value for name, value in super().to_dict().items() if name not in self.COLUMNS}
-        return {**about, "features": self.records()}
-
-    def _record(self, i: int) -> dict[str, Any]:
-        numbers = (getattr(self, name)[i] for name in self.COLUMNS[1:])
-        return dict(zip(self.COLUMNS, (self.features[i], *map(json_ready, numbers)), strict=True))
 
 
 def select(
@@ -214,13 +198,7 @@ def select(
     voters = [step.column for step in chosen if step.why != "index"]
     inside = {int(study.owner[step.column]) for step in chosen}
     gains = {f: gain for f, gain in _gains_over(study, voters).items() if f not in inside}
-    next_feature, next_gain = None, None
-    if len(chosen) < len(deciding):
-        next_step = deciding[len(chosen)]
-        next_feature, next_gain = int(study.owner[next_step.column]), next_step.gain
-    elif gains:
-        next_feature = _best(gains)
-        next_gain = gains[next_feature]
+    next_one = _next_one(study, deciding[len(chosen) :], gains)
     return Selection(
         features=study.names_of([step.column for step in chosen]),
         gain=np.array([step.gain for step in chosen], dtype=np.float64),
@@ -229,8 +207,8 @@ def select(
         partners=tuple(study.names_of(step.partners) for step in chosen),
         stop=len(deciding),
         need=decider.need,
-        next_feature=study.name_of(next_feature),
-        next_gain=next_gain,
+        next_feature=study.name_of(next_one.feature),
+        next_gain=next_one.gain,
         carried=_carried(study, voters, gains),
         k=k,
         names=table.names,
@@ -250,27 +228,47 @@ def _deciding_steps(study: Study) -> list[Step]:
 
 
 def _next_steps(study: Study, chosen: Sequence[Step], n_wanted: int) -> list[Step]:
-    """The next features: those that gain enough, then in the order of the relaxed index, copies and constants last."""
-    decider, steps = study.decider, list[Step]()
+    """The next features: those that gain enough, then in the order of the relaxed index."""
+    steps = list[Step]()
     members = [step.column for step in chosen]
     gains = _gains_over(study, members)
-    while len(steps) < n_wanted and max(gains.values(), default=-np.inf) >= decider.need:
+    while len(steps) < n_wanted and max(gains.values(), default=-np.inf) >= study.decider.need:
         members.append(_best(gains))
         steps.append(_last_step(study, members, "gain"))
         gains = _gains_over(study, members)
-    n_wanted -= len(steps)
-    if not n_wanted:
-        return steps
-    value = decider.voting.follow(members, study.searched.together).value
-    constant = set(range(study.n_features)) - set(_varying(study))
+    n_left = n_wanted - len(steps)
+    return [*steps, *_steps_by_index(study, members, gains, n_left)] if n_left else steps
+
+
+def _steps_by_index(study: Study, members: Sequence[int], gains: dict[int, float], n_wanted: int) -> list[Step]:
+    """Features that gain too little, in the order of the relaxed index; then copies, then constant features."""
     taken, copies = list[int](), list[int]()
-    for feature in decider.index.tolist():
+    for feature in study.decider.index.tolist():
         if len(taken) == n_wanted:
             break
         if feature in gains:
-            (taken if study.copied(feature, [*members, *taken]) is None else copies).append(feature)
-    by_index = [*taken, *copies, *sorted(constant)][:n_wanted]
-    return [*steps, *(Step(f, gains.get(f, 0.0), value, "index") for f in by_index)]
+            is_copy = study.copied(feature, [*members, *taken]) is not None
+            (copies if is_copy else taken).append(feature)
+    constant = sorted(set(range(study.n_features)) - set(_varying(study)))
+    value = study.decider.voting.follow(members, study.searched.together).value
+    return [Step(f, gains.get(f, 0.0), value, "index") for f in [*taken, *copies, *constant][:n_wanted]]
+
+
+class Next(NamedTuple):
+    """The feature that would be selected next, and its gain; None if all were selected."""
+
+    feature: int | None
+    gain: float | None
+
+
+def _next_one(study: Study, deciding: Sequence[Step], gains: dict[int, float]) -> Next:
+    """The first member of the deciding set that was not selected, or else the feature with the largest gain."""
+    if deciding:
+        return Next(int(study.owner[deciding[0].column]), deciding[0].gain)
+    if not gains:
+        return Next(None, None)
+    best = _best(gains)
+    return Next(best, gains[best])
 
 
 def _last_step(study: Study, members: Sequence[int], why: Why) -> Step:

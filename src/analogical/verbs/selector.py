@@ -1,6 +1,7 @@
 """AnalogicalSelector: a scikit-learn shell around select and relevance, without maths of its own."""
 
 import warnings
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -12,16 +13,15 @@ from analogical._checks import check_choice, check_confidence, check_number, che
 from analogical._types import Bools, Floats, Positions
 from analogical.arguments import check_given
 from analogical.errors import InputError
-from analogical.study import Duplicates, Given, Study, is_auto
+from analogical.study import Duplicates, Given, Study
 from analogical.table.binning import Bins
 from analogical.table.encode import EncodedTable, encode_table
 from analogical.table.frames import is_frame
 from analogical.table.rules import Ids, Missing, Rules
-from analogical.verbs.redundancies import Dropped
 from analogical.verbs.relevance import DEFAULT_CONFIDENCE, Relevance, relevance
 from analogical.verbs.select import select
 
-__all__ = ["AnalogicalSelector", "SelectionWarning"]
+__all__ = ["AnalogicalSelector", "Dropped", "SelectionWarning"]
 
 Strategy = Literal["together", "ranking"]
 
@@ -39,6 +39,30 @@ class SelectionWarning(UserWarning):
     >>> [warning.category.__name__ for warning in caught]
     ['SelectionWarning']
     """
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """A feature that was left out, why, and in favour of which ones.
+
+    Examples
+    --------
+    >>> from analogical import AnalogicalSelector
+    >>> rows = [[0, 0, 1], [0, 0, 2], [1, 1, 1], [1, 1, 2]] * 5
+    >>> selector = AnalogicalSelector().fit(rows, [0, 0, 1, 1] * 5)
+    >>> for dropped in selector.dropped_:
+    ...     print(dropped)
+    x1: the same information as x0
+    """
+
+    feature: str
+    reason: Literal["constant", "id", "same information"]
+    in_favour_of: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        from analogical.show.redundancies import describe_dropped
+
+        return describe_dropped(self)
 
 
 class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
@@ -183,7 +207,7 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             fold_case=self.fold_case,
             feature_names=None if is_frame(X) else [f"x{i}" for i in range(self.n_features_in_)],
         )
-        table = encode_table(X, y, rules, look_for_units=True)
+        table = encode_table(X, y, rules)
         _refuse_role_in_features(table)
         for name in ("selection_", "relevance_", "pvalues_"):  # of an earlier fit with other parameters
             self.__dict__.pop(name, None)
@@ -241,13 +265,13 @@ class AnalogicalSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         """Refuse parameters that cannot be meant."""
         if not (self.k is None or self.k == "all"):
             check_whole("k", self.k, low=1, other=', "all" or None')
-        check_given(self.given)
+        given = check_given(self.given)
         check_choice("strategy", self.strategy, ("together", "ranking"))
         if self.threshold is not None:
             check_number("threshold", self.threshold, expected="a number from 0 to 1 or None", ends=True)
         check_confidence(self.confidence)
         if self._chooses_together():
-            for name, is_set in (("threshold", self.threshold is not None), ("given", not is_auto(self.given))):
+            for name, is_set in (("threshold", self.threshold is not None), ("given", given != "auto")):
                 if is_set:
                     raise InputError(
                         f"Selecting k features together does not use {name}; leave {name} out, or set"

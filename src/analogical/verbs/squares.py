@@ -15,17 +15,17 @@ from analogical.arguments import asked_about, check_given, study_of
 from analogical.count.groups import count_cells
 from analogical.count.listing import find_squares, is_broken
 from analogical.errors import InputError
-from analogical.study import Context, Given, Study
+from analogical.study import Asked, Given, GivenColumns, Study
 from analogical.table.columns import plain
 from analogical.table.rules import ColumnOptions
 from analogical.verbs.compared import NamedContext, NamedRow, name_rows
 from analogical.verbs.interactions import sums_given
-from analogical.verbs.relevance import Asked, asked_for
+from analogical.verbs.relevance import asked_for
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Square", "Squares", "squares", "squares_of"]
+__all__ = ["Square", "Squares", "squares"]
 
 MAX_LISTED = 100_000
 """More squares than this are not listed."""
@@ -201,18 +201,12 @@ def squares(
     limit = check_limit(limit)
     y, first, second = asked_about(squares, X, y, first=first, second=second)
     study = study_of(squares, X, y, columns, without=("groups", "features"))
-    i, j = study.table.find(first), study.table.find(second)
-    if i == j:
-        name = study.table.names[i]
-        raise InputError(f"first and second are both {name!r}; a square needs two different features.")
-    return squares_of(study, i, j, given, limit=limit)
-
-
-def squares_of(study: Study, i: int, j: int, given: Given = "auto", *, limit: int | None = 4) -> Squares:
-    """The squares of two features of a study."""
-    check_given(given)
     table = study.table
-    ((sums,), (context,)) = sums_given(study, [(i, j)], given)
+    i, j = table.find(first), table.find(second)
+    if i == j:
+        raise InputError(f"first and second are both {table.names[i]!r}; a square needs two different features.")
+    asked = check_given(given)
+    ((sums,), (context,)) = sums_given(study, [(i, j)], asked)
     return Squares(
         first=table.names[i],
         second=table.names[j],
@@ -227,13 +221,13 @@ def squares_of(study: Study, i: int, j: int, given: Given = "auto", *, limit: in
         examples=_examples(study, i, j, context, limit) if sums.squares else (),
         given=study.names_of(context.columns),
         same_as=study.name_of(context.same_as),
-        asked=asked_for(study, given),
+        asked=asked_for(study, asked),
         notes=table.notes,
         backend=table.backend,
     )
 
 
-def _examples(study: Study, i: int, j: int, context: Context, limit: int | None) -> tuple[Square, ...]:
+def _examples(study: Study, i: int, j: int, context: GivenColumns, limit: int | None) -> tuple[Square, ...]:
     """Broken squares and kept ones, in turn from each context."""
     if limit == 0:
         return ()

@@ -404,6 +404,9 @@ def _row_names(pair: EvidencePair) -> list[str]:
 def _together(report: Report) -> dict[str, Any] | None:
     """Pairs of features that act together, with label shares by value."""
     tested_pairs = report.interactions
+    if report.relevance.settings.n_groups is not None:
+        why_not = "Tests of interactions assume independent rows, and this table has groups."
+        return {"intro": "No interaction was tested.", "tested": why_not, "cards": []}
     if tested_pairs is None:
         return None
     cards = [_square_card(tested_pairs, squares) for squares in report.squares]

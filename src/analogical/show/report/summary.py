@@ -85,12 +85,10 @@ def describe_turn(report: Report, item: Turn) -> str:
 
 def describe_limits(report: Report) -> list[str]:
     """The limits of the report."""
-    settings = report.relevance.settings
-    pairs = "" if settings.n_groups is None else " Those of pairs of features assume independent rows."
     return [
         "Effects are associations, not causes. Rows agree on recorded columns only; an unrecorded one may explain a"
         " difference.",
-        f"{assumed(settings.n_groups)}{pairs} They do not extend to rows from another time or place.",
+        f"{assumed(report.relevance.settings.n_groups)} They do not extend to rows from another time or place.",
         "“Unclear” is not “none”: a feature compared on too few rows, or not at all, may still matter.",
     ]
 
