@@ -120,10 +120,18 @@ def assert_same_codes(found, study, columns):
         assert columns[-1].tolist() == study.rows.weights.tolist()
     weights = study.rows.weights
     sizes = [np.bincount(code, weights).astype(np.int64) for code in codes]
-    found.refuse_changed(np.bincount(labels, weights).astype(np.int64), sizes)
+    assert_same_sizes(found, np.bincount(labels, weights), sizes)
     assert (found.n_units is None) == (study.groups is None)
     if study.groups is not None:
         units = columns[n]
         assert (units.min() >= 0, units.max() < found.n_codes[-1]) == (True, True)
         pairs = set(zip(units.tolist(), study.groups.tolist(), strict=True))
         assert len(pairs) == len(set(units.tolist())) == len(set(study.groups.tolist())) == found.n_units
+
+
+def assert_same_sizes(found, by_label, by_column):
+    """Rows of each label, and of each code of features and bins."""
+    assert found.label_encoder.sizes.tolist() == found.margins.by_label.tolist() == by_label.tolist()
+    n = len(found.columns) + len(found.bins)
+    assert [e.sizes.tolist() for e in found.encoders[:n]] == [sizes.tolist() for sizes in by_column[:n]]
+    assert [sizes.tolist() for sizes in found.margins.by_value] == [s.tolist() for s in by_column[: len(found.columns)]]

@@ -175,6 +175,10 @@ CHANGES = {
         many=pl.when(pl.col("many") == "word 3").then(pl.lit("new")).otherwise("many")
     ),
     "new numbers": lambda frame: frame.with_columns(f0=pl.col("f0") + 2),
+    "other bins": lambda frame: frame.with_columns(x=pl.col("x") + 1),
+    "other bins of contexts": lambda frame: frame.with_columns(
+        x=pl.when(pl.col("x") > pl.col("x").quantile(0.9)).then(pl.col("x").max()).otherwise("x")
+    ),
     "fewer rows": lambda frame: frame[:-1],
     "more rows": lambda frame: pl.concat([frame, frame[:1]]),
     "another label": lambda frame: frame.with_columns(y=pl.lit("yes")),

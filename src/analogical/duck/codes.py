@@ -179,15 +179,14 @@ class _Counting:
 
     def refuse_changed(self) -> None:
         """Refuse a table whose rows are not those of the first pass."""
-        table = self.cells.table
-        expected = [(LABEL, table.label_encoder, table.margins.by_label)]
-        expected += [(f"c{i}", table.encoders[i], sizes) for i, sizes in enumerate(table.margins.by_value)]
-        expected += [(f"c{i}", table.fine_encoders[i], sizes) for i, sizes in table.fine_sizes.items()]
-        for name, encoder, by_code in expected:
+        fine = ((f"c{i}", encoder) for i, encoder in self.cells.table.fine_encoders.items())
+        for name, encoder in (*self.cells.encoders.items(), *fine):
+            if name == UNIT:
+                continue
             sizes = self.sizes[name]
             if name in self.cells.placed:
                 sizes = np.bincount(_known_codes(encoder), sizes, minlength=encoder.n_codes + 1).astype(np.int64)
-            if not np.array_equal(sizes, np.append(by_code, 0)):
+            if not np.array_equal(sizes, np.append(encoder.sizes, 0)):
                 raise table_changed()
 
 

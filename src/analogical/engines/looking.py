@@ -8,18 +8,17 @@ from typing import Any
 import numpy as np
 
 from analogical._checks import brief
-from analogical._types import Ints
 from analogical.engines.cells import Steps, numbers_of
 from analogical.engines.relation import LABEL, UNIT, WEIGHT, Kind, Relation
 from analogical.engines.values import CountValues, ValueCounts
 from analogical.errors import InputError
-from analogical.table.columns import MISSING, Column
-from analogical.table.dates import PARTS, part_column, parts_that_may_vary
+from analogical.table.columns import Values
+from analogical.table.dates import PARTS, PartOfDates, part_values, parts_that_may_vary
 from analogical.table.frames import as_series
 from analogical.table.reading import encode_cells
 from analogical.table.rules import NEARLY_ALL, counts_rows, names_units
 
-__all__ = ["NUMBERS", "TIMES", "FullColumn", "Look", "Part", "weights_of"]
+__all__ = ["NUMBERS", "TIMES", "FullColumn", "Look"]
 
 N_STEPS = 10_000
 """Quantiles at which numbers are counted if a column has too many values to collect."""
@@ -45,14 +44,6 @@ class FullColumn:
     is_id: bool
     """Whether they identify rows or units."""
     is_unit: bool
-
-
-@dataclass(frozen=True)
-class Part:
-    """The month, the weekday or the hour of dates: one row for each value, with the rows of the table that have it."""
-
-    column: Column
-    weights: Ints
 
 
 @dataclass(frozen=True)
@@ -115,7 +106,7 @@ class Look:
         """Whether a column has too many values to collect."""
         return position in self.full
 
-    def values_of(self, position: int) -> ValueCounts:
+    def counts_of(self, position: int) -> ValueCounts:
         """The values of a column in order, or the starts of its steps; many values are kept for one column only."""
         name = f"p{position}"
         if not self.counts[name].is_full:
@@ -131,15 +122,20 @@ class Look:
     def _last(self) -> dict[int, ValueCounts]:
         return {}
 
-    def column(self, position: int) -> Column:
-        """A column with one row for each of its values, and a last one if cells are missing."""
-        kind = self.kind_of(position)
-        column = column_of(self.values_of(position), kind, f"feature {brief(self.names[position])}")
-        return replace(column, is_sorted=True) if kind in (*NUMBERS, *TIMES) else column
+    def values(self, position: int) -> Values:
+        """The values of a column as those of a column in memory, or the starts of its steps."""
+        import pyarrow as pa
 
-    def weights_of(self, position: int) -> Ints:
-        """How many rows of the table each row of :meth:`column` stands for."""
-        return weights_of(self.values_of(position))
+        kind, counted = self.kind_of(position), self.counts_of(position)
+        known: Any = counted.values
+        if kind in ("whole", "real") and len(known) > MANY:
+            known = known.to_numpy(zero_copy_only=False)
+            return Values(known, counted.weights, kind, n_missing=counted.n_missing, is_sorted=True)
+        if kind == "duration" and pa.types.is_integer(known.type):
+            known = known.cast(pa.duration("us"))
+        column = encode_cells(as_series(pa.chunked_array([known])), f"feature {brief(self.names[position])}")
+        is_sorted = column.is_sorted or kind in (*NUMBERS, *TIMES)
+        return Values(column.values, counted.weights, column.kind, n_missing=counted.n_missing, is_sorted=is_sorted)
 
     @cached_property
     def full(self) -> dict[int, FullColumn]:
@@ -202,17 +198,8 @@ class Look:
             steps[p] = replace(counted, values=starts[f"p{p}"].take(counted.values), is_in_order=True)
         return steps
 
-    def parts_of(self, position: int) -> dict[str, Part]:
+    def parts_of(self, position: int) -> dict[str, PartOfDates]:
         """Parts of the dates in a column with too many values, those that vary over two cycles or more."""
-        if position not in self._parts:
-            self._parts[position] = self._find_parts(position)
-        return self._parts[position]
-
-    @cached_property
-    def _parts(self) -> dict[int, dict[str, Part]]:
-        return {}
-
-    def _find_parts(self, position: int) -> dict[str, Part]:
         name, dialect = f"p{position}", self.relation.dialect
         numbers = {
             "month": f"month({name}) - 1",
@@ -232,8 +219,7 @@ class Look:
             counted = counts[part].sorted()
             known = numbers_of(counted.values).astype(np.int64)
             if len(known) > 1:
-                codes = np.append(np.arange(len(known)), [-1] * bool(counted.n_missing)).astype(np.int64)
-                found[part] = Part(part_column(part, known, codes), weights_of(counted))
+                found[part] = PartOfDates(part_values(part, known, counted.weights, counted.n_missing), known)
         return found
 
     @cached_property
@@ -248,24 +234,3 @@ class Look:
                 f"groups have more than {limit:,} values, too many to collect; leave groups out, or give coarser ones."
             )
         return counted
-
-
-def column_of(counted: ValueCounts, kind: Kind, what: str) -> Column:
-    """A column with one row for each value, and a last one if cells are missing."""
-    import pyarrow as pa
-
-    values: Any = counted.values
-    if kind in ("whole", "real") and len(values) > MANY:
-        codes = np.append(np.arange(len(values)), [MISSING] * bool(counted.n_missing)).astype(np.int32)
-        return Column(codes, values.to_numpy(zero_copy_only=False), kind, is_sorted=True)
-    if kind == "duration" and pa.types.is_integer(values.type):
-        values = values.cast(pa.duration("us"))
-    if counted.n_missing:
-        values = pa.concat_arrays([values, pa.nulls(1, values.type)])
-    return encode_cells(as_series(pa.chunked_array([values])), what)
-
-
-def weights_of(counted: ValueCounts) -> Ints:
-    """How many rows of the table each row of :func:`column_of` stands for."""
-    weights: Ints = counted.weights
-    return np.append(weights, counted.weight_missing) if counted.n_missing else weights

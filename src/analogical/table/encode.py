@@ -21,8 +21,8 @@ from analogical.table.choosing import Chosen, Names, choose_features, listing, n
 from analogical.table.columns import Column, plain
 from analogical.table.integers import code_type
 from analogical.table.meaning import ColumnMeaning, TableMeaning
-from analogical.table.preparing import RowsHere
-from analogical.table.reading import ChosenColumns, RawTable, read_table
+from analogical.table.preparing import MemoryPreparer
+from analogical.table.reading import RawTable, read_table
 from analogical.table.roles import (
     Role,
     encode_groups,
@@ -160,21 +160,24 @@ def _encode(
     free = [position for position in range(len(raw.keys)) if position not in taken]
     names, keys, chosen = choose_names(raw.keys, taken, free, rules)
     kept = _rows_that_count(raw.n_rows, numbers, labels)
-    work = RowsHere(
-        ChosenColumns(raw, {p: names[p] for p in sorted({*chosen.columns, *chosen.named_parts})}, kept),
-        None if numbers is None else numbers[kept],
-        rules,
+    work = MemoryPreparer(
+        raw,
+        kept,
+        weights=None if numbers is None else numbers[kept],
+        labels=None if labels is None else labels.take(kept).codes,
+        names={p: names[p] for p in sorted({*chosen.columns, *chosen.named_parts})},
+        place_of={p: place for place, p in enumerate(free)},
+        rules=rules,
         wanted=set(chosen.columns)
         if rules.features is not None
         else columns_asked_for(keep, keys, chosen.columns, free),
         bins_of=own_bins(rules, keys, chosen.columns, None if label is None else label.name),
         features=chosen,
-        labels=None if labels is None else labels.take(kept).codes,
     )
     work.treat_all(look_for_units=look_for_units)
     codes = work.side_by_side()
-    if work.rows is not None:
-        kept[np.flatnonzero(kept)[~work.rows]] = False
+    if work.is_dropped:
+        kept[np.flatnonzero(kept)[~work.complete]] = False
     meaning = None
     if label is not None and labels is not None:
         n_before = len(labels.values)
@@ -185,7 +188,7 @@ def _encode(
     group_of_row = encode_groups(groups.cells)
     table = EncodedTable(
         codes=codes,
-        columns=_meanings(raw, work, free),
+        columns=tuple(feature.meaning for feature in work.features),
         weights=work.weights,
         labels=None if labels is None else labels.codes.astype(code_type(len(labels.values))),
         label_meaning=meaning,
@@ -193,17 +196,9 @@ def _encode(
         origin=None if kept.all() else np.flatnonzero(kept),
         frame=raw.frame,
         notes=(*raw.notes, *notes, *label_notes, *work.notes),
-        fine={place: feature.fine for place, feature in enumerate(work.all_features()) if feature.fine is not None},
+        fine={place: feature.fine for place, feature in enumerate(work.features) if feature.fine is not None},
     )
-    return table, {place: work.cuts[p] for place, p in enumerate(work.treated) if p in work.cuts}
-
-
-def _meanings(raw: RawTable, work: RowsHere, free: Sequence[int]) -> tuple[ColumnMeaning, ...]:
-    """The meaning of each feature; parts of dates come after the columns of the user's table."""
-    place_of = {p: place for place, p in enumerate(free)}
-    columns = [treated.meaning(raw.keys[p], work.names[p], place_of[p]) for p, treated in work.treated.items()]
-    parts = [part.meaning(name, name, len(free) + k) for k, (name, part) in enumerate(work.parts.items())]
-    return (*columns, *parts)
+    return table, work.cuts
 
 
 def choose_names(

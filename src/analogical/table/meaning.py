@@ -27,14 +27,17 @@ class ColumnMeaning:
     """``values[c]`` is what code c stands for."""
     position: int = 0
     """Position among the features of the user's table, before some were left out; parts of dates come after them."""
-    treatment: Literal["categories", "bins"] = "categories"
-    """Whether every distinct value is a category, or numbers and dates were binned."""
-    edges: tuple[Any, ...] = ()
-    """Where the bins except the first begin."""
+    edges: tuple[Any, ...] | None = None
+    """Where the bins except the first begin; None if every distinct value is a category."""
     n_missing: int = 0
     """Number of missing cells, which have the last code."""
     fine_ends: tuple[tuple[Any, Any], ...] = ()
     """The lowest and the highest number of each of the finer bins; empty for categories."""
+
+    @property
+    def treatment(self) -> Literal["categories", "bins"]:
+        """Whether every distinct value is a category, or numbers and dates were binned."""
+        return "categories" if self.edges is None else "bins"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -414,7 +414,7 @@ def _relevance(study: Study, given: Given, confidence: float, *, progress: bool)
         pairs=counts.pairs,
         changed=counts.changed,
         paper_status=paper.paper_status,
-        feature_columns=tuple(FeatureColumn(len(c.values), c.n_missing, c.edges) for c in table.columns),
+        feature_columns=tuple(FeatureColumn(len(c.values), c.n_missing, c.edges or ()) for c in table.columns),
         label=table.label,
         classes=table.classes,
         n_rows=study.n_rows,
