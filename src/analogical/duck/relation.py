@@ -71,7 +71,7 @@ DIALECT = Dialect(
 
 @dataclass(frozen=True)
 class DuckRelation:
-    """A relation of DuckDB."""
+    """A relation of DuckDB, or a file that DuckDB reads when it is needed; every function takes it as X."""
 
     relation: "DuckDBPyRelation"
     session: Session | None = None

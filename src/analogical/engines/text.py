@@ -6,7 +6,6 @@ them. A column has one kind in all parts of the table.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from analogical._types import Note
 from analogical.engines.relation import Relation
@@ -25,7 +24,7 @@ from analogical.io.typing import (
     needs_further_tests,
 )
 
-__all__ = ["TypedCells", "type_cells"]
+__all__ = ["type_cells"]
 
 SPACES = "".join(map(chr, (*range(9, 14), 32, 0x85, 0xA0, 0x1680, *range(0x2000, 0x200B), 0x2028, 0x2029, 0x202F)))
 SPACES += "\u205f\u3000"
@@ -38,18 +37,14 @@ Counts = dict[int, dict[str, int]]
 """By column, the number of cells that match each test."""
 
 
-@dataclass(frozen=True)
-class TypedCells:
-    """The table with typed cells, and notes on what was done."""
-
-    relation: Relation
-    notes: tuple[Note, ...]
-
-
-def type_cells(relation: Relation, names: Sequence[str], na: Sequence[str], separator: str) -> TypedCells:
+def type_cells(
+    relation: Relation, names: Sequence[str], na: Sequence[str], separator: str, notes: list[Note]
+) -> Relation:
     """The text columns ``c0``, ``c1``, ... as what they hold; ``names`` are the user's."""
     texts = _Texts(relation, names, missing_words(na))
-    return texts.typed(separator)
+    typed = texts.typed(separator)
+    notes += texts.seen.notes()
+    return typed
 
 
 class _Texts:
@@ -62,7 +57,7 @@ class _Texts:
         self.kept = self._find_kept()
         self.plain = relation.project(self.kept)
 
-    def typed(self, separator: str) -> TypedCells:
+    def typed(self, separator: str) -> Relation:
         """All columns as what they hold."""
         counts = self._count_matches(range(len(self.names)), FIRST_TESTS)
         further = [k for k in counts if needs_further_tests(counts[k])]
@@ -74,7 +69,7 @@ class _Texts:
             if reading.kind == "text":
                 self._name_words(k, counts[k])
             columns[f"c{k}"] = self._converted(f"c{k}", reading)
-        return TypedCells(self.plain.project(columns), tuple(self.seen.notes()))
+        return self.plain.project(columns)
 
     def _stripped(self, name: str) -> str:
         return self.dialect.stripped.format(name, self.dialect.literal(SPACES))
