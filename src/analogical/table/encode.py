@@ -151,54 +151,87 @@ def _encode(
     raw: RawTable, label: Role | None, rules: Rules, keep: Sequence[Any], *, look_for_units: bool = False
 ) -> tuple[EncodedTable, dict[int, float]]:
     """The encoded table; and, by place, numbers that predict the label by a threshold, with their share of rows."""
+    roles = _read_roles(raw, label, rules)
+    work = _preparer(raw, roles, rules, keep)
+    work.treat_all(look_for_units=look_for_units)
+    codes = work.side_by_side()
+    classes = _classes(roles, work)
+    group_of_row = encode_groups(roles.groups)
+    table = EncodedTable(
+        codes=codes,
+        columns=tuple(feature.meaning for feature in work.features),
+        weights=work.weights,
+        labels=None if classes is None else classes.codes.astype(code_type(len(classes.values))),
+        label_meaning=None if classes is None else ColumnMeaning(roles.label_name, roles.label, classes.values),
+        groups=None if group_of_row is None else np.unique(group_of_row[work.rows], return_inverse=True)[1],
+        origin=None if work.rows.all() else np.flatnonzero(work.rows),
+        frame=raw.frame,
+        notes=(*raw.notes, *roles.notes, *work.notes),
+        fine={place: feature.fine for place, feature in enumerate(work.features) if feature.fine is not None},
+    )
+    return table, work.cuts
+
+
+@dataclass(frozen=True)
+class _Roles:
+    """Label, weights and groups of all rows."""
+
+    label_name: str | None
+    labels: Column | None
+    weights: Ints | None
+    groups: Any
+    """One cell per row; None if rows are independent."""
+    taken: dict[int, str]
+    """Columns of the user's table that have a role, by position."""
+    notes: tuple[Note, ...]
+
+    @property
+    def label(self) -> str:
+        """Name of the label."""
+        return self.label_name or "y"
+
+
+def _read_roles(raw: RawTable, label: Role | None, rules: Rules) -> _Roles:
+    """The roles of columns, and of values given beside the table."""
     weights, groups = Role.of(raw, rules.weights, "weights"), Role.of(raw, rules.groups, "groups")
     if raw.n_rows == 0:
         raise InputError("The table is empty (0 rows); give at least two rows with different labels.")
     numbers = encode_weights(weights)
     labels, label_notes = (None, ()) if label is None else encode_label(label, numbers, rules)
     taken, notes = taken_columns(raw, (label, weights, groups), labels, rules)
-    free = [position for position in range(len(raw.keys)) if position not in taken]
-    names, keys, chosen = choose_names(raw.keys, taken, free, rules)
-    kept = _rows_that_count(raw.n_rows, numbers, labels)
-    work = MemoryPreparer(
+    label_name = None if label is None else label.name
+    return _Roles(label_name, labels, numbers, groups.cells, taken, (*notes, *label_notes))
+
+
+def _preparer(raw: RawTable, roles: _Roles, rules: Rules, keep: Sequence[Any]) -> MemoryPreparer:
+    """What turns the columns without a role into features, on the rows that count."""
+    free = [position for position in range(len(raw.keys)) if position not in roles.taken]
+    names, keys, chosen = choose_names(raw.keys, roles.taken, free, rules)
+    rows = _rows_that_count(raw.n_rows, roles.weights, roles.labels)
+    is_asked = rules.features is not None
+    return MemoryPreparer(
         raw,
-        kept,
-        weights=None if numbers is None else numbers[kept],
-        labels=None if labels is None else labels.take(kept).codes,
+        rows,
+        weights=None if roles.weights is None else roles.weights[rows],
+        labels=None if roles.labels is None else roles.labels.take(rows).codes,
         names={p: names[p] for p in sorted({*chosen.columns, *chosen.named_parts})},
         place_of={p: place for place, p in enumerate(free)},
         rules=rules,
-        wanted=set(chosen.columns)
-        if rules.features is not None
-        else columns_asked_for(keep, keys, chosen.columns, free),
-        bins_of=own_bins(rules, keys, chosen.columns, None if label is None else label.name),
+        wanted=set(chosen.columns) if is_asked else columns_asked_for(keep, keys, chosen.columns, free),
+        bins_of=own_bins(rules, keys, chosen.columns, roles.label_name),
         features=chosen,
     )
-    work.treat_all(look_for_units=look_for_units)
-    codes = work.side_by_side()
-    if work.is_dropped:
-        kept[np.flatnonzero(kept)[~work.complete]] = False
-    meaning = None
-    if label is not None and labels is not None:
-        n_before = len(labels.values)
-        labels = sort_classes(labels.take(kept))
-        meaning = ColumnMeaning(label.name, label.name or "y", labels.values)
-        n_rows = len(labels.codes) if work.weights is None else int(work.weights.sum())
-        refuse_single_class(labels, meaning.name, n_rows, n_before, n_left_out=int((~kept).sum()))
-    group_of_row = encode_groups(groups.cells)
-    table = EncodedTable(
-        codes=codes,
-        columns=tuple(feature.meaning for feature in work.features),
-        weights=work.weights,
-        labels=None if labels is None else labels.codes.astype(code_type(len(labels.values))),
-        label_meaning=meaning,
-        groups=None if group_of_row is None else np.unique(group_of_row[kept], return_inverse=True)[1],
-        origin=None if kept.all() else np.flatnonzero(kept),
-        frame=raw.frame,
-        notes=(*raw.notes, *notes, *label_notes, *work.notes),
-        fine={place: feature.fine for place, feature in enumerate(work.features) if feature.fine is not None},
-    )
-    return table, work.cuts
+
+
+def _classes(roles: _Roles, work: MemoryPreparer) -> Column | None:
+    """The classes of the rows that were not dropped, sorted; None if there is no label."""
+    if roles.labels is None:
+        return None
+    classes = sort_classes(roles.labels.take(work.rows))
+    n_rows = len(classes.codes) if work.weights is None else int(work.weights.sum())
+    n_left_out = int((~work.rows).sum())
+    refuse_single_class(classes, roles.label, n_rows, len(roles.labels.values), n_left_out=n_left_out)
+    return classes
 
 
 def choose_names(

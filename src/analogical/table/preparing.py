@@ -320,6 +320,8 @@ class MemoryPreparer(Preparer[NDArray[Any]]):
         """With labels, numbers are searched for one that predicts the label by a threshold."""
         self.cuts: dict[int, float] = {}
         """Such columns by place, with the share of the rows that a threshold predicts."""
+        self.rows = rows
+        """Which rows of the user's table count, and were not dropped."""
         self.n_rows = int(np.count_nonzero(rows))
         """Rows that count, before some were dropped."""
         self.complete = np.ones(self.n_rows, np.bool_)
@@ -384,6 +386,9 @@ class MemoryPreparer(Preparer[NDArray[Any]]):
         if not self.complete.any():
             raise InputError(NO_COMPLETE_ROW)
         self.is_dropped = True
+        left = self.rows.copy()
+        left[self.rows] = self.complete
+        self.rows = left
         self.weights = None if self.weights is None else self.weights[self.complete]
         self.labels = None if self.labels is None else self.labels[self.complete]
         return self.n_rows - self.n_left, self.n_rows
