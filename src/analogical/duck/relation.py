@@ -53,19 +53,12 @@ DIALECT = Dialect(
     about_distinct="approx_count_distinct({})",
     distinct_error=0.15,
     duration="CAST(epoch({}) * 1000000 AS BIGINT)",
-    long="BIGINT",
-    text="VARCHAR",
+    timestamp="TIMESTAMP",
     matches="regexp_matches({}, {})",
     replaced="regexp_replace({}, {}, {}, 'g')",
     group="\\",
     stripped="trim({}, {})",
     escapes={"'": "''"},
-    casts={
-        "whole": "TRY_CAST({} AS BIGINT)",
-        "real": "TRY_CAST({} AS DOUBLE)",
-        "day": "TRY_CAST({} AS DATE)",
-        "time": "TRY_CAST({} AS TIMESTAMP)",
-    },
 )
 
 

@@ -163,7 +163,7 @@ def _look_at(relation: Relation, names: Mapping[int, str], roles: Mapping[str, i
     if "weights" in roles:
         name = keys[roles["weights"]]
         check_weights(there, f"s{roles['weights']}", name, kind_at[roles["weights"]], types[name])
-        columns[WEIGHT] = f"CAST(s{roles['weights']} AS {relation.dialect.long})"
+        columns[WEIGHT] = f"CAST(s{roles['weights']} AS BIGINT)"
     if "groups" in roles:
         columns[UNIT] = _normal(there, f"s{roles['groups']}", kind_at[roles["groups"]])
     there = there.project(columns | {ROW: ROW})
@@ -197,5 +197,5 @@ def _normal(relation: Relation, name: str, kind: Kind) -> str:
     if kind == "real":
         return f"CASE WHEN isnan({name}) THEN NULL WHEN {name} = 0 THEN 0 ELSE {name} END"
     if kind == "nothing":
-        return f"CAST({name} AS {relation.dialect.text})"
+        return f"CAST({name} AS STRING)"
     return relation.dialect.duration.format(name) if kind == "duration" else name

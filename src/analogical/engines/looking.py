@@ -1,7 +1,7 @@
 """What is known of the columns of a table in an engine: their values with the rows of each, or steps of too many."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -46,7 +46,7 @@ class FullColumn:
     is_unit: bool
 
 
-@dataclass(frozen=True)
+@dataclass
 class Look:
     """The rows that count, and what is known of their columns."""
 
@@ -62,6 +62,10 @@ class Look:
     """Number of all rows."""
     n_unlabelled: int
     """Rows without a label."""
+    _last: dict[int, ValueCounts] = field(init=False, default_factory=dict)
+    """The column that was counted last, of those that are counted one at a time."""
+    _steps: dict[int, ValueCounts] = field(init=False, default_factory=dict)
+    """Steps of columns with too many values."""
 
     @cached_property
     def n_rows(self) -> int:
@@ -118,10 +122,6 @@ class Look:
             self._last[position] = self._count([name], NO_LIMIT)[name]
         return self._last[position]
 
-    @cached_property
-    def _last(self) -> dict[int, ValueCounts]:
-        return {}
-
     def values(self, position: int) -> Values:
         """The values of a column as those of a column in memory, or the starts of its steps."""
         import pyarrow as pa
@@ -173,10 +173,6 @@ class Look:
             others = [p for p, full in self.full.items() if not full.is_id and p not in self._steps]
             self._steps.update(self._find_steps(sorted({position, *others})))
         return self._steps[position]
-
-    @cached_property
-    def _steps(self) -> dict[int, ValueCounts]:
-        return {}
 
     def _find_steps(self, positions: Sequence[int]) -> dict[int, ValueCounts]:
         """The steps of some columns."""

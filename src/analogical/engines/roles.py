@@ -13,7 +13,7 @@ from analogical.engines.preparing import find_places
 from analogical.engines.relation import LABEL, ROW, UNIT, Kind, Relation
 from analogical.engines.values import ValueCounts
 from analogical.errors import InputError
-from analogical.table.choosing import find_column
+from analogical.table.choosing import Names
 from analogical.table.columns import MISSING, Column, Values
 from analogical.table.encode import refuse_single_class
 from analogical.table.frames import as_series
@@ -35,7 +35,7 @@ def find_roles(keys: list[str], label: Any, rules: Rules) -> dict[str, int]:
             raise InputError(
                 f"The {what} of a table on Spark or DuckDB must be the name of a column, got {type(given).__name__}."
             )
-        position = find_column(given, keys, what)
+        position = Names(keys).find_one(given, what)
         for other, its_position in roles.items():
             if its_position == position:
                 raise InputError(f"The column {given!r} cannot be both the {other} and the {what}; choose another one.")

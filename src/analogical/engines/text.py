@@ -156,7 +156,7 @@ class _Texts:
         if not may_hold_numbers(counts):
             return
         is_number = self._matches(f"c{place}", NUMBER)
-        number = self.dialect.casts["real"].format(f"CASE WHEN {is_number} THEN c{place} END")
+        number = self.dialect.cast(f"CASE WHEN {is_number} THEN c{place} END", "real")
         seen = self.plain.look({"different": f"count(DISTINCT {number})"}, "looking at numbers")
         words = self._words(place, f"NOT {is_number}", MOST_NAMED)
         if words is not None:
@@ -171,4 +171,4 @@ class _Texts:
         for pattern, by in reading.steps:
             group = re.sub(r"\$(\d)", lambda found: self.dialect.group + found[1], by)
             cell = self.dialect.replaced.format(cell, *map(self.dialect.literal, (pattern, group)))
-        return self.dialect.casts[reading.kind].format(cell)
+        return self.dialect.cast(cell, reading.kind)

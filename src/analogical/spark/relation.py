@@ -51,19 +51,12 @@ DIALECT = Dialect(
     about_distinct="approx_count_distinct({}, 0.01)",
     distinct_error=0.04,
     duration="{}",
-    long="BIGINT",
-    text="STRING",
+    timestamp="TIMESTAMP_NTZ",
     matches="rlike({}, {})",
     replaced="regexp_replace({}, {}, {})",
     group="$",
     stripped="btrim({}, {})",
     escapes={"'": "\\'", "\\": "\\\\"},
-    casts={
-        "whole": "try_cast({} AS BIGINT)",
-        "real": "try_cast({} AS DOUBLE)",
-        "day": "try_cast({} AS DATE)",
-        "time": "try_cast({} AS TIMESTAMP_NTZ)",
-    },
 )
 
 

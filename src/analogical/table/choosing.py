@@ -20,7 +20,6 @@ __all__ = [
     "Names",
     "as_list",
     "choose_features",
-    "find_column",
     "listing",
     "name_of",
     "refuse_repeated",
@@ -84,11 +83,6 @@ class Names:
                 f"{role} has {given!r}, which no column matches; the table {_has(self.texts).removeprefix('it ')}"
             )
         return matching
-
-
-def find_column(given: Any, keys: Sequence[Hashable], role: str) -> int:
-    """Position of a column given by its name, or by the text of its name."""
-    return Names(keys).find_one(given, role)
 
 
 class Chosen(NamedTuple):

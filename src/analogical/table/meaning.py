@@ -10,7 +10,7 @@ import numpy as np
 from analogical._checks import is_whole
 from analogical._types import Ints, Note
 from analogical.errors import InputError
-from analogical.table.choosing import find_column
+from analogical.table.choosing import Names
 from analogical.table.columns import plain
 
 __all__ = ["ColumnMeaning", "EngineMeaning", "TableMeaning"]
@@ -98,7 +98,7 @@ class TableMeaning:
         """Place of a feature given by name, or by its position among the features of the user's table."""
         for names in (self.keys, self.names):  # the dataframe's own names, and those given by feature_names
             if any(type(name) is type(feature) and name == feature for name in names):
-                return find_column(feature, names, "feature")
+                return Names(names).find_one(feature, "feature")
         if is_whole(feature) and str(feature) in self.names:
             raise InputError(
                 f"feature={feature} may be the name {str(feature)!r} or the position {feature}; give the name as text."
@@ -108,7 +108,7 @@ class TableMeaning:
                 return place
         if not is_whole(feature):
             self.refuse_set_aside(feature, "feature")
-            return find_column(feature, self.keys, "feature")
+            return Names(self.keys).find_one(feature, "feature")
         last = max(column.position for column in self.columns)
         raise InputError(
             f"feature must be a name or a position from 0 to {last}, of a feature that is not left out, got {feature}."

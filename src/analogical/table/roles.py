@@ -11,7 +11,7 @@ from analogical._types import Floats, Ints, Note, NoteKind
 from analogical.count.counts import refuse_too_many_rows
 from analogical.errors import InputError
 from analogical.table.binning import BinRule, bin_values, name_bins
-from analogical.table.choosing import find_column, name_of
+from analogical.table.choosing import Names, name_of
 from analogical.table.columns import MISSING, Column, Values, plain
 from analogical.table.folding import find_spellings, fold_notes, merge_spellings
 from analogical.table.reading import RawTable, encode_cells
@@ -60,7 +60,7 @@ class Role:
                     f"The {what} {given!r} names a column, but X is not a dataframe; give the values, one per row."
                 )
         elif is_text or is_whole(given) or (isinstance(given, tuple) and given in raw.keys):
-            position = find_column(given, raw.keys, what)
+            position = Names(raw.keys).find_one(given, what)
             return cls(what, name_of(raw.keys[position]), raw.cells[position], position)
         cells, is_aligned = _as_cells(given, what), None
         if raw.frame is not None and not isinstance(cells, np.ndarray | list | tuple):
