@@ -8,7 +8,7 @@ applies the answer. A column has one kind, decided on all of its cells.
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple, Protocol
 
 import polars as pl
 
@@ -17,16 +17,16 @@ from analogical._types import Note
 __all__ = [
     "FIRST_TESTS",
     "FURTHER_TESTS",
-    "MOST_NAMED",
-    "MOST_WORDS",
     "NUMBER",
     "CellNotes",
+    "Converted",
     "Reading",
+    "TextColumn",
     "decide",
     "holds_words",
-    "may_hold_numbers",
     "missing_words",
     "needs_further_tests",
+    "settle",
     "type_columns",
 ]
 
@@ -298,6 +298,70 @@ class CellNotes:
             yield Note("numbers-and-words", tuple(self.mixtures), shares, words=named)
 
 
+# ---------------------------------------------------------------- how a column is read
+
+
+class Converted(NamedTuple):
+    """The cells of a column after they were converted."""
+
+    n_failed: int
+    """Cells that should be numbers or dates, and cannot be converted."""
+    n_different: int
+    """Number of distinct numbers or dates, possibly estimated; needed only if some cells are words."""
+
+
+class TextColumn(Protocol):
+    """A column of text, in memory or in an engine, without spaces around its cells and words for missing ones."""
+
+    @property
+    def name(self) -> str:
+        """The user's name of the column."""
+        ...
+
+    def convert(self, reading: Reading) -> Converted:
+        """What becomes of the cells that a reading accepts."""
+        ...
+
+    def count_words(self, pattern: str, limit: int) -> dict[str, int] | None:
+        """Distinct cells that do not match a pattern, with their numbers; None if more than the limit."""
+        ...
+
+    def count_numbers(self) -> int:
+        """Number of distinct plain numbers."""
+        ...
+
+
+def settle(column: TextColumn, counts: Mapping[str, int], separator: str, notes: CellNotes) -> Reading:
+    """How a column is read: what :func:`decide` says, or as text if its cells cannot be read so; with notes."""
+    reading = decide(counts, separator)
+    words = _words_among(column, reading)
+    if words is None:
+        reading, words = TEXT, {}
+    else:
+        n_written = counts["present"] - counts["number"] - sum(words.values())
+        notes.add(column.name, reading, n_written, dict(sorted(words.items())))
+    if reading.kind == "text" and may_hold_numbers(counts):
+        others = column.count_words(NUMBER, MOST_NAMED)
+        if others is not None:
+            notes.add_mixture(column.name, counts, column.count_numbers(), others)
+    return reading
+
+
+def _words_among(column: TextColumn, reading: Reading) -> dict[str, int] | None:
+    """The few words among the numbers or dates of a column; None if it cannot be read so."""
+    if reading.accepts is None and reading.is_sure:
+        return {}
+    converted = column.convert(reading)
+    if converted.n_failed:
+        return None
+    if reading.accepts is None:
+        return {}
+    words = column.count_words(reading.accepts, MOST_WORDS)
+    if words is None or (words and not holds_words(words, converted.n_different)):
+        return None
+    return words
+
+
 # ---------------------------------------------------------------- cells in polars
 
 
@@ -316,9 +380,9 @@ def type_columns(columns: Sequence[pl.Series], na: Sequence[str], separator: str
     for k, column in enumerate(columns):
         cells = stacked.slice(k * n_rows, n_rows).alias(column.name)
         counts = {test: int(by_column[k]) for test, by_column in sums.items()}
-        reading = _read_column(cells, counts, separator, notes)
-        if reading.kind == "text" and may_hold_numbers(counts):
-            _note_mixture(cells, counts, notes)
+        if needs_further_tests(counts):
+            counts |= {test: int(cells.str.contains(pattern).sum()) for test, pattern in FURTHER_TESTS.items()}
+        reading = settle(_PolarsColumn(column.name, cells), counts, separator, notes)
         typed.append(_convert(cells, reading))
     return typed
 
@@ -335,31 +399,28 @@ def _strip_cells(raw: pl.Series, na: Sequence[str], notes: CellNotes) -> pl.Seri
     return cells
 
 
-def _read_column(cells: pl.Series, counts: dict[str, int], separator: str, notes: CellNotes) -> Reading:
-    """How the cells of a column are read: what :func:`decide` says, or as text if they cannot be read so."""
-    if needs_further_tests(counts):
-        counts |= {test: int(cells.str.contains(pattern).sum()) for test, pattern in FURTHER_TESTS.items()}
-    reading = decide(counts, separator)
-    words: dict[str, int] = {}
-    if reading.accepts is not None or not reading.is_sure:
-        accepted, converted = _accepted(cells, reading), _convert(cells, reading)
-        if converted.null_count() != accepted.null_count():
-            return TEXT
-        words = _count_words(cells.filter(cells.is_not_null() & accepted.is_null()), MOST_WORDS + 1)
-        if words and not holds_words(words, converted.drop_nulls().n_unique()):
-            return TEXT
-    n_written = counts["present"] - counts["number"] - sum(words.values())
-    notes.add(str(cells.name), reading, n_written, dict(sorted(words.items())))
-    return reading
+@dataclass(frozen=True)
+class _PolarsColumn:
+    """A column of text in memory (see :class:`TextColumn`)."""
 
+    name: str
+    cells: pl.Series
 
-def _note_mixture(cells: pl.Series, counts: Mapping[str, int], notes: CellNotes) -> None:
-    """Add a column of numbers that stays text because of the words among them to the notes."""
-    is_number = cells.str.contains(NUMBER)
-    words = _count_words(cells.filter(~is_number), MOST_NAMED + 1)
-    if len(words) <= MOST_NAMED:
-        n_numbers = cells.filter(is_number).cast(pl.Float64, strict=False).n_unique()
-        notes.add_mixture(str(cells.name), counts, n_numbers, words)
+    def convert(self, reading: Reading) -> Converted:
+        """What becomes of the cells that a reading accepts."""
+        accepted, converted = _accepted(self.cells, reading), _convert(self.cells, reading)
+        n_different = 0 if reading.accepts is None else converted.drop_nulls().n_unique()
+        return Converted(converted.null_count() - accepted.null_count(), n_different)
+
+    def count_words(self, pattern: str, limit: int) -> dict[str, int] | None:
+        """Distinct cells that do not match a pattern, with their numbers; None if more than the limit."""
+        words = _count_words(self.cells.filter(~self.cells.str.contains(pattern)), limit + 1)
+        return words if len(words) <= limit else None
+
+    def count_numbers(self) -> int:
+        """Number of distinct plain numbers."""
+        is_number = self.cells.str.contains(NUMBER)
+        return self.cells.filter(is_number).cast(pl.Float64, strict=False).n_unique()
 
 
 def _count_words(cells: pl.Series, limit: int | None = None) -> dict[str, int]:
