@@ -195,8 +195,8 @@ def test_a_table_that_changes_between_two_reads_is_refused(frame, change, place,
     class Changing(DuckRelation):
         __module__ = DuckRelation.__module__  # by which the engine of a table is found
 
-        def look(self, numbers, doing):
-            ends = super().look(numbers, doing)
+        def aggregate(self, numbers, doing):
+            ends = super().aggregate(numbers, doing)
             if doing == "counting the rows" and "last" in numbers:
                 CHANGES[change](frame).write_parquet(path)
             return ends
@@ -225,8 +225,8 @@ def test_an_error_of_duckdb_is_one_sentence():
 SLOW = "SELECT count(*) FROM range(1000000000) a, range(1000) b WHERE hash(a.range) % 7 = 1"
 STATEMENTS = {
     "a statement": f"s.run('CREATE TABLE t AS {SLOW}', 'x')",
-    "a relation in a file": f"DuckRelation(s.connection.sql('{SLOW}'), s).look({{'n': 'count(*)'}}, 'x')",
-    "a relation of the user": f"DuckRelation(duckdb.sql('{SLOW}')).look({{'n': 'count(*)'}}, 'x')",
+    "a relation in a file": f"DuckRelation(s.connection.sql('{SLOW}'), s).aggregate({{'n': 'count(*)'}}, 'x')",
+    "a relation of the user": f"DuckRelation(duckdb.sql('{SLOW}')).aggregate({{'n': 'count(*)'}}, 'x')",
 }
 
 

@@ -67,7 +67,7 @@ def open_text(path: str, shape: "TextShape", given: TextFormat, shape_notes: Seq
             raise
         raise NotFaithful(str(error)) from None
     relation = _parquet(session, stored).with_row()
-    n_rows = relation.look({"n": "count(*)"}, "counting the rows")["n"]
+    n_rows = relation.aggregate({"n": "count(*)"}, "counting the rows")["n"]
     if not n_rows:
         raise NotFaithful("there are no rows")
     kept, notes = list(shape.names), list(shape_notes)
@@ -79,7 +79,7 @@ def open_text(path: str, shape: "TextShape", given: TextFormat, shape_notes: Seq
         )  # DuckDB 2.0 skips lines of more than 2 MB without an error
     if lines.n_empty:
         notes.insert(0, Note("blank-lines", counts=(lines.n_empty,)))
-    if shape.may_end_empty and not relation.look({"n": f"count({names[-1]})"}, "looking at the cells")["n"]:
+    if shape.may_end_empty and not relation.aggregate({"n": f"count({names[-1]})"}, "looking at the cells")["n"]:
         notes.append(Note("empty-column"))
         kept = kept[:-1]
     odd = {k: " OR ".join(f"contains(c{k}, {text})" for text in ODD) for k in range(len(kept))}
@@ -121,7 +121,7 @@ def _count_lines(path: str, separator: str) -> _Lines:
 def _count_line_ends(relation: DuckRelation, names: Sequence[str]) -> int:
     """Line ends within cells."""
     ends = [f"coalesce(sum(length({name}) - length(replace({name}, chr(10), ''))), 0)" for name in names]
-    return int(relation.look({"n": " + ".join(ends)}, "looking at the cells")["n"])
+    return int(relation.aggregate({"n": " + ".join(ends)}, "looking at the cells")["n"])
 
 
 def _stored(session: Session, query: str, name: str = "table") -> str:

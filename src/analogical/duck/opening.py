@@ -39,7 +39,7 @@ def open_study(
     relation = X if isinstance(X, DuckRelation) else DuckRelation(X)
     looks: Any = {"look_for_leaks": look_for_leaks, "look_for_units": look_for_units}
     table = encode_relation(relation, label, rules, keep=keep, **looks)
-    ends = table.relation.look({"n": "count(*)", "last": f"max({ROW})"}, "counting the rows")
+    ends = table.relation.aggregate({"n": "count(*)", "last": f"max({ROW})"}, "counting the rows")
     n_rows = int(ends["n"])
     cells = CodedCells(table, is_whole=ends["last"] == n_rows - 1)
     if n_rows * len(table.columns) > HERE_CELLS:

@@ -168,7 +168,7 @@ def _look_at(relation: Relation, names: Mapping[int, str], roles: Mapping[str, i
         columns[UNIT] = _normal(there, f"s{roles['groups']}", kind_at[roles["groups"]])
     there = there.project(columns | {ROW: ROW})
     numbers = {"n": "count(*)", "labelled": f"count({LABEL})"}
-    seen = there.look(numbers, "counting the rows")
+    seen = there.aggregate(numbers, "counting the rows")
     n_rows = int(seen["n"])
     if n_rows == 0:
         raise InputError("The table is empty (0 rows); give at least two rows with different labels.")

@@ -38,7 +38,7 @@ def find_leaks_there(
         cuts = {i: tell_by_cut(its_ranks, rows.labels, rows.weights) for i, its_ranks in ranks.items()}
         return find_leaks(rows) | {i: share for i, share in cuts.items() if share is not None}
     likely = list(find_leaks(rows, LIKELY))
-    counting = CountLabels(tuple(encoders[i] for i in likely), label, label.n_codes)
+    counting = CountLabels(tuple(encoders[i] for i in likely), label)
     sources = [*dict.fromkeys(encoders[i].source for i in likely), LABEL, *weight]
     tables = look.relation.sum_batches(sources, counting, "looking for leaks") if likely else ()
     leaks = {i: share for i, table in zip(likely, tables, strict=True) if (share := find_leaks(_grouped(table)).get(0))}
@@ -81,7 +81,7 @@ def _cut_of_all_rows(look: Look, source: str, label: Encoder) -> float | None:
     """The share of all rows whose label one cut of a number predicts, if that is nearly all."""
     position = int(source.removeprefix("p"))
     steps = {source: Steps(numbers_of(look.counts_of(position).values))} if look.is_full(position) else {}
-    counting = CountValues((source,), look.relation.most_values, steps, label, label.n_codes)
+    counting = CountValues((source,), look.relation.most_values, steps, label)
     weight = [WEIGHT] if look.is_weighted else []
     counted = look.relation.sum_batches([source, LABEL, *weight], counting, "looking for leaks")[source].sorted()
     table = np.vstack([label.sizes - counted.weights.sum(axis=0), counted.weights])  # missing cells first

@@ -70,7 +70,7 @@ class Look:
     @cached_property
     def n_rows(self) -> int:
         """Number of rows that count, without weights."""
-        return int(self.relation.look({"n": "count(*)"}, "counting the rows")["n"])
+        return int(self.relation.aggregate({"n": "count(*)"}, "counting the rows")["n"])
 
     @cached_property
     def counts(self) -> dict[str, ValueCounts]:
@@ -147,7 +147,7 @@ class Look:
         for p in many:
             about[f"n{p}"] = dialect.about_distinct.format(f"p{p}")
             about |= {f"low{p}": f"min(p{p})", f"high{p}": f"max(p{p})"}
-        seen = self.relation.look(about, "looking at columns with very many values")
+        seen = self.relation.aggregate(about, "looking at columns with very many values")
         most = self.relation.most_values
         if most > HELD:
             many = [p for p in many if seen[f"n{p}"] > (most if self.kind_of(p) in NUMBERS else min(most, MOST_OTHERS))]
@@ -156,7 +156,7 @@ class Look:
         unsure = [p for p in unsure if abs(seen[f"n{p}"] / rows[p] - NEARLY_ALL) < dialect.distinct_error]
         if unsure:
             exact = {f"n{p}": f"count(DISTINCT p{p})" for p in unsure}
-            seen |= self.relation.look(exact, "counting distinct values")
+            seen |= self.relation.aggregate(exact, "counting distinct values")
         return {p: self._full(p, int(seen[f"n{p}"]), rows[p], seen[f"low{p}"], seen[f"high{p}"]) for p in many}
 
     def _full(self, position: int, n_values: int, weight: int, low: Any, high: Any) -> FullColumn:
@@ -183,7 +183,7 @@ class Look:
                     " to collect, and is neither a number nor an identifier; leave it out with ignore, or merge its"
                     " values first."
                 )
-        starts = {f"p{p}": self.relation.steps(f"p{p}", N_STEPS) for p in positions}
+        starts = {f"p{p}": self.relation.quantiles(f"p{p}", N_STEPS) for p in positions}
         numbers = {name: Steps(numbers_of(values)) for name, values in starts.items()}
         weight = [WEIGHT] if self.is_weighted else []
         counting = CountValues(tuple(starts), NO_LIMIT, numbers)
@@ -202,7 +202,7 @@ class Look:
             "weekday": dialect.weekday.format(name),
             "hour": f"hour({name})" if self.kind_of(position) == "time" else "0",
         }
-        ends = self.relation.look(
+        ends = self.relation.aggregate(
             {"low": f"min({name})", "high": f"max({name})", "days": f"count(DISTINCT day({name}))"}, "looking at dates"
         )
         may_vary = parts_that_may_vary((ends["high"] - ends["low"]).total_seconds() / 86_400, ends["days"])

@@ -111,7 +111,7 @@ class Relation(Protocol):
         """The rows for which a condition is true."""
         ...
 
-    def look(self, numbers: Mapping[str, str], doing: str) -> dict[str, Any]:
+    def aggregate(self, numbers: Mapping[str, str], doing: str) -> dict[str, Any]:
         """One row of aggregates."""
         ...
 
@@ -123,8 +123,8 @@ class Relation(Protocol):
         """The values of columns and the rows of each, weighted by the column ``weight`` if there is one."""
         ...
 
-    def steps(self, column: str, n_steps: int) -> "pa.Array":
-        """Distinct quantiles that divide the rows into about ``n_steps`` equal parts, in the column's own type."""
+    def quantiles(self, column: str, n_parts: int) -> "pa.Array":
+        """Distinct quantiles that divide the rows into about ``n_parts`` equal parts, in the column's own type."""
         ...
 
     def sample(self, columns: Sequence[str], n_rows: int, of_rows: int) -> "pa.Table":

@@ -51,7 +51,7 @@ def check_weights(relation: Relation, column: str, name: str, kind: Kind, type_n
     number = f"CAST({column} AS DOUBLE)"
     is_bad = f"({number} IS NULL OR isnan({number}) OR {number} < 0 OR {number} != floor({number}))"
     above = f"CASE WHEN {number} > 0 THEN {number} END"
-    seen = relation.look(
+    seen = relation.aggregate(
         {
             "bad": f"count(CASE WHEN {is_bad} THEN 1 END)",
             "one": f"min(CASE WHEN {is_bad} THEN {number} END)",
@@ -115,7 +115,7 @@ class Label:
         classes = sort_classes(class_of_value.take(is_left))
         n_before = len(self.treated.classes)
         if n_before == 1 and look.is_weighted:
-            ends = look.whole.look({"low": f"min({LABEL})", "high": f"max({LABEL})"}, "looking at the label")
+            ends = look.whole.aggregate({"low": f"min({LABEL})", "high": f"max({LABEL})"}, "looking at the label")
             n_before += ends["low"] != ends["high"]
         refuse_single_class(classes, self.name, look.weight, n_before, look.n_table - look.n_rows)
         code_of = np.append(classes.codes, MISSING)
@@ -135,7 +135,7 @@ def encode_unit(look: Look) -> UnitEncoder:
     units = look.units
     last_row = -1
     if units.n_missing:
-        rows = look.relation.where(f"{UNIT} IS NULL").look({"last": f"max({ROW})"}, "looking at the groups")
+        rows = look.relation.where(f"{UNIT} IS NULL").aggregate({"last": f"max({ROW})"}, "looking at the groups")
         last_row = int(rows["last"])
     places = find_places(units, look.kinds[UNIT], [np.arange(len(units.weights) + 1)]).places
     return UnitEncoder(UNIT, places, np.arange(len(places)), np.zeros(0, np.int64), last_row)

@@ -140,7 +140,7 @@ class _EngineColumn:
             "failed": f"count(CASE WHEN {cell} IS NOT NULL AND {is_accepted} AND {converted} IS NULL THEN 1 END)",
             "different": self.relation.dialect.about_distinct.format(converted),
         }
-        seen = self.relation.look(wanted, "looking at numbers and dates")
+        seen = self.relation.aggregate(wanted, "looking at numbers and dates")
         return Converted(seen["failed"], seen["different"])
 
     def count_words(self, pattern: str, limit: int) -> dict[str, int] | None:
@@ -153,7 +153,7 @@ class _EngineColumn:
         """Number of distinct plain numbers."""
         is_number = _matches(self.relation, self.cell, NUMBER)
         number = self.relation.dialect.cast(f"CASE WHEN {is_number} THEN {self.cell} END", "real")
-        seen = self.relation.look({"different": f"count(DISTINCT {number})"}, "looking at numbers")
+        seen = self.relation.aggregate({"different": f"count(DISTINCT {number})"}, "looking at numbers")
         return int(seen["different"])
 
     def converted(self, reading: Reading) -> str:
@@ -163,7 +163,7 @@ class _EngineColumn:
             return cell
         if reading.accepts is not None:
             cell = f"CASE WHEN {_matches(self.relation, cell, reading.accepts)} THEN {cell} END"
-        for pattern, by in reading.steps:
+        for pattern, by in reading.replacements:
             group = re.sub(r"\$(\d)", lambda found: dialect.group + found[1], by)
             cell = dialect.replaced.format(cell, *map(dialect.literal, (pattern, group)))
         return dialect.cast(cell, reading.kind)

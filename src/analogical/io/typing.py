@@ -100,7 +100,7 @@ class Reading:
     """What the cells of a column are, and how they are rewritten before they are cast."""
 
     kind: Kind = "text"
-    steps: tuple[tuple[str, str], ...] = ()
+    replacements: tuple[tuple[str, str], ...] = ()
     """Patterns and their replacements, applied in order."""
     accepts: str | None = None
     """Pattern of the cells to read; all others are words, which become missing. None if all cells are read."""
@@ -167,10 +167,10 @@ def _written_number(style: str, counts: Mapping[str, int]) -> Reading:
     if style == "comma" and counts["has comma"]:
         forms.append("decimal commas")
     kept = "." if style == "point" else ","
-    steps = [("−", "-"), (f"[^0-9{kept}()+-]", ""), *([(",", ".")] if style == "comma" else [])]
+    replacements = [("−", "-"), (f"[^0-9{kept}()+-]", ""), *([(",", ".")] if style == "comma" else [])]
     if counts["brackets"]:
-        steps.append((r"^\((.*)\)$", "-$1"))
-    return Reading("real", tuple(steps), None if is_all else FURTHER_TESTS[style], tuple(forms))
+        replacements.append((r"^\((.*)\)$", "-$1"))
+    return Reading("real", tuple(replacements), None if is_all else FURTHER_TESTS[style], tuple(forms))
 
 
 def _order(counts: Mapping[str, int]) -> str | None:
@@ -189,24 +189,28 @@ def _date(order: str, counts: Mapping[str, int]) -> Reading:
     if counts["compact"] == counts["present"]:
         return Reading("day", ((r"^(....)(..)(..)$", "$1-$2-$3"),), forms=("year, month, day",), is_sure=False)
     has_clock = bool(counts["clock"])
-    steps = [(f"({_TIME}){_ZONE}$", "$1")]
+    replacements = [(f"({_TIME}){_ZONE}$", "$1")]
     if "name" in order:
-        steps += [(rf"(?i){name}[a-z]*\.?", f" {k} ") for k, name in enumerate(_MONTHS, 1)]
+        replacements += [(rf"(?i){name}[a-z]*\.?", f" {k} ") for k, name in enumerate(_MONTHS, 1)]
     places = {"year first": "$1-$2-$3", "day first": "$3-$2-$1", "day, month name": "$3-$2-$1"}
-    steps.append((r"^ *([0-9]+)[^0-9]+([0-9]+)[^0-9]+([0-9]+)", places.get(order, "$3-$1-$2")))
-    steps += [("^([0-6][0-9])-", "20$1-"), ("^([7-9][0-9])-", "19$1-")]
-    steps += [("-([0-9])-", "-0$1-"), ("-([0-9])([ T,]|$)", "-0$1$2"), (r"(?:T|,? )([0-9]):", " 0$1:")]
+    replacements.append((r"^ *([0-9]+)[^0-9]+([0-9]+)[^0-9]+([0-9]+)", places.get(order, "$3-$1-$2")))
+    replacements += [("^([0-6][0-9])-", "20$1-"), ("^([7-9][0-9])-", "19$1-")]
+    replacements += [("-([0-9])-", "-0$1-"), ("-([0-9])([ T,]|$)", "-0$1$2"), (r"(?:T|,? )([0-9]):", " 0$1:")]
     if has_clock:
-        steps += [("^(.{10})$", "$1 00:00:00"), ("^(.{10})(?:T|,? )", "$1 "), ("^(.{16})( ?[AaPp]|$)", "$1:00$2")]
+        replacements += [
+            ("^(.{10})$", "$1 00:00:00"),
+            ("^(.{10})(?:T|,? )", "$1 "),
+            ("^(.{16})( ?[AaPp]|$)", "$1:00$2"),
+        ]
     if counts["half days"]:
-        steps.append(("^(.{10}) 12(.*?) ?[aA][mM]$", "$1 00$2"))
-        steps += [(f"^(.{{10}}) {h:02}(.*?) ?[pP][mM]$", f"$1 {h + 12}$2") for h in range(1, 12)]
-        steps.append((" ?[AaPp][Mm]$", ""))
+        replacements.append(("^(.{10}) 12(.*?) ?[aA][mM]$", "$1 00$2"))
+        replacements += [(f"^(.{{10}}) {h:02}(.*?) ?[pP][mM]$", f"$1 {h + 12}$2") for h in range(1, 12)]
+        replacements.append((" ?[AaPp][Mm]$", ""))
     is_iso = order == "year first"
     is_ambiguous = counts["day first"] == counts["month first"] == counts[order] and "name" not in order
     return Reading(
         "time" if has_clock else "day",
-        tuple(steps),
+        tuple(replacements),
         None if counts[order] == counts["present"] else FURTHER_TESTS[order],
         () if is_iso else (f"{order}, not certain: no day above 12" if is_ambiguous else order,),
         is_sure=False,
@@ -441,7 +445,7 @@ def _convert(cells: pl.Series, reading: Reading) -> pl.Series:
     if reading.kind == "text":
         return cells
     cells = _accepted(cells, reading)
-    for pattern, by in reading.steps:
+    for pattern, by in reading.replacements:
         cells = cells.str.replace_all(pattern, by)
     if reading.kind == "day":
         return cells.str.strptime(pl.Date, "%Y-%m-%d", strict=False)

@@ -88,7 +88,7 @@ def _comes_here(relation: SparkRelation, rules: Rules) -> bool:
         return False
     there = relation.numbered()
     lengths = {f"n{p}": f"sum(octet_length(s{p}))" for p, base in enumerate(relation.bases.values()) if base in TEXTS}
-    seen = there.look({"n": "count(*)"} | lengths, "counting the rows")
+    seen = there.aggregate({"n": "count(*)"} | lengths, "counting the rows")
     n_bytes = seen["n"] * sum(width or 0 for width in widths) + sum(seen[name] or 0 for name in lengths)
     return 0 < int(n_bytes) <= HERE_BYTES
 
