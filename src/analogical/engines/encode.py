@@ -32,8 +32,8 @@ from analogical.engines.relation import LABEL, ROW, UNIT, WEIGHT, Kind, Relation
 from analogical.engines.roles import Label, check_weights, encode_unit, find_roles, one_class
 from analogical.errors import InputError
 from analogical.table.binning import NUMBERS_OF_BINS, merge_bins
-from analogical.table.choosing import refuse_repeated
-from analogical.table.encode import choose_names, columns_asked_for, leak_notes, own_bins, refuse_constants
+from analogical.table.choosing import ChosenColumns, refuse_repeated
+from analogical.table.encode import leak_notes, refuse_constants
 from analogical.table.meaning import EngineMeaning
 from analogical.table.rules import Rules
 
@@ -101,19 +101,15 @@ def encode_relation(
     refuse_repeated(keys)
     roles = find_roles(keys, label, rules)
     taken = {position: what for what, position in roles.items()}
-    free = [position for position in range(len(keys)) if position not in taken]
-    names, called, asked = choose_names(keys, taken, free, rules)
-    chosen = asked.columns
-    look = _look_at(relation, {p: names[p] for p in sorted({*chosen, *asked.named_parts})}, roles, keys)
+    chosen = ChosenColumns.of(keys, taken, rules)
+    look = _look_at(relation, chosen.names, roles, keys)
     label_of = Label.of(look, keys[roles["label"]], rules) if "label" in roles else None
     work = EnginePreparer(
         look,
-        keys=keys,
-        place_of={position: place for place, position in enumerate(free)},
+        chosen=chosen,
         rules=rules,
-        wanted=set(chosen) if rules.features is not None else columns_asked_for(keep, called, chosen, free),
-        bins_of=own_bins(rules, called, chosen, None if label_of is None else label_of.name),
-        features=asked,
+        wanted=chosen.asked_for(keep),
+        bins_of=chosen.own_bins(rules, None if label_of is None else label_of.name),
     )
     work.treat_all(look_for_units=look_for_units and rules.groups is None)
     look = work.look

@@ -1,6 +1,6 @@
 """The features of a table that an engine holds: decided as in memory, from distinct values and how often they occur."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from analogical.engines.relation import Kind
 from analogical.engines.values import ValueCounts
 from analogical.errors import InputError
 from analogical.table.binning import BinRule
-from analogical.table.choosing import Chosen
+from analogical.table.choosing import ChosenColumns
 from analogical.table.columns import MISSING, Values
 from analogical.table.dates import PartOfDates
 from analogical.table.preparing import NO_COMPLETE_ROW, Feature, Preparer, TreatedColumn
@@ -26,25 +26,9 @@ class EnginePreparer(Preparer[Encoder]):
     """Prepares columns of a table that an engine holds."""
 
     def __init__(
-        self,
-        look: Look,
-        *,
-        keys: Sequence[str],
-        place_of: Mapping[int, int],
-        rules: Rules,
-        wanted: set[int],
-        bins_of: dict[int, BinRule],
-        features: Chosen,
+        self, look: Look, *, chosen: ChosenColumns, rules: Rules, wanted: set[int], bins_of: dict[int, BinRule]
     ) -> None:
-        super().__init__(
-            names=look.names,
-            keys=keys,
-            place_of=place_of,
-            rules=rules,
-            wanted=wanted,
-            bins_of=bins_of,
-            features=features,
-        )
+        super().__init__(chosen=chosen, rules=rules, wanted=wanted, bins_of=bins_of)
         self.look = look
 
     def load(self, position: int) -> Values:
@@ -70,7 +54,7 @@ class EnginePreparer(Preparer[Encoder]):
 
     def _is_full_id(self, position: int) -> bool:
         """Whether a column with too many values is set aside."""
-        is_wanted = self.rules.ids == "keep" or position in self.wanted or position not in self.chosen
+        is_wanted = self.rules.ids == "keep" or position in self.wanted or position not in self._features
         return self.look.full[position].is_id and not is_wanted
 
     def note_unit(self, position: int, values: Values) -> None:

@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analogical._checks import brief, is_whole
+from analogical._checks import brief
 from analogical._types import Bools, CodedRows, Codes, Ints, Note, Positions
 from analogical.errors import InputError
 from analogical.estimate.leaks import find_leaks
-from analogical.table.binning import BinRule
-from analogical.table.choosing import Chosen, Names, choose_features, listing, name_of, refuse_repeated
+from analogical.table.choosing import ChosenColumns
 from analogical.table.columns import Column, plain
 from analogical.table.integers import code_type
 from analogical.table.meaning import ColumnMeaning, TableMeaning
@@ -39,12 +38,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EncodedTable",
-    "choose_names",
-    "columns_asked_for",
     "encode_features",
     "encode_table",
     "leak_notes",
-    "own_bins",
     "refuse_constants",
     "refuse_single_class",
 ]
@@ -205,21 +201,17 @@ def _read_roles(raw: RawTable, label: Role | None, rules: Rules) -> _Roles:
 
 def _preparer(raw: RawTable, roles: _Roles, rules: Rules, keep: Sequence[Any]) -> MemoryPreparer:
     """What turns the columns without a role into features, on the rows that count."""
-    free = [position for position in range(len(raw.keys)) if position not in roles.taken]
-    names, keys, chosen = choose_names(raw.keys, roles.taken, free, rules)
+    chosen = ChosenColumns.of(raw.keys, roles.taken, rules)
     rows = _rows_that_count(raw.n_rows, roles.weights, roles.labels)
-    is_asked = rules.features is not None
     return MemoryPreparer(
         raw,
         rows,
         weights=None if roles.weights is None else roles.weights[rows],
         labels=None if roles.labels is None else roles.labels.take(rows).codes,
-        names={p: names[p] for p in sorted({*chosen.columns, *chosen.named_parts})},
-        place_of={p: place for place, p in enumerate(free)},
+        chosen=chosen,
         rules=rules,
-        wanted=set(chosen.columns) if is_asked else columns_asked_for(keep, keys, chosen.columns, free),
-        bins_of=own_bins(rules, keys, chosen.columns, roles.label_name),
-        features=chosen,
+        wanted=chosen.asked_for(keep),
+        bins_of=chosen.own_bins(rules, roles.label_name),
     )
 
 
@@ -232,46 +224,6 @@ def _classes(roles: _Roles, work: MemoryPreparer) -> Column | None:
     n_left_out = int((~work.rows).sum())
     refuse_single_class(classes, roles.label, n_rows, len(roles.labels.values), n_left_out=n_left_out)
     return classes
-
-
-def choose_names(
-    given: Sequence[Hashable], taken: dict[int, str], free: list[int], rules: Rules
-) -> tuple[dict[int, str], list[Hashable], Chosen]:
-    """Names of the free columns by position, the names that the user may call columns by, and the features."""
-    names = {p: name_of(given[p]) for p in free}
-    keys = list(given)
-    if rules.feature_names is not None:
-        names = dict(zip(free, _check_names(rules.feature_names, len(free)), strict=True))
-        keys = [names.get(p, key) for p, key in enumerate(given)]
-    chosen = choose_features(keys, taken, rules.features, rules.ignore, date_parts=rules.date_parts)
-    if not chosen.columns and not chosen.named_parts:
-        raise InputError("The table has no features; give at least one column besides the label.")
-    return names, keys, chosen
-
-
-def columns_asked_for(
-    keep: Sequence[Any], keys: Sequence[Hashable], chosen: Sequence[int], free: Sequence[int]
-) -> set[int]:
-    """Positions of the columns that the user asked about, by name or by position among all features."""
-    names = Names([keys[p] for p in chosen])
-    positions: set[int] = set()
-    for feature in keep:
-        if (place := names.find(feature)) is not None:
-            positions.add(chosen[place])
-        elif is_whole(feature) and 0 <= feature < len(free):
-            positions.add(free[feature])
-    return positions
-
-
-def own_bins(
-    rules: Rules, keys: Sequence[Hashable], chosen: Sequence[int], label: Hashable | None
-) -> dict[int, BinRule]:
-    """Bin rules that the user gave for single columns, by position."""
-    names = Names([keys[p] for p in chosen])
-    for given, _ in rules.bins_of:
-        if label is not None and given == label and names.find(given) is None:
-            raise InputError(f"bins names {given!r}, which is the label; bin it with bin_label (--bin-label).")
-    return {chosen[place]: rule for given, rule in rules.bins_of for place in names.find_all(given, "bins")}
 
 
 def _rows_that_count(n_rows: int, numbers: Ints | None, labels: Column | None) -> Bools:
@@ -313,14 +265,3 @@ def refuse_single_class(labels: Column, label: str, n_rows: int, n_before: int =
         f"The label {brief(label)} has one class only ({only}), and {n_left_out:,} rows without a label were left out;"
         " relevance compares rows whose labels differ. Fill in the other class if missing stands for it."
     )
-
-
-def _check_names(names: Iterable[str], n_features: int) -> tuple[str, ...]:
-    checked = () if isinstance(names, str) else tuple(str(name) for name in names)
-    if len(checked) != n_features:
-        raise InputError(
-            f"feature_names must have one name for each of the {n_features} features, got"
-            f" {listing(checked) or repr(names)}."
-        )
-    refuse_repeated(checked)
-    return checked

@@ -1,7 +1,7 @@
 """From columns to features, one at a time: ids are set aside, missing cells get a code, and numbers are binned."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
@@ -13,7 +13,7 @@ from analogical._types import Bools, Codes, Ints, Note, NoteKind
 from analogical.errors import InputError
 from analogical.estimate.leaks import tell_by_cut
 from analogical.table.binning import FINE_BINS, BinRule, bin_values, name_bins
-from analogical.table.choosing import Chosen, listing, name_of
+from analogical.table.choosing import ChosenColumns, listing, name_of
 from analogical.table.columns import Column, Kind, Values, plain
 from analogical.table.dates import PartOfDates, parts_of
 from analogical.table.folding import Spellings, find_spellings, fold_notes, merge_spellings
@@ -104,25 +104,18 @@ class Preparer(ABC, Generic[Coded]):
     def __init__(
         self,
         *,
-        names: Mapping[int, str],
-        keys: Sequence[Hashable],
-        place_of: Mapping[int, int],
+        chosen: ChosenColumns,
         rules: Rules,
         wanted: set[int],
         bins_of: dict[int, BinRule],
-        features: Chosen,
     ) -> None:
-        self.names = names
-        """Names of the chosen columns, by position in the user's table."""
-        self.keys = keys
-        """The user's names of all columns."""
-        self.place_of = place_of
-        """Places of columns among those that may be features, by position."""
+        self.chosen = chosen
+        self.names = chosen.names
+        self._features = set(chosen.features)
         self.rules = rules
         self.wanted = wanted | bins_of.keys()
+        """Columns that are never set aside."""
         self.bins_of = bins_of
-        self.chosen = set(features.columns)
-        self.named_parts = features.named_parts
         self.columns: list[Feature[Coded]] = []
         self.parts: list[Feature[Coded]] = []
         """Parts of dates, which come after all columns."""
@@ -231,19 +224,19 @@ class Preparer(ABC, Generic[Coded]):
 
     def is_id(self, position: int, values: Values) -> bool:
         """Whether a column is set aside as an identifier."""
-        if self.rules.ids == "keep" or position in self.wanted or position not in self.chosen:
+        if self.rules.ids == "keep" or position in self.wanted or position not in self._features:
             return False
         return self.rules.is_id(values, self.names[position])
 
     def add(self, position: int, values: Values) -> None:
         """Add a column and the parts of its dates; only the parts if only these were named."""
-        has_column = position in self.chosen
+        has_column = position in self._features
         if has_column:
             self.add_column(position, values)
         is_category = has_column and self.columns[-1].meaning.edges is None
         parts = {} if is_category else self.find_parts(position, values)
-        named = self.named_parts.get(position, set())
-        is_asked = self.rules.features is not None
+        named = self.chosen.named_parts.get(position, set())
+        is_asked = self.chosen.is_asked
         for part in sorted(named - parts.keys()):
             raise InputError(
                 f"{'features' if is_asked else 'ignore'} names {self.names[position] + '.' + part!r}, but"
@@ -258,7 +251,7 @@ class Preparer(ABC, Generic[Coded]):
         """Add a column to the features."""
         self.note_unit(position, values)
         treated = treat_column(values, self.names[position], self.rules, self.bins_of.get(position))
-        meaning = replace(treated.meaning, key=self.keys[position], position=self.place_of[position])
+        meaning = replace(treated.meaning, key=self.chosen.keys[position], position=self.chosen.place_of[position])
         self.columns.append(self.encode(position, values, replace(treated, meaning=meaning)))
         if meaning.edges is not None:
             self._binned[self.bin_note(position, treated)].append(meaning)
@@ -267,14 +260,14 @@ class Preparer(ABC, Generic[Coded]):
     def add_part(self, position: int, name: str, part: PartOfDates) -> None:
         """Add a part of the dates in a column to the features."""
         treated = treat_column(part.values, f"{self.names[position]}.{name}", self.rules)
-        meaning = replace(treated.meaning, position=len(self.place_of) + len(self.parts))
+        meaning = replace(treated.meaning, position=len(self.chosen.place_of) + len(self.parts))
         self.parts.append(self.encode_part(position, name, part, replace(treated, meaning=meaning)))
 
     def find_parts(self, position: int, values: Values) -> dict[str, PartOfDates]:
         """Parts of the dates in a column, without those whose names are in use."""
         if not self.rules.date_parts or not is_time(values):
             return {}
-        taken = {*map(name_of, self.keys), *self.names.values()}
+        taken = {*map(name_of, self.chosen.keys), *self.names.values()}
         parts = self.parts_of(position, values)
         return {part: found for part, found in parts.items() if f"{self.names[position]}.{part}" not in taken}
 
@@ -298,22 +291,12 @@ class MemoryPreparer(Preparer[NDArray[Any]]):
         *,
         weights: Ints | None,
         labels: Codes | None,
-        names: Mapping[int, str],
-        place_of: Mapping[int, int],
+        chosen: ChosenColumns,
         rules: Rules,
         wanted: set[int],
         bins_of: dict[int, BinRule],
-        features: Chosen,
     ) -> None:
-        super().__init__(
-            names=names,
-            keys=raw.keys,
-            place_of=place_of,
-            rules=rules,
-            wanted=wanted,
-            bins_of=bins_of,
-            features=features,
-        )
+        super().__init__(chosen=chosen, rules=rules, wanted=wanted, bins_of=bins_of)
         self.raw = raw
         self.weights = weights
         self.labels = labels
