@@ -54,7 +54,7 @@ class EnginePreparer(Preparer[Encoder]):
 
     def _is_full_id(self, position: int) -> bool:
         """Whether a column with too many values is set aside."""
-        is_wanted = self.rules.ids == "keep" or position in self.wanted or position not in self._features
+        is_wanted = self.rules.ids == "keep" or position in self.wanted or position not in self.feature_positions
         return self.look.full[position].is_id and not is_wanted
 
     def note_unit(self, position: int, values: Values) -> None:

@@ -111,7 +111,7 @@ class Preparer(ABC, Generic[Coded]):
     ) -> None:
         self.chosen = chosen
         self.names = chosen.names
-        self._features = set(chosen.features)
+        self.feature_positions = set(chosen.features)
         self.rules = rules
         self.wanted = wanted | bins_of.keys()
         """Columns that are never set aside."""
@@ -224,13 +224,13 @@ class Preparer(ABC, Generic[Coded]):
 
     def is_id(self, position: int, values: Values) -> bool:
         """Whether a column is set aside as an identifier."""
-        if self.rules.ids == "keep" or position in self.wanted or position not in self._features:
+        if self.rules.ids == "keep" or position in self.wanted or position not in self.feature_positions:
             return False
         return self.rules.is_id(values, self.names[position])
 
     def add(self, position: int, values: Values) -> None:
         """Add a column and the parts of its dates; only the parts if only these were named."""
-        has_column = position in self._features
+        has_column = position in self.feature_positions
         if has_column:
             self.add_column(position, values)
         is_category = has_column and self.columns[-1].meaning.edges is None
