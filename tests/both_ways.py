@@ -8,14 +8,14 @@ import polars as pl
 import pytest
 
 from analogical import InputError
-from analogical.duck import DuckTable
+from analogical.duck.relation import DuckRelation
 from analogical.io import files
+from analogical.io.formats import FileTable
 from analogical.io.text import parse_text
 
 
-def collected(table):
+def collected(relation):
     """A table that DuckDB holds as a dataframe."""
-    relation = table.relation
     cells = relation.relation.to_arrow_table()
     columns = cells.columns[: len(relation.columns)]  # the position of a row may be one more
     return pl.DataFrame(
@@ -30,7 +30,7 @@ def outcome(read):
     except InputError as error:
         return str(error)
     notes = tuple(note for note in notes if note.kind != "held-by-duckdb")
-    return (collected(frame) if isinstance(frame, DuckTable) else frame), notes
+    return (collected(frame) if isinstance(frame, DuckRelation) else frame), notes
 
 
 def same(found, expected, content=b""):
@@ -62,7 +62,7 @@ def parse_both_ways(content, what, given):
         with TemporaryDirectory() as folder:
             path = Path(folder, "table.csv")
             path.write_bytes(content)
-            same(outcome(lambda: vars(open_large(path, **vars(given))).values()), expected, content)
+            same(outcome(lambda: open_large(path, **vars(given))), expected, content)
     return given_or_raised(expected)
 
 
@@ -70,9 +70,9 @@ def read_both_ways(file, **options):
     """What open_file gives in memory, after it was compared with what DuckDB holds."""
     if file == "-":
         return files.open_file(file, engine="memory", **options)
-    expected = outcome(lambda: vars(files.open_file(file, engine="memory", **options)).values())
-    same(outcome(lambda: vars(open_large(file, **options)).values()), expected)
-    return files.FileTable(*given_or_raised(expected))
+    expected = outcome(lambda: files.open_file(file, engine="memory", **options))
+    same(outcome(lambda: open_large(file, **options)), expected)
+    return FileTable(*given_or_raised(expected))
 
 
 def given_or_raised(found):

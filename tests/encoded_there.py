@@ -120,7 +120,7 @@ def assert_same_codes(found, study, columns):
         assert columns[-1].tolist() == study.rows.weights.tolist()
     weights = study.rows.weights
     sizes = [np.bincount(code, weights).astype(np.int64) for code in codes]
-    found.refuse_changed(np.bincount(labels, weights).astype(np.int64), sizes)
+    assert_same_sizes(found, np.bincount(labels, weights), sizes)
     assert (found.n_units is None) == (study.unit is None)
     if study.unit is not None:
         units = columns[n]
@@ -128,3 +128,11 @@ def assert_same_codes(found, study, columns):
         here = study.codes(study.unit).tolist()
         pairs = set(zip(units.tolist(), here, strict=True))
         assert len(pairs) == len(set(units.tolist())) == len(set(here)) == found.n_units
+
+
+def assert_same_sizes(found, by_label, by_column):
+    """Rows of each label, and of each code of features and bins."""
+    assert found.label_encoder.sizes.tolist() == found.margins.by_label.tolist() == by_label.tolist()
+    n = len(found.columns) + len(found.bins)
+    assert [e.sizes.tolist() for e in found.encoders[:n]] == [sizes.tolist() for sizes in by_column[:n]]
+    assert [sizes.tolist() for sizes in found.margins.by_value] == [s.tolist() for s in by_column[: len(found.columns)]]

@@ -37,7 +37,11 @@ SAY = {
     "table/binning.py": {"check_bins": "an error"},
     "table/choosing.py": {"unknown_column": "an error"},
     "table/frames.py": {"_far_dates": "an error", "_not_a_value": "an error"},
-    "table/preparing.py": {"": "an error", "Gaps.error": "an error", "missing_values": "an error"},
+    "table/preparing.py": {
+        "": "an error",
+        "MemoryPreparer.where_missing": "a part of an error",
+        "Preparer._missing_values": "an error",
+    },
     "table/reading.py": {"_read_array": "the end of an error"},
     "table/roles.py": {"": "the end of errors", "encode_weights": "the beginning of errors"},
     "table/rules.py": {"_unknown_option": "an error"},

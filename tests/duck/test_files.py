@@ -29,5 +29,5 @@ def test_a_line_that_duckdb_would_skip_is_not_lost(tmp_path):
 def test_lines_are_counted_up_to_the_last_cell(monkeypatch, tmp_path, text, n_all, n_empty, ends, block):
     path = tmp_path / "t.csv"
     path.write_bytes(text.replace("\n", ends).encode())
-    monkeypatch.setattr(files, "BLOCK", block)
+    monkeypatch.setattr(files, "BLOCK_BYTES", block)
     assert files._count_lines(str(path), ",") == (n_all, n_empty)

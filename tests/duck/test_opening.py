@@ -18,8 +18,9 @@ from both_ways import open_large
 
 from analogical import InputError, Study, audit, evidence, interactions, redundancies, relevance, select
 from analogical._types import same
-from analogical.duck import DuckTable, cells, opening
+from analogical.duck import codes, opening
 from analogical.duck import engine as duck_engine
+from analogical.duck.relation import DuckRelation
 from analogical.duck.session import Session
 from analogical.engines.study import EngineStudy
 from analogical.io.files import open_file
@@ -87,8 +88,8 @@ def test_relevance_is_that_of_memory(frame, options, place):
 
 @pytest.mark.parametrize("most", [1000, 4])
 def test_words_and_numbers_get_their_codes_in_every_way(frame, most, place, tmp_path, monkeypatch):
-    monkeypatch.setattr(cells, "MOST_WORDS", most)
-    monkeypatch.setattr(cells, "MOST_COMPARED", most)
+    monkeypatch.setattr(codes, "MOST_TEXTS", most)
+    monkeypatch.setattr(codes, "MOST_COMPARED", most)
     frame.write_parquet(tmp_path / "t.parquet")
     table = open_file(str(tmp_path / "t.parquet"), engine="duckdb").frame
     relation = duckdb.connect().from_arrow(frame.to_arrow())
@@ -102,7 +103,7 @@ def test_every_verb_takes_a_file_that_duckdb_holds(frame, kind, place, tmp_path)
     path = tmp_path / f"t.{kind}"
     {"parquet": frame.write_parquet, "csv": frame.write_csv, "arrow": frame.write_ipc}[kind](path)
     table = open_large(path).frame
-    assert isinstance(table, DuckTable)
+    assert isinstance(table, DuckRelation)
     asked = ["f0", "f1", "f2", "word", "gaps", "day"]
     study, here = (Study(one, "y", features=asked) for one in (table, open_file(str(path), engine="memory").frame))
     assert isinstance(study, EngineStudy) == (place == "in DuckDB")
@@ -145,10 +146,10 @@ def test_several_questions_can_be_asked_of_one_file(frame, place, tmp_path):
         options = {"features": features}
         assert differences(relevance(table, "y", **options), relevance(frame, "y", **options)) == []
     gc.collect()
-    held = table.relation.session.one("SELECT count(*) FROM duckdb_tables()", "looking at tables")
+    held = table.session.one("SELECT count(*) FROM duckdb_tables()", "looking at tables")
     assert held == 0, "codes go with their study"
     study = Study(table, "y")
-    assert table.relation.session.one("SELECT count(*) FROM duckdb_tables()", "looking") == (place == "in DuckDB")
+    assert table.session.one("SELECT count(*) FROM duckdb_tables()", "looking") == (place == "in DuckDB")
     del study
 
 
@@ -175,6 +176,10 @@ CHANGES = {
         many=pl.when(pl.col("many") == "word 3").then(pl.lit("new")).otherwise("many")
     ),
     "new numbers": lambda frame: frame.with_columns(f0=pl.col("f0") + 2),
+    "other bins": lambda frame: frame.with_columns(x=pl.col("x") + 1),
+    "other bins of contexts": lambda frame: frame.with_columns(
+        x=pl.when(pl.col("x") > pl.col("x").quantile(0.9)).then(pl.col("x").max()).otherwise("x")
+    ),
     "fewer rows": lambda frame: frame[:-1],
     "more rows": lambda frame: pl.concat([frame, frame[:1]]),
     "another label": lambda frame: frame.with_columns(y=pl.lit("yes")),
@@ -185,17 +190,18 @@ CHANGES = {
 def test_a_table_that_changes_between_two_reads_is_refused(frame, change, place, tmp_path):
     path = tmp_path / "t.parquet"
     frame.write_parquet(path)
-    table = open_file(str(path), engine="duckdb").frame
-    relation = table.relation
+    relation = open_file(str(path), engine="duckdb").frame
 
-    class Changing(type(relation)):
-        def look(self, numbers, doing):
-            ends = super().look(numbers, doing)
+    class Changing(DuckRelation):
+        __module__ = DuckRelation.__module__  # by which the engine of a table is found
+
+        def aggregate(self, numbers, doing):
+            ends = super().aggregate(numbers, doing)
             if doing == "counting the rows" and "last" in numbers:
                 CHANGES[change](frame).write_parquet(path)
             return ends
 
-    changing = DuckTable(Changing(**{f.name: getattr(relation, f.name) for f in fields(relation)}))
+    changing = Changing(**{f.name: getattr(relation, f.name) for f in fields(relation)})
     with pytest.raises(InputError, match=r"The table changed while it was read"):
         relevance(changing, "y")
 
@@ -219,8 +225,8 @@ def test_an_error_of_duckdb_is_one_sentence():
 SLOW = "SELECT count(*) FROM range(1000000000) a, range(1000) b WHERE hash(a.range) % 7 = 1"
 STATEMENTS = {
     "a statement": f"s.run('CREATE TABLE t AS {SLOW}', 'x')",
-    "a relation in a file": f"DuckRelation(s.connection.sql('{SLOW}'), s).look({{'n': 'count(*)'}}, 'x')",
-    "a relation of the user": f"DuckRelation(duckdb.sql('{SLOW}')).look({{'n': 'count(*)'}}, 'x')",
+    "a relation in a file": f"DuckRelation(s.connection.sql('{SLOW}'), s).aggregate({{'n': 'count(*)'}}, 'x')",
+    "a relation of the user": f"DuckRelation(duckdb.sql('{SLOW}')).aggregate({{'n': 'count(*)'}}, 'x')",
 }
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
-from encoded_there import COLUMNS, M, assert_same_as_in_memory, columns_there, table_of
+from encoded_there import COLUMNS, M, assert_same_as_in_memory, assert_same_sizes, columns_there, table_of
 from fuzz.tables import random_table
 
 from analogical import InputError
@@ -242,7 +242,7 @@ def test_numbers_with_too_many_values_are_binned_in_steps_and_it_is_said(monkeyp
     codes = columns_there(found, found.relation.batches(found.sources))
     sizes = [np.bincount(code, codes[-1] if weights else None) for code in codes]
     n = len(found.encoders)
-    found.refuse_changed(sizes[n], sizes[:n])
+    assert_same_sizes(found, sizes[n], sizes[:n])
 
 
 def test_names_and_numbers_with_too_many_values(monkeypatch):
@@ -271,18 +271,6 @@ def test_a_label_with_many_numbers_is_binned(monkeypatch):
     monkeypatch.setattr("analogical.engines.looking.HELD", 40)
     found, _ = same_in_duckdb(many().drop("y"), "real", bin_label=4)
     assert len(found.label_meaning.values) == 4
-
-
-def test_a_table_that_changed_is_refused():
-    relation = DuckRelation(CONNECTION.from_arrow(table_of("floats").to_arrow()))
-    table = encode_relation(relation, "y")
-    sizes = [table.margins.by_label, *table.margins.by_value, *table.bin_sizes]
-    table.refuse_changed(sizes[0], sizes[1:])
-    for place in range(len(sizes)):
-        other = [one.copy() for one in sizes]
-        other[place][0] += 1
-        with pytest.raises(InputError, match="The table changed while it was read"):
-            table.refuse_changed(other[0], other[1:])
 
 
 def test_what_duckdb_cannot_read_is_one_sentence():

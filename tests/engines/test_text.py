@@ -59,11 +59,11 @@ def both(columns, na=NA, separator=","):
     notes = CellNotes()
     expected = pl.DataFrame(type_columns(frame.get_columns(), na, separator, notes))
     numbered = frame.rename({name: f"c{k}" for k, name in enumerate(frame.columns)})
-    found = type_cells(DuckRelation(duckdb.connect().from_arrow(numbered.to_arrow())), frame.columns, na, separator)
-    cells = pl.from_arrow(found.relation.relation.to_arrow_table()).rename(
-        dict(zip(numbered.columns, columns, strict=True))
-    )
-    return cells, expected, found.notes, tuple(notes.notes())
+    said = []
+    held = DuckRelation(duckdb.connect().from_arrow(numbered.to_arrow()))
+    found = type_cells(held, frame.columns, na, separator, said)
+    cells = pl.from_arrow(found.relation.to_arrow_table()).rename(dict(zip(numbered.columns, columns, strict=True)))
+    return cells, expected, tuple(said), tuple(notes.notes())
 
 
 @pytest.fixture(scope="module")

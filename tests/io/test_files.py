@@ -19,7 +19,7 @@ from both_ways import collected
 from both_ways import read_both_ways as read_file
 
 from analogical import InputError, load_table, relevance
-from analogical.duck import DuckTable
+from analogical.duck.relation import DuckRelation
 from analogical.io import files
 from analogical.io.files import open_file
 from analogical.show.notes import describe_notes
@@ -112,7 +112,7 @@ def test_compressed_text_that_unpacks_late_is_read_by_duckdb(write, kind):
     numbers = np.random.default_rng(0).random((5000, 2)).tolist()
     text = "a,b,y\n" + "".join(f"{a},{b},{k % 2}\n" for k, (a, b) in enumerate(numbers))
     table = open_file(write(f"t.csv.{kind}", COMPRESSIONS[kind](text.encode())), engine="duckdb")
-    assert table.frame.columns == ["a", "b", "y"]
+    assert table.frame.columns == ("a", "b", "y")
 
 
 @pytest.mark.parametrize("kind", COMPRESSIONS)
@@ -121,7 +121,7 @@ def test_compressed_files_are_judged_by_what_they_unpack_to(write, kind, monkeyp
     packed = COMPRESSIONS[kind](TEXT.encode() + b"1,x,0\n" * 200_000)
     assert len(packed) < 10_000
     frame = open_file(write("t.csv", packed)).frame
-    assert isinstance(frame, DuckTable)
+    assert isinstance(frame, DuckRelation)
     assert len(collected(frame)) == 200_002
 
 

@@ -210,7 +210,7 @@ def test_every_file_that_a_page_names_is_there(page, fewest):
 
 @pytest.mark.parametrize(("page", "fewest"), [("ARCHITECTURE.md", 3), ("CONTRIBUTING.md", 5)])
 def test_every_name_that_a_page_points_to_is_there(page, fewest):
-    """A name beside a file: ``check_bins`` and ``bin_column`` in ``encoding/binning.py``."""
+    """A name beside a file: ``check_bins`` and ``bin_values`` in ``encoding/binning.py``."""
     places = re.findall(r"((?:`\w+`(?:,| and) )*`\w+`)\s+in\s+`([\w/]+\.py)`", read(page))
     assert len(places) >= fewest
     for names, file in places:

@@ -14,6 +14,8 @@ from analogical.engines.cells import ByValue, Encoder, Steps, UnitEncoder
 from analogical.spark.planning import choose_plan, finishes_in_memory, largest_part
 from analogical.spark.words import Layout, PackBatches
 
+NO_SIZES = np.zeros(0, np.int64)
+
 # ---------------------------------------------------------------- words
 
 
@@ -59,12 +61,12 @@ def test_constant_features_need_no_word_but_a_block_has_one():
 def test_cells_are_packed_by_their_places_with_all_codes_of_a_column_at_once():
     number, text = Steps(np.array([1.0, 2.0, 3.0])), ByValue(pa.array(["x", "y"]))
     encoders = (
-        Encoder("p0", number, np.array([0, 1, 1, -1])),
-        Encoder("p1", text, np.array([1, 0, 2])),
-        Encoder("p0", number, np.array([0, 1, 2, -1])),
-        UnitEncoder("unit", ByValue(pa.array([7, 8])), np.arange(3), last_row=9),
+        Encoder("p0", number, np.array([0, 1, 1, -1]), NO_SIZES),
+        Encoder("p1", text, np.array([1, 0, 2]), NO_SIZES),
+        Encoder("p0", number, np.array([0, 1, 2, -1]), NO_SIZES),
+        UnitEncoder("unit", ByValue(pa.array([7, 8])), np.arange(3), NO_SIZES, last_row=9),
     )
-    label = Encoder("label", ByValue(pa.array([5, 6])), np.array([0, 1, -1]))
+    label = Encoder("label", ByValue(pa.array([5, 6])), np.array([0, 1, -1]), NO_SIZES)
     layout = Layout((2, 3, 3, 12), ((0,), (1,)))
     pack = PackBatches(layout, encoders, label, is_weighted=True)
     cells = {"p0": [2.5, 9.0, 0.0], "p1": [None, "x", "y"], "unit": [8, None, 7], "label": [6, 5, 5]}

@@ -207,7 +207,7 @@ def test_every_kind_of_column_is_encoded_as_in_memory(session, options):
 
 @pytest.fixture
 def few_values_come_here(monkeypatch):
-    monkeypatch.setattr("analogical.spark.relation.MOST_VALUES", 40)
+    monkeypatch.setattr("analogical.spark.relation.MOST_COLLECTED", 40)
     monkeypatch.setattr("analogical.engines.looking.N_STEPS", 200)
 
 

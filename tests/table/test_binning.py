@@ -4,6 +4,7 @@ from collections import Counter
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from naive import naive_bin, naive_quantile_edges
 
 from analogical import InputError, relevance
 from analogical._types import merge_bins
-from analogical.table.binning import BinRule, bin_column, check_bins
+from analogical.table.binning import BinRule, bin_values, check_bins, name_bins
 from analogical.table.columns import MISSING, encode_objects
 from analogical.table.encode import encode_table
 from analogical.table.rules import Rules
@@ -24,7 +25,9 @@ from analogical.table.rules import Rules
 
 def binned(cells, n_bins=5, *, method="quantiles", edges=(), weights=None):
     weights = None if weights is None else np.asarray(weights, np.int64)
-    return bin_column(encode_objects(cells, "feature 'x'"), BinRule(method, n_bins, edges), weights, "feature 'x'")
+    column = encode_objects(cells, "feature 'x'")
+    found = bin_values(column.counted(weights), BinRule(method, n_bins, edges), "feature 'x'")
+    return SimpleNamespace(codes=column.recoded(found.code_of), names=name_bins(found.ends), edges=found.edges)
 
 
 def encoded(cells, bins=5, *, library=pd.DataFrame, max_values=20, name="f"):
@@ -44,17 +47,17 @@ def test_quantiles_are_those_of_the_definition(weighted, n_bins):
     found = binned(cells, n_bins, weights=weights)
     edges = naive_quantile_edges(cells, n_bins, weights)
     assert list(found.edges) == edges
-    assert found.column.codes.tolist() == [naive_bin(cell, edges) for cell in cells]
+    assert found.codes.tolist() == [naive_bin(cell, edges) for cell in cells]
     repeated = [cell for cell, weight in weighted for _ in range(weight)]
     assert binned(repeated, n_bins).edges == found.edges
-    assert len(set(found.column.values)) == len(found.column.values) == len(edges) + 1
+    assert len(set(found.names)) == len(found.names) == len(edges) + 1
 
 
 @given(st.lists(st.integers(0, 30), min_size=1, max_size=80), st.integers(2, 6))
 def test_bins_are_about_equal_and_heavy_values_are_alone(cells, n_bins):
     found = binned(cells, n_bins)
-    bin_of = dict(zip(cells, found.column.codes.tolist(), strict=True))
-    sizes, times = Counter(found.column.codes.tolist()), Counter(cells)
+    bin_of = dict(zip(cells, found.codes.tolist(), strict=True))
+    sizes, times = Counter(found.codes.tolist()), Counter(cells)
     share = len(cells) / n_bins
     for cell, n in times.items():
         if n >= share:
@@ -72,16 +75,16 @@ def test_zeros_keep_a_bin_of_their_own():
     gains = [0] * 92 + [100, 200, 300, 400, 500, 600, 700, 800]
     found = binned(gains)
     assert found.edges == (100, 300, 500, 700)
-    assert found.column.values == ["0", "100 to 200", "300 to 400", "500 to 600", "700 to 800"]
+    assert found.names == ["0", "100 to 200", "300 to 400", "500 to 600", "700 to 800"]
     middle = binned([*range(-40, 0), *[0] * 100, *range(1, 41)])
-    assert middle.column.values.count("0") == 1
-    assert Counter(middle.column.codes.tolist())[middle.column.values.index("0")] == 100
+    assert middle.names.count("0") == 1
+    assert Counter(middle.codes.tolist())[middle.names.index("0")] == 100
 
 
 def test_bins_of_a_uniform_column_are_equal():
     found = binned([float(k) for k in range(100)])
     assert found.edges == (20.0, 40.0, 60.0, 80.0)
-    assert set(Counter(found.column.codes.tolist()).values()) == {20}
+    assert set(Counter(found.codes.tolist()).values()) == {20}
 
 
 def test_minus_zero_is_zero_and_infinities_are_values():
@@ -115,8 +118,8 @@ def test_minus_zero_is_zero_and_infinities_are_values():
 def test_all_kinds_of_numbers_and_times_are_binned_exactly(cells):
     found = binned(cells[::-1])
     assert list(found.edges) == [sorted(set(cells))[k] for k in (8, 16, 24, 32)] == naive_quantile_edges(cells, 5)
-    assert found.column.codes.tolist() == [4 - k // 8 for k in range(40)]
-    assert len(set(found.column.values)) == 5
+    assert found.codes.tolist() == [4 - k // 8 for k in range(40)]
+    assert len(set(found.names)) == 5
 
 
 @pytest.mark.parametrize(
@@ -133,11 +136,11 @@ def test_times_of_numpy_keep_their_meaning(dtype):
 
 
 def test_bins_of_equal_width():
-    assert binned([0, 1, 2, 3, 10], 5, method="widths").column.values == ["0 to 1", "2 to 3", "10"]
+    assert binned([0, 1, 2, 3, 10], 5, method="widths").names == ["0 to 1", "2 to 3", "10"]
     assert binned([0, 1, 2, 3, 10], 5, method="widths").edges == (2, 4, 6, 8)
     times = binned([date(2020, 1, 1), date(2020, 1, 5), date(2020, 1, 11)], 2, method="widths")
     assert times.edges == (date(2020, 1, 6),)
-    assert binned([0.5, 0.5], 3, method="widths").column.values == ["0.5"]
+    assert binned([0.5, 0.5], 3, method="widths").names == ["0.5"]
     with pytest.raises(InputError, match="feature 'x' has an infinite value, so it has no bins of equal width"):
         binned([0.5, float("inf")], 3, method="widths")
 
@@ -263,9 +266,8 @@ def test_rules_of_single_columns():
 
 
 def test_missing_cells_are_in_no_bin():
-    column = encode_objects([0.5, None, 1.5, 2.5, float("nan")], "feature 'x'")
-    found = bin_column(column, BinRule("quantiles", 2), None, "feature 'x'")
-    assert found.column.codes.tolist()[1] == found.column.codes.tolist()[4] == MISSING
+    found = binned([0.5, None, 1.5, 2.5, float("nan")], 2)
+    assert found.codes.tolist()[1] == found.codes.tolist()[4] == MISSING
     assert found.edges == (2.5,)
 
 
@@ -279,10 +281,10 @@ def test_edges_are_in_the_result_and_its_dictionary():
 
 
 def test_bins_are_named_with_as_few_digits_as_tell_them_apart():
-    assert binned([0.123456, 0.123457, 0.2, 0.3], 2).column.values == ["0.123456 to 0.123457", "0.2 to 0.3"]
-    assert binned([1.0, 2.0, 3.0, 4.5], 2).column.values == ["1 to 2", "3 to 4.5"]
+    assert binned([0.123456, 0.123457, 0.2, 0.3], 2).names == ["0.123456 to 0.123457", "0.2 to 0.3"]
+    assert binned([1.0, 2.0, 3.0, 4.5], 2).names == ["1 to 2", "3 to 4.5"]
     hours = [datetime(2020, 1, 1, hour) for hour in range(4)]
-    assert binned(hours, 2).column.values == [
+    assert binned(hours, 2).names == [
         "2020-01-01 00:00 to 2020-01-01 01:00",
         "2020-01-01 02:00 to 2020-01-01 03:00",
     ]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from analogical import InputError
-from analogical.table.choosing import Names, find_column
+from analogical.table.choosing import Names
 from analogical.table.columns import MISSING, Column, compact, encode_array, encode_objects
 
 
@@ -70,14 +70,14 @@ def test_a_column_with_gaps_has_not_the_groups_of_one_without(filled):
 
 def test_the_name_in_its_own_type_comes_before_text_and_position():
     keys = [1, "0", 0, "a"]
-    assert find_column(0, keys, "label") == 2
-    assert find_column("0", keys, "label") == 1
-    assert find_column("1", keys, "label") == 0
-    assert find_column(np.int64(1), keys, "label") == 0
+    assert Names(keys).find_one(0, "label") == 2
+    assert Names(keys).find_one("0", "label") == 1
+    assert Names(keys).find_one("1", "label") == 0
+    assert Names(keys).find_one(np.int64(1), "label") == 0
     assert Names(keys).find_all(3, "feature") == [3]
-    assert find_column(True, [1, True], "label") == 1
+    assert Names([1, True]).find_one(True, "label") == 1
     with pytest.raises(InputError, match="no column 3 to take as label"):
-        find_column(3, keys, "label")
+        Names(keys).find_one(3, "label")
     with pytest.raises(InputError, match=r"feature must be a name or a position from 0 to 3 .* got -1"):
         Names(keys).find_all(-1, "feature")
 

@@ -10,7 +10,7 @@ import pytest
 
 from analogical import AnalogicalSelector, InputError, evidence, interactions, redundancies, relevance, report, select
 from analogical.show.notes import describe_notes
-from analogical.table.columns import Column
+from analogical.table.columns import Values
 from analogical.table.dates import parts_of
 from analogical.table.encode import encode_table
 from analogical.table.rules import Rules
@@ -29,8 +29,8 @@ def frame(**columns):
 
 def parts(days, kind="time"):
     return {
-        part: [found.values[code] if code >= 0 else None for code in found.codes]
-        for part, found in parts_of(Column(np.arange(len(days)), days, kind)).items()
+        part: [found.values.values[code] for code in found.code_of[:-1]]
+        for part, found in parts_of(Values(days, np.ones(len(days), np.int64), kind)).items()
     }
 
 

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from analogical import InputError, relevance
-from analogical.table.columns import encode_array, encode_objects
+from analogical.table.columns import MISSING, Values, encode_array, encode_objects
 from analogical.table.encode import encode_table
 from analogical.table.preparing import treat_column
 from analogical.table.rules import Rules
@@ -13,26 +13,48 @@ from analogical.table.rules import Rules
 LABELS = [*"nynyynny"] * 50
 
 
-def test_a_column_of_distinct_values_with_counts_is_treated_as_all_its_rows():
+def test_a_column_is_treated_by_its_values_and_their_counts_in_any_order():
     rng = np.random.default_rng(0)
     cells = np.round(rng.gamma(2.0, 2.0, 500), 1)
     cells[::7] = np.nan
-    whole = encode_array(cells, "x")
-    values = np.append(np.unique(cells[~np.isnan(cells)]), np.nan)
-    counts = np.array([*(int((cells == v).sum()) for v in values[:-1]), int(np.isnan(cells).sum())])
-    alone = treat_column(encode_array(values, "x"), "x", counts, Rules())
-    full = treat_column(whole, "x", None, Rules())
-    assert (alone.values, alone.edges) == (full.values, full.edges)
-    assert len(full.edges) == 4
-    assert (alone.n_missing, full.n_missing) == (1, int(np.isnan(cells).sum()))
-    bin_of = dict(zip(values.tolist()[:-1], alone.codes.tolist(), strict=False))
-    expected = [alone.codes[-1] if np.isnan(cell) else bin_of[cell] for cell in cells.tolist()]
-    assert full.codes.tolist() == expected
+    column = encode_array(cells, "x")
+    whole = treat_column(column.counted(), "x", Rules())
+    n_missing = int(np.isnan(cells).sum())
+    values = rng.permutation(np.unique(cells[~np.isnan(cells)]))
+    sizes = np.array([int((cells == value).sum()) for value in values])
+    alone = treat_column(Values(values.tolist(), sizes, "real", n_missing=n_missing), "x", Rules())
+    assert alone.meaning == whole.meaning
+    assert (len(whole.meaning.edges), whole.meaning.values[-1], whole.meaning.n_missing) == (4, None, n_missing)
+    for of_values, of_cells in ((alone.code_of, whole.code_of), (alone.fine_of, whole.fine_of)):
+        bin_of = dict(zip(values.tolist(), of_values.tolist(), strict=False))
+        expected = [of_values[-1] if np.isnan(cell) else bin_of[cell] for cell in cells.tolist()]
+        assert column.recoded(of_cells).tolist() == expected
+        assert of_values[-1] == of_values[:-1].max() + 1
+
+
+def test_values_are_counted_only_when_their_sizes_are_asked_for():
+    def count():
+        raise AssertionError("counted")
+
+    letters = Values(["a", "b"], count)
+    treated = treat_column(letters, "x", Rules())
+    assert (treated.code_of.tolist(), treated.meaning.values) == ([0, 1, MISSING], ["a", "b"])
+    with pytest.raises(AssertionError, match="counted"):
+        treat_column(Values(["a", "A ", "bc", "BC"], count), "x", Rules())
+
+
+def test_spellings_and_missing_cells_get_their_codes_in_one_table():
+    column = encode_objects(["red", None, "blue", "RED", "red "], "x")
+    treated = treat_column(column.counted(), "x", Rules())
+    assert treated.code_of.tolist() == [0, 1, 0, 0, 2]
+    assert treated.meaning.values == ["RED", "blue", None]
+    assert not treated.keeps_codes
 
 
 def test_codes_that_need_no_change_are_not_copied():
-    column = encode_objects(["a", "b", "a"], "x")
-    assert treat_column(column, "x", None, Rules()).codes is column.codes
+    treated = treat_column(encode_objects(["a", "b", "a"], "x").counted(), "x", Rules())
+    assert treated.keeps_codes
+    assert treated.code_of.tolist() == [0, 1, MISSING]
 
 
 def test_a_whole_matrix_is_used_as_it_is_and_copied_once_a_column_is_set_aside():

@@ -211,7 +211,7 @@ TIMES = {
 @pytest.mark.parametrize("kind", CATEGORIES)
 def test_categories_stay_as_they_are(kind):
     table = encoded({"f": CATEGORIES[kind], "letter": LETTERS})
-    assert (table.columns[0].treatment, table.columns[0].edges) == ("categories", ())
+    assert (table.columns[0].treatment, table.columns[0].edges) == ("categories", None)
     assert [note.kind for note in table.notes] == (["missing-value"] if None in CATEGORIES[kind] else [])
 
 
@@ -258,8 +258,8 @@ def test_max_values_says_what_few_means():
     ],
 )
 def test_days_written_as_whole_numbers(days, are_days):
-    assert is_time(encode_array(np.array(days), "feature 'x'")) is are_days
-    assert is_time(encode_objects(days, "feature 'x'")) is are_days
+    assert is_time(encode_array(np.array(days), "feature 'x'").counted()) is are_days
+    assert is_time(encode_objects(days, "feature 'x'").counted()) is are_days
 
 
 def test_times_with_and_without_zone_are_no_times():

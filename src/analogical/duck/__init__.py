@@ -1,5 +1,5 @@
 """Tables larger than memory on one machine: DuckDB reads files, and holds and groups their codes."""
 
-from analogical.duck.opening import DuckTable, open_study
+from analogical.duck.opening import open_study
 
-__all__ = ["DuckTable", "open_study"]
+__all__ = ["open_study"]

@@ -4,7 +4,7 @@ Both ways read the same Arrow batches (:class:`CodedCells`) and refuse a table t
 counted.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, cast
@@ -13,11 +13,10 @@ from weakref import finalize
 import numpy as np
 
 from analogical._types import Ints, code_type
-from analogical.duck.cells import place_in_sql
 from analogical.duck.engine import SQL_TYPES, DuckEngine
 from analogical.duck.relation import DuckRelation
 from analogical.duck.session import Session, ask
-from analogical.engines.cells import Encoder, UnitEncoder
+from analogical.engines.cells import ByValue, Encoder, Steps, UnitEncoder
 from analogical.engines.encode import EngineTable, table_changed
 from analogical.engines.relation import LABEL, ROW, UNIT, WEIGHT
 from analogical.table.encode import EncodedTable
@@ -26,6 +25,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 __all__ = ["CodedCells", "read_codes", "write_codes"]
+
+MOST_COMPARED = 256
+"""Largest number of bins found by comparisons in SQL, eight for each cell."""
+MOST_TEXTS = 10_000
+"""Largest number of texts looked up in SQL, by an ENUM type."""
 
 
 @dataclass(frozen=True)
@@ -101,6 +105,32 @@ class CodedCells:
             return places if name in self.placed else encoder.codes_at(places, batch)
         except (KeyError, ValueError):  # a value that is new, or the first unit that is missing
             raise table_changed() from None
+
+
+def place_in_sql(encoder: Encoder, relation: DuckRelation) -> str | None:
+    """The place of a cell, the number of places if it is missing; None where the encoder is to look it up."""
+    cell, places, kind = encoder.source, encoder.places, relation.kinds[encoder.source]
+    if isinstance(places, ByValue):
+        if kind == "text" and relation.session is not None and 0 < len(places) <= MOST_TEXTS:
+            texts = relation.session.enum_type(places.values)
+            return f"coalesce(enum_code(TRY_CAST({cell} AS {texts}))::UINTEGER, {len(places)})"
+        if kind in ("bool", "whole") and 0 < len(places) <= MOST_COMPARED:
+            cases = " ".join(f"WHEN {value} THEN {k}" for k, value in enumerate(places.values.to_pylist()))
+            return f"CASE {cell} {cases} ELSE {len(places)} END"
+    if isinstance(places, Steps) and kind in ("whole", "real") and len(places) <= MOST_COMPARED:
+        number = cell if kind == "whole" else f"CAST({cell} AS DOUBLE)"
+        return f"CASE WHEN {cell} IS NULL THEN {len(places)} ELSE {_step(number, places.starts.tolist())} END"
+    return None
+
+
+def _step(number: str, starts: Sequence[Any], first: int = 0) -> str:
+    """The last of these starts that is not above a number, found by halving; the first one has the place ``first``."""
+    if len(starts) == 1:
+        return str(first)
+    half = len(starts) // 2
+    below, above = _step(number, starts[:half], first), _step(number, starts[half:], first + half)
+    start = starts[half] if isinstance(starts[half], int) else f"CAST('{starts[half]!r}' AS DOUBLE)"
+    return f"CASE WHEN {number} < {start} THEN {below} ELSE {above} END"
 
 
 def code_in_sql(encoder: Encoder, place: str) -> str:
@@ -179,15 +209,14 @@ class _Counting:
 
     def refuse_changed(self) -> None:
         """Refuse a table whose rows are not those of the first pass."""
-        table = self.cells.table
-        expected = [(LABEL, table.label_encoder, table.margins.by_label)]
-        expected += [(f"c{i}", table.encoders[i], sizes) for i, sizes in enumerate(table.margins.by_value)]
-        expected += [(f"c{i}", table.fine_encoders[i], sizes) for i, sizes in table.fine_sizes.items()]
-        for name, encoder, by_code in expected:
+        fine = ((f"c{i}", encoder) for i, encoder in self.cells.table.fine_encoders.items())
+        for name, encoder in (*self.cells.encoders.items(), *fine):
+            if name == UNIT:
+                continue
             sizes = self.sizes[name]
             if name in self.cells.placed:
                 sizes = np.bincount(_known_codes(encoder), sizes, minlength=encoder.n_codes + 1).astype(np.int64)
-            if not np.array_equal(sizes, np.append(by_code, 0)):
+            if not np.array_equal(sizes, np.append(encoder.sizes, 0)):
                 raise table_changed()
 
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from analogical._types import Note
-from analogical.duck.opening import DuckTable
 from analogical.duck.relation import DuckRelation
 from analogical.duck.session import Session, ask
 from analogical.engines.text import type_cells
 from analogical.errors import InputError
-from analogical.io.formats import TextFormat
+from analogical.io.formats import FileTable, TextFormat
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -25,8 +24,7 @@ __all__ = ["NotFaithful", "open_batches", "open_parquet", "open_text"]
 ODD = ("chr(13) || chr(10)", "chr(0)")
 """What a cell must not contain: Windows line ends, which memory reads as one character, and zeros."""
 
-
-BLOCK = 2**24
+BLOCK_BYTES = 2**24
 """Bytes of a file that are read together."""
 
 
@@ -34,22 +32,19 @@ class NotFaithful(Exception):  # noqa: N818 (reading the file as a whole copes w
     """DuckDB cannot read a text, or would read it differently from memory."""
 
 
-def open_parquet(paths: str) -> DuckTable:
+def open_parquet(paths: str) -> DuckRelation:
     """The table in one Parquet file, or in all files that match a pattern, in the order of their names."""
-    session = Session()
-    return DuckTable(_parquet(session, paths))
+    return _parquet(Session(), paths)
 
 
-def open_batches(batches: "pa.RecordBatchReader") -> DuckTable:
+def open_batches(batches: "pa.RecordBatchReader") -> DuckRelation:
     """The table in Arrow batches, which are written to Parquet."""
     session = Session()
     session.connection.register("batches", batches)
-    return DuckTable(_parquet(session, _stored(session, "SELECT * FROM batches")))
+    return _parquet(session, _stored(session, "SELECT * FROM batches"))
 
 
-def open_text(
-    path: str, shape: "TextShape", given: TextFormat, shape_notes: Sequence[Note]
-) -> tuple[DuckTable, tuple[Note, ...]]:
+def open_text(path: str, shape: "TextShape", given: TextFormat, shape_notes: Sequence[Note]) -> FileTable:
     """The table in a UTF-8 text of this shape with typed cells, and all notes in the order that memory has them in."""
     import duckdb
 
@@ -72,7 +67,7 @@ def open_text(
             raise
         raise NotFaithful(str(error)) from None
     relation = _parquet(session, stored).with_row()
-    n_rows = relation.look({"n": "count(*)"}, "counting the rows")["n"]
+    n_rows = relation.aggregate({"n": "count(*)"}, "counting the rows")["n"]
     if not n_rows:
         raise NotFaithful("there are no rows")
     kept, notes = list(shape.names), list(shape_notes)
@@ -84,15 +79,15 @@ def open_text(
         )  # DuckDB 2.0 skips lines of more than 2 MB without an error
     if lines.n_empty:
         notes.insert(0, Note("blank-lines", counts=(lines.n_empty,)))
-    if shape.may_end_empty and not relation.look({"n": f"count({names[-1]})"}, "looking at the cells")["n"]:
+    if shape.may_end_empty and not relation.aggregate({"n": f"count({names[-1]})"}, "looking at the cells")["n"]:
         notes.append(Note("empty-column"))
         kept = kept[:-1]
     odd = {k: " OR ".join(f"contains(c{k}, {text})" for text in ODD) for k in range(len(kept))}
     conditions = {f"c{k}": {f"n{k}": condition} for k, condition in odd.items()}
     if any(relation.count_where({name: name for name in conditions}, conditions).values()):
         raise NotFaithful("cells hold line ends of Windows, or zeros")
-    typed = type_cells(relation, kept, given.na, shape.separator)
-    return DuckTable(replace(cast("DuckRelation", typed.relation), names=tuple(kept))), (*notes, *typed.notes)
+    typed = cast("DuckRelation", type_cells(relation, kept, given.na, shape.separator, notes))
+    return FileTable(replace(typed, names=tuple(kept)), tuple(notes))
 
 
 class _Lines(NamedTuple):
@@ -108,7 +103,7 @@ def _count_lines(path: str, separator: str) -> _Lines:
     known, at_end = np.zeros((2, 2), np.int64)  # line ends and empty lines: before the last cell, and after it
     is_last_end = False
     with Path(path).open("rb") as stream:
-        while raw := stream.read(BLOCK):
+        while raw := stream.read(BLOCK_BYTES):
             block = raw.replace(b"\r\n", b"\n")
             is_end = np.frombuffer(block, np.uint8) == ord("\n")
             is_empty = is_end & np.append(is_last_end, is_end[:-1])
@@ -126,7 +121,7 @@ def _count_lines(path: str, separator: str) -> _Lines:
 def _count_line_ends(relation: DuckRelation, names: Sequence[str]) -> int:
     """Line ends within cells."""
     ends = [f"coalesce(sum(length({name}) - length(replace({name}, chr(10), ''))), 0)" for name in names]
-    return int(relation.look({"n": " + ".join(ends)}, "looking at the cells")["n"])
+    return int(relation.aggregate({"n": " + ".join(ends)}, "looking at the cells")["n"])
 
 
 def _stored(session: Session, query: str, name: str = "table") -> str:

@@ -1,7 +1,6 @@
 """The study of a DuckDB relation or of a large file that DuckDB reads."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from analogical.duck.codes import CodedCells, read_codes, write_codes
@@ -16,26 +15,14 @@ from analogical.table.rules import Rules
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
 
-__all__ = ["DuckTable", "open_study"]
+__all__ = ["open_study"]
 
 HERE_CELLS = 600_000_000
 """Cells of the largest table whose codes are held in this process: a byte each, and as much again to count them."""
 
 
-@dataclass(frozen=True)
-class DuckTable:
-    """A file that DuckDB reads when it is needed; every function takes it as X."""
-
-    relation: DuckRelation
-
-    @property
-    def columns(self) -> list[str]:
-        """Names of the columns."""
-        return list(self.relation.columns)
-
-
 def open_study(
-    X: "DuckTable | DuckDBPyRelation",
+    X: "DuckRelation | DuckDBPyRelation",
     label: Any,
     rules: Rules,
     *,
@@ -47,9 +34,9 @@ def open_study(
     Its codes are held in this process if they are few enough. Otherwise they are written to a DuckDB of our own: in
     memory up to a limit, and beyond it in a temporary folder that is removed with the study.
     """
-    relation = X.relation if isinstance(X, DuckTable) else DuckRelation(X)
+    relation = X if isinstance(X, DuckRelation) else DuckRelation(X)
     table = encode_relation(relation, label, rules, keep=keep)
-    ends = table.relation.look({"n": "count(*)", "last": f"max({ROW})"}, "counting the rows")
+    ends = table.relation.aggregate({"n": "count(*)", "last": f"max({ROW})"}, "counting the rows")
     n_rows = int(ends["n"])
     cells = CodedCells(table, is_whole=ends["last"] == n_rows - 1)
     if n_rows * len(table.columns) > HERE_CELLS:

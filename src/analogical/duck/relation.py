@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from duckdb import DuckDBPyRelation
 
-__all__ = ["MOST_VALUES", "DuckRelation"]
+__all__ = ["MOST_COLLECTED", "DuckRelation"]
 
 Sum = TypeVar("Sum")
 Answer = TypeVar("Answer")
 
-MOST_VALUES = 10_000_000
+MOST_COLLECTED = 10_000_000
 """Largest number of distinct values of a column to collect, one column at a time: 80 MB of numbers."""
 BATCH_ROWS = 2**17
 """Rows of an Arrow batch."""
@@ -53,25 +53,18 @@ DIALECT = Dialect(
     about_distinct="approx_count_distinct({})",
     distinct_error=0.15,
     duration="CAST(epoch({}) * 1000000 AS BIGINT)",
-    long="BIGINT",
-    text="VARCHAR",
+    timestamp="TIMESTAMP",
     matches="regexp_matches({}, {})",
     replaced="regexp_replace({}, {}, {}, 'g')",
     group="\\",
     stripped="trim({}, {})",
     escapes={"'": "''"},
-    casts={
-        "whole": "TRY_CAST({} AS BIGINT)",
-        "real": "TRY_CAST({} AS DOUBLE)",
-        "day": "TRY_CAST({} AS DATE)",
-        "time": "TRY_CAST({} AS TIMESTAMP)",
-    },
 )
 
 
 @dataclass(frozen=True)
 class DuckRelation:
-    """A relation of DuckDB."""
+    """A relation of DuckDB, or a file that DuckDB reads when it is needed; every function takes it as X."""
 
     relation: "DuckDBPyRelation"
     session: Session | None = None
@@ -82,7 +75,7 @@ class DuckRelation:
     """Whether the last column holds that position, and is not one of the user's."""
     names: tuple[str, ...] | None = None
     """The user's names of the columns, where DuckDB has others: names may differ in case only."""
-    most_values: int = MOST_VALUES
+    most_values: int = MOST_COLLECTED
     dialect: ClassVar[Dialect] = DIALECT
 
     @property
@@ -134,7 +127,7 @@ class DuckRelation:
         """The rows for which a condition is true."""
         return replace(self, relation=self.relation.filter(condition))
 
-    def look(self, numbers: Mapping[str, str], doing: str) -> dict[str, Any]:
+    def aggregate(self, numbers: Mapping[str, str], doing: str) -> dict[str, Any]:
         """One row of aggregates."""
         written = ", ".join(f"{expression} AS {name}" for name, expression in numbers.items())
         (row,) = self._run(self.relation.aggregate(written), doing).to_pylist()
@@ -150,7 +143,7 @@ class DuckRelation:
             else:
                 different = self.relation.aggregate(f"{column}, count(*) AS n", column)
                 rows = different.project(f"{cells[column]} AS {column}, n")
-            seen = replace(self, relation=rows, names=None).look(sums, "looking at the cells")
+            seen = replace(self, relation=rows, names=None).aggregate(sums, "looking at the cells")
             counts |= {name: int(n) for name, n in seen.items()}
         return counts
 
@@ -159,7 +152,7 @@ class DuckRelation:
         """Columns of which most cells of the first rows are distinct, so that grouping them saves nothing."""
         first = replace(self, relation=self.relation.limit(BATCH_ROWS))
         about = {name: f"approx_count_distinct({name})" for name in self._columns}
-        seen = first.look({"n": "count(*)"} | about, "looking at the cells")
+        seen = first.aggregate({"n": "count(*)"} | about, "looking at the cells")
         return frozenset(name for name in about if 2 * seen[name] > seen["n"])
 
     def count_values(self, columns: Sequence[str], limit: int) -> dict[str, ValueCounts]:
@@ -167,7 +160,7 @@ class DuckRelation:
         weight = f"CAST(sum({WEIGHT}) AS BIGINT)" if WEIGHT in self.columns else "count(*)"
         is_few = self._are_few(columns, limit)
         about = {name: f"approx_count_distinct({name})" for name in columns if name not in is_few}
-        seen = self.look(about, "looking at the columns") if about else {}
+        seen = self.aggregate(about, "looking at the columns") if about else {}
         return {
             name: self._full(name, weight) if seen.get(name, 0) > SURELY * limit else self._counted(name, weight, limit)
             for name in columns
@@ -178,7 +171,7 @@ class DuckRelation:
         few = {name for name in columns if _MOST.get(self.types[name].lower(), 2**62) <= limit}
         whole = [name for name in columns if self.kinds[name] == "whole" and name not in few]
         ends = {f"low_{name}": f"min({name})" for name in whole} | {f"high_{name}": f"max({name})" for name in whole}
-        seen = self.look(ends, "looking at the columns") if whole else {}
+        seen = self.aggregate(ends, "looking at the columns") if whole else {}
         return few | {name for name in whole if (seen[f"high_{name}"] or 0) - (seen[f"low_{name}"] or 0) < limit}
 
     def _full(self, name: str, weight: str) -> ValueCounts:
@@ -187,7 +180,7 @@ class DuckRelation:
         if WEIGHT in self.columns:
             missing = f"coalesce(CAST(sum({WEIGHT}) FILTER (WHERE {name} IS NULL) AS BIGINT), 0)"
         numbers = {"missing": f"count(*) - count({name})", "of_missing": missing, "of_all": weight}
-        seen = self.look(numbers, "looking at the columns")
+        seen = self.aggregate(numbers, "looking at the columns")
         of_missing = int(seen["of_missing"])
         return ValueCounts(
             n_missing=int(seen["missing"]),
@@ -216,10 +209,10 @@ class DuckRelation:
             is_in_order=is_text,
         )
 
-    def steps(self, column: str, n_steps: int) -> "pa.Array":
-        """Distinct quantiles that divide the rows into ``n_steps`` equal parts."""
-        n_rows = self.look({"n": f"count({column})"}, "looking at the columns")["n"]
-        every = max(1, n_rows // n_steps)
+    def quantiles(self, column: str, n_parts: int) -> "pa.Array":
+        """Distinct quantiles that divide the rows into ``n_parts`` equal parts."""
+        n_rows = self.aggregate({"n": f"count({column})"}, "looking at the columns")["n"]
+        every = max(1, n_rows // n_parts)
         placed = self.project({column: column, "place": f"row_number() OVER (ORDER BY {column})"})
         starts = placed.where(f"{column} IS NOT NULL AND place % {every} = {1 % every}").relation
         table = self._run(starts.aggregate(column, column).order(column), "looking at the columns")
@@ -229,7 +222,7 @@ class DuckRelation:
         """About ``n_rows`` of the ``of_rows`` rows, evenly spaced in the user's table; all if there are no more."""
         chosen = self.relation
         if of_rows > n_rows:
-            last = self.look({"last": f"max({ROW})"}, "drawing a sample of the rows")["last"]
+            last = self.aggregate({"last": f"max({ROW})"}, "drawing a sample of the rows")["last"]
             chosen = chosen.filter(f"{ROW} % {max(1, (last + 1) // n_rows)} = 0")
         return self._run(chosen.project(", ".join(columns)), "drawing a sample of the rows")
 

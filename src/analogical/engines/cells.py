@@ -109,6 +109,13 @@ class Encoder:
     places: Places
     codes: Ints
     """The code of each place, and last of missing cells; -1 for what does not occur."""
+    sizes: Ints
+    """Rows of each code, counted with their weights when the table was looked at; empty for units."""
+
+    def merged(self, code_of: Ints) -> "Encoder":
+        """The encoder with fewer codes; ``code_of`` has one for each of the present codes."""
+        codes = np.where(self.codes < 0, -1, code_of[self.codes])
+        return Encoder(self.source, self.places, codes, np.bincount(code_of, self.sizes).astype(np.int64))
 
     @cached_property
     def n_codes(self) -> int:

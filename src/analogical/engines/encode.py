@@ -9,7 +9,7 @@ of rows that have them. Rows do not come here. What the engines use::
     table.label_encoder
     encode_batch(batch, [*table.encoders, table.label_encoder])     # codes of an Arrow batch of table.sources
     table.n_codes        # codes of each column of the study are below these
-    table.refuse_changed(by_label, by_column)           # rows of each code, as a later pass counted them
+    table.encoders[0].sizes      # rows of each code, which later passes must find again
 
 Numbers with more values than ``relation.most_values`` are counted in many small steps, so that their values do not
 come here; a note says so.
@@ -17,21 +17,23 @@ come here; a note says so.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from analogical._checks import brief
-from analogical._types import Ints, Margins
+from analogical._types import Ints, Margins, merge_bins
 from analogical.engines.cells import Encoder, UnitEncoder
 from analogical.engines.leaks import find_leaks_there
 from analogical.engines.looking import Look
-from analogical.engines.preparing import RowsElsewhere
+from analogical.engines.preparing import EnginePreparer
 from analogical.engines.relation import LABEL, ROW, UNIT, WEIGHT, Kind, Relation
 from analogical.engines.roles import Label, check_weights, encode_unit, find_roles, one_class
 from analogical.errors import InputError
-from analogical.table.choosing import refuse_repeated
-from analogical.table.encode import choose_names, columns_asked_for, leak_notes, own_bins, refuse_constants
+from analogical.table.binning import NUMBERS_OF_BINS
+from analogical.table.choosing import ChosenColumns, refuse_repeated
+from analogical.table.encode import leak_notes, refuse_constants
 from analogical.table.meaning import EngineMeaning
 from analogical.table.rules import Rules
 
@@ -44,17 +46,19 @@ class EngineTable(EngineMeaning):
 
     relation: Relation
     """The rows that count, with the columns that the encoders read."""
-    margins: Margins
-    """Rows of each label, and of each value of every feature."""
     encoders: tuple[Encoder, ...]
     """For each column of the study: the features, their bins, and last the unit, if there are groups."""
     label_encoder: Encoder
     bins: tuple[tuple[int, int], ...]
     """For each column after the features: the place of its feature, and the number of bins."""
-    bin_sizes: tuple[Ints, ...]
-    """Rows of each of these bins."""
     fine_encoders: Mapping[int, Encoder]
     """For features that are numbers, by place: the finer bins from which all others are merged."""
+
+    @cached_property
+    def margins(self) -> Margins:
+        """Rows of each label, and of each value of every feature."""
+        by_value = tuple(encoder.sizes for encoder in self.encoders[: len(self.columns)])
+        return Margins(self.label_encoder.sizes, by_value)
 
     @property
     def n_codes(self) -> Ints:
@@ -68,12 +72,6 @@ class EngineTable(EngineMeaning):
         row = [ROW] if isinstance(unit, UnitEncoder) and unit.last_row >= 0 else []
         read = [encoder.source for encoder in (*self.encoders, self.label_encoder)]
         return [*dict.fromkeys(read), *row, *([WEIGHT] if self.is_weighted else [])]
-
-    def refuse_changed(self, by_label: Ints, by_column: Sequence[Ints]) -> None:
-        """Refuse a table if a later pass counted other rows; ``by_column`` are those of features, then of bins."""
-        known = (self.margins.by_label, *self.margins.by_value, *self.bin_sizes)
-        if not all(map(np.array_equal, (by_label, *by_column), known)):
-            raise table_changed()
 
 
 def table_changed() -> InputError:
@@ -101,47 +99,41 @@ def encode_relation(
     refuse_repeated(keys)
     roles = find_roles(keys, label, rules)
     taken = {position: what for what, position in roles.items()}
-    free = [position for position in range(len(keys)) if position not in taken]
-    names, called, asked = choose_names(keys, taken, free, rules)
-    chosen = asked.columns
-    look = _look_at(relation, {p: names[p] for p in sorted({*chosen, *asked.named_parts})}, roles, keys)
+    chosen = ChosenColumns.of(keys, taken, rules)
+    look = _look_at(relation, chosen.names, roles, keys)
     label_of = Label.of(look, keys[roles["label"]], rules) if "label" in roles else None
-    work = RowsElsewhere(
+    work = EnginePreparer(
         look,
-        rules,
-        set(chosen) if rules.features is not None else columns_asked_for(keep, called, chosen, free),
-        own_bins(rules, called, chosen, None if label_of is None else label_of.name),
-        asked,
-        keys,
-        {position: place for place, position in enumerate(free)},
+        chosen=chosen,
+        rules=rules,
+        wanted=chosen.asked_for(keep),
+        bins_of=chosen.own_bins(rules, None if label_of is None else label_of.name),
     )
     work.treat_all()
-    look = work.look_there
-    classes = one_class(look) if label_of is None else label_of.settle(look)
-    features = [*work.built, *work.built_parts]
-    columns = tuple(feature.meaning for feature in features)
-    encoders = [feature.coded.encoder for feature in features]
-    margins = Margins(classes.sizes, tuple(feature.coded.sizes for feature in features))
+    look = work.look
+    label_meaning, label_encoder = (None, one_class(look)) if label_of is None else label_of.settle(look)
+    columns = tuple(feature.meaning for feature in work.features)
+    encoders = [feature.codes for feature in work.features]
     if label_of is not None:
-        refuse_constants(margins.n_values, look.n_rows)
+        refuse_constants(np.array([len(encoder.sizes) for encoder in encoders]), look.n_rows)
     unit = [encode_unit(look)] if "groups" in roles else []
     leaks = {}
     if label_of is not None:
-        leaks = find_leaks_there(look, encoders, columns, classes.encoder, classes.sizes)
+        leaks = find_leaks_there(look, encoders, columns, label_encoder)
     label_notes = () if label_of is None else label_of.notes
-    bins = [coded for feature in features for coded in feature.bins.values()]
-    fine = {i: feature.fine for i, feature in enumerate(features) if feature.fine is not None}
+    fine = {i: feature.fine for i, feature in enumerate(work.features) if feature.fine is not None}
+    bins = [(i, n_bins) for i in fine for n_bins in NUMBERS_OF_BINS]
+    merges = [merge_bins(fine[i].sizes, n_bins, columns[i].n_missing > 0) for i, n_bins in bins]
+    merged = [fine[i].merged(code_of.astype(np.int64)) for (i, _), code_of in zip(bins, merges, strict=True)]
     return EngineTable(
         relation=look.relation,
         columns=columns,
-        label_meaning=classes.meaning,
-        margins=margins,
-        encoders=(*encoders, *(coded.encoder for coded in bins), *unit),
-        label_encoder=classes.encoder,
-        bins=tuple((i, n_bins) for i, feature in enumerate(features) for n_bins in feature.bins),
-        bin_sizes=tuple(coded.sizes for coded in bins),
-        fine_encoders={i: coded.encoder for i, coded in fine.items()},
-        fine_sizes={i: coded.sizes for i, coded in fine.items()},
+        label_meaning=label_meaning,
+        encoders=(*encoders, *merged, *unit),
+        label_encoder=label_encoder,
+        bins=tuple(bins),
+        fine_encoders=fine,
+        fine_sizes={i: encoder.sizes for i, encoder in fine.items()},
         n_units=len(look.units.weights) + look.units.n_missing if unit else None,
         is_weighted=look.is_weighted,
         notes=(*label_notes, *work.notes, *leak_notes([column.name for column in columns], leaks)),
@@ -165,12 +157,12 @@ def _look_at(relation: Relation, names: Mapping[int, str], roles: Mapping[str, i
     if "weights" in roles:
         name = keys[roles["weights"]]
         check_weights(there, f"s{roles['weights']}", name, kind_at[roles["weights"]], types[name])
-        columns[WEIGHT] = f"CAST(s{roles['weights']} AS {relation.dialect.long})"
+        columns[WEIGHT] = f"CAST(s{roles['weights']} AS BIGINT)"
     if "groups" in roles:
         columns[UNIT] = _normal(there, f"s{roles['groups']}", kind_at[roles["groups"]])
     there = there.project(columns | {ROW: ROW})
     numbers = {"n": "count(*)", "labelled": f"count({LABEL})"}
-    seen = there.look(numbers, "counting the rows")
+    seen = there.aggregate(numbers, "counting the rows")
     n_rows = int(seen["n"])
     if n_rows == 0:
         raise InputError("The table is empty (0 rows); give at least two rows with different labels.")
@@ -199,5 +191,5 @@ def _normal(relation: Relation, name: str, kind: Kind) -> str:
     if kind == "real":
         return f"CASE WHEN isnan({name}) THEN NULL WHEN {name} = 0 THEN 0 ELSE {name} END"
     if kind == "nothing":
-        return f"CAST({name} AS {relation.dialect.text})"
+        return f"CAST({name} AS STRING)"
     return relation.dialect.duration.format(name) if kind == "duration" else name

@@ -22,13 +22,13 @@ LIKELY = 0.85
 
 
 def find_leaks_there(
-    look: Look, encoders: Sequence[Encoder], columns: Sequence[ColumnMeaning], label: Encoder, by_label: Ints
+    look: Look, encoders: Sequence[Encoder], columns: Sequence[ColumnMeaning], label: Encoder
 ) -> dict[int, float]:
     """Columns that predict the label of nearly all rows, with that share, as :func:`find_leaks` does in memory."""
     weight = [WEIGHT] if look.is_weighted else []
     read = [*dict.fromkeys(encoder.source for encoder in encoders), LABEL, *weight]
     (sample,) = look.relation.sample(read, N_SAMPLE, look.n_rows).combine_chunks().to_batches()
-    rows = _coded(sample, encoders, label, len(by_label))
+    rows = _coded(sample, encoders, label)
     ranks = {
         i: _ranks(sample.column(encoders[i].source))
         for i, column in enumerate(columns)
@@ -38,25 +38,25 @@ def find_leaks_there(
         cuts = {i: predicted_by_cut(its_ranks, rows.labels, rows.weights) for i, its_ranks in ranks.items()}
         return find_leaks(rows) | {i: share for i, share in cuts.items() if share is not None}
     likely = list(find_leaks(rows, LIKELY))
-    counting = CountLabels(tuple(encoders[i] for i in likely), label, len(by_label))
+    counting = CountLabels(tuple(encoders[i] for i in likely), label)
     sources = [*dict.fromkeys(encoders[i].source for i in likely), LABEL, *weight]
     tables = look.relation.sum_batches(sources, counting, "looking for leaks") if likely else ()
     leaks = {i: share for i, table in zip(likely, tables, strict=True) if (share := find_leaks(_grouped(table)).get(0))}
     for i, its_ranks in ranks.items():
         if look.n_rows >= FEWEST_ROWS and cut_share(its_ranks, rows.labels, rows.weights, LIKELY) is not None:
-            share = _cut_of_all_rows(look, encoders[i].source, label, by_label)
+            share = _cut_of_all_rows(look, encoders[i].source, label)
             leaks |= {} if share is None else {i: share}
     return leaks
 
 
-def _coded(batch: Any, encoders: Sequence[Encoder], label: Encoder, n_labels: int) -> CodedRows:
+def _coded(batch: Any, encoders: Sequence[Encoder], label: Encoder) -> CodedRows:
     """The rows of a batch as codes."""
     *codes, labels = encode_batch(batch, [*encoders, label])
     weights = batch.column(WEIGHT).to_numpy() if WEIGHT in batch.schema.names else None
     n_values = np.array([encoder.n_codes for encoder in encoders], dtype=np.int64)
     kind = np.min_scalar_type(int(n_values.max()))
     matrix = np.column_stack([column.astype(kind) for column in codes])
-    return CodedRows(matrix, labels.astype(np.min_scalar_type(n_labels)), n_values, n_labels, weights)
+    return CodedRows(matrix, labels.astype(np.min_scalar_type(label.n_codes)), n_values, label.n_codes, weights)
 
 
 def _ranks(cells: Any) -> Ints:
@@ -77,13 +77,13 @@ def _grouped(table: Ints) -> CodedRows:
     return CodedRows(codes, labels.astype(kinds[1]), n_values, table.shape[1], table[values, labels])
 
 
-def _cut_of_all_rows(look: Look, source: str, label: Encoder, by_label: Ints) -> float | None:
+def _cut_of_all_rows(look: Look, source: str, label: Encoder) -> float | None:
     """The share of all rows whose label one cut of a number predicts, if that is nearly all."""
     position = int(source.removeprefix("p"))
-    steps = {source: Steps(numbers_of(look.values_of(position).values))} if look.is_full(position) else {}
-    counting = CountValues((source,), look.relation.most_values, steps, label, len(by_label))
+    steps = {source: Steps(numbers_of(look.counts_of(position).values))} if look.is_full(position) else {}
+    counting = CountValues((source,), look.relation.most_values, steps, label)
     weight = [WEIGHT] if look.is_weighted else []
     counted = look.relation.sum_batches([source, LABEL, *weight], counting, "looking for leaks")[source].sorted()
-    table = np.vstack([by_label - counted.weights.sum(axis=0), counted.weights])  # missing cells first
+    table = np.vstack([label.sizes - counted.weights.sum(axis=0), counted.weights])  # missing cells first
     ranks, labels = np.nonzero(table)
     return cut_share(ranks - 1, labels.astype(np.uint8), table[ranks, labels])

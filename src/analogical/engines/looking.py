@@ -1,25 +1,24 @@
 """What is known of the columns of a table in an engine: their values with the rows of each, or steps of too many."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from analogical._checks import brief
-from analogical._types import Ints
 from analogical.engines.cells import Steps, numbers_of
 from analogical.engines.relation import LABEL, UNIT, WEIGHT, Kind, Relation
 from analogical.engines.values import CountValues, ValueCounts
 from analogical.errors import InputError
-from analogical.table.columns import MISSING, Column
-from analogical.table.dates import PARTS, part_column, parts_that_may_vary
+from analogical.table.columns import Values
+from analogical.table.dates import PARTS, PartOfDates, part_values, parts_that_may_vary
 from analogical.table.frames import as_series
 from analogical.table.reading import encode_cells
 from analogical.table.rules import NEARLY_ALL, counts_rows, names_units
 
-__all__ = ["NUMBERS", "TIMES", "FullColumn", "Look", "Part", "weights_of"]
+__all__ = ["NUMBERS", "TIMES", "FullColumn", "Look"]
 
 N_STEPS = 10_000
 """Quantiles at which numbers are counted if a column has too many values to collect."""
@@ -47,15 +46,7 @@ class FullColumn:
     is_unit: bool
 
 
-@dataclass(frozen=True)
-class Part:
-    """The month, the weekday or the hour of dates: one row for each value, with the rows of the table that have it."""
-
-    column: Column
-    weights: Ints
-
-
-@dataclass(frozen=True)
+@dataclass
 class Look:
     """The rows that count, and what is known of their columns."""
 
@@ -71,11 +62,15 @@ class Look:
     """Number of all rows."""
     n_unlabelled: int
     """Rows without a label."""
+    _last: dict[int, ValueCounts] = field(init=False, default_factory=dict)
+    """The column that was counted last, of those that are counted one at a time."""
+    _steps: dict[int, ValueCounts] = field(init=False, default_factory=dict)
+    """Steps of columns with too many values."""
 
     @cached_property
     def n_rows(self) -> int:
         """Number of rows that count, without weights."""
-        return int(self.relation.look({"n": "count(*)"}, "counting the rows")["n"])
+        return int(self.relation.aggregate({"n": "count(*)"}, "counting the rows")["n"])
 
     @cached_property
     def counts(self) -> dict[str, ValueCounts]:
@@ -115,7 +110,7 @@ class Look:
         """Whether a column has too many values to collect."""
         return position in self.full
 
-    def values_of(self, position: int) -> ValueCounts:
+    def counts_of(self, position: int) -> ValueCounts:
         """The values of a column in order, or the starts of its steps; many values are kept for one column only."""
         name = f"p{position}"
         if not self.counts[name].is_full:
@@ -127,19 +122,20 @@ class Look:
             self._last[position] = self._count([name], NO_LIMIT)[name]
         return self._last[position]
 
-    @cached_property
-    def _last(self) -> dict[int, ValueCounts]:
-        return {}
+    def values(self, position: int) -> Values:
+        """The values of a column as those of a column in memory, or the starts of its steps."""
+        import pyarrow as pa
 
-    def column(self, position: int) -> Column:
-        """A column with one row for each of its values, and a last one if cells are missing."""
-        kind = self.kind_of(position)
-        column = column_of(self.values_of(position), kind, f"feature {brief(self.names[position])}")
-        return replace(column, is_sorted=True) if kind in (*NUMBERS, *TIMES) else column
-
-    def weights_of(self, position: int) -> Ints:
-        """How many rows of the table each row of :meth:`column` stands for."""
-        return weights_of(self.values_of(position))
+        kind, counted = self.kind_of(position), self.counts_of(position)
+        known: Any = counted.values
+        if kind in ("whole", "real") and len(known) > MANY:
+            known = known.to_numpy(zero_copy_only=False)
+            return Values(known, counted.weights, kind, n_missing=counted.n_missing, is_sorted=True)
+        if kind == "duration" and pa.types.is_integer(known.type):
+            known = known.cast(pa.duration("us"))
+        column = encode_cells(as_series(pa.chunked_array([known])), f"feature {brief(self.names[position])}")
+        is_sorted = column.is_sorted or kind in (*NUMBERS, *TIMES)
+        return Values(column.values, counted.weights, column.kind, n_missing=counted.n_missing, is_sorted=is_sorted)
 
     @cached_property
     def full(self) -> dict[int, FullColumn]:
@@ -151,7 +147,7 @@ class Look:
         for p in many:
             about[f"n{p}"] = dialect.about_distinct.format(f"p{p}")
             about |= {f"low{p}": f"min(p{p})", f"high{p}": f"max(p{p})"}
-        seen = self.relation.look(about, "looking at columns with very many values")
+        seen = self.relation.aggregate(about, "looking at columns with very many values")
         most = self.relation.most_values
         if most > HELD:
             many = [p for p in many if seen[f"n{p}"] > (most if self.kind_of(p) in NUMBERS else min(most, MOST_OTHERS))]
@@ -160,7 +156,7 @@ class Look:
         unsure = [p for p in unsure if abs(seen[f"n{p}"] / rows[p] - NEARLY_ALL) < dialect.distinct_error]
         if unsure:
             exact = {f"n{p}": f"count(DISTINCT p{p})" for p in unsure}
-            seen |= self.relation.look(exact, "counting distinct values")
+            seen |= self.relation.aggregate(exact, "counting distinct values")
         return {p: self._full(p, int(seen[f"n{p}"]), rows[p], seen[f"low{p}"], seen[f"high{p}"]) for p in many}
 
     def _full(self, position: int, n_values: int, weight: int, low: Any, high: Any) -> FullColumn:
@@ -178,10 +174,6 @@ class Look:
             self._steps.update(self._find_steps(sorted({position, *others})))
         return self._steps[position]
 
-    @cached_property
-    def _steps(self) -> dict[int, ValueCounts]:
-        return {}
-
     def _find_steps(self, positions: Sequence[int]) -> dict[int, ValueCounts]:
         """The steps of some columns."""
         for p in positions:
@@ -191,7 +183,7 @@ class Look:
                     " to collect, and is neither a number nor an identifier; leave it out with ignore, or merge its"
                     " values first."
                 )
-        starts = {f"p{p}": self.relation.steps(f"p{p}", N_STEPS) for p in positions}
+        starts = {f"p{p}": self.relation.quantiles(f"p{p}", N_STEPS) for p in positions}
         numbers = {name: Steps(numbers_of(values)) for name, values in starts.items()}
         weight = [WEIGHT] if self.is_weighted else []
         counting = CountValues(tuple(starts), NO_LIMIT, numbers)
@@ -202,24 +194,15 @@ class Look:
             steps[p] = replace(counted, values=starts[f"p{p}"].take(counted.values), is_in_order=True)
         return steps
 
-    def parts_of(self, position: int) -> dict[str, Part]:
+    def parts_of(self, position: int) -> dict[str, PartOfDates]:
         """Parts of the dates in a column with too many values, those that vary over two cycles or more."""
-        if position not in self._parts:
-            self._parts[position] = self._find_parts(position)
-        return self._parts[position]
-
-    @cached_property
-    def _parts(self) -> dict[int, dict[str, Part]]:
-        return {}
-
-    def _find_parts(self, position: int) -> dict[str, Part]:
         name, dialect = f"p{position}", self.relation.dialect
         numbers = {
             "month": f"month({name}) - 1",
             "weekday": dialect.weekday.format(name),
             "hour": f"hour({name})" if self.kind_of(position) == "time" else "0",
         }
-        ends = self.relation.look(
+        ends = self.relation.aggregate(
             {"low": f"min({name})", "high": f"max({name})", "days": f"count(DISTINCT day({name}))"}, "looking at dates"
         )
         may_vary = parts_that_may_vary((ends["high"] - ends["low"]).total_seconds() / 86_400, ends["days"])
@@ -232,8 +215,7 @@ class Look:
             counted = counts[part].sorted()
             known = numbers_of(counted.values).astype(np.int64)
             if len(known) > 1:
-                codes = np.append(np.arange(len(known)), [-1] * bool(counted.n_missing)).astype(np.int64)
-                found[part] = Part(part_column(part, known, codes), weights_of(counted))
+                found[part] = PartOfDates(part_values(part, known, counted.weights, counted.n_missing), known)
         return found
 
     @cached_property
@@ -248,24 +230,3 @@ class Look:
                 f"groups have more than {limit:,} values, too many to collect; leave groups out, or give coarser ones."
             )
         return counted
-
-
-def column_of(counted: ValueCounts, kind: Kind, what: str) -> Column:
-    """A column with one row for each value, and a last one if cells are missing."""
-    import pyarrow as pa
-
-    values: Any = counted.values
-    if kind in ("whole", "real") and len(values) > MANY:
-        codes = np.append(np.arange(len(values)), [MISSING] * bool(counted.n_missing)).astype(np.int32)
-        return Column(codes, values.to_numpy(zero_copy_only=False), kind, is_sorted=True)
-    if kind == "duration" and pa.types.is_integer(values.type):
-        values = values.cast(pa.duration("us"))
-    if counted.n_missing:
-        values = pa.concat_arrays([values, pa.nulls(1, values.type)])
-    return encode_cells(as_series(pa.chunked_array([values])), what)
-
-
-def weights_of(counted: ValueCounts) -> Ints:
-    """How many rows of the table each row of :func:`column_of` stands for."""
-    weights: Ints = counted.weights
-    return np.append(weights, counted.weight_missing) if counted.n_missing else weights

@@ -48,10 +48,8 @@ class Dialect:
     """The relative error of that number."""
     duration: str
     """A duration as a value that can be compared."""
-    long: str
-    """The type of whole numbers of 64 bits."""
-    text: str
-    """The type of texts."""
+    timestamp: str
+    """The type of times without a time zone."""
     matches: str
     """Whether a text matches a regular expression; the second place is for the expression, as a literal."""
     replaced: str
@@ -62,12 +60,15 @@ class Dialect:
     """A text without some characters at its ends; the characters are a literal."""
     escapes: Mapping[str, str]
     """Characters that must be escaped in a literal, and how."""
-    casts: Mapping[str, str]
-    """A text as a number or a date, or missing if it is none, for "whole", "real", "day" and "time"."""
 
     def literal(self, text: str) -> str:
         """A text as an SQL literal."""
         return "'" + text.translate({ord(letter): written for letter, written in self.escapes.items()}) + "'"
+
+    def cast(self, cell: str, kind: str) -> str:
+        """A text as a number or a date ("whole", "real", "day" or "time"); missing if it is none."""
+        types = {"whole": "BIGINT", "real": "DOUBLE", "day": "DATE", "time": self.timestamp}
+        return f"TRY_CAST({cell} AS {types[kind]})"
 
 
 class Relation(Protocol):
@@ -110,7 +111,7 @@ class Relation(Protocol):
         """The rows for which a condition is true."""
         ...
 
-    def look(self, numbers: Mapping[str, str], doing: str) -> dict[str, Any]:
+    def aggregate(self, numbers: Mapping[str, str], doing: str) -> dict[str, Any]:
         """One row of aggregates."""
         ...
 
@@ -122,8 +123,8 @@ class Relation(Protocol):
         """The values of columns and the rows of each, weighted by the column ``weight`` if there is one."""
         ...
 
-    def steps(self, column: str, n_steps: int) -> "pa.Array":
-        """Distinct quantiles that divide the rows into about ``n_steps`` equal parts, in the column's own type."""
+    def quantiles(self, column: str, n_parts: int) -> "pa.Array":
+        """Distinct quantiles that divide the rows into about ``n_parts`` equal parts, in the column's own type."""
         ...
 
     def sample(self, columns: Sequence[str], n_rows: int, of_rows: int) -> "pa.Table":

@@ -1,27 +1,28 @@
 """The label, the weights and the groups of a table that an engine holds."""
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from analogical._checks import brief
-from analogical._types import Ints, Note
+from analogical._types import Note
 from analogical.engines.cells import ByValue, Encoder, UnitEncoder
 from analogical.engines.looking import Look
-from analogical.engines.preparing import Placed
+from analogical.engines.preparing import find_places
 from analogical.engines.relation import LABEL, ROW, UNIT, Kind, Relation
 from analogical.engines.values import ValueCounts
 from analogical.errors import InputError
-from analogical.table.choosing import find_column
-from analogical.table.columns import MISSING, Column
+from analogical.table.choosing import Names
+from analogical.table.columns import MISSING, Column, Values
 from analogical.table.encode import refuse_single_class
 from analogical.table.frames import as_series
 from analogical.table.meaning import ColumnMeaning
-from analogical.table.roles import Role, encode_label, refuse_no_counts, sort_classes
+from analogical.table.reading import encode_cells
+from analogical.table.roles import TreatedLabel, refuse_no_counts, sort_classes, treat_label
 from analogical.table.rules import Rules
 
-__all__ = ["Classes", "Label", "check_weights", "encode_unit", "find_roles", "one_class"]
+__all__ = ["Label", "check_weights", "encode_unit", "find_roles", "one_class"]
 
 
 def find_roles(keys: list[str], label: Any, rules: Rules) -> dict[str, int]:
@@ -34,7 +35,7 @@ def find_roles(keys: list[str], label: Any, rules: Rules) -> dict[str, int]:
             raise InputError(
                 f"The {what} of a table on Spark or DuckDB must be the name of a column, got {type(given).__name__}."
             )
-        position = find_column(given, keys, what)
+        position = Names(keys).find_one(given, what)
         for other, its_position in roles.items():
             if its_position == position:
                 raise InputError(f"The column {given!r} cannot be both the {other} and the {what}; choose another one.")
@@ -50,7 +51,7 @@ def check_weights(relation: Relation, column: str, name: str, kind: Kind, type_n
     number = f"CAST({column} AS DOUBLE)"
     is_bad = f"({number} IS NULL OR isnan({number}) OR {number} < 0 OR {number} != floor({number}))"
     above = f"CASE WHEN {number} > 0 THEN {number} END"
-    seen = relation.look(
+    seen = relation.aggregate(
         {
             "bad": f"count(CASE WHEN {is_bad} THEN 1 END)",
             "one": f"min(CASE WHEN {is_bad} THEN {number} END)",
@@ -79,8 +80,7 @@ class Label:
     name: str
     values: Any
     """An Arrow array."""
-    column: Column
-    """One row for each value."""
+    treated: TreatedLabel
     notes: tuple[Note, ...]
 
     @classmethod
@@ -96,14 +96,14 @@ class Label:
             )
         if not counted.weight:
             raise InputError("No row has both a label and a weight above 0; look at the label and the weights.")
-        role = Role("label", name, as_series(pa.chunked_array([counted.values])))
-        column, notes = encode_label(role, counted.weights, rules)
-        if look.n_unlabelled:
-            notes = (Note("label-missing", (name,), (look.n_unlabelled,)), *notes)
-        return cls(name, counted.values, column, notes)
+        column = encode_cells(as_series(pa.chunked_array([counted.values])), f"label {brief(name)}")
+        values = Values(column.values, counted.weights, column.kind, is_sorted=column.is_sorted)
+        treated = treat_label(values, name, rules)
+        missing = (Note("label-missing", (name,), (look.n_unlabelled,)),) if look.n_unlabelled else ()
+        return cls(name, counted.values, treated, (*missing, *treated.notes))
 
-    def settle(self, look: Look) -> "Classes":
-        """The classes that are left, sorted."""
+    def settle(self, look: Look) -> tuple[ColumnMeaning, Encoder]:
+        """The classes that are left, sorted, and how labels become classes."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
@@ -111,33 +111,23 @@ class Label:
         places = pc.index_in(self.values, value_set=left.values)
         is_left = places.is_valid().to_numpy(zero_copy_only=False)
         weights = left.weights[places.drop_null().to_numpy()]
-        column = sort_classes(self.column.take(is_left))
-        n_before = len(self.column.values)
+        class_of_value = Column(self.treated.code_of[:-1], self.treated.classes)
+        classes = sort_classes(class_of_value.take(is_left))
+        n_before = len(self.treated.classes)
         if n_before == 1 and look.is_weighted:
-            ends = look.whole.look({"low": f"min({LABEL})", "high": f"max({LABEL})"}, "looking at the label")
+            ends = look.whole.aggregate({"low": f"min({LABEL})", "high": f"max({LABEL})"}, "looking at the label")
             n_before += ends["low"] != ends["high"]
-        if len(column.values) == 1:
-            refuse_single_class(column, self.name, look.weight, n_before, look.n_table - look.n_rows)
-        codes = column.codes.astype(np.int64)
-        values = ValueCounts(self.values.filter(pa.array(is_left)), weights)
-        placed = Placed.of(values, look.kinds[LABEL], [codes])
-        encoder = Encoder(LABEL, placed.places, np.append(codes[placed.first], MISSING))
-        sizes = np.bincount(codes, weights, minlength=len(column.values)).astype(np.int64)
-        return Classes(ColumnMeaning(self.name, self.name, column.values), encoder, sizes)
+        refuse_single_class(classes, self.name, look.weight, n_before, look.n_table - look.n_rows)
+        code_of = np.append(classes.codes, MISSING)
+        placed = find_places(ValueCounts(self.values.filter(pa.array(is_left)), weights), look.kinds[LABEL], [code_of])
+        sizes = np.bincount(classes.codes, weights, minlength=len(classes.values)).astype(np.int64)
+        encoder = Encoder(LABEL, placed.places, code_of[placed.first], sizes)
+        return ColumnMeaning(self.name, self.name, classes.values), encoder
 
 
-class Classes(NamedTuple):
-    """The classes of the rows that are left: what they mean, how labels become classes, and the rows of each."""
-
-    meaning: ColumnMeaning | None
-    encoder: Encoder
-    sizes: Ints
-
-
-def one_class(look: Look) -> Classes:
+def one_class(look: Look) -> Encoder:
     """The class of all rows of a table without a label."""
-    encoder = Encoder(LABEL, ByValue(look.label.values), np.array([0, MISSING]))
-    return Classes(None, encoder, np.array([look.weight]))
+    return Encoder(LABEL, ByValue(look.label.values), np.array([0, MISSING]), np.array([look.weight]))
 
 
 def encode_unit(look: Look) -> UnitEncoder:
@@ -145,7 +135,7 @@ def encode_unit(look: Look) -> UnitEncoder:
     units = look.units
     last_row = -1
     if units.n_missing:
-        rows = look.relation.where(f"{UNIT} IS NULL").look({"last": f"max({ROW})"}, "looking at the groups")
+        rows = look.relation.where(f"{UNIT} IS NULL").aggregate({"last": f"max({ROW})"}, "looking at the groups")
         last_row = int(rows["last"])
-    places = Placed.of(units, look.kinds[UNIT], [np.arange(len(units.weights) + bool(units.n_missing))]).places
-    return UnitEncoder(UNIT, places, np.arange(len(places)), last_row)
+    places = find_places(units, look.kinds[UNIT], [np.arange(len(units.weights) + 1)]).places
+    return UnitEncoder(UNIT, places, np.arange(len(places)), np.zeros(0, np.int64), last_row)

@@ -123,19 +123,19 @@ class CountValues:
     """Columns whose cells are replaced by their interval before they are counted."""
     label: "Encoder | None" = None
     """If given, values are counted by label."""
-    n_labels: int = 1
 
     def count(self, batches: Iterator["pa.RecordBatch"]) -> ValuesByColumn:
         """The values of some rows."""
         counts = {name: ValueCounts() for name in self.columns}
         waiting: dict[str, list[ValueCounts]] = {name: [] for name in self.columns}
+        n_labels = 1 if self.label is None else self.label.n_codes
         for batch in batches:
             weights = _weights(batch)
             labels = None if self.label is None else self.label.encode(batch)
             for name in self.columns:
                 cells = batch.column(name)
                 cells = self.steps[name].numbered(cells) if name in self.steps else normal(cells)
-                waiting[name].append(_count(cells, weights, labels, self.n_labels, counts[name].is_full))
+                waiting[name].append(_count(cells, weights, labels, n_labels, counts[name].is_full))
                 n_waiting = sum(len(part.weights) for part in waiting[name])
                 if n_waiting > _MERGE_AFTER or len(waiting[name]) > _MOST_WAITING:
                     counts[name] = counts[name].add(waiting[name], self.limit)
@@ -154,17 +154,17 @@ class CountLabels:
 
     encoders: "tuple[Encoder, ...]"
     label: "Encoder"
-    n_labels: int
 
     def count(self, batches: Iterator["pa.RecordBatch"]) -> tuple[Ints, ...]:
         """For each column the rows by code and label."""
-        tables = [np.zeros((encoder.n_codes, self.n_labels), np.int64) for encoder in self.encoders]
+        n_labels = self.label.n_codes
+        tables = [np.zeros((encoder.n_codes, n_labels), np.int64) for encoder in self.encoders]
         for batch in batches:
             weights, labels = _weights(batch), self.label.encode(batch)
             for place, encoder in enumerate(self.encoders):
-                keys = encoder.encode(batch) * self.n_labels + labels
+                keys = encoder.encode(batch) * n_labels + labels
                 sizes = np.bincount(keys, weights, minlength=tables[place].size).astype(np.int64)
-                tables[place] += sizes.reshape(-1, self.n_labels)
+                tables[place] += sizes.reshape(-1, n_labels)
         return tuple(tables)
 
     def add(self, sums: Sequence[tuple[Ints, ...]]) -> tuple[Ints, ...]:

@@ -16,21 +16,18 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import accumulate
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal
 
 import polars as pl
 
 from analogical._types import Note
 from analogical.datasets import table_names
 from analogical.errors import InputError
-from analogical.io.formats import NA, TextFormat, refuse_text_options
+from analogical.io.formats import NA, FileTable, TextFormat, refuse_text_options
 from analogical.io.text import clean_lines, find_shape, has_space_before_quote, parse_text
 from analogical.io.typing import CellNotes, type_columns
 
-if TYPE_CHECKING:
-    from analogical.duck import DuckTable
-
-__all__ = ["FileTable", "open_file", "quiet_stderr"]
+__all__ = ["open_file", "quiet_stderr"]
 
 _KINDS = {".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"}
 """Formats by file extension."""
@@ -50,29 +47,8 @@ MOST_UNPACKED = 500_000_000
 """Limit for a compressed file that has to be read into memory: a small one may unpack to any size."""
 LONGEST_LINE = 2**26
 """Limit of the bytes of a line for a text to be unpacked for DuckDB, which does not read such a line."""
-BLOCK = 2**24
+BLOCK_BYTES = 2**24
 """Bytes read at once."""
-
-
-@dataclass(frozen=True)
-class FileTable:
-    r"""The table in a file, and notes on how it was read.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from analogical.io.files import open_file
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "table.csv")
-    ...     _ = path.write_text("size;label\n1;yes\n?;no\n")
-    ...     table = open_file(str(path))
-    >>> table.frame["size"].to_list(), [note.kind for note in table.notes], table.notes[0].words
-    ([1, None], ['separator', 'read-as-missing'], ('semicolon',))
-    """
-
-    frame: "pl.DataFrame | DuckTable"
-    notes: tuple[Note, ...] = ()
 
 
 def open_file(
@@ -158,7 +134,7 @@ def _open_in_duckdb(source: "_Source", text_format: TextFormat, *, is_forced: bo
             if has_space_before_quote(beginning, shape.separator):
                 raise NotFaithful("quotes follow spaces")
             with source.unpacked() as path:
-                return FileTable(*open_text(path, shape, text_format, notes))
+                return open_text(path, shape, text_format, notes)
         except (NotFaithful, UnicodeDecodeError) as error:
             if is_forced:
                 raise InputError(
@@ -174,7 +150,7 @@ def _open_in_duckdb(source: "_Source", text_format: TextFormat, *, is_forced: bo
 def _read_into_memory(source: "_Source", text_format: TextFormat) -> FileTable:
     """The table as a polars dataframe."""
     if source.kind == "text":
-        return FileTable(*parse_text(source.read(), source.what, text_format))
+        return parse_text(source.read(), source.what, text_format)
     refuse_text_options(text_format, source.what)
     if source.kind == "workbook":
         return _read_workbook(source)
@@ -252,7 +228,7 @@ class _Source:
         """The content, unpacked, in blocks, none of which is empty."""
         with self.open() as stream:
             if self.compression is None:
-                yield from iter(partial(stream.read, BLOCK), b"")
+                yield from iter(partial(stream.read, BLOCK_BYTES), b"")
                 return
             try:
                 yield from _unpack(stream, self.compression)
@@ -353,7 +329,7 @@ def _unpack(stream: BinaryIO, compression: str) -> Iterator[bytes]:
 
     openers: dict[str, Any] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
     with openers[compression](stream) as content:
-        yield from iter(partial(content.read, BLOCK), b"")
+        yield from iter(partial(content.read, BLOCK_BYTES), b"")
 
 
 def _unpack_zstd(stream: BinaryIO) -> Iterator[bytes]:

@@ -1,10 +1,12 @@
-"""What the user says about the format of a text file; imports no library."""
+"""What the user says about the format of a text file, and the table in it; imports no library."""
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
+from analogical._types import Note
 from analogical.errors import InputError
 
-__all__ = ["NA", "TextFormat", "refuse_text_options"]
+__all__ = ["NA", "FileTable", "TextFormat", "refuse_text_options"]
 
 NA = ("", "?", "NA", "N/A", "#N/A", "<NA>", "NaN", "NaT", "null", "-")
 """Words for missing cells, in upper or lower case, with or without spaces around them."""
@@ -26,6 +28,27 @@ class TextFormat:
     names: tuple[str, ...] | None = None
     """Names of the columns of a file without a header."""
     na: tuple[str, ...] = NA
+
+
+class FileTable(NamedTuple):
+    r"""The table in a file, and notes on how it was read.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from analogical.io.files import open_file
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "table.csv")
+    ...     _ = path.write_text("size;label\n1;yes\n?;no\n")
+    ...     table = open_file(str(path))
+    >>> table.frame["size"].to_list(), [note.kind for note in table.notes], table.notes[0].words
+    ([1, None], ['separator', 'read-as-missing'], ('semicolon',))
+    """
+
+    frame: Any
+    """A polars dataframe, or a table that DuckDB or Spark reads when it is needed."""
+    notes: tuple[Note, ...] = ()
 
 
 def refuse_text_options(given: TextFormat, what: str) -> None:

@@ -14,7 +14,7 @@ import polars as pl
 
 from analogical._types import Note
 from analogical.errors import InputError
-from analogical.io.formats import TextFormat
+from analogical.io.formats import FileTable, TextFormat
 from analogical.io.typing import CellNotes, type_columns
 
 __all__ = ["parse_text"]
@@ -30,7 +30,7 @@ MOST_COLUMNS = 200_000
 """More are refused: reading takes about 25 microseconds per column, however few rows there are."""
 
 
-def parse_text(content: bytes, what: str, text_format: TextFormat) -> tuple[pl.DataFrame, tuple[Note, ...]]:
+def parse_text(content: bytes, what: str, text_format: TextFormat) -> FileTable:
     r"""The table in a text file, and a note on everything that was detected or changed.
 
     Examples
@@ -49,7 +49,8 @@ def parse_text(content: bytes, what: str, text_format: TextFormat) -> tuple[pl.D
     if shape.may_end_empty and frame[:, -1].is_null().all():
         notes.append(Note("empty-column"))
         frame = frame[:, :-1]
-    return _type_cells(frame, text_format.na, shape.separator, notes), tuple(notes)
+    typed = _type_cells(frame, text_format.na, shape.separator, notes)
+    return FileTable(typed, tuple(notes))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ applies the answer. A column has one kind, decided on all of its cells.
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple, Protocol
 
 import polars as pl
 
@@ -17,16 +17,16 @@ from analogical._types import Note
 __all__ = [
     "FIRST_TESTS",
     "FURTHER_TESTS",
-    "MOST_NAMED",
-    "MOST_WORDS",
     "NUMBER",
     "CellNotes",
+    "Converted",
     "Reading",
+    "TextColumn",
     "decide",
     "holds_words",
-    "may_hold_numbers",
     "missing_words",
     "needs_further_tests",
+    "settle",
     "type_columns",
 ]
 
@@ -100,7 +100,7 @@ class Reading:
     """What the cells of a column are, and how they are rewritten before they are cast."""
 
     kind: Kind = "text"
-    steps: tuple[tuple[str, str], ...] = ()
+    replacements: tuple[tuple[str, str], ...] = ()
     """Patterns and their replacements, applied in order."""
     accepts: str | None = None
     """Pattern of the cells to read; all others are words, which become missing. None if all cells are read."""
@@ -167,10 +167,10 @@ def _written_number(style: str, counts: Mapping[str, int]) -> Reading:
     if style == "comma" and counts["has comma"]:
         forms.append("decimal commas")
     kept = "." if style == "point" else ","
-    steps = [("−", "-"), (f"[^0-9{kept}()+-]", ""), *([(",", ".")] if style == "comma" else [])]
+    replacements = [("−", "-"), (f"[^0-9{kept}()+-]", ""), *([(",", ".")] if style == "comma" else [])]
     if counts["brackets"]:
-        steps.append((r"^\((.*)\)$", "-$1"))
-    return Reading("real", tuple(steps), None if is_all else FURTHER_TESTS[style], tuple(forms))
+        replacements.append((r"^\((.*)\)$", "-$1"))
+    return Reading("real", tuple(replacements), None if is_all else FURTHER_TESTS[style], tuple(forms))
 
 
 def _order(counts: Mapping[str, int]) -> str | None:
@@ -189,24 +189,28 @@ def _date(order: str, counts: Mapping[str, int]) -> Reading:
     if counts["compact"] == counts["present"]:
         return Reading("day", ((r"^(....)(..)(..)$", "$1-$2-$3"),), forms=("year, month, day",), is_sure=False)
     has_clock = bool(counts["clock"])
-    steps = [(f"({_TIME}){_ZONE}$", "$1")]
+    replacements = [(f"({_TIME}){_ZONE}$", "$1")]
     if "name" in order:
-        steps += [(rf"(?i){name}[a-z]*\.?", f" {k} ") for k, name in enumerate(_MONTHS, 1)]
+        replacements += [(rf"(?i){name}[a-z]*\.?", f" {k} ") for k, name in enumerate(_MONTHS, 1)]
     places = {"year first": "$1-$2-$3", "day first": "$3-$2-$1", "day, month name": "$3-$2-$1"}
-    steps.append((r"^ *([0-9]+)[^0-9]+([0-9]+)[^0-9]+([0-9]+)", places.get(order, "$3-$1-$2")))
-    steps += [("^([0-6][0-9])-", "20$1-"), ("^([7-9][0-9])-", "19$1-")]
-    steps += [("-([0-9])-", "-0$1-"), ("-([0-9])([ T,]|$)", "-0$1$2"), (r"(?:T|,? )([0-9]):", " 0$1:")]
+    replacements.append((r"^ *([0-9]+)[^0-9]+([0-9]+)[^0-9]+([0-9]+)", places.get(order, "$3-$1-$2")))
+    replacements += [("^([0-6][0-9])-", "20$1-"), ("^([7-9][0-9])-", "19$1-")]
+    replacements += [("-([0-9])-", "-0$1-"), ("-([0-9])([ T,]|$)", "-0$1$2"), (r"(?:T|,? )([0-9]):", " 0$1:")]
     if has_clock:
-        steps += [("^(.{10})$", "$1 00:00:00"), ("^(.{10})(?:T|,? )", "$1 "), ("^(.{16})( ?[AaPp]|$)", "$1:00$2")]
+        replacements += [
+            ("^(.{10})$", "$1 00:00:00"),
+            ("^(.{10})(?:T|,? )", "$1 "),
+            ("^(.{16})( ?[AaPp]|$)", "$1:00$2"),
+        ]
     if counts["half days"]:
-        steps.append(("^(.{10}) 12(.*?) ?[aA][mM]$", "$1 00$2"))
-        steps += [(f"^(.{{10}}) {h:02}(.*?) ?[pP][mM]$", f"$1 {h + 12}$2") for h in range(1, 12)]
-        steps.append((" ?[AaPp][Mm]$", ""))
+        replacements.append(("^(.{10}) 12(.*?) ?[aA][mM]$", "$1 00$2"))
+        replacements += [(f"^(.{{10}}) {h:02}(.*?) ?[pP][mM]$", f"$1 {h + 12}$2") for h in range(1, 12)]
+        replacements.append((" ?[AaPp][Mm]$", ""))
     is_iso = order == "year first"
     is_ambiguous = counts["day first"] == counts["month first"] == counts[order] and "name" not in order
     return Reading(
         "time" if has_clock else "day",
-        tuple(steps),
+        tuple(replacements),
         None if counts[order] == counts["present"] else FURTHER_TESTS[order],
         () if is_iso else (f"{order}, not certain: no day above 12" if is_ambiguous else order,),
         is_sure=False,
@@ -298,6 +302,70 @@ class CellNotes:
             yield Note("numbers-and-words", tuple(self.mixtures), shares, words=named)
 
 
+# ---------------------------------------------------------------- how a column is read
+
+
+class Converted(NamedTuple):
+    """The cells of a column after they were converted."""
+
+    n_failed: int
+    """Cells that should be numbers or dates, and cannot be converted."""
+    n_different: int
+    """Number of distinct numbers or dates, possibly estimated; needed only if some cells are words."""
+
+
+class TextColumn(Protocol):
+    """A column of text, in memory or in an engine, without spaces around its cells and words for missing ones."""
+
+    @property
+    def name(self) -> str:
+        """The user's name of the column."""
+        ...
+
+    def convert(self, reading: Reading) -> Converted:
+        """What becomes of the cells that a reading accepts."""
+        ...
+
+    def count_words(self, pattern: str, limit: int) -> dict[str, int] | None:
+        """Distinct cells that do not match a pattern, with their numbers; None if more than the limit."""
+        ...
+
+    def count_numbers(self) -> int:
+        """Number of distinct plain numbers."""
+        ...
+
+
+def settle(column: TextColumn, counts: Mapping[str, int], separator: str, notes: CellNotes) -> Reading:
+    """How a column is read: what :func:`decide` says, or as text if its cells cannot be read so; with notes."""
+    reading = decide(counts, separator)
+    words = _words_among(column, reading)
+    if words is None:
+        reading, words = TEXT, {}
+    else:
+        n_written = counts["present"] - counts["number"] - sum(words.values())
+        notes.add(column.name, reading, n_written, dict(sorted(words.items())))
+    if reading.kind == "text" and may_hold_numbers(counts):
+        others = column.count_words(NUMBER, MOST_NAMED)
+        if others is not None:
+            notes.add_mixture(column.name, counts, column.count_numbers(), others)
+    return reading
+
+
+def _words_among(column: TextColumn, reading: Reading) -> dict[str, int] | None:
+    """The few words among the numbers or dates of a column; None if it cannot be read so."""
+    if reading.accepts is None and reading.is_sure:
+        return {}
+    converted = column.convert(reading)
+    if converted.n_failed:
+        return None
+    if reading.accepts is None:
+        return {}
+    words = column.count_words(reading.accepts, MOST_WORDS)
+    if words is None or (words and not holds_words(words, converted.n_different)):
+        return None
+    return words
+
+
 # ---------------------------------------------------------------- cells in polars
 
 
@@ -316,9 +384,9 @@ def type_columns(columns: Sequence[pl.Series], na: Sequence[str], separator: str
     for k, column in enumerate(columns):
         cells = stacked.slice(k * n_rows, n_rows).alias(column.name)
         counts = {test: int(by_column[k]) for test, by_column in sums.items()}
-        reading = _read_column(cells, counts, separator, notes)
-        if reading.kind == "text" and may_hold_numbers(counts):
-            _note_mixture(cells, counts, notes)
+        if needs_further_tests(counts):
+            counts |= {test: int(cells.str.contains(pattern).sum()) for test, pattern in FURTHER_TESTS.items()}
+        reading = settle(_PolarsColumn(column.name, cells), counts, separator, notes)
         typed.append(_convert(cells, reading))
     return typed
 
@@ -335,31 +403,28 @@ def _strip_cells(raw: pl.Series, na: Sequence[str], notes: CellNotes) -> pl.Seri
     return cells
 
 
-def _read_column(cells: pl.Series, counts: dict[str, int], separator: str, notes: CellNotes) -> Reading:
-    """How the cells of a column are read: what :func:`decide` says, or as text if they cannot be read so."""
-    if needs_further_tests(counts):
-        counts |= {test: int(cells.str.contains(pattern).sum()) for test, pattern in FURTHER_TESTS.items()}
-    reading = decide(counts, separator)
-    words: dict[str, int] = {}
-    if reading.accepts is not None or not reading.is_sure:
-        accepted, converted = _accepted(cells, reading), _convert(cells, reading)
-        if converted.null_count() != accepted.null_count():
-            return TEXT
-        words = _count_words(cells.filter(cells.is_not_null() & accepted.is_null()), MOST_WORDS + 1)
-        if words and not holds_words(words, converted.drop_nulls().n_unique()):
-            return TEXT
-    n_written = counts["present"] - counts["number"] - sum(words.values())
-    notes.add(str(cells.name), reading, n_written, dict(sorted(words.items())))
-    return reading
+@dataclass(frozen=True)
+class _PolarsColumn:
+    """A column of text in memory (see :class:`TextColumn`)."""
 
+    name: str
+    cells: pl.Series
 
-def _note_mixture(cells: pl.Series, counts: Mapping[str, int], notes: CellNotes) -> None:
-    """Add a column of numbers that stays text because of the words among them to the notes."""
-    is_number = cells.str.contains(NUMBER)
-    words = _count_words(cells.filter(~is_number), MOST_NAMED + 1)
-    if len(words) <= MOST_NAMED:
-        n_numbers = cells.filter(is_number).cast(pl.Float64, strict=False).n_unique()
-        notes.add_mixture(str(cells.name), counts, n_numbers, words)
+    def convert(self, reading: Reading) -> Converted:
+        """What becomes of the cells that a reading accepts."""
+        accepted, converted = _accepted(self.cells, reading), _convert(self.cells, reading)
+        n_different = 0 if reading.accepts is None else converted.drop_nulls().n_unique()
+        return Converted(converted.null_count() - accepted.null_count(), n_different)
+
+    def count_words(self, pattern: str, limit: int) -> dict[str, int] | None:
+        """Distinct cells that do not match a pattern, with their numbers; None if more than the limit."""
+        words = _count_words(self.cells.filter(~self.cells.str.contains(pattern)), limit + 1)
+        return words if len(words) <= limit else None
+
+    def count_numbers(self) -> int:
+        """Number of distinct plain numbers."""
+        is_number = self.cells.str.contains(NUMBER)
+        return self.cells.filter(is_number).cast(pl.Float64, strict=False).n_unique()
 
 
 def _count_words(cells: pl.Series, limit: int | None = None) -> dict[str, int]:
@@ -380,7 +445,7 @@ def _convert(cells: pl.Series, reading: Reading) -> pl.Series:
     if reading.kind == "text":
         return cells
     cells = _accepted(cells, reading)
-    for pattern, by in reading.steps:
+    for pattern, by in reading.replacements:
         cells = cells.str.replace_all(pattern, by)
     if reading.kind == "day":
         return cells.str.strptime(pl.Date, "%Y-%m-%d", strict=False)

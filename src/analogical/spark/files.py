@@ -1,13 +1,12 @@
 """Files that a Spark cluster can read as a Spark table, by the rules for files on one machine."""
 
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, cast
 
 from analogical._types import Note
 from analogical.engines.text import type_cells
 from analogical.errors import InputError, SparkError
-from analogical.io.formats import TextFormat
+from analogical.io.formats import FileTable, TextFormat
 from analogical.io.text import check_separator, find_separator
 from analogical.spark.relation import SparkRelation
 from analogical.spark.session import collect, first_line
@@ -15,26 +14,18 @@ from analogical.spark.session import collect, first_line
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-__all__ = ["SparkFile", "read_spark_file"]
+__all__ = ["read_spark_file"]
 
 _TEXTS = (".csv", ".tsv", ".txt", ".tab", ".dat")
 
 
-@dataclass(frozen=True)
-class SparkFile:
-    """The table in a file or folder, and notes on how it was read."""
-
-    frame: "DataFrame"
-    notes: tuple[Note, ...] = ()
-
-
-def read_spark_file(session: "SparkSession", path: str, given: TextFormat) -> SparkFile:
+def read_spark_file(session: "SparkSession", path: str, given: TextFormat) -> FileTable:
     """The table at a path that the cluster sees: Parquet or CSV, a file, a folder or a pattern."""
     suffixes = [suffix.lower() for suffix in PurePosixPath(path.rstrip("/")).suffixes]
     if not any(suffix in _TEXTS for suffix in suffixes):
         found = _try_parquet(session, path, is_named=".parquet" in suffixes or ".pq" in suffixes)
         if found is not None:
-            return SparkFile(found)
+            return FileTable(found)
     return _read_text(session, path, given)
 
 
@@ -53,7 +44,7 @@ def _unreadable(path: str, error: Exception) -> InputError:
     return InputError(f"Spark cannot read {path!r} ({first_line(error)}); give Parquet or CSV.")
 
 
-def _read_text(session: "SparkSession", path: str, given: TextFormat) -> SparkFile:
+def _read_text(session: "SparkSession", path: str, given: TextFormat) -> FileTable:
     notes: list[Note] = []
     try:
         first = collect(session.read.text(path).filter("trim(value) != ''").limit(100), "reading the first lines")
@@ -86,7 +77,7 @@ def _read_text(session: "SparkSession", path: str, given: TextFormat) -> SparkFi
         names = list(given.names)
     if len(names) == 1:
         raise InputError(f"{path!r} has one column only, {names[0][:60]!r}; a table needs features and a label.")
-    return SparkFile(_type_cells(frame.toDF(*names), path, given, separator, notes), tuple(notes))
+    return FileTable(_type_cells(frame.toDF(*names), path, given, separator, notes), tuple(notes))
 
 
 def _type_cells(frame: "DataFrame", path: str, given: TextFormat, separator: str, notes: list[Note]) -> "DataFrame":
@@ -94,11 +85,10 @@ def _type_cells(frame: "DataFrame", path: str, given: TextFormat, separator: str
     names = frame.columns
     numbered = frame.toDF(*(f"c{k}" for k in range(len(names))))  # by position: names may differ in case only
     try:
-        typed = type_cells(SparkRelation(numbered), names, given.na, separator)
+        typed = type_cells(SparkRelation(numbered), names, given.na, separator, notes)
     except SparkError as error:
         raise _bad_rows(path, error) from error
-    notes += typed.notes
-    return cast("SparkRelation", typed.relation).frame.toDF(*names)
+    return cast("SparkRelation", typed).frame.toDF(*names)
 
 
 def _bad_rows(path: str, error: SparkError) -> Exception:

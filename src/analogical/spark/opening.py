@@ -85,20 +85,22 @@ def _comes_here(relation: SparkRelation, rules: Rules) -> bool:
         return False
     there = relation.numbered()
     lengths = {f"n{p}": f"sum(octet_length(s{p}))" for p, base in enumerate(relation.bases.values()) if base in TEXTS}
-    seen = there.look({"n": "count(*)"} | lengths, "counting the rows")
+    seen = there.aggregate({"n": "count(*)"} | lengths, "counting the rows")
     n_bytes = seen["n"] * sum(width or 0 for width in widths) + sum(seen[name] or 0 for name in lengths)
     return 0 < int(n_bytes) <= HERE_BYTES
 
 
 def _packed(table: EngineTable, plan: SparkPlan) -> SparkEngine:
     """The table as words, which Spark keeps as long as the engine lives."""
-    n_codes = tuple(table.n_codes.tolist()[len(table.columns) :])
+    n_features = len(table.columns)
+    n_codes = tuple(table.n_codes.tolist()[n_features:])
+    bin_sizes = tuple(encoder.sizes for encoder in table.encoders[n_features : n_features + len(table.bins)])
     layout = Layout((*table.margins.n_values.tolist(), *n_codes), plan.blocks)
     pack = PackBatches(layout, table.encoders, table.label_encoder, table.is_weighted)
     rows = cast("SparkRelation", table.relation).frame.select(*table.sources)
     words = rows.mapInArrow(pack.__call__, ", ".join(f"{name} long" for name in pack.names))
     has_unit = table.n_units is not None
-    return SparkEngine(KeptFrame(words), table.margins, plan, n_codes, table.bin_sizes, has_unit, table.is_weighted)
+    return SparkEngine(KeptFrame(words), table.margins, plan, n_codes, bin_sizes, has_unit, table.is_weighted)
 
 
 def _n_shuffled(df: "DataFrame") -> int:

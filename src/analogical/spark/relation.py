@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-__all__ = ["MOST_VALUES", "SparkRelation"]
+__all__ = ["MOST_COLLECTED", "SparkRelation"]
 
 Sum = TypeVar("Sum")
 
-MOST_VALUES = 200_000
+MOST_COLLECTED = 200_000
 """Largest number of distinct values of a column to collect."""
 ADDED_TOGETHER = 16
 """Sums of parts of a table that one task adds up."""
@@ -51,19 +51,12 @@ DIALECT = Dialect(
     about_distinct="approx_count_distinct({}, 0.01)",
     distinct_error=0.04,
     duration="{}",
-    long="BIGINT",
-    text="STRING",
+    timestamp="TIMESTAMP_NTZ",
     matches="rlike({}, {})",
     replaced="regexp_replace({}, {}, {})",
     group="$",
     stripped="btrim({}, {})",
     escapes={"'": "\\'", "\\": "\\\\"},
-    casts={
-        "whole": "try_cast({} AS BIGINT)",
-        "real": "try_cast({} AS DOUBLE)",
-        "day": "try_cast({} AS DATE)",
-        "time": "try_cast({} AS TIMESTAMP_NTZ)",
-    },
 )
 
 
@@ -72,7 +65,7 @@ class SparkRelation:
     """A dataframe of Spark."""
 
     frame: "DataFrame"
-    most_values: int = field(default_factory=lambda: MOST_VALUES)
+    most_values: int = field(default_factory=lambda: MOST_COLLECTED)
     dialect: Dialect = DIALECT
 
     def __post_init__(self) -> None:
@@ -112,7 +105,7 @@ class SparkRelation:
         """The rows for which a condition is true."""
         return replace(self, frame=self.frame.filter(condition))
 
-    def look(self, numbers: Mapping[str, str], doing: str) -> dict[str, Any]:
+    def aggregate(self, numbers: Mapping[str, str], doing: str) -> dict[str, Any]:
         """One row of aggregates."""
         from pyspark.sql import functions as F
 
@@ -124,22 +117,22 @@ class SparkRelation:
         """How many rows meet conditions on columns, in one pass."""
         every = {name: condition for own in conditions.values() for name, condition in own.items()}
         wanted = {name: f"count(CASE WHEN {condition} THEN 1 END)" for name, condition in every.items()}
-        return self.project(cells).look(wanted, "looking at the cells") if wanted else {}
+        return self.project(cells).aggregate(wanted, "looking at the cells") if wanted else {}
 
     def count_values(self, columns: Sequence[str], limit: int) -> dict[str, ValueCounts]:
         """The values of columns, with the rows of each."""
         weight = [WEIGHT] if WEIGHT in self.columns else []
         return self.sum_batches([*columns, *weight], CountValues(tuple(columns), limit), "looking at the columns")
 
-    def steps(self, column: str, n_steps: int) -> "pa.Array":
-        """Distinct quantiles that divide the rows into about ``n_steps`` equal parts."""
+    def quantiles(self, column: str, n_parts: int) -> "pa.Array":
+        """Distinct quantiles that divide the rows into about ``n_parts`` equal parts."""
         import pyarrow as pa
 
         number = {"day": f"unix_date({column})", "time": f"unix_micros(CAST({column} AS TIMESTAMP))"}
         how = f"CAST({number.get(self.kinds[column], column)} AS DOUBLE)"
         frame = self.frame.selectExpr(f"{how} AS {column}").filter(f"{column} IS NOT NULL")
-        shares = (np.arange(n_steps + 1) / n_steps).tolist()
-        starts = np.unique(np.array(frame.approxQuantile(column, shares, 0.5 / n_steps)))
+        shares = (np.arange(n_parts + 1) / n_parts).tolist()
+        starts = np.unique(np.array(frame.approxQuantile(column, shares, 0.5 / n_parts)))
         arrow = self.frame.select(column).limit(0).toArrow().schema.field(column).type
         if pa.types.is_floating(arrow):
             return pa.array(starts, pa.float64()).cast(arrow, safe=False)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from analogical._checks import is_whole
 from analogical._types import Ints
 from analogical.errors import InputError
-from analogical.table.columns import MISSING, Column, plain, sortable
+from analogical.table.columns import MISSING, Values, plain, sortable
 
 __all__ = [
     "FINE_BINS",
@@ -25,9 +25,8 @@ __all__ = [
     "BinRule",
     "Binned",
     "Bins",
-    "bin_column",
+    "bin_values",
     "check_bins",
-    "fine_bins",
     "name_bins",
 ]
 
@@ -56,9 +55,12 @@ class BinRule:
 
 
 class Binned(NamedTuple):
-    """A column in bins: its values are the names of the bins, in increasing order."""
+    """The values of a column in bins, in increasing order."""
 
-    column: Column
+    code_of: Ints
+    """The bin of each value, and last MISSING for missing cells."""
+    ends: list[tuple[Any, Any]]
+    """The lowest and the highest value of each bin."""
     edges: tuple[Any, ...]
     """Where each bin except the first begins."""
 
@@ -85,46 +87,23 @@ def check_bins(bins: Any, role: str = "bins") -> BinRule:
     raise InputError(f"{expected}, got {bins!r}.")
 
 
-def bin_column(column: Column, rule: BinRule, weights: Ints | None, what: str) -> Binned:
-    """The column in bins; missing cells stay missing."""
-    column = column.sorted()
+def bin_values(values: Values, rule: BinRule, what: str) -> Binned:
+    """The values in bins; missing cells stay missing."""
+    ordered = values.ordered
+    known = ordered.values
     edges: Iterable[Any]
     if rule.method == "quantiles":
-        starts = _quantile_starts(column.count_values(weights), rule.n_bins)
-        edges = [column.values[start] for start in starts]
-    elif rule.method == "widths":
-        edges = _width_edges(column.values, rule.n_bins, what)
-        starts = [bisect_left(column.values, edge) for edge in edges]
+        starts = _quantile_starts(ordered.sizes, rule.n_bins)
+        edges = [known[start] for start in starts]
     else:
-        edges = _own_edges(rule.edges, column.values, what)
-        starts = [bisect_left(column.values, edge) for edge in edges]
-    bounds = sorted({0, *starts, len(column.values)})
-    bin_of_value = np.repeat(np.arange(len(bounds) - 1, dtype=np.int32), np.diff(bounds))
-    codes = column.recoded(np.append(bin_of_value, np.int32(MISSING)))
-    return Binned(Column(codes, name_bins(_ends(column, bounds))), tuple(plain(edge) for edge in edges))
-
-
-class FineBins(NamedTuple):
-    """The numbers of a column in many bins."""
-
-    codes: NDArray[np.uint8]
-    """Bin of each row; missing cells have the code after the last bin."""
-    ends: tuple[tuple[Any, Any], ...]
-    """The lowest and the highest number of each bin."""
-
-
-def fine_bins(column: Column, weights: Ints | None) -> FineBins:
-    """The column in up to 120 bins of about equally many rows."""
-    column = column.sorted()
-    bounds = [0, *_quantile_starts(column.count_values(weights), FINE_BINS), len(column.values)]
-    bin_of_value = np.repeat(np.arange(len(bounds) - 1, dtype=np.uint8), np.diff(bounds))
-    codes = column.recoded(np.append(bin_of_value, np.uint8(len(bounds) - 1)))
-    return FineBins(codes, tuple(_ends(column, bounds)))
-
-
-def _ends(column: Column, bounds: Sequence[int]) -> list[tuple[Any, Any]]:
-    """The lowest and the highest value of each bin of a sorted column."""
-    return [(plain(column.values[first]), plain(column.values[stop - 1])) for first, stop in pairwise(bounds)]
+        is_widths = rule.method == "widths"
+        edges = _width_edges(known, rule.n_bins, what) if is_widths else _own_edges(rule.edges, known, what)
+        starts = [bisect_left(known, edge) for edge in edges]
+    bounds = sorted({0, *starts, len(known)})
+    bin_of_rank = np.append(np.repeat(np.arange(len(bounds) - 1), np.diff(bounds)), MISSING)
+    code_of = bin_of_rank if values.is_sorted else bin_of_rank[values.rank_of]
+    ends = [(plain(known[first]), plain(known[stop - 1])) for first, stop in pairwise(bounds)]
+    return Binned(code_of, ends, tuple(plain(edge) for edge in edges))
 
 
 def _quantile_starts(sizes: Ints, n_bins: int) -> list[int]:

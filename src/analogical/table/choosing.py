@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
@@ -9,18 +10,18 @@ import numpy as np
 
 from analogical._checks import brief, is_whole
 from analogical.errors import InputError
+from analogical.table.binning import BinRule
 from analogical.table.columns import plain
 from analogical.table.dates import PARTS
+from analogical.table.rules import Rules
 
 MAX_LOOKED_AT = 5_000
 """Names that are searched for one similar to an unknown name, which is slow."""
 
 __all__ = [
-    "Chosen",
+    "ChosenColumns",
     "Names",
     "as_list",
-    "choose_features",
-    "find_column",
     "listing",
     "name_of",
     "refuse_repeated",
@@ -86,11 +87,6 @@ class Names:
         return matching
 
 
-def find_column(given: Any, keys: Sequence[Hashable], role: str) -> int:
-    """Position of a column given by its name, or by the text of its name."""
-    return Names(keys).find_one(given, role)
-
-
 class Chosen(NamedTuple):
     """The columns that are features."""
 
@@ -98,6 +94,81 @@ class Chosen(NamedTuple):
     """Positions, increasing."""
     named_parts: dict[int, set[str]]
     """Parts of dates that ``features`` or ``ignore`` names, by position of the column."""
+
+
+@dataclass(frozen=True)
+class ChosenColumns:
+    """The columns of a table that become features, by their position in the user's table."""
+
+    keys: Sequence[Hashable]
+    """The user's names of all columns."""
+    place_of: dict[int, int]
+    """Places among the columns without a role, which may be features."""
+    names: dict[int, str]
+    """Names of the columns that are read: features, and those of which only parts of dates are."""
+    features: list[int]
+    named_parts: dict[int, set[str]]
+    """Parts of dates that ``features`` or ``ignore`` names."""
+    is_asked: bool
+    """Whether the user named the features."""
+    called: Names
+    """The features by the names that the user may call them by."""
+
+    @classmethod
+    def of(cls, keys: Sequence[Hashable], taken: dict[int, str], rules: Rules) -> "ChosenColumns":
+        """The columns that are features; ``taken`` are the positions of the label, the weights and the groups."""
+        free = [position for position in range(len(keys)) if position not in taken]
+        names = {p: name_of(keys[p]) for p in free}
+        called = list(keys)
+        if rules.feature_names is not None:
+            names = dict(zip(free, _check_names(rules.feature_names, len(free)), strict=True))
+            called = [names.get(p, key) for p, key in enumerate(keys)]
+        features, named_parts = choose_features(
+            called, taken, rules.features, rules.ignore, date_parts=rules.date_parts
+        )
+        if not features and not named_parts:
+            raise InputError("The table has no features; give at least one column besides the label.")
+        return cls(
+            keys,
+            {position: place for place, position in enumerate(free)},
+            {p: names[p] for p in sorted({*features, *named_parts})},
+            features,
+            named_parts,
+            rules.features is not None,
+            Names([called[p] for p in features]),
+        )
+
+    def asked_for(self, keep: Sequence[Any]) -> set[int]:
+        """Features that the user asked about, by name or by place, or that ``features`` names: never ids."""
+        if self.is_asked:
+            return set(self.features)
+        free, positions = list(self.place_of), set[int]()
+        for feature in keep:
+            if (place := self.called.find(feature)) is not None:
+                positions.add(self.features[place])
+            elif is_whole(feature) and 0 <= feature < len(free):
+                positions.add(free[feature])
+        return positions
+
+    def own_bins(self, rules: Rules, label: Hashable | None) -> dict[int, BinRule]:
+        """Bin rules that the user gave for single columns."""
+        for given, _ in rules.bins_of:
+            if label is not None and given == label and self.called.find(given) is None:
+                raise InputError(f"bins names {given!r}, which is the label; bin it with bin_label (--bin-label).")
+        return {
+            self.features[place]: rule for given, rule in rules.bins_of for place in self.called.find_all(given, "bins")
+        }
+
+
+def _check_names(names: Iterable[str], n_features: int) -> tuple[str, ...]:
+    checked = () if isinstance(names, str) else tuple(str(name) for name in names)
+    if len(checked) != n_features:
+        raise InputError(
+            f"feature_names must have one name for each of the {n_features} features, got"
+            f" {listing(checked) or repr(names)}."
+        )
+    refuse_repeated(checked)
+    return checked
 
 
 def choose_features(

@@ -1,8 +1,9 @@
 """One column to codes: two cells have the same code if and only if their values are equal."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from functools import cached_property
 from numbers import Real
 from typing import Any, Literal
 
@@ -14,16 +15,83 @@ from analogical._types import Bools, Ints, Positions
 from analogical.errors import InputError
 from analogical.table.integers import dense_codes
 
-__all__ = ["MISSING", "Column", "Kind", "compact", "encode_array", "encode_objects", "plain", "sortable"]
+__all__ = ["MISSING", "Column", "Kind", "Values", "compact", "encode_array", "encode_objects", "plain", "sortable"]
 
 MISSING = -1
 """The code of a missing cell while a column is being encoded; it never leaves this package."""
 
-CHUNK = 2**20
+CHUNK_ROWS = 2**20
 """Rows processed at once, so that a long column needs little memory besides its codes."""
 
 Kind = Literal["category", "whole", "real", "time"]
 """What the values of a column are: categories, whole numbers, other numbers and durations, or dates and times."""
+
+
+class Values:
+    """The distinct values of a column with the rows of each: all decisions about a column are made on these.
+
+    What is decided is a table ``code_of``, with the code of each value and, last, that of missing cells.
+    """
+
+    def __init__(
+        self,
+        values: Sequence[Any],
+        sizes: Ints | Callable[[], Ints],
+        kind: Kind = "category",
+        *,
+        n_missing: int = 0,
+        is_sorted: bool = False,
+    ) -> None:
+        self.values = values
+        self._sizes = sizes
+        self.kind = kind
+        self.n_missing = n_missing
+        """Number of rows without a value."""
+        self.is_sorted = is_sorted
+        """Whether values are known to increase."""
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """Rows of each value, counted with their weights; most columns with few values are never counted."""
+        return self._sizes() if callable(self._sizes) else self._sizes
+
+    @cached_property
+    def n_present(self) -> int:
+        """Rows that have a value, counted with their weights."""
+        return int(self.sizes.sum())
+
+    @cached_property
+    def order(self) -> Positions:
+        """Positions of the values in increasing order."""
+        return np.arange(len(self)) if self.is_sorted else np.argsort(sortable(self.values), kind="stable")
+
+    @cached_property
+    def rank_of(self) -> Ints:
+        """For each value its place in increasing order, and last the code of missing cells."""
+        ranks = np.full(len(self) + 1, MISSING)
+        ranks[self.order] = np.arange(len(self))
+        return ranks
+
+    def take(self, positions: Positions) -> "Values":
+        """Some of the values, with all missing cells."""
+        return Values(
+            _at(self.values, positions),
+            self.sizes[positions],
+            self.kind,
+            n_missing=self.n_missing,
+            is_sorted=self.is_sorted,
+        )
+
+    @cached_property
+    def ordered(self) -> "Values":
+        """The same values, increasing."""
+        if self.is_sorted:
+            return self
+        values = _at(sortable(self.values), self.order)
+        return Values(values, self.sizes[self.order], self.kind, n_missing=self.n_missing, is_sorted=True)
 
 
 @dataclass(frozen=True)
@@ -57,19 +125,20 @@ class Column:
         """The column on some rows, without the values that do not occur there."""
         return replace(compact(self.codes[rows], self.values), kind=self.kind, is_sorted=self.is_sorted)
 
-    def sorted(self) -> "Column":
-        """The same column, its codes in the order of its values."""
-        if self.is_sorted:
-            return self
-        values = sortable(self.values)
-        order = np.argsort(values, kind="stable")
-        new_codes = np.append(np.argsort(order), MISSING)
-        return Column(self.recoded(new_codes), _at(values, order), self.kind, is_sorted=True)
+    def counted(self, weights: Ints | None = None) -> "Values":
+        """The values with the rows of each, which are counted with their weights when they are first asked for."""
+        return Values(
+            self.values,
+            lambda: self._count_rows(weights),
+            self.kind,
+            n_missing=self.n_missing,
+            is_sorted=self.is_sorted,
+        )
 
-    def count_values(self, weights: Ints | None) -> Ints:
+    def _count_rows(self, weights: Ints | None) -> Ints:
         """Rows of each value, counted with their weights."""
         sizes = np.zeros(len(self.values) + 1, np.int64)  # the first entry is for missing cells
-        step = max(CHUNK, len(sizes))
+        step = max(CHUNK_ROWS, len(sizes))
         for start in range(0, len(self.codes), step):
             part = slice(start, start + step)
             places = self.codes[part].astype(np.intp) + 1
@@ -77,12 +146,12 @@ class Column:
             np.add(sizes, of_part, out=sizes, casting="unsafe")  # sums of weights come as floats, exact below 2**53
         return sizes[1:]
 
-    def recoded(self, table: NDArray[Any]) -> NDArray[Any]:
-        """New codes: ``table`` has one for each old code and, last, one for missing cells."""
-        codes = np.empty(len(self.codes), table.dtype)
-        for start in range(0, len(codes), CHUNK):
-            part = slice(start, start + CHUNK)
-            codes[part] = table[self.codes[part]]
+    def recoded(self, code_of: NDArray[Any]) -> NDArray[Any]:
+        """New codes: ``code_of`` has one for each value and, last, one for missing cells."""
+        codes = np.empty(len(self.codes), code_of.dtype)
+        for start in range(0, len(codes), CHUNK_ROWS):
+            part = slice(start, start + CHUNK_ROWS)
+            codes[part] = code_of[self.codes[part]]
         return codes
 
     def has_same_groups_as(self, other: "Column") -> bool:

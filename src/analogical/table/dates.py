@@ -1,14 +1,22 @@
 """Parts of dates: month, weekday and hour, which bins of time do not show."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analogical._types import Ints
-from analogical.table.columns import MISSING, Column, plain
+from analogical.table.columns import MISSING, Values, plain
 
-__all__ = ["PARTS", "days_of_numbers", "part_column", "part_numbers", "parts_of", "parts_that_may_vary"]
+__all__ = [
+    "PARTS",
+    "PartOfDates",
+    "days_of_numbers",
+    "part_numbers",
+    "part_values",
+    "parts_of",
+    "parts_that_may_vary",
+]
 
 PARTS = ("month", "weekday", "hour")
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -16,12 +24,23 @@ CYCLES = {"month": 730, "weekday": 14, "hour": 2}
 """Days that dates must span, two cycles: within one cycle, a part only repeats the bins of time."""
 
 
-def parts_of(column: Column) -> dict[str, Column]:
+class PartOfDates(NamedTuple):
+    """The months, the weekdays or the hours of the dates in a column."""
+
+    values: Values
+    """Those that occur, with the rows of each."""
+    numbers: Ints
+    """Each of these as a number from 0."""
+    code_of: Ints | None = None
+    """For each date its place among these, and last MISSING for missing cells; None if an engine reads the dates."""
+
+
+def parts_of(dates: Values) -> dict[str, PartOfDates]:
     """Month, weekday and hour of the dates in a column, where they vary over two cycles or more.
 
     There is no weekday for dates that are all on the same day of the month, such as the first.
     """
-    times = _as_times(column)
+    times = _as_times(dates)
     if times is None or not len(times):
         return {}
     span = (times.max() - times.min()) / np.timedelta64(1, "D")
@@ -31,7 +50,9 @@ def parts_of(column: Column) -> dict[str, Column]:
     for part in parts_that_may_vary(span, n_days_of_month):
         numbers, codes = np.unique(part_numbers(times, part), return_inverse=True)
         if len(numbers) > 1:
-            parts[part] = part_column(part, numbers, column.recoded(np.append(codes, MISSING).astype(np.int8)))
+            sizes = np.bincount(codes, dates.sizes).astype(np.int64)
+            values = part_values(part, numbers, sizes, dates.n_missing)
+            parts[part] = PartOfDates(values, numbers, np.append(codes, MISSING))
     return parts
 
 
@@ -52,11 +73,11 @@ def part_numbers(times: NDArray[Any], part: str) -> Ints:
     return np.asarray(numbers)
 
 
-def part_column(part: str, numbers: Ints, codes: NDArray[Any]) -> Column:
-    """A part as a column: ``numbers`` are its distinct numbers, increasing, ``codes`` the position of each row's."""
+def part_values(part: str, numbers: Ints, sizes: Ints, n_missing: int) -> Values:
+    """The distinct numbers of a part, which increase, as the values of a column: months from 1, weekdays by name."""
     if part == "weekday":
-        return Column(codes, [WEEKDAYS[k] for k in numbers], is_sorted=True)
-    return Column(codes, (numbers + (part == "month")).tolist(), "whole", is_sorted=True)
+        return Values([WEEKDAYS[k] for k in numbers], sizes, n_missing=n_missing, is_sorted=True)
+    return Values((numbers + (part == "month")).tolist(), sizes, "whole", n_missing=n_missing, is_sorted=True)
 
 
 def days_of_numbers(days: NDArray[Any]) -> NDArray[Any]:
@@ -69,14 +90,13 @@ def _months_of_numbers(days: NDArray[Any]) -> NDArray[Any]:
     return np.asarray((days // 10000 - 1970) * 12 + days // 100 % 100 - 1)
 
 
-def _as_times(column: Column) -> NDArray[Any] | None:
+def _as_times(dates: Values) -> NDArray[Any] | None:
     """The distinct dates as numpy dates, in local time; None if some are not in the calendar."""
-    values: Any = column.values
-    if column.kind == "whole":  # days written as numbers: 20240131
-        days = np.asarray(values)
+    if dates.kind == "whole":  # days written as numbers: 20240131
+        days = np.asarray(dates.values)
         times = days_of_numbers(days)
         is_day = times.astype("M8[M]").astype(np.int64) == _months_of_numbers(days)
         return times.astype("M8[us]") if is_day.all() else None
-    known = [plain(value) for value in values]
+    known = [plain(value) for value in dates.values]
     zoned = any(getattr(value, "tzinfo", None) is not None for value in known)
     return np.array([value.replace(tzinfo=None) for value in known] if zoned else known, dtype="M8[us]")

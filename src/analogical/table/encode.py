@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from analogical._checks import brief, is_whole
+from analogical._checks import brief
 from analogical._types import Bools, CodedRows, Codes, Ints, Note, Positions, code_type
 from analogical.errors import InputError
 from analogical.estimate.leaks import find_leaks
-from analogical.table.binning import BinRule
-from analogical.table.choosing import Chosen, Names, choose_features, listing, name_of, refuse_repeated
+from analogical.table.choosing import ChosenColumns
 from analogical.table.columns import Column, plain
 from analogical.table.meaning import ColumnMeaning, TableMeaning
-from analogical.table.preparing import RowsHere
-from analogical.table.reading import ChosenColumns, RawTable, read_table
+from analogical.table.preparing import MemoryPreparer
+from analogical.table.reading import RawTable, read_table
 from analogical.table.roles import (
     Role,
     encode_groups,
@@ -39,12 +38,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EncodedTable",
-    "choose_names",
-    "columns_asked_for",
     "encode_features",
     "encode_table",
     "leak_notes",
-    "own_bins",
     "refuse_constants",
     "refuse_single_class",
 ]
@@ -155,99 +151,83 @@ def _encode(
     raw: RawTable, label: Role | None, rules: Rules, keep: Sequence[Any]
 ) -> tuple[EncodedTable, dict[int, float]]:
     """The encoded table; and, by place, numbers that predict the label by a threshold, with their share of rows."""
+    roles = _read_roles(raw, label, rules)
+    work = _preparer(raw, roles, rules, keep)
+    work.treat_all()
+    codes = work.side_by_side()
+    classes = _classes(roles, work)
+    group_of_row = encode_groups(roles.groups)
+    table = EncodedTable(
+        codes=codes,
+        columns=tuple(feature.meaning for feature in work.features),
+        weights=work.weights,
+        labels=None if classes is None else classes.codes.astype(code_type(len(classes.values))),
+        label_meaning=None if classes is None else ColumnMeaning(roles.label_name, roles.label, classes.values),
+        groups=None if group_of_row is None else np.unique(group_of_row[work.rows], return_inverse=True)[1],
+        origin=None if work.rows.all() else np.flatnonzero(work.rows),
+        frame=raw.frame,
+        notes=(*raw.notes, *roles.notes, *work.notes),
+        fine={place: feature.fine for place, feature in enumerate(work.features) if feature.fine is not None},
+    )
+    return table, work.cuts
+
+
+@dataclass(frozen=True)
+class _Roles:
+    """Label, weights and groups of all rows."""
+
+    label_name: str | None
+    labels: Column | None
+    weights: Ints | None
+    groups: Any
+    """One cell per row; None if rows are independent."""
+    taken: dict[int, str]
+    """Columns of the user's table that have a role, by position."""
+    notes: tuple[Note, ...]
+
+    @property
+    def label(self) -> str:
+        """Name of the label."""
+        return self.label_name or "y"
+
+
+def _read_roles(raw: RawTable, label: Role | None, rules: Rules) -> _Roles:
+    """The roles of columns, and of values given beside the table."""
     weights, groups = Role.of(raw, rules.weights, "weights"), Role.of(raw, rules.groups, "groups")
     if raw.n_rows == 0:
         raise InputError("The table is empty (0 rows); give at least two rows with different labels.")
     numbers = encode_weights(weights)
     labels, label_notes = (None, ()) if label is None else encode_label(label, numbers, rules)
     taken, notes = taken_columns(raw, (label, weights, groups), labels, rules)
-    free = [position for position in range(len(raw.keys)) if position not in taken]
-    names, keys, chosen = choose_names(raw.keys, taken, free, rules)
-    kept = _rows_that_count(raw.n_rows, numbers, labels)
-    work = RowsHere(
-        ChosenColumns(raw, {p: names[p] for p in sorted({*chosen.columns, *chosen.named_parts})}, kept),
-        None if numbers is None else numbers[kept],
-        rules,
-        wanted=set(chosen.columns)
-        if rules.features is not None
-        else columns_asked_for(keep, keys, chosen.columns, free),
-        bins_of=own_bins(rules, keys, chosen.columns, None if label is None else label.name),
-        features=chosen,
-        labels=None if labels is None else labels.take(kept).codes,
+    label_name = None if label is None else label.name
+    return _Roles(label_name, labels, numbers, groups.cells, taken, (*notes, *label_notes))
+
+
+def _preparer(raw: RawTable, roles: _Roles, rules: Rules, keep: Sequence[Any]) -> MemoryPreparer:
+    """What turns the columns without a role into features, on the rows that count."""
+    chosen = ChosenColumns.of(raw.keys, roles.taken, rules)
+    rows = _rows_that_count(raw.n_rows, roles.weights, roles.labels)
+    return MemoryPreparer(
+        raw,
+        rows,
+        weights=None if roles.weights is None else roles.weights[rows],
+        labels=None if roles.labels is None else roles.labels.take(rows).codes,
+        chosen=chosen,
+        rules=rules,
+        wanted=chosen.asked_for(keep),
+        bins_of=chosen.own_bins(rules, roles.label_name),
     )
-    work.treat_all()
-    codes = work.side_by_side()
-    if work.rows is not None:
-        kept[np.flatnonzero(kept)[~work.rows]] = False
-    meaning = None
-    if label is not None and labels is not None:
-        n_before = len(labels.values)
-        labels = sort_classes(labels.take(kept))
-        meaning = ColumnMeaning(label.name, label.name or "y", labels.values)
-        n_rows = len(labels.codes) if work.weights is None else int(work.weights.sum())
-        refuse_single_class(labels, meaning.name, n_rows, n_before, n_left_out=int((~kept).sum()))
-    group_of_row = encode_groups(groups.cells)
-    table = EncodedTable(
-        codes=codes,
-        columns=_meanings(raw, work, free),
-        weights=work.weights,
-        labels=None if labels is None else labels.codes.astype(code_type(len(labels.values))),
-        label_meaning=meaning,
-        groups=None if group_of_row is None else np.unique(group_of_row[kept], return_inverse=True)[1],
-        origin=None if kept.all() else np.flatnonzero(kept),
-        frame=raw.frame,
-        notes=(*raw.notes, *notes, *label_notes, *work.notes),
-        fine={place: feature.fine for place, feature in enumerate(work.all_features()) if feature.fine is not None},
-    )
-    return table, {place: work.cuts[p] for place, p in enumerate(work.treated) if p in work.cuts}
 
 
-def _meanings(raw: RawTable, work: RowsHere, free: Sequence[int]) -> tuple[ColumnMeaning, ...]:
-    """The meaning of each feature; parts of dates come after the columns of the user's table."""
-    place_of = {p: place for place, p in enumerate(free)}
-    columns = [treated.meaning(raw.keys[p], work.names[p], place_of[p]) for p, treated in work.treated.items()]
-    parts = [part.meaning(name, name, len(free) + k) for k, (name, part) in enumerate(work.parts.items())]
-    return (*columns, *parts)
-
-
-def choose_names(
-    given: Sequence[Hashable], taken: dict[int, str], free: list[int], rules: Rules
-) -> tuple[dict[int, str], list[Hashable], Chosen]:
-    """Names of the free columns by position, the names that the user may call columns by, and the features."""
-    names = {p: name_of(given[p]) for p in free}
-    keys = list(given)
-    if rules.feature_names is not None:
-        names = dict(zip(free, _check_names(rules.feature_names, len(free)), strict=True))
-        keys = [names.get(p, key) for p, key in enumerate(given)]
-    chosen = choose_features(keys, taken, rules.features, rules.ignore, date_parts=rules.date_parts)
-    if not chosen.columns and not chosen.named_parts:
-        raise InputError("The table has no features; give at least one column besides the label.")
-    return names, keys, chosen
-
-
-def columns_asked_for(
-    keep: Sequence[Any], keys: Sequence[Hashable], chosen: Sequence[int], free: Sequence[int]
-) -> set[int]:
-    """Positions of the columns that the user asked about, by name or by position among all features."""
-    names = Names([keys[p] for p in chosen])
-    positions: set[int] = set()
-    for feature in keep:
-        if (place := names.find(feature)) is not None:
-            positions.add(chosen[place])
-        elif is_whole(feature) and 0 <= feature < len(free):
-            positions.add(free[feature])
-    return positions
-
-
-def own_bins(
-    rules: Rules, keys: Sequence[Hashable], chosen: Sequence[int], label: Hashable | None
-) -> dict[int, BinRule]:
-    """Bin rules that the user gave for single columns, by position."""
-    names = Names([keys[p] for p in chosen])
-    for given, _ in rules.bins_of:
-        if label is not None and given == label and names.find(given) is None:
-            raise InputError(f"bins names {given!r}, which is the label; bin it with bin_label (--bin-label).")
-    return {chosen[place]: rule for given, rule in rules.bins_of for place in names.find_all(given, "bins")}
+def _classes(roles: _Roles, work: MemoryPreparer) -> Column | None:
+    """The classes of the rows that were not dropped, sorted; None if there is no label."""
+    if roles.labels is None:
+        return None
+    classes = sort_classes(roles.labels.take(work.rows))
+    n_rows = len(classes.codes) if work.weights is None else int(work.weights.sum())
+    n_left_out = int((~work.rows).sum())
+    refuse_single_class(classes, roles.label, n_rows, len(roles.labels.values), n_left_out=n_left_out)
+    return classes
 
 
 def _rows_that_count(n_rows: int, numbers: Ints | None, labels: Column | None) -> Bools:
@@ -289,14 +269,3 @@ def refuse_single_class(labels: Column, label: str, n_rows: int, n_before: int =
         f"The label {brief(label)} has one class only ({only}), and {n_left_out:,} rows without a label were left out;"
         " relevance compares rows whose labels differ. Fill in the other class if missing stands for it."
     )
-
-
-def _check_names(names: Iterable[str], n_features: int) -> tuple[str, ...]:
-    checked = () if isinstance(names, str) else tuple(str(name) for name in names)
-    if len(checked) != n_features:
-        raise InputError(
-            f"feature_names must have one name for each of the {n_features} features, got"
-            f" {listing(checked) or repr(names)}."
-        )
-    refuse_repeated(checked)
-    return checked

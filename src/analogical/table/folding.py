@@ -6,16 +6,24 @@ from typing import NamedTuple
 import numpy as np
 
 from analogical._types import Ints, Note, NoteKind
-from analogical.table.columns import MISSING, Column
+from analogical.table.columns import MISSING, Values
 
-__all__ = ["Folded", "Spellings", "fold_notes", "fold_values"]
+__all__ = ["Merged", "Spellings", "find_spellings", "fold_notes", "merge_spellings"]
 
-MOST_VALUES = 2**16
+MOST_FOLDED = 2**16
 """Columns with more values are not merged."""
 _MEANINGS = (("yes", "y", "true", "t", "1"), ("no", "n", "false", "f", "0"))
 
 Merge = tuple[str, ...]
 """Values that become one, named after the first, which is the most frequent."""
+
+
+class Merged(NamedTuple):
+    """The values of a column after spellings were merged."""
+
+    values: Values
+    code_of: Ints
+    """For each value before, its place among these, and last MISSING for missing cells."""
 
 
 class Spellings(NamedTuple):
@@ -26,37 +34,40 @@ class Spellings(NamedTuple):
     """Those that ``fold_case=True`` would also merge."""
 
 
-class Folded(NamedTuple):
-    """A column after spellings were merged."""
-
-    column: Column
-    spellings: Spellings = Spellings()
-
-
-def fold_values(column: Column, weights: Ints | None, fold_case: bool | None) -> Folded:
-    """Merge the values of a column that differ only in case or spaces.
+def find_spellings(values: Values, fold_case: bool | None) -> Spellings:
+    """The values of a column that differ only in case or spaces.
 
     By default (``fold_case`` is None) single letters are not merged, because they may be codes, such as the alleles A
     and a. ``fold_case=True`` merges them too, and all words for yes or no in a column that holds nothing else.
     """
-    n = len(column.values)
-    if fold_case is False or column.kind != "category" or not 2 <= n <= MOST_VALUES:
-        return Folded(column)
-    values = list(column.values)
-    if not all(isinstance(value, str) for value in values):
-        return Folded(column)
-    folded = [" ".join(value.split()).casefold() for value in values]
+    if fold_case is False or values.kind != "category" or not 2 <= len(values) <= MOST_FOLDED:
+        return Spellings()
+    texts = list(values.values)
+    if not all(isinstance(text, str) for text in texts):
+        return Spellings()
+    folded = [" ".join(text.split()).casefold() for text in texts]
     keys = _meanings(folded) or folded
-    default_keys = [key if len(key) > 1 else " ".join(value.split()) for key, value in zip(folded, values, strict=True)]
-    if len(set(keys)) == n:
-        return Folded(column)
-    sizes = column.count_values(weights).tolist()
-    merges = _merges(keys, values, sizes)
+    default_keys = [key if len(key) > 1 else " ".join(text.split()) for key, text in zip(folded, texts, strict=True)]
+    if len(set(keys)) == len(texts):
+        return Spellings()
+    sizes = values.sizes.tolist()
+    merges = _merges(keys, texts, sizes)
     if fold_case:
-        return Folded(_merge(column, keys, merges), Spellings(merges))
-    merged = _merges(default_keys, values, sizes)
-    possible = tuple(merge for merge in merges if merge not in merged)
-    return Folded(_merge(column, default_keys, merged) if merged else column, Spellings(merged, possible))
+        return Spellings(merges)
+    merged = _merges(default_keys, texts, sizes)
+    return Spellings(merged, tuple(merge for merge in merges if merge not in merged))
+
+
+def merge_spellings(values: Values, merges: Sequence[Merge]) -> Merged:
+    """One code for all spellings of a word, named after the most frequent one, in the order of the first of them."""
+    if not merges:
+        return Merged(values, np.append(np.arange(len(values)), MISSING))
+    name_of = {spelling: merge[0] for merge in merges for spelling in merge}
+    code_of_name: dict[str, int] = {}
+    codes = [code_of_name.setdefault(name_of.get(text, text), len(code_of_name)) for text in values.values]
+    sizes = np.bincount(codes, values.sizes).astype(np.int64)
+    merged = Values(list(code_of_name), sizes, n_missing=values.n_missing)
+    return Merged(merged, np.array([*codes, MISSING]))
 
 
 def _meanings(keys: Sequence[str]) -> list[str] | None:
@@ -75,17 +86,6 @@ def _merges(keys: Sequence[str], values: Sequence[str], sizes: Sequence[int]) ->
         for _, codes in sorted(codes_of.items())
         if len(codes) > 1
     )
-
-
-def _merge(column: Column, keys: Sequence[str], merges: Sequence[Merge]) -> Column:
-    """The column with one code for all values of the same key, in the order of the first of them."""
-    code_of: dict[str, int] = {}
-    codes = np.array([*(code_of.setdefault(key, len(code_of)) for key in keys), MISSING], np.int64)
-    name_of = {value: merge[0] for merge in merges for value in merge}
-    names: dict[str, str] = {}
-    for key, value in zip(keys, column.values, strict=True):
-        names.setdefault(key, name_of.get(value, value))
-    return Column(column.recoded(codes), list(names.values()))
 
 
 def fold_notes(spellings: dict[str, Spellings]) -> list[Note]:

@@ -21,7 +21,7 @@ Integers: TypeAlias = NDArray[Any]
 
 FOLD = 64
 """Rows joined into one when looking for extremes."""
-CHUNK = 2**12
+CHECKED_ROWS = 2**12
 """Rows read before checking whether all values have occurred."""
 WIDEST = 2**16
 """A column is numbered with a lookup table if its range is at most this, or at most its length."""
@@ -70,8 +70,8 @@ def _values(x: Integers, low: int, high: int) -> Sequence[int]:
     if high - low >= max(WIDEST, len(x)):
         return list(np.unique(x, return_inverse=True)[0].tolist())  # sorts; without the inverse numpy hashes, slower
     occurs = np.zeros(high - low + 1, np.bool_)
-    for start in range(0, len(x), CHUNK):
-        occurs[_above(x[start : start + CHUNK], low)] = True
+    for start in range(0, len(x), CHECKED_ROWS):
+        occurs[_above(x[start : start + CHECKED_ROWS], low)] = True
         if occurs.all():
             return range(low, high + 1)
     return [low + place for place in np.flatnonzero(occurs).tolist()]

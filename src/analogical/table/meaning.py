@@ -10,7 +10,7 @@ import numpy as np
 from analogical._checks import is_whole
 from analogical._types import Ints, Note
 from analogical.errors import InputError
-from analogical.table.choosing import find_column
+from analogical.table.choosing import Names
 from analogical.table.columns import plain
 
 __all__ = ["ColumnMeaning", "EngineMeaning", "TableMeaning"]
@@ -27,14 +27,17 @@ class ColumnMeaning:
     """``values[c]`` is what code c stands for."""
     position: int = 0
     """Position among the features of the user's table, before some were left out; parts of dates come after them."""
-    treatment: Literal["categories", "bins"] = "categories"
-    """Whether every distinct value is a category, or numbers and dates were binned."""
-    edges: tuple[Any, ...] = ()
-    """Where the bins except the first begin."""
+    edges: tuple[Any, ...] | None = None
+    """Where the bins except the first begin; None if every distinct value is a category."""
     n_missing: int = 0
     """Number of missing cells, which have the last code."""
     fine_ends: tuple[tuple[Any, Any], ...] = ()
     """The lowest and the highest number of each of the finer bins; empty for categories."""
+
+    @property
+    def treatment(self) -> Literal["categories", "bins"]:
+        """Whether every distinct value is a category, or numbers and dates were binned."""
+        return "categories" if self.edges is None else "bins"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +98,7 @@ class TableMeaning:
         """Place of a feature given by name, or by its position among the features of the user's table."""
         for names in (self.names, self.keys):  # those given by feature_names come before the dataframe's own
             if any(type(name) is type(feature) and name == feature for name in names):
-                return find_column(feature, names, "feature")
+                return Names(names).find_one(feature, "feature")
         if is_whole(feature) and str(feature) in self.names:
             raise InputError(
                 f"feature={feature} may be the name {str(feature)!r} or the position {feature}; give the name as text."
@@ -105,7 +108,7 @@ class TableMeaning:
                 return place
         if not is_whole(feature):
             self.refuse_set_aside(feature, "feature")
-            return find_column(feature, self.keys, "feature")
+            return Names(self.keys).find_one(feature, "feature")
         last = max(column.position for column in self.columns)
         raise InputError(
             f"feature must be a name or a position from 0 to {last}, of a feature that is not left out, got {feature}."

@@ -1,9 +1,9 @@
 """From columns to features, one at a time: ids are set aside, missing cells get a code, and numbers are binned."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,141 +12,144 @@ from analogical._checks import brief
 from analogical._types import Bools, Codes, Ints, Note, NoteKind, code_type
 from analogical.errors import InputError
 from analogical.estimate.leaks import predicted_by_cut
-from analogical.table.binning import BinRule, bin_column, fine_bins
-from analogical.table.choosing import Chosen, listing, name_of
-from analogical.table.columns import Column, plain
-from analogical.table.dates import parts_of
-from analogical.table.folding import Spellings, fold_notes, fold_values
+from analogical.table.binning import FINE_BINS, BinRule, bin_values, name_bins
+from analogical.table.choosing import ChosenColumns, listing, name_of
+from analogical.table.columns import Column, Kind, Values, plain
+from analogical.table.dates import PartOfDates, parts_of
+from analogical.table.folding import Spellings, find_spellings, fold_notes, merge_spellings
 from analogical.table.meaning import ColumnMeaning
-from analogical.table.reading import ChosenColumns
+from analogical.table.reading import RawTable, encode_whole_numbers
 from analogical.table.rules import Rules, is_time, looks_like_unit
 
-__all__ = [
-    "NO_COMPLETE_ROW",
-    "Gaps",
-    "Preparing",
-    "RowsHere",
-    "TreatedColumn",
-    "missing_values",
-    "treat_column",
-]
+__all__ = ["NO_COMPLETE_ROW", "Feature", "MemoryPreparer", "Preparer", "TreatedColumn", "treat_column"]
 
 NO_COMPLETE_ROW = (
     'Every row has a missing value, so missing="drop" leaves none; leave out the columns that are mostly empty, or use'
     ' missing="value".'
 )
 
+Coded = TypeVar("Coded")
+
 
 @dataclass(frozen=True)
 class TreatedColumn:
-    """A feature: a column with a code for missing cells, its numbers in bins if they are to be binned."""
+    """What was decided about a column, from its values: the code of each, and what the codes mean."""
 
-    codes: NDArray[Any]
-    """Those of the column itself, if nothing was done to it."""
-    values: Sequence[Any]
-    """``values[c]`` is what code c stands for; the last is None if cells are missing."""
-    edges: tuple[Any, ...] | None
-    """Where the bins except the first begin; None if every value is a category."""
-    n_missing: int
-    holds_times: bool
+    meaning: ColumnMeaning
+    code_of: Ints
+    """The code of each value, and last that of missing cells; MISSING if no cell is missing."""
+    fine_of: Ints | None = None
+    """The same for numbers in up to 120 bins; None for categories, and unless bins are quantiles."""
+    holds_times: bool = False
     """Whether dates or times were binned."""
-    fine: NDArray[np.uint8] | None
-    """The numbers in up to 120 bins; None for categories, and unless bins are quantiles."""
-    fine_ends: tuple[tuple[Any, Any], ...]
-    """The lowest and the highest number of each of these bins."""
-    spellings: Spellings
+    spellings: Spellings = field(default_factory=Spellings)
     """Spellings of one value that were merged, or could be."""
 
-    def meaning(self, key: Hashable, name: str, position: int) -> ColumnMeaning:
-        """What its codes mean, for a column that the user calls ``key``."""
-        return ColumnMeaning(
-            key=key,
-            name=name,
-            values=self.values,
-            position=position,
-            treatment="categories" if self.edges is None else "bins",
-            edges=self.edges or (),
-            n_missing=self.n_missing,
-            fine_ends=self.fine_ends,
-        )
+    @property
+    def keeps_codes(self) -> bool:
+        """Whether every value has its own place as code."""
+        return self.meaning.edges is None and not self.meaning.n_missing and not self.spellings.merged
 
 
-def treat_column(
-    column: Column, name: str, weights: Ints | None, rules: Rules, own_rule: BinRule | None = None
-) -> TreatedColumn:
+def treat_column(values: Values, name: str, rules: Rules, own_rule: BinRule | None = None) -> TreatedColumn:
     """One column as a feature; ``own_rule`` is the bin rule that the user gave for it."""
-    if own_rule is not None and own_rule.method != "none" and column.kind == "category":
+    if own_rule is not None and own_rule.method != "none" and values.kind == "category":
         raise InputError(f"bins names {name!r}, which does not hold numbers or dates; leave it out of bins.")
-    n_missing = column.n_missing
-    column, spellings = fold_values(column, weights, rules.fold_case)
-    rule = rules.bin_rule_of(column, own_rule)
-    edges, fine, holds_times = None, None, False
-    fine_ends: tuple[tuple[Any, Any], ...] = ()
-    if rule is not None:
-        holds_times = is_time(column)
-        numbers = column.sorted()
-        if rule.method == "quantiles":
-            fine, fine_ends = fine_bins(numbers, weights)
-        column, edges = bin_column(numbers, rule, weights, f"feature {brief(name)}")
-    codes, values = column.codes, column.values
-    if not isinstance(values, list | range):
-        values = [plain(value) for value in values]  # of a column that was read in batches
-    if n_missing:
-        new_codes = np.arange(len(values) + 1, dtype=code_type(len(values) + 1))  # the last one is for missing cells
-        codes, values = column.recoded(new_codes), [*values, None]
-    return TreatedColumn(codes, values, edges, n_missing, holds_times, fine, fine_ends, spellings)
+    rule = rules.bin_rule_of(values, own_rule)
+    if rule is None:
+        spellings = find_spellings(values, rules.fold_case)
+        merged, code_of = merge_spellings(values, spellings.merged)
+        known = merged.values
+        if not isinstance(known, list | range):
+            known = [plain(value) for value in known]  # of a column that was read in batches
+        meaning = ColumnMeaning(name, name, [*known, None] if values.n_missing else known, n_missing=values.n_missing)
+        return TreatedColumn(meaning, _with_missing(code_of, len(known), values), spellings=spellings)
+    what = f"feature {brief(name)}"
+    binned = bin_values(values, rule, what)
+    names: list[str | None] = [*name_bins(binned.ends)]
+    meaning = ColumnMeaning(
+        name, name, [*names, None] if values.n_missing else names, edges=binned.edges, n_missing=values.n_missing
+    )
+    fine_of = None
+    if rule.method == "quantiles":
+        fine = bin_values(values, BinRule("quantiles", FINE_BINS), what)
+        fine_of = _with_missing(fine.code_of, len(fine.ends), values)
+        meaning = replace(meaning, fine_ends=tuple(fine.ends))
+    return TreatedColumn(meaning, _with_missing(binned.code_of, len(names), values), fine_of, is_time(values))
 
 
-class Preparing(ABC):
+def _with_missing(code_of: Ints, n_codes: int, values: Values) -> Ints:
+    """The table with a code for missing cells after all others, if there are any."""
+    return np.append(code_of[:-1], n_codes) if values.n_missing else code_of
+
+
+@dataclass
+class Feature(Generic[Coded]):
+    """A feature: what its codes mean, and the codes."""
+
+    meaning: ColumnMeaning
+    codes: Coded
+    """The codes of all rows, or how an engine makes them."""
+    fine: Coded | None
+    """The same for its finer bins."""
+
+
+class Preparer(ABC, Generic[Coded]):
     """Turns columns into features, and collects notes on what was done.
 
-    A subclass knows where the rows are: it loads columns, counts their missing cells and keeps their codes.
+    A subclass knows where the rows are: it loads the values of columns, and encodes the rows as was decided on these.
     """
 
     def __init__(
         self,
-        names: dict[int, str],
+        *,
+        chosen: ChosenColumns,
         rules: Rules,
         wanted: set[int],
         bins_of: dict[int, BinRule],
-        features: Chosen,
     ) -> None:
-        self.names = names
+        self.chosen = chosen
+        self.names = chosen.names
+        self.feature_positions = set(chosen.features)
         self.rules = rules
         self.wanted = wanted | bins_of.keys()
+        """Columns that are never set aside."""
         self.bins_of = bins_of
-        self.features = set(features.columns)
-        self.named_parts = features.named_parts
-        self.treated: dict[int, TreatedColumn] = {}
-        self.parts: dict[str, TreatedColumn] = {}
-        """Parts of dates, by name."""
+        self.columns: list[Feature[Coded]] = []
+        self.parts: list[Feature[Coded]] = []
+        """Parts of dates, which come after all columns."""
         self.notes: list[Note] = []
         self.units: dict[int, tuple[int, int]] = {}
         """Columns that seem to identify units: the number of units, and about how many rows each has."""
+        self.n_missing: dict[int, int] = {}
+        """Missing cells of the columns that have any."""
+        self._binned: dict[NoteKind, list[ColumnMeaning]] = {"binned": [], "binned-time": [], "binned-in-steps": []}
+        self._spellings: dict[str, Spellings] = {}
 
     @abstractmethod
-    def load(self, position: int) -> Column:
-        """A column, on the rows that were not dropped."""
+    def load(self, position: int) -> Values:
+        """The values of a column, on the rows that were not dropped."""
 
     @abstractmethod
-    def weights_of(self, position: int) -> Ints | None:
-        """Weights of the rows of a column; None if each counts once."""
+    def encode(self, position: int, values: Values, treated: TreatedColumn) -> Feature[Coded]:
+        """The codes of the column that was loaded last."""
 
     @abstractmethod
-    def gaps(self) -> "Gaps":
-        """An empty count of missing cells."""
+    def encode_part(self, position: int, name: str, part: PartOfDates, treated: TreatedColumn) -> Feature[Coded]:
+        """The codes of a part of the dates in that column."""
 
     @abstractmethod
-    def drop_rows(self, gaps: "Gaps") -> tuple[int, int]:
+    def drop_rows(self) -> tuple[int, int]:
         """Drop the rows with missing cells; the number of dropped rows, and of all rows before."""
 
     @abstractmethod
-    def taken_names(self) -> set[str]:
-        """Names that are in use, so that no part of a date may have them."""
+    def where_missing(self, position: int) -> str:
+        """The missing cells of a column, in words."""
 
-    @abstractmethod
-    def keep(self, position: int, column: Column, treated: TreatedColumn) -> None:
-        """Add a column to the features."""
+    @property
+    def features(self) -> list[Feature[Coded]]:
+        """Columns and parts of dates, in the order of the codes."""
+        return [*self.columns, *self.parts]
 
     def treat_all(self) -> None:
         """Turn all columns into features; without groups, a note names a column that may be them."""
@@ -154,236 +157,277 @@ class Preparing(ABC):
         if self.units and self.rules.groups is None:
             position = max(self.units, key=lambda p: self.units[p][0])
             self.notes.append(Note("looks-like-groups", (self.names[position],), self.units[position]))
-        kinds: tuple[NoteKind, ...] = ("binned", "binned-time", "binned-in-steps")
-        for kind in kinds:
-            self.notes += note_bins(
-                kind, {self.names[p]: t for p, t in self.treated.items() if self.bin_note(p, t) == kind}
-            )
+        self.notes += [note_bins(kind, columns) for kind, columns in self._binned.items() if columns]
         if self.parts:
-            self.notes.append(Note("date-parts", tuple(self.parts)))
-        self.notes += fold_notes({self.names[p]: treated.spellings for p, treated in self.treated.items()})
+            self.notes.append(Note("date-parts", tuple(part.meaning.name for part in self.parts)))
+        self.notes += fold_notes(self._spellings)
 
     def treat_columns(self) -> None:
         """Turn all columns into features, on the rows to keep; ids are set aside, unless all columns are ids."""
         drops = self.rules.missing == "drop"  # rows with a missing cell in any column, so all are loaded first
         ids: list[int] = []
-        gaps = self.gaps()
+        used: list[int] = []
         problem: InputError | None = None
         for position in self.names:
-            column = self.load(position)
-            if self.is_id(position, column):
+            values = self.load(position)
+            if self.is_id(position, values):
                 ids.append(position)
-                self.note_unit(position, column)
+                self.note_unit(position, values)
                 continue
-            gaps.add(position, column)
-            if not drops and problem is None and not (gaps.n_missing and self.rules.missing == "error"):
+            used.append(position)
+            self.note_missing(position, values)
+            if not drops and problem is None and not self.refuses_missing:
                 try:
-                    self.add(position, column)
+                    self.add(position, values)
                 except InputError as error:  # errors of reading and of missing cells come first
                     problem = error
-        if not gaps.seen:
+        if not used:
             self.wanted = set(ids)
             self.treat_columns()
             return
         if ids:
             self.notes.append(Note("set-aside", tuple(self.names[p] for p in ids)))
-        if gaps.n_missing and self.rules.missing == "error":
-            raise gaps.error(self.names)
+        if self.refuses_missing:
+            raise self._missing_values()
         if problem is not None:
             raise problem
-        with_gaps = tuple(self.names[p] for p in gaps.n_missing)
-        if gaps.n_missing and drops:
-            self.notes.append(Note("missing-dropped", with_gaps, self.drop_rows(gaps)))
-        elif gaps.n_missing:
-            self.notes.append(Note("missing-value", with_gaps, tuple(gaps.n_missing.values())))
-        for position in gaps.seen if drops else ():
+        with_missing = tuple(self.names[p] for p in self.n_missing)
+        if with_missing and drops:
+            self.notes.append(Note("missing-dropped", with_missing, self.drop_rows()))
+        elif with_missing:
+            self.notes.append(Note("missing-value", with_missing, tuple(self.n_missing.values())))
+        for position in used if drops else ():
             self.add(position, self.load(position))
+
+    @property
+    def refuses_missing(self) -> bool:
+        """Whether there are missing cells, and these are an error."""
+        return bool(self.n_missing) and self.rules.missing == "error"
+
+    def note_missing(self, position: int, values: Values) -> None:
+        """Remember the missing cells of the column that was loaded last."""
+        if values.n_missing:
+            self.n_missing[position] = values.n_missing
+
+    def _missing_values(self) -> InputError:
+        """The error that names all columns with missing cells."""
+        columns = [f"{self.names[p]!r} ({self.where_missing(p)})" for p in self.n_missing]
+        return InputError(
+            f"Missing values (NaN or None) in {listing(columns)}; count them as a separate value with"
+            ' missing="value", or leave out their rows with missing="drop" (--missing drop).'
+        )
 
     def bin_note(self, position: int, treated: TreatedColumn) -> NoteKind:  # noqa: ARG002
         """The kind of note for a column that was binned."""
         return "binned-time" if treated.holds_times else "binned"
 
-    def is_id(self, position: int, column: Column) -> bool:
+    def is_id(self, position: int, values: Values) -> bool:
         """Whether a column is set aside as an identifier."""
-        if self.rules.ids == "keep" or position in self.wanted or position not in self.features:
+        if self.rules.ids == "keep" or position in self.wanted or position not in self.feature_positions:
             return False
-        return self.rules.is_id(column, self.names[position], self.weights_of(position))
+        return self.rules.is_id(values, self.names[position])
 
-    def add(self, position: int, column: Column) -> None:
+    def add(self, position: int, values: Values) -> None:
         """Add a column and the parts of its dates; only the parts if only these were named."""
-        if position in self.features:
-            self.note_unit(position, column)
-            weights, own_rule = self.weights_of(position), self.bins_of.get(position)
-            self.keep(position, column, treat_column(column, self.names[position], weights, self.rules, own_rule))
-        treated = self.treated.get(position)
-        parts = {} if treated is not None and treated.edges is None else self.find_parts(position, column)
-        named = self.named_parts.get(position, set())
-        is_asked = self.rules.features is not None
+        has_column = position in self.feature_positions
+        if has_column:
+            self.add_column(position, values)
+        is_category = has_column and self.columns[-1].meaning.edges is None
+        parts = {} if is_category else self.find_parts(position, values)
+        named = self.chosen.named_parts.get(position, set())
+        is_asked = self.chosen.is_asked
         for part in sorted(named - parts.keys()):
             raise InputError(
                 f"{'features' if is_asked else 'ignore'} names {self.names[position] + '.' + part!r}, but"
                 f" {brief(self.names[position])} has no {part} to compare: it must hold more dates than max_values, and"
                 f" the {part} must vary over two cycles or more."
             )
-        for part, cells in parts.items():
-            name = f"{self.names[position]}.{part}"
-            if (part in named) == is_asked or (treated is not None and is_asked):
-                self.add_part(name, position, part, cells)
+        for part, found in parts.items():
+            if (part in named) == is_asked or (has_column and is_asked):
+                self.add_part(position, part, found)
 
-    def find_parts(self, position: int, column: Column) -> dict[str, Column]:
-        """Parts of the dates in a column, without those whose names are in use."""
-        if not self.rules.date_parts or not is_time(column):
-            return {}
-        taken = self.taken_names()
-        parts = self.parts_of(position, column)
-        return {p: cells for p, cells in parts.items() if f"{self.names[position]}.{p}" not in taken}
+    def add_column(self, position: int, values: Values) -> None:
+        """Add a column to the features."""
+        self.note_unit(position, values)
+        treated = treat_column(values, self.names[position], self.rules, self.bins_of.get(position))
+        meaning = replace(treated.meaning, key=self.chosen.keys[position], position=self.chosen.place_of[position])
+        self.columns.append(self.encode(position, values, replace(treated, meaning=meaning)))
+        if meaning.edges is not None:
+            self._binned[self.bin_note(position, treated)].append(meaning)
+        self._spellings[meaning.name] = treated.spellings
 
-    def parts_of(self, position: int, column: Column) -> dict[str, Column]:  # noqa: ARG002
-        """All parts of the dates in a column."""
-        return parts_of(column)
-
-    def add_part(self, name: str, position: int, part: str, cells: Column) -> None:  # noqa: ARG002
+    def add_part(self, position: int, name: str, part: PartOfDates) -> None:
         """Add a part of the dates in a column to the features."""
-        self.parts[name] = treat_column(cells, name, self.weights_of(position), self.rules)
+        treated = treat_column(part.values, f"{self.names[position]}.{name}", self.rules)
+        meaning = replace(treated.meaning, position=len(self.chosen.place_of) + len(self.parts))
+        self.parts.append(self.encode_part(position, name, part, replace(treated, meaning=meaning)))
 
-    def note_unit(self, position: int, column: Column) -> None:
+    def find_parts(self, position: int, values: Values) -> dict[str, PartOfDates]:
+        """Parts of the dates in a column, without those whose names are in use."""
+        if not self.rules.date_parts or not is_time(values):
+            return {}
+        taken = {*map(name_of, self.chosen.keys), *self.names.values()}
+        parts = self.parts_of(position, values)
+        return {part: found for part, found in parts.items() if f"{self.names[position]}.{part}" not in taken}
+
+    def parts_of(self, position: int, values: Values) -> dict[str, PartOfDates]:  # noqa: ARG002
+        """All parts of the dates in a column."""
+        return parts_of(values)
+
+    def note_unit(self, position: int, values: Values) -> None:
         """Remember a column that seems to identify units."""
-        weights = self.weights_of(position)
-        if looks_like_unit(column, self.names[position], weights):
-            n_rows = int(column.count_values(weights).sum())
-            self.units[position] = len(column.values), round(n_rows / len(column.values))
+        if looks_like_unit(values, self.names[position]):
+            self.units[position] = len(values), round(values.n_present / len(values))
 
 
-class RowsHere(Preparing):
-    """Columns in this process."""
+class MemoryPreparer(Preparer[NDArray[Any]]):
+    """Prepares columns in this process, on the rows that count."""
 
     def __init__(
         self,
-        columns: ChosenColumns,
-        weights: Ints | None,
-        rules: Rules,
+        raw: RawTable,
+        rows: Bools,
         *,
+        weights: Ints | None,
+        labels: Codes | None,
+        chosen: ChosenColumns,
+        rules: Rules,
         wanted: set[int],
         bins_of: dict[int, BinRule],
-        features: Chosen,
-        labels: Codes | None,
     ) -> None:
-        super().__init__(columns.names, rules, wanted, bins_of, features)
-        self.columns = columns
+        super().__init__(chosen=chosen, rules=rules, wanted=wanted, bins_of=bins_of)
+        self.raw = raw
         self.weights = weights
         self.labels = labels
         """With labels, numbers are searched for one that predicts the label by a threshold."""
         self.cuts: dict[int, float] = {}
-        """Such columns, with the share of the rows that a threshold predicts."""
-        self.rows: Bools | None = None
-        """Which rows were not dropped; None means all."""
+        """Such columns by place, with the share of the rows that a threshold predicts."""
+        self.rows = rows
+        """Which rows of the user's table count, and were not dropped."""
+        self.n_rows = int(np.count_nonzero(rows))
+        """Rows that count, before some were dropped."""
+        self.complete = np.ones(self.n_rows, np.bool_)
+        """Which of these have no missing cell."""
+        self.is_dropped = False
+        """Whether the others were dropped."""
+        self.matrix: Codes | None = None
+        """Codes of all chosen columns, if they could be encoded at once."""
         self.is_unchanged = True
-        """Whether the codes of all columns are those that the table was read with."""
+        """Whether all features have the codes that the table was read with."""
+        self._counting_rows = None if rows.all() else rows
+        self._of_matrix = self._encode_at_once()
+        self._loaded = Column(np.zeros(0, np.int64), [])
+        """The column that was loaded last."""
         self._held: dict[int, Column] = {}
         """Columns to be loaded again without the rows to drop."""
+        self._first_missing: dict[int, int] = {}
 
-    def load(self, position: int) -> Column:
-        """A column, on the rows that were not dropped."""
-        column = self._held.pop(position, None)
-        if column is None:
-            column = self.columns.load(position)
-            if self.rules.missing == "drop":
-                self._held[position] = column
-        return column if self.rows is None else column.take(self.rows)
+    def _encode_at_once(self) -> dict[int, Column]:
+        """All columns, if they hold whole numbers or booleans without a missing cell; otherwise none."""
+        part = self.raw.whole_numbers(list(self.names))
+        if part is None:
+            return {}
+        rows = self._counting_rows
+        self.matrix, values = encode_whole_numbers(part if rows is None else part[rows])
+        kind: Kind = "category" if self.raw.frame is None else "whole"
+        columns = [Column(self.matrix[:, k], known, kind, is_sorted=True) for k, known in enumerate(values)]
+        return dict(zip(self.names, columns, strict=True))
 
-    def weights_of(self, position: int) -> Ints | None:  # noqa: ARG002
-        """Weights of the rows, the same for all columns."""
-        return self.weights
+    def load(self, position: int) -> Values:
+        """The values of a column, on the rows that were not dropped."""
+        column = self._held.pop(position, None) or self._read(position)
+        if self.is_dropped:
+            column = column.take(self.complete)
+        elif self.rules.missing == "drop":
+            self._held[position] = column
+        self._loaded = column
+        return column.counted(self.weights)
 
-    def gaps(self) -> "Gaps":
-        """An empty count of missing cells."""
-        return Gaps(self.columns.n_rows)
+    def _read(self, position: int) -> Column:
+        """A column, on the rows that count."""
+        if position in self._of_matrix:
+            return self._of_matrix[position]
+        column = self.raw.encode(position, self.names[position])
+        return column if self._counting_rows is None else column.take(self._counting_rows)
 
-    def drop_rows(self, gaps: "Gaps") -> tuple[int, int]:
+    def note_missing(self, position: int, values: Values) -> None:
+        """Remember the missing cells of the column that was loaded last."""
+        super().note_missing(position, values)
+        if values.n_missing:
+            is_missing = self._loaded.is_missing()
+            self._first_missing[position] = int(is_missing.argmax())
+            self.complete &= ~is_missing
+
+    def where_missing(self, position: int) -> str:
+        """The missing cells of a column, in words."""
+        first = self._first_missing[position]
+        return f"{self.n_missing[position]:,} of {self.n_rows:,} rows, first in row {first}"
+
+    def drop_rows(self) -> tuple[int, int]:
         """Drop the rows with missing cells; the number of dropped rows, and of all rows before."""
-        rows = gaps.complete
-        if not rows.any():
+        if not self.complete.any():
             raise InputError(NO_COMPLETE_ROW)
-        self.rows = rows
-        self.weights = None if self.weights is None else self.weights[rows]
-        self.labels = None if self.labels is None else self.labels[rows]
-        return int((~rows).sum()), len(rows)
+        self.is_dropped = True
+        left = self.rows.copy()
+        left[self.rows] = self.complete
+        self.rows = left
+        self.weights = None if self.weights is None else self.weights[self.complete]
+        self.labels = None if self.labels is None else self.labels[self.complete]
+        return self.n_rows - self.n_left, self.n_rows
 
-    def taken_names(self) -> set[str]:
-        """Names of all columns, before and after renaming."""
-        return {*map(name_of, self.columns.raw.keys), *self.names.values()}
+    @property
+    def n_left(self) -> int:
+        """Rows that were not dropped."""
+        return int(self.complete.sum()) if self.is_dropped else self.n_rows
 
-    def keep(self, position: int, column: Column, treated: TreatedColumn) -> None:
-        """Add a column to the features."""
-        if self.labels is not None and treated.edges is not None:
-            share = predicted_by_cut(column.sorted().codes, self.labels, self.weights)
+    def encode(self, position: int, values: Values, treated: TreatedColumn) -> Feature[NDArray[Any]]:  # noqa: ARG002
+        """The codes of the column that was loaded last."""
+        if self.labels is not None and treated.meaning.edges is not None:
+            ranks = self._loaded.codes if values.is_sorted else self._loaded.recoded(values.rank_of)
+            share = predicted_by_cut(ranks, self.labels, self.weights)
             if share is not None:
-                self.cuts[position] = share
-        self.is_unchanged &= treated.codes is column.codes
-        if self.columns.matrix is None:  # all columns are held until the last is read
-            treated = replace(treated, codes=treated.codes.astype(code_type(len(treated.values)), copy=False))
-        self.treated[position] = treated
+                self.cuts[len(self.columns)] = share
+        self.is_unchanged &= treated.keeps_codes
+        if not treated.keeps_codes:
+            return self._recoded(treated)
+        codes = self._loaded.codes
+        if self.matrix is None:  # all columns are held until the last is read
+            codes = codes.astype(code_type(len(treated.meaning.values)), copy=False)
+        return Feature(treated.meaning, codes, None)
 
-    def all_features(self) -> list[TreatedColumn]:
-        """Columns and parts of dates, in the order of the codes."""
-        return [*self.treated.values(), *self.parts.values()]
+    def encode_part(
+        self,
+        position: int,  # noqa: ARG002
+        name: str,  # noqa: ARG002
+        part: PartOfDates,
+        treated: TreatedColumn,
+    ) -> Feature[NDArray[Any]]:
+        """The codes of a part of the dates in that column."""
+        fine_of = None if treated.fine_of is None else treated.fine_of[part.code_of]
+        return self._recoded(replace(treated, code_of=treated.code_of[part.code_of], fine_of=fine_of))
+
+    def _recoded(self, treated: TreatedColumn) -> Feature[NDArray[Any]]:
+        """A feature whose codes follow from those of the column that was loaded last."""
+        code_of = treated.code_of.astype(code_type(len(treated.meaning.values)))
+        fine_of = treated.fine_of
+        fine = None if fine_of is None else self._loaded.recoded(fine_of.astype(np.uint8))
+        return Feature(treated.meaning, self._loaded.recoded(code_of), fine)
 
     def side_by_side(self) -> Codes:
         """The codes of all features; the table itself if it was read as whole numbers and nothing was changed."""
-        sizes = [len(feature.values) for feature in self.all_features()]
-        matrix = self.columns.matrix
-        if matrix is not None and self.is_unchanged and len(sizes) == matrix.shape[1]:
+        features = self.features
+        matrix = self.matrix
+        if matrix is not None and self.is_unchanged and len(features) == matrix.shape[1]:
             return matrix
-        n_rows = self.columns.n_rows if self.rows is None else int(self.rows.sum())
-        codes = np.empty((n_rows, len(sizes)), code_type(max(sizes)), order="F")
-        place = 0
-        columns_and_parts: tuple[dict[Any, TreatedColumn], ...] = (self.treated, self.parts)
-        for features in columns_and_parts:
-            for key, feature in features.items():
-                codes[:, place] = feature.codes
-                features[key] = replace(feature, codes=codes[:, place])  # frees the column's own codes
-                place += 1
+        widest = code_type(max(len(feature.meaning.values) for feature in features))
+        codes = np.empty((self.n_left, len(features)), widest, order="F")
+        for place, feature in enumerate(features):
+            codes[:, place] = feature.codes
+            feature.codes = codes[:, place]  # frees the column's own codes
         return codes
 
 
-class Gaps:
-    """Missing cells by column: how many, and where the first one is; and the rows that have none."""
-
-    def __init__(self, n_rows: int) -> None:
-        self.seen: list[int] = []
-        self.n_missing: dict[int, int] = {}
-        self.first: dict[int, int] = {}
-        self.complete = np.ones(n_rows, np.bool_)
-
-    def add(self, position: int, column: Column) -> None:
-        """Count the missing cells of a column."""
-        self.seen.append(position)
-        if n_missing := column.n_missing:
-            is_missing = column.is_missing()
-            self.n_missing[position] = n_missing
-            self.first[position] = int(is_missing.argmax())
-            self.complete &= ~is_missing
-
-    def error(self, names: dict[int, str]) -> InputError:
-        """The error that names all columns with missing cells."""
-        columns = [
-            f"{names[p]!r} ({n:,} of {len(self.complete):,} rows, first in row {self.first[p]})"
-            for p, n in self.n_missing.items()
-        ]
-        return missing_values(columns)
-
-
-def missing_values(columns: Sequence[str]) -> InputError:
-    """The error that names columns with missing cells."""
-    return InputError(
-        f"Missing values (NaN or None) in {listing(columns)}; count them as a separate value with"
-        ' missing="value", or leave out their rows with missing="drop" (--missing drop).'
-    )
-
-
-def note_bins(kind: NoteKind, columns: Mapping[str, TreatedColumn]) -> list[Note]:
-    """A note on those of the columns that were binned; empty if there are none."""
-    binned = {name: column for name, column in columns.items() if column.edges is not None}
-    n_bins = tuple(len(column.values) - (column.n_missing > 0) for column in binned.values())
-    edges = tuple(column.edges or () for column in binned.values())
-    return [Note(kind, tuple(binned), n_bins, edges)] if binned else []
+def note_bins(kind: NoteKind, columns: Sequence[ColumnMeaning]) -> Note:
+    """A note on columns that were binned."""
+    n_bins = tuple(len(column.values) - (column.n_missing > 0) for column in columns)
+    return Note(kind, tuple(column.name for column in columns), n_bins, tuple(column.edges or () for column in columns))

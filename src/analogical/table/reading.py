@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._checks import brief
-from analogical._types import Bools, Codes, Note, code_type
+from analogical._types import Codes, Note, code_type
 from analogical.errors import InputError
 from analogical.table.choosing import name_of, refuse_repeated
-from analogical.table.columns import Column, Kind, compact, encode_array, encode_objects
+from analogical.table.columns import Column, compact, encode_array, encode_objects
 from analogical.table.integers import dense_codes
 
 if TYPE_CHECKING:
     from analogical.table.frames import Frame
 
-__all__ = ["ChosenColumns", "NamedLists", "RawTable", "encode_cells", "read_table"]
+__all__ = ["NamedLists", "RawTable", "encode_cells", "encode_whole_numbers", "read_table"]
 
 
 @dataclass(frozen=True)
@@ -77,33 +77,6 @@ class RawTable:
         return replace(column, kind="category") if self.frame is None and column.kind == "whole" else column
 
 
-class ChosenColumns:
-    """The chosen columns, encoded one after the other, on the rows that count."""
-
-    def __init__(self, raw: RawTable, names: dict[int, str], kept: Bools) -> None:
-        self.raw = raw
-        self.names = names
-        """Names of the chosen columns, by position."""
-        self._kept = None if kept.all() else kept
-        self.n_rows = int(np.count_nonzero(kept))
-        self.matrix: Codes | None = None
-        """Codes of all chosen columns, if they could be encoded at once."""
-        self._of_matrix: dict[int, Column] = {}
-        part = raw.whole_numbers(list(names))
-        if part is not None:
-            self.matrix, values = _encode_whole_numbers(part if self._kept is None else part[self._kept])
-            kind: Kind = "category" if raw.frame is None else "whole"
-            columns = [Column(self.matrix[:, k], known, kind, is_sorted=True) for k, known in enumerate(values)]
-            self._of_matrix = dict(zip(names, columns, strict=True))
-
-    def load(self, position: int) -> Column:
-        """Encode a column."""
-        if position in self._of_matrix:
-            return self._of_matrix[position]
-        column = self.raw.encode(position, self.names[position])
-        return column if self._kept is None else column.take(self._kept)
-
-
 def encode_cells(cells: Any, what: str) -> Column:
     """Codes of one column: cells of a sparse matrix, an array, a list or a series."""
     if isinstance(cells, _SparseCells):
@@ -117,7 +90,7 @@ def encode_cells(cells: Any, what: str) -> Column:
     return encode_series(cells, what)
 
 
-def _encode_whole_numbers(part: NDArray[Any]) -> tuple[Codes, list[Sequence[Any]]]:
+def encode_whole_numbers(part: NDArray[Any]) -> tuple[Codes, list[Sequence[Any]]]:
     """Codes of a table of whole numbers or booleans, and the values of each column."""
     if part.dtype.kind != "b":
         codes, values = dense_codes(part)

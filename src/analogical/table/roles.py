@@ -1,8 +1,8 @@
 """The label, the weights and the groups: given as values, or as the name of a column, which is then not a feature."""
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 
@@ -10,21 +10,23 @@ from analogical._checks import brief, is_whole
 from analogical._types import Floats, Ints, Note, NoteKind
 from analogical.count.counts import refuse_too_many_rows
 from analogical.errors import InputError
-from analogical.table.binning import BinRule, bin_column
-from analogical.table.choosing import find_column, name_of
-from analogical.table.columns import MISSING, Column, plain
-from analogical.table.folding import fold_notes, fold_values
+from analogical.table.binning import BinRule, bin_values, name_bins
+from analogical.table.choosing import Names, name_of
+from analogical.table.columns import MISSING, Column, Values, plain
+from analogical.table.folding import find_spellings, fold_notes, merge_spellings
 from analogical.table.reading import RawTable, encode_cells
-from analogical.table.rules import FIRST_DAY, LAST_DAY, NEARLY_ALL, Rules, counts_rows
+from analogical.table.rules import FIRST_DAY_NUMBER, LAST_DAY_NUMBER, NEARLY_ALL, Rules, counts_rows
 
 __all__ = [
     "Role",
+    "TreatedLabel",
     "encode_groups",
     "encode_label",
     "encode_weights",
     "refuse_no_counts",
     "sort_classes",
     "taken_columns",
+    "treat_label",
 ]
 
 What = Literal["label", "weights", "groups"]
@@ -58,7 +60,7 @@ class Role:
                     f"The {what} {given!r} names a column, but X is not a dataframe; give the values, one per row."
                 )
         elif is_text or is_whole(given) or (isinstance(given, tuple) and given in raw.keys):
-            position = find_column(given, raw.keys, what)
+            position = Names(raw.keys).find_one(given, what)
             return cls(what, name_of(raw.keys[position]), raw.cells[position], position)
         cells, is_aligned = _as_cells(given, what), None
         if raw.frame is not None and not isinstance(cells, np.ndarray | list | tuple):
@@ -120,7 +122,7 @@ def taken_columns(
             position = names[role.name]
             column = encode_cells(raw.cells[position], f"{role.what} {role.name!r}")
             if role.what == "label" and labels is not None:
-                column, given = fold_values(column, None, rules.fold_case).column, labels
+                column, given = _folded(column, rules), labels
             else:
                 given = encode_cells(role.cells, role.what)
             is_same = column.has_same_groups_as(given)
@@ -133,46 +135,70 @@ def taken_columns(
     return taken, tuple(notes)
 
 
-def encode_label(label: Role, weights: Ints | None, rules: Rules) -> tuple[Column, tuple[Note, ...]]:
-    """Classes of the rows, binned on request; missing ones stay missing, and the caller drops their rows."""
-    name = label.name or "y"
+def _folded(column: Column, rules: Rules) -> Column:
+    """A column with spellings of one value merged."""
+    values = column.counted()
+    merged, code_of = merge_spellings(values, find_spellings(values, rules.fold_case).merged)
+    return column if merged is values else Column(column.recoded(code_of), merged.values)
+
+
+class TreatedLabel(NamedTuple):
+    """The classes of a label, decided on its values."""
+
+    classes: Sequence[Any]
+    code_of: Ints
+    """The class of each value, and last MISSING for missing cells."""
+    notes: tuple[Note, ...]
+
+
+def treat_label(values: Values, name: str, rules: Rules) -> TreatedLabel:
+    """The class of each value of the label, binned on request; values may occur in rows of weight 0 only."""
     what = f"label {brief(name)}"
-    column = encode_cells(label.cells, what)
-    notes: tuple[Note, ...] = ()
-    gaps = column.is_missing()
-    if gaps.all():
-        raise InputError(f"The {what} is missing in all {len(gaps):,} rows; choose another column as the label.")
-    if gaps.any():
-        notes = (Note("label-missing", (name,), (int(gaps.sum()),)),)
-    present = ~gaps if weights is None else ~gaps & (weights > 0)
-    folded = fold_values(column, weights, rules.fold_case)
-    column, notes = folded.column, (*notes, *fold_notes({name: folded.spellings}))
-    kept = column.take(present)
+    spellings = find_spellings(values, rules.fold_case)
+    merged, code_of = merge_spellings(values, spellings.merged)
+    notes = tuple(fold_notes({name: spellings}))
+    occurring = np.flatnonzero(merged.sizes > 0)
+    kept = merged if len(occurring) == len(merged) else merged.take(occurring)
     if rules.bin_label is not None:
-        if column.kind == "category":
+        if values.kind == "category":
             raise InputError(
-                f"The {what} holds {plain(column.values[0])!r} and is not numeric, so it cannot be binned; leave out"
+                f"The {what} holds {plain(merged.values[0])!r} and is not numeric, so it cannot be binned; leave out"
                 " bin_label."
             )
-        rule = BinRule("quantiles", rules.bin_label)
-        binned = bin_column(kept, rule, None if weights is None else weights[present], what)
-        codes = np.full(len(gaps), MISSING)
-        codes[present] = binned.column.codes
-        notes += (Note("label-binned", (name,), (len(binned.column.values),), (binned.edges,)),)
-        return Column(codes, binned.column.values), notes
-    if column.kind != "category" and not rules.has_few_values(kept):
+        binned = bin_values(kept, BinRule("quantiles", rules.bin_label), what)
+        names = name_bins(binned.ends)
+        code_of = np.full(len(values) + 1, MISSING)
+        code_of[occurring] = binned.code_of[:-1]
+        return TreatedLabel(names, code_of, (*notes, Note("label-binned", (name,), (len(names),), (binned.edges,))))
+    if values.kind != "category" and not rules.has_few_values(kept):
         raise InputError(
-            f"The {what} is {'a time' if column.kind == 'time' else 'numeric'} and has {len(kept.values):,} values,"
+            f"The {what} is {'a time' if values.kind == 'time' else 'numeric'} and has {len(kept):,} values,"
             " too many for classes: bin it with bin_label=4 (--bin-label 4), choose another label (--label), or raise"
             f" max_values ({rules.max_values})."
         )
     is_many = not Rules().has_few_values(kept)  # in a small table every row may have another value
-    if column.kind == "category" and is_many and rules.is_id(kept, name, None if weights is None else weights[present]):
+    if values.kind == "category" and is_many and rules.is_id(kept, name):
         raise InputError(
-            f"The {what} has a different value in nearly every row ({len(kept.values):,} values), as an identifier has;"
+            f"The {what} has a different value in nearly every row ({len(kept):,} values), as an identifier has;"
             " choose another column as the label (--label)."
         )
-    return column, notes
+    return TreatedLabel(merged.values, code_of, notes)
+
+
+def encode_label(label: Role, weights: Ints | None, rules: Rules) -> tuple[Column, tuple[Note, ...]]:
+    """Classes of the rows; missing ones stay missing, and the caller drops their rows."""
+    name = label.name or "y"
+    column = encode_cells(label.cells, f"label {brief(name)}")
+    n_missing, n_rows = column.n_missing, len(column.codes)
+    if n_missing == n_rows:
+        raise InputError(
+            f"The label {brief(name)} is missing in all {n_rows:,} rows; choose another column as the label."
+        )
+    notes = (Note("label-missing", (name,), (n_missing,)),) if n_missing else ()
+    treated = treat_label(column.counted(weights), name, rules)
+    if treated.classes is not column.values:
+        column = Column(column.recoded(treated.code_of), treated.classes)
+    return column, (*notes, *treated.notes)
 
 
 def sort_classes(labels: Column) -> Column:
@@ -230,7 +256,7 @@ def refuse_no_counts(name: str, n_rows: int, n_values: int, low: float, high: fl
         return
     if low >= YEARS[0] and high <= YEARS[1]:
         what = "years"
-    elif low >= FIRST_DAY and high <= LAST_DAY:
+    elif low >= FIRST_DAY_NUMBER and high <= LAST_DAY_NUMBER:
         what = "dates"
     elif n_values >= NEARLY_ALL * n_rows and counts_rows(name, n_values, low, high):
         what = "identifiers"

@@ -21,14 +21,13 @@ from typing import Any, Literal, TypedDict
 import numpy as np
 
 from analogical._checks import check_choice, check_whole
-from analogical._types import Ints
 from analogical.errors import InputError
 from analogical.table.binning import BinRule, Bins, check_bins
-from analogical.table.columns import Column, plain
+from analogical.table.columns import Values, plain
 
 __all__ = [
-    "FIRST_DAY",
-    "LAST_DAY",
+    "FIRST_DAY_NUMBER",
+    "LAST_DAY_NUMBER",
     "NEARLY_ALL",
     "ColumnOptions",
     "Ids",
@@ -48,7 +47,7 @@ Ids = Literal["drop", "keep"]
 
 NEARLY_ALL = 0.95
 """A column is an identifier if it has at least this many distinct values per row."""
-FIRST_DAY, LAST_DAY = 19000101, 20991231
+FIRST_DAY_NUMBER, LAST_DAY_NUMBER = 19000101, 20991231
 """Whole numbers from the first to the last are dates if all are days of the calendar."""
 DENSE = 2
 """Distinct whole numbers are identifiers if their range is at most this many times their number."""
@@ -183,36 +182,36 @@ class Rules:
             bins = bins.get("*", Rules.bins)
         object.__setattr__(self, "bin_rule", check_bins(bins))
 
-    def has_few_values(self, column: Column) -> bool:
+    def has_few_values(self, values: Values) -> bool:
         """Whether a column has few enough values for numbers and dates to be categories."""
-        return self.max_values is None or len(column.values) <= self.max_values
+        return self.max_values is None or len(values) <= self.max_values
 
-    def is_id(self, column: Column, name: str, weights: Ints | None) -> bool:
+    def is_id(self, values: Values, name: str) -> bool:
         """Whether values identify rows, distinct in nearly every row, or are whole numbers that identify units.
 
         Numbers with a fraction and times never do.
         """
-        if column.kind == "real" or self.has_few_values(column) or is_time(column):
+        if values.kind == "real" or self.has_few_values(values) or is_time(values):
             return False
-        if column.kind == "whole" and looks_like_unit(column, name, weights):
+        if values.kind == "whole" and looks_like_unit(values, name):
             return True
-        if len(column.values) < NEARLY_ALL * int(column.count_values(weights).sum()):
+        if len(values) < NEARLY_ALL * values.n_present:
             return False
-        if column.kind != "whole":
+        if values.kind != "whole":
             return True
-        ends = (column.values[0], column.values[-1]) if column.is_sorted else column.values
-        return counts_rows(name, len(column.values), min(ends), max(ends))
+        ends = (values.values[0], values.values[-1]) if values.is_sorted else values.values
+        return counts_rows(name, len(values), min(ends), max(ends))
 
-    def bin_rule_of(self, column: Column, own_rule: BinRule | None) -> BinRule | None:
+    def bin_rule_of(self, values: Values, own_rule: BinRule | None) -> BinRule | None:
         """How to bin a column, None if its values are categories; ``own_rule`` is the user's for this column."""
         rule = own_rule
         if rule is None:
             rule = self.bin_rule
-            if column.kind == "category":
+            if values.kind == "category":
                 return None
-            if self.has_few_values(column) and (column.kind != "real" or _are_whole(column)):
+            if self.has_few_values(values) and (values.kind != "real" or _are_whole(values)):
                 return None
-        if rule.method == "quantiles" and len(column.values) <= rule.n_bins:
+        if rule.method == "quantiles" and len(values) <= rule.n_bins:
             return None  # every value would have a bin of its own
         return None if rule.method == "none" else rule
 
@@ -265,11 +264,11 @@ def counts_rows(name: str, n_values: int, low: Any, high: Any) -> bool:
     return bool(ID_NAME.search(name)) or int(high) - int(low) < DENSE * n_values
 
 
-def looks_like_unit(column: Column, name: str, weights: Ints | None) -> bool:
+def looks_like_unit(values: Values, name: str) -> bool:
     """Whether values say whom a row is about and most occur several times, such as several rows per person."""
-    if column.kind not in ("category", "whole") or len(column.values) < FEW_UNITS:
+    if values.kind not in ("category", "whole") or len(values) < FEW_UNITS:
         return False
-    return names_units(name) and float(np.median(column.count_values(weights))) >= 2
+    return names_units(name) and float(np.median(values.sizes)) >= 2
 
 
 def names_units(name: str) -> bool:
@@ -277,20 +276,25 @@ def names_units(name: str) -> bool:
     return bool(UNIT_NAME.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)))
 
 
-def is_time(column: Column) -> bool:
+def is_time(values: Values) -> bool:
     """Whether a column holds dates or times, also days written as whole numbers."""
-    return column.kind == "time" or (column.kind == "whole" and _are_days(column))
+    return values.kind == "time" or (values.kind == "whole" and _are_days(values))
 
 
-def _are_days(column: Column) -> bool:
+def _are_days(values: Values) -> bool:
     """Whether whole numbers are days written as year, month and day: 19910108."""
-    numbers = np.asarray(column.values)
-    if numbers.dtype.kind not in "iu" or not len(numbers) or numbers.min() < FIRST_DAY or numbers.max() > LAST_DAY:
+    numbers = np.asarray(values.values)
+    if (
+        numbers.dtype.kind not in "iu"
+        or not len(numbers)
+        or numbers.min() < FIRST_DAY_NUMBER
+        or numbers.max() > LAST_DAY_NUMBER
+    ):
         return False
     months, days = numbers // 100 % 100, numbers % 100
     return bool(((months >= 1) & (months <= 12) & (days >= 1) & (days <= 31)).all())
 
 
-def _are_whole(column: Column) -> bool:
+def _are_whole(values: Values) -> bool:
     """Whether all numbers are whole, such as counts stored as floats because some are missing."""
-    return all(isinstance(value, int | float) and float(value).is_integer() for value in map(plain, column.values))
+    return all(isinstance(value, int | float) and float(value).is_integer() for value in map(plain, values.values))

@@ -361,7 +361,7 @@ def _relevance(study: Study, given: Asked, confidence: float, *, progress: bool)
         pairs=counts.pairs,
         changed=counts.changed,
         paper_status=paper_status_of(counts, n_values),
-        feature_columns=tuple(FeatureColumn(len(c.values), c.n_missing, c.edges) for c in table.columns),
+        feature_columns=tuple(FeatureColumn(len(c.values), c.n_missing, c.edges or ()) for c in table.columns),
         label=table.label,
         classes=table.classes,
         n_rows=study.n_rows,
