@@ -11,6 +11,8 @@ import sys
 import polars as pl
 import pytest
 
+from analogical import rivals
+from analogical.cli import verbs
 from analogical.cli.app import COMMANDS, app_with
 
 TITANIC_SCORE = """\
@@ -50,6 +52,11 @@ def test_the_list_of_commands_says_what_their_own_pages_say():
     assert list(pages) == list(COMMANDS)
     for name, command in pages.items():
         assert command.short_help == inspect.getdoc(command.callback).partition("\n\n")[0] == COMMANDS[name]
+
+
+def test_compare_has_the_methods_and_the_limit_of_the_library():
+    assert tuple(rivals.METHODS) == verbs.METHOD_NAMES
+    assert verbs.MAX_ROWS == rivals.MAX_ROWS
 
 
 def test_score_shows_a_table_between_what_was_read_and_what_it_means(run):
