@@ -13,7 +13,7 @@ from analogical.paper.accuracy import accuracies, accuracies_as_published
 from analogical.paper.datasets import Dataset, describe_missing, feature_names, load_dataset, published
 from analogical.paper.exact import expectation, universe_index
 from analogical.paper.functions import FUNCTIONS
-from analogical.paper.protocol import Plan, average_scores, repeat, score_as_published, score_third
+from analogical.paper.protocol import CaseKey, Plan, average_scores, repeat, score_as_published, score_third
 from analogical.paper.results import PAPER_RUNS, Cell, ReproducedTable, estimated_bound, known_bound
 from analogical.paper.sampling import sample_rows, universe
 from analogical.paper.texts import Variant
@@ -91,7 +91,7 @@ def _scores(name: str, variant: Variant, data: dict[str, Dataset], plan: Plan) -
         task = partial(score_as_published, ratio=0.33, epsilon=0.01, keep_twos=True)
     else:
         task = partial(score_as_published, ratio=0.8, epsilon=0.001, keep_twos=False)
-    cases: dict[tuple[str, ...], Dataset] = {(name, variant, key): dataset for key, dataset in data.items()}
+    cases: dict[CaseKey, Dataset] = {(name, variant, key): dataset for key, dataset in data.items()}
     cells: list[Cell] = []
     for (*_, key), runs in repeat(task, cases, plan, f"{name} {variant}").items():
         for method in runs[0]:
@@ -129,7 +129,7 @@ def _accuracies(name: str, variant: Variant, data: dict[str, Dataset], plan: Pla
     task: Callable[..., dict[tuple[str, str], float]] = accuracies_as_published
     if variant == "corrected":
         task = partial(accuracies, methods=[METHODS[method] for method in CORRECTED_METHODS])
-    cases: dict[tuple[str, ...], Dataset] = {(name, variant, key): dataset for key, dataset in data.items()}
+    cases: dict[CaseKey, Dataset] = {(name, variant, key): dataset for key, dataset in data.items()}
     results = repeat(task, cases, plan, f"{name} {variant}")
     columns = list(next(iter(results.values()))[0])
     cells = []
@@ -227,14 +227,14 @@ def _run_samples(
 ) -> dict[Sample, Floats]:
     """Scores of every sample of a table, of shape (repetitions, features)."""
     shape = (10, 2) if name == "table4" else (15, 3)
-    cases: dict[tuple[str, ...], Sample] = {
+    cases: dict[CaseKey, Sample] = {
         (name, g, size): Sample(g, *shape, int(size))
         for g, rows in published(name).items()
         for size in rows
         if max_rows is None or int(size) <= max_rows
     }
     runs = repeat(partial(_score_sample, score=score), cases, plan, name if max_rows is None else f"{name} relaxed")
-    return {cases[path]: np.array(scores) for path, scores in runs.items()}
+    return {cases[key]: np.array(scores) for key, scores in runs.items()}
 
 
 def _score_sample(sample: Sample, rng: np.random.Generator, *, score: Callable[..., Floats]) -> Floats:
