@@ -66,18 +66,18 @@ def test_relaxed_index_finds_in_sparse_samples_what_ari_cannot():
     assert {cell.row for cell in relaxed} == {f"{m} relaxed" for m in (300, 400, 500, 1000)}
     assert all(cell.printed is None and cell.verdict == "" for cell in relaxed)
     assert "| 400 rows, relaxed, ours |" in as_markdown(table)
-    assert {len(table.cells_of(g, row)) for g, row in on_top} == {16}
+    assert {len(cells) for rows in table.groups().values() for cells in rows.values()} == {16}
 
 
 def test_relaxed_index_has_a_column_in_corrected_tables_only():
     corrected = built("table3", "corrected", QUICK)
-    columns = [cell.column for cell in corrected.cells_of("one-hot columns", "Monks1")]
+    columns = [cell.column for cell in corrected.groups()["one-hot columns"]["Monks1"]]
     assert columns == ["all features", "ARI", "ARI relaxed", "χ²", "MI", "Relief"]
     assert corrected.agreement()[1] == 5  # what was printed for Monks1: nothing for the relaxed index
     as_published = built("table3", "as-published", QUICK)
     assert "ARI relaxed" not in {cell.column for cell in as_published.cells}
-    assert built("table1", "corrected", QUICK).rows("g1") == ["ari", "relaxed", "chi2", "mi", "relief"]
-    assert "relaxed" not in built("table1", "as-published", QUICK).rows("g1")
+    assert list(built("table1", "corrected", QUICK).groups()["g1"]) == ["ari", "relaxed", "chi2", "mi", "relief"]
+    assert "relaxed" not in built("table1", "as-published", QUICK).groups()["g1"]
 
 
 def test_published_chi2_of_table_1_is_reproduced_to_the_rounding():

@@ -102,17 +102,12 @@ class ReproducedTable:
         counts = {name: Agreement.of(cell for cell in self.cells if getattr(cell, part) == name) for name in parts}
         return {name: count for name, count in counts.items() if count.judged}
 
-    def groups(self) -> list[str]:
-        """Groups of rows, in order of appearance."""
-        return list(dict.fromkeys(cell.group for cell in self.cells))
-
-    def rows(self, group: str) -> list[str]:
-        """Rows of a group, in order of appearance."""
-        return list(dict.fromkeys(cell.row for cell in self.cells if cell.group == group))
-
-    def cells_of(self, group: str, row: str) -> list[Cell]:
-        """Cells of one row."""
-        return [cell for cell in self.cells if (cell.group, cell.row) == (group, row)]
+    def groups(self) -> dict[str, dict[str, list[Cell]]]:
+        """The cells of each row of each group, in order of appearance."""
+        groups: dict[str, dict[str, list[Cell]]] = {}
+        for cell in self.cells:
+            groups.setdefault(cell.group, {}).setdefault(cell.row, []).append(cell)
+        return groups
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types, ready for JSON."""
