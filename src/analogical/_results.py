@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from analogical._types import same
+from analogical._types import Note, same
 from analogical.errors import InputError
 from analogical.table.columns import plain
 
@@ -25,6 +25,11 @@ class Result(ABC):
     """Dataframe library of the table, for ``to_frame``."""
     COLUMNS: ClassVar[tuple[str, ...]] = ()
     """Names of the columns of ``to_frame``: the keys of a record."""
+
+    @property
+    @abstractmethod
+    def notes(self) -> tuple[Note, ...]:
+        """What was done to the table before counting."""
 
     @abstractmethod
     def records(self) -> list[dict[str, Any]]:

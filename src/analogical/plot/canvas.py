@@ -36,7 +36,6 @@ __all__ = [
     "short_name",
     "short_names",
     "significance_keys",
-    "size_in_points",
 ]
 
 INK = "#1f2933"
@@ -209,9 +208,16 @@ def draw_bars(ax: "Axes", lengths: Sequence[float] | Floats, colours: Sequence[s
     mark_zero(ax)
 
 
-def draw_sizes(ax: "Axes", size: Floats, start: Floats, end: Floats, *, is_significant: Sequence[bool]) -> None:
+def draw_sizes(
+    ax: "Axes",
+    size: Sequence[float],
+    start: Sequence[float],
+    end: Sequence[float],
+    *,
+    is_significant: Sequence[bool],
+) -> None:
     """One bar per row for a size in points, with its interval; an end beyond the axis has no cap."""
-    largest, widest = (float(np.nanmax(points, initial=0.0)) for points in (size, end))
+    largest, widest = (max((x for x in points if x == x), default=0.0) for points in (size, end))
     right = 1.03 * min(max(widest, SMALLEST), max(REACH * largest, SMALLEST))
     draw_bars(ax, np.nan_to_num(size), [EFFECT if significant else NEUTRAL for significant in is_significant])
     for row in np.flatnonzero(~(np.isnan(start) | np.isnan(end))).tolist():
@@ -220,11 +226,6 @@ def draw_sizes(ax: "Axes", size: Floats, start: Floats, end: Floats, *, is_signi
         ends = [x for x in (start[row], end[row]) if x <= right]
         ax.plot(ends, [row] * len(ends), "|", color=colour, markersize=5, markeredgewidth=1.1, zorder=3)
     ax.set_xlim(0, right)
-
-
-def size_in_points(effect: Floats) -> Floats:
-    """The size of an effect in percentage points: its root, which with two classes is a difference in label shares."""
-    return 100 * np.sqrt(np.maximum(effect, 0.0))
 
 
 def significance_keys(is_significant: Sequence[bool], edge: str | None = None) -> list[Any]:

@@ -20,10 +20,10 @@ from analogical.plot.canvas import (
     key,
     short_name,
     significance_keys,
-    size_in_points,
 )
 from analogical.show.selection import WORDS, selection_steps
-from analogical.show.words import marked, shorten, signed
+from analogical.show.sentences import has_direction
+from analogical.show.words import in_points, marked, points_of, shorten, signed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,8 +59,10 @@ def plot_relevance(result: "Relevance", ax: "Axes | None", *, top: int) -> "Axes
         legend=significance_keys(is_effect),
         n_more=len(result.names) - len(order),
     ) as ax:
-        effects = (result.effect, result.effect_low, result.effect_high)
-        draw_sizes(ax, *(size_in_points(effect[order]) for effect in effects), is_significant=is_effect)
+        size, low, high = (
+            [points_of(effect[i]) for i in order] for effect in (result.effect, result.effect_low, result.effect_high)
+        )
+        draw_sizes(ax, size, low, high, is_significant=is_effect)
     return ax
 
 
@@ -71,10 +73,10 @@ def _size_and_direction(result: "Relevance", i: int) -> str:
         return f"same as {short_name(copied)}"
     if np.isnan(result.effect[i]):
         return "–"
-    size = signed(float(size_in_points(result.effect[i]))).removeprefix("+")
+    size = in_points(points_of(result.effect[i]))
     if result.status[i] != "effect" or points is None:
         return size
-    if points.low <= 0 <= points.high:
+    if not has_direction(result, i):
         return f"{size}   mixed direction"
     label = "" if len(result.classes) == 2 else f"{short_name(points.label, 12)} "
     interval = f"({points.low:.0f} to {points.high:.0f})"

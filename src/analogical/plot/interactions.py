@@ -18,10 +18,9 @@ from analogical.plot.canvas import (
     short_name,
     short_names,
     significance_keys,
-    size_in_points,
 )
 from analogical.show.squares import share_grid
-from analogical.show.words import counted, p_words
+from analogical.show.words import counted, interaction_points, p_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,8 +49,11 @@ def plot_interactions(result: "Interactions", ax: "Axes | None", *, top: int) ->
         legend=significance_keys(is_effect),
         n_more=len(result) - len(order),
     ) as ax:
-        effects = (result.effect, result.effect_low, result.effect_high)
-        draw_sizes(ax, *(2 * size_in_points(effect[order]) for effect in effects), is_significant=is_effect)
+        size, low, high = (
+            [interaction_points(effect[k]) for k in order]
+            for effect in (result.effect, result.effect_low, result.effect_high)
+        )
+        draw_sizes(ax, size, low, high, is_significant=is_effect)
     return ax
 
 

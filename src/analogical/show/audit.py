@@ -6,9 +6,9 @@ from analogical.show.evidence import pair_blocks
 from analogical.show.sentences import NOT_ADJUSTED, NOT_CAUSES, agreeing_on, assumed, no_partner
 from analogical.show.views import Table, View, number_column, tabulate, text_column
 from analogical.show.words import (
-    and_more,
+    count_left_out,
     counted,
-    listed,
+    list_all,
     marked,
     p_value,
     p_words,
@@ -94,7 +94,7 @@ def _difference_table(result: Audit) -> Table:
         number_column("crude", lambda d: signed_share(d.crude), drop_order=5),
         number_column("pairs", lambda d: f"{d.pairs:,}", drop_order=3),
     ]
-    return tabulate(differences, columns, note=and_more(len(result.differences) - len(differences)))
+    return tabulate(differences, columns, note=count_left_out(len(result.differences) - len(differences)))
 
 
 def _interval(difference: Difference) -> str:
@@ -117,7 +117,7 @@ def _describe_limits(result: Audit) -> list[str]:
     """Features that could replace the audited one."""
     if result.stand_ins:
         return [
-            f"{listed(result.stand_ins)} could replace {quoted(result.feature)} in the deciding set, and"
+            f"{list_all(result.stand_ins)} could replace {quoted(result.feature)} in the deciding set, and"
             f" {quoted(result.feature)} is not significant given {verb(result.stand_ins, 'it', 'them')}: the data do"
             " not show which of them matters."
         ]

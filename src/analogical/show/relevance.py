@@ -19,7 +19,8 @@ from analogical.show.words import (
     LONG_NAME,
     counted,
     in_points,
-    listed,
+    list_all,
+    list_first,
     marked,
     number,
     p_value,
@@ -31,7 +32,6 @@ from analogical.show.words import (
     shorten_end,
     shown,
     signed,
-    some_of,
     three_decimals,
     verb,
 )
@@ -215,9 +215,9 @@ def _say_caution(result: Relevance) -> str:
     leaks = leaks_of(result.notes)
     if leaks:
         predict = verb(leaks, "alone predicts", "each predict")
-        return f"{some_of(leaks, 1)} {predict} nearly all labels: known before the label?"
+        return f"{list_first(leaks, 1)} {predict} nearly all labels: known before the label?"
     mixed = [i for i in result.order().tolist() if _is_mixed(result, i)]
-    return f"mixed: {MIXED} ({some_of([result.names[i] for i in mixed], 3)})." if mixed else ""
+    return f"mixed: {MIXED} ({list_first([result.names[i] for i in mixed], 3)})." if mixed else ""
 
 
 def _is_mixed(result: Relevance, i: int) -> bool:
@@ -233,7 +233,11 @@ def _explain(result: Relevance) -> list[str]:
     part = "" if searched is None or searched == result.n_rows else f"{searched:,} of the rows"
     return [
         *_explain_directions(result),
-        *(sentence.format(some_of(names, FEW_NAMES)) for sentence, names in _group_features(result).items() if names),
+        *(
+            sentence.format(list_first(names, FEW_NAMES))
+            for sentence, names in _group_features(result).items()
+            if names
+        ),
         *([f"The deciding set was chosen on {part}; all numbers come from all rows."] if part else []),
         "points: root mean square difference in label shares between two values of the feature, in percentage points,"
         " over the compared pairs; with more than two classes, root of half the squared difference summed over"
@@ -275,7 +279,7 @@ def _group_features(result: Relevance) -> dict[str, list[str]]:
         f"mixed: {MIXED}{ranges} ({{}}).": mixed,
         "Upper bounds ({}): no rows repeat, so noise cannot be estimated, and the effect is at most the index.": bounds,
         "unclear, because other features could replace them: {}.": [
-            f"{shown(names[i])} (or {listed(result.stand_ins[i], 'or')})" for i in replaced
+            f"{shown(names[i])} (or {list_all(result.stand_ins[i], 'or')})" for i in replaced
         ],
         **{
             f"{status}: {about.meaning} ({{}}).": [

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from analogical.show.views import Cell, Tone
-from analogical.show.words import LONG_NAME, counted, in_points, marked, points_of, quoted, shown, signed, some_of
+from analogical.show.words import LONG_NAME, counted, in_points, list_first, marked, points_of, quoted, shown, signed
 from analogical.verbs.relevance import NEGLIGIBLE, Points, Relevance, Status
 
 __all__ = [
@@ -19,7 +19,6 @@ __all__ = [
     "describe_direction",
     "has_direction",
     "held_fixed",
-    "named",
     "no_partner",
     "status_cell",
 ]
@@ -54,14 +53,9 @@ def status_cell(status: Status) -> Cell:
     return Cell(status, STATUSES[status].tone)
 
 
-def named(names: Sequence[str]) -> str:
-    """Names in a sentence; of many the first ones."""
-    return some_of(names, MOST_NAMED)
-
-
 def agreeing_on(names: Sequence[str]) -> str:
     """Which rows are compared, as part of a sentence."""
-    return f"rows that agree on {named(names)}" if names else "all rows"
+    return f"rows that agree on {list_first(names, MOST_NAMED)}" if names else "all rows"
 
 
 def describe_context(context: Sequence[tuple[str, Any]]) -> str:
@@ -74,7 +68,7 @@ def held_fixed(given: str | Sequence[str], deciding: Sequence[str]) -> str:
     if given == "all":
         return "all other features"
     names = deciding if given == "auto" else given
-    return named(names) if names else "nothing"
+    return list_first(names, MOST_NAMED) if names else "nothing"
 
 
 def assumed(n_groups: int | None) -> str:

@@ -14,10 +14,10 @@ from analogical.show.words import (
     LONG_NAME,
     counted,
     in_points,
+    interaction_points,
     marked,
     number,
     percent,
-    points_of,
     quoted,
     shorten,
     shown,
@@ -99,7 +99,7 @@ def view_squares(result: Squares) -> View:
         headline = f"No four rows form a square of {names}: one of them is a copy of {quoted(result.same_as)}."
     else:
         headline = f"No four rows form a square of {names}."
-    size = 2 * points_of(result.effect)
+    size = interaction_points(result.effect)
     return View(
         headline=headline,
         tables=(share_table(share_grid(result)),),
@@ -120,17 +120,17 @@ def share_table(grid: ShareGrid, *, head: str = "") -> Table:
         held = int(grid.with_label[v, u]) / rows
         return Cell(f"{percent(held)} of {rows:,}", shade=held)
 
-    def named(name: str, value: Any) -> str:
+    def value_name(name: str, value: Any) -> str:
         return marked(value, LONG_VALUE) if head else _valued(name, value)
 
     columns = [
         text_column(
             head or f"share of {quoted(grid.label, LONG_VALUE)}",
-            lambda v: Cell(named(grid.down, grid.down_values[v]), "strong"),
+            lambda v: Cell(value_name(grid.down, grid.down_values[v]), "strong"),
             may_wrap=True,
         ),
         *(
-            number_column(named(grid.across, value), partial(share, u), may_wrap=True, drop_order=u)
+            number_column(value_name(grid.across, value), partial(share, u), may_wrap=True, drop_order=u)
             for u, value in enumerate(grid.across_values)
         ),
     ]

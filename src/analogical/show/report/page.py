@@ -30,10 +30,12 @@ from analogical.show.squares import share_grid, share_table
 from analogical.show.views import Table
 from analogical.show.words import (
     LONG_NAME,
-    and_more,
+    count_left_out,
     counted,
     in_points,
-    listed,
+    interaction_points,
+    list_all,
+    list_first,
     marked,
     number,
     p_value,
@@ -45,7 +47,6 @@ from analogical.show.words import (
     shorten_apart,
     shown,
     signed,
-    some_of,
     verb,
 )
 from analogical.verbs.audit import Audit
@@ -267,7 +268,7 @@ def _same(report: Report) -> dict[str, Any] | None:
     for name in ranked.with_status("same"):
         copies.setdefault(ranked.same_as[ranked.names.index(name)] or "", []).append(name)
     stand_ins = [
-        f"{shown(name, LONG_NAME)} could be replaced by {listed(others, 'or')}."
+        f"{shown(name, LONG_NAME)} could be replaced by {list_all(others, 'or')}."
         for name in ranked.ranking()
         if (others := ranked.stand_ins[ranked.names.index(name)])
     ]
@@ -277,7 +278,7 @@ def _same(report: Report) -> dict[str, Any] | None:
     return {
         "copies": _first(
             [
-                f"{listed(names)} {verb(names, 'carries', 'carry')} the same information as {shown(of, LONG_NAME)}."
+                f"{list_all(names)} {verb(names, 'carries', 'carry')} the same information as {shown(of, LONG_NAME)}."
                 for of, names in copies.items()
             ]
         ),
@@ -290,7 +291,7 @@ def _same(report: Report) -> dict[str, Any] | None:
 def _first(texts: Sequence[str]) -> list[str]:
     """The first sentences, and how many more there are."""
     n_left = len(texts) - MAX_LISTED
-    return [*texts[:MAX_LISTED], *([and_more(n_left, "the JSON below has all")] if n_left > 0 else [])]
+    return [*texts[:MAX_LISTED], *([count_left_out(n_left, "the JSON below has all")] if n_left > 0 else [])]
 
 
 # ---------------------------------------------------------------- one feature
@@ -432,7 +433,7 @@ def _square_card(pairs: Interactions, result: Squares) -> dict[str, Any]:
     record, grid = pairs[result.first, result.second], share_grid(result)
     facts = [p_words(record["p_adjusted"])]
     if record["effect"] is not None:
-        size, low, high = (2 * points_of(record[name]) for name in ("effect", "effect_low", "effect_high"))
+        size, low, high = (interaction_points(record[name]) for name in ("effect", "effect_low", "effect_high"))
         facts = [f"the effect of one differs by {in_points(size)} points ({point_interval(low, high)})", *facts]
     given = f"among {agreeing_on(record['given'])}: " if record["given"] else ""
     across, down = (shown(name, LONG_NAME) for name in (grid.across, grid.down))
@@ -480,7 +481,7 @@ def _unclear(report: Report) -> list[dict[str, Any]]:
     for status in ("unclear", "none", "constant"):
         names = ranked.with_status(status)
         if names:
-            items = [f"{some_of(names, 2 * MAX_LISTED)}."]
+            items = [f"{list_first(names, 2 * MAX_LISTED)}."]
             if status == "unclear":
                 items = _first([_why_unclear(ranked, ranked.names.index(name)) for name in names])
             lists.append({"title": f"{status.capitalize()}: {STATUSES[status].meaning}", "items": items})
