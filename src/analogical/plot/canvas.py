@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.layout_engine import ConstrainedLayoutEngine
     from matplotlib.text import Text
 
+    from analogical.show.sentences import Sizes
+
 __all__ = [
     "MOST_ROWS",
     "axes_with_rows",
@@ -208,22 +210,19 @@ def draw_bars(ax: "Axes", lengths: Sequence[float] | Floats, colours: Sequence[s
     mark_zero(ax)
 
 
-def draw_sizes(
-    ax: "Axes",
-    size: Sequence[float],
-    start: Sequence[float],
-    end: Sequence[float],
-    *,
-    is_significant: Sequence[bool],
-) -> None:
+def draw_sizes(ax: "Axes", sizes: "Sequence[Sizes]", *, is_significant: Sequence[bool]) -> None:
     """One bar per row for a size in points, with its interval; an end beyond the axis has no cap."""
-    largest, widest = (max((x for x in points if x == x), default=0.0) for points in (size, end))
+    largest = max((one.size for one in sizes if one.size == one.size), default=0.0)
+    widest = max((one.high for one in sizes if one.high == one.high), default=0.0)
     right = 1.03 * min(max(widest, SMALLEST), max(REACH * largest, SMALLEST))
-    draw_bars(ax, np.nan_to_num(size), [EFFECT if significant else NEUTRAL for significant in is_significant])
-    for row in np.flatnonzero(~(np.isnan(start) | np.isnan(end))).tolist():
+    lengths = np.nan_to_num([one.size for one in sizes])
+    draw_bars(ax, lengths, [EFFECT if significant else NEUTRAL for significant in is_significant])
+    for row, (_, low, high) in enumerate(sizes):
+        if low != low or high != high:
+            continue
         colour = INK if is_significant[row] else MUTED
-        ax.hlines(row, start[row], min(end[row], right), color=colour, linewidth=1.1, zorder=3)
-        ends = [x for x in (start[row], end[row]) if x <= right]
+        ax.hlines(row, low, min(high, right), color=colour, linewidth=1.1, zorder=3)
+        ends = [end for end in (low, high) if end <= right]
         ax.plot(ends, [row] * len(ends), "|", color=colour, markersize=5, markeredgewidth=1.1, zorder=3)
     ax.set_xlim(0, right)
 

@@ -22,8 +22,8 @@ from analogical.plot.canvas import (
     significance_keys,
 )
 from analogical.show.selection import WORDS, selection_steps
-from analogical.show.sentences import has_direction
-from analogical.show.words import in_points, marked, points_of, shorten, signed
+from analogical.show.sentences import has_direction, sizes_in_points
+from analogical.show.words import in_points, marked, shorten, signed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,10 +59,7 @@ def plot_relevance(result: "Relevance", ax: "Axes | None", *, top: int) -> "Axes
         legend=significance_keys(is_effect),
         n_more=len(result.names) - len(order),
     ) as ax:
-        size, low, high = (
-            [points_of(effect[i]) for i in order] for effect in (result.effect, result.effect_low, result.effect_high)
-        )
-        draw_sizes(ax, size, low, high, is_significant=is_effect)
+        draw_sizes(ax, [sizes_in_points(result, i) for i in order], is_significant=is_effect)
     return ax
 
 
@@ -73,7 +70,7 @@ def _size_and_direction(result: "Relevance", i: int) -> str:
         return f"same as {short_name(copied)}"
     if np.isnan(result.effect[i]):
         return "–"
-    size = in_points(points_of(result.effect[i]))
+    size = in_points(sizes_in_points(result, i).size)
     if result.status[i] != "effect" or points is None:
         return size
     if not has_direction(result, i):

@@ -19,8 +19,9 @@ from analogical.plot.canvas import (
     short_names,
     significance_keys,
 )
+from analogical.show.sentences import interaction_sizes
 from analogical.show.squares import share_grid
-from analogical.show.words import counted, interaction_points, p_words
+from analogical.show.words import counted, p_words
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,11 +50,7 @@ def plot_interactions(result: "Interactions", ax: "Axes | None", *, top: int) ->
         legend=significance_keys(is_effect),
         n_more=len(result) - len(order),
     ) as ax:
-        size, low, high = (
-            [interaction_points(effect[k]) for k in order]
-            for effect in (result.effect, result.effect_low, result.effect_high)
-        )
-        draw_sizes(ax, size, low, high, is_significant=is_effect)
+        draw_sizes(ax, [interaction_sizes(result, k) for k in order], is_significant=is_effect)
     return ax
 
 

@@ -1,12 +1,11 @@
 """Pairs of features that act together, as a view."""
 
-from analogical.show.sentences import NOT_ADJUSTED, STATUSES, held_fixed, status_cell
+from analogical.show.sentences import NOT_ADJUSTED, STATUSES, held_fixed, interaction_sizes, status_cell
 from analogical.show.views import Cell, Column, View, number_column, tabulate, text_column
 from analogical.show.words import (
     LONG_NAME,
     counted,
     in_points,
-    interaction_points,
     list_first,
     number,
     p_value,
@@ -41,9 +40,7 @@ def _columns(result: Interactions) -> list[Column]:
     """How much the effect of one feature depends on the other, in points; the index if no rows repeat."""
 
     def interval(k: int) -> Cell:
-        size, low, high = (
-            interaction_points(effect[k]) for effect in (result.effect, result.effect_low, result.effect_high)
-        )
+        size, low, high = interaction_sizes(result, k)
         return Cell(point_interval(low, high), bar=size / 200)
 
     columns = [
@@ -52,7 +49,7 @@ def _columns(result: Interactions) -> list[Column]:
     ]
     if any(result.effect_squares):
         columns += [
-            number_column("points", lambda k: in_points(interaction_points(result.effect[k]))),
+            number_column("points", lambda k: in_points(interaction_sizes(result, k).size)),
             number_column(f"{100 * result.settings.confidence:g}% CI", interval, drop_order=2),
             number_column("p adj.", lambda k: p_value(float(result.p_adjusted[k])), drop_order=1),
         ]

@@ -1,11 +1,25 @@
 """What statuses mean, and sentences that several views share."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analogical.show.views import Cell, Tone
-from analogical.show.words import LONG_NAME, counted, in_points, list_first, marked, points_of, quoted, shown, signed
+from analogical.show.words import (
+    LONG_NAME,
+    counted,
+    in_points,
+    interaction_points,
+    list_first,
+    marked,
+    points_of,
+    quoted,
+    shown,
+    signed,
+)
 from analogical.verbs.relevance import NEGLIGIBLE, Points, Relevance, Status
+
+if TYPE_CHECKING:
+    from analogical.verbs.interactions import Interactions
 
 __all__ = [
     "MIXED",
@@ -13,13 +27,16 @@ __all__ = [
     "NOT_CAUSES",
     "ROW_NAMES",
     "STATUSES",
+    "Sizes",
     "agreeing_on",
     "assumed",
     "describe_context",
     "describe_direction",
     "has_direction",
     "held_fixed",
+    "interaction_sizes",
     "no_partner",
+    "sizes_in_points",
     "status_cell",
 ]
 
@@ -87,6 +104,25 @@ def no_partner(feature: str, given: Sequence[str], same_as: str | None) -> str:
         )
     where = f" among {agreeing_on(given)}" if given else ""
     return f"No two rows differ on {quoted(feature)}{where}."
+
+
+class Sizes(NamedTuple):
+    """The size of an effect in points, and its interval; NaN if unknown."""
+
+    size: float
+    low: float
+    high: float
+
+
+def sizes_in_points(result: Relevance, i: int) -> Sizes:
+    """The size of the effect of a feature in points, with its interval."""
+    return Sizes(points_of(result.effect[i]), points_of(result.effect_low[i]), points_of(result.effect_high[i]))
+
+
+def interaction_sizes(result: "Interactions", k: int) -> Sizes:
+    """By how many points the effect of one feature of a pair differs with the other, with its interval."""
+    effects = (result.effect[k], result.effect_low[k], result.effect_high[k])
+    return Sizes(*map(interaction_points, effects))
 
 
 def has_direction(result: Relevance, i: int) -> bool:

@@ -25,6 +25,7 @@ from analogical.show.sentences import (
     describe_direction,
     has_direction,
     held_fixed,
+    sizes_in_points,
 )
 from analogical.show.squares import share_grid, share_table
 from analogical.show.views import Table
@@ -53,7 +54,7 @@ from analogical.verbs.audit import Audit
 from analogical.verbs.evidence import EvidencePair
 from analogical.verbs.interactions import Interactions
 from analogical.verbs.relevance import Relevance
-from analogical.verbs.report import MAX_PAIRED_VALUES, Panel, Report, has_part
+from analogical.verbs.report import MAX_PAIRED_VALUES, Panel, Report, ValueRows, has_part
 from analogical.verbs.squares import Squares
 
 __all__ = ["page_of"]
@@ -178,7 +179,7 @@ def _ranking(report: Report) -> dict[str, Any]:
     """The features, best first, and the scale of their bars."""
     ranked = report.relevance
     order = ranked.order().tolist()
-    ends = [points_of(float(x[i])) for x in (ranked.effect, ranked.effect_high, report.alone) for i in order[:MAX_ROWS]]
+    ends = [points_of(x[i]) for x in (ranked.effect, ranked.effect_high, report.alone) for i in order[:MAX_ROWS]]
     highest = max([end for end in ends if end == end], default=0.0)
     top = next(end for end in (1, 2, 5, 10, 20, 30, 40, 50, 60, 80, 100) if end >= min(highest, 100))
     rows = [_ranked(report, i, place + 1, top) for place, i in enumerate(order[:MAX_ROWS])]
@@ -201,17 +202,19 @@ def _ranking(report: Report) -> dict[str, Any]:
 
 
 def _ranked(report: Report, i: int, rank: int, top: float) -> dict[str, Any]:
-    """One row of the chart: texts, numbers to sort by, and positions on a scale that ends at ``top`` points."""
+    """One row of the chart, which ends at ``top`` points: texts, and the numbers to sort by."""
     ranked = report.relevance
-    effects = (ranked.effect, ranked.effect_low, ranked.effect_high, report.alone)
-    size, low, high, alone = (points_of(float(x[i])) for x in effects)
-    left, right = (to_percent(end / top) for end in (low, high))
+    size, low, high = sizes_in_points(ranked, i)
+    alone = points_of(report.alone[i])
     return {
         "rank": rank,
         "name": shown(ranked.names[i], LONG_NAME),
         "plain": shown(ranked.names[i], 200),
         "anchor": f"f-{rank}" if rank <= len(report.panels) else None,
         "direction": _direction(ranked, i),
+        "bar": to_percent(size / top),
+        "whisker": _whisker(low / top, high / top),
+        "alone_at": to_percent(alone / top),
         "size": json_ready(size),
         "size_text": in_points(size),
         "interval_text": point_interval(low, high),
@@ -221,10 +224,13 @@ def _ranked(report: Report, i: int, rank: int, top: float) -> dict[str, Any]:
         "alone_text": in_points(alone),
         "status_text": _status_text(ranked, i),
         "has_effect": ranked.status[i] == "effect",
-        "bar": to_percent(size / top),
-        "whisker": {} if left is None or right is None else {"x": left, "width": round(right - left, 2), "end": right},
-        "alone_at": to_percent(alone / top),
     }
+
+
+def _whisker(low: float, high: float) -> dict[str, float]:
+    """An interval of shares as a line; empty if it is unknown."""
+    left, right = to_percent(low), to_percent(high)
+    return {} if left is None or right is None else {"x": left, "width": round(right - left, 2), "end": right}
 
 
 def _direction(ranked: Relevance, i: int) -> str:
@@ -298,17 +304,10 @@ def _first(texts: Sequence[str]) -> list[str]:
 
 
 def _panel(report: Report, panel: Panel, rank: int) -> dict[str, Any]:
-    """One feature: a sentence, its values, transitions and example rows."""
+    """One feature: a sentence, its numbers, values, transitions and example rows."""
     ranked = report.relevance
     i = ranked.names.index(panel.feature)
     n_left = panel.n_values - len(panel.values)
-    transitions = transition_table(
-        panel.feature,
-        ranked.label,
-        panel.transitions,
-        n_pairs=int(ranked.compared[i]),
-        n_all=panel.n_transitions,
-    )
     return {
         "anchor": f"f-{rank}",
         "rank": rank,
@@ -316,29 +315,15 @@ def _panel(report: Report, panel: Panel, rank: int) -> dict[str, Any]:
         "status_text": _status_text(ranked, i),
         "has_effect": ranked.status[i] == "effect",
         "line": _line(report, panel, i),
-        "values": [
-            {
-                "name": marked(entry.value, LONG_VALUE),
-                "rows": entry.n_rows,
-                "parts": _stacked(
-                    [*entry.by_class, entry.n_rows - sum(entry.by_class)],
-                    [*(marked(name, LONG_VALUE) for name in report.shown_classes), "other classes"],
-                ),
-            }
-            for entry in panel.values
-        ],
-        "classes": [marked(name, 20) for name in report.shown_classes],
-        "values_left": f"{counted(n_left, 'rarer value')} not shown." if n_left > 0 else "",
-        "transitions": transitions if panel.transitions else None,
-        "cards": [
-            _twins(report, pair, panel.feature, title)
-            for pair, title in (
-                (panel.changed_pair, "Changed: the labels differ"),
-                (panel.kept_pair, "Unchanged: the labels are the same"),
-            )
-            if pair is not None
-        ],
         "numbers": _numbers(ranked, i, panel.n_compared),
+        "classes": [marked(name, 20) for name in report.shown_classes],
+        "values": [_value(report, entry) for entry in panel.values],
+        "values_left": f"{counted(n_left, 'rarer value')} not shown." if n_left > 0 else "",
+        "transitions": _transitions(ranked, panel, i),
+        "cards": [
+            *_twins(report, panel.changed_pair, panel.feature, "Changed: the labels differ"),
+            *_twins(report, panel.kept_pair, panel.feature, "Unchanged: the labels are the same"),
+        ],
     }
 
 
@@ -363,7 +348,7 @@ def _numbers(ranked: Relevance, i: int, n_compared: int) -> list[tuple[str, str]
     """The numbers of a feature, with their names."""
     if not ranked.compared[i]:
         return []
-    size, low, high = (points_of(float(x[i])) for x in (ranked.effect, ranked.effect_low, ranked.effect_high))
+    size, low, high = sizes_in_points(ranked, i)
     noise = float(ranked.noise_rate[i])
     return [
         ("Effect", f"{in_points(size)} points ({point_interval(low, high)})"),
@@ -375,10 +360,27 @@ def _numbers(ranked: Relevance, i: int, n_compared: int) -> list[tuple[str, str]
     ]
 
 
-def _twins(report: Report, pair: EvidencePair, feature: str, title: str) -> dict[str, Any]:
-    """Two rows as a card."""
+def _value(report: Report, entry: ValueRows) -> dict[str, Any]:
+    """One value of a feature, with the class shares of its rows."""
+    sizes = [*entry.by_class, entry.n_rows - sum(entry.by_class)]
+    names = [*(marked(name, LONG_VALUE) for name in report.shown_classes), "other classes"]
+    return {"name": marked(entry.value, LONG_VALUE), "rows": entry.n_rows, "parts": _stacked(sizes, names)}
+
+
+def _transitions(ranked: Relevance, panel: Panel, i: int) -> Table | None:
+    """The largest transitions; None if there are none."""
+    if not panel.transitions:
+        return None
+    n_pairs, n_all = int(ranked.compared[i]), panel.n_transitions
+    return transition_table(panel.feature, ranked.label, panel.transitions, n_pairs=n_pairs, n_all=n_all)
+
+
+def _twins(report: Report, pair: EvidencePair | None, feature: str, title: str) -> list[dict[str, Any]]:
+    """Two rows as a card; none if there is no such pair."""
+    if pair is None:
+        return []
     n_left = len(pair.context) - MAX_CONTEXT
-    return {
+    card = {
         "title": title,
         "changed": pair.changed,
         "rows": _row_names(pair),
@@ -390,6 +392,7 @@ def _twins(report: Report, pair: EvidencePair, feature: str, title: str) -> dict
         "equal_left": f"and {counted(n_left, 'more feature')} on which they agree" if n_left > 0 else "",
         "weight": f"These two rows represent {counted(pair.weight, 'pair')}." if pair.weight > 1 else "",
     }
+    return [card]
 
 
 def _row_names(pair: EvidencePair) -> list[str]:
@@ -404,28 +407,42 @@ def _row_names(pair: EvidencePair) -> list[str]:
 
 def _together(report: Report) -> dict[str, Any] | None:
     """Pairs of features that act together, with label shares by value."""
-    tested_pairs = report.interactions
-    if tested_pairs is None:
+    pairs = report.interactions
+    if pairs is None:
         return None
-    cards = [_square_card(tested_pairs, squares) for squares in report.squares]
-    parts = [i for i in range(len(report.relevance)) if has_part(report.relevance, i)]
-    many = [i for i in parts if report.relevance.feature_columns[i].n_values > MAX_PAIRED_VALUES]
-    pairs = f"the {tested_pairs.n_possible:,} pairs" if tested_pairs.n_possible > 1 else "the pair"
-    if len(tested_pairs) < tested_pairs.n_possible:
-        pairs = f"{len(tested_pairs):,} of {tested_pairs.n_possible:,} pairs"
-    tested = f"Tested: {pairs} of features that have an effect or are in the deciding set"
-    if many:
-        tested += f", {counted(len(many), 'feature')} with more than {MAX_PAIRED_VALUES} values left out"
-    n_acting = sum(status == "effect" for status in tested_pairs.status)
-    if cards:
-        intro = "The effect of one feature depends on the other. The stronger the colour, the more frequent the class."
-        if n_acting > len(cards):
-            intro += f" The {len(cards)} strongest of {n_acting:,} pairs are shown."
-    elif not any(tested_pairs.squares):
-        intro = "No four rows form a square, so no pair can be tested."
+    return {
+        "intro": _describe_acting(pairs, len(report.squares)),
+        "cards": [_square_card(pairs, squares) for squares in report.squares],
+        "tested": _describe_tested(report.relevance, pairs),
+    }
+
+
+def _describe_acting(pairs: Interactions, n_shown: int) -> str:
+    """Whether features act together, and how many of the pairs are shown."""
+    if not n_shown:
+        is_tested = any(pairs.squares)
+        return (
+            "No interaction is significant." if is_tested else "No four rows form a square, so no pair can be tested."
+        )
+    n_acting = sum(status == "effect" for status in pairs.status)
+    strongest = f" The {n_shown} strongest of {n_acting:,} pairs are shown." if n_acting > n_shown else ""
+    return (
+        "The effect of one feature depends on the other. The stronger the colour, the more frequent the class."
+        f"{strongest}"
+    )
+
+
+def _describe_tested(ranked: Relevance, pairs: Interactions) -> str:
+    """Which pairs were tested."""
+    if len(pairs) < pairs.n_possible:
+        which = f"{len(pairs):,} of {pairs.n_possible:,} pairs"
     else:
-        intro = "No interaction is significant."
-    return {"intro": intro, "tested": f"{tested}.", "cards": cards}
+        which = f"the {pairs.n_possible:,} pairs" if pairs.n_possible > 1 else "the pair"
+    n_many = sum(
+        has_part(ranked, i) and column.n_values > MAX_PAIRED_VALUES for i, column in enumerate(ranked.feature_columns)
+    )
+    left_out = f", {counted(n_many, 'feature')} with more than {MAX_PAIRED_VALUES} values left out" if n_many else ""
+    return f"Tested: {which} of features that have an effect or are in the deciding set{left_out}."
 
 
 def _square_card(pairs: Interactions, result: Squares) -> dict[str, Any]:
@@ -497,7 +514,7 @@ def _why_unclear(ranked: Relevance, i: int) -> str:
         return f"{name}: no two rows can be compared."
     p = float(ranked.p_adjusted[i])
     tested = "no label changed" if p != p else p_words(p)
-    return f"{name}: {tested}, the interval ends at {in_points(points_of(float(ranked.effect_high[i])))} points."
+    return f"{name}: {tested}, the interval ends at {in_points(points_of(ranked.effect_high[i]))} points."
 
 
 def _sentence(text: str) -> str:

@@ -71,7 +71,7 @@ def describe_turn(report: Report, item: Turn) -> str:
     """Why a feature has another status if nothing is given."""
     ranked = report.relevance
     i = ranked.names.index(item.feature)
-    alone = f"{in_points(points_of(float(report.alone[i])))} points"
+    alone = f"{in_points(points_of(report.alone[i]))} points"
     if item.reason == "explained":
         left = "no effect remains" if ranked.status[i] == "none" else "no significant effect remains"
         return f"{alone} alone; among {agreeing_on(item.others)}, {left}."
@@ -79,7 +79,7 @@ def describe_turn(report: Report, item: Turn) -> str:
         return f"Not significant alone ({alone}): its effect depends on {list_all(item.others)}."
     return (
         f"Not significant alone ({alone}); among {agreeing_on(item.others)}, the effect is"
-        f" {in_points(points_of(float(ranked.effect[i])))} points."
+        f" {in_points(points_of(ranked.effect[i]))} points."
     )
 
 
