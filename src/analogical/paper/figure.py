@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from analogical.paper.results import Cell, ReproducedTable
+from analogical.paper.results import PrintedCell, ReproducedTable
 from analogical.paper.texts import FIGURE
 from analogical.plot.canvas import CHANGED, EFFECT, GRID, INK, MUTED, plain_text, require_matplotlib
 from analogical.rivals import METHODS
@@ -44,7 +44,7 @@ def draw_figure(table1: ReproducedTable) -> "Figure":
     return figure
 
 
-def _bar_chart(ax: "Axes", title: str, cells: list[Cell]) -> None:
+def _bar_chart(ax: "Axes", title: str, cells: list[PrintedCell]) -> None:
     """Our shares as bars, the highest one highlighted; a dash where there is no evidence; printed ones as lines."""
     places = np.arange(len(cells))
     shares = np.array([np.nan if cell.ours is None else cell.ours for cell in cells])

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from analogical.errors import InputError
 from analogical.paper.protocol import Plan
-from analogical.paper.results import Cell, ReproducedTable
+from analogical.paper.results import PrintedCell, ReproducedTable
 from analogical.paper.texts import PAGE_TITLE, READING, row_title
 
 __all__ = ["FORMATS", "as_csv", "as_json", "as_latex", "as_markdown", "as_page", "refuse_foreign_folder"]
 
 DIFFERS = "✗"
-MOST_DIFFERENCES = 12
+MAX_DIFFERENCES = 12
 """Most differing cells that the page lists per table."""
 
 
@@ -104,7 +104,7 @@ def _agreement_sentence(table: ReproducedTable) -> str:
     return f"**{agreeing:,} of {judged:,} printed numbers agree**{marked} {', '.join(by_part)}."
 
 
-def _grid(table: str, group: str, cells_by_row: dict[str, list[Cell]]) -> Iterator[list[str]]:
+def _grid(table: str, group: str, cells_by_row: dict[str, list[PrintedCell]]) -> Iterator[list[str]]:
     """Header and rows of one group as text, with lines for printed, computed and expected values."""
     first = next(iter(cells_by_row.values()))
     yield [group, *(cell.column for cell in first)]
@@ -195,9 +195,9 @@ def _differences(table: ReproducedTable) -> list[str]:
             f"{cell.group}, {row_title(cell.row)}, {cell.column}",
             *("–" if n is None else f"{n:.4g}" for n in (cell.printed, cell.ours, cell.expected, cell.bound)),
         ]
-        for cell in cells[:MOST_DIFFERENCES]
+        for cell in cells[:MAX_DIFFERENCES]
     ]
     lines = ["", *_markdown_table([DIFFERS, "printed", "ours", "expected", "may differ by"], rows)]
-    if len(cells) > MOST_DIFFERENCES:
-        lines += ["", f"These are the {MOST_DIFFERENCES} largest of {len(cells):,} differences."]
+    if len(cells) > MAX_DIFFERENCES:
+        lines += ["", f"These are the {MAX_DIFFERENCES} largest of {len(cells):,} differences."]
     return lines

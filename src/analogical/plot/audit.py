@@ -12,7 +12,7 @@ from analogical.plot.canvas import (
     CHANGED,
     EFFECT,
     INK,
-    MOST_ROWS,
+    MAX_DRAWN_ROWS,
     MUTED,
     NEUTRAL,
     axes_with_rows,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_audit", "plot_forest"]
 
-MOST_DIFFERENCES = 40
+MAX_FOREST_ROWS = 40
 """Maximum number of rows of a forest plot, which says how many more there are."""
 
 
@@ -114,7 +114,7 @@ def plot_forest(*audits: "Audit", ax: "Axes | None" = None) -> "Axes":
     label = short_name(compared[0].label)
     followed = {difference.label for audit in compared for difference in audit.differences}
     of = f"{label} = {short_name(followed.pop())}" if len(followed) == 1 else label
-    shown_rows = _largest(rows, MOST_DIFFERENCES)
+    shown_rows = _largest(rows, MAX_FOREST_ROWS)
     n_more = len(rows) - len(shown_rows)
     return _draw(ax, compared[0], shown_rows, title=f"{of}: adjusted differences", of=of, n_more=n_more)
 
@@ -141,10 +141,10 @@ def plot_audit(result: "Audit", ax: "Axes | None", *, value: Any, label: Any) ->
     return _draw(
         ax,
         result,
-        _largest(rows, MOST_ROWS),
+        _largest(rows, MAX_DRAWN_ROWS),
         title=f"{short_name(result.label)} by {short_name(result.feature)}{_given(result.given)}",
         of=f"{what} from {short_name(result.reference)}",
-        n_more=len(rows) - MOST_ROWS,
+        n_more=len(rows) - MAX_DRAWN_ROWS,
     )
 
 
@@ -176,7 +176,7 @@ def _largest(rows: list[Row], most: int) -> list[Row]:
 def _plot_contexts(result: "Audit", difference: "Difference", ax: "Axes | None") -> "Axes":
     """One comparison: adjusted, crude, and each context."""
     mine = [c for c in result.contexts if c.values == difference.values and c.label == difference.label]
-    contexts = mine[: MOST_ROWS - 2]
+    contexts = mine[: MAX_DRAWN_ROWS - 2]
     named = f"{shown(result.given[0])}=" if len(result.given) == 1 else ""
     adjusted = _square(difference, is_significant=difference in result.significant())
     rows = [

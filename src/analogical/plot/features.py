@@ -6,12 +6,12 @@ import numpy as np
 
 from analogical._checks import check_whole
 from analogical.plot.canvas import (
-    BAR,
+    BAR_HEIGHT,
     CHANGED,
     CHANGED_BACK,
     EFFECT,
     INK,
-    MOST_ROWS,
+    MAX_DRAWN_ROWS,
     MUTED,
     NEUTRAL,
     axes_with_rows,
@@ -21,7 +21,7 @@ from analogical.plot.canvas import (
     short_name,
     significance_keys,
 )
-from analogical.show.selection import WORDS, selection_steps
+from analogical.show.selection import REASONS, selection_steps
 from analogical.show.sentences import has_direction, sizes_in_points
 from analogical.show.words import in_points, marked, shorten, signed
 
@@ -45,7 +45,7 @@ REDUNDANCY_COLOURS = {"constant": NEUTRAL, "same information": CHANGED, "determi
 
 def plot_relevance(result: "Relevance", ax: "Axes | None", *, top: int) -> "Axes":
     """Sizes in points with intervals, best first."""
-    top = check_whole("top", top, low=1, high=MOST_ROWS)
+    top = check_whole("top", top, low=1, high=MAX_DRAWN_ROWS)
     order = result.order()[:top]
     is_effect = [result.status[i] == "effect" for i in order]
     of_label = f" for {short_name(result.classes[1])}" if len(result.classes) == 2 else ""
@@ -82,7 +82,7 @@ def _size_and_direction(result: "Relevance", i: int) -> str:
 
 def plot_comparison(result: "Comparison", ax: "Axes | None", *, top: int) -> "Axes":
     """The scores of several methods side by side, all in the order of the first one."""
-    top = check_whole("top", top, low=1, high=MOST_ROWS)
+    top = check_whole("top", top, low=1, high=MAX_DRAWN_ROWS)
     order = result.order()[:top]
     n_methods = len(result.methods)
     by = f"{n_methods} methods" if n_methods > 1 else result.methods[0].title
@@ -103,7 +103,7 @@ def plot_comparison(result: "Comparison", ax: "Axes | None", *, top: int) -> "Ax
                 is_known = not np.isnan(length)
                 if is_known:
                     is_best = ranks[i] == 1 and length > 0
-                    ax.barh(row, length, BAR, left=column, color=CHANGED if is_best else EFFECT, zorder=2)
+                    ax.barh(row, length, BAR_HEIGHT, left=column, color=CHANGED if is_best else EFFECT, zorder=2)
                 ax.annotate(
                     str(ranks[i]) if is_known else "–",
                     (column + np.nan_to_num(length), row),
@@ -126,7 +126,7 @@ def plot_comparison(result: "Comparison", ax: "Axes | None", *, top: int) -> "Ax
 def plot_selection(result: "Selection", ax: "Axes | None") -> "Axes":
     """What each selected feature adds to those before it."""
     steps = selection_steps(result)
-    shown = steps[:MOST_ROWS]
+    shown = steps[:MAX_DRAWN_ROWS]
     adds = [100 * step.adds if step.adds is not None else 0.0 for step in shown]
     reasons = [step.reason for step in shown]
     with axes_with_rows(
@@ -135,7 +135,7 @@ def plot_selection(result: "Selection", ax: "Axes | None") -> "Axes":
         title=f"What each feature adds for {short_name(result.label)}",
         x_label="share of the uncertainty of the label that it adds, in %; right: explained so far",
         beside=[f"{100 * step.explained:.1f} %" for step in shown],
-        legend=[key(colour, WORDS[reason]) for reason, colour in REASON_COLOURS.items() if reason in reasons],
+        legend=[key(colour, REASONS[reason].meaning) for reason, colour in REASON_COLOURS.items() if reason in reasons],
         n_more=len(steps) - len(shown),
         empty="No feature was selected.",
     ) as ax:
@@ -146,7 +146,7 @@ def plot_selection(result: "Selection", ax: "Axes | None") -> "Axes":
 
 def plot_redundancies(result: "Redundancies", ax: "Axes | None") -> "Axes":
     """Every redundant column with the columns that determine it."""
-    findings = result.records()[:MOST_ROWS]
+    findings = result.records()[:MAX_DRAWN_ROWS]
     kinds = [finding["kind"] for finding in findings]
     shares = [
         100 * (1 - finding["left"] if finding["kind"] == "near-copy" else finding["support"] / result.n_rows)

@@ -8,7 +8,7 @@ from analogical._checks import check_whole
 from analogical.plot.canvas import (
     EFFECT,
     INK,
-    MOST_ROWS,
+    MAX_DRAWN_ROWS,
     MUTED,
     axes_with_rows,
     draw_sizes,
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_interactions", "plot_squares"]
 
-MOST_VALUES = 12
+MAX_GRID_VALUES = 12
 """Maximum number of values of each feature in a grid of shares."""
 
 
 def plot_interactions(result: "Interactions", ax: "Axes | None", *, top: int) -> "Axes":
     """The size of each interaction with its interval, best first."""
-    order = result.order()[: check_whole("top", top, low=1, high=MOST_ROWS)]
+    order = result.order()[: check_whole("top", top, low=1, high=MAX_DRAWN_ROWS)]
     is_effect = [result.status[k] == "effect" for k in order]
     firsts, seconds = (short_names([names[k] for k in order], 12) for names in (result.first, result.second))
     with axes_with_rows(
@@ -66,7 +66,7 @@ def _beside(result: "Interactions", k: int) -> str:
 
 def plot_squares(result: "Squares", ax: "Axes | None", *, label: Any) -> "Axes":
     """Label shares by the values of two features, as in the printed table."""
-    grid = share_grid(result, label=label, most=MOST_VALUES)
+    grid = share_grid(result, label=label, most=MAX_GRID_VALUES)
     shares = grid.with_label / np.where(grid.rows > 0, grid.rows, np.nan)
     across, down = (short_names(values, 14) for values in (grid.across_values, grid.down_values))
     with plain_text():

@@ -23,8 +23,8 @@ __all__ = ["shown_differences", "view_audit"]
 
 MAX_DIFFERENCES = 30
 """Maximum number of differences in the table."""
-LONG_VALUE = 30
-LONG_LABEL = 16
+MAX_VALUE_LENGTH = 30
+MAX_LABEL_LENGTH = 16
 """Maximum length of values and labels in the table."""
 
 
@@ -81,10 +81,12 @@ def shown_differences(result: Audit) -> list[Difference]:
 def _difference_table(result: Audit) -> Table:
     differences = shown_differences(result)
     many_labels = len({difference.label for difference in differences}) > 1
-    label = quoted(differences[0].label, LONG_LABEL)
+    label = quoted(differences[0].label, MAX_LABEL_LENGTH)
     columns = [
-        text_column(f"vs. {marked(result.reference, 20)}", lambda d: marked(d.values[1], LONG_VALUE), may_shorten=True),
-        *([text_column("label", lambda d: marked(d.label, LONG_LABEL), may_shorten=True)] if many_labels else []),
+        text_column(
+            f"vs. {marked(result.reference, 20)}", lambda d: marked(d.values[1], MAX_VALUE_LENGTH), may_shorten=True
+        ),
+        *([text_column("label", lambda d: marked(d.label, MAX_LABEL_LENGTH), may_shorten=True)] if many_labels else []),
         number_column("points" if many_labels else f"points for {label}", lambda d: signed_share(d.difference)),
         number_column(f"{100 * result.confidence:g}% CI", _interval, drop_order=2),
         number_column("p adj." if len(differences) > 1 else "p", lambda d: p_value(d.p_adjusted), drop_order=1),

@@ -8,6 +8,7 @@ from analogical.show.sentences import (
     MIXED,
     NOT_ADJUSTED,
     NOT_CAUSES,
+    PAPER_STATUSES,
     STATUSES,
     assumed,
     describe_direction,
@@ -40,19 +41,12 @@ from analogical.verbs.relevance import Relevance
 
 __all__ = ["say_effects", "say_given", "view_relevance"]
 
-LONGEST_VALUE = 10
+MAX_VALUE_LENGTH = 10
 """Maximum length of a value in the table, so that a line has room for the numbers."""
 SMALLEST_SCALE = 0.2
 """Difference of shares that a full bar represents, unless an effect is larger."""
 FEW_NAMES = 8
 """Names that a sentence lists."""
-PAPER_STATUSES = {
-    "relevant": "some pair changed its label",
-    "irrelevant": "there are pairs, and none changed its label",
-    "no-pairs": "the feature varies, but no two rows differ on it only (ARI 2)",
-    "constant": "one value only (ARI 0)",
-}
-"""The statuses of the paper, and what they mean."""
 
 
 def view_relevance(result: Relevance, *, top: int | None = None, paper: bool = False) -> View:
@@ -159,22 +153,22 @@ def _detail_table(result: Relevance, top: int | None) -> Table:
 def _direction_title(result: Relevance) -> str:
     """With two classes, the direction is about the second one."""
     two = len(result.classes) == 2
-    return f"share of {shorten(quoted(result.classes[1]), LONGEST_VALUE)}" if two else "value: label"
+    return f"share of {shorten(quoted(result.classes[1]), MAX_VALUE_LENGTH)}" if two else "value: label"
 
 
 def _direction(result: Relevance, i: int) -> Cell:
     """The value with which the label is more or less frequent, and by how many points; or the feature copied."""
     points, copied = result.points[i], result.same_as[i]
     if copied is not None:
-        return Cell(f"same as {shorten(shown(copied), LONGEST_VALUE)}", "muted")
+        return Cell(f"same as {shorten(shown(copied), MAX_VALUE_LENGTH)}", "muted")
     if points is None or not has_direction(result, i):
         return Cell("mixed" if result.status[i] == "effect" and points is not None else "-", "muted")
-    label = "" if len(result.classes) == 2 else f": {shorten(quoted(points.label), LONGEST_VALUE)}"
+    label = "" if len(result.classes) == 2 else f": {shorten(quoted(points.label), MAX_VALUE_LENGTH)}"
     is_range = bool(result.feature_columns[i].edges)  # keep its lower end
     value = (
-        shorten_end(marked(points.value), LONGEST_VALUE + 2)
+        shorten_end(marked(points.value), MAX_VALUE_LENGTH + 2)
         if is_range
-        else shorten(marked(points.value), LONGEST_VALUE)
+        else shorten(marked(points.value), MAX_VALUE_LENGTH)
     )
     return Cell(f"{value}{label} {signed(points.points)}")
 

@@ -25,9 +25,11 @@ __all__ = [
     "MIXED",
     "NOT_ADJUSTED",
     "NOT_CAUSES",
+    "PAPER_STATUSES",
     "ROW_NAMES",
     "STATUSES",
     "Sizes",
+    "StatusWords",
     "agreeing_on",
     "assumed",
     "describe_context",
@@ -42,7 +44,7 @@ __all__ = [
 
 
 class StatusWords(NamedTuple):
-    """How a status is shown, and what it means."""
+    """How a status or a reason is shown, and what it means."""
 
     tone: Tone
     meaning: str
@@ -57,11 +59,18 @@ STATUSES: dict[Status, StatusWords] = {
     "constant": StatusWords("muted", "one value only"),
 }
 """The status of a feature, or of a pair of features."""
+PAPER_STATUSES = {
+    "relevant": "some pair changed its label",
+    "irrelevant": "there are pairs, and none changed its label",
+    "no-pairs": "the feature varies, but no two rows differ on it only (ARI 2)",
+    "constant": "one value only (ARI 0)",
+}
+"""The statuses of the paper, and what they mean."""
 MIXED = "the direction depends on other features"
 NOT_CAUSES = "Differences are associations given the recorded features, not causes."
 NOT_ADJUSTED = "Intervals are not adjusted: one may exclude 0 beside a p that is not significant."
 ROW_NAMES = "Rows have the names of the dataframe, or numbers from 0."
-MOST_NAMED = 12
+MAX_NAMED = 12
 """Maximum number of given features that a sentence names."""
 
 
@@ -72,7 +81,7 @@ def status_cell(status: Status) -> Cell:
 
 def agreeing_on(names: Sequence[str]) -> str:
     """Which rows are compared, as part of a sentence."""
-    return f"rows that agree on {list_first(names, MOST_NAMED)}" if names else "all rows"
+    return f"rows that agree on {list_first(names, MAX_NAMED)}" if names else "all rows"
 
 
 def describe_context(context: Sequence[tuple[str, Any]]) -> str:
@@ -85,7 +94,7 @@ def held_fixed(given: str | Sequence[str], deciding: Sequence[str]) -> str:
     if given == "all":
         return "all other features"
     names = deciding if given == "auto" else given
-    return list_first(names, MOST_NAMED) if names else "nothing"
+    return list_first(names, MAX_NAMED) if names else "nothing"
 
 
 def assumed(n_groups: int | None) -> str:

@@ -19,9 +19,9 @@ __all__ = ["Cell", "Column", "Heading", "Table", "Tone", "View", "number_column"
 
 Tone = Literal["plain", "strong", "good", "warning", "muted", "accent"]
 """Emphasis of a text; renderers choose colours."""
-MOST_ROWS = 50
+MAX_TABLE_ROWS = 50
 """Maximum number of rows of a table."""
-FEW_MORE = 10
+MAX_EXTRA_ROWS = 10
 """Up to this many rows more are shown rather than counted as left out."""
 
 
@@ -91,8 +91,9 @@ def tabulate(
 ) -> Table:
     """A table with a row per item; of many items the first ones, with the number of those left out."""
     items = list(items)
-    n_shown = min(most, len(items)) if most is not None else MOST_ROWS if len(items) > MOST_ROWS + FEW_MORE else None
-    rows = tuple(tuple(_as_cell(column.cell(item)) for column in columns) for item in items[:n_shown])
+    if most is None and len(items) > MAX_TABLE_ROWS + MAX_EXTRA_ROWS:
+        most = MAX_TABLE_ROWS
+    rows = tuple(tuple(_as_cell(column.cell(item)) for column in columns) for item in items[:most])
     left_out = count_left_out(len(items) - len(rows))
     return Table(
         tuple(column.heading for column in columns),

@@ -41,7 +41,7 @@ INVISIBLE = frozenset(
 """Printable characters that show nothing: values that differ only by one would look the same."""
 LONG_NAME = 60
 """Names in sentences are cut to this length."""
-MISSING = "(missing)"
+MISSING_CELL = "(missing)"
 """How a missing cell is written."""
 
 
@@ -50,7 +50,7 @@ def shown(value: Any, limit: int | None = None) -> str:
 
     Control characters, invisible ones and those that change the direction of writing become escape sequences.
     """
-    text = MISSING if value is None else str(value)
+    text = MISSING_CELL if value is None else str(value)
     if not text.isascii() or not text.isprintable():
         text = "".join(c if c.isprintable() and c not in INVISIBLE else _escaped(c) for c in text)
     return text if limit is None or len(text) <= limit else text[: limit - 3] + "..."

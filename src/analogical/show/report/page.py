@@ -59,7 +59,7 @@ from analogical.verbs.squares import Squares
 
 __all__ = ["page_of"]
 
-MAX_ROWS = 300
+MAX_RANKED = 300
 """Maximum number of features in the table: a page on 600 columns stays below 1 MB."""
 MAX_AT_ONCE = 20
 """Features shown at first; a button shows all."""
@@ -69,7 +69,7 @@ MAX_CONTEXT = 10
 """Maximum number of given features named in a card."""
 MAX_LISTED = 8
 """Maximum number of sentences in a list."""
-LONG_VALUE = 40
+MAX_VALUE_LENGTH = 40
 """Values are cut to this length."""
 
 
@@ -99,7 +99,7 @@ def page_of(report: Report) -> dict[str, Any]:
         "audits": list(map(_audit, report.audits)),
         "unclear": _unclear(report),
         "done": [_sentence(shown(note)) for note in (*report.reading, *describe_notes(ranked.notes))],
-        "paper": _with_short_names(view_relevance(ranked, top=MAX_ROWS, paper=True).tables[0]),
+        "paper": _with_short_names(view_relevance(ranked, top=MAX_RANKED, paper=True).tables[0]),
         "limits": describe_limits(report),
         "settings": _settings(report),
         "command": shown(report.command),
@@ -154,7 +154,7 @@ def _classes(report: Report) -> list[dict[str, Any]]:
     ranked = report.relevance
     rows = dict(zip(ranked.classes, report.class_sizes.tolist(), strict=True))
     sizes = [rows[name] for name in report.shown_classes]
-    names = [marked(name, LONG_VALUE) for name in report.shown_classes]
+    names = [marked(name, MAX_VALUE_LENGTH) for name in report.shown_classes]
     if n_left := len(ranked.classes) - len(names):
         sizes.append(ranked.n_rows - sum(sizes))
         names.append(counted(n_left, "other class", "other classes"))
@@ -179,10 +179,10 @@ def _ranking(report: Report) -> dict[str, Any]:
     """The features, best first, and the scale of their bars."""
     ranked = report.relevance
     order = ranked.order().tolist()
-    ends = [points_of(x[i]) for x in (ranked.effect, ranked.effect_high, report.alone) for i in order[:MAX_ROWS]]
+    ends = [points_of(x[i]) for x in (ranked.effect, ranked.effect_high, report.alone) for i in order[:MAX_RANKED]]
     highest = max([end for end in ends if end == end], default=0.0)
     top = next(end for end in (1, 2, 5, 10, 20, 30, 40, 50, 60, 80, 100) if end >= min(highest, 100))
-    rows = [_ranked(report, i, place + 1, top) for place, i in enumerate(order[:MAX_ROWS])]
+    rows = [_ranked(report, i, place + 1, top) for place, i in enumerate(order[:MAX_RANKED])]
     n_left = len(order) - len(rows)
     return {
         "about": (
@@ -363,8 +363,8 @@ def _numbers(ranked: Relevance, i: int, n_compared: int) -> list[tuple[str, str]
 def _value(report: Report, entry: ValueRows) -> dict[str, Any]:
     """One value of a feature, with the class shares of its rows."""
     sizes = [*entry.by_class, entry.n_rows - sum(entry.by_class)]
-    names = [*(marked(name, LONG_VALUE) for name in report.shown_classes), "other classes"]
-    return {"name": marked(entry.value, LONG_VALUE), "rows": entry.n_rows, "parts": _stacked(sizes, names)}
+    names = [*(marked(name, MAX_VALUE_LENGTH) for name in report.shown_classes), "other classes"]
+    return {"name": marked(entry.value, MAX_VALUE_LENGTH), "rows": entry.n_rows, "parts": _stacked(sizes, names)}
 
 
 def _transitions(ranked: Relevance, panel: Panel, i: int) -> Table | None:
@@ -385,10 +385,12 @@ def _twins(report: Report, pair: EvidencePair | None, feature: str, title: str) 
         "changed": pair.changed,
         "rows": _row_names(pair),
         "feature": shown(feature, LONG_NAME),
-        "values": [marked(cell, LONG_VALUE) for cell in pair.values],
+        "values": [marked(cell, MAX_VALUE_LENGTH) for cell in pair.values],
         "label": shown(report.relevance.label, LONG_NAME),
-        "labels": [marked(cell, LONG_VALUE) for cell in pair.labels],
-        "equal": [(shown(name, LONG_NAME), marked(cell, LONG_VALUE)) for name, cell in pair.context[:MAX_CONTEXT]],
+        "labels": [marked(cell, MAX_VALUE_LENGTH) for cell in pair.labels],
+        "equal": [
+            (shown(name, LONG_NAME), marked(cell, MAX_VALUE_LENGTH)) for name, cell in pair.context[:MAX_CONTEXT]
+        ],
         "equal_left": f"and {counted(n_left, 'more feature')} on which they agree" if n_left > 0 else "",
         "weight": f"These two rows represent {counted(pair.weight, 'pair')}." if pair.weight > 1 else "",
     }
@@ -456,7 +458,7 @@ def _square_card(pairs: Interactions, result: Squares) -> dict[str, Any]:
     across, down = (shown(name, LONG_NAME) for name in (grid.across, grid.down))
     return {
         "title": f"{across} × {down}",
-        "about": f"Share of {marked(grid.label, LONG_VALUE)} over all rows",
+        "about": f"Share of {marked(grid.label, MAX_VALUE_LENGTH)} over all rows",
         "is_wide": len(grid.across_values) > WIDE,
         "facts": _sentence(f"{given}{', '.join(facts)}."),
         "table": share_table(grid, head=f"{down} ↓ {across} →"),
