@@ -329,6 +329,7 @@ def test_bad_files_get_one_sentence_and_exit_code_2(run, tmp_path, case):
             "The column 'count' of the built-in table titanic holds its weights",
         ),
         (["score", "titanic", "--ignore", "count"], "The column 'count' of the built-in table"),
+        (["score", "titanic", "--weights", "count", "--groups", "count"], "'count' cannot be both the weights and the"),
         (["score", "titanic", "--json", "--csv"], "--json and --csv cannot be used together"),
         (["score", "titanic", "--top", "0"], "--top must be a whole number from 1, got 0."),
         (["score", "titanic", "--given", "far"], "no column 'far'"),

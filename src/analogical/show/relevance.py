@@ -282,8 +282,7 @@ def _explain_groups(result: Relevance) -> Iterator[str]:
         )
     if untested := [i for i in tested if result.compared[i] and math.isnan(result.p_value[i])]:
         yield f"No p ({named(untested)}): the labels of compared rows never differ, so there is nothing to test."
-    thin = [i for i in tested if set(result.given[i]) < set(result.deciding) - {result.names[i]}]
-    if thin and result.settings.given == "auto":
+    if thin := [i for i in tested if set(result.given[i]) < set(result.deciding) - {result.names[i]}]:
         yield (
             f"{counted(len(thin), 'feature')} {verb(thin, 'was', 'were')} compared given a part of the deciding set,"
             f" because too few rows agree on all of it ({named(thin)})."
