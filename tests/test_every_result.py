@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import json
+import math
 import pickle
 
 import numpy as np
@@ -24,6 +25,8 @@ from analogical import (
     squares,
     transitions,
 )
+from analogical._results import _storable
+from analogical._types import same
 from analogical.show.notes import describe_notes
 from analogical.show.redundancies import describe_dropped
 from analogical.show.views import Cell, Heading, Table, View, view_of
@@ -94,6 +97,23 @@ def test_to_frame_holds_the_numbers_of_the_records(result):
                 assert cell == record[name]
             elif record[name] is None:
                 assert cell is None or np.isnan(cell)
+
+
+@pytest.mark.parametrize(
+    ("cells", "stored"),
+    [
+        ([1, 2.5, 3], [1, 2.5, 3]),
+        ([1, None, 2], [1.0, math.nan, 2.0]),
+        (["a", None], ["a", None]),
+        (["a\ud800", "b"], ["a\\ud800", "b"]),  # half a character, which dataframes cannot store
+        ([2**63, 1, None], [str(2**63), "1", None]),
+        ([True, 1, "x", None], ["True", "1", "x", None]),
+        ([["a", 1], None], ["a, 1", None]),
+        ([{"a": 1, "b": "\ud800"}], ["a=1, b=\\ud800"]),
+    ],
+)
+def test_the_cells_of_a_column_become_of_one_type(cells, stored):
+    assert same(tuple(_storable(cells)), tuple(stored))
 
 
 def test_to_frame_comes_in_the_library_of_the_table():

@@ -2,17 +2,20 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from analogical._types import Positions, same
+from analogical._types import Note, Positions, same
 from analogical.errors import InputError
 from analogical.table.columns import plain
 
 __all__ = ["EntryResult", "Result", "entry_at", "json_ready", "per_entry", "plain_fields"]
+
+LARGEST = 2**63 - 1
+"""Larger integers do not fit a dataframe column, and become text."""
 
 
 class Result(ABC):
@@ -22,6 +25,11 @@ class Result(ABC):
     """Dataframe library of the table, for ``to_frame``."""
     COLUMNS: ClassVar[tuple[str, ...]] = ()
     """Names of the columns of ``to_frame``: the keys of a record."""
+
+    @property
+    @abstractmethod
+    def notes(self) -> tuple[Note, ...]:
+        """What was done to the table before counting."""
 
     @abstractmethod
     def records(self) -> list[dict[str, Any]]:
@@ -45,9 +53,11 @@ class Result(ABC):
         backend : {"pandas", "polars", "pyarrow"}, optional
             Another library; pandas if the table was not a dataframe.
         """
-        from analogical.show.frames import frame_of_records
+        from analogical.table.frames import build_frame
 
-        return frame_of_records(self.records(), self.columns(), backend or self.backend or "pandas")
+        records = self.records()
+        columns = {name: _storable([record[name] for record in records]) for name in self.columns()}
+        return build_frame(columns, backend or self.backend or "pandas")
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter(self.records())
@@ -170,3 +180,33 @@ def plain_fields(data: Any) -> dict[str, Any]:
     if "context" in content:
         content["context"] = dict(content["context"])
     return {name: json_ready(value) for name, value in content.items()}
+
+
+# ---------------------------------------------------------------- records as columns of a dataframe
+
+
+def _storable(cells: list[Any]) -> list[Any]:
+    """Cells of one type, as dataframes store them: unknown numbers become NaN, lists and dictionaries text."""
+    if any(isinstance(cell, int) and abs(cell) > LARGEST for cell in cells):
+        return _as_text(cells, str)
+    if any(isinstance(cell, list | dict) for cell in cells):
+        return _as_text(cells, _joined)
+    known = [cell for cell in cells if cell is not None]
+    types = {type(cell) for cell in known}
+    if types == {str} or (len(types) > 1 and not types <= {int, float}):
+        return _as_text(cells, str)
+    if len(known) < len(cells) and all(isinstance(cell, int | float) for cell in known):
+        return [math.nan if cell is None else float(cell) for cell in cells]
+    return cells
+
+
+def _as_text(cells: list[Any], write: Callable[[Any], str]) -> list[str | None]:
+    """Text that every library can store: lone surrogates are escaped."""
+    return [None if cell is None else write(cell).encode("utf-8", "backslashreplace").decode("utf-8") for cell in cells]
+
+
+def _joined(cell: Any) -> str:
+    """The items of a list or a dictionary."""
+    if isinstance(cell, dict):
+        return ", ".join(f"{key}={value}" for key, value in cell.items())
+    return ", ".join(map(str, cell))

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self, TypeAlias, TypeVar, Unpack
 
 import numpy as np
 
-from analogical._types import Bools, CodedRows, EngineName, Positions
+from analogical._types import Bools, CodedRows, EngineName, Note, Positions
 from analogical.count.groups import collapse_rows, evenly
 from analogical.count.threads import n_threads_for
 from analogical.engines.open import engine_of, engine_study_of
@@ -307,6 +307,11 @@ class Study(TableCounts):
         sample = self._sample
         shares = sample.once(("entropy left", column), lambda: remaining_entropies(sample.rows, sample.codes(column)))
         return float(shares[feature])
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was done to the table before counting."""
+        return self.table.notes
 
     @property
     def is_outside(self) -> Bools:

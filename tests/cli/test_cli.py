@@ -11,6 +11,8 @@ import sys
 import polars as pl
 import pytest
 
+from analogical import rivals
+from analogical.cli import verbs
 from analogical.cli.app import COMMANDS, app_with
 
 TITANIC_SCORE = """\
@@ -50,6 +52,11 @@ def test_the_list_of_commands_says_what_their_own_pages_say():
     assert list(pages) == list(COMMANDS)
     for name, command in pages.items():
         assert command.short_help == inspect.getdoc(command.callback).partition("\n\n")[0] == COMMANDS[name]
+
+
+def test_compare_has_the_methods_and_the_limit_of_the_library():
+    assert tuple(rivals.METHODS) == verbs.METHOD_NAMES
+    assert verbs.MAX_ROWS == rivals.MAX_ROWS
 
 
 def test_score_shows_a_table_between_what_was_read_and_what_it_means(run):
@@ -322,6 +329,7 @@ def test_bad_files_get_one_sentence_and_exit_code_2(run, tmp_path, case):
             "The column 'count' of the built-in table titanic holds its weights",
         ),
         (["score", "titanic", "--ignore", "count"], "The column 'count' of the built-in table"),
+        (["score", "titanic", "--weights", "count", "--groups", "count"], "'count' cannot be both the weights and the"),
         (["score", "titanic", "--json", "--csv"], "--json and --csv cannot be used together"),
         (["score", "titanic", "--top", "0"], "--top must be a whole number from 1, got 0."),
         (["score", "titanic", "--given", "far"], "no column 'far'"),

@@ -10,14 +10,14 @@ from analogical.paper.protocol import average_scores, repeat, score_as_published
 from analogical.rivals import Method, normalise, paper_index
 
 
-def test_generators_depend_on_seed_and_path_only():
-    def draw(plan, *path):
-        return [rng.integers(2**40) for rng in plan.generators(*path)]
+def test_generators_depend_on_seed_and_key_only():
+    def draw(plan, *key):
+        return [rng.integers(2**40) for rng in plan.generators(*key)]
 
     plan = Plan(repetitions=4, seed=1)
     assert draw(plan, "table1", "g1") == draw(Plan(repetitions=4, seed=1, n_jobs=2), "table1", "g1")
-    paths = [("table1", "g1"), ("table1", "g2"), ("table2", "g1")]
-    drawn = {number for path in paths for number in draw(plan, *path)}
+    keys = [("table1", "g1"), ("table1", "g2"), ("table2", "g1")]
+    drawn = {number for key in keys for number in draw(plan, *key)}
     assert len(drawn | set(draw(Plan(repetitions=4, seed=2), "table1", "g1"))) == 16
 
 
@@ -27,22 +27,21 @@ def test_more_repetitions_keep_the_first_ones():
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
-def test_runs_keep_their_order_and_are_tracked(n_jobs):
-    seen = []
-
-    def track(results, total, what):
-        for result in results:
-            seen.append((total, what))
-            yield result
-
-    plan = Plan(repetitions=2, n_jobs=n_jobs, track=track)
+def test_runs_keep_their_order_and_show_their_progress(n_jobs, capsys):
+    plan = Plan(repetitions=2, n_jobs=n_jobs, progress=True)
     runs = repeat(lambda case, rng: (case, int(rng.integers(99))), {("a", "x"): 3, ("b",): 1}, plan, "draws")
-    drawn = {path: [int(rng.integers(99)) for rng in plan.generators(*path)] for path in runs}
+    drawn = {key: [int(rng.integers(99)) for rng in plan.generators(*key)] for key in runs}
     assert runs == {
         ("a", "x"): [(3, number) for number in drawn["a", "x"]],
         ("b",): [(1, number) for number in drawn["b",]],
     }
-    assert seen == [(4, "draws")] * 4
+    lines = capsys.readouterr().err.split("\r")
+    assert [line.strip() for line in lines if line] == [f"draws: {n} of 4" for n in (1, 2, 3, 4)]
+
+
+def test_runs_are_silent_by_default(capsys):
+    repeat(lambda case, _: case, {("a",): 3}, Plan(repetitions=2), "draws")
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from analogical.paper import Plan, tables
-from analogical.paper.accuracy import accuracies, accuracies_as_published, choose_features
+from analogical.paper.accuracy import accuracies, accuracies_as_published, best_features
 from analogical.paper.datasets import Dataset, load_dataset, published
-from analogical.paper.results import Cell, ReproducedTable, estimated_bound, known_bound
+from analogical.paper.results import PrintedCell, ReproducedTable, estimated_bound, known_bound
 from analogical.paper.tables import build_table
 from analogical.paper.writing import FORMATS, as_csv, as_json, as_latex, as_markdown
 from analogical.rivals import METHODS, Method
@@ -66,18 +66,18 @@ def test_relaxed_index_finds_in_sparse_samples_what_ari_cannot():
     assert {cell.row for cell in relaxed} == {f"{m} relaxed" for m in (300, 400, 500, 1000)}
     assert all(cell.printed is None and cell.verdict == "" for cell in relaxed)
     assert "| 400 rows, relaxed, ours |" in as_markdown(table)
-    assert {len(table.cells_of(g, row)) for g, row in on_top} == {16}
+    assert {len(cells) for rows in table.groups().values() for cells in rows.values()} == {16}
 
 
 def test_relaxed_index_has_a_column_in_corrected_tables_only():
     corrected = built("table3", "corrected", QUICK)
-    columns = [cell.column for cell in corrected.cells_of("one-hot columns", "Monks1")]
+    columns = [cell.column for cell in corrected.groups()["one-hot columns"]["Monks1"]]
     assert columns == ["all features", "ARI", "ARI relaxed", "χ²", "MI", "Relief"]
     assert corrected.agreement()[1] == 5  # what was printed for Monks1: nothing for the relaxed index
     as_published = built("table3", "as-published", QUICK)
     assert "ARI relaxed" not in {cell.column for cell in as_published.cells}
-    assert built("table1", "corrected", QUICK).rows("g1") == ["ari", "relaxed", "chi2", "mi", "relief"]
-    assert "relaxed" not in built("table1", "as-published", QUICK).rows("g1")
+    assert list(built("table1", "corrected", QUICK).groups()["g1"]) == ["ari", "relaxed", "chi2", "mi", "relief"]
+    assert "relaxed" not in built("table1", "as-published", QUICK).groups()["g1"]
 
 
 def test_published_chi2_of_table_1_is_reproduced_to_the_rounding():
@@ -143,9 +143,9 @@ def test_nothing_chosen_means_the_most_frequent_class():
 
 
 def test_at_most_k_features_with_a_positive_score_are_chosen():
-    assert choose_features(np.array([0.1, 0.2, 0.3, 0.4, 0.5])).tolist() == [1, 2, 3, 4]
-    assert choose_features(np.array([0.1, 0.0, np.nan, -1.0])).tolist() == [0]
-    assert choose_features(np.array([0.5, 0.5, 0.5]), k=2).tolist() == [0, 1]
+    assert best_features(np.array([0.1, 0.2, 0.3, 0.4, 0.5])).tolist() == [1, 2, 3, 4]
+    assert best_features(np.array([0.1, 0.0, np.nan, -1.0])).tolist() == [0]
+    assert best_features(np.array([0.5, 0.5, 0.5]), k=2).tolist() == [0, 1]
 
 
 def test_every_relevant_feature_must_score_higher_to_be_on_top():
@@ -207,11 +207,11 @@ def test_printed_numbers_are_complete():
 
 
 def test_verdict_holds_the_printed_number_against_the_expected_one_first():
-    far = Cell("g", "r", "c", printed=0.5, ours=0.5, expected=0.7, bound=0.1)
+    far = PrintedCell("g", "r", "c", printed=0.5, ours=0.5, expected=0.7, bound=0.1)
     assert (far.verdict, far.reference) == ("differs", 0.7)
-    assert Cell("g", "r", "c", printed=0.5, ours=0.55, bound=0.05).verdict == "agrees"
-    assert Cell("g", "r", "c", printed=None, ours=0.5, bound=0.1).verdict == ""
-    assert Cell("g", "r", "c", printed=0.5, ours=None, bound=0.1).verdict == ""
+    assert PrintedCell("g", "r", "c", printed=0.5, ours=0.55, bound=0.05).verdict == "agrees"
+    assert PrintedCell("g", "r", "c", printed=None, ours=0.5, bound=0.1).verdict == ""
+    assert PrintedCell("g", "r", "c", printed=0.5, ours=None, bound=0.1).verdict == ""
 
 
 def test_bounds_grow_with_the_spread_and_shrink_with_runs():
@@ -224,10 +224,10 @@ def test_bounds_grow_with_the_spread_and_shrink_with_runs():
 @pytest.fixture
 def small():
     cells = (
-        Cell("g1", "ari", "a1", 0.5, 0.52, sd=0.1, expected=0.51, bound=0.1, printed_sd=0.2),
-        Cell("g1", "ari", "a2", 0.9, None, expected=0.0, bound=0.1),
-        Cell("g1", "chi2", "a1", None, 0.25),
-        Cell("g1", "chi2", "a2", None, 1.0),
+        PrintedCell("g1", "ari", "a1", 0.5, 0.52, sd=0.1, expected=0.51, bound=0.1, printed_sd=0.2),
+        PrintedCell("g1", "ari", "a2", 0.9, None, expected=0.0, bound=0.1),
+        PrintedCell("g1", "chi2", "a1", None, 0.25),
+        PrintedCell("g1", "chi2", "a2", None, 1.0),
     )
     return ReproducedTable("table1", "corrected", cells, notes=("A note.",))
 

@@ -241,6 +241,8 @@ def test_a_wide_interval_does_not_make_all_bars_tiny():
     ax = wide_one.plot()
     assert ax.get_xlim() == pytest.approx((0, 100 * result.effect.max() ** 0.5 * 1.03))  # twice the largest bar
     assert max(right for _, right in segments_of(ax)) <= ax.get_xlim()[1]
+    caps = [line.get_xdata() for line in ax.lines if line.get_marker() == "|"]
+    assert [len(ends) for ends in caps] == [1, 1, 1]  # the other end is beyond the axis
     tiny = dataclasses.replace(result, effect=result.effect / 1e4, effect_high=result.effect_high / 1e4)
     assert tiny.plot().get_xlim() == pytest.approx((0, 10.3))
 

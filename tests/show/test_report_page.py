@@ -168,6 +168,23 @@ def test_bars_are_in_proportion_to_effects():
     assert [row["alone_at"] / row["alone"] for row in rows] == pytest.approx(per_point, rel=0.01)
 
 
+def test_the_pairs_that_were_tested_and_shown_are_counted():
+    found = made("weights")
+    pairs, columns = found.interactions, found.relevance.feature_columns
+    acting = replace(pairs, status=("effect",) * len(pairs))
+    together = page_of(replace(found, interactions=acting, squares=found.squares[:1]))["together"]
+    assert together["intro"].endswith("The 1 strongest of 3 pairs are shown.")
+    tested = "of features that have an effect or are in the deciding set"
+    assert together["tested"] == f"Tested: the 3 pairs {tested}."
+    many = replace(found.relevance, feature_columns=tuple(replace(column, n_values=33) for column in columns))
+    some = replace(found, interactions=replace(pairs, n_possible=10), squares=(), relevance=many)
+    assert page_of(some)["together"] == {
+        "intro": "No interaction is significant.",
+        "cards": [],
+        "tested": f"Tested: 3 of 10 pairs {tested}, 3 features with more than 32 values left out.",
+    }
+
+
 def test_shares_of_a_card_are_counts_of_rows():
     found = made("weights")
     card, squares = page_of(found)["together"]["cards"][0], found.squares[0]

@@ -80,9 +80,9 @@ def test_small_p_values_are_bounds():
 
 
 def test_lists_read_as_sentences():
-    assert [words.listed(list(text)) for text in ("a", "ab", "abc")] == ["a", "a and b", "a, b and c"]
-    assert words.some_of(list("abcdefgh")) == "a, b, c, d, e, f and 2 more"
-    assert words.some_of(list("abcdef")) == "a, b, c, d, e and f"
+    assert [words.list_all(list(text)) for text in ("a", "ab", "abc")] == ["a", "a and b", "a, b and c"]
+    assert words.list_first(list("abcdefgh")) == "a, b, c, d, e, f and 2 more"
+    assert words.list_first(list("abcdef")) == "a, b, c, d, e and f"
     assert [words.counted(n, "row") for n in (0, 1, 1204)] == ["0 rows", "1 row", "1,204 rows"]
     assert words.counted(2, "class", "classes") == "2 classes"
     assert [words.verb(list(text), "is", "are") for text in ("a", "ab")] == ["is", "are"]
@@ -101,5 +101,5 @@ def test_values_whose_ends_cannot_be_seen_are_quoted():
 
 
 def test_long_names_in_sentences_are_cut():
-    assert words.listed(["a", "x" * 100]) == f"a and {'x' * 57}..."
-    assert words.some_of(["x" * 100]) == f"{'x' * 57}..."
+    assert words.list_all(["a", "x" * 100]) == f"a and {'x' * 57}..."
+    assert words.list_first(["x" * 100]) == f"{'x' * 57}..."

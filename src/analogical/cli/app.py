@@ -1,4 +1,4 @@
-"""The commands, one file each, imported only when typed, and how errors are reported."""
+"""The commands, whose files are imported only when one is typed, and how errors are reported."""
 
 import os
 import signal
@@ -28,6 +28,8 @@ COMMANDS = {
     "tables": "List the built-in tables, which can be named in place of a file.",
 }
 """The commands with the sentence about each in the list of commands."""
+FILES = {"report": "report", "reproduce": "reproduce", "generate": "generate", "tables": "generate"}
+"""The files of commands that are not in ``verbs.py``."""
 HELP = ("-h", "--help")
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as in shells."""
@@ -57,7 +59,7 @@ def app_with(names: Iterable[str]) -> typer.Typer:
     """The command line with the named commands."""
     app = _empty_app()
     for name in names:
-        file = import_module(f"analogical.cli.{'generate' if name == 'tables' else name}")
+        file = import_module(f"analogical.cli.{FILES.get(name, 'verbs')}")
         app.command(short_help=COMMANDS[name])(getattr(file, name))
     return app
 

@@ -24,6 +24,14 @@ LABELS = ("class", "label", "target", "y", "outcome")
 """Names by which a first column is recognised as the likely label."""
 
 
+class Choice(NamedTuple):
+    """Something that was chosen for the user."""
+
+    sentence: str
+    short: str = ""
+    """The same in a few words; empty if the sentence is enough."""
+
+
 @dataclass(frozen=True)
 class Source:
     """A table that was read, and how its columns are used."""
@@ -34,17 +42,29 @@ class Source:
     label: str
     options: "ColumnOptions"
     """Column options, as every function of the library takes them."""
-    notes: tuple[str, ...]
-    """What was detected or chosen for the user, shown with the result."""
-    about: tuple[str, ...] = ()
-    """The same in a few words."""
-    warnings: tuple[str, ...] = ()
-    """Those that cast doubt on the whole answer."""
+    file_notes: tuple[Note, ...] = ()
+    """How the file was read."""
+    choices: tuple[Choice, ...] = ()
 
     @property
     def data(self) -> tuple[Any, str]:
         """Table and label, as every function of the library takes them."""
         return self.frame, self.label
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was detected or chosen for the user, a sentence each."""
+        return (*describe_notes(self.file_notes), *(choice.sentence for choice in self.choices))
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """The same in a few words."""
+        return (*(choice.short for choice in self.choices if choice.short), *sum_up_notes(self.file_notes))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Notes that cast doubt on the whole answer."""
+        return warnings_of(self.file_notes)
 
     def without_label(self) -> "ColumnOptions":
         """The options for functions without a label, which leave that column out."""
@@ -74,7 +94,10 @@ def read_source(
     master: str | None = None,
     **cells: Any,
 ) -> Source:
-    """Read a table and assign the roles of its columns; a table in DuckDB or on Spark stays there."""
+    """Read a table and assign the roles of its columns; a table in DuckDB or on Spark stays there.
+
+    The arguments are the options of the command line; ``cells`` are those that the library takes unchanged.
+    """
     if features is not None and ignore is not None:
         raise InputError("--features and --ignore cannot be used together; give one of them.")
     text_format = TextFormat(
@@ -83,71 +106,71 @@ def read_source(
         None if names is None else tuple(split_names(names)),
         NA if na is None else tuple(split_names(na)),
     )
+    opened = _open(file, text_format, engine, master)
+    if opened.weights is not None:
+        _refuse_other_weights(file, opened.weights, weights, ignore)
+    roles = _find_roles(
+        opened.frame,
+        label=label or opened.label or opened.frame.columns[-1],
+        weights=opened.weights or weights,
+        groups=groups,
+    )
+    kept = None if features is None else _columns(features, opened.frame, roles, "--features")
+    left_out = None if ignore is None else _columns(ignore, opened.frame, roles, "--ignore")
+    is_label_chosen = label is None and opened.label is None
+    choices = (
+        *([_describe_label(opened.frame.columns)] if is_label_chosen else []),
+        *([Choice(f"ignored: {', '.join(left_out)}")] if left_out is not None else []),
+    )
+    chosen = {"groups": roles.get("groups"), "features": kept, "ignore": left_out}
+    options = {
+        **cells,
+        "weights": roles.get("weights"),
+        **{name: columns for name, columns in chosen.items() if columns is not None},
+        **({"bins": _parse_bins(bins)} if bins else {}),
+    }
+    return Source(opened.title, opened.frame, roles["label"], cast("ColumnOptions", options), opened.notes, choices)
+
+
+# ---------------------------------------------------------------- opening a table
+
+
+class _Opened(NamedTuple):
+    """A table whose columns have no roles yet, except those of a built-in table."""
+
+    title: str
+    frame: Any
+    notes: tuple[Note, ...] = ()
+    label: str | None = None
+    weights: str | None = None
+
+
+def _open(
+    file: str, text_format: TextFormat, engine: Literal["auto", "memory", "duckdb", "spark"], master: str | None
+) -> _Opened:
+    """A built-in table, a file, or standard input."""
     if master is not None and engine != "spark":
         raise InputError(f"--master {master} applies to Spark only; add --engine spark.")
     if _is_built_in(file):
         if engine not in ("auto", "memory"):
             raise InputError(f"The built-in table {file} is counted in memory; leave out --engine {engine}.")
-        opened = _built_in(file, text_format, weights, ignore)
-        weights = WEIGHTS
-    elif engine == "spark":
-        opened = _on_spark(file, master or "local[*]", text_format)
-    else:
-        opened = _from_file(file, text_format, engine)
-    frame, notes = opened.frame, list(opened.notes)
-    about = opened.about
-    if label is None and opened.label is None:
-        likely = _likely_label(frame.columns)
-        other = "" if likely is None else f"; is it {likely!r}, the first column?"
-        notes.append(f"label: the last column, {frame.columns[-1]!r} (override with --label{other})")
-        about = ("label: last column" if likely is None else f"label: last column, or {quoted(likely)}?", *about)
-    named = {"label": label or opened.label or frame.columns[-1], "weights": weights, "groups": groups}
-    roles = {role: _column(column, frame, f"--{role}") for role, column in named.items() if column is not None}
-    _refuse_two_roles(roles)
-    options = {**cells, "weights": None, **roles}
-    del options["label"]
-    if features is not None:
-        options["features"] = _columns(features, frame, roles, "--features")
-    if ignore is not None:
-        left_out = _columns(ignore, frame, roles, "--ignore")
-        notes.append(f"ignored: {', '.join(left_out)}")
-        options["ignore"] = left_out
-    if bins:
-        options["bins"] = _parse_bins(bins)
-    return Source(
-        opened.title, frame, roles["label"], cast("ColumnOptions", options), tuple(notes), about, opened.warnings
-    )
-
-
-class _Opened(NamedTuple):
-    """A table whose columns have no roles yet."""
-
-    title: str
-    frame: Any
-    notes: tuple[str, ...] = ()
-    about: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
-    label: str | None = None
-    """None if unknown: the last column is used."""
-
-
-def _from_file(file: str, text_format: TextFormat, engine: Literal["auto", "memory", "duckdb"]) -> _Opened:
-    """A table in a file or on standard input."""
+        refuse_text_options(text_format, f"the built-in table {file}")
+        table = load_table(file)
+        frame = NamedLists(table.columns())  # no dataframe library is loaded
+        return _Opened(f"built-in table {file}", frame, label=table.label, weights=WEIGHTS)
+    if engine == "spark":
+        return _on_spark(file, master or "local[*]", text_format)
     from analogical.io.files import open_file
 
     read = open_file(file, **vars(text_format), engine=engine)
-    return _opened("standard input" if file == "-" else file, read.frame, read.notes)
+    return _Opened("standard input" if file == "-" else file, read.frame, read.notes)
 
 
-def _opened(title: str, frame: Any, notes: Sequence[Note]) -> _Opened:
-    """A table with its notes as sentences and in a few words."""
-    return _Opened(title, frame, describe_notes(notes), sum_up_notes(notes), warnings_of(notes))
-
-
-def _likely_label(columns: Sequence[str]) -> str | None:
-    """The first column, if it is named like a label and the last column is not."""
-    first, last = columns[0].lower(), columns[-1].lower()
-    return columns[0] if first in LABELS and last not in LABELS else None
+def _is_built_in(file: str) -> bool:
+    try:
+        return file in table_names() and not Path(file).exists()
+    except OSError:
+        return False
 
 
 def _on_spark(file: str, master: str, text_format: TextFormat) -> _Opened:
@@ -161,33 +184,45 @@ def _on_spark(file: str, master: str, text_format: TextFormat) -> _Opened:
     with quiet_stderr():  # Java would write its logs to the stderr that it starts with
         session = open_session(master)
     read = read_spark_file(session, file, text_format)
-    return _opened(f"{file} on {master}", read.frame, read.notes)
+    return _Opened(f"{file} on {master}", read.frame, read.notes)
 
 
-def _is_built_in(file: str) -> bool:
-    try:
-        return file in table_names() and not Path(file).exists()
-    except OSError:
-        return False
+# ---------------------------------------------------------------- the roles of the columns
 
 
-def _built_in(file: str, text_format: TextFormat, weights: str | None, ignore: str | None) -> _Opened:
-    """A built-in table, as lists: no dataframe library is loaded."""
-    refuse_text_options(text_format, f"the built-in table {file}")
-    table = load_table(file)
-    if weights not in (None, WEIGHTS) or (ignore is not None and WEIGHTS in split_names(ignore)):
+def _refuse_other_weights(file: str, its_weights: str, weights: str | None, ignore: str | None) -> None:
+    """Refuse to weight a built-in table by another column, or to leave its weights out."""
+    if weights not in (None, its_weights) or (ignore is not None and its_weights in split_names(ignore)):
         raise InputError(
-            f"The column {WEIGHTS!r} of the built-in table {file} holds its weights; leave it out of --ignore, and do"
-            " not name other --weights."
+            f"The column {its_weights!r} of the built-in table {file} holds its weights; leave it out of --ignore, and"
+            " do not name other --weights."
         )
-    return _Opened(f"built-in table {file}", NamedLists(table.columns()), label=table.label)
 
 
-def _column(given: str, frame: Any, option: str) -> str:
-    """The name of a column of the table."""
-    if given not in frame.columns:
-        raise unknown_column(given, frame.columns, option)
-    return given
+def _describe_label(columns: Sequence[str]) -> Choice:
+    """The last column is the label; the first one may be meant, if it is named like a label."""
+    first, last = columns[0], columns[-1]
+    is_first_likely = first.lower() in LABELS and last.lower() not in LABELS
+    return Choice(
+        f"label: the last column, {last!r} (override with --label"
+        f"{f'; is it {first!r}, the first column?' if is_first_likely else ''})",
+        f"label: last column{f', or {quoted(first)}?' if is_first_likely else ''}",
+    )
+
+
+def _find_roles(frame: Any, **named: str | None) -> dict[str, str]:
+    """The column of each role that was named; an error if there is no such column, or if it has two roles."""
+    roles = {role: column for role, column in named.items() if column is not None}
+    for role, column in roles.items():
+        if column not in frame.columns:
+            raise unknown_column(column, frame.columns, f"--{role}")
+    for role, column in roles.items():
+        for other, its_column in roles.items():
+            if role != other and column == its_column:
+                raise InputError(
+                    f"The column {column!r} cannot be both the {role} and the {other}; choose another one."
+                )
+    return roles
 
 
 def _columns(given: str, frame: Any, roles: dict[str, str], option: str) -> list[str]:
@@ -201,26 +236,9 @@ def _columns(given: str, frame: Any, roles: dict[str, str], option: str) -> list
         if names.find_part(word) is not None:
             found.append(word)
             continue
-        places = [_place(word, names, option)] if word.isdecimal() else names.find_all(word, option)
+        places = [names.find_one(word, option)] if word.isdecimal() else names.find_all(word, option)
         found += [frame.columns[place] for place in places if frame.columns[place] not in roles.values()]
     return list(dict.fromkeys(found))
-
-
-def _place(word: str, names: Names, option: str) -> int:
-    place = names.find(word)
-    if place is None:
-        raise unknown_column(word, names.texts, option)
-    return place
-
-
-def _refuse_two_roles(roles: dict[str, str]) -> None:
-    """Refuse a column with two roles, such as label and weights."""
-    for role, column in roles.items():
-        for other, its_column in roles.items():
-            if role != other and column == its_column:
-                raise InputError(
-                    f"The column {column!r} cannot be both the {role} and the {other}; choose another one."
-                )
 
 
 def refuse_role(column: str, source: Source, option: str) -> None:
@@ -245,6 +263,9 @@ def refuse_to_overwrite(file: str, targets: Mapping[str, str | None]) -> None:
 def split_names(names: str) -> list[str]:
     """Names separated by commas; a name that contains a comma is in double quotes."""
     return [name.strip() for name in next(csv.reader([names], skipinitialspace=True), [])]
+
+
+# ---------------------------------------------------------------- the rules of bins
 
 
 def _parse_bins(given: Sequence[str]) -> Any:

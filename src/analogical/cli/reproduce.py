@@ -1,21 +1,18 @@
 """``analogical reproduce``: the paper's tables and figure, run again."""
 
 import signal
-from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from analogical.cli.options import Quiet, Seed
-from analogical.cli.streams import be_quiet, say_notes, start_output
+from analogical.cli.streams import be_quiet, say_notes, shows_progress, start_output
 from analogical.cli.writing import print_line, show_table
 from analogical.show.views import number_column, tabulate, text_column
 from analogical.show.words import shown
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
     from analogical.paper.reproduce import Reproduction
     from analogical.paper.results import ReproducedTable
 
@@ -88,37 +85,14 @@ def reproduce(
     if n_jobs not in (0, 1):
         _start_processes(n_jobs)
     start_output()
-    with _progress(quiet) as progress:
-
-        def track(results: Iterable[Any], total: int, what: str) -> Iterable[Any]:
-            yield from progress.track(results, total=total, description=what)
-
-        done = run(
-            wanted,
-            out,
-            variants=variants,
-            plan=Plan(repetitions=runs, seed=seed, n_jobs=n_jobs, leave_out=SLOW if quick else (), track=track),
-            data=folder,
-        )
-    _show(done)
-
-
-def _progress(quiet: bool) -> "Progress":
-    """A line on stderr for each table: how many runs are done, and how long the rest takes."""
-    from rich import progress
-    from rich.console import Console
-
-    errors = Console(stderr=True, highlight=False)
-    return progress.Progress(
-        progress.TextColumn("{task.description:<22}"),
-        progress.BarColumn(),
-        progress.MofNCompleteColumn(),
-        progress.TimeElapsedColumn(),
-        progress.TimeRemainingColumn(),
-        console=errors,
-        transient=errors.is_terminal,
-        disable=quiet,
+    plan = Plan(
+        repetitions=runs,
+        seed=seed,
+        n_jobs=n_jobs,
+        leave_out=SLOW if quick else (),
+        progress=shows_progress(),
     )
+    _show(run(wanted, out, variants=variants, plan=plan, data=folder))
 
 
 def _start_processes(n_jobs: int) -> None:

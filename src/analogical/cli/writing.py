@@ -80,9 +80,9 @@ class Output:
 
     def _draw(self, result: Result, path: str) -> None:
         from analogical.plot import save_figure
-        from analogical.plot.canvas import MOST_ROWS
+        from analogical.plot.canvas import MAX_DRAWN_ROWS
 
-        options = {} if self.top is None else {"top": min(self.top, MOST_ROWS)}
+        options = {} if self.top is None else {"top": min(self.top, MAX_DRAWN_ROWS)}
         save_figure(result.plot(**options).figure, path)  # type: ignore[attr-defined]
         say_notes([f"drawn to {path}"])
 

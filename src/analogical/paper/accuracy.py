@@ -17,7 +17,7 @@ from analogical.paper.datasets import Dataset
 from analogical.paper.protocol import distance_to_nearest_miss
 from analogical.rivals import Labels, Method, one_hot, paper_index
 
-__all__ = ["accuracies", "accuracies_as_published", "choose_features"]
+__all__ = ["accuracies", "accuracies_as_published", "best_features"]
 
 FOLDS = 10
 K = 4
@@ -46,7 +46,7 @@ def accuracies(
     for train, _ in folds:
         for method in methods:
             scores = method(dataset.codes[train], dataset.labels[train], rng)
-            chosen[method.name].append(choose_features(scores))
+            chosen[method.name].append(best_features(scores))
     indicators, owners = one_hot(dataset.codes)
 
     @cache  # methods often choose the same features
@@ -62,12 +62,12 @@ def accuracies(
     }
 
 
-def choose_features(scores: Floats, k: int = K) -> Positions:
+def best_features(scores: Floats, k: int = K) -> Positions:
     """Positions of the k best positive scores, in column order; ties go to the earlier column.
 
     Examples
     --------
-    >>> choose_features(np.array([0.5, 0.0, np.nan, 0.5, 0.1]), k=2).tolist()
+    >>> best_features(np.array([0.5, 0.0, np.nan, 0.5, 0.1]), k=2).tolist()
     [0, 3]
     """
     positive = np.nan_to_num(scores, nan=0.0)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from analogical.paper.results import Cell, ReproducedTable
+from analogical.paper.results import PrintedCell, ReproducedTable
 from analogical.paper.texts import FIGURE
 from analogical.plot.canvas import CHANGED, EFFECT, GRID, INK, MUTED, plain_text, require_matplotlib
 from analogical.rivals import METHODS
@@ -24,8 +24,9 @@ def draw_figure(table1: ReproducedTable) -> "Figure":
         cast("ConstrainedLayoutEngine", figure.get_layout_engine()).set(w_pad=0.12, h_pad=0.1)
         axes = figure.subplots(2, 2, sharey=True)
         highest = 0.05
+        rows = table1.groups()["g8"]
         for ax, method in zip(axes.flat, ("ari", "chi2", "mi", "relief"), strict=True):
-            cells = table1.cells_of("g8", method)
+            cells = rows[method]
             _bar_chart(ax, METHODS[method].title, cells)
             highest = max(highest, *(cell.ours or 0.0 for cell in cells), *(cell.printed or 0.0 for cell in cells))
         for ax in axes.flat:
@@ -43,7 +44,7 @@ def draw_figure(table1: ReproducedTable) -> "Figure":
     return figure
 
 
-def _bar_chart(ax: "Axes", title: str, cells: list[Cell]) -> None:
+def _bar_chart(ax: "Axes", title: str, cells: list[PrintedCell]) -> None:
     """Our shares as bars, the highest one highlighted; a dash where there is no evidence; printed ones as lines."""
     places = np.arange(len(cells))
     shares = np.array([np.nan if cell.ours is None else cell.ours for cell in cells])

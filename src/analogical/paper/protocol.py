@@ -2,16 +2,18 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
 from analogical._checks import check_whole
+from analogical._progress import progress_line
 from analogical._types import Floats
 from analogical.paper.datasets import Dataset
 from analogical.rivals import Labels, Method, paper_index
 
 __all__ = [
+    "CaseKey",
     "Plan",
     "average_scores",
     "distance_to_nearest_miss",
@@ -22,16 +24,11 @@ __all__ = [
 
 Case = TypeVar("Case")
 Run = TypeVar("Run")
-Path = tuple[str, ...]
-Track = Callable[[Iterable[Any], int, str], Iterable[Any]]
-"""Called with results, their number and a title; passes the results through and shows progress."""
+CaseKey = tuple[str, ...]
+"""Names of a case, such as table, variant and dataset, from which its random numbers are seeded."""
 
 ANCHORS = 100
 """Random rows whose nearest misses make up the published column "Relief"."""
-
-
-def _untracked(results: Iterable[Any], total: int, what: str) -> Iterable[Any]:  # noqa: ARG001
-    return results
 
 
 @dataclass(frozen=True)
@@ -52,7 +49,8 @@ class Plan:
     """Processes; -1 means one per core. The results do not depend on it."""
     leave_out: tuple[str, ...] = ()
     """Names of datasets and methods that are not run."""
-    track: Track = field(default=_untracked, compare=False)
+    progress: bool = field(default=False, compare=False)
+    """Whether to show the progress on stderr."""
 
     def __post_init__(self) -> None:
         check_whole("repetitions", self.repetitions, low=2, about=" (the spread between runs is estimated)")
@@ -60,26 +58,32 @@ class Plan:
         if self.n_jobs != -1:
             check_whole("n_jobs", self.n_jobs, low=1, other=", or -1 for one per core")
 
-    def generators(self, *path: str) -> list[np.random.Generator]:
-        """One generator per repetition, the same for the same seed and path and independent of all others."""
-        words = [int.from_bytes(word.encode(), "little") for word in path]
+    def generators(self, *key: str) -> list[np.random.Generator]:
+        """One generator per repetition, the same for the same seed and key and independent of all others."""
+        words = [int.from_bytes(word.encode(), "little") for word in key]
         children = np.random.SeedSequence([self.seed, *words]).spawn(self.repetitions)
         return [np.random.default_rng(child) for child in children]
 
 
 def repeat(
-    task: Callable[[Case, np.random.Generator], Run], cases: Mapping[Path, Case], plan: Plan, what: str
-) -> dict[Path, list[Run]]:
-    """All repetitions of a task on each case, with progress; the random numbers of a case depend on its path."""
-    jobs = [(case, rng) for path, case in cases.items() for rng in plan.generators(*path)]
+    task: Callable[[Case, np.random.Generator], Run], cases: Mapping[CaseKey, Case], plan: Plan, what: str
+) -> dict[CaseKey, list[Run]]:
+    """All repetitions of a task on each case; ``what`` is the title of the progress."""
+    jobs = [(case, rng) for key, case in cases.items() for rng in plan.generators(*key)]
     if plan.n_jobs == 1:
         results: Iterable[Run] = (task(*job) for job in jobs)
     else:
         from joblib import Parallel, delayed
 
         results = Parallel(n_jobs=plan.n_jobs, return_as="generator")(delayed(task)(*job) for job in jobs)
-    runs = iter(list(plan.track(results, len(jobs), what)))
-    return {path: [next(runs) for _ in range(plan.repetitions)] for path in cases}
+    show = progress_line(what) if plan.progress else None
+    runs: list[Run] = []
+    for run in results:
+        runs.append(run)
+        if show is not None:
+            show(len(runs), len(jobs))
+    n = plan.repetitions
+    return {key: runs[n * k : n * (k + 1)] for k, key in enumerate(cases)}
 
 
 def average_scores(runs: Sequence[Floats]) -> Floats:

@@ -9,7 +9,7 @@ from scipy.stats import norm, t
 
 from analogical.paper.texts import ABOUT, TITLES, Variant
 
-__all__ = ["Agreement", "Cell", "ReproducedTable", "estimated_bound", "known_bound"]
+__all__ = ["Agreement", "PrintedCell", "ReproducedTable", "estimated_bound", "known_bound"]
 
 PAPER_RUNS = 10
 """Repetitions behind every printed average."""
@@ -20,8 +20,8 @@ Z = 3.0
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One number of a table."""
+class PrintedCell:
+    """One number of a table: as printed, and as reproduced."""
 
     group: str
     row: str
@@ -60,7 +60,7 @@ class Agreement(NamedTuple):
     judged: int
 
     @classmethod
-    def of(cls, cells: Iterable[Cell]) -> "Agreement":
+    def of(cls, cells: Iterable[PrintedCell]) -> "Agreement":
         """The agreement of these cells."""
         verdicts = [cell.verdict for cell in cells]
         return cls(verdicts.count("agrees"), verdicts.count("agrees") + verdicts.count("differs"))
@@ -72,7 +72,7 @@ class ReproducedTable:
 
     name: str
     variant: Variant
-    cells: tuple[Cell, ...]
+    cells: tuple[PrintedCell, ...]
     notes: tuple[str, ...] = ()
     """Data that is missing or was left out."""
 
@@ -102,17 +102,12 @@ class ReproducedTable:
         counts = {name: Agreement.of(cell for cell in self.cells if getattr(cell, part) == name) for name in parts}
         return {name: count for name, count in counts.items() if count.judged}
 
-    def groups(self) -> list[str]:
-        """Groups of rows, in order of appearance."""
-        return list(dict.fromkeys(cell.group for cell in self.cells))
-
-    def rows(self, group: str) -> list[str]:
-        """Rows of a group, in order of appearance."""
-        return list(dict.fromkeys(cell.row for cell in self.cells if cell.group == group))
-
-    def cells_of(self, group: str, row: str) -> list[Cell]:
-        """Cells of one row."""
-        return [cell for cell in self.cells if (cell.group, cell.row) == (group, row)]
+    def groups(self) -> dict[str, dict[str, list[PrintedCell]]]:
+        """The cells of each row of each group, in order of appearance."""
+        groups: dict[str, dict[str, list[PrintedCell]]] = {}
+        for cell in self.cells:
+            groups.setdefault(cell.group, {}).setdefault(cell.row, []).append(cell)
+        return groups
 
     def to_dict(self) -> dict[str, Any]:
         """Plain types, ready for JSON."""

@@ -13,8 +13,8 @@ from analogical.paper.accuracy import accuracies, accuracies_as_published
 from analogical.paper.datasets import Dataset, describe_missing, feature_names, load_dataset, published
 from analogical.paper.exact import expectation, universe_index
 from analogical.paper.functions import FUNCTIONS
-from analogical.paper.protocol import Plan, average_scores, repeat, score_as_published, score_third
-from analogical.paper.results import PAPER_RUNS, Cell, ReproducedTable, estimated_bound, known_bound
+from analogical.paper.protocol import CaseKey, Plan, average_scores, repeat, score_as_published, score_third
+from analogical.paper.results import PAPER_RUNS, PrintedCell, ReproducedTable, estimated_bound, known_bound
 from analogical.paper.sampling import sample_rows, universe
 from analogical.paper.texts import Variant
 from analogical.rivals import METHODS, Codes, Labels, normalise, paper_index
@@ -75,13 +75,13 @@ def _known(value: float) -> float | None:
 # ---------------------------------------------------------------- Tables 1 and 2: scores of four methods
 
 
-def _universes(name: str, variant: Variant, data: dict[str, Dataset], plan: Plan) -> list[Cell]:
+def _universes(name: str, variant: Variant, data: dict[str, Dataset], plan: Plan) -> list[PrintedCell]:
     X = universe(10, 2).astype(np.int64)
     functions = {g: Dataset(g, X, FUNCTIONS[g](X).astype(np.int64), feature_names(10)) for g in FUNCTIONS}
     return _scores(name, variant, data | functions, plan)
 
 
-def _scores(name: str, variant: Variant, data: dict[str, Dataset], plan: Plan) -> list[Cell]:
+def _scores(name: str, variant: Variant, data: dict[str, Dataset], plan: Plan) -> list[PrintedCell]:
     """A group per dataset, a row per method, a column per feature."""
     if variant == "corrected":
         methods = [METHODS[method] for method in (*CORRECTED_METHODS, "relieff")]
@@ -91,8 +91,8 @@ def _scores(name: str, variant: Variant, data: dict[str, Dataset], plan: Plan) -
         task = partial(score_as_published, ratio=0.33, epsilon=0.01, keep_twos=True)
     else:
         task = partial(score_as_published, ratio=0.8, epsilon=0.001, keep_twos=False)
-    cases: dict[tuple[str, ...], Dataset] = {(name, variant, key): dataset for key, dataset in data.items()}
-    cells: list[Cell] = []
+    cases: dict[CaseKey, Dataset] = {(name, variant, key): dataset for key, dataset in data.items()}
+    cells: list[PrintedCell] = []
     for (*_, key), runs in repeat(task, cases, plan, f"{name} {variant}").items():
         for method in runs[0]:
             scores = [run[method] for run in runs]
@@ -107,7 +107,7 @@ def _scores(name: str, variant: Variant, data: dict[str, Dataset], plan: Plan) -
                 sd = _spread(shares[:, i]) or 0.0
                 share = 1 / PAPER_RUNS + (1 / plan.repetitions if np.isnan(expected[i]) else 0)
                 cells.append(
-                    Cell(
+                    PrintedCell(
                         group=data[key].title,
                         row=method,
                         column=column,
@@ -124,12 +124,12 @@ def _scores(name: str, variant: Variant, data: dict[str, Dataset], plan: Plan) -
 # ---------------------------------------------------------------- Table 3: accuracy with four features
 
 
-def _accuracies(name: str, variant: Variant, data: dict[str, Dataset], plan: Plan) -> list[Cell]:
+def _accuracies(name: str, variant: Variant, data: dict[str, Dataset], plan: Plan) -> list[PrintedCell]:
     """A group per encoding, a row per dataset, a column per method."""
     task: Callable[..., dict[tuple[str, str], float]] = accuracies_as_published
     if variant == "corrected":
         task = partial(accuracies, methods=[METHODS[method] for method in CORRECTED_METHODS])
-    cases: dict[tuple[str, ...], Dataset] = {(name, variant, key): dataset for key, dataset in data.items()}
+    cases: dict[CaseKey, Dataset] = {(name, variant, key): dataset for key, dataset in data.items()}
     results = repeat(task, cases, plan, f"{name} {variant}")
     columns = list(next(iter(results.values()))[0])
     cells = []
@@ -140,7 +140,7 @@ def _accuracies(name: str, variant: Variant, data: dict[str, Dataset], plan: Pla
                 sd = float(values.std(ddof=1))
                 bound = estimated_bound(sd, plan.repetitions, share=1 + 1 / plan.repetitions)
                 cells.append(
-                    Cell(
+                    PrintedCell(
                         group="integer codes" if encoding == "ordinal" else "one-hot columns",
                         row=data[key].title,
                         column="all features" if method == "all" else METHODS[method].title,
@@ -165,14 +165,14 @@ class Sample(NamedTuple):
     n_rows: int
 
 
-def _stability(name: str, variant: Variant, data: dict[str, Dataset], plan: Plan) -> list[Cell]:  # noqa: ARG001
+def _stability(name: str, variant: Variant, data: dict[str, Dataset], plan: Plan) -> list[PrintedCell]:  # noqa: ARG001
     """A group per function, a row per sample size, a column per feature.
 
     The corrected Table 6 also has the relaxed index, and how often the relevant features rank first.
     """
     has_more = (name, variant) == ("table6", "corrected")
     relaxed = _run_samples(name, plan, _relaxed_index, max_rows=SPARSE) if has_more else {}
-    cells: list[Cell] = []
+    cells: list[PrintedCell] = []
     for sample, ari in _run_samples(name, plan, paper_index).items():
         runs = ari if variant == "as-published" else np.where(ari == 2, np.nan, ari)
         cells += _stability_cells(variant, sample, published(name)[sample.function][str(sample.n_rows)], runs)
@@ -182,18 +182,18 @@ def _stability(name: str, variant: Variant, data: dict[str, Dataset], plan: Plan
             row, runs = f"{sample.n_rows} relaxed", relaxed[sample]
             for i, mean in enumerate(average_scores(list(runs))):
                 sd = float(runs[:, i].std(ddof=1))
-                cells.append(Cell(sample.function, row, f"a{i + 1}", printed=None, ours=float(mean), sd=sd))
+                cells.append(PrintedCell(sample.function, row, f"a{i + 1}", printed=None, ours=float(mean), sd=sd))
             cells.append(_on_top(sample, " relaxed", runs))
     return cells
 
 
-def _stability_cells(variant: Variant, sample: Sample, printed: Any, runs: Floats) -> list[Cell]:
+def _stability_cells(variant: Variant, sample: Sample, printed: Any, runs: Floats) -> list[PrintedCell]:
     """One row; runs has shape (repetitions, features), with NaN or the paper's 2 where there was no pair."""
     means, sds = (printed["mean"], printed["sd"]) if isinstance(printed, dict) else (printed, [None] * len(printed))
     known = expectation(*sample)
     ours = average_scores(list(runs))
     return [
-        Cell(
+        PrintedCell(
             group=sample.function,
             row=str(sample.n_rows),
             column=column,
@@ -208,7 +208,7 @@ def _stability_cells(variant: Variant, sample: Sample, printed: Any, runs: Float
     ]
 
 
-def _on_top(sample: Sample, index: str, runs: Floats) -> Cell:
+def _on_top(sample: Sample, index: str, runs: Floats) -> PrintedCell:
     """Share of runs in which every relevant feature scores higher than every irrelevant one, if there are any.
 
     A feature without evidence has the lowest score.
@@ -218,7 +218,7 @@ def _on_top(sample: Sample, index: str, runs: Floats) -> Cell:
     share = None
     if not relevant.all():
         share = float((scores[:, relevant].min(axis=1) > scores[:, ~relevant].max(axis=1)).mean())
-    return Cell(sample.function, f"{sample.n_rows}{index}", "all on top", printed=None, ours=share)
+    return PrintedCell(sample.function, f"{sample.n_rows}{index}", "all on top", printed=None, ours=share)
 
 
 @lru_cache(maxsize=3)  # both variants read the same samples
@@ -227,14 +227,14 @@ def _run_samples(
 ) -> dict[Sample, Floats]:
     """Scores of every sample of a table, of shape (repetitions, features)."""
     shape = (10, 2) if name == "table4" else (15, 3)
-    cases: dict[tuple[str, ...], Sample] = {
+    cases: dict[CaseKey, Sample] = {
         (name, g, size): Sample(g, *shape, int(size))
         for g, rows in published(name).items()
         for size in rows
         if max_rows is None or int(size) <= max_rows
     }
     runs = repeat(partial(_score_sample, score=score), cases, plan, name if max_rows is None else f"{name} relaxed")
-    return {cases[path]: np.array(scores) for path, scores in runs.items()}
+    return {cases[key]: np.array(scores) for key, scores in runs.items()}
 
 
 def _score_sample(sample: Sample, rng: np.random.Generator, *, score: Callable[..., Floats]) -> Floats:
@@ -249,20 +249,22 @@ def _relaxed_index(codes: Codes, labels: Labels) -> Floats:
 # ---------------------------------------------------------------- Table 5: arithmetic
 
 
-def _cardinalities(name: str, variant: Variant, data: dict[str, Dataset], plan: Plan) -> list[Cell]:  # noqa: ARG001
+def _cardinalities(name: str, variant: Variant, data: dict[str, Dataset], plan: Plan) -> list[PrintedCell]:  # noqa: ARG001
     cells = []
     for line in published(name):
         row = f"{line['features']} features, {line['values']} values, {line['rows']:,} rows"
         size = line["values"] ** line["features"]
         half_unit = 0.5 * 10.0 ** int(Decimal(str(line["percent"])).as_tuple().exponent)
         cells += [
-            Cell("universe", row, "rows of the universe", line["universe"], size, bound=0),
-            Cell("universe", row, "sample in percent", line["percent"], 100 * line["rows"] / size, bound=half_unit),
+            PrintedCell("universe", row, "rows of the universe", line["universe"], size, bound=0),
+            PrintedCell(
+                "universe", row, "sample in percent", line["percent"], 100 * line["rows"] / size, bound=half_unit
+            ),
         ]
     return cells
 
 
-TABLES: dict[str, Callable[[str, Variant, dict[str, Dataset], Plan], Sequence[Cell]]] = {
+TABLES: dict[str, Callable[[str, Variant, dict[str, Dataset], Plan], Sequence[PrintedCell]]] = {
     "table1": _universes,
     "table2": _scores,
     "table3": _accuracies,

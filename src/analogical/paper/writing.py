@@ -10,13 +10,13 @@ from pathlib import Path
 
 from analogical.errors import InputError
 from analogical.paper.protocol import Plan
-from analogical.paper.results import ReproducedTable
+from analogical.paper.results import PrintedCell, ReproducedTable
 from analogical.paper.texts import PAGE_TITLE, READING, row_title
 
 __all__ = ["FORMATS", "as_csv", "as_json", "as_latex", "as_markdown", "as_page", "refuse_foreign_folder"]
 
 DIFFERS = "✗"
-MOST_DIFFERENCES = 12
+MAX_DIFFERENCES = 12
 """Most differing cells that the page lists per table."""
 
 
@@ -42,8 +42,8 @@ def as_markdown(table: ReproducedTable) -> str:
     parts = [f"# {table.title}", "", f"Variant: **{table.variant}**. {table.about}", ""]
     parts += [line for note in table.notes for line in (f"> {note}", "")]
     parts += [_agreement_sentence(table), ""]
-    for group in table.groups():
-        header, *rows = _grid(table, group)
+    for group, cells_by_row in table.groups().items():
+        header, *rows = _grid(table.name, group, cells_by_row)
         parts += _markdown_table(header, rows)
         parts.append("")
     return "\n".join(parts)
@@ -55,8 +55,8 @@ def as_latex(table: ReproducedTable) -> str:
         f"% {table.title}",
         f"% Variant: {table.variant}. A printed number that differs is set bold.",
     ]
-    for group in table.groups():
-        header, *rows = _grid(table, group)
+    for group, cells_by_row in table.groups().items():
+        header, *rows = _grid(table.name, group, cells_by_row)
         parts += [
             r"\begin{tabular}{l" + "r" * (len(header) - 1) + "}",
             r"\toprule",
@@ -104,18 +104,17 @@ def _agreement_sentence(table: ReproducedTable) -> str:
     return f"**{agreeing:,} of {judged:,} printed numbers agree**{marked} {', '.join(by_part)}."
 
 
-def _grid(table: ReproducedTable, group: str) -> Iterator[list[str]]:
+def _grid(table: str, group: str, cells_by_row: dict[str, list[PrintedCell]]) -> Iterator[list[str]]:
     """Header and rows of one group as text, with lines for printed, computed and expected values."""
-    first = table.cells_of(group, table.rows(group)[0])
+    first = next(iter(cells_by_row.values()))
     yield [group, *(cell.column for cell in first)]
-    decimals = None if table.name == "table5" else 2
-    for row in table.rows(group):
-        cells = table.cells_of(group, row)
+    decimals = None if table == "table5" else 2
+    for row, cells in cells_by_row.items():
         if any(cell.printed is not None for cell in cells):
             mark = {"differs": f" {DIFFERS}"}
             printed = (_number(cell.printed, decimals, cell.printed_sd) + mark.get(cell.verdict, "") for cell in cells)
             yield [f"{row_title(row)}, printed", *printed]
-        sds = [cell.sd if table.name == "table3" or cell.printed_sd is not None else None for cell in cells]
+        sds = [cell.sd if table == "table3" or cell.printed_sd is not None else None for cell in cells]
         ours = (_number(cell.ours, decimals, sd) for cell, sd in zip(cells, sds, strict=True))
         yield [f"{row_title(row)}, ours", *ours]
         if any(cell.expected is not None for cell in cells):
@@ -196,9 +195,9 @@ def _differences(table: ReproducedTable) -> list[str]:
             f"{cell.group}, {row_title(cell.row)}, {cell.column}",
             *("–" if n is None else f"{n:.4g}" for n in (cell.printed, cell.ours, cell.expected, cell.bound)),
         ]
-        for cell in cells[:MOST_DIFFERENCES]
+        for cell in cells[:MAX_DIFFERENCES]
     ]
     lines = ["", *_markdown_table([DIFFERS, "printed", "ours", "expected", "may differ by"], rows)]
-    if len(cells) > MOST_DIFFERENCES:
-        lines += ["", f"These are the {MOST_DIFFERENCES} largest of {len(cells):,} differences."]
+    if len(cells) > MAX_DIFFERENCES:
+        lines += ["", f"These are the {MAX_DIFFERENCES} largest of {len(cells):,} differences."]
     return lines

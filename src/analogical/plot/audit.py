@@ -1,5 +1,6 @@
 """Figures of audits: adjusted differences with intervals as a forest plot, and one difference context by context."""
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,7 +12,7 @@ from analogical.plot.canvas import (
     CHANGED,
     EFFECT,
     INK,
-    MOST_ROWS,
+    MAX_DRAWN_ROWS,
     MUTED,
     NEUTRAL,
     axes_with_rows,
@@ -25,23 +26,47 @@ from analogical.show.words import marked, p_words, shown
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from analogical.verbs.audit import Audit, Difference, InContext
+    from analogical.verbs.audit import Audit, Difference
 
 __all__ = ["plot_audit", "plot_forest"]
 
-MOST_DIFFERENCES = 40
+MAX_FOREST_ROWS = 40
 """Maximum number of rows of a forest plot, which says how many more there are."""
 
 
+class Square(NamedTuple):
+    """An adjusted difference with its interval, in points."""
+
+    middle: float
+    low: float
+    high: float
+    is_significant: bool
+
+
+class Diamond(NamedTuple):
+    """A crude difference, in points."""
+
+    middle: float
+
+
+class Circle(NamedTuple):
+    """The difference in one context, in points; its area shows the number of pairs."""
+
+    middle: float
+    n_pairs: int
+
+
 class Row(NamedTuple):
-    """A row of a forest plot: its texts, and the differences drawn in it; a row with a name only is a heading."""
+    """A row of a forest plot: its name, a text beside it, and what is drawn in it; a heading has its name only."""
 
     name: str
     beside: str = ""
-    adjusted: "Difference | None" = None
-    is_significant: bool = False
-    crude: "Difference | None" = None
-    context: "InContext | None" = None
+    marks: tuple[Square | Diamond | Circle, ...] = ()
+
+    @property
+    def size(self) -> float:
+        """The size of the adjusted difference; infinite without one, so that headings stay."""
+        return next((abs(mark.middle) for mark in self.marks if isinstance(mark, Square)), math.inf)
 
 
 def plot_forest(*audits: "Audit", ax: "Axes | None" = None) -> "Axes":
@@ -89,7 +114,7 @@ def plot_forest(*audits: "Audit", ax: "Axes | None" = None) -> "Axes":
     label = short_name(compared[0].label)
     followed = {difference.label for audit in compared for difference in audit.differences}
     of = f"{label} = {short_name(followed.pop())}" if len(followed) == 1 else label
-    shown_rows = _largest(rows, MOST_DIFFERENCES)
+    shown_rows = _largest(rows, MAX_FOREST_ROWS)
     n_more = len(rows) - len(shown_rows)
     return _draw(ax, compared[0], shown_rows, title=f"{of}: adjusted differences", of=of, n_more=n_more)
 
@@ -116,10 +141,10 @@ def plot_audit(result: "Audit", ax: "Axes | None", *, value: Any, label: Any) ->
     return _draw(
         ax,
         result,
-        _largest(rows, MOST_ROWS),
+        _largest(rows, MAX_DRAWN_ROWS),
         title=f"{short_name(result.label)} by {short_name(result.feature)}{_given(result.given)}",
         of=f"{what} from {short_name(result.reference)}",
-        n_more=len(rows) - MOST_ROWS,
+        n_more=len(rows) - MAX_DRAWN_ROWS,
     )
 
 
@@ -131,33 +156,37 @@ def _rows_of(audit: "Audit", differences: "Sequence[Difference]") -> list[Row]:
         Row(
             name=marked(d.values[1]) + (f": {marked(d.label)}" if many_labels else ""),
             beside=f"{_estimate(d)}   {p_words(d.p_adjusted)}",
-            adjusted=d,
-            is_significant=d in significant,
-            crude=d,
+            marks=(Diamond(100 * d.crude), _square(d, is_significant=d in significant)),
         )
         for d in sorted(differences, key=lambda d: -d.difference)
     ]
 
 
+def _square(difference: "Difference", *, is_significant: bool) -> Square:
+    low, high = 100 * difference.difference_low, 100 * difference.difference_high
+    return Square(100 * difference.difference, low, high, is_significant)
+
+
 def _largest(rows: list[Row], most: int) -> list[Row]:
     """The rows with the largest differences, in their order; headings stay."""
-    by_size = sorted(rows, key=lambda row: -np.inf if row.adjusted is None else -abs(row.adjusted.difference))
-    return [row for row in rows if row in by_size[:most]]
+    largest = sorted(rows, key=lambda row: -row.size)[:most]
+    return [row for row in rows if row in largest]
 
 
 def _plot_contexts(result: "Audit", difference: "Difference", ax: "Axes | None") -> "Axes":
     """One comparison: adjusted, crude, and each context."""
     mine = [c for c in result.contexts if c.values == difference.values and c.label == difference.label]
-    contexts = mine[: MOST_ROWS - 2]
+    contexts = mine[: MAX_DRAWN_ROWS - 2]
     named = f"{shown(result.given[0])}=" if len(result.given) == 1 else ""
+    adjusted = _square(difference, is_significant=difference in result.significant())
     rows = [
-        Row("adjusted", _estimate(difference), adjusted=difference, is_significant=difference in result.significant()),
-        Row("crude (all rows)", f"{100 * difference.crude:+.1f}", crude=difference),
+        Row("adjusted", _estimate(difference), (adjusted,)),
+        Row("crude (all rows)", f"{100 * difference.crude:+.1f}", (Diamond(100 * difference.crude),)),
         *(
             Row(
                 f"{named}{', '.join(marked(v) for _, v in c.context) or 'all rows'}",
                 f"{100 * c.difference:+.1f}  {c.rows[1]:,} vs. {c.rows[0]:,} rows",
-                context=c,
+                (Circle(100 * c.difference, c.pairs),),
             )
             for c in contexts
         ),
@@ -176,7 +205,9 @@ def _plot_contexts(result: "Audit", difference: "Difference", ax: "Axes | None")
 
 def _draw(ax: "Axes | None", result: "Audit", rows: list[Row], *, title: str, of: str, n_more: int) -> "Axes":
     """Squares with intervals are adjusted differences, diamonds crude ones, circles those of single contexts."""
-    contexts = {place: row.context for place, row in enumerate(rows) if row.context is not None}
+    marks = [(place, mark) for place, row in enumerate(rows) for mark in row.marks]
+    squares = [mark for _, mark in marks if isinstance(mark, Square)]
+    circles = {place: mark for place, mark in marks if isinstance(mark, Circle)}
     with axes_with_rows(
         ax,
         [row.name for row in rows],
@@ -184,37 +215,35 @@ def _draw(ax: "Axes | None", result: "Audit", rows: list[Row], *, title: str, of
         x_label=f"difference in the share of {of}, in percentage points, with {100 * result.confidence:g} % interval",
         beside=[row.beside for row in rows],
         legend=[
-            *significance_keys([row.is_significant for row in rows if row.adjusted is not None], edge=INK),
+            *significance_keys([square.is_significant for square in squares], edge=INK),
             key("white", "crude", "D", CHANGED),
-            *([key("white", "one context", "o", MUTED)] if contexts else []),
+            *([key("white", "one context", "o", MUTED)] if circles else []),
         ],
         n_more=max(n_more, 0),
         width=8.0,
     ) as ax:
-        ends = [0.0]
-        for place, row in enumerate(rows):
-            if row.crude is not None:
-                ends.append(100 * row.crude.crude)
-                ax.plot(ends[-1], place, "D", markerfacecolor="white", markeredgecolor=CHANGED, markersize=6, zorder=4)
-            if row.adjusted is not None:
-                low, high = 100 * row.adjusted.difference_low, 100 * row.adjusted.difference_high
-                colour = EFFECT if row.is_significant else NEUTRAL
-                ax.hlines(place, low, high, color=colour, linewidth=2.4, zorder=3)
-                middle = 100 * row.adjusted.difference
-                ax.plot(middle, place, "s", color=colour, markeredgecolor=INK, markersize=7, zorder=5)
-                ends += [low, high]
-        if contexts:
-            pairs = np.array([context.pairs for context in contexts.values()])
-            points = [100 * context.difference for context in contexts.values()]
+        for place, mark in marks:
+            if isinstance(mark, Square):
+                colour = EFFECT if mark.is_significant else NEUTRAL
+                ax.hlines(place, mark.low, mark.high, color=colour, linewidth=2.4, zorder=3)
+                ax.plot(mark.middle, place, "s", color=colour, markeredgecolor=INK, markersize=7, zorder=5)
+            elif isinstance(mark, Diamond):
+                ax.plot(
+                    mark.middle, place, "D", markerfacecolor="white", markeredgecolor=CHANGED, markersize=6, zorder=4
+                )
+        if circles:
+            points = [circle.middle for circle in circles.values()]
+            pairs = np.array([circle.n_pairs for circle in circles.values()])
             sizes = 16 + 110 * pairs / pairs.max()
-            ax.scatter(points, [*contexts], s=sizes, facecolor="white", edgecolor=MUTED, linewidth=1.3, zorder=3)
-            ends += points
+            ax.scatter(points, [*circles], s=sizes, facecolor="white", edgecolor=MUTED, linewidth=1.3, zorder=3)
+        ends = [0.0, *(mark.middle for _, mark in marks if not isinstance(mark, Square))]
+        ends += [end for square in squares for end in (square.low, square.high)]
         room = 0.06 * max(max(ends) - min(ends), 1.0)
         ax.set_xlim(min(ends) - room, max(ends) + room)
         ax.xaxis.set_major_formatter(lambda points, _: f"{points:+g}" if points else "0")
         mark_zero(ax)
     for row, text in zip(rows, ax.get_yticklabels(), strict=True):
-        text.set_fontweight("normal" if row.beside else "bold")
+        text.set_fontweight("normal" if row.marks else "bold")
     return ax
 
 

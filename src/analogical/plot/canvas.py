@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from matplotlib.layout_engine import ConstrainedLayoutEngine
     from matplotlib.text import Text
 
+    from analogical.show.sentences import Sizes
+
 __all__ = [
-    "MOST_ROWS",
+    "MAX_DRAWN_ROWS",
     "axes_with_rows",
     "check_target",
     "draw_bars",
@@ -36,7 +38,6 @@ __all__ = [
     "short_name",
     "short_names",
     "significance_keys",
-    "size_in_points",
 ]
 
 INK = "#1f2933"
@@ -51,7 +52,7 @@ CHANGED = "#d9822b"
 CHANGED_BACK = "#f0c690"
 """Light orange: what changed in the other direction."""
 
-MOST_ROWS = 20
+MAX_DRAWN_ROWS = 20
 """Maximum number of rows of a figure, which says how many more there are."""
 LONGEST_NAME = 28
 """Maximum number of characters of the name of a row."""
@@ -59,13 +60,13 @@ LONGEST_LINE = 64
 """Maximum number of characters of a line below the axes."""
 WIDTH = 7.6
 """Width of a figure with rows, in inches."""
-ROW = 0.27
+ROW_HEIGHT = 0.27
 """Height of a row, in inches."""
-BAR = 0.66
+BAR_HEIGHT = 0.66
 """Height of a bar as a share of its row."""
-SMALLEST = 10.0
+SHORTEST_AXIS = 10.0
 """An axis of sizes ends at this many points or more, so that noise does not fill the figure."""
-REACH = 2.0
+LONGEST_AXIS = 2.0
 """It ends at this many times the largest size or before, so that a wide interval does not make all bars tiny."""
 PLAIN_TEXT: dict[Any, bool] = {"text.parse_math": False, "text.usetex": False}
 """Names are drawn as they are: a dollar sign does not begin a formula."""
@@ -142,7 +143,7 @@ def axes_with_rows(
     """
     n_rows = len(names)
     with plain_text():
-        ax = new_axes(width, 1.25 + ROW * max(n_rows + bool(n_more), 2)) if ax is None else ax
+        ax = new_axes(width, 1.25 + ROW_HEIGHT * max(n_rows + bool(n_more), 2)) if ax is None else ax
         yield ax
         if not n_rows:
             ax.text(0.5, 0.5, empty, transform=ax.transAxes, ha="center", va="center", color=MUTED)
@@ -205,26 +206,25 @@ def key(colour: str, label: str, marker: str = "s", edge: str | None = None) -> 
 
 def draw_bars(ax: "Axes", lengths: Sequence[float] | Floats, colours: Sequence[str]) -> None:
     """One bar per row, and a line at zero."""
-    ax.barh(range(len(lengths)), lengths, BAR, color=colours, zorder=2)
+    ax.barh(range(len(lengths)), lengths, BAR_HEIGHT, color=colours, zorder=2)
     mark_zero(ax)
 
 
-def draw_sizes(ax: "Axes", size: Floats, start: Floats, end: Floats, *, is_significant: Sequence[bool]) -> None:
+def draw_sizes(ax: "Axes", sizes: "Sequence[Sizes]", *, is_significant: Sequence[bool]) -> None:
     """One bar per row for a size in points, with its interval; an end beyond the axis has no cap."""
-    largest, widest = (float(np.nanmax(points, initial=0.0)) for points in (size, end))
-    right = 1.03 * min(max(widest, SMALLEST), max(REACH * largest, SMALLEST))
-    draw_bars(ax, np.nan_to_num(size), [EFFECT if significant else NEUTRAL for significant in is_significant])
-    for row in np.flatnonzero(~(np.isnan(start) | np.isnan(end))).tolist():
+    largest = max((one.size for one in sizes if one.size == one.size), default=0.0)
+    widest = max((one.high for one in sizes if one.high == one.high), default=0.0)
+    right = 1.03 * min(max(widest, SHORTEST_AXIS), max(LONGEST_AXIS * largest, SHORTEST_AXIS))
+    lengths = np.nan_to_num([one.size for one in sizes])
+    draw_bars(ax, lengths, [EFFECT if significant else NEUTRAL for significant in is_significant])
+    for row, (_, low, high) in enumerate(sizes):
+        if low != low or high != high:
+            continue
         colour = INK if is_significant[row] else MUTED
-        ax.hlines(row, start[row], min(end[row], right), color=colour, linewidth=1.1, zorder=3)
-        ends = [x for x in (start[row], end[row]) if x <= right]
+        ax.hlines(row, low, min(high, right), color=colour, linewidth=1.1, zorder=3)
+        ends = [end for end in (low, high) if end <= right]
         ax.plot(ends, [row] * len(ends), "|", color=colour, markersize=5, markeredgewidth=1.1, zorder=3)
     ax.set_xlim(0, right)
-
-
-def size_in_points(effect: Floats) -> Floats:
-    """The size of an effect in percentage points: its root, which with two classes is a difference in label shares."""
-    return 100 * np.sqrt(np.maximum(effect, 0.0))
 
 
 def significance_keys(is_significant: Sequence[bool], edge: str | None = None) -> list[Any]:

@@ -7,11 +7,11 @@ import numpy as np
 
 from analogical.errors import InputError
 from analogical.plot.canvas import (
-    BAR,
+    BAR_HEIGHT,
     CHANGED,
     CHANGED_BACK,
     INK,
-    MOST_ROWS,
+    MAX_DRAWN_ROWS,
     NEUTRAL,
     axes_with_rows,
     key,
@@ -33,7 +33,7 @@ def plot_evidence(result: "Evidence", ax: "Axes | None") -> "Axes":
     """Example pairs: the value and the label of each row, and what the two rows have in common."""
     if not result.pairs:
         raise InputError(f"There are no pairs of rows to draw for {result.feature!r}.")
-    pairs = result.pairs[:MOST_ROWS]
+    pairs = result.pairs[:MAX_DRAWN_ROWS]
     agree = f"agree on {short_name(' and '.join(result.given), 40)}" if result.given else "are compared"
     with axes_with_rows(
         ax,
@@ -70,7 +70,7 @@ def plot_transitions(result: "Transitions", ax: "Axes | None") -> "Axes":
     pairs: dict[tuple[Any, Any], Counter[Any]] = {}
     for transition in result.counts:
         pairs.setdefault(transition.values, Counter())[transition.labels] += transition.pairs
-    shown = sorted(pairs, key=lambda values: -pairs[values].total())[:MOST_ROWS]
+    shown = sorted(pairs, key=lambda values: -pairs[values].total())[:MAX_DRAWN_ROWS]
     totals = np.array([pairs[values].total() for values in shown])
     parts = _parts(result)
     names = list(dict.fromkeys(value for values in shown for value in values))
@@ -87,7 +87,7 @@ def plot_transitions(result: "Transitions", ax: "Axes | None") -> "Axes":
         drawn = np.zeros(len(shown))
         for part in parts:
             widths = 100 * np.array([sum(pairs[values][labels] for labels in part.labels) for values in shown]) / totals
-            ax.barh(range(len(shown)), widths, BAR, left=drawn, color=part.colour, zorder=2)
+            ax.barh(range(len(shown)), widths, BAR_HEIGHT, left=drawn, color=part.colour, zorder=2)
             drawn += widths
         mark_zero(ax)
         ax.set_xlim(0, 100)

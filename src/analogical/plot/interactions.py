@@ -8,7 +8,7 @@ from analogical._checks import check_whole
 from analogical.plot.canvas import (
     EFFECT,
     INK,
-    MOST_ROWS,
+    MAX_DRAWN_ROWS,
     MUTED,
     axes_with_rows,
     draw_sizes,
@@ -18,8 +18,8 @@ from analogical.plot.canvas import (
     short_name,
     short_names,
     significance_keys,
-    size_in_points,
 )
+from analogical.show.sentences import interaction_sizes
 from analogical.show.squares import share_grid
 from analogical.show.words import counted, p_words
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_interactions", "plot_squares"]
 
-MOST_VALUES = 12
+MAX_GRID_VALUES = 12
 """Maximum number of values of each feature in a grid of shares."""
 
 
 def plot_interactions(result: "Interactions", ax: "Axes | None", *, top: int) -> "Axes":
     """The size of each interaction with its interval, best first."""
-    order = result.order()[: check_whole("top", top, low=1, high=MOST_ROWS)]
+    order = result.order()[: check_whole("top", top, low=1, high=MAX_DRAWN_ROWS)]
     is_effect = [result.status[k] == "effect" for k in order]
     firsts, seconds = (short_names([names[k] for k in order], 12) for names in (result.first, result.second))
     with axes_with_rows(
@@ -50,8 +50,7 @@ def plot_interactions(result: "Interactions", ax: "Axes | None", *, top: int) ->
         legend=significance_keys(is_effect),
         n_more=len(result) - len(order),
     ) as ax:
-        effects = (result.effect, result.effect_low, result.effect_high)
-        draw_sizes(ax, *(2 * size_in_points(effect[order]) for effect in effects), is_significant=is_effect)
+        draw_sizes(ax, [interaction_sizes(result, k) for k in order], is_significant=is_effect)
     return ax
 
 
@@ -67,7 +66,7 @@ def _beside(result: "Interactions", k: int) -> str:
 
 def plot_squares(result: "Squares", ax: "Axes | None", *, label: Any) -> "Axes":
     """Label shares by the values of two features, as in the printed table."""
-    grid = share_grid(result, label=label, most=MOST_VALUES)
+    grid = share_grid(result, label=label, most=MAX_GRID_VALUES)
     shares = grid.with_label / np.where(grid.rows > 0, grid.rows, np.nan)
     across, down = (short_names(values, 14) for values in (grid.across_values, grid.down_values))
     with plain_text():

@@ -6,9 +6,9 @@ from analogical.show.evidence import pair_blocks
 from analogical.show.sentences import NOT_ADJUSTED, NOT_CAUSES, agreeing_on, assumed, no_partner
 from analogical.show.views import Table, View, number_column, tabulate, text_column
 from analogical.show.words import (
-    and_more,
+    count_left_out,
     counted,
-    listed,
+    list_all,
     marked,
     p_value,
     p_words,
@@ -23,8 +23,8 @@ __all__ = ["shown_differences", "view_audit"]
 
 MAX_DIFFERENCES = 30
 """Maximum number of differences in the table."""
-LONG_VALUE = 30
-LONG_LABEL = 16
+MAX_VALUE_LENGTH = 30
+MAX_LABEL_LENGTH = 16
 """Maximum length of values and labels in the table."""
 
 
@@ -81,10 +81,12 @@ def shown_differences(result: Audit) -> list[Difference]:
 def _difference_table(result: Audit) -> Table:
     differences = shown_differences(result)
     many_labels = len({difference.label for difference in differences}) > 1
-    label = quoted(differences[0].label, LONG_LABEL)
+    label = quoted(differences[0].label, MAX_LABEL_LENGTH)
     columns = [
-        text_column(f"vs. {marked(result.reference, 20)}", lambda d: marked(d.values[1], LONG_VALUE), may_shorten=True),
-        *([text_column("label", lambda d: marked(d.label, LONG_LABEL), may_shorten=True)] if many_labels else []),
+        text_column(
+            f"vs. {marked(result.reference, 20)}", lambda d: marked(d.values[1], MAX_VALUE_LENGTH), may_shorten=True
+        ),
+        *([text_column("label", lambda d: marked(d.label, MAX_LABEL_LENGTH), may_shorten=True)] if many_labels else []),
         number_column("points" if many_labels else f"points for {label}", lambda d: signed_share(d.difference)),
         number_column(f"{100 * result.confidence:g}% CI", _interval, drop_order=2),
         number_column("p adj." if len(differences) > 1 else "p", lambda d: p_value(d.p_adjusted), drop_order=1),
@@ -94,7 +96,7 @@ def _difference_table(result: Audit) -> Table:
         number_column("crude", lambda d: signed_share(d.crude), drop_order=5),
         number_column("pairs", lambda d: f"{d.pairs:,}", drop_order=3),
     ]
-    return tabulate(differences, columns, note=and_more(len(result.differences) - len(differences)))
+    return tabulate(differences, columns, note=count_left_out(len(result.differences) - len(differences)))
 
 
 def _interval(difference: Difference) -> str:
@@ -117,7 +119,7 @@ def _describe_limits(result: Audit) -> list[str]:
     """Features that could replace the audited one."""
     if result.stand_ins:
         return [
-            f"{listed(result.stand_ins)} could replace {quoted(result.feature)} in the deciding set, and"
+            f"{list_all(result.stand_ins)} could replace {quoted(result.feature)} in the deciding set, and"
             f" {quoted(result.feature)} is not significant given {verb(result.stand_ins, 'it', 'them')}: the data do"
             " not show which of them matters."
         ]

@@ -4,7 +4,7 @@ from functools import partial
 
 from analogical.rivals import METHODS
 from analogical.show.views import Cell, View, number_column, tabulate, text_column
-from analogical.show.words import counted, listed, quoted, shown, verb
+from analogical.show.words import counted, list_all, quoted, shown, verb
 from analogical.verbs.compare import Comparison
 
 __all__ = ["describe_not_installed", "view_comparison"]
@@ -58,7 +58,7 @@ def _describe_left_out(result: Comparison) -> list[str]:
     titles = [METHODS[name].title for name in result.left_out]
     names = ",".join([*(method.name for method in result.methods[:1]), *result.left_out])
     return [
-        f"{listed(titles)} left out: {verb(titles, 'it takes', 'they take')} more than a few seconds on this table;"
+        f"{list_all(titles)} left out: {verb(titles, 'it takes', 'they take')} more than a few seconds on this table;"
         f" request {verb(titles, 'it', 'them')} by name, such as methods={names.split(',')!r} (--methods {names})."
     ]
 
@@ -66,7 +66,7 @@ def _describe_left_out(result: Comparison) -> list[str]:
 def _describe_sample(result: Comparison) -> list[str]:
     if not result.sampled:
         return []
-    titles = listed([method.title for method in result.methods if method.name in result.sampled])
+    titles = list_all([method.title for method in result.methods if method.name in result.sampled])
     return [
         f"{titles} used {result.max_rows:,} random rows of {result.n_rows:,} (seed {result.seed}); set max_rows to"
         " change this."

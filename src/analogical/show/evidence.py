@@ -12,7 +12,7 @@ __all__ = ["pair_blocks", "transition_table", "view_evidence", "view_transitions
 
 MAX_TRANSITIONS = 30
 """Maximum number of transitions in a table."""
-LONG_VALUE = 24
+MAX_VALUE_LENGTH = 24
 """Values are cut to this length."""
 
 
@@ -77,15 +77,15 @@ def _tone(pair: EvidencePair | Transition) -> Any:
 
 def _change(name: str, two: tuple[Any, Any]) -> str:
     """Two values with an arrow if they differ, or an equals sign."""
-    a, b = _distinct_texts(two) if two[0] != two[1] else (marked(value, LONG_VALUE) for value in two)
+    a, b = _distinct_texts(two) if two[0] != two[1] else (marked(value, MAX_VALUE_LENGTH) for value in two)
     return f"{shown(name, LONG_NAME)} {a} {'→' if two[0] != two[1] else '='} {b}".strip()
 
 
 def _distinct_texts(two: tuple[Any, Any]) -> tuple[str, str]:
     """Two different values as texts that differ: cut at the end, in the middle, or as Python literals."""
     ways: tuple[Callable[[Any], str], ...] = (
-        lambda value: marked(value, LONG_VALUE),
-        lambda value: shorten(shown(value), LONG_VALUE, "..."),
+        lambda value: marked(value, MAX_VALUE_LENGTH),
+        lambda value: shorten(shown(value), MAX_VALUE_LENGTH, "..."),
         lambda value: shown(repr(value)),
     )
     a, b = ("", "")

@@ -34,8 +34,8 @@ class FittedTable:
 
 
 @dataclass(frozen=True)
-class _Column:
-    """A column with its title as the first cell, if the table has a head."""
+class _FilledColumn:
+    """A column with its cells; the first one is its title, if the table has a head."""
 
     heading: Heading
     cells: tuple[Cell, ...]
@@ -48,8 +48,8 @@ class _Column:
     def has_bar(self) -> bool:
         return any(cell.bar is not None for cell in self.cells)
 
-    def without_bars(self) -> "_Column":
-        return _Column(self.heading, tuple(replace(cell, bar=None) for cell in self.cells))
+    def without_bars(self) -> "_FilledColumn":
+        return _FilledColumn(self.heading, tuple(replace(cell, bar=None) for cell in self.cells))
 
     def narrowest(self, shortest_name: int) -> int:
         """How narrow the column may become."""
@@ -73,7 +73,7 @@ class _Column:
 class _Plan(NamedTuple):
     """Columns to show, and how far names may be shortened."""
 
-    columns: tuple[_Column, ...]
+    columns: tuple[_FilledColumn, ...]
     shortest_name: int
 
 
@@ -89,21 +89,23 @@ def fit_table(
     """
     titles = [tuple(Cell(heading.title, "strong") for heading in table.headings)] if table.has_head else []
     cells = [[replace(cell, text=writable(cell.text)) for cell in row] for row in (*titles, *table.rows)]
-    all_columns = tuple(_Column(heading, tuple(row[k] for row in cells)) for k, heading in enumerate(table.headings))
+    all_columns = tuple(
+        _FilledColumn(heading, tuple(row[k] for row in cells)) for k, heading in enumerate(table.headings)
+    )
     for columns, shortest_name in _plans(all_columns, keeps_all):
         floors = [column.narrowest(shortest_name) for column in columns]
         room = width - GAP * (len(columns) - 1) - (GAP + BAR_WIDTH) * sum(column.has_bar for column in columns)
         if sum(floors) <= room:
             break
     widths = _shrink([column.width for column in columns], floors, room)
-    left_out = {column.heading for column in all_columns} - {column.heading for column in columns}
+    kept = {column.heading for column in columns}
     return FittedTable(
         lines=tuple(_lines(columns, widths, writable("…"), blocks)),
-        left_out=tuple(column.heading.title for column in all_columns if column.heading in left_out),
+        left_out=tuple(column.heading.title for column in all_columns if column.heading not in kept),
     )
 
 
-def _plans(columns: tuple[_Column, ...], keeps_all: bool) -> Iterator[_Plan]:
+def _plans(columns: tuple[_FilledColumn, ...], keeps_all: bool) -> Iterator[_Plan]:
     """Ways to show a table, the fullest first."""
     if keeps_all:
         yield _Plan(columns, LONG_NAME)
@@ -131,7 +133,7 @@ def _shrink(widths: list[int], floors: Sequence[int], room: int) -> list[int]:
 
 
 def _lines(
-    columns: Sequence[_Column], widths: Sequence[int], ellipsis: str, blocks: bool
+    columns: Sequence[_FilledColumn], widths: Sequence[int], ellipsis: str, blocks: bool
 ) -> Iterator[tuple[Cell, ...]]:
     """The lines of all rows; a row has as many lines as its tallest cell."""
     texts = [column.blocks(width, ellipsis) for column, width in zip(columns, widths, strict=True)]

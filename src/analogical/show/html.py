@@ -3,7 +3,7 @@
 from html import escape
 
 from analogical.show.views import Cell, Heading, Table, Tone, View
-from analogical.show.words import and_more
+from analogical.show.words import count_left_out
 
 __all__ = ["render_html"]
 
@@ -44,7 +44,7 @@ def render_html(view: View) -> str:
         *map(_render_table, view.tables),
         *map(_paragraph, view.lines),
         *(f"{_paragraph(block.title, 'muted')}{_render_table(block)}" for block in blocks),
-        _paragraph(and_more(len(view.examples) - len(blocks)), "muted"),
+        _paragraph(count_left_out(len(view.examples) - len(blocks)), "muted"),
         _paragraph(f"{', '.join(view.about)}." if view.about else "", "muted"),
         _folded(view),
     ]

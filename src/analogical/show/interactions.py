@@ -1,18 +1,17 @@
 """Pairs of features that act together, as a view."""
 
-from analogical.show.sentences import NOT_ADJUSTED, STATUSES, held_fixed, status_cell
+from analogical.show.sentences import NOT_ADJUSTED, STATUSES, held_fixed, interaction_sizes, status_cell
 from analogical.show.views import Cell, Column, View, number_column, tabulate, text_column
 from analogical.show.words import (
     LONG_NAME,
     counted,
     in_points,
+    list_first,
     number,
     p_value,
     point_interval,
-    points_of,
     quoted,
     shown,
-    some_of,
     three_decimals,
     verb,
 )
@@ -41,8 +40,8 @@ def _columns(result: Interactions) -> list[Column]:
     """How much the effect of one feature depends on the other, in points; the index if no rows repeat."""
 
     def interval(k: int) -> Cell:
-        text = point_interval(_size(result.effect_low[k]), _size(result.effect_high[k]))
-        return Cell(text, bar=_size(result.effect[k]) / 200)
+        size, low, high = interaction_sizes(result, k)
+        return Cell(point_interval(low, high), bar=size / 200)
 
     columns = [
         text_column("feature", lambda k: shown(result.first[k], LONG_NAME), may_shorten=True),
@@ -50,7 +49,7 @@ def _columns(result: Interactions) -> list[Column]:
     ]
     if any(result.effect_squares):
         columns += [
-            number_column("points", lambda k: in_points(_size(result.effect[k]))),
+            number_column("points", lambda k: in_points(interaction_sizes(result, k).size)),
             number_column(f"{100 * result.settings.confidence:g}% CI", interval, drop_order=2),
             number_column("p adj.", lambda k: p_value(float(result.p_adjusted[k])), drop_order=1),
         ]
@@ -64,11 +63,6 @@ def _columns(result: Interactions) -> list[Column]:
         number_column("squares", lambda k: number(result.squares[k]), drop_order=4),
         text_column("status", lambda k: status_cell(result.status[k])),
     ]
-
-
-def _size(effect: float) -> float:
-    """By how many points the effect of one feature differs with the other: 200 for an exclusive or."""
-    return 2 * points_of(float(effect))
 
 
 def _answer(result: Interactions) -> str:
@@ -149,7 +143,7 @@ def _explain_fewer(result: Interactions) -> list[str]:
     if copied:
         sentences.append(
             f"{counted(len(copied), 'pair')} could not be tested ({STATUSES['same'].meaning}):"
-            f" {some_of(list(dict.fromkeys(copied)))}."
+            f" {list_first(list(dict.fromkeys(copied)))}."
         )
     return sentences
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from analogical._types import Note, NoteKind
-from analogical.show.words import counted, listed, quoted, some_of, verb
+from analogical.show.words import counted, list_all, list_first, quoted, verb
 
 __all__ = [
     "describe_notes",
@@ -65,7 +65,7 @@ def _parts(note: Note) -> dict[str, Any]:
     """The parts of a note that its sentence may name; a note has only some of them."""
     n, m, *_ = (*note.counts, 0, 0)
     return {
-        "names": some_of(note.columns),
+        "names": list_first(note.columns),
         "quoted": ", ".join(map(quoted, note.columns)),
         "first": note.columns[0] if note.columns else "",
         "them": verb(note.columns, "it", "them"),
@@ -74,14 +74,14 @@ def _parts(note: Note) -> dict[str, Any]:
         "counts": _with_details(note.columns, note.counts),
         "word": "".join(note.words[:1]),
         "words": _with_details(note.columns, note.words),
-        "spellings": some_of([f"{text} of {name}" for name, text in zip(note.columns, note.words, strict=False)], 3),
+        "spellings": list_first([f"{text} of {name}" for name, text in zip(note.columns, note.words, strict=False)], 3),
     }
 
 
 def _with_details(names: Sequence[str], details: Sequence[Any]) -> str:
     """Names with a number or a word each: age (5) and pay (1,200)."""
     both = zip(names, details, strict=False)
-    return some_of(
+    return list_first(
         [f"{name} ({detail:,})" if isinstance(detail, int) else f"{name} ({detail})" for name, detail in both]
     )
 
@@ -91,7 +91,7 @@ def _describe_leak(note: Note) -> str:
         start = f"{quoted(note.columns[0])} alone predicts {note.counts[0]} % of the labels: is it"
     else:
         shares = [f"{name} ({share} %)" for name, share in zip(note.columns, note.counts, strict=True)]
-        start = f"these columns each predict nearly all labels alone: {listed(shares)}. Are they"
+        start = f"these columns each predict nearly all labels alone: {list_all(shares)}. Are they"
     them = verb(note.columns, "it", "them")
     return f"{start} known before the label? If not, leave {them} out with ignore (--ignore)"
 
@@ -101,7 +101,7 @@ def _describe_bins(note: Note) -> str:
     start = f"{what} in bins: {_with_details(note.columns, note.counts)}"
     if len(set(note.counts)) == 1:
         each = " each" if len(note.columns) > 1 else ""
-        start = f"{what} in {counted(note.counts[0], 'bin')}{each}: {some_of(note.columns)}"
+        start = f"{what} in {counted(note.counts[0], 'bin')}{each}: {list_first(note.columns)}"
     approximate = "; edges are approximate, to 0.01 % of the rows" if note.kind == "binned-in-steps" else ""
     return f"{start} (edges in to_dict() and --json; no bins with bins=None, --bins none){approximate}"
 
@@ -125,7 +125,9 @@ def _describe_mixtures(note: Note) -> str:
         f"{quoted(name)} ({share} % words: {words})"
         for name, share, words in zip(note.columns, note.counts, note.words, strict=True)
     ]
-    return f"text, because there are words among the numbers: {some_of(cells)}; if they mean missing, list them in --na"
+    return (
+        f"text, because there are words among the numbers: {list_first(cells)}; if they mean missing, list them in --na"
+    )
 
 
 class NoteWords(NamedTuple):
@@ -160,7 +162,7 @@ NOTES: dict[NoteKind, NoteWords] = {
     "missing-dropped": NoteWords(
         lambda note: (
             f"left out: {note.counts[0]:,} of {counted(note.counts[1], 'row')} with missing cells in"
-            f" {some_of(note.columns)}"
+            f" {list_first(note.columns)}"
         ),
         "rows with missing cells left out",
     ),
@@ -170,7 +172,7 @@ NOTES: dict[NoteKind, NoteWords] = {
     "label-binned": NoteWords(
         lambda note: (
             f"the label {quoted(note.columns[0])} was divided into {note.counts[0]} bins, with edges at"
-            f" {listed(note.edges[0])}"
+            f" {list_all(note.edges[0])}"
         ),
         "label binned",
     ),

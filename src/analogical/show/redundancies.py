@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, NamedTuple
 
 from analogical.show.views import View, number_column, tabulate, text_column
-from analogical.show.words import counted, listed, percent, shown
+from analogical.show.words import counted, list_all, percent, shown
 from analogical.verbs.redundancies import COPY, Redundancies
 
 if TYPE_CHECKING:
@@ -25,7 +25,10 @@ def view_redundancies(result: Redundancies) -> View:
     lines = [
         *(_Line(name, "one value only") for name in result.constants),
         *(_Line(name, f"same information as {shown(first)}") for first, *rest in result.renamings for name in rest),
-        *(_Line(d.feature, f"determined by {listed(d.determined_by)}", f"{d.support:,}") for d in result.dependencies),
+        *(
+            _Line(d.feature, f"determined by {list_all(d.determined_by)}", f"{d.support:,}")
+            for d in result.dependencies
+        ),
     ]
     near = [_Line(c.feature, f"{shown(c.of)} leaves {percent(c.left)} of it open") for c in result.near_copies]
     columns = [

@@ -1,17 +1,20 @@
 """A relevance as a view: the effect of every feature in points, and what it rests on."""
 
 import math
+from collections.abc import Iterable, Iterator
 
 from analogical.show.notes import leaks_of
 from analogical.show.sentences import (
     MIXED,
     NOT_ADJUSTED,
     NOT_CAUSES,
+    PAPER_STATUSES,
     STATUSES,
     assumed,
     describe_direction,
     has_direction,
     held_fixed,
+    sizes_in_points,
     status_cell,
 )
 from analogical.show.views import Cell, Column, Table, View, number_column, tabulate, text_column
@@ -19,19 +22,18 @@ from analogical.show.words import (
     LONG_NAME,
     counted,
     in_points,
-    listed,
+    list_all,
+    list_first,
     marked,
     number,
     p_value,
     percent,
     point_interval,
-    points_of,
     quoted,
     shorten,
     shorten_end,
     shown,
     signed,
-    some_of,
     three_decimals,
     verb,
 )
@@ -39,19 +41,12 @@ from analogical.verbs.relevance import Relevance
 
 __all__ = ["say_effects", "say_given", "view_relevance"]
 
-LONGEST_VALUE = 10
+MAX_VALUE_LENGTH = 10
 """Maximum length of a value in the table, so that a line has room for the numbers."""
 SMALLEST_SCALE = 0.2
 """Difference of shares that a full bar represents, unless an effect is larger."""
 FEW_NAMES = 8
 """Names that a sentence lists."""
-PAPER_STATUSES = {
-    "relevant": "some pair changed its label",
-    "irrelevant": "there are pairs, and none changed its label",
-    "no-pairs": "the feature varies, but no two rows differ on it only (ARI 2)",
-    "constant": "one value only (ARI 0)",
-}
-"""The statuses of the paper, and what they mean."""
 
 
 def view_relevance(result: Relevance, *, top: int | None = None, paper: bool = False) -> View:
@@ -117,13 +112,13 @@ def _effect_columns(result: Relevance) -> list[Column]:
     scale = max([SMALLEST_SCALE, *(math.sqrt(effect) for effect in result.effect if effect == effect)])
 
     def interval(i: int) -> Cell:
-        low, high, effect = (float(x[i]) for x in (result.effect_low, result.effect_high, result.effect))
+        effect, sizes = result.effect[i], sizes_in_points(result, i)
         bar = math.sqrt(effect) / scale if effect == effect else math.nan
-        return Cell(point_interval(points_of(low), points_of(high)), bar=bar)
+        return Cell(point_interval(sizes.low, sizes.high), bar=bar)
 
     has_ari = all(n > 0 or status == "constant" for n, status in zip(result.pairs, result.status, strict=True))
     return [
-        number_column("points", lambda i: in_points(points_of(float(result.effect[i])))),
+        number_column("points", lambda i: in_points(sizes_in_points(result, i).size)),
         number_column(f"{100 * result.settings.confidence:g}% CI", interval, drop_order=2),
         text_column(_direction_title(result), lambda i: _direction(result, i), drop_order=1),
         *(
@@ -158,22 +153,22 @@ def _detail_table(result: Relevance, top: int | None) -> Table:
 def _direction_title(result: Relevance) -> str:
     """With two classes, the direction is about the second one."""
     two = len(result.classes) == 2
-    return f"share of {shorten(quoted(result.classes[1]), LONGEST_VALUE)}" if two else "value: label"
+    return f"share of {shorten(quoted(result.classes[1]), MAX_VALUE_LENGTH)}" if two else "value: label"
 
 
 def _direction(result: Relevance, i: int) -> Cell:
     """The value with which the label is more or less frequent, and by how many points; or the feature copied."""
     points, copied = result.points[i], result.same_as[i]
     if copied is not None:
-        return Cell(f"same as {shorten(shown(copied), LONGEST_VALUE)}", "muted")
+        return Cell(f"same as {shorten(shown(copied), MAX_VALUE_LENGTH)}", "muted")
     if points is None or not has_direction(result, i):
         return Cell("mixed" if result.status[i] == "effect" and points is not None else "-", "muted")
-    label = "" if len(result.classes) == 2 else f": {shorten(quoted(points.label), LONGEST_VALUE)}"
+    label = "" if len(result.classes) == 2 else f": {shorten(quoted(points.label), MAX_VALUE_LENGTH)}"
     is_range = bool(result.feature_columns[i].edges)  # keep its lower end
     value = (
-        shorten_end(marked(points.value), LONGEST_VALUE + 2)
+        shorten_end(marked(points.value), MAX_VALUE_LENGTH + 2)
         if is_range
-        else shorten(marked(points.value), LONGEST_VALUE)
+        else shorten(marked(points.value), MAX_VALUE_LENGTH)
     )
     return Cell(f"{value}{label} {signed(points.points)}")
 
@@ -215,9 +210,9 @@ def _say_caution(result: Relevance) -> str:
     leaks = leaks_of(result.notes)
     if leaks:
         predict = verb(leaks, "alone predicts", "each predict")
-        return f"{some_of(leaks, 1)} {predict} nearly all labels: known before the label?"
+        return f"{list_first(leaks, 1)} {predict} nearly all labels: known before the label?"
     mixed = [i for i in result.order().tolist() if _is_mixed(result, i)]
-    return f"mixed: {MIXED} ({some_of([result.names[i] for i in mixed], 3)})." if mixed else ""
+    return f"mixed: {MIXED} ({list_first([result.names[i] for i in mixed], 3)})." if mixed else ""
 
 
 def _is_mixed(result: Relevance, i: int) -> bool:
@@ -233,7 +228,7 @@ def _explain(result: Relevance) -> list[str]:
     part = "" if searched is None or searched == result.n_rows else f"{searched:,} of the rows"
     return [
         *_explain_directions(result),
-        *(sentence.format(some_of(names, FEW_NAMES)) for sentence, names in _group_features(result).items() if names),
+        *_explain_groups(result),
         *([f"The deciding set was chosen on {part}; all numbers come from all rows."] if part else []),
         "points: root mean square difference in label shares between two values of the feature, in percentage points,"
         " over the compared pairs; with more than two classes, root of half the squared difference summed over"
@@ -256,39 +251,50 @@ def _explain_directions(result: Relevance) -> list[str]:
     return [*sentences[:FEW_NAMES], *([f"{counted(n_more, 'more direction')} in the JSON."] if n_more > 0 else [])]
 
 
-def _group_features(result: Relevance) -> dict[str, list[str]]:
-    """Sentences about groups of features; the names of the features go into the braces."""
-    names, order = result.names, result.order().tolist()
-    mixed = [names[i] for i in order if _is_mixed(result, i)]
-    bounds = [
-        names[i]
-        for i in order
-        if result.status[i] == "effect" and result.effect_low[i] == 0 and math.isnan(result.noise_rate[i])
-    ]
+def _explain_groups(result: Relevance) -> Iterator[str]:
+    """Sentences about features that have something in common."""
+
+    def named(features: Iterable[int]) -> str:
+        return list_first([result.names[i] for i in features], FEW_NAMES)
+
+    order = result.order().tolist()
+    if mixed := [i for i in order if _is_mixed(result, i)]:
+        ranges = ", or is not monotonic" if any(result.feature_columns[i].edges for i in mixed) else ""
+        yield f"mixed: {MIXED}{ranges} ({named(mixed)})."
+    if bounds := [i for i in order if _is_upper_bound(result, i)]:
+        yield (
+            f"Upper bounds ({named(bounds)}): no rows repeat, so noise cannot be estimated, and the effect is at most"
+            " the index."
+        )
     replaced = [i for i in order if result.status[i] == "unclear" and result.stand_ins[i]]
+    if replaced:
+        pairs = [f"{shown(result.names[i])} (or {list_all(result.stand_ins[i], 'or')})" for i in replaced]
+        yield f"unclear, because other features could replace them: {list_first(pairs, FEW_NAMES)}."
+    for status, words in STATUSES.items():
+        others = [_name_and_origin(result, i) for i in order if result.status[i] == status and i not in replaced]
+        if others and status != "effect":
+            yield f"{status}: {words.meaning} ({list_first(others, FEW_NAMES)})."
     tested = [i for i in order if result.status[i] not in ("same", "constant")]
-    without = [names[i] for i in tested if result.compared[i] == 0]
-    untested = [names[i] for i in tested if result.compared[i] and math.isnan(result.p_value[i])]
-    thin = [names[i] for i in tested if set(result.given[i]) < set(result.deciding) - {names[i]}]
-    ranges = ", or is not monotonic" if any(result[name]["edges"] for name in mixed) else ""
-    return {
-        f"mixed: {MIXED}{ranges} ({{}}).": mixed,
-        "Upper bounds ({}): no rows repeat, so noise cannot be estimated, and the effect is at most the index.": bounds,
-        "unclear, because other features could replace them: {}.": [
-            f"{shown(names[i])} (or {listed(result.stand_ins[i], 'or')})" for i in replaced
-        ],
-        **{
-            f"{status}: {about.meaning} ({{}}).": [
-                names[i] if (of := result.same_as[i]) is None else f"{shown(names[i])} of {shown(of)}"
-                for i in order
-                if result.status[i] == status and i not in replaced
-            ]
-            for status, about in STATUSES.items()
-            if status != "effect"
-        },
-        f"{counted(len(without), 'feature')} {verb(without, 'has', 'have')} no pairs ({{}}): the given features"
-        f" determine {verb(without, 'it', 'them')}, or there are too few rows.": without,
-        "No p ({}): the labels of compared rows never differ, so there is nothing to test.": untested,
-        f"{counted(len(thin), 'feature')} {verb(thin, 'was', 'were')} compared given a part of the deciding set,"
-        " because too few rows agree on all of it ({}).": thin if result.settings.given == "auto" else [],
-    }
+    if without := [i for i in tested if result.compared[i] == 0]:
+        yield (
+            f"{counted(len(without), 'feature')} {verb(without, 'has', 'have')} no pairs ({named(without)}): the given"
+            f" features determine {verb(without, 'it', 'them')}, or there are too few rows."
+        )
+    if untested := [i for i in tested if result.compared[i] and math.isnan(result.p_value[i])]:
+        yield f"No p ({named(untested)}): the labels of compared rows never differ, so there is nothing to test."
+    if thin := [i for i in tested if set(result.given[i]) < set(result.deciding) - {result.names[i]}]:
+        yield (
+            f"{counted(len(thin), 'feature')} {verb(thin, 'was', 'were')} compared given a part of the deciding set,"
+            f" because too few rows agree on all of it ({named(thin)})."
+        )
+
+
+def _is_upper_bound(result: Relevance, i: int) -> bool:
+    """Whether only an upper bound of the effect is known, because there is no estimate of the noise."""
+    return result.status[i] == "effect" and result.effect_low[i] == 0 and math.isnan(result.noise_rate[i])
+
+
+def _name_and_origin(result: Relevance, i: int) -> str:
+    """The name of a feature, and of which feature it is a copy."""
+    copied = result.same_as[i]
+    return result.names[i] if copied is None else f"{shown(result.names[i])} of {shown(copied)}"

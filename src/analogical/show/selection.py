@@ -4,19 +4,20 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from analogical.show.notes import leaks_of
-from analogical.show.views import Cell, Tone, View, number_column, tabulate, text_column
-from analogical.show.words import LONG_NAME, counted, listed, percent, quoted, shown, some_of, verb
+from analogical.show.sentences import StatusWords
+from analogical.show.views import Cell, View, number_column, tabulate, text_column
+from analogical.show.words import LONG_NAME, counted, list_all, list_first, percent, quoted, shown, verb
 from analogical.verbs.select import Selection
 
-__all__ = ["WORDS", "Step", "selection_steps", "view_selection"]
+__all__ = ["REASONS", "Step", "selection_steps", "view_selection"]
 
-TONES: dict[str, Tone] = {"gain": "good", "interaction": "accent", "significant": "plain", "index": "muted"}
-WORDS = {
-    "gain": "adds most",
-    "interaction": "act together",
-    "significant": "significant given the others",
-    "index": "next by the relaxed index",
+REASONS: dict[str, StatusWords] = {
+    "gain": StatusWords("good", "adds most"),
+    "interaction": StatusWords("accent", "act together"),
+    "significant": StatusWords("plain", "significant given the others"),
+    "index": StatusWords("muted", "next by the relaxed index"),
 }
+"""Why a feature was selected."""
 
 
 class Step(NamedTuple):
@@ -37,7 +38,7 @@ def view_selection(result: Selection) -> View:
     leaks = leaks_of(result.notes)
 
     def why(step: Step) -> Cell:
-        return Cell(f"{step.why}, leak?" if set(step.features) & set(leaks) else step.why, TONES[step.reason])
+        return Cell(f"{step.why}, leak?" if set(step.features) & set(leaks) else step.why, REASONS[step.reason].tone)
 
     table = tabulate(
         steps,
@@ -80,7 +81,7 @@ def selection_steps(result: Selection) -> list[Step]:
                 group.append(after)
         explained = float(result.explained[group[-1]])
         alone = result.why[place] == "interaction" and len(group) == 1
-        why = f"acts together with {listed(result.partners[place])}" if alone else WORDS[result.why[place]]
+        why = f"acts together with {list_all(result.partners[place])}" if alone else REASONS[result.why[place]].meaning
         adds = None if alone else explained - before  # meaningless without its partners
         steps.append(Step([result.features[k] for k in group], adds, explained, why, result.why[place]))
         before, place = explained, group[-1] + 1
@@ -109,7 +110,7 @@ def _describe_carried(result: Selection) -> str:
     for item in result.carried:
         other = shown(item.by[0], LONG_NAME) if len(item.by) == 1 else "all of these"
         by.setdefault(other, []).append(item.feature)
-    groups = "; to ".join(f"{other}: {some_of(names, 3)}" for other, names in by.items())
+    groups = "; to ".join(f"{other}: {list_first(names, 3)}" for other, names in by.items())
     return f"Left out, because they add little to {groups}." if groups else ""
 
 

@@ -1,32 +1,50 @@
 """What statuses mean, and sentences that several views share."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from analogical.show.views import Cell, Tone
-from analogical.show.words import LONG_NAME, counted, in_points, marked, points_of, quoted, shown, signed, some_of
+from analogical.show.words import (
+    LONG_NAME,
+    counted,
+    in_points,
+    interaction_points,
+    list_first,
+    marked,
+    points_of,
+    quoted,
+    shown,
+    signed,
+)
 from analogical.verbs.relevance import NEGLIGIBLE, Points, Relevance, Status
+
+if TYPE_CHECKING:
+    from analogical.verbs.interactions import Interactions
 
 __all__ = [
     "MIXED",
     "NOT_ADJUSTED",
     "NOT_CAUSES",
+    "PAPER_STATUSES",
     "ROW_NAMES",
     "STATUSES",
+    "Sizes",
+    "StatusWords",
     "agreeing_on",
     "assumed",
     "describe_context",
     "describe_direction",
     "has_direction",
     "held_fixed",
-    "named",
+    "interaction_sizes",
     "no_partner",
+    "sizes_in_points",
     "status_cell",
 ]
 
 
 class StatusWords(NamedTuple):
-    """How a status is shown, and what it means."""
+    """How a status or a reason is shown, and what it means."""
 
     tone: Tone
     meaning: str
@@ -41,11 +59,18 @@ STATUSES: dict[Status, StatusWords] = {
     "constant": StatusWords("muted", "one value only"),
 }
 """The status of a feature, or of a pair of features."""
+PAPER_STATUSES = {
+    "relevant": "some pair changed its label",
+    "irrelevant": "there are pairs, and none changed its label",
+    "no-pairs": "the feature varies, but no two rows differ on it only (ARI 2)",
+    "constant": "one value only (ARI 0)",
+}
+"""The statuses of the paper, and what they mean."""
 MIXED = "the direction depends on other features"
 NOT_CAUSES = "Differences are associations given the recorded features, not causes."
 NOT_ADJUSTED = "Intervals are not adjusted: one may exclude 0 beside a p that is not significant."
 ROW_NAMES = "Rows have the names of the dataframe, or numbers from 0."
-MOST_NAMED = 12
+MAX_NAMED = 12
 """Maximum number of given features that a sentence names."""
 
 
@@ -54,14 +79,9 @@ def status_cell(status: Status) -> Cell:
     return Cell(status, STATUSES[status].tone)
 
 
-def named(names: Sequence[str]) -> str:
-    """Names in a sentence; of many the first ones."""
-    return some_of(names, MOST_NAMED)
-
-
 def agreeing_on(names: Sequence[str]) -> str:
     """Which rows are compared, as part of a sentence."""
-    return f"rows that agree on {named(names)}" if names else "all rows"
+    return f"rows that agree on {list_first(names, MAX_NAMED)}" if names else "all rows"
 
 
 def describe_context(context: Sequence[tuple[str, Any]]) -> str:
@@ -74,7 +94,7 @@ def held_fixed(given: str | Sequence[str], deciding: Sequence[str]) -> str:
     if given == "all":
         return "all other features"
     names = deciding if given == "auto" else given
-    return named(names) if names else "nothing"
+    return list_first(names, MAX_NAMED) if names else "nothing"
 
 
 def assumed(n_groups: int | None) -> str:
@@ -93,6 +113,25 @@ def no_partner(feature: str, given: Sequence[str], same_as: str | None) -> str:
         )
     where = f" among {agreeing_on(given)}" if given else ""
     return f"No two rows differ on {quoted(feature)}{where}."
+
+
+class Sizes(NamedTuple):
+    """The size of an effect in points, and its interval; NaN if unknown."""
+
+    size: float
+    low: float
+    high: float
+
+
+def sizes_in_points(result: Relevance, i: int) -> Sizes:
+    """The size of the effect of a feature in points, with its interval."""
+    return Sizes(points_of(result.effect[i]), points_of(result.effect_low[i]), points_of(result.effect_high[i]))
+
+
+def interaction_sizes(result: "Interactions", k: int) -> Sizes:
+    """By how many points the effect of one feature of a pair differs with the other, with its interval."""
+    effects = (result.effect[k], result.effect_low[k], result.effect_high[k])
+    return Sizes(*map(interaction_points, effects))
 
 
 def has_direction(result: Relevance, i: int) -> bool:

@@ -14,10 +14,10 @@ from analogical.show.words import (
     LONG_NAME,
     counted,
     in_points,
+    interaction_points,
     marked,
     number,
     percent,
-    points_of,
     quoted,
     shorten,
     shown,
@@ -28,7 +28,8 @@ __all__ = ["ShareGrid", "share_grid", "share_table", "view_squares"]
 
 MAX_VALUES = 6
 """Maximum number of values of a feature."""
-LONG_VALUE = 20
+MAX_VALUE_LENGTH = 20
+"""Values are cut to this length."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def view_squares(result: Squares) -> View:
         headline = f"No four rows form a square of {names}: one of them is a copy of {quoted(result.same_as)}."
     else:
         headline = f"No four rows form a square of {names}."
-    size = 2 * points_of(result.effect)
+    size = interaction_points(result.effect)
     return View(
         headline=headline,
         tables=(share_table(share_grid(result)),),
@@ -120,17 +121,17 @@ def share_table(grid: ShareGrid, *, head: str = "") -> Table:
         held = int(grid.with_label[v, u]) / rows
         return Cell(f"{percent(held)} of {rows:,}", shade=held)
 
-    def named(name: str, value: Any) -> str:
-        return marked(value, LONG_VALUE) if head else _valued(name, value)
+    def value_name(name: str, value: Any) -> str:
+        return marked(value, MAX_VALUE_LENGTH) if head else _valued(name, value)
 
     columns = [
         text_column(
-            head or f"share of {quoted(grid.label, LONG_VALUE)}",
-            lambda v: Cell(named(grid.down, grid.down_values[v]), "strong"),
+            head or f"share of {quoted(grid.label, MAX_VALUE_LENGTH)}",
+            lambda v: Cell(value_name(grid.down, grid.down_values[v]), "strong"),
             may_wrap=True,
         ),
         *(
-            number_column(named(grid.across, value), partial(share, u), may_wrap=True, drop_order=u)
+            number_column(value_name(grid.across, value), partial(share, u), may_wrap=True, drop_order=u)
             for u, value in enumerate(grid.across_values)
         ),
     ]
@@ -142,8 +143,8 @@ def _card(result: Squares, square: Square) -> Table:
 
     def inside(u: int, v: int) -> Cell:
         corner = 2 * v + u
-        row = f" (row {shown(square.index[corner], LONG_VALUE)})" if square.index else ""
-        return Cell(f"{marked(square.labels[corner], LONG_VALUE)}{row}", "good" if square.broken else "plain")
+        row = f" (row {shown(square.index[corner], MAX_VALUE_LENGTH)})" if square.index else ""
+        return Cell(f"{marked(square.labels[corner], MAX_VALUE_LENGTH)}{row}", "good" if square.broken else "plain")
 
     context = describe_context(square.context)
     times = f", {counted(square.times, 'square')} like this" if square.times > 1 else ""
@@ -161,4 +162,4 @@ def _card(result: Squares, square: Square) -> Table:
 
 def _valued(name: str, value: Any) -> str:
     """A feature with its value."""
-    return f"{shorten(shown(name), LONG_VALUE)}={marked(value, LONG_VALUE)}"
+    return f"{shorten(shown(name), MAX_VALUE_LENGTH)}={marked(value, MAX_VALUE_LENGTH)}"

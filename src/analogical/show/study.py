@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from analogical.show.views import View, tabulate, text_column
-from analogical.show.words import counted, quoted, some_of
+from analogical.show.words import counted, list_first, quoted
 
 if TYPE_CHECKING:
     from analogical.study import Study
@@ -35,7 +35,7 @@ def view_study(study: "Study") -> View:
     units = "" if study.n_groups is None else f" in {counted(study.n_groups, 'group')}"
     return View(
         headline=f"Study of {counted(study.n_features, 'feature')} for {quoted(table.label)}"
-        f" ({counted(len(table.classes), 'class', 'classes')}), {rows}{units}: {some_of(table.names)}",
+        f" ({counted(len(table.classes), 'class', 'classes')}), {rows}{units}: {list_first(table.names)}",
         tables=(
             tabulate(
                 _functions_for(study), [text_column("ask", _call), text_column("to learn", QUESTIONS.__getitem__)]

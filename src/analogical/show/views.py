@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from analogical.show.notes import describe_notes, sum_up_notes
-from analogical.show.words import and_more
+from analogical.show.words import count_left_out
 
 if TYPE_CHECKING:
     from analogical._results import Result
@@ -19,9 +19,9 @@ __all__ = ["Cell", "Column", "Heading", "Table", "Tone", "View", "number_column"
 
 Tone = Literal["plain", "strong", "good", "warning", "muted", "accent"]
 """Emphasis of a text; renderers choose colours."""
-MOST_ROWS = 50
+MAX_TABLE_ROWS = 50
 """Maximum number of rows of a table."""
-FEW_MORE = 10
+MAX_EXTRA_ROWS = 10
 """Up to this many rows more are shown rather than counted as left out."""
 
 
@@ -91,9 +91,10 @@ def tabulate(
 ) -> Table:
     """A table with a row per item; of many items the first ones, with the number of those left out."""
     items = list(items)
-    n_shown = min(most, len(items)) if most is not None else MOST_ROWS if len(items) > MOST_ROWS + FEW_MORE else None
-    rows = tuple(tuple(_as_cell(column.cell(item)) for column in columns) for item in items[:n_shown])
-    left_out = and_more(len(items) - len(rows))
+    if most is None and len(items) > MAX_TABLE_ROWS + MAX_EXTRA_ROWS:
+        most = MAX_TABLE_ROWS
+    rows = tuple(tuple(_as_cell(column.cell(item)) for column in columns) for item in items[:most])
+    left_out = count_left_out(len(items) - len(rows))
     return Table(
         tuple(column.heading for column in columns),
         rows,
@@ -130,7 +131,6 @@ class View:
 _MAKERS = {
     "Audit": ("audit", "view_audit"),
     "Comparison": ("comparison", "view_comparison"),
-    "EngineStudy": ("study", "view_study"),
     "Evidence": ("evidence", "view_evidence"),
     "Interactions": ("interactions", "view_interactions"),
     "Redundancies": ("redundancies", "view_redundancies"),
@@ -150,7 +150,4 @@ def view_of(result: "Result | Study", **options: Any) -> View:
     file, name = next(_MAKERS[kind] for kind in kinds if kind in _MAKERS)
     make: Callable[..., View] = getattr(import_module(f"analogical.show.{file}"), name)
     view = make(result, **options)
-    holder: Any = (
-        getattr(result, "relevance", None) or getattr(result, "table", None) or result
-    )  # the one with the notes
-    return replace(view, about=(*view.about, *sum_up_notes(holder.notes)), notes=describe_notes(holder.notes))
+    return replace(view, about=(*view.about, *sum_up_notes(result.notes)), notes=describe_notes(result.notes))

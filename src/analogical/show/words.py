@@ -8,10 +8,12 @@ from textwrap import wrap
 from typing import Any
 
 __all__ = [
-    "and_more",
+    "count_left_out",
     "counted",
     "in_points",
-    "listed",
+    "interaction_points",
+    "list_all",
+    "list_first",
     "marked",
     "number",
     "p_value",
@@ -26,7 +28,6 @@ __all__ = [
     "shown",
     "signed",
     "signed_share",
-    "some_of",
     "three_decimals",
     "verb",
     "width_of",
@@ -40,7 +41,7 @@ INVISIBLE = frozenset(
 """Printable characters that show nothing: values that differ only by one would look the same."""
 LONG_NAME = 60
 """Names in sentences are cut to this length."""
-MISSING = "(missing)"
+MISSING_CELL = "(missing)"
 """How a missing cell is written."""
 
 
@@ -49,7 +50,7 @@ def shown(value: Any, limit: int | None = None) -> str:
 
     Control characters, invisible ones and those that change the direction of writing become escape sequences.
     """
-    text = MISSING if value is None else str(value)
+    text = MISSING_CELL if value is None else str(value)
     if not text.isascii() or not text.isprintable():
         text = "".join(c if c.isprintable() and c not in INVISIBLE else _escaped(c) for c in text)
     return text if limit is None or len(text) <= limit else text[: limit - 3] + "..."
@@ -198,6 +199,11 @@ def points_of(effect: float | None) -> float:
     return math.nan if effect is None else 100 * math.sqrt(effect)
 
 
+def interaction_points(effect: float | None) -> float:
+    """By how many points the effect of one feature differs with another: 200 for an exclusive or; NaN if unknown."""
+    return 2 * points_of(effect)
+
+
 def in_points(size: float) -> str:
     """Points, with one decimal below 10; a dash if they are NaN."""
     if size != size:
@@ -227,18 +233,18 @@ def verb(subjects: Sequence[Any], singular: str, plural: str) -> str:
     return singular if len(subjects) == 1 else plural
 
 
-def and_more(n: int, where: str = "to_frame() and --json have all") -> str:
+def count_left_out(n: int, where: str = "to_frame() and --json have all") -> str:
     """How many items are left out, and where to find them; empty if none."""
     return f"... and {n:,} more; {where}" if n > 0 else ""
 
 
-def listed(words: Sequence[Any], last: str = "and") -> str:
-    """A list in a sentence: a, b and c."""
+def list_all(words: Sequence[Any], last: str = "and") -> str:
+    """All words in a sentence: a, b and c."""
     names = [shown(word, LONG_NAME) for word in words]
     return f"{', '.join(names[:-1])} {last} {names[-1]}" if len(names) > 1 else "".join(names)
 
 
-def some_of(words: Sequence[Any], limit: int = 6) -> str:
-    """The first words in a sentence, and how many more there are (a single one is named)."""
+def list_first(words: Sequence[Any], limit: int = 6) -> str:
+    """The first words in a sentence, and how many more there are (a single one is named): a, b and 2 more."""
     n_more = len(words) - limit
-    return listed([*words[:limit], f"{n_more:,} more"] if n_more > 1 else words)
+    return list_all([*words[:limit], f"{n_more:,} more"] if n_more > 1 else words)

@@ -11,7 +11,7 @@ import numpy as np
 from analogical._checks import check_confidence, check_whole
 from analogical._progress import timed
 from analogical._results import Result, entry_at, json_ready
-from analogical._types import Floats, Ints
+from analogical._types import Floats, Ints, Note
 from analogical.arguments import study_of
 from analogical.count.groups import count_cells
 from analogical.estimate.differences import crude_difference
@@ -168,6 +168,11 @@ class Report(Result):
     versions: dict[str, str]
     reading: tuple[str, ...] = ()
     backend: str | None = None
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was done to the table before counting."""
+        return self.relevance.notes
 
     @property
     def html(self) -> str:

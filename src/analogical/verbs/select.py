@@ -122,7 +122,7 @@ class Selection(EntryResult):
         significant only, light grey where it only follows the relaxed index. On the right is the share explained so
         far. Without ``ax``, a new figure is made.
         """
-        from analogical.plot.selection import plot_selection
+        from analogical.plot.features import plot_selection
 
         return plot_selection(self, ax)
 

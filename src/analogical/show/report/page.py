@@ -25,15 +25,18 @@ from analogical.show.sentences import (
     describe_direction,
     has_direction,
     held_fixed,
+    sizes_in_points,
 )
 from analogical.show.squares import share_grid, share_table
 from analogical.show.views import Table
 from analogical.show.words import (
     LONG_NAME,
-    and_more,
+    count_left_out,
     counted,
     in_points,
-    listed,
+    interaction_points,
+    list_all,
+    list_first,
     marked,
     number,
     p_value,
@@ -45,19 +48,18 @@ from analogical.show.words import (
     shorten_apart,
     shown,
     signed,
-    some_of,
     verb,
 )
 from analogical.verbs.audit import Audit
 from analogical.verbs.evidence import EvidencePair
 from analogical.verbs.interactions import Interactions
 from analogical.verbs.relevance import Relevance
-from analogical.verbs.report import MAX_PAIRED_VALUES, Panel, Report, has_part
+from analogical.verbs.report import MAX_PAIRED_VALUES, Panel, Report, ValueRows, has_part
 from analogical.verbs.squares import Squares
 
 __all__ = ["page_of"]
 
-MAX_ROWS = 300
+MAX_RANKED = 300
 """Maximum number of features in the table: a page on 600 columns stays below 1 MB."""
 MAX_AT_ONCE = 20
 """Features shown at first; a button shows all."""
@@ -67,7 +69,7 @@ MAX_CONTEXT = 10
 """Maximum number of given features named in a card."""
 MAX_LISTED = 8
 """Maximum number of sentences in a list."""
-LONG_VALUE = 40
+MAX_VALUE_LENGTH = 40
 """Values are cut to this length."""
 
 
@@ -97,7 +99,7 @@ def page_of(report: Report) -> dict[str, Any]:
         "audits": list(map(_audit, report.audits)),
         "unclear": _unclear(report),
         "done": [_sentence(shown(note)) for note in (*report.reading, *describe_notes(ranked.notes))],
-        "paper": _with_short_names(view_relevance(ranked, top=MAX_ROWS, paper=True).tables[0]),
+        "paper": _with_short_names(view_relevance(ranked, top=MAX_RANKED, paper=True).tables[0]),
         "limits": describe_limits(report),
         "settings": _settings(report),
         "command": shown(report.command),
@@ -152,7 +154,7 @@ def _classes(report: Report) -> list[dict[str, Any]]:
     ranked = report.relevance
     rows = dict(zip(ranked.classes, report.class_sizes.tolist(), strict=True))
     sizes = [rows[name] for name in report.shown_classes]
-    names = [marked(name, LONG_VALUE) for name in report.shown_classes]
+    names = [marked(name, MAX_VALUE_LENGTH) for name in report.shown_classes]
     if n_left := len(ranked.classes) - len(names):
         sizes.append(ranked.n_rows - sum(sizes))
         names.append(counted(n_left, "other class", "other classes"))
@@ -177,10 +179,10 @@ def _ranking(report: Report) -> dict[str, Any]:
     """The features, best first, and the scale of their bars."""
     ranked = report.relevance
     order = ranked.order().tolist()
-    ends = [points_of(float(x[i])) for x in (ranked.effect, ranked.effect_high, report.alone) for i in order[:MAX_ROWS]]
+    ends = [points_of(x[i]) for x in (ranked.effect, ranked.effect_high, report.alone) for i in order[:MAX_RANKED]]
     highest = max([end for end in ends if end == end], default=0.0)
     top = next(end for end in (1, 2, 5, 10, 20, 30, 40, 50, 60, 80, 100) if end >= min(highest, 100))
-    rows = [_ranked(report, i, place + 1, top) for place, i in enumerate(order[:MAX_ROWS])]
+    rows = [_ranked(report, i, place + 1, top) for place, i in enumerate(order[:MAX_RANKED])]
     n_left = len(order) - len(rows)
     return {
         "about": (
@@ -200,17 +202,19 @@ def _ranking(report: Report) -> dict[str, Any]:
 
 
 def _ranked(report: Report, i: int, rank: int, top: float) -> dict[str, Any]:
-    """One row of the chart: texts, numbers to sort by, and positions on a scale that ends at ``top`` points."""
+    """One row of the chart, which ends at ``top`` points: texts, and the numbers to sort by."""
     ranked = report.relevance
-    effects = (ranked.effect, ranked.effect_low, ranked.effect_high, report.alone)
-    size, low, high, alone = (points_of(float(x[i])) for x in effects)
-    left, right = (to_percent(end / top) for end in (low, high))
+    size, low, high = sizes_in_points(ranked, i)
+    alone = points_of(report.alone[i])
     return {
         "rank": rank,
         "name": shown(ranked.names[i], LONG_NAME),
         "plain": shown(ranked.names[i], 200),
         "anchor": f"f-{rank}" if rank <= len(report.panels) else None,
         "direction": _direction(ranked, i),
+        "bar": to_percent(size / top),
+        "whisker": _whisker(low / top, high / top),
+        "alone_at": to_percent(alone / top),
         "size": json_ready(size),
         "size_text": in_points(size),
         "interval_text": point_interval(low, high),
@@ -220,10 +224,13 @@ def _ranked(report: Report, i: int, rank: int, top: float) -> dict[str, Any]:
         "alone_text": in_points(alone),
         "status_text": _status_text(ranked, i),
         "has_effect": ranked.status[i] == "effect",
-        "bar": to_percent(size / top),
-        "whisker": {} if left is None or right is None else {"x": left, "width": round(right - left, 2), "end": right},
-        "alone_at": to_percent(alone / top),
     }
+
+
+def _whisker(low: float, high: float) -> dict[str, float]:
+    """An interval of shares as a line; empty if it is unknown."""
+    left, right = to_percent(low), to_percent(high)
+    return {} if left is None or right is None else {"x": left, "width": round(right - left, 2), "end": right}
 
 
 def _direction(ranked: Relevance, i: int) -> str:
@@ -267,7 +274,7 @@ def _same(report: Report) -> dict[str, Any] | None:
     for name in ranked.with_status("same"):
         copies.setdefault(ranked.same_as[ranked.names.index(name)] or "", []).append(name)
     stand_ins = [
-        f"{shown(name, LONG_NAME)} could be replaced by {listed(others, 'or')}."
+        f"{shown(name, LONG_NAME)} could be replaced by {list_all(others, 'or')}."
         for name in ranked.ranking()
         if (others := ranked.stand_ins[ranked.names.index(name)])
     ]
@@ -277,7 +284,7 @@ def _same(report: Report) -> dict[str, Any] | None:
     return {
         "copies": _first(
             [
-                f"{listed(names)} {verb(names, 'carries', 'carry')} the same information as {shown(of, LONG_NAME)}."
+                f"{list_all(names)} {verb(names, 'carries', 'carry')} the same information as {shown(of, LONG_NAME)}."
                 for of, names in copies.items()
             ]
         ),
@@ -290,24 +297,17 @@ def _same(report: Report) -> dict[str, Any] | None:
 def _first(texts: Sequence[str]) -> list[str]:
     """The first sentences, and how many more there are."""
     n_left = len(texts) - MAX_LISTED
-    return [*texts[:MAX_LISTED], *([and_more(n_left, "the JSON below has all")] if n_left > 0 else [])]
+    return [*texts[:MAX_LISTED], *([count_left_out(n_left, "the JSON below has all")] if n_left > 0 else [])]
 
 
 # ---------------------------------------------------------------- one feature
 
 
 def _panel(report: Report, panel: Panel, rank: int) -> dict[str, Any]:
-    """One feature: a sentence, its values, transitions and example rows."""
+    """One feature: a sentence, its numbers, values, transitions and example rows."""
     ranked = report.relevance
     i = ranked.names.index(panel.feature)
     n_left = panel.n_values - len(panel.values)
-    transitions = transition_table(
-        panel.feature,
-        ranked.label,
-        panel.transitions,
-        n_pairs=int(ranked.compared[i]),
-        n_all=panel.n_transitions,
-    )
     return {
         "anchor": f"f-{rank}",
         "rank": rank,
@@ -315,29 +315,15 @@ def _panel(report: Report, panel: Panel, rank: int) -> dict[str, Any]:
         "status_text": _status_text(ranked, i),
         "has_effect": ranked.status[i] == "effect",
         "line": _line(report, panel, i),
-        "values": [
-            {
-                "name": marked(entry.value, LONG_VALUE),
-                "rows": entry.n_rows,
-                "parts": _stacked(
-                    [*entry.by_class, entry.n_rows - sum(entry.by_class)],
-                    [*(marked(name, LONG_VALUE) for name in report.shown_classes), "other classes"],
-                ),
-            }
-            for entry in panel.values
-        ],
-        "classes": [marked(name, 20) for name in report.shown_classes],
-        "values_left": f"{counted(n_left, 'rarer value')} not shown." if n_left > 0 else "",
-        "transitions": transitions if panel.transitions else None,
-        "cards": [
-            _twins(report, pair, panel.feature, title)
-            for pair, title in (
-                (panel.changed_pair, "Changed: the labels differ"),
-                (panel.kept_pair, "Unchanged: the labels are the same"),
-            )
-            if pair is not None
-        ],
         "numbers": _numbers(ranked, i, panel.n_compared),
+        "classes": [marked(name, 20) for name in report.shown_classes],
+        "values": [_value(report, entry) for entry in panel.values],
+        "values_left": f"{counted(n_left, 'rarer value')} not shown." if n_left > 0 else "",
+        "transitions": _transitions(ranked, panel, i),
+        "cards": [
+            *_twins(report, panel.changed_pair, panel.feature, "Changed: the labels differ"),
+            *_twins(report, panel.kept_pair, panel.feature, "Unchanged: the labels are the same"),
+        ],
     }
 
 
@@ -362,7 +348,7 @@ def _numbers(ranked: Relevance, i: int, n_compared: int) -> list[tuple[str, str]
     """The numbers of a feature, with their names."""
     if not ranked.compared[i]:
         return []
-    size, low, high = (points_of(float(x[i])) for x in (ranked.effect, ranked.effect_low, ranked.effect_high))
+    size, low, high = sizes_in_points(ranked, i)
     noise = float(ranked.noise_rate[i])
     return [
         ("Effect", f"{in_points(size)} points ({point_interval(low, high)})"),
@@ -374,21 +360,41 @@ def _numbers(ranked: Relevance, i: int, n_compared: int) -> list[tuple[str, str]
     ]
 
 
-def _twins(report: Report, pair: EvidencePair, feature: str, title: str) -> dict[str, Any]:
-    """Two rows as a card."""
+def _value(report: Report, entry: ValueRows) -> dict[str, Any]:
+    """One value of a feature, with the class shares of its rows."""
+    sizes = [*entry.by_class, entry.n_rows - sum(entry.by_class)]
+    names = [*(marked(name, MAX_VALUE_LENGTH) for name in report.shown_classes), "other classes"]
+    return {"name": marked(entry.value, MAX_VALUE_LENGTH), "rows": entry.n_rows, "parts": _stacked(sizes, names)}
+
+
+def _transitions(ranked: Relevance, panel: Panel, i: int) -> Table | None:
+    """The largest transitions; None if there are none."""
+    if not panel.transitions:
+        return None
+    n_pairs, n_all = int(ranked.compared[i]), panel.n_transitions
+    return transition_table(panel.feature, ranked.label, panel.transitions, n_pairs=n_pairs, n_all=n_all)
+
+
+def _twins(report: Report, pair: EvidencePair | None, feature: str, title: str) -> list[dict[str, Any]]:
+    """Two rows as a card; none if there is no such pair."""
+    if pair is None:
+        return []
     n_left = len(pair.context) - MAX_CONTEXT
-    return {
+    card = {
         "title": title,
         "changed": pair.changed,
         "rows": _row_names(pair),
         "feature": shown(feature, LONG_NAME),
-        "values": [marked(cell, LONG_VALUE) for cell in pair.values],
+        "values": [marked(cell, MAX_VALUE_LENGTH) for cell in pair.values],
         "label": shown(report.relevance.label, LONG_NAME),
-        "labels": [marked(cell, LONG_VALUE) for cell in pair.labels],
-        "equal": [(shown(name, LONG_NAME), marked(cell, LONG_VALUE)) for name, cell in pair.context[:MAX_CONTEXT]],
+        "labels": [marked(cell, MAX_VALUE_LENGTH) for cell in pair.labels],
+        "equal": [
+            (shown(name, LONG_NAME), marked(cell, MAX_VALUE_LENGTH)) for name, cell in pair.context[:MAX_CONTEXT]
+        ],
         "equal_left": f"and {counted(n_left, 'more feature')} on which they agree" if n_left > 0 else "",
         "weight": f"These two rows represent {counted(pair.weight, 'pair')}." if pair.weight > 1 else "",
     }
+    return [card]
 
 
 def _row_names(pair: EvidencePair) -> list[str]:
@@ -403,31 +409,45 @@ def _row_names(pair: EvidencePair) -> list[str]:
 
 def _together(report: Report) -> dict[str, Any] | None:
     """Pairs of features that act together, with label shares by value."""
-    tested_pairs = report.interactions
+    pairs = report.interactions
     if report.relevance.settings.n_groups is not None:
         why_not = "Tests of interactions assume independent rows, and this table has groups."
         return {"intro": "No interaction was tested.", "tested": why_not, "cards": []}
-    if tested_pairs is None:
+    if pairs is None:
         return None
-    cards = [_square_card(tested_pairs, squares) for squares in report.squares]
-    parts = [i for i in range(len(report.relevance)) if has_part(report.relevance, i)]
-    many = [i for i in parts if report.relevance.feature_columns[i].n_values > MAX_PAIRED_VALUES]
-    pairs = f"the {tested_pairs.n_possible:,} pairs" if tested_pairs.n_possible > 1 else "the pair"
-    if len(tested_pairs) < tested_pairs.n_possible:
-        pairs = f"{len(tested_pairs):,} of {tested_pairs.n_possible:,} pairs"
-    tested = f"Tested: {pairs} of features that have an effect or are in the deciding set"
-    if many:
-        tested += f", {counted(len(many), 'feature')} with more than {MAX_PAIRED_VALUES} values left out"
-    n_acting = sum(status == "effect" for status in tested_pairs.status)
-    if cards:
-        intro = "The effect of one feature depends on the other. The stronger the colour, the more frequent the class."
-        if n_acting > len(cards):
-            intro += f" The {len(cards)} strongest of {n_acting:,} pairs are shown."
-    elif not any(tested_pairs.squares):
-        intro = "No four rows form a square, so no pair can be tested."
+    return {
+        "intro": _describe_acting(pairs, len(report.squares)),
+        "cards": [_square_card(pairs, squares) for squares in report.squares],
+        "tested": _describe_tested(report.relevance, pairs),
+    }
+
+
+def _describe_acting(pairs: Interactions, n_shown: int) -> str:
+    """Whether features act together, and how many of the pairs are shown."""
+    if not n_shown:
+        is_tested = any(pairs.squares)
+        return (
+            "No interaction is significant." if is_tested else "No four rows form a square, so no pair can be tested."
+        )
+    n_acting = sum(status == "effect" for status in pairs.status)
+    strongest = f" The {n_shown} strongest of {n_acting:,} pairs are shown." if n_acting > n_shown else ""
+    return (
+        "The effect of one feature depends on the other. The stronger the colour, the more frequent the class."
+        f"{strongest}"
+    )
+
+
+def _describe_tested(ranked: Relevance, pairs: Interactions) -> str:
+    """Which pairs were tested."""
+    if len(pairs) < pairs.n_possible:
+        which = f"{len(pairs):,} of {pairs.n_possible:,} pairs"
     else:
-        intro = "No interaction is significant."
-    return {"intro": intro, "tested": f"{tested}.", "cards": cards}
+        which = f"the {pairs.n_possible:,} pairs" if pairs.n_possible > 1 else "the pair"
+    n_many = sum(
+        has_part(ranked, i) and column.n_values > MAX_PAIRED_VALUES for i, column in enumerate(ranked.feature_columns)
+    )
+    left_out = f", {counted(n_many, 'feature')} with more than {MAX_PAIRED_VALUES} values left out" if n_many else ""
+    return f"Tested: {which} of features that have an effect or are in the deciding set{left_out}."
 
 
 def _square_card(pairs: Interactions, result: Squares) -> dict[str, Any]:
@@ -435,13 +455,13 @@ def _square_card(pairs: Interactions, result: Squares) -> dict[str, Any]:
     record, grid = pairs[result.first, result.second], share_grid(result)
     facts = [p_words(record["p_adjusted"])]
     if record["effect"] is not None:
-        size, low, high = (2 * points_of(record[name]) for name in ("effect", "effect_low", "effect_high"))
+        size, low, high = (interaction_points(record[name]) for name in ("effect", "effect_low", "effect_high"))
         facts = [f"the effect of one differs by {in_points(size)} points ({point_interval(low, high)})", *facts]
     given = f"among {agreeing_on(record['given'])}: " if record["given"] else ""
     across, down = (shown(name, LONG_NAME) for name in (grid.across, grid.down))
     return {
         "title": f"{across} × {down}",
-        "about": f"Share of {marked(grid.label, LONG_VALUE)} over all rows",
+        "about": f"Share of {marked(grid.label, MAX_VALUE_LENGTH)} over all rows",
         "is_wide": len(grid.across_values) > WIDE,
         "facts": _sentence(f"{given}{', '.join(facts)}."),
         "table": share_table(grid, head=f"{down} ↓ {across} →"),
@@ -483,7 +503,7 @@ def _unclear(report: Report) -> list[dict[str, Any]]:
     for status in ("unclear", "none", "constant"):
         names = ranked.with_status(status)
         if names:
-            items = [f"{some_of(names, 2 * MAX_LISTED)}."]
+            items = [f"{list_first(names, 2 * MAX_LISTED)}."]
             if status == "unclear":
                 items = _first([_why_unclear(ranked, ranked.names.index(name)) for name in names])
             lists.append({"title": f"{status.capitalize()}: {STATUSES[status].meaning}", "items": items})
@@ -499,7 +519,7 @@ def _why_unclear(ranked: Relevance, i: int) -> str:
         return f"{name}: no two rows can be compared."
     p = float(ranked.p_adjusted[i])
     tested = "no label changed" if p != p else p_words(p)
-    return f"{name}: {tested}, the interval ends at {in_points(points_of(float(ranked.effect_high[i])))} points."
+    return f"{name}: {tested}, the interval ends at {in_points(points_of(ranked.effect_high[i]))} points."
 
 
 def _sentence(text: str) -> str:

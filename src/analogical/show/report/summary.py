@@ -4,7 +4,7 @@ from analogical.show.notes import leaks_of
 from analogical.show.relevance import say_effects, view_relevance
 from analogical.show.sentences import SMALL, agreeing_on, assumed, describe_direction, has_direction
 from analogical.show.views import View
-from analogical.show.words import LONG_NAME, counted, in_points, listed, percent, points_of, shown, some_of, verb
+from analogical.show.words import LONG_NAME, counted, in_points, list_all, list_first, percent, points_of, shown, verb
 from analogical.verbs.report import Doubt, Report, Turn
 
 __all__ = ["describe_answer", "describe_limits", "describe_turn", "verdict", "view_report"]
@@ -48,14 +48,14 @@ def _doubt(report: Report, doubt: Doubt) -> str:
     ranked = report.relevance
     if doubt == "unclear":
         names = ranked.with_status("unclear")
-        return f"{some_of(names)} {verb(names, 'is', 'are')} unclear: not significant, but not ruled out."
+        return f"{list_first(names)} {verb(names, 'is', 'are')} unclear: not significant, but not ruled out."
     if doubt == "stand-ins":
         names = [name for name in ranked.ranking() if ranked.stand_ins[ranked.names.index(name)]]
-        return f"Other features could replace {some_of(names)}: the data hardly show which of them matters."
+        return f"Other features could replace {list_first(names)}: the data hardly show which of them matters."
     if doubt == "copies":
         names = ranked.with_status("same")
         carry = verb(names, "carries", "carry")
-        return f"{some_of(names)} {carry} the same information as another feature; no test can distinguish them."
+        return f"{list_first(names)} {carry} the same information as another feature; no test can distinguish them."
     if doubt == "few-compared":
         shares = [panel.n_compared / ranked.n_rows for panel in report.panels if panel.n_compared]
         return (
@@ -64,22 +64,22 @@ def _doubt(report: Report, doubt: Doubt) -> str:
         )
     names = [*leaks_of(ranked.notes)]
     known = verb(names, "alone predicts nearly all labels: is it", "each predict nearly all labels alone: are they")
-    return f"{some_of(names)} {known} known before the label?"
+    return f"{list_first(names)} {known} known before the label?"
 
 
 def describe_turn(report: Report, item: Turn) -> str:
     """Why a feature has another status if nothing is given."""
     ranked = report.relevance
     i = ranked.names.index(item.feature)
-    alone = f"{in_points(points_of(float(report.alone[i])))} points"
+    alone = f"{in_points(points_of(report.alone[i]))} points"
     if item.reason == "explained":
         left = "no effect remains" if ranked.status[i] == "none" else "no significant effect remains"
         return f"{alone} alone; among {agreeing_on(item.others)}, {left}."
     if item.reason == "together":
-        return f"Not significant alone ({alone}): its effect depends on {listed(item.others)}."
+        return f"Not significant alone ({alone}): its effect depends on {list_all(item.others)}."
     return (
         f"Not significant alone ({alone}); among {agreeing_on(item.others)}, the effect is"
-        f" {in_points(points_of(float(ranked.effect[i])))} points."
+        f" {in_points(points_of(ranked.effect[i]))} points."
     )
 
 

@@ -1,0 +1,181 @@
+"""Figures with one row per feature: relevance, comparison, selection and redundancies."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from analogical._checks import check_whole
+from analogical.plot.canvas import (
+    BAR_HEIGHT,
+    CHANGED,
+    CHANGED_BACK,
+    EFFECT,
+    INK,
+    MAX_DRAWN_ROWS,
+    MUTED,
+    NEUTRAL,
+    axes_with_rows,
+    draw_bars,
+    draw_sizes,
+    key,
+    short_name,
+    significance_keys,
+)
+from analogical.show.selection import REASONS, selection_steps
+from analogical.show.sentences import has_direction, sizes_in_points
+from analogical.show.words import in_points, marked, shorten, signed
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from analogical.verbs.compare import Comparison
+    from analogical.verbs.redundancies import Redundancies
+    from analogical.verbs.relevance import Relevance
+    from analogical.verbs.select import Selection
+
+__all__ = ["plot_comparison", "plot_redundancies", "plot_relevance", "plot_selection"]
+
+BAND = 0.72
+"""Length of a method's longest bar as a share of its column; the ranks are beside the bars."""
+REASON_COLOURS = {"gain": EFFECT, "interaction": CHANGED, "significant": MUTED, "index": NEUTRAL}
+"""By the reason for the selection."""
+REDUNDANCY_COLOURS = {"constant": NEUTRAL, "same information": CHANGED, "determined": EFFECT, "near-copy": CHANGED_BACK}
+"""By the kind of redundancy."""
+
+
+def plot_relevance(result: "Relevance", ax: "Axes | None", *, top: int) -> "Axes":
+    """Sizes in points with intervals, best first."""
+    top = check_whole("top", top, low=1, high=MAX_DRAWN_ROWS)
+    order = result.order()[:top]
+    is_effect = [result.status[i] == "effect" for i in order]
+    of_label = f" for {short_name(result.classes[1])}" if len(result.classes) == 2 else ""
+    with axes_with_rows(
+        ax,
+        [result.names[i] for i in order],
+        title=f"Effects on {short_name(result.label)}",
+        x_label=f"size in percentage points (root of the effect), with {100 * result.settings.confidence:g} % interval;"
+        f" right: size, and direction{of_label}",
+        beside=[_size_and_direction(result, int(i)) for i in order],
+        legend=significance_keys(is_effect),
+        n_more=len(result.names) - len(order),
+    ) as ax:
+        draw_sizes(ax, [sizes_in_points(result, i) for i in order], is_significant=is_effect)
+    return ax
+
+
+def _size_and_direction(result: "Relevance", i: int) -> str:
+    """The size and the direction of an effect, or why there is none."""
+    points, copied = result.points[i], result.same_as[i]
+    if copied is not None:
+        return f"same as {short_name(copied)}"
+    if np.isnan(result.effect[i]):
+        return "–"
+    size = in_points(sizes_in_points(result, i).size)
+    if result.status[i] != "effect" or points is None:
+        return size
+    if not has_direction(result, i):
+        return f"{size}   mixed direction"
+    label = "" if len(result.classes) == 2 else f"{short_name(points.label, 12)} "
+    interval = f"({points.low:.0f} to {points.high:.0f})"
+    return f"{size}   {shorten(marked(points.value), 14)}: {label}{signed(points.points)} {interval}"
+
+
+def plot_comparison(result: "Comparison", ax: "Axes | None", *, top: int) -> "Axes":
+    """The scores of several methods side by side, all in the order of the first one."""
+    top = check_whole("top", top, low=1, high=MAX_DRAWN_ROWS)
+    order = result.order()[:top]
+    n_methods = len(result.methods)
+    by = f"{n_methods} methods" if n_methods > 1 else result.methods[0].title
+    with axes_with_rows(
+        ax,
+        [result.names[i] for i in order],
+        title=f"Relevance for {short_name(result.label)} by {by}",
+        x_label=f"bars: score as a share of the method's best; numbers: ranks among {len(result.names):,} features",
+        legend=[key(CHANGED, "best of the method"), key(EFFECT, "others")],
+        n_more=len(result.names) - len(order),
+        above=16,
+        width=2.6 + 0.95 * max(n_methods, 3),
+    ) as ax:
+        for column, method in enumerate(result.methods):
+            scores, ranks = np.maximum(result.scores[method.name], 0.0), result.ranks[method.name]
+            lengths = BAND * scores[order] / (np.nanmax(scores, initial=0.0) or 1.0)
+            for row, (i, length) in enumerate(zip(order, lengths, strict=True)):
+                is_known = not np.isnan(length)
+                if is_known:
+                    is_best = ranks[i] == 1 and length > 0
+                    ax.barh(row, length, BAR_HEIGHT, left=column, color=CHANGED if is_best else EFFECT, zorder=2)
+                ax.annotate(
+                    str(ranks[i]) if is_known else "–",
+                    (column + np.nan_to_num(length), row),
+                    xytext=(3, 0),
+                    textcoords="offset points",
+                    va="center",
+                    fontsize=7.5,
+                    color=MUTED,
+                )
+            ax.axvline(column, color=NEUTRAL, linewidth=0.9, zorder=1)
+        ax.set_xlim(0, n_methods)
+        ax.set_xticks(range(n_methods), [method.title for method in result.methods])
+        ax.xaxis.set_ticks_position("top")
+    ax.grid(visible=False)
+    for text in ax.get_xticklabels():
+        text.set(ha="left", fontweight="bold", fontsize=9, color=INK)
+    return ax
+
+
+def plot_selection(result: "Selection", ax: "Axes | None") -> "Axes":
+    """What each selected feature adds to those before it."""
+    steps = selection_steps(result)
+    shown = steps[:MAX_DRAWN_ROWS]
+    adds = [100 * step.adds if step.adds is not None else 0.0 for step in shown]
+    reasons = [step.reason for step in shown]
+    with axes_with_rows(
+        ax,
+        [" × ".join(step.features) for step in shown],
+        title=f"What each feature adds for {short_name(result.label)}",
+        x_label="share of the uncertainty of the label that it adds, in %; right: explained so far",
+        beside=[f"{100 * step.explained:.1f} %" for step in shown],
+        legend=[key(colour, REASONS[reason].meaning) for reason, colour in REASON_COLOURS.items() if reason in reasons],
+        n_more=len(steps) - len(shown),
+        empty="No feature was selected.",
+    ) as ax:
+        draw_bars(ax, adds, [REASON_COLOURS[reason] for reason in reasons])
+        ax.set_xlim(min([0.0, *adds]) * 1.1, max([1.0, *adds]) * 1.04)
+    return ax
+
+
+def plot_redundancies(result: "Redundancies", ax: "Axes | None") -> "Axes":
+    """Every redundant column with the columns that determine it."""
+    findings = result.records()[:MAX_DRAWN_ROWS]
+    kinds = [finding["kind"] for finding in findings]
+    shares = [
+        100 * (1 - finding["left"] if finding["kind"] == "near-copy" else finding["support"] / result.n_rows)
+        for finding in findings
+    ]
+    in_percent = "tests passed: rows that could have contradicted the finding, in percent of all rows"
+    if result.near_copies:
+        in_percent = "tests passed, in percent of the rows; of near-copies: share of the entropy that is not left open"
+    with axes_with_rows(
+        ax,
+        [finding["feature"] for finding in findings],
+        title=f"Redundant columns among {len(result.names):,}",
+        x_label=in_percent,
+        beside=[_determined_by(finding) for finding in findings],
+        legend=[key(colour, kind) for kind, colour in REDUNDANCY_COLOURS.items() if kind in kinds],
+        n_more=len(result) - len(findings),
+        empty="No redundant column.",
+    ) as ax:
+        draw_bars(ax, shares, [REDUNDANCY_COLOURS[kind] for kind in kinds])
+        ax.set_xlim(0, 100)
+    return ax
+
+
+def _determined_by(finding: dict[str, Any]) -> str:
+    """Which columns carry the information."""
+    others = " and ".join(short_name(name) for name in finding["determined_by"])
+    return {
+        "constant": "one value",
+        "same information": f"= {others}",
+        "determined": f"by {others}",
+        "near-copy": f"{others} leaves {100 * finding['left']:.1f} % open",
+    }[finding["kind"]]
