@@ -103,9 +103,7 @@ class Voting:
 
     def candidates(self, state: State, features: Iterable[int]) -> dict[int, Candidate]:
         """The gain of each of the features."""
-        ordered = sorted(
-            features, key=lambda f: int(self.rows.n_values[f])
-        )  # a block has as many values as its last one
+        ordered = sorted(features, key=lambda f: int(self.rows.n_values[f]))  # so that blocks have similar features
         at_once = max(1, BLOCK // len(self.rows.codes))
         candidates: dict[int, Candidate] = {}
 
@@ -149,7 +147,7 @@ class Voting:
             own = own * parts.alone(self.class_sizes)
             own /= own.sum(axis=1, keepdims=True)
         keys = before.of_row * parts.n_values + self.rows.codes[:, feature]
-        of_row = np.searchsorted(parts.parent * parts.n_values + parts.value, keys)
+        of_row = np.searchsorted(parts.parent * parts.n_values + parts.value, keys)  # parts are in this order
         value = float(parts.values(joint.shares, own)[0])
         return State((*before.features, feature), of_row, parts.labels, parts.sizes, joint, own, value)
 
