@@ -31,7 +31,11 @@ COMMANDS = (
     ["evidence", "--feature", "f0"],
     ["audit", "--feature", "f0"],
     ["score", "--label", "label", "--missing", "drop"],
+    ["score", "--engine", "duckdb"],
+    ["select", "--k", "2", "--engine", "duckdb"],
 )
+DUCKDB_MEMORY = 2**32
+"""Bytes of addresses that a command with DuckDB may need; it reserves more for each thread than it uses."""
 LEFT = Path(tempfile.gettempdir()) / "analogical-fuzz"
 """Where files that failed are left, to be looked at and kept as cases."""
 
@@ -116,7 +120,8 @@ def request_for(path, number):
     if number % 4:
         return {"what": "library", "path": str(path)}
     command, *options = COMMANDS[number // 4 % len(COMMANDS)]
-    return {"what": "cli", "arguments": [command, str(path), *options]}
+    request = {"what": "cli", "arguments": [command, str(path), *options]}
+    return request | {"memory": DUCKDB_MEMORY} if "duckdb" in options else request
 
 
 def describe(number):

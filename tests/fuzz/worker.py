@@ -26,15 +26,16 @@ def main() -> None:
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     _warm_up()
-    limit, hard = _virtual_memory() + MAX_MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]
-    resource.setrlimit(resource.RLIMIT_AS, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
+    used, hard = _virtual_memory(), resource.getrlimit(resource.RLIMIT_AS)[1]
     for line in sys.stdin:
         request = json.loads(line)
+        limit = used + request.get("memory", MAX_MEMORY)
+        resource.setrlimit(resource.RLIMIT_AS, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
         signal.setitimer(signal.ITIMER_PROF, request.get("seconds", MAX_SECONDS))
         try:
             outcome = ANSWERS[request["what"]](request)
         except MemoryError:
-            outcome = {"failed": f"more than {MAX_MEMORY:,} bytes were needed\n{traceback.format_exc()}"}
+            outcome = {"failed": f"more than {limit - used:,} bytes were needed\n{traceback.format_exc()}"}
         except BaseException:  # a panic of a library is no Exception
             outcome = {"failed": traceback.format_exc()}
         signal.setitimer(signal.ITIMER_PROF, 0)

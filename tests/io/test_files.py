@@ -13,6 +13,7 @@ from datetime import date, timedelta
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 import zstandard
 from both_ways import collected
@@ -173,6 +174,17 @@ def test_binary_tables_keep_their_types(write, name, content):
     assert (table.frame.rows(), table.frame.schema, table.notes) == (ROWS, FRAME.schema, ())
 
 
+def beyond_the_end():
+    """An Arrow file with a text that ends far beyond the end of its data."""
+    offsets = pa.py_buffer(np.array([0, 2**30, 2, 3], np.int32).tobytes())
+    texts = pa.Array.from_buffers(pa.string(), 3, [None, offsets, pa.py_buffer(b"abc")])
+    table = pa.table({"a": texts, "y": [0, 1, 0]})
+    stream = io.BytesIO()
+    with pa.ipc.new_file(stream, table.schema) as file:
+        file.write_table(table)
+    return stream.getvalue()
+
+
 @pytest.mark.parametrize(
     ("name", "content"),
     [
@@ -184,10 +196,15 @@ def test_binary_tables_keep_their_types(write, name, content):
         ("t.arrow", b"ARROW1\0\0"),
         ("t.feather", TEXT.encode()),
         ("t.arrow", ARROW[:40] + bytes(255 - byte for byte in ARROW[40:-12]) + ARROW[-12:]),
+        ("t.arrow", beyond_the_end()),
     ],
 )
-def test_damaged_binary_tables_are_refused(write, capfd, name, content):
-    message = refused(write(name, content))
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
+def test_damaged_binary_tables_are_refused(write, capfd, name, content, engine):
+    with pytest.raises(InputError) as error:
+        relevance(open_file(write(name, content), engine=engine).frame, "y")
+    message = str(error.value)
+    assert "\n" not in message
     assert "cannot be read as " in message
     assert "write it again, or give it the right file extension" in message
     assert capfd.readouterr().err == ""

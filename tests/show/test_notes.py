@@ -28,8 +28,8 @@ SENTENCES = [
     ),
     (
         Note("looks-like-groups", ("subject",), (316, 24)),
-        "'subject' looks like a unit with repeated rows (316 values, about 24 rows each): use groups='subject'"
-        " (--groups) if rows of one unit are not independent",
+        "'subject' looks like a unit with repeated rows (316 values, about 24 rows each): if rows of one unit"
+        " are not independent, give groups='subject' (--groups) to relevance, audit or report",
     ),
     (Note("collected"), "X is a lazy frame and was collected"),
     (Note("missing-value", ("a", "b"), (1200, 3)), "missing cells count as a separate value in a (1,200) and b (3)"),

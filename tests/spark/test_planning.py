@@ -11,6 +11,7 @@ from engine_contract import margins_of
 from analogical._types import Margins
 from analogical.engines.blocks import deal_features
 from analogical.engines.cells import ByValue, Encoder, Steps, UnitEncoder
+from analogical.errors import InputError
 from analogical.spark.planning import choose_plan, finishes_in_memory, largest_part
 from analogical.spark.words import Layout, PackBatches
 
@@ -79,7 +80,7 @@ def test_cells_are_packed_by_their_places_with_all_codes_of_a_column_at_once():
     assert layout.unpack(words, range(4)).tolist() == [[1, 2, 1, 1], [1, 1, 2, 6], [0, 0, 0, 0]]
     assert (packed.column("label").to_pylist(), packed.column("weight").to_pylist()) == ([1, 0, 0], [1, 2, 3])
     gap = pa.record_batch(cells | {"p0": [None, 1.0, 1.0], "row": [3, 4, 9], "weight": [1, 2, 3]})
-    with pytest.raises(ValueError, match="a value that the first pass did not see"):
+    with pytest.raises(InputError, match="other values than before"):
         list(pack(iter([gap])))
 
 

@@ -16,8 +16,8 @@ from analogical._types import Ints, code_type
 from analogical.duck.engine import SQL_TYPES, DuckEngine
 from analogical.duck.relation import DuckRelation
 from analogical.duck.session import Session, ask
-from analogical.engines.cells import ByValue, Encoder, Steps, UnitEncoder
-from analogical.engines.encode import EngineTable, table_changed
+from analogical.engines.cells import ByValue, Encoder, Steps, UnitEncoder, table_changed
+from analogical.engines.encode import EngineTable
 from analogical.engines.relation import LABEL, ROW, UNIT, WEIGHT
 from analogical.table.encode import EncodedTable
 
@@ -103,7 +103,7 @@ class CodedCells:
         try:
             places = encoder.places.place(batch.column(name))
             return places if name in self.placed else encoder.codes_at(places, batch)
-        except (KeyError, ValueError):  # a value that is new, or the first unit that is missing
+        except KeyError:  # the first unit that is missing
             raise table_changed() from None
 
 

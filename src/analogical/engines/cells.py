@@ -14,12 +14,23 @@ from numpy.typing import NDArray
 from analogical._types import Ints
 from analogical.engines.relation import ROW
 from analogical.engines.values import normal
+from analogical.errors import InputError
 from analogical.table.dates import days_of_numbers, part_numbers
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["ByValue", "DatePart", "Encoder", "Places", "Steps", "UnitEncoder", "encode_batch", "numbers_of"]
+__all__ = [
+    "ByValue",
+    "DatePart",
+    "Encoder",
+    "Places",
+    "Steps",
+    "UnitEncoder",
+    "encode_batch",
+    "numbers_of",
+    "table_changed",
+]
 
 
 @dataclass(frozen=True)
@@ -40,7 +51,7 @@ class ByValue:
         coded = normal(cells).dictionary_encode()
         known = [self._place_of.get(value, -1) for value in coded.dictionary.to_pylist()]
         if -1 in known:
-            raise ValueError(UNSEEN)
+            raise table_changed()
         of_entry = np.array([*known, len(self.values)], dtype=np.int64)
         places: Ints = of_entry[pc.fill_null(coded.indices.cast(pa.int64()), -1).to_numpy(zero_copy_only=False)]
         return places
@@ -50,7 +61,12 @@ class ByValue:
         return {value: place for place, value in enumerate(self.values.to_pylist())}
 
 
-UNSEEN = "a column holds a value that the first pass did not see; write the table to a file first"
+def table_changed() -> InputError:
+    """The error for a table of which two passes saw different rows."""
+    return InputError(
+        "The table changed while it was read, or its file is damaged: its columns hold other values than before. Write"
+        " it to a file again, or keep it (df.cache()), and use that."
+    )
 
 
 @dataclass(frozen=True)
@@ -130,7 +146,7 @@ class Encoder:
         """Codes of the rows of a batch, from their places."""
         codes: Ints = self.codes[places]
         if codes.min(initial=0) < 0:
-            raise ValueError(UNSEEN)
+            raise table_changed()
         return codes
 
 

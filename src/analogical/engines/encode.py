@@ -37,7 +37,7 @@ from analogical.table.encode import leak_notes, refuse_constants
 from analogical.table.meaning import EngineMeaning
 from analogical.table.rules import Rules
 
-__all__ = ["EngineTable", "encode_relation", "table_changed"]
+__all__ = ["EngineTable", "encode_relation"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,14 +72,6 @@ class EngineTable(EngineMeaning):
         row = [ROW] if isinstance(unit, UnitEncoder) and unit.last_row >= 0 else []
         read = [encoder.source for encoder in (*self.encoders, self.label_encoder)]
         return [*dict.fromkeys(read), *row, *([WEIGHT] if self.is_weighted else [])]
-
-
-def table_changed() -> InputError:
-    """The error for a table of which two passes saw different rows."""
-    return InputError(
-        "The table changed while it was read: its columns hold other values than before. Write it to a file, or"
-        " keep it (df.cache()), and use that."
-    )
 
 
 def encode_relation(

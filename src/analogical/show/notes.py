@@ -150,8 +150,8 @@ NOTES: dict[NoteKind, NoteWords] = {
     "weights-name-kept": NoteWords(_KEPT.format("weights")),
     "groups-name-kept": NoteWords(_KEPT.format("groups")),
     "looks-like-groups": NoteWords(
-        "{quoted} looks like a unit with repeated rows ({n:,} values, about {m:,} rows each): use groups={quoted}"
-        " (--groups) if rows of one unit are not independent",
+        "{quoted} looks like a unit with repeated rows ({n:,} values, about {m:,} rows each): if rows of one unit"
+        " are not independent, give groups={quoted} (--groups) to relevance, audit or report",
         "rows may repeat units",
     ),
     "leak": NoteWords(_describe_leak, of_columns="that may leak the label"),

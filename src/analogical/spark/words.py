@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analogical._types import Codes, Ints
-from analogical.engines.cells import UNSEEN, Encoder, UnitEncoder
+from analogical.engines.cells import Encoder, UnitEncoder, table_changed
 from analogical.engines.relation import LABEL, WEIGHT
 
 __all__ = ["LABEL", "WEIGHT", "Layout", "PackBatches", "Word"]
@@ -181,5 +181,5 @@ class PackBatches:
             if isinstance(encoder, UnitEncoder):
                 cells |= encoder.codes_at(places[id(encoder.places)], batch) << shift
         if cells.min(initial=0) < 0:
-            raise ValueError(UNSEEN)
+            raise table_changed()
         return cells
