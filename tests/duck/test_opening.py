@@ -216,6 +216,20 @@ def test_the_folder_of_a_session_goes_with_it():
     assert not folder.exists()
 
 
+def test_a_file_that_is_refused_leaves_no_session(tmp_path, monkeypatch):
+    """Without the garbage collector: an error must not refer to itself."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    file = tmp_path / "ragged.csv"
+    file.write_text("a,b,y\n1,2,3\n1,2\n3,4,5\n")
+    gc.disable()
+    try:
+        with pytest.raises(InputError, match="cannot be read by DuckDB"):
+            open_file(str(file), engine="duckdb")
+        assert [path.name for path in tmp_path.iterdir()] == ["ragged.csv"]
+    finally:
+        gc.enable()
+
+
 def test_an_error_of_duckdb_is_one_sentence():
     session = Session(memory=2**24)
     with pytest.raises(InputError, match=r"^DuckDB could not finish sorting \(Out of Memory.*TMPDIR"):

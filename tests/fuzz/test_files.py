@@ -167,9 +167,13 @@ ODD_WORDS = "object at 0x NoneType dtype("
 
 
 @pytest.mark.parametrize("path", sorted((CASES / "files").glob("*")), ids=lambda path: path.name)
+@pytest.mark.parametrize("engine", ["memory", "duckdb"])
 @pytest.mark.parametrize("what", ["library", "cli"])
-def test_files_that_found_a_bug(path, what, worker):
-    check_outcome(worker.ask({"what": what, "path": str(path), "arguments": ["score", str(path)]}))
+def test_files_that_found_a_bug(path, what, engine, worker):
+    arguments = ["score", str(path), "--engine", engine]
+    check_outcome(
+        worker.ask({"what": what, "path": str(path), "engine": engine, "arguments": arguments, "memory": DUCKDB_MEMORY})
+    )
 
 
 def test_the_command_itself_refuses_a_damaged_file_in_one_line(run, tmp_path):

@@ -68,7 +68,7 @@ def _answer_library(request: dict[str, Any]) -> dict[str, Any]:
     from analogical.io.files import open_file
 
     try:
-        frame = open_file(request["path"], engine="memory").frame
+        frame = open_file(request["path"], engine=request.get("engine", "memory")).frame
         result = relevance(frame, frame.columns[-1])
         return {"result": repr(result)}
     except AnalogicalError as error:

@@ -122,14 +122,7 @@ def _in_thread(connection: "DuckDBPyConnection", question: Callable[[], Answer])
     background, so that at least the caller goes on.
     """
     future: Future[Answer] = Future()
-
-    def run() -> None:
-        try:
-            future.set_result(question())
-        except BaseException as error:
-            future.set_exception(error)
-
-    Thread(target=run, daemon=True).start()
+    Thread(target=_answer, args=(future, question), daemon=True).start()
     try:
         return future.result()
     except BaseException:
@@ -138,6 +131,17 @@ def _in_thread(connection: "DuckDBPyConnection", question: Callable[[], Answer])
             connection.interrupt()  # more than once: the statement may begin only now
             wait([future], 0.1)
         raise
+    finally:
+        del future  # which holds the error, and the error this frame: the session would outlive both
+
+
+def _answer(future: Future[Answer], question: Callable[[], Answer]) -> None:
+    try:
+        future.set_result(question())
+    except BaseException as error:
+        future.set_exception(error)
+    finally:
+        del future
 
 
 def _advice(error: Exception, *, is_own: bool) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from analogical._checks import brief
-from analogical.engines.cells import Steps, numbers_of
+from analogical.engines.cells import Steps, numbers_of, table_changed
 from analogical.engines.relation import LABEL, UNIT, WEIGHT, Kind, Relation
 from analogical.engines.values import CountValues, ValueCounts
 from analogical.errors import InputError
@@ -134,6 +134,8 @@ class Look:
         if kind == "duration" and pa.types.is_integer(known.type):
             known = known.cast(pa.duration("us"))
         column = encode_cells(as_series(pa.chunked_array([known])), f"feature {brief(self.names[position])}")
+        if len(column.values) != len(counted.weights):  # a damaged file may hold a value in two forms
+            raise table_changed()
         is_sorted = column.is_sorted or kind in (*NUMBERS, *TIMES)
         return Values(column.values, counted.weights, column.kind, n_missing=counted.n_missing, is_sorted=is_sorted)
 
