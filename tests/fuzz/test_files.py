@@ -34,8 +34,6 @@ COMMANDS = (
     ["score", "--engine", "duckdb"],
     ["select", "--k", "2", "--engine", "duckdb"],
 )
-DUCKDB_MEMORY = 2**32
-"""Bytes of addresses that a command with DuckDB may need; it reserves more for each thread than it uses."""
 LEFT = Path(tempfile.gettempdir()) / "analogical-fuzz"
 """Where files that failed are left, to be looked at and kept as cases."""
 
@@ -43,7 +41,8 @@ LEFT = Path(tempfile.gettempdir()) / "analogical-fuzz"
 class Worker:
     """A process that answers one request after another, and a new one after a crash."""
 
-    def __init__(self):
+    def __init__(self, engine):
+        self.engine = engine
         self.process = None
 
     def start(self):
@@ -56,7 +55,7 @@ class Worker:
             "COLUMNS": "100",
             "RUST_BACKTRACE": "0",
         }
-        command = [sys.executable, "-W", "error", str(TESTS / "fuzz" / "worker.py")]
+        command = [sys.executable, "-W", "error", str(TESTS / "fuzz" / "worker.py"), self.engine]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         self.process = subprocess.Popen(command, text=True, env=environment, **pipes)
 
@@ -93,10 +92,17 @@ class Worker:
 
 
 @pytest.fixture(scope="module")
-def worker():
-    it = Worker()
-    yield it
-    it.stop()
+def workers():
+    """A process by engine: what DuckDB reserves must not count for memory."""
+    by_engine = {engine: Worker(engine) for engine in ("memory", "duckdb")}
+    yield by_engine
+    for it in by_engine.values():
+        it.stop()
+
+
+@pytest.fixture
+def worker(workers):
+    return workers["memory"]
 
 
 def check_outcome(outcome):
@@ -120,8 +126,7 @@ def request_for(path, number):
     if number % 4:
         return {"what": "library", "path": str(path)}
     command, *options = COMMANDS[number // 4 % len(COMMANDS)]
-    request = {"what": "cli", "arguments": [command, str(path), *options]}
-    return request | {"memory": DUCKDB_MEMORY} if "duckdb" in options else request
+    return {"what": "cli", "arguments": [command, str(path), *options]}
 
 
 def describe(number):
@@ -134,12 +139,13 @@ def describe(number):
 
 
 @pytest.mark.parametrize("batch", batches("FUZZ_FILES", 150), ids=name_batch)
-def test_damaged_files_give_a_result_or_one_sentence(batch, worker, tmp_path):
+def test_damaged_files_give_a_result_or_one_sentence(batch, workers, tmp_path):
     def run(number):
         file = damaged_file(seed(), number)
         path = tmp_path / file.name
         path.write_bytes(file.content)
-        check_outcome(worker.ask(request_for(path, number)))
+        request = request_for(path, number)
+        check_outcome(workers["duckdb" if "duckdb" in request.get("arguments", ()) else "memory"].ask(request))
         path.unlink()
 
     run_batch(batch, run, "test_files.py -k damaged_files", describe)
@@ -169,11 +175,9 @@ ODD_WORDS = "object at 0x NoneType dtype("
 @pytest.mark.parametrize("path", sorted((CASES / "files").glob("*")), ids=lambda path: path.name)
 @pytest.mark.parametrize("engine", ["memory", "duckdb"])
 @pytest.mark.parametrize("what", ["library", "cli"])
-def test_files_that_found_a_bug(path, what, engine, worker):
+def test_files_that_found_a_bug(path, what, engine, workers):
     arguments = ["score", str(path), "--engine", engine]
-    check_outcome(
-        worker.ask({"what": what, "path": str(path), "engine": engine, "arguments": arguments, "memory": DUCKDB_MEMORY})
-    )
+    check_outcome(workers[engine].ask({"what": what, "path": str(path), "arguments": arguments}))
 
 
 def test_the_command_itself_refuses_a_damaged_file_in_one_line(run, tmp_path):

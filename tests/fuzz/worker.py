@@ -15,8 +15,9 @@ from typing import Any
 
 MAX_SECONDS = 10
 """Time of the processor that one request may take."""
-MAX_MEMORY = 2**30
-"""Bytes that requests may need beyond what the libraries take when they are loaded."""
+MAX_MEMORY = {"memory": 2**30, "duckdb": 2**32}
+"""Bytes of addresses that requests may need beyond what the libraries take when they are loaded, by engine; DuckDB
+reserves more for each thread than it uses."""
 
 
 def main() -> None:
@@ -26,16 +27,15 @@ def main() -> None:
     replies = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     _warm_up()
-    used, hard = _virtual_memory(), resource.getrlimit(resource.RLIMIT_AS)[1]
+    limit, hard = _virtual_memory() + MAX_MEMORY[sys.argv[1]], resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
     for line in sys.stdin:
         request = json.loads(line)
-        limit = used + request.get("memory", MAX_MEMORY)
-        resource.setrlimit(resource.RLIMIT_AS, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
         signal.setitimer(signal.ITIMER_PROF, request.get("seconds", MAX_SECONDS))
         try:
             outcome = ANSWERS[request["what"]](request)
         except MemoryError:
-            outcome = {"failed": f"more than {limit - used:,} bytes were needed\n{traceback.format_exc()}"}
+            outcome = {"failed": f"more than {MAX_MEMORY[sys.argv[1]]:,} bytes were needed\n{traceback.format_exc()}"}
         except BaseException:  # a panic of a library is no Exception
             outcome = {"failed": traceback.format_exc()}
         signal.setitimer(signal.ITIMER_PROF, 0)
@@ -68,7 +68,7 @@ def _answer_library(request: dict[str, Any]) -> dict[str, Any]:
     from analogical.io.files import open_file
 
     try:
-        frame = open_file(request["path"], engine=request.get("engine", "memory")).frame
+        frame = open_file(request["path"], engine=sys.argv[1]).frame
         result = relevance(frame, frame.columns[-1])
         return {"result": repr(result)}
     except AnalogicalError as error:
