@@ -205,7 +205,7 @@ def many(n=3000, seed=3):
 )
 def test_columns_that_are_counted_one_at_a_time(monkeypatch, options):
     monkeypatch.setattr("analogical.engines.looking.HELD", 40)
-    monkeypatch.setattr("analogical.engines.looking.MANY", 100)
+    monkeypatch.setattr("analogical.engines.looking.MANY_NUMBERS", 100)
     found, _ = same_in_duckdb(many(), **options)
     assert not isinstance(found, str), found
 

@@ -5,7 +5,7 @@ from datetime import date, datetime
 import polars as pl
 import pytest
 from both_ways import parse_both_ways
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analogical import InputError
@@ -496,6 +496,7 @@ def test_any_text_is_read_or_refused_in_one_sentence(text):
 CELL = st.text(st.sampled_from('ab0 ,"\n'), max_size=4)
 
 
+@settings(max_examples=40)
 @given(st.lists(st.tuples(CELL, CELL), min_size=1, max_size=6))
 def test_quoted_cells_come_back(cells):
     """What is written with quotes is read again, without spaces around it and with empty cells as missing."""

@@ -157,18 +157,6 @@ def test_who_dies_while_a_verb_is_asked_costs_time_and_no_row(session, cluster, 
     assert_same(plain(found.to_dict()), plain(VERBS[verb](analogical.Study(frame, "y")).to_dict()))
 
 
-def test_an_executor_that_is_killed_costs_time_and_no_row(session, cluster, count_after):
-    killed = []
-
-    def kill():
-        killed.append(next(iter(cluster.executors())))
-        os.kill(killed[0], 9)
-
-    found = count_while(session, count_after(wait), kill)
-    assert killed[0] not in cluster.executors()
-    assert_right(found)
-
-
 def test_a_worker_that_is_lost_costs_time_and_no_row(session, cluster, count_after):
     found = count_while(session, count_after(wait), lambda: cluster.kill_worker("worker-1"))
     assert set(cluster.processes) == {"master", "worker-0"}

@@ -313,3 +313,20 @@ def test_bins_are_2_to_1000(written):
         else:
             with pytest.raises(InputError, match="bins must be a whole number from 2"):
                 check_bins(bins)
+
+
+@pytest.mark.parametrize("bins", [3, None])
+@pytest.mark.parametrize("missing", ["value", "drop"])
+def test_numbers_that_are_no_python_objects_give_the_same_result(bins, missing, monkeypatch):
+    rng = np.random.default_rng(0)
+    cells = rng.integers(0, 12, (60, 2)) / 4
+    cells[::7, 0] = np.nan
+    labels, weights = rng.integers(0, 2, 60), rng.integers(0, 3, 60)
+
+    def answer():
+        result = relevance(cells, labels, bins=bins, missing=missing, weights=weights, given="all")
+        return result.to_dict(), result.to_frame().to_dict()
+
+    expected = answer()
+    monkeypatch.setattr("analogical.table.columns.MANY_NUMBERS", 2)
+    np.testing.assert_equal(answer(), expected)

@@ -12,7 +12,7 @@ from analogical.engines.cells import Steps, numbers_of, table_changed
 from analogical.engines.relation import LABEL, UNIT, WEIGHT, Kind, Relation
 from analogical.engines.values import CountValues, ValueCounts
 from analogical.errors import InputError
-from analogical.table.columns import Values
+from analogical.table.columns import MANY_NUMBERS, Values
 from analogical.table.dates import PARTS, PartOfDates, part_values, parts_that_may_vary
 from analogical.table.frames import as_series
 from analogical.table.reading import encode_cells
@@ -27,8 +27,6 @@ HELD = 200_000
 MOST_OTHERS, MOST_LABELS = 2_000_000, 1_000_000
 """Largest number of texts or times of a column, and of values of a label, to collect: each is a Python object."""
 NO_LIMIT = 2**62
-MANY = 2**16
-"""Numbers from which on no Python objects are made."""
 NUMBERS: tuple[Kind, ...] = ("whole", "real", "decimal", "duration")
 TIMES: tuple[Kind, ...] = ("day", "time")
 NEVER_IDS: tuple[Kind, ...] = ("real", "decimal", "duration", *TIMES)
@@ -128,7 +126,7 @@ class Look:
 
         kind, counted = self.kind_of(position), self.counts_of(position)
         known: Any = counted.values
-        if kind in ("whole", "real") and len(known) > MANY:
+        if kind in ("whole", "real") and len(known) > MANY_NUMBERS:
             known = known.to_numpy(zero_copy_only=False)
             return Values(known, counted.weights, kind, n_missing=counted.n_missing, is_sorted=True)
         if kind == "duration" and pa.types.is_integer(known.type):

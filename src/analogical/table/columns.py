@@ -15,13 +15,27 @@ from analogical._types import Bools, Ints, Positions
 from analogical.errors import InputError
 from analogical.table.integers import dense_codes
 
-__all__ = ["MISSING", "Column", "Kind", "Values", "compact", "encode_array", "encode_objects", "plain", "sortable"]
+__all__ = [
+    "MANY_NUMBERS",
+    "MISSING",
+    "Column",
+    "Kind",
+    "Values",
+    "compact",
+    "encode_array",
+    "encode_objects",
+    "plain",
+    "sortable",
+]
 
 MISSING = -1
 """The code of a missing cell while a column is being encoded; it never leaves this package."""
 
 CHUNK_ROWS = 2**20
 """Rows processed at once, so that a long column needs little memory besides its codes."""
+
+MANY_NUMBERS = 2**16
+"""Distinct numbers of a column beyond which no Python objects are made of them."""
 
 Kind = Literal["category", "whole", "real", "time"]
 """What the values of a column are: categories, whole numbers, other numbers and durations, or dates and times."""
@@ -190,7 +204,8 @@ def encode_array(cells: NDArray[Any], what: str) -> Column:
         values = values[~gaps]  # numpy sorts missing values last
         codes = np.where(codes < len(values), codes, MISSING)
     kinds: dict[str, Kind] = {"f": "real", "m": "real", "M": "time"}
-    return Column(codes, _python_values(values), kinds.get(kind, "category"), is_sorted=True)
+    numbers: Any = values if kind == "f" and len(values) > MANY_NUMBERS else _python_values(values)
+    return Column(codes, numbers, kinds.get(kind, "category"), is_sorted=True)
 
 
 def _python_values(values: NDArray[Any]) -> list[Any]:
