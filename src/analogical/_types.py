@@ -130,7 +130,8 @@ def _sizes(codes: Codes, weights: Ints | None, n_codes: int) -> Ints:
     Textbook: bincount; of few codes it is several times slower than comparing, because it converts them.
     """
     if weights is None and n_codes <= FEW_CODES:
-        return np.array([np.count_nonzero(codes == code) for code in range(n_codes)], np.int64)
+        together = np.ascontiguousarray(codes)
+        return np.array([np.count_nonzero(together == code) for code in range(n_codes)], np.int64)
     return np.bincount(codes, weights, minlength=n_codes).astype(np.int64)
 
 
