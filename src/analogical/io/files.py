@@ -122,8 +122,7 @@ def _open_in_duckdb(source: "_Source", text_format: TextFormat, *, is_forced: bo
 
         with pa.memory_map(source.path) as mapped, _refuse_damaged(source):
             arrow_file = pa.ipc.open_file(mapped)
-            for k in range(arrow_file.num_record_batches):  # DuckDB trusts lengths and offsets, and would crash
-                arrow_file.get_batch(k).validate(full=True)
+            _check_batches(arrow_file)
             batches = (arrow_file.get_batch(k) for k in range(arrow_file.num_record_batches))
             return FileTable(open_batches(pa.RecordBatchReader.from_batches(arrow_file.schema, batches)))
     if source.kind == "text":
@@ -387,20 +386,26 @@ def _read_binary(source: _Source) -> pl.DataFrame:
 
 
 def _check_arrow(content: bytes) -> None:
-    """Raise an error if pyarrow finds an Arrow file invalid.
-
-    polars trusts lengths and offsets: one of 1,200 damaged files crashed the process. pyarrow validates untrusted
-    files, and crashed with none of them. Without pyarrow nothing is checked.
-    """
+    """Raise an error if pyarrow finds an Arrow file invalid; without pyarrow nothing is checked."""
     try:
         import pyarrow as pa
         from pyarrow import ipc
     except ModuleNotFoundError:
         return
     try:
-        ipc.open_file(pa.BufferReader(content)).read_all().validate(full=True)
-    except pa.ArrowNotImplementedError:  # a type that only polars knows
+        _check_batches(ipc.open_file(pa.BufferReader(content)))
+    except pa.ArrowNotImplementedError:  # a type that only polars reads
         return
+
+
+def _check_batches(arrow_file: Any) -> None:
+    """Raise an error if pyarrow finds a batch of an Arrow file invalid.
+
+    polars and DuckDB trust lengths and offsets: one or two of 1,200 damaged files crashed the process. pyarrow
+    validates untrusted files, and crashed with none of them.
+    """
+    for k in range(arrow_file.num_record_batches):
+        arrow_file.get_batch(k).validate(full=True)
 
 
 @contextmanager
