@@ -8,7 +8,7 @@ from typing import Any, Literal, Self, TypeAlias, TypeVar, Unpack
 
 import numpy as np
 
-from analogical._types import Bools, CodedRows, EngineName, Note, Positions
+from analogical._types import Bools, CodedRows, EngineName, Note, Positions, code_type
 from analogical.count.groups import collapse_rows, evenly
 from analogical.count.threads import n_threads_for
 from analogical.engines.open import engine_of, engine_study_of
@@ -182,7 +182,7 @@ class Study(TableCounts):
         self._begin(table, duplicates, n_jobs)
         self.rows = collapse_rows(coded) if duplicates == "once" else coded
         if table.groups is not None:
-            self._more_codes[len(self.owner)] = table.groups.astype(np.min_scalar_type(table.groups.max()))
+            self._more_codes[len(self.owner)] = table.groups.astype(code_type(int(table.groups.max()) + 1))
         self._fine_codes, self._named = table.fine, table
         self.n_rows = coded.n_rows
 
